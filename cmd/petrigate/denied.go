@@ -48,7 +48,7 @@ func (f checkFlags) agents(ctx context.Context, s stdio, c *config.Config) []str
 // hookedAgents returns the agents whose built-in tools the configuration decides on, as far as this
 // machine knows: the agents of this user that have petrigate as their hook, or else those that may
 // connect over the network.
-func hookedAgents(d *takeover.Desk, c *config.Config) []string {
+func hookedAgents(d *takeover.Driver, c *config.Config) []string {
 	if agents, _ := d.HookedAgents(); len(agents) > 0 {
 		return agents
 	}

@@ -61,7 +61,7 @@ func TestJSONPageNamesEveryMember(t *testing.T) {
 		"check": {check.Report{}}, "analyze": {netfile.Report{}}, "explain": {simulate.Explanation{}}, "test": {policytest.Report{}, diag.Problem{}},
 		"diff": {policydiff.Report{}}, "status": {operator.Status{}}, "tools": {operator.ToolInfo{}}, "approvals": {operator.ApprovalInfo{}, operator.GrantInfo{}},
 		"reload": {control.Reloaded{}}, "sessions": {operator.SessionInfo{}, operator.ShadowInfo{}}, "nets": {operator.PolicyNet{}}, "login": {oauth.Status{}}, "replay": {replay.Report{}}, "suggest": {mining.Report{}}, "audit": {trail.Report{}, trail.Counts{}},
-		"import": {takeover.Imported{}}, "connect": {takeover.Listed{}}, "doctor": {doctor.Report{}},
+		"import": {takeover.ImportPlan{}}, "connect": {takeover.ClientStatus{}}, "doctor": {doctor.Report{}},
 	} {
 		names := make(map[string]bool)
 		for _, answer := range answers {

@@ -46,8 +46,8 @@ func serviceManager(s clientcfg.System) *service.Manager {
 }
 
 // serviceFor describes the service that runs a proxy with the configuration at path.
-func (f *serviceFlags) serviceFor(ctx context.Context, d *takeover.Desk, program string, args []string, path string, loaded *config.Config) *takeover.Serving {
-	return &takeover.Serving{
+func (f *serviceFlags) serviceFor(ctx context.Context, d *takeover.Driver, program string, args []string, path string, loaded *config.Config) *takeover.HookService {
+	return &takeover.HookService{
 		Manager: serviceManager(d.System),
 		Service: service.Service{Program: program, Args: args, Config: path, Environment: serviceVariables(loaded)},
 		Listen:  cmp.Or(loaded.Listen.HTTP, hooksAddress),

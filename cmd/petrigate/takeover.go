@@ -31,7 +31,7 @@ func (f *deskFlags) add(c *cobra.Command) {
 }
 
 // desk collects what the takeover package needs to know about this machine.
-func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Desk, error) {
+func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, fmt.Errorf("looking for the home directory: %w", err)
@@ -40,7 +40,7 @@ func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &takeover.Desk{
+	d := &takeover.Driver{
 		System: clientcfg.System{OS: runtime.GOOS, Home: home, Env: os.LookupEnv},
 		State:  filepath.Join(state, "clients"), Out: s.out, Running: clientcfg.Running, Yes: f.yes, Force: f.force,
 		Fetch: daemon.Fetching(ctx), Proxies: proxies,
@@ -247,7 +247,7 @@ const hooksAddress = "127.0.0.1:7777"
 
 // connectHooks makes petrigate a hook of the client. If the configuration opens the listener to
 // hooks, the hook uses its URL.
-func (s stdio) connectHooks(c *cobra.Command, d *takeover.Desk, h takeover.HookConnection, run serviceFlags, deny bool) error {
+func (s stdio) connectHooks(c *cobra.Command, d *takeover.Driver, h takeover.HookConnection, run serviceFlags, deny bool) error {
 	n := takeover.Connection{Client: h.Client}
 	loaded, err := s.fillConnection(c, &n)
 	if err != nil {
@@ -307,7 +307,7 @@ func newDisconnect(s stdio) *cobra.Command {
 			err = d.Disconnect(c.Context(), args[0], f.file)
 		}
 		if err == nil && uses {
-			err = d.Retire(c.Context(), services)
+			err = d.RemoveUnusedService(c.Context(), services)
 		}
 		return withExitCode(err)
 	}

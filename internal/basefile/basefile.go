@@ -1,5 +1,6 @@
-// Package basefile holds the bytes of a base policy against what was promised of them: a
-// digest, or the signature of a key.
+// Package basefile reads and verifies base policies, the signed or pinned policies that
+// configurations extend. It checks a base against a digest or a minisign signature, fetches bases
+// from URLs, caches verified bases, and records versions to detect rollbacks.
 package basefile
 
 import (
@@ -12,19 +13,19 @@ import (
 	"aead.dev/minisign"
 )
 
-// MaxSignature is the largest number of bytes in a file with a signature.
+// MaxSignature is the maximum size of a signature file, in bytes.
 const MaxSignature = 4 << 10
 
-// SignatureOf is where the signature of a base lies, by where the base lies.
+// SignatureOf returns the location of a base's signature, given the location of the base.
 func SignatureOf(place string) string { return place + ".minisig" }
 
-// Digest is the digest of the bytes, as configurations have it.
+// Digest returns the digest of data in the form used in configurations.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// CheckDigest refuses what is no digest.
+// CheckDigest returns an error if digest is malformed.
 func CheckDigest(digest string) error {
 	sum, ok := strings.CutPrefix(digest, "sha256:")
 	if raw, err := hex.DecodeString(sum); !ok || err != nil || len(raw) != sha256.Size || sum != strings.ToLower(sum) {
@@ -33,7 +34,7 @@ func CheckDigest(digest string) error {
 	return nil
 }
 
-// HasDigest refuses bytes that have another digest.
+// HasDigest returns an error if data has a different digest.
 func HasDigest(data []byte, digest string) error {
 	if got := Digest(data); got != digest {
 		return fmt.Errorf("its digest is %s and not the one that is written here", got)
@@ -41,7 +42,7 @@ func HasDigest(data []byte, digest string) error {
 	return nil
 }
 
-// KeyID is what minisign calls a public key, or why the text is none.
+// KeyID returns the minisign ID of a public key, or an error if key is malformed.
 func KeyID(key string) (string, error) {
 	var k minisign.PublicKey
 	if err := k.UnmarshalText([]byte(key)); err != nil || strings.ContainsAny(key, " \t\r\n") {
@@ -50,7 +51,8 @@ func KeyID(key string) (string, error) {
 	return fmt.Sprintf("%016X", k.ID()), nil
 }
 
-// Signed refuses bytes that the key has not signed, with the trusted comment of the signature.
+// Signed returns an error unless signature is a valid minisign signature of data by key, including
+// its trusted comment.
 func Signed(data, signature []byte, key string) error {
 	var k minisign.PublicKey
 	if err := k.UnmarshalText([]byte(key)); err != nil {

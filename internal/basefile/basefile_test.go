@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The files in testdata are signed by the program minisign 0.11, with keys made for them.
+// The program minisign 0.11 signed the files in testdata, with keys made for these tests.
 func file(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
@@ -53,15 +53,15 @@ func TestSigned(t *testing.T) {
 }
 
 func TestBook(t *testing.T) {
-	path := Book(filepath.Join(t.TempDir(), "state"))
+	path := VersionsPath(filepath.Join(t.TempDir(), "state"))
 	seven := Seen{Key: "k", Place: "/base", Name: "acme", Version: 7, Digest: Digest([]byte("7"))}
 	change := func(f func(*Seen)) Seen { s := seven; f(&s); return s }
-	if err := Note(path, []Seen{seven}); err != nil {
+	if err := Record(path, []Seen{seven}); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
 		seen Seen
-		want string // empty: it follows
+		want string // empty: accepted
 	}{
 		"the same":          {seven, ""},
 		"a higher one":      {change(func(s *Seen) { s.Version, s.Digest = 8, Digest([]byte("8")) }), ""},
@@ -73,20 +73,20 @@ func TestBook(t *testing.T) {
 		"of another name":   {change(func(s *Seen) { s.Name, s.Version = "evil", 9 }), "swapped for another"},
 		"under another key": {change(func(s *Seen) { s.Key, s.Version = "l", 1 }), ""},
 	} {
-		err := Follows(path, []Seen{c.seen})
+		err := CheckVersions(path, []Seen{c.seen})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := Note(path, []Seen{change(func(s *Seen) { s.Version, s.Digest = 8, Digest([]byte("8")) })}); err != nil {
+	if err := Record(path, []Seen{change(func(s *Seen) { s.Version, s.Digest = 8, Digest([]byte("8")) })}); err != nil {
 		t.Fatal(err)
 	}
-	if err := Note(path, []Seen{seven}); err == nil {
+	if err := Record(path, []Seen{seven}); err == nil {
 		t.Error("version 7 is in force after version 8")
 	}
 }
 
-// TestBrokenBook holds that what cannot be read lets no version pass.
+// TestBrokenBook checks that an unreadable file of versions accepts no version.
 func TestBrokenBook(t *testing.T) {
 	entry := `{"key":"k","place":"/b","name":"a","version":1,"digest":"` + Digest(nil) + `"}`
 	for name, text := range map[string]string{
@@ -99,13 +99,13 @@ func TestBrokenBook(t *testing.T) {
 		"no version":   `{"version":1,"bases":[` + strings.Replace(entry, `"version":1`, `"version":0`, 1) + `]}`,
 		"two versions": `{"version":1,"bases":[` + strings.Replace(entry, `"name"`, `"version":9,"name"`, 1) + `]}`,
 		"behind":       `{"version":1,"bases":[]} {}`,
-		"too large":    `{"version":1,"bases":[]` + strings.Repeat(" ", maxBook) + `}`,
+		"too large":    `{"version":1,"bases":[]` + strings.Repeat(" ", maxVersionsFile) + `}`,
 	} {
 		path := filepath.Join(t.TempDir(), "book")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := Follows(path, nil); err == nil || !strings.Contains(err.Error(), "put it back, or remove it") {
+		if err := CheckVersions(path, nil); err == nil || !strings.Contains(err.Error(), "put it back, or remove it") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A CopyError comes with the copy of what could not be read at its address.
+// A CopyError is returned together with cached copies, which were used because a URL could not be
+// read.
 type CopyError struct{ Err error }
 
 func (e *CopyError) Error() string {
@@ -23,12 +24,13 @@ func (e *CopyError) Error() string {
 
 func (e *CopyError) Unwrap() error { return e.Err }
 
-// Copies are what was read at addresses when it was in force last, in a directory. Whoever
-// takes a copy has to check it as what it is a copy of.
+// Copies is a directory of cached bases, each stored when it was last in force. The caller must
+// verify a copy in the same way as the original.
 type Copies struct{ Dir string }
 
-// Read reads what is at addresses. Where one of them cannot be read, but all were kept, it returns the
-// copies and a [*CopyError]: a signature belongs to the bytes that were read with it.
+// Read reads the contents of URLs. If one of them cannot be read and all of them are cached, Read
+// returns the copies and a [*CopyError]. It never mixes the two: a signature belongs to the bytes
+// that were read with it.
 func (c Copies) Read(ctx context.Context, addresses ...string) ([][]byte, error) {
 	all, err := fetchAll(ctx, addresses)
 	if err == nil {
@@ -60,7 +62,7 @@ func fetchAll(ctx context.Context, addresses []string) (all [][]byte, err error)
 	return all, nil
 }
 
-// Keep keeps what was read at an address, and is in force.
+// Keep caches the contents of a URL, which must be verified and in force.
 func (c Copies) Keep(address string, data []byte) error {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return fmt.Errorf("making the directory of copies of base policies: %w", err)
@@ -78,7 +80,7 @@ func (c Copies) file(address string) string {
 
 var errNoCopy = errors.New("there is no copy of it, since it was not in force on this machine yet")
 
-// Kept returns the copies of what was at addresses.
+// Kept returns the cached contents of URLs, without network access.
 func (c Copies) Kept(addresses ...string) (all [][]byte, err error) {
 	for _, address := range addresses {
 		data, err := c.kept(address)

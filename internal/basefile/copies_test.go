@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// TestCopies takes the copies of what was in force only where an address cannot be read, and all of
-// them then.
+// TestCopies checks that cached copies are used only if a URL cannot be read, and then all of them.
 func TestCopies(t *testing.T) {
 	text, broken := "one", ""
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +41,7 @@ func TestCopies(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, broken = range []string{"e", ".minisig"} { // a signature alone too: it is that of other bytes
+		for _, broken = range []string{"e", ".minisig"} { // also if only the signature is cached: it belongs to other bytes
 			data, err := read()
 			if _, ok := errors.AsType[*CopyError](err); !ok || data != kept+" "+kept {
 				t.Errorf("%q, %v; want the copy %q", data, err, kept)

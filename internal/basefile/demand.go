@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// A Demand is a base policy that configurations have to extend, whatever they say.
+// A Demand is a base policy that an administrator requires every configuration to extend.
 type Demand struct {
-	Name    string // "": of any name
-	Version int    // the lowest
-	Key     string // of minisign, that signs it
-	Digest  string // of its bytes, where there is no key
+	Name    string // empty: any name
+	Version int    // minimum version
+	Key     string // minisign public key that must have signed the base
+	Digest  string // digest of the base, if Key is empty
 }
 
-// Demanded reads a demand: a digest, or a key, with NAME= or NAME@VERSION= before it.
+// Demanded parses a demand: a digest, or a key with an optional prefix NAME= or NAME@VERSION=.
 func Demanded(text string) (d Demand, err error) {
 	if strings.HasPrefix(text, "sha256:") {
 		d.Digest = text
@@ -38,7 +38,7 @@ func Demanded(text string) (d Demand, err error) {
 	return d, err
 }
 
-// cutLast cuts a number off the end of a text.
+// cutLast cuts the number after the last sep off text.
 func cutLast(text string, sep byte) (before string, number int, ok bool) {
 	at := strings.LastIndexByte(text, sep)
 	if at < 0 {
@@ -48,7 +48,7 @@ func cutLast(text string, sep byte) (before string, number int, ok bool) {
 	return text[:at], number, err == nil
 }
 
-// Met reports whether a base is the one that is demanded.
+// Met reports whether b satisfies the demand.
 func (d Demand) Met(b Seen) bool {
 	if d.Digest != "" {
 		return b.Digest == d.Digest
@@ -56,7 +56,7 @@ func (d Demand) Met(b Seen) bool {
 	return b.Key == d.Key && (d.Name == "" || b.Name == d.Name) && b.Version >= d.Version
 }
 
-// String says which base is demanded.
+// String describes the base in a form that continues "a base policy".
 func (d Demand) String() string {
 	if d.Digest != "" {
 		return "with the digest " + d.Digest

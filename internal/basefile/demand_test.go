@@ -9,8 +9,8 @@ func TestDemanded(t *testing.T) {
 	k, digest := key(t, "k.pub"), Digest(nil)
 	seven := Seen{Key: k, Name: "acme", Version: 7, Digest: digest}
 	for _, c := range []struct {
-		text, want string // what is demanded, or the error
-		met        bool   // by version 7 of acme
+		text, want string // String of the demand, or the error
+		met        bool   // whether version 7 of acme meets the demand
 	}{
 		{k, "signed by the key 32A0177F40CEC7A5", true},
 		{"acme=" + k, `"acme" signed by the key 32A0177F40CEC7A5`, true},

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestDigest: only the bytes of a digest have it, and nothing else is one.
+// TestDigest checks that only the original bytes match a digest, and that other texts are not
+// digests.
 func TestDigest(t *testing.T) {
 	sum := Digest([]byte("x"))
 	if err := CheckDigest(sum); err != nil {
@@ -26,7 +27,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestIncomplete: an entry of the book without its key, its name or a digest lets no version pass.
+// TestIncomplete checks that an entry without a key, name or digest makes the whole file invalid.
 func TestIncomplete(t *testing.T) {
 	entry := `{"key":"k","place":"/b","name":"a","version":1,"digest":"` + Digest(nil) + `"}`
 	for old, next := range map[string]string{`"a"`: `""`, `"k"`: `""`, `"sha256:`: `"sha`} {
@@ -34,7 +35,7 @@ func TestIncomplete(t *testing.T) {
 		if err := os.WriteFile(path, []byte(`{"version":1,"bases":[`+strings.Replace(entry, old, next, 1)+`]}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := Follows(path, nil); err == nil || !strings.Contains(err.Error(), "an entry is not complete") {
+		if err := CheckVersions(path, nil); err == nil || !strings.Contains(err.Error(), "an entry is not complete") {
 			t.Errorf("%s: %v", next, err)
 		}
 	}

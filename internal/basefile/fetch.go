@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	fetchTime = 15 * time.Second // for a base and its signature
+	fetchTime = 15 * time.Second // limit for a base and its signature together
 	maxFetch  = 1 << 20          // bytes
 )
 
-// fetch reads what is at an address. It follows no redirect: what is there is meant. It
-// asks addresses inside a network too: the administrator names them, no server does, and
-// what is read is shown to nobody before its digest or signature holds.
+// fetch reads a URL. It does not follow redirects: the URL itself must be the file. It also
+// connects to private addresses: an administrator, not a server, chose the URL, and nothing is
+// shown of the contents until their digest or signature is verified.
 func fetch(ctx context.Context, address string) ([]byte, error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -27,7 +27,7 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 	}
 	response, err := client.Do(request)
 	if sent, ok := errors.AsType[*url.Error](err); ok {
-		err = sent.Err // who reports it names the address
+		err = sent.Err // the caller's message names the URL
 	}
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ import (
 type Doctor struct {
 	Config    string                             // path of the configuration; "": no configuration exists
 	Trusts    func(path string, src []byte) bool // accepts a file found in the working directory, see [config.Options]; nil: Config was named
-	Desk      *takeover.Desk
+	Desk      *takeover.Driver
 	Program   string            // path of this program
 	Short     []string          // PATH of programs started from the desktop
 	Proxies   []operator.Status // running proxies

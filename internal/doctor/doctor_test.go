@@ -210,7 +210,7 @@ func TestHooksThatFailOpenAreFound(t *testing.T) {
 				}
 				t.Cleanup(func() { _ = os.Remove(path) })
 			}
-			d := &Doctor{Desk: &takeover.Desk{System: clientcfg.System{OS: c.system, Home: home, Env: none}, State: filepath.Join(home, "state")}}
+			d := &Doctor{Desk: &takeover.Driver{System: clientcfg.System{OS: c.system, Home: home, Env: none}, State: filepath.Join(home, "state")}}
 			var got []string
 			for _, f := range d.hooks(t.Context()) {
 				if f.Status != OK {

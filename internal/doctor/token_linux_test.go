@@ -28,7 +28,7 @@ func TestTokenModesMatchServe(t *testing.T) {
 	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the other user looks into it
 		t.Fatal(err)
 	}
-	d := &Doctor{StateDir: filepath.Join(dir, "none"), Desk: &takeover.Desk{State: filepath.Join(dir, "none")}, loaded: &config.Config{Listen: config.Listen{TokenFile: file}}}
+	d := &Doctor{StateDir: filepath.Join(dir, "none"), Desk: &takeover.Driver{State: filepath.Join(dir, "none")}, loaded: &config.Config{Listen: config.Listen{TokenFile: file}}}
 	for _, c := range []struct {
 		uid  int
 		mode os.FileMode

@@ -19,20 +19,20 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A Connection is what connect shall do.
+// A Connection holds the arguments of connect.
 type Connection struct {
 	Client string
-	File   string // "": the usual
-	Config string // the file with the servers
+	File   string // client's file; empty: the usual one
+	Config string // configuration file with the servers
 	Launch clientcfg.Launch
-	// Servers are those of the configuration, which are replaced.
+	// Servers are the servers of the configuration. The client's entries for them are replaced.
 	Servers []config.Server
-	All     bool     // replace all servers, also those that the configuration does not have
-	Only    []string // replace these only
+	All     bool     // replace all servers, including those that the configuration lacks
+	Only    []string // replace only these servers
 }
 
-// Connect replaces servers of a client by an entry that runs petrigate.
-func (d *Desk) Connect(ctx context.Context, c Connection) error {
+// Connect replaces servers of a client with one entry that runs petrigate.
+func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	client, err := Find(c.Client)
 	if err != nil {
 		return err
@@ -49,66 +49,66 @@ func (d *Desk) Connect(ctx context.Context, c Connection) error {
 	if err != nil {
 		return err
 	}
-	if err := c.known(items); err != nil {
+	if err := c.checkOnly(items); err != nil {
 		return err
 	}
-	if err := d.nameFree(f, items, c); err != nil {
+	if err := d.checkNameFree(f, items, c); err != nil {
 		return err
 	}
-	after, changed, err := d.connected(f, items, c, entry)
+	after, changed, err := d.withEntry(f, items, c, entry)
 	if err != nil {
 		return err
 	}
 	if string(after) == string(f.src) {
 		d.say("%s already runs petrigate: %s", client.Title, text.Escape(f.path))
-		d.left(items, c)
+		d.noteDirectServers(items, c)
 		return nil
 	}
-	if err := d.quiet(ctx, client); err != nil {
+	if err := d.checkNotRunning(ctx, client); err != nil {
 		return err
 	}
 	if err := d.show(f.path, client.Format, f.src, after); err != nil {
 		return err
 	}
-	d.left(items, c)
+	d.noteDirectServers(items, c)
 	if c.Launch.URL != "" {
-		d.unnamed(c.Launch)
+		d.noteNoHeaders(c.Launch)
 	} else {
-		d.needs(client, c.Config)
+		d.noteVariables(client, c.Config)
 	}
-	d.linked(f)
+	d.noteHardLink(f)
 	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
 	}
 	return d.connect(f, step{f.exists, f.src, after, changed}, slices.ContainsFunc(items, func(i item) bool { return i.own }))
 }
 
-// linked says that a file has another name, which is not written.
-func (d *Desk) linked(f *file) {
+// noteHardLink warns that the file has another hard link, whose contents do not change.
+func (d *Driver) noteHardLink(f *file) {
 	if info, err := os.Stat(f.target); err == nil && textfile.Linked(info) {
 		d.say("note: %s has another name, a hard link: what is there stays as it is now", text.Escape(f.path))
 	}
 }
 
-// unnamed says that a client without a header is let in by no proxy that wants a token.
-func (d *Desk) unnamed(l clientcfg.Launch) {
+// noteNoHeaders warns that a proxy that requires a token refuses a client without headers.
+func (d *Driver) noteNoHeaders(l clientcfg.Launch) {
 	if len(l.Headers) == 0 {
 		d.say("note: a proxy over HTTP wants a token, unless listen.auth is none: --header 'Authorization: Bearer TOKEN', with the one in ~/.local/state/petrigate/token")
 	}
 }
 
-// reads finds the variables in a configuration that have to be set.
-var reads = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::\?[^}]*)?\}`)
+// variableReference matches a reference in a configuration to a variable that must be set.
+var variableReference = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::\?[^}]*)?\}`)
 
-// needs says which variables a client has to start petrigate with: programs of a desktop do not have
-// those of a shell.
-func (d *Desk) needs(client clientcfg.Client, path string) {
+// noteVariables lists the variables that the client must set when it starts petrigate. Desktop
+// programs do not inherit the variables of a shell.
+func (d *Driver) noteVariables(client clientcfg.Client, path string) {
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return // whoever loads it says so
+		return // the caller that loads the file reports it
 	}
 	var names []string
-	for _, m := range reads.FindAllSubmatch(src, -1) {
+	for _, m := range variableReference.FindAllSubmatch(src, -1) {
 		if name := string(m[1]); !slices.Contains(names, name) && name != "HOME" && name != "USER" {
 			names = append(names, name)
 		}
@@ -118,8 +118,8 @@ func (d *Desk) needs(client clientcfg.Client, path string) {
 	}
 }
 
-// connect writes the file.
-func (d *Desk) connect(f *file, s step, connected bool) error {
+// connect writes the file and prints what to do next.
+func (d *Driver) connect(f *file, s step, connected bool) error {
 	if err := d.change(f, s, connected); err != nil {
 		return err
 	}
@@ -131,8 +131,8 @@ func (d *Desk) connect(f *file, s step, connected bool) error {
 	return nil
 }
 
-// known refuses names of --only that the client does not have.
-func (c Connection) known(items []item) error {
+// checkOnly returns an error for a name in --only that the client does not have.
+func (c Connection) checkOnly(items []item) error {
 	var names []string
 	for _, i := range items {
 		names = append(names, i.entry.Name)
@@ -145,8 +145,9 @@ func (c Connection) known(items []item) error {
 	return nil
 }
 
-// nameFree refuses a file with another server of our name, which would be lost.
-func (d *Desk) nameFree(f *file, items []item, c Connection) error {
+// checkNameFree returns an error if another server already uses petrigate's name, because its entry
+// would be lost.
+func (d *Driver) checkNameFree(f *file, items []item, c Connection) error {
 	for _, i := range items {
 		if i.entry.Name == Ours && slices.Equal(i.at.Path, f.client.Place().Path) && !d.replaces(c, i) {
 			return diag.List{{
@@ -158,8 +159,8 @@ func (d *Desk) nameFree(f *file, items []item, c Connection) error {
 	return nil
 }
 
-// replaces reports whether an entry has to make room.
-func (d *Desk) replaces(c Connection, i item) bool {
+// replaces reports whether connect removes the entry.
+func (d *Driver) replaces(c Connection, i item) bool {
 	switch {
 	case i.own:
 		return true
@@ -172,25 +173,25 @@ func (d *Desk) replaces(c Connection, i item) bool {
 	return slices.ContainsFunc(c.Servers, func(s config.Server) bool {
 		named := s.Name == i.entry.Name
 		if why != "" {
-			return named // what it runs is not known
+			return named // it is unknown what the entry runs
 		}
-		return alike(s, theirs) && (named || slices.Equal(s.Args, theirs.Args)) // perhaps taken under another name
+		return sameServer(s, theirs) && (named || slices.Equal(s.Args, theirs.Args)) // possibly imported under another name
 	})
 }
 
-// alike reports whether two servers are at one URL, or run one program, whatever its arguments have
-// become.
-func alike(a, b config.Server) bool {
-	return a.URL == b.URL && program(a.Command) == program(b.Command)
+// sameServer reports whether two servers have the same URL, or run the same program with any
+// arguments.
+func sameServer(a, b config.Server) bool {
+	return a.URL == b.URL && programName(a.Command) == programName(b.Command)
 }
 
-// program is the name of the program of a command.
-func program(command string) string {
+// programName returns the base name of a command, without .exe and in lower case.
+func programName(command string) string {
 	return strings.TrimSuffix(strings.ToLower(command[strings.LastIndexAny(command, `/\`)+1:]), ".exe")
 }
 
-// left says which servers the client still reaches by itself.
-func (d *Desk) left(items []item, c Connection) {
+// noteDirectServers lists the servers that the client still reaches directly.
+func (d *Driver) noteDirectServers(items []item, c Connection) {
 	var names []string
 	for _, i := range items {
 		if !d.replaces(c, i) {
@@ -202,8 +203,8 @@ func (d *Desk) left(items []item, c Connection) {
 	}
 }
 
-// connected is the file with our entry, and what was removed from it.
-func (d *Desk) connected(f *file, items []item, c Connection, entry splice.Object) (after []byte, changed []removed, err error) {
+// withEntry returns the file with petrigate's entry, and the entries that were removed for it.
+func (d *Driver) withEntry(f *file, items []item, c Connection, entry splice.Object) (after []byte, changed []removed, err error) {
 	doc := f.doc
 	for i, at := range f.client.Places(f.doc) {
 		r := removed{Path: at.Path, Named: at.Named}
@@ -219,7 +220,7 @@ func (d *Desk) connected(f *file, items []item, c Connection, entry splice.Objec
 			continue
 		}
 		if i == 0 && slices.Equal(r.Names, []string{Ours}) && doc.Has(at, add[0]) {
-			continue // it is there
+			continue // already present
 		}
 		next, err := doc.Replace(at, r.Names, add...)
 		if err != nil {
@@ -233,14 +234,14 @@ func (d *Desk) connected(f *file, items []item, c Connection, entry splice.Objec
 	return doc.Bytes(), changed, nil
 }
 
-// Disconnect undoes what connect did to the file of a client.
-func (d *Desk) Disconnect(ctx context.Context, name, path string) error {
+// Disconnect undoes the changes that connect made to the file of a client.
+func (d *Driver) Disconnect(ctx context.Context, name, path string) error {
 	client, err := Find(name)
 	if err != nil {
 		return err
 	}
 	hooked := false
-	if _, ok := clientcfg.HooksOf(client.Name); ok && path == "" { // they came last
+	if _, ok := clientcfg.HooksOf(client.Name); ok && path == "" { // hooks were added last, so they are removed first
 		if hooked, err = d.dropHooks(client.Name, ""); err != nil {
 			return err
 		}
@@ -248,24 +249,24 @@ func (d *Desk) Disconnect(ctx context.Context, name, path string) error {
 	f, err := d.open(client, path)
 	if err != nil {
 		if f != nil {
-			d.copies(f)
+			d.noteCopies(f)
 		}
 		return err
 	}
-	n, err := d.note(f)
+	n, err := d.readRecord(f)
 	switch {
 	case err != nil:
 		return err
 	case n == nil && hooked:
 		return nil
 	case n == nil:
-		return d.unknown(f)
+		return d.notRecorded(f)
 	}
-	after, exists, err := d.undone(f, n)
+	after, exists, err := d.undoSteps(f, n)
 	if err != nil {
 		return err
 	}
-	if err := d.quiet(ctx, client); err != nil {
+	if err := d.checkNotRunning(ctx, client); err != nil {
 		return err
 	}
 	if string(after) != string(f.src) || exists != f.exists {
@@ -279,46 +280,47 @@ func (d *Desk) Disconnect(ctx context.Context, name, path string) error {
 	return d.disconnect(f, n, after, exists)
 }
 
-// copies says where a file that cannot be read is as it was before connect.
-func (d *Desk) copies(f *file) {
-	for _, name := range []string{f.backup(), d.noteFile(f)} {
+// noteCopies names the files with the original contents of a file that cannot be read.
+func (d *Driver) noteCopies(f *file) {
+	for _, name := range []string{f.backup(), d.recordFile(f)} {
 		if _, err := os.Lstat(name); err == nil {
 			d.say("The file as it was before connect is in %s", text.Escape(name))
 		}
 	}
 }
 
-// unknown answers for a file of which nothing is kept.
-func (d *Desk) unknown(f *file) error {
+// notRecorded reports that there is nothing to undo. It returns an error if the file has an entry
+// that runs petrigate, but no record of how to restore it.
+func (d *Driver) notRecorded(f *file) error {
 	items, err := d.items(f, f.doc)
 	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(items, func(i item) bool { return i.own }) {
-		return fmt.Errorf("%s has an entry of petrigate that connect has not written, or not as this user: remove it by hand%s", f.path, f.older())
+		return fmt.Errorf("%s has an entry of petrigate that connect has not written, or not as this user: remove it by hand%s", f.path, f.backupHint())
 	}
 	d.say("%s is not connected: %s", f.client.Title, text.Escape(f.path))
 	return nil
 }
 
-// undone is the file without what connect did, the last step first. A file that connect
-// has made goes if nothing else is in it.
-func (d *Desk) undone(f *file, n *note) (after []byte, exists bool, err error) {
+// undoSteps returns the file without the changes of connect, undone in reverse order. exists is
+// false if connect created the file and nothing else is in it.
+func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	for _, s := range slices.Backward(n.Steps) {
-		if !exists || string(after) == string(s.After) { // a file that somebody has removed comes back whole
+		if !exists || string(after) == string(s.After) { // a file deleted since is restored as a whole
 			after, exists = s.Before, s.Existed
 			continue
 		}
 		if after, err = f.restore(after, s); err != nil {
-			return nil, false, fmt.Errorf("%v\nThe file as it was before is in %s, and in %s", err, f.backup(), d.noteFile(f))
+			return nil, false, fmt.Errorf("%v\nThe file as it was before is in %s, and in %s", err, f.backup(), d.recordFile(f))
 		}
 	}
 	return after, exists, nil
 }
 
-// restore takes our entry out of a file that was edited since, and puts back the entries that are
-// not there.
+// restore removes petrigate's entry from a file that was edited after connect, and adds the removed
+// entries that are still missing.
 func (f *file) restore(src []byte, s step) ([]byte, error) {
 	old, err := splice.Parse(f.path, s.Before, f.client.Format)
 	if err != nil {
@@ -352,8 +354,8 @@ func (f *file) restore(src []byte, s step) ([]byte, error) {
 	return doc.Bytes(), nil
 }
 
-// disconnect writes the file, and then forgets it.
-func (d *Desk) disconnect(f *file, n *note, after []byte, exists bool) error {
+// disconnect writes the file and deletes its record.
+func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error {
 	first := n.Steps[0]
 	asBefore := exists == first.Existed && string(after) == string(first.Before)
 	if err := d.undo(f, after, exists, asBefore); err != nil {
@@ -365,7 +367,7 @@ func (d *Desk) disconnect(f *file, n *note, after []byte, exists bool) error {
 		return nil
 	case asBefore:
 		d.say("disconnected %s: %s is as it was, byte for byte", f.client.Title, text.Escape(f.path))
-		return d.still(f, after)
+		return d.noteStillConnected(f, after)
 	}
 	d.say("disconnected %s: %s has its servers back, and what was edited since", f.client.Title, text.Escape(f.path))
 	if _, err := os.Lstat(f.backup()); err == nil {
@@ -374,22 +376,22 @@ func (d *Desk) disconnect(f *file, n *note, after []byte, exists bool) error {
 	return nil
 }
 
-// still says that a file runs petrigate although all that is kept of it was undone: what an earlier
-// connect has kept is lost.
-func (d *Desk) still(f *file, after []byte) error {
+// noteStillConnected warns if the restored file still runs petrigate, because the record of an
+// earlier connect was lost.
+func (d *Driver) noteStillConnected(f *file, after []byte) error {
 	doc, err := splice.Parse(f.path, after, f.client.Format)
 	if err != nil {
 		return err
 	}
 	items, err := d.items(f, doc)
 	if err == nil && slices.ContainsFunc(items, func(i item) bool { return i.own }) {
-		d.say("note: it still runs petrigate, as before connect: remove that entry by hand%s", text.Escape(f.older()))
+		d.say("note: it still runs petrigate, as before connect: remove that entry by hand%s", text.Escape(f.backupHint()))
 	}
 	return err
 }
 
-// put makes the file what it is to be, or removes it.
-func (f *file) put(after []byte, exists bool) error {
+// apply writes the file, or removes it if exists is false.
+func (f *file) apply(after []byte, exists bool) error {
 	switch {
 	case !exists && f.exists:
 		return os.Remove(f.target)
@@ -399,7 +401,7 @@ func (f *file) put(after []byte, exists bool) error {
 	return nil
 }
 
-// dropBackup removes a backup that is the same as the file.
+// dropBackup removes the backup if it has the given contents.
 func (f *file) dropBackup(before []byte) error {
 	kept, err := os.ReadFile(f.backup())
 	if errors.Is(err, fs.ErrNotExist) || err == nil && string(kept) != string(before) {

@@ -78,7 +78,8 @@ func TestEditedKeepsBackup(t *testing.T) {
 	}
 }
 
-// TestHooksAsBefore: a file of hooks that is as it was is said to be so, and its backup goes.
+// TestHooksAsBefore checks that disconnect reports an exactly restored file of hooks, and removes
+// its backup.
 func TestHooksAsBefore(t *testing.T) {
 	p := newPlace(t, "claude-code")
 	h, _ := clientcfg.HooksOf("claude-code")

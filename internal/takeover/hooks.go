@@ -13,16 +13,16 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// hooksAt is where all agents have their hooks.
+// hooksAt is the path of the hooks in the files of all agents.
 var hooksAt = []string{"hooks"}
 
-// A HookConnection is what connect --hooks shall do.
+// A HookConnection holds the arguments of connect --hooks.
 type HookConnection struct {
 	Client string
-	File   string           // "": the usual
-	Serve  []string         // the command that runs a proxy for the hooks; nil: petrigate serve
-	Launch clientcfg.Launch // with a URL where the configuration opens the door for hooks
-	Run    *Serving         // the service that may run it; nil: none is offered
+	File   string           // agent's file; empty: the usual one
+	Serve  []string         // command that runs a proxy for the hooks; nil: petrigate serve
+	Launch clientcfg.Launch // includes a URL if the configuration enables hooks over HTTP
+	Run    *HookService     // service that can run the proxy; nil: do not offer one
 }
 
 // findHooks returns the hooks of a client.
@@ -42,8 +42,8 @@ func findHooks(name string) (clientcfg.Hooks, error) {
 	return h, nil
 }
 
-// ConnectHooks puts hooks that run petrigate beside those of an agent.
-func (d *Desk) ConnectHooks(ctx context.Context, c HookConnection) error {
+// ConnectHooks adds hooks that run petrigate to those of an agent.
+func (d *Driver) ConnectHooks(ctx context.Context, c HookConnection) error {
 	h, err := findHooks(c.Client)
 	if err != nil {
 		return err
@@ -55,48 +55,48 @@ func (d *Desk) ConnectHooks(ctx context.Context, c HookConnection) error {
 	if !h.ByURL() {
 		c.Launch.URL = ""
 	}
-	n, err := d.note(f)
+	n, err := d.readRecord(f)
 	if err != nil {
 		return err
 	}
-	after, err := d.hooked(f, n, h, c.Launch)
+	after, err := d.withHooks(f, n, h, c.Launch)
 	if err != nil {
 		return err
 	}
 	if bytes.Equal(after, f.src) {
 		d.say("%s already runs petrigate as its hook: %s", h.Title, text.Escape(f.path))
-		d.traps(h, f)
+		d.noteHookGaps(h, f)
 		answers, err := c.Run.serve(ctx, d)
 		if err == nil {
-			c.Run.needed(d, h, c.Serve, answers)
+			c.Run.explainRunning(d, h, c.Serve, answers)
 		}
 		return err
 	}
 	if err := d.show(f.path, splice.JSON, f.src, after); err != nil {
 		return err
 	}
-	d.traps(h, f)
+	d.noteHookGaps(h, f)
 	if c.Launch.URL != "" && len(c.Launch.Headers) > 0 {
 		d.say("note: set %s, where %s is started, to the token of the proxy; without it each call is refused", clientcfg.TokenVariable, h.Title)
 	}
 	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
 	}
-	answers, err := c.Run.serve(ctx, d) // first: from the moment that the hooks are there, they need a proxy
+	answers, err := c.Run.serve(ctx, d) // the hooks need a running proxy from the moment they are written
 	if err != nil {
 		return err
 	}
 	if err := d.writeHooks(f, h, after); err != nil {
 		return err
 	}
-	c.Run.needed(d, h, c.Serve, answers)
+	c.Run.explainRunning(d, h, c.Serve, answers)
 	d.say("To undo: petrigate disconnect %s --hooks", h.Client)
 	return nil
 }
 
-// traps says what the hooks of an agent leave open.
-func (d *Desk) traps(h clientcfg.Hooks, f *file) {
-	for _, line := range d.off(h, f) {
+// noteHookGaps prints the limits of an agent's hooks, and the settings that disable them.
+func (d *Driver) noteHookGaps(h clientcfg.Hooks, f *file) {
+	for _, line := range d.disabledBy(h, f) {
 		d.say("warning: %s runs no hooks: %s", h.Title, text.Escape(line))
 	}
 	for _, line := range h.Open {
@@ -104,8 +104,9 @@ func (d *Desk) traps(h clientcfg.Hooks, f *file) {
 	}
 }
 
-// hooked is the file with our hooks. Those that are there already, as they would be written, stay.
-func (d *Desk) hooked(f *file, n *note, h clientcfg.Hooks, l clientcfg.Launch) ([]byte, error) {
+// withHooks returns the file with petrigate's hooks. Hooks that are already up to date are kept
+// unchanged.
+func (d *Driver) withHooks(f *file, n *record, h clientcfg.Hooks, l clientcfg.Launch) ([]byte, error) {
 	doc := f.doc
 	if own := h.New(); own != nil && len(bytes.TrimSpace(f.src)) == 0 {
 		var err error
@@ -115,7 +116,7 @@ func (d *Desk) hooked(f *file, n *note, h clientcfg.Hooks, l clientcfg.Launch) (
 	}
 	var before *splice.Document
 	if n != nil {
-		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // it was read once
+		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // cannot fail: it was parsed before
 	}
 	bare, err := doc.Drop(hooksAt, "hooks", before, h.Ours)
 	if err != nil {
@@ -128,7 +129,7 @@ func (d *Desk) hooked(f *file, n *note, h clientcfg.Hooks, l clientcfg.Launch) (
 }
 
 // writeHooks writes the file.
-func (d *Desk) writeHooks(f *file, h clientcfg.Hooks, after []byte) error {
+func (d *Driver) writeHooks(f *file, h clientcfg.Hooks, after []byte) error {
 	if err := d.change(f, step{Existed: f.exists, Before: f.src, After: after}, len(h.Installed(f.doc)) > 0); err != nil {
 		return err
 	}
@@ -139,8 +140,8 @@ func (d *Desk) writeHooks(f *file, h clientcfg.Hooks, after []byte) error {
 	return nil
 }
 
-// DisconnectHooks takes our hooks out of the file of an agent.
-func (d *Desk) DisconnectHooks(name, path string) error {
+// DisconnectHooks removes petrigate's hooks from the file of an agent.
+func (d *Driver) DisconnectHooks(name, path string) error {
 	done, err := d.dropHooks(name, path)
 	if err == nil && !done {
 		d.say("there is no hook of petrigate")
@@ -148,8 +149,9 @@ func (d *Desk) DisconnectHooks(name, path string) error {
 	return err
 }
 
-// dropHooks takes our hooks out of the file of an agent; done is false where there are none.
-func (d *Desk) dropHooks(name, path string) (done bool, err error) {
+// dropHooks removes petrigate's hooks from the file of an agent. done is false if the file has no
+// such hooks.
+func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 	h, err := findHooks(name)
 	if err != nil {
 		return false, err
@@ -158,11 +160,11 @@ func (d *Desk) dropHooks(name, path string) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	n, err := d.note(f)
+	n, err := d.readRecord(f)
 	if err != nil {
 		return false, err
 	}
-	after, exists, err := d.unhooked(f, n, h)
+	after, exists, err := d.withoutHooks(f, n, h)
 	if err != nil {
 		return false, err
 	}
@@ -181,8 +183,8 @@ func (d *Desk) dropHooks(name, path string) (done bool, err error) {
 	return true, d.unhook(f, n, h, after, exists)
 }
 
-// unhook writes the file, and then forgets it.
-func (d *Desk) unhook(f *file, n *note, h clientcfg.Hooks, after []byte, exists bool) error {
+// unhook writes the file and deletes its record.
+func (d *Driver) unhook(f *file, n *record, h clientcfg.Hooks, after []byte, exists bool) error {
 	asBefore := n != nil && n.Steps[0].Existed == exists && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.undo(f, after, exists, asBefore); err != nil {
 		return err
@@ -200,15 +202,16 @@ func (d *Desk) unhook(f *file, n *note, h clientcfg.Hooks, after []byte, exists 
 	return nil
 }
 
-// unhooked is the file without our hooks, the last step undone first.
-func (d *Desk) unhooked(f *file, n *note, h clientcfg.Hooks) (after []byte, exists bool, err error) {
+// withoutHooks returns the file without petrigate's hooks, undoing the recorded steps in reverse
+// order.
+func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	var before *splice.Document
 	if n != nil {
 		for i := len(n.Steps) - 1; i >= 0 && exists && bytes.Equal(after, n.Steps[i].After); i-- {
 			after, exists = n.Steps[i].Before, n.Steps[i].Existed
 		}
-		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // it was read once
+		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // cannot fail: it was parsed before
 	}
 	if !exists {
 		return after, false, nil
@@ -221,40 +224,40 @@ func (d *Desk) unhooked(f *file, n *note, h clientcfg.Hooks) (after []byte, exis
 	return after, true, err
 }
 
-// A HookInspection is what the file of an agent's hooks has.
+// A HookInspection describes the file of an agent's hooks.
 type HookInspection struct {
 	clientcfg.Hooks
 	File     string
 	Exists   bool
 	There    []clientcfg.Hook
-	Programs []string // absolute paths of what they run
-	Kept     bool     // connect has written them
-	Off      []string // what switches all hooks of the agent off, in this file and in those of the present folder
+	Programs []string // absolute paths of the programs that the hooks run
+	Kept     bool     // connect wrote the hooks
+	Off      []string // settings that disable all hooks of the agent, in this file and those of the current directory
 	Problem  string
 }
 
-// InspectHooks looks at the files of the hooks of all agents.
-func (d *Desk) InspectHooks() (all []HookInspection) {
+// InspectHooks reads the hook files of all agents.
+func (d *Driver) InspectHooks() (all []HookInspection) {
 	for _, h := range clientcfg.AllHooks() {
-		one := HookInspection{Hooks: h, File: usual(h.File().Files(d.System))}
+		one := HookInspection{Hooks: h, File: firstExisting(h.File().Files(d.System))}
 		f, err := d.open(h.File(), "")
 		if err != nil {
 			one.Problem = err.Error()
 		} else {
 			one.Exists, one.There = f.exists, h.Installed(f.doc)
 			one.Programs = h.Programs(f.doc)
-			n, err := d.note(f)
+			n, err := d.readRecord(f)
 			one.Kept = n != nil && err == nil
-			one.Off = d.off(h, f)
+			one.Off = d.disabledBy(h, f)
 		}
 		all = append(all, one)
 	}
 	return all
 }
 
-// off says what switches all hooks of an agent off: a setting of its file, or of one of the project in the
-// present folder, as whoever wrote that project wants it.
-func (d *Desk) off(h clientcfg.Hooks, own *file) (all []string) {
+// disabledBy lists the settings that disable all hooks of an agent: in its own file, or in one of
+// the project in the current directory, which its author controls.
+func (d *Driver) disabledBy(h clientcfg.Hooks, own *file) (all []string) {
 	files := []*file{own}
 	client := h.File()
 	for _, name := range h.Beside(own.path) {
@@ -273,9 +276,9 @@ func (d *Desk) off(h clientcfg.Hooks, own *file) (all []string) {
 	return all
 }
 
-// HookedAgents are those that have petrigate as their hook. Complete says that no file was left out that cannot
-// be read.
-func (d *Desk) HookedAgents() (agents []string, complete bool) {
+// HookedAgents returns the agents that run petrigate as a hook. complete is false if a file could
+// not be read.
+func (d *Driver) HookedAgents() (agents []string, complete bool) {
 	complete = true
 	for _, h := range d.InspectHooks() {
 		complete = complete && h.Problem == ""
@@ -286,8 +289,9 @@ func (d *Desk) HookedAgents() (agents []string, complete bool) {
 	return agents, complete
 }
 
-// HookURL is where hooks of agents of this machine reach a listener, and the headers that they send; "":
-// it does not listen to hooks, or its address is not known before it starts.
+// HookURL returns the URL of the listener for hooks on this machine, and the headers that they must
+// send. The URL is empty if the listener does not accept hooks, or if its address is unknown before
+// it starts.
 func HookURL(l config.Listen) (string, splice.Object) {
 	host, port, err := net.SplitHostPort(l.HTTP)
 	if l.Stdio || !l.Hooks || err != nil || port == "0" || l.Auth == "jwt" {

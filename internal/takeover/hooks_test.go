@@ -239,7 +239,7 @@ func TestHookSecrets(t *testing.T) {
 	}
 }
 
-// TestNoHooks: a client without hooks is refused, and a list that is none.
+// TestNoHooks checks that a client without hooks is refused, and so is a malformed list of hooks.
 func TestNoHooks(t *testing.T) {
 	p := newPlace(t, "zed")
 	if err := p.desk.ConnectHooks(t.Context(), HookConnection{Client: "zed"}); err == nil || !strings.HasPrefix(err.Error(), "Zed has no hooks that petrigate knows; claude-code, codex, ") {

@@ -33,7 +33,7 @@ func (p *place) configure(t *testing.T, src string) {
 	}
 }
 
-// TestTogether: of several that connect at once one writes, and what it keeps stays.
+// TestTogether checks that one of several concurrent connects writes, and that its record survives.
 func TestTogether(t *testing.T) {
 	for range 10 {
 		p := served(t, two)
@@ -55,7 +55,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestLostNote: where what connect has kept is lost, the backup stays, and is named.
+// TestLostNote checks that the backup is kept and named if the record is lost.
 func TestLostNote(t *testing.T) {
 	p := served(t, two)
 	p.connect(t)
@@ -82,7 +82,7 @@ func TestLostNote(t *testing.T) {
 	}
 }
 
-// TestBackup: a backup may hold secrets, and is whole or not there.
+// TestBackup checks that a backup is private, and written completely or not at all.
 func TestBackup(t *testing.T) {
 	p := served(t, two)
 	p.connect(t)
@@ -100,7 +100,8 @@ func privateMode(info fs.FileInfo) bool {
 	return runtime.GOOS == "windows" || info.Mode().Perm() == 0o600
 }
 
-// TestBrokenNote: an error about what was kept says where the file as it was can be found.
+// TestBrokenNote checks that the error about an unreadable record names the file with the original
+// contents.
 func TestBrokenNote(t *testing.T) {
 	p := served(t, two)
 	p.connect(t)
@@ -108,7 +109,7 @@ func TestBrokenNote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(p.desk.noteFile(f), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(p.desk.recordFile(f), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	err = p.desk.Disconnect(t.Context(), "cursor", "")
@@ -117,7 +118,7 @@ func TestBrokenNote(t *testing.T) {
 	}
 }
 
-// TestMasked: no way to write a secret shows it.
+// TestMasked checks that secrets are masked in every notation.
 func TestMasked(t *testing.T) {
 	secrets := []clientcfg.Secret{{Value: "abcd"}, {Value: "abcdefgh=="}, {Value: "-----BEGIN-----\nxyz0\n"}, {Value: `say "x"`}}
 	const shown = `
@@ -162,7 +163,8 @@ func TestSecretsAround(t *testing.T) {
 	}
 }
 
-// TestOurName: another server of our name is taken like all others, and is never lost without a word.
+// TestOurName checks that another server named petrigate is taken like all others, and never lost
+// silently.
 func TestOurName(t *testing.T) {
 	const src = `{"mcpServers":{"petrigate":{"command":"node","args":["theirs.js"]}}}`
 	p := newPlace(t, "cursor")
@@ -185,7 +187,7 @@ func TestOurName(t *testing.T) {
 	}
 }
 
-// TestRunsUs: petrigate is known by what it is, under any name and behind any program.
+// TestRunsUs checks that petrigate is recognized under any name and behind any wrapper.
 func TestRunsUs(t *testing.T) {
 	for _, c := range []struct {
 		name, command, url, args string
@@ -209,7 +211,8 @@ func TestRunsUs(t *testing.T) {
 	}
 }
 
-// TestBroken: where somebody has broken a connected file, disconnect says where it is as it was.
+// TestBroken checks that disconnect names the original contents if a connected file cannot be
+// parsed any more.
 func TestBroken(t *testing.T) {
 	p := served(t, two)
 	p.connect(t)
@@ -221,7 +224,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestExposed: import says that others can read the file that gets secrets.
+// TestExposed checks that import warns if others can read the file that receives secrets.
 func TestExposed(t *testing.T) {
 	for mode, want := range map[fs.FileMode]bool{0o644: true, 0o600: false} {
 		p := newPlace(t, "cursor")

@@ -17,27 +17,27 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An Import is what import shall do.
+// An Import holds the arguments of import.
 type Import struct {
 	Client string
-	File   string   // of the client; "": the usual
-	Config string   // the configuration to write, which need not exist
-	Only   []string // take these servers only
-	Rename bool     // give a server another name if the configuration has another of its name
+	File   string   // client's file; empty: the usual one
+	Config string   // configuration to write; it need not exist
+	Only   []string // import only these servers
+	Rename bool     // import a server under another name if its name is taken
 
-	TextOnly bool // Config was found and is not trusted: it is read as text
+	TextOnly bool // Config was discovered and is not trusted: read it as text
 }
 
-// Imported says what import does, or would do.
-type Imported struct {
-	Client  string  `json:"client"`
-	File    string  `json:"file"`
-	Config  string  `json:"config"`
-	Servers []Taken `json:"servers"`
+// An ImportPlan describes the result of an import before it is written.
+type ImportPlan struct {
+	Client  string           `json:"client"`
+	File    string           `json:"file"`
+	Config  string           `json:"config"`
+	Servers []ImportedServer `json:"servers"`
 
-	Left []clientcfg.Safeguard `json:"left,omitempty"` // outside the entries of servers
+	Left []clientcfg.Safeguard `json:"left,omitempty"` // safeguards outside the entries of servers
 
-	path   string // of Config, behind symbolic links
+	path   string // Config with symbolic links resolved
 	file   *file
 	exists bool
 	text   bool // see [Import.TextOnly]
@@ -46,27 +46,27 @@ type Imported struct {
 	format splice.Format
 }
 
-// A Taken is one server of the client.
-type Taken struct {
+// An ImportedServer is the result of an import for one server of the client.
+type ImportedServer struct {
 	Name    string   `json:"name"`
-	As      string   `json:"as,omitempty"`     // its name in the configuration, if that is another
-	Result  string   `json:"result"`           // "taken", "there" (the configuration has it), or "refused"
-	Reason  string   `json:"reason,omitempty"` // of a refusal
+	As      string   `json:"as,omitempty"`     // name in the configuration, if it differs
+	Result  string   `json:"result"`           // "taken", "there" (already in the configuration), or "refused"
+	Reason  string   `json:"reason,omitempty"` // reason for a refusal
 	Dropped []string `json:"dropped,omitempty"`
-	Secrets []string `json:"secrets,omitempty"` // names whose values are written out
+	Secrets []string `json:"secrets,omitempty"` // names whose secret values are written literally
 	Notes   []string `json:"notes,omitempty"`
 
-	Left []clientcfg.Safeguard `json:"left,omitempty"` // what the entry says against calls, and the configuration does not
-	Off  string                `json:"off,omitempty"`  // the key outside the entry that switches the server off
+	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions of the entry that the configuration does not have
+	Off  string                `json:"off,omitempty"`  // key outside the entry that disables the server
 
 	fields splice.Object
 }
 
-// ours is where a configuration has its servers.
-var ours = splice.Place{Path: []string{"mcpServers"}}
+// configServers is the path of the servers in a configuration.
+var configServers = splice.Place{Path: []string{"mcpServers"}}
 
-// Plan finds out what import would do.
-func (d *Desk) Plan(i Import) (*Imported, error) {
+// Plan computes the result of an import without writing anything.
+func (d *Driver) Plan(i Import) (*ImportPlan, error) {
 	client, err := Find(i.Client)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (d *Desk) Plan(i Import) (*Imported, error) {
 	if !f.exists {
 		return nil, fmt.Errorf("%s has no file %s; name another by --file, or start the client once", client.Title, f.path)
 	}
-	p := &Imported{Client: client.Name, File: f.path, Config: i.Config, file: f, text: i.TextOnly}
+	p := &ImportPlan{Client: client.Name, File: f.path, Config: i.Config, file: f, text: i.TextOnly}
 	doc, err := p.open(d)
 	if err != nil {
 		return nil, err
@@ -87,10 +87,10 @@ func (d *Desk) Plan(i Import) (*Imported, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := (Connection{Only: i.Only}).known(items); err != nil {
+	if err := (Connection{Only: i.Only}).checkOnly(items); err != nil {
 		return nil, err
 	}
-	there, err := doc.Entries(ours)
+	there, err := doc.Entries(configServers)
 	if err != nil {
 		return nil, err
 	}
@@ -99,13 +99,13 @@ func (d *Desk) Plan(i Import) (*Imported, error) {
 	return p, p.splice(d, doc)
 }
 
-// open reads the configuration that servers are put into.
-func (p *Imported) open(d *Desk) (*splice.Document, error) {
+// open reads the configuration that receives the servers.
+func (p *ImportPlan) open(d *Driver) (*splice.Document, error) {
 	p.path = p.Config
 	real, err := filepath.EvalSymlinks(p.Config)
 	if err == nil {
 		p.path, p.exists = real, true
-		p.before, err = read(real)
+		p.before, err = readRegular(real)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
@@ -122,15 +122,15 @@ func (p *Imported) open(d *Desk) (*splice.Document, error) {
 	return splice.Parse(p.Config, p.before, p.format)
 }
 
-// options are those of the configuration.
-func (p *Imported) options(d *Desk) config.Options {
+// options returns the options for parsing the configuration.
+func (p *ImportPlan) options(d *Driver) config.Options {
 	return config.Options{Env: d.System.Env, Fetch: d.Fetch, Found: p.text}
 }
 
 func empty(src []byte) bool { return strings.TrimSpace(string(src)) == "" }
 
-// take decides about each server of the client.
-func (p *Imported) take(d *Desk, i Import, items []item, there []splice.Entry) {
+// take decides for each server of the client whether it is imported.
+func (p *ImportPlan) take(d *Driver, i Import, items []item, there []splice.Entry) {
 	known := map[string]any{}
 	for _, e := range there {
 		known[e.Name] = e.Value
@@ -140,13 +140,13 @@ func (p *Imported) take(d *Desk, i Import, items []item, there []splice.Entry) {
 			continue
 		}
 		s := it.server
-		t := Taken{Name: s.Name, Result: "taken", Dropped: s.Dropped, Secrets: s.Literal, Notes: s.Notes, Left: s.Left, Off: s.Closed, fields: s.Fields}
+		t := ImportedServer{Name: s.Name, Result: "taken", Dropped: s.Dropped, Secrets: s.Literal, Notes: s.Notes, Left: s.Left, Off: s.Closed, fields: s.Fields}
 		_, t.Reason = d.load(p.Config, s)
 		name := s.Name
 		value := splice.Plain(s.Fields)
 		if old, is := known[name]; is && t.Reason == "" && !reflect.DeepEqual(old, value) {
 			if i.Rename {
-				name = free(known, name)
+				name = freeName(known, name)
 				t.rename(name)
 			} else {
 				t.Reason = "the configuration has another server of this name; --rename takes it under another name"
@@ -164,8 +164,8 @@ func (p *Imported) take(d *Desk, i Import, items []item, there []splice.Entry) {
 	}
 }
 
-// free is a name that no server has.
-func free(known map[string]any, name string) string {
+// freeName returns name with the lowest unused numeric suffix.
+func freeName(known map[string]any, name string) string {
 	for n := 2; ; n++ {
 		next := fmt.Sprintf("%s-%d", name, n)
 		if _, is := known[next]; !is {
@@ -174,8 +174,8 @@ func free(known map[string]any, name string) string {
 	}
 }
 
-// load reads a server as a configuration would; why says why that does not load.
-func (d *Desk) load(file string, s clientcfg.Server) (loaded config.Server, why string) {
+// load reads a server as a configuration would. why is the reason if the server does not load.
+func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, why string) {
 	if s.Refused != "" {
 		return loaded, s.Refused
 	}
@@ -194,13 +194,13 @@ func (d *Desk) load(file string, s clientcfg.Server) (loaded config.Server, why 
 	return c.Servers[0], ""
 }
 
-// beginning is a configuration to which servers are added.
-const beginning = `# The configuration of petrigate. "petrigate check" says what is wrong with it.
+// configHeader is the beginning of a new configuration.
+const configHeader = `# The configuration of petrigate. "petrigate check" says what is wrong with it.
 version: 1
 `
 
-// ending tells a beginner what comes next.
-const ending = `
+// configFooter is the end of a new configuration; it tells a beginner what to do next.
+const configFooter = `
 # Rules say what an agent may do when: see "petrigate help rules".
 # rules:
 #   - inline: |
@@ -208,8 +208,8 @@ const ending = `
 audit: { file: audit.jsonl }
 `
 
-// splice writes what is taken into the configuration, and makes sure that it loads.
-func (p *Imported) splice(d *Desk, doc *splice.Document) error {
+// splice adds the imported servers to the configuration, and checks that the result loads.
+func (p *ImportPlan) splice(d *Driver, doc *splice.Document) error {
 	var add []splice.New
 	for _, t := range p.Servers {
 		if t.Result == "taken" {
@@ -225,44 +225,44 @@ func (p *Imported) splice(d *Desk, doc *splice.Document) error {
 		return nil
 	}
 	if empty(p.before) {
-		p.after = []byte(beginning)
+		p.after = []byte(configHeader)
 		var err error
 		if doc, err = splice.Parse(p.Config, p.after, splice.YAML); err != nil {
 			return err
 		}
 	}
-	after, err := doc.Replace(ours, nil, add...)
+	after, err := doc.Replace(configServers, nil, add...)
 	if err != nil {
 		return err
 	}
 	if empty(p.before) {
-		after = append(after, ending...)
+		after = append(after, configFooter...)
 	}
 	p.after = after
 	_, err = config.Parse(p.Config, after, p.options(d))
 	return err
 }
 
-// Changes reports whether there is something to write.
-func (p *Imported) Changes() bool { return string(p.before) != string(p.after) }
+// Changes reports whether the plan changes the configuration.
+func (p *ImportPlan) Changes() bool { return string(p.before) != string(p.after) }
 
-// Write shows what import does, asks, and does it.
-func (d *Desk) Write(p *Imported) error {
+// Write shows the changes, asks for confirmation, and writes them.
+func (d *Driver) Write(p *ImportPlan) error {
 	if p.Changes() {
 		if err := d.show(p.Config, p.format, p.before, p.after); err != nil {
 			return err
 		}
 	}
-	d.tell(p)
+	d.printResults(p)
 	if !p.Changes() {
 		d.say("nothing to take: %s stays as it is", text.Escape(p.Config))
 		return nil
 	}
-	d.exposed(p)
+	d.noteExposed(p)
 	if err := d.Agree("Write " + text.Escape(p.Config) + "?"); err != nil {
 		return err
 	}
-	kept, err := d.keepTaken(p.file)
+	kept, err := d.copySource(p.file)
 	if err != nil {
 		return err
 	}
@@ -279,8 +279,8 @@ func (d *Desk) Write(p *Imported) error {
 	return nil
 }
 
-// tell says what becomes of each server.
-func (d *Desk) tell(p *Imported) {
+// printResults prints the result for each server.
+func (d *Driver) printResults(p *ImportPlan) {
 	for _, t := range p.Servers {
 		name := text.Escape(t.Name)
 		switch t.Result {
@@ -300,25 +300,25 @@ func (d *Desk) tell(p *Imported) {
 			if len(t.Dropped) > 0 {
 				d.say("  note: %s is for %s and has no effect here", text.And(text.EscapeAll(t.Dropped)), p.file.client.Title)
 			}
-			d.tellMore(p, t)
+			d.printNotes(p, t)
 		}
 	}
 	for _, g := range p.Left {
-		d.sayLeft(p, "", g)
+		d.printSafeguard(p, "", g)
 	}
 }
 
-// exposed says that others can read secrets that were taken.
-func (d *Desk) exposed(p *Imported) {
-	taken := slices.ContainsFunc(p.Servers, func(t Taken) bool { return t.Result == "taken" && len(t.Secrets) > 0 })
+// noteExposed warns if other users can read a configuration that receives secrets.
+func (d *Driver) noteExposed(p *ImportPlan) {
+	taken := slices.ContainsFunc(p.Servers, func(t ImportedServer) bool { return t.Result == "taken" && len(t.Secrets) > 0 })
 	info, err := os.Stat(p.path)
 	if taken && err == nil && d.System.OS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		d.say("note: others can read %s, which gets the secrets (mode %04o): chmod 600", text.Escape(p.Config), info.Mode().Perm())
 	}
 }
 
-// variableFor is the name of a variable for a secret: itself, or one that is made from the name of
-// a header or an argument.
+// variableFor returns a variable name for a secret: its own name, or one derived from the name of a
+// header or an argument.
 func variableFor(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

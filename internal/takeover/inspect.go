@@ -10,28 +10,27 @@ import (
 // An Entry is one server in the file of a client.
 type Entry struct {
 	Name    string
-	Command string // of a server that is started
+	Command string // stdio servers only
 	Args    []string
 	URL     string
-	Own     bool // it runs petrigate
-	Served  bool // the configuration has this server too
+	Own     bool // the entry runs petrigate
+	Served  bool // the configuration also has this server
 }
 
-// An Inspection is what the file of a client has.
+// An Inspection describes the file of a client.
 type Inspection struct {
-	Listed
+	ClientStatus
 	Client  clientcfg.Client
 	Entries []Entry
 }
 
-// Inspect looks at the files of all clients. The connection names the servers of the
-// configuration.
-func (d *Desk) Inspect(ctx context.Context, c Connection) (all []Inspection) {
+// Inspect reads the files of all clients. c names the servers of the configuration.
+func (d *Driver) Inspect(ctx context.Context, c Connection) (all []Inspection) {
 	for _, l := range d.List(ctx) {
 		client, _, _ := clientcfg.Find(l.Name)
-		one := Inspection{Listed: l, Client: client}
+		one := Inspection{ClientStatus: l, Client: client}
 		if f, err := d.open(client, ""); err == nil {
-			items, _ := d.items(f, f.doc) // the list has said why there are none
+			items, _ := d.items(f, f.doc) // the error is part of the status
 			for _, it := range items {
 				one.Entries = append(one.Entries, d.entry(c, it))
 			}
@@ -41,13 +40,13 @@ func (d *Desk) Inspect(ctx context.Context, c Connection) (all []Inspection) {
 	return all
 }
 
-func (d *Desk) entry(c Connection, it item) Entry {
+func (d *Driver) entry(c Connection, it item) Entry {
 	e := Entry{Name: it.entry.Name, Own: it.own, Served: !it.own && d.replaces(c, it)}
-	e.Command, e.URL, e.Args = started(it.server)
+	e.Command, e.URL, e.Args = launchOf(it.server)
 	return e
 }
 
-// Config is the configuration that an entry of ours names; "": none.
+// Config returns the configuration file that an entry of petrigate names, or "".
 func (e Entry) Config() string {
 	for i, arg := range e.Args {
 		if arg == "--config" && i+1 < len(e.Args) {

@@ -10,27 +10,27 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Listed is one client as connect --list shows it.
-type Listed struct {
+// A ClientStatus describes one client for connect --list.
+type ClientStatus struct {
 	Name      string `json:"name"`
 	Title     string `json:"title"`
 	File      string `json:"file"`
 	Exists    bool   `json:"exists"`
-	Servers   int    `json:"servers"`   // besides petrigate
+	Servers   int    `json:"servers"`   // excluding petrigate
 	Connected string `json:"connected"` // "no", "yes", or "gone": the client has overwritten the entry
-	Running   *bool  `json:"running"`   // null: not known
+	Running   *bool  `json:"running"`   // null: unknown
 	Problem   string `json:"problem,omitempty"`
 }
 
-// List looks at the files of all clients.
-func (d *Desk) List(ctx context.Context) (all []Listed) {
+// List returns the status of all clients.
+func (d *Driver) List(ctx context.Context) (all []ClientStatus) {
 	var running []clientcfg.Process
 	var err error
 	if d.Running != nil {
 		running, err = d.Running(ctx)
 	}
 	for _, c := range clientcfg.All() {
-		l := d.look(c)
+		l := d.status(c)
 		if d.Running != nil && err == nil {
 			runs := c.IsRunning(running)
 			l.Running = &runs
@@ -40,8 +40,8 @@ func (d *Desk) List(ctx context.Context) (all []Listed) {
 	return all
 }
 
-func (d *Desk) look(c clientcfg.Client) Listed {
-	l := Listed{Name: c.Name, Title: c.Title, File: usual(c.Files(d.System)), Connected: "no"}
+func (d *Driver) status(c clientcfg.Client) ClientStatus {
+	l := ClientStatus{Name: c.Name, Title: c.Title, File: firstExisting(c.Files(d.System)), Connected: "no"}
 	f, err := d.open(c, "")
 	if f != nil {
 		l.Exists = f.exists
@@ -61,7 +61,7 @@ func (d *Desk) look(c clientcfg.Client) Listed {
 			l.Servers++
 		}
 	}
-	n, err := d.note(f)
+	n, err := d.readRecord(f)
 	switch {
 	case err != nil:
 		l.Problem = err.Error()
@@ -72,8 +72,8 @@ func (d *Desk) look(c clientcfg.Client) Listed {
 	return l
 }
 
-// PrintList prints clients as a table.
-func (d *Desk) PrintList(all []Listed) error {
+// PrintList prints the statuses as a table.
+func (d *Driver) PrintList(all []ClientStatus) error {
 	var rows [][]string
 	for _, l := range all {
 		servers, running := "-", ""

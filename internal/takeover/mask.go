@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// show prints what would change in a file, without the secrets that are in it.
-func (d *Desk) show(path string, format splice.Format, before, after []byte) error {
+// show prints the changes to a file as a diff, with its secrets masked.
+func (d *Driver) show(path string, format splice.Format, before, after []byte) error {
 	var secrets []clientcfg.Secret
 	for _, src := range [][]byte{before, after} {
 		doc, err := splice.Parse(path, src, format)
@@ -28,22 +28,23 @@ func (d *Desk) show(path string, format splice.Format, before, after []byte) err
 	return err
 }
 
-// shortestLine is the length below which a line of a secret is found in other texts.
-const shortestLine = 4
+// minSecretLine is the minimum length of a line of a secret that is masked by itself; shorter lines
+// occur in other texts.
+const minSecretLine = 4
 
-// masked puts stars in the place of secrets, also where they are written with escape sequences or on
-// several lines.
+// masked replaces secrets with stars, including secrets that are written with escape sequences or
+// on several lines.
 func masked(shown string, secrets []clientcfg.Secret) string {
 	var words []string
 	for _, s := range secrets {
-		words = append(words, quoted(s.Value))
+		words = append(words, jsonEscaped(s.Value))
 		for line := range strings.Lines(s.Value) {
-			if line = strings.TrimSpace(line); len(line) >= shortestLine {
-				words = append(words, line, quoted(line))
+			if line = strings.TrimSpace(line); len(line) >= minSecretLine {
+				words = append(words, line, jsonEscaped(line))
 			}
 		}
 	}
-	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) }) // the whole before its part
+	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) }) // a secret before its substrings
 	var pairs []string
 	for _, word := range slices.Compact(words) {
 		pairs = append(pairs, word, "****")
@@ -61,17 +62,17 @@ func masked(shown string, secrets []clientcfg.Secret) string {
 	return b.String()
 }
 
-// quoted is a text as it stands between the quotes of JSON.
-func quoted(s string) string {
+// jsonEscaped returns the text as it appears between the quotes of a JSON string.
+func jsonEscaped(s string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(text.EscapeJSON(jsonText(s))), `"`), `"`)
 }
 
-// escaped finds printable characters of ASCII that are written as escape sequences.
+// escaped matches printable ASCII characters written as escape sequences.
 var escaped = regexp.MustCompile(`\\u00[2-7][0-9A-Fa-f]`)
 
 func unescaped(line string) string {
 	return escaped.ReplaceAllStringFunc(line, func(s string) string {
-		n, _ := strconv.ParseUint(s[2:], 16, 8) // it is two digits
+		n, _ := strconv.ParseUint(s[2:], 16, 8) // cannot fail: two hexadecimal digits
 		return string(rune(n))
 	})
 }

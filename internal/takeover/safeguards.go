@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// safeguards are those of the client, outside the entries of servers, that are not taken over. Those of a further
-// file of the client are named with the file.
-func (d *Desk) safeguards(p *Imported) (all []clientcfg.Safeguard) {
+// safeguards returns the client's restrictions outside the entries of servers, which import does
+// not carry over. Restrictions from additional files of the client include the file name.
+func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	client := p.file.client
 	names := map[string]string{}
 	for _, t := range p.Servers {
@@ -26,7 +26,7 @@ func (d *Desk) safeguards(p *Imported) (all []clientcfg.Safeguard) {
 	}
 	all = client.Safeguards(p.file.doc, names)
 	for _, path := range client.Beside(d.System, p.file.path) {
-		src, err := read(path)
+		src, err := readRegular(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -39,7 +39,7 @@ func (d *Desk) safeguards(p *Imported) (all []clientcfg.Safeguard) {
 			continue
 		}
 		for _, g := range client.Safeguards(doc, names) {
-			if g.Rule != "" { // the client keeps all others in this file
+			if g.Rule != "" { // the client applies all others itself
 				g.Where += " of " + path
 				all = append(all, g)
 			}
@@ -48,16 +48,16 @@ func (d *Desk) safeguards(p *Imported) (all []clientcfg.Safeguard) {
 	return all
 }
 
-// name is what the server is called in the configuration.
-func (t Taken) name() string {
+// name returns the name of the server in the configuration.
+func (t ImportedServer) name() string {
 	if t.As != "" {
 		return t.As
 	}
 	return t.Name
 }
 
-// rename gives the server another name, in rules for it too.
-func (t *Taken) rename(as string) {
+// rename sets the name of the server in the configuration, and adapts the rules that name it.
+func (t *ImportedServer) rename(as string) {
 	t.As = as
 	t.Left = slices.Clone(t.Left)
 	for i, g := range t.Left {
@@ -65,8 +65,8 @@ func (t *Taken) rename(as string) {
 	}
 }
 
-// tellMore adds what a person should know of a server that is taken.
-func (d *Desk) tellMore(p *Imported, t Taken) {
+// printNotes prints what a person should know about an imported server.
+func (d *Driver) printNotes(p *ImportPlan, t ImportedServer) {
 	for _, note := range t.Notes {
 		d.say("  note: %s", text.Escape(note))
 	}
@@ -74,11 +74,11 @@ func (d *Desk) tellMore(p *Imported, t Taken) {
 		d.say("  note: %s of %s switches it off; it is taken with disabled: true", text.Escape(t.Off), p.file.client.Title)
 	}
 	for _, g := range t.Left {
-		d.sayLeft(p, "  ", g)
+		d.printSafeguard(p, "  ", g)
 	}
 }
 
-func (d *Desk) sayLeft(p *Imported, indent string, g clientcfg.Safeguard) {
+func (d *Driver) printSafeguard(p *ImportPlan, indent string, g clientcfg.Safeguard) {
 	where, value := text.Escape(g.Where), text.Escape(g.Value)
 	if g.Rule == "" {
 		d.say("%snote: %s (%s) stays in %s, and holds for no server that is taken", indent, where, value, p.file.client.Title)

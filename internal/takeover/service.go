@@ -16,29 +16,30 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A Proxy is one that runs.
+// A Proxy is a running proxy.
 type Proxy struct {
 	PID    int
 	Config string
-	URL    string // "": it serves a client over stdio
+	URL    string // empty: a proxy that serves a client over stdio
 }
 
-// A Serving is the service that connect --hooks may make, which runs the proxy for the hooks.
-type Serving struct {
-	Manager *service.Manager // nil: none is known for this system
+// A HookService is the user service that connect --hooks offers to install. It runs the proxy for
+// the hooks.
+type HookService struct {
+	Manager *service.Manager // nil: the system has no supported service manager
 	service.Service
-	Listen string   // the address of its listener
-	Reads  []string // the variables that the configuration reads and that are set here
-	Memory bool     // each proxy has a state of its own
+	Listen string   // address of the proxy's listener
+	Reads  []string // variables that the configuration reads and that are set in this environment
+	Memory bool     // each proxy keeps its state in memory
 
-	Make bool // without a question
-	Skip bool // do not ask
+	Make bool // install without asking
+	Skip bool // do not offer the service
 
-	barred bool // no service can be made
+	barred bool // installing the service is impossible
 }
 
-// serve offers the service, and starts it. It reports whether a proxy answers.
-func (s *Serving) serve(ctx context.Context, d *Desk) (answers bool, err error) {
+// serve offers to install the service, and starts it. It reports whether a proxy answers.
+func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err error) {
 	switch {
 	case s == nil:
 		return false, nil
@@ -70,8 +71,9 @@ func (s *Serving) serve(ctx context.Context, d *Desk) (answers bool, err error) 
 	return true, s.start(ctx, d, before, unit)
 }
 
-// plan finds out what the file of the service would be, or that a service runs that is as it should be.
-func (s *Serving) plan(ctx context.Context, d *Desk) (unit string, runs bool, why error) {
+// plan returns the text of the service file. runs is true if a service with this text already runs;
+// why is the reason if no service can be installed.
+func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bool, why error) {
 	m := s.Manager
 	if m == nil {
 		return "", false, service.ErrNoManager
@@ -94,18 +96,19 @@ func (s *Serving) plan(ctx context.Context, d *Desk) (unit string, runs bool, wh
 	if !ok {
 		return "", false, service.ErrNoManager
 	}
-	if err := s.lacks(variables); err != nil {
+	if err := s.checkVariables(variables); err != nil {
 		return "", false, err
 	}
 	listening := s.listening(d)
 	if there.Text == unit && len(listening) > 0 {
 		return "", true, nil
 	}
-	return unit, false, s.fits(d, there, listening)
+	return unit, false, s.checkConflicts(d, there, listening)
 }
 
-// lacks fails where the configuration reads variables that the service would not have.
-func (s *Serving) lacks(variables []string) error {
+// checkVariables returns an error if the configuration reads variables that the service would not
+// have.
+func (s *HookService) checkVariables(variables []string) error {
 	var lack []string
 	for _, name := range s.Reads {
 		if !slices.Contains(variables, name) {
@@ -121,13 +124,13 @@ func (s *Serving) lacks(variables []string) error {
 	return fmt.Errorf("it would not have %s, which the configuration reads. Write ${file:PATH} in the configuration in the place of ${NAME}, with the value in a file readable by you alone, and run the verb again", text.And(lack))
 }
 
-// fits fails where the service could not run beside what runs already.
-func (s *Serving) fits(d *Desk, there service.Installed, listening []Proxy) error {
+// checkConflicts returns an error if the service could not run beside the proxies that already run.
+func (s *HookService) checkConflicts(d *Driver, there service.Installed, listening []Proxy) error {
 	switch {
 	case !there.Exists && len(listening) > 0:
 		return fmt.Errorf("a proxy with this configuration runs already: process %d, %s. End it, and run the verb again", listening[0].PID, listening[0].URL)
 	case len(listening) > 0:
-		return nil // it is the service, of an earlier form
+		return nil // it is the service itself, with an older file
 	}
 	if others := d.startedBy(s.Config); s.Memory && len(others) > 0 {
 		return fmt.Errorf("%s starts a proxy with this configuration too, and each would have a state of its own. Write state: { driver: sqlite } into the configuration", text.And(others))
@@ -139,8 +142,8 @@ func (s *Serving) fits(d *Desk, there service.Installed, listening []Proxy) erro
 	return l.Close()
 }
 
-// startedBy are the clients that start a proxy with a configuration.
-func (d *Desk) startedBy(config string) (titles []string) {
+// startedBy returns the titles of the clients that start a proxy with the configuration.
+func (d *Driver) startedBy(config string) (titles []string) {
 	for _, i := range d.Inspect(context.Background(), Connection{}) {
 		if slices.ContainsFunc(i.Entries, func(e Entry) bool { return e.Own && e.URL == "" && e.Config() == config }) {
 			titles = append(titles, i.Title)
@@ -149,8 +152,8 @@ func (d *Desk) startedBy(config string) (titles []string) {
 	return titles
 }
 
-// listening are the proxies with the configuration that serve more than one client.
-func (s *Serving) listening(d *Desk) (all []Proxy) {
+// listening returns the proxies of the configuration that listen for clients.
+func (s *HookService) listening(d *Driver) (all []Proxy) {
 	if d.Proxies == nil {
 		return nil
 	}
@@ -162,13 +165,14 @@ func (s *Serving) listening(d *Desk) (all []Proxy) {
 	return all
 }
 
-// startWait bounds how long a service may take until it answers.
+// startWait is how long start waits for the service to answer.
 const startWait = 20 * time.Second
 
-// start starts the service, and waits until it answers. Where it does not, all is as it was before.
-func (s *Serving) start(ctx context.Context, d *Desk, before service.Installed, unit string) error {
+// start installs and starts the service, and waits until it answers. On failure it restores the
+// previous service.
+func (s *HookService) start(ctx context.Context, d *Driver, before service.Installed, unit string) error {
 	old := s.listening(d)
-	err := d.alone(func() error { return s.Manager.Install(ctx, unit) })
+	err := d.withLock(func() error { return s.Manager.Install(ctx, unit) })
 	if err == nil {
 		err = s.await(ctx, d, old)
 	}
@@ -188,9 +192,9 @@ func (s *Serving) start(ctx context.Context, d *Desk, before service.Installed, 
 	return fmt.Errorf("starting the service failed, and nothing was written: %w", err)
 }
 
-// restore brings back the earlier service.
-func (s *Serving) restore(ctx context.Context, d *Desk, before service.Installed) error {
-	return d.alone(func() error {
+// restore reinstalls the previous service, or removes the new one if there was no previous service.
+func (s *HookService) restore(ctx context.Context, d *Driver, before service.Installed) error {
+	return d.withLock(func() error {
 		if before.Exists {
 			return s.Manager.Install(ctx, before.Text)
 		}
@@ -198,8 +202,8 @@ func (s *Serving) restore(ctx context.Context, d *Desk, before service.Installed
 	})
 }
 
-// await waits until a proxy answers that was not there before.
-func (s *Serving) await(ctx context.Context, d *Desk, old []Proxy) error {
+// await waits until a proxy answers that is not in old.
+func (s *HookService) await(ctx context.Context, d *Driver, old []Proxy) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
 	again := time.NewTicker(100 * time.Millisecond)
@@ -218,8 +222,8 @@ func (s *Serving) await(ctx context.Context, d *Desk, old []Proxy) error {
 	}
 }
 
-// needed names the service or the command that runs the proxy for the hooks of an agent.
-func (s *Serving) needed(d *Desk, h clientcfg.Hooks, serve []string, answers bool) {
+// explainRunning names the service or the command that runs the proxy for an agent's hooks.
+func (s *HookService) explainRunning(d *Driver, h clientcfg.Hooks, serve []string, answers bool) {
 	switch {
 	case answers && s.installed():
 		d.say("The proxy answers. It starts when you log in, as the service %s; its log: %s", service.Name, s.Manager.Log)
@@ -237,8 +241,8 @@ func (s *Serving) needed(d *Desk, h clientcfg.Hooks, serve []string, answers boo
 	}
 }
 
-// installed reports whether the service for this configuration is there.
-func (s *Serving) installed() bool {
+// installed reports whether the service for this configuration is installed.
+func (s *HookService) installed() bool {
 	if s == nil || s.Manager == nil {
 		return false
 	}
@@ -246,8 +250,9 @@ func (s *Serving) installed() bool {
 	return err == nil && there.Config == s.Config
 }
 
-// UsesService reports whether the service may go with the hooks of a client: they use it, or they have gone before.
-func (d *Desk) UsesService(m *service.Manager, name string) bool {
+// UsesService reports whether removing the hooks of a client may make the service unused: they use
+// it, or they were removed before.
+func (d *Driver) UsesService(m *service.Manager, name string) bool {
 	if m == nil {
 		return false
 	}
@@ -257,24 +262,24 @@ func (d *Desk) UsesService(m *service.Manager, name string) bool {
 	}
 	for _, h := range d.InspectHooks() {
 		if h.Client == name {
-			return len(h.There) == 0 || h.asks(d.System, there.Config)
+			return len(h.There) == 0 || h.mayAsk(d.System, there.Config)
 		}
 	}
 	return false
 }
 
-// asks reports whether the hooks of an agent may ask a proxy with a configuration.
-func (h HookInspection) asks(s clientcfg.System, config string) bool {
+// mayAsk reports whether the hooks of an agent may connect to a proxy with the configuration.
+func (h HookInspection) mayAsk(s clientcfg.System, config string) bool {
 	return slices.ContainsFunc(h.There, func(t clientcfg.Hook) bool { return t.Asks(s, config) })
 }
 
-// Retire removes the service of petrigate where no agent uses it any more.
-func (d *Desk) Retire(ctx context.Context, m *service.Manager) error {
+// RemoveUnusedService removes the service if no agent uses it any more, after confirmation.
+func (d *Driver) RemoveUnusedService(ctx context.Context, m *service.Manager) error {
 	there, err := m.Installed()
 	if err != nil || there.Config == "" {
 		return err
 	}
-	if others := d.users(there.Config); len(others) > 0 {
+	if others := d.usersOf(there.Config); len(others) > 0 {
 		d.say("The service %s stays, for %s.", service.Name, text.And(others))
 		return nil
 	}
@@ -290,30 +295,31 @@ func (d *Desk) Retire(ctx context.Context, m *service.Manager) error {
 	case err != nil:
 		return err
 	}
-	if err := d.alone(func() error { return m.Remove(ctx) }); err != nil {
+	if err := d.withLock(func() error { return m.Remove(ctx) }); err != nil {
 		return fmt.Errorf("removing the service %s, %s: %w", service.Name, m.File, err)
 	}
 	d.say("The service %s was ended and removed.", service.Name)
 	return nil
 }
 
-// users are the agents and clients that ask a proxy with a configuration which they do not start.
-func (d *Desk) users(config string) (titles []string) {
+// usersOf returns the agents and clients that connect to a proxy with the configuration and do not
+// start it themselves.
+func (d *Driver) usersOf(config string) (titles []string) {
 	for _, h := range d.InspectHooks() {
-		if h.asks(d.System, config) {
+		if h.mayAsk(d.System, config) {
 			titles = append(titles, h.Title)
 		}
 	}
 	for _, i := range d.Inspect(context.Background(), Connection{}) {
-		if !slices.Contains(titles, i.Title) && slices.ContainsFunc(i.Entries, func(e Entry) bool { return e.Own && here(e.URL) }) {
+		if !slices.Contains(titles, i.Title) && slices.ContainsFunc(i.Entries, func(e Entry) bool { return e.Own && isLocal(e.URL) }) {
 			titles = append(titles, i.Title)
 		}
 	}
 	return titles
 }
 
-// here reports whether a URL is of this machine.
-func here(at string) bool {
+// isLocal reports whether a URL points to this machine.
+func isLocal(at string) bool {
 	u, err := url.Parse(at)
 	if err != nil || at == "" {
 		return false

@@ -12,19 +12,20 @@ import (
 )
 
 // serving is a service for the configuration of a place. No manager of services answers in these tests.
-func serving(t *testing.T, p *place) *Serving {
+func serving(t *testing.T, p *place) *HookService {
 	t.Helper()
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
-	return &Serving{
+	return &HookService{
 		Manager: service.ManagerOf(service.System{OS: "linux", Home: p.desk.System.Home, Env: p.desk.System.Env}),
 		Service: service.Service{Program: "/opt/petrigate", Args: []string{"serve", "--config", p.config}, Config: p.config},
 		Listen:  "127.0.0.1:0",
 	}
 }
 
-// TestServiceOfOthers: a file that petrigate has not written, or that runs another configuration, stays as it is. Then
-// --service fails before anything is written; without it there is a note, and the hooks are written.
+// TestServiceOfOthers checks that a service file that petrigate has not written, or that runs
+// another configuration, is not changed. Then --service fails before anything is written; without
+// it, connect prints a note and writes the hooks.
 func TestServiceOfOthers(t *testing.T) {
 	for text, want := range map[string]string{
 		"[Service]\nExecStart=/opt/mine\n": "petrigate.service is there, and petrigate has not written it",
@@ -99,7 +100,7 @@ func TestRetire(t *testing.T) {
 	retire := func(want string) {
 		t.Helper()
 		p.out.Reset()
-		if err := p.desk.Retire(t.Context(), s.Manager); err != nil || !strings.Contains(p.out.String(), want) {
+		if err := p.desk.RemoveUnusedService(t.Context(), s.Manager); err != nil || !strings.Contains(p.out.String(), want) {
 			t.Errorf("%v\n%s", err, p.out)
 		}
 	}
@@ -122,7 +123,7 @@ func TestRetire(t *testing.T) {
 	p.desk.Ask = func(string) (bool, error) { return false, nil }
 	retire("The service petrigate stays: ")
 	p.desk.Yes = true
-	if err := p.desk.Retire(t.Context(), s.Manager); err == nil || !strings.HasSuffix(err.Error(), "petrigate.service: no manager of services runs for this user here, as in a container or after su") {
+	if err := p.desk.RemoveUnusedService(t.Context(), s.Manager); err == nil || !strings.HasSuffix(err.Error(), "petrigate.service: no manager of services runs for this user here, as in a container or after su") {
 		t.Error(err)
 	}
 	if _, err := os.Stat(s.Manager.File); err != nil {
@@ -142,7 +143,7 @@ func TestServiceFits(t *testing.T) {
 	here := service.Installed{Exists: true}
 	runs := []Proxy{{PID: 7, Config: p.config, URL: "http://127.0.0.1:7777/mcp"}}
 	for _, c := range []struct {
-		edit      func(*Serving)
+		edit      func(*HookService)
 		there     service.Installed
 		listening []Proxy
 		want      string
@@ -150,15 +151,15 @@ func TestServiceFits(t *testing.T) {
 		{nil, service.Installed{}, nil, ""},
 		{nil, service.Installed{}, runs, "a proxy with this configuration runs already: process 7, http://127.0.0.1:7777/mcp. End it, and run the verb again"},
 		{nil, here, runs, ""},
-		{func(s *Serving) { s.Memory = true }, here, nil, "Cursor starts a proxy with this configuration too, and each would have a state of its own. Write state: { driver: sqlite } into the configuration"},
-		{func(s *Serving) { s.Listen = l.Addr().String() }, here, nil, "it could not listen at " + l.Addr().String() + ": address already in use. Another address is listen: { http: ... } in the configuration"},
+		{func(s *HookService) { s.Memory = true }, here, nil, "Cursor starts a proxy with this configuration too, and each would have a state of its own. Write state: { driver: sqlite } into the configuration"},
+		{func(s *HookService) { s.Listen = l.Addr().String() }, here, nil, "it could not listen at " + l.Addr().String() + ": address already in use. Another address is listen: { http: ... } in the configuration"},
 	} {
 		s := serving(t, p)
 		if c.edit != nil {
 			c.edit(s)
 		}
 		said := ""
-		if err := s.fits(p.desk, c.there, c.listening); err != nil {
+		if err := s.checkConflicts(p.desk, c.there, c.listening); err != nil {
 			said = err.Error()
 		}
 		if said != c.want {
@@ -167,14 +168,14 @@ func TestServiceFits(t *testing.T) {
 	}
 	s := serving(t, p)
 	s.Reads = []string{"A", "B", "C"}
-	if err := s.lacks([]string{"B", "X"}); err == nil || err.Error() != "it would not have A and C, which the configuration reads. Write a line NAME=VALUE for each into "+s.Manager.Variables+", readable by you alone, and run the verb again" {
+	if err := s.checkVariables([]string{"B", "X"}); err == nil || err.Error() != "it would not have A and C, which the configuration reads. Write a line NAME=VALUE for each into "+s.Manager.Variables+", readable by you alone, and run the verb again" {
 		t.Error(err)
 	}
-	if err := s.lacks([]string{"C", "B", "A"}); err != nil {
+	if err := s.checkVariables([]string{"C", "B", "A"}); err != nil {
 		t.Error(err)
 	}
 	s.Manager = service.ManagerOf(service.System{OS: "darwin", Home: "/Users/ann", Env: p.desk.System.Env})
-	if err := s.lacks([]string{"B", "C"}); err == nil || err.Error() != "it would not have A, which the configuration reads. Write ${file:PATH} in the configuration in the place of ${NAME}, with the value in a file readable by you alone, and run the verb again" {
+	if err := s.checkVariables([]string{"B", "C"}); err == nil || err.Error() != "it would not have A, which the configuration reads. Write ${file:PATH} in the configuration in the place of ${NAME}, with the value in a file readable by you alone, and run the verb again" {
 		t.Error(err)
 	}
 }
@@ -186,7 +187,7 @@ func TestServiceUsers(t *testing.T) {
 	} {
 		p := newPlace(t, "cursor")
 		p.write(t, []byte(`{"mcpServers":{"petrigate":{"url":"`+at+`"}}}`))
-		if got := p.desk.users(p.config); (len(got) == 1) != want {
+		if got := p.desk.usersOf(p.config); (len(got) == 1) != want {
 			t.Errorf("%s: %q", at, got)
 		}
 	}

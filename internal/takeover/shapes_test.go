@@ -180,7 +180,7 @@ func (tr *trip) servers(t *testing.T, src string) (servers map[string]any, rest 
 	return servers, rest
 }
 
-// without is a tree without what is at a path.
+// without returns a tree without the value at a path.
 func without(tree any, path []string) any {
 	object, ok := tree.(map[string]any)
 	if !ok {
@@ -217,7 +217,8 @@ func (tr *trip) connects(t *testing.T) {
 	}
 }
 
-// overwrite is a client that runs and writes what it had in memory before connect: that is noticed.
+// overwrite simulates a running client that writes its state from before connect, which must be
+// noticed.
 func (tr *trip) overwrite(t *testing.T, memory []byte) {
 	t.Helper()
 	tr.desk.Running = func(context.Context) ([]clientcfg.Process, error) {
@@ -237,9 +238,9 @@ func (tr *trip) overwrite(t *testing.T, memory []byte) {
 	tr.counts["the client overwrites its file"]++
 }
 
-// TestShapesAndEdits: files of every client in shapes of real people are restored byte for byte where nothing
-// was edited in between. Whatever was edited, every server that connect took comes back as it was, every edit stays,
-// and nothing of petrigate does.
+// TestShapesAndEdits checks that real-world files of every client are restored byte for byte if
+// they were not edited in between. Whatever was edited, every server that connect removed comes
+// back unchanged, every edit stays, and nothing of petrigate remains.
 func TestShapesAndEdits(t *testing.T) {
 	counts := map[string]int{}
 	from, count := soak.Range(t, 6)

@@ -1,5 +1,19 @@
-// Package takeover is the flow of the verbs import, connect and disconnect: what a file of a client
-// would become, the difference, a question, and a write that can be undone.
+// Package takeover implements the commands import, connect and disconnect.
+//
+// import copies the servers of an MCP client into petrigate's configuration. connect replaces those
+// servers in the client's file with one entry that runs petrigate, or adds petrigate to the hooks
+// of an agent. disconnect undoes this. A [Driver] runs all of them: it computes the new contents of
+// a file, shows the difference with secrets masked, asks for confirmation, and writes.
+//
+// Every change to a client's file can be undone. Before a write, a record with the contents before
+// and after (a step) is stored in the state directory, and a backup is made beside the file.
+// disconnect undoes the steps in reverse order, byte for byte if the file was not edited in
+// between; otherwise it removes petrigate's entry and restores the entries that are missing.
+// Records are changed under a file lock of the state directory, and a file that has changed since
+// it was shown is not written.
+//
+// connect --hooks can also install a user service that runs the proxy, see [HookService]. The
+// package has no goroutines.
 package takeover
 
 import (
@@ -23,32 +37,32 @@ import (
 // Ours is the name of the entry that runs petrigate.
 const Ours = "petrigate"
 
-// A Desk is what all flows need.
-type Desk struct {
+// A Driver holds the environment that the commands need.
+type Driver struct {
 	System clientcfg.System
-	State  string // the folder of what is kept of the files of clients
+	State  string // state directory, with the records of changed files
 	Out    io.Writer
-	// Ask puts a question to a person; nil: there is nobody.
+	// Ask asks a person to confirm; nil: no terminal.
 	Ask func(question string) (bool, error)
-	// Running lists the processes of the machine; nil: it is not known.
+	// Running lists the processes of the machine; nil: unknown.
 	Running func(context.Context) ([]clientcfg.Process, error)
-	// Proxies lists those of this user that run; nil: it is not known.
+	// Proxies lists the running proxies of this user; nil: unknown.
 	Proxies func() []Proxy
-	// Fetch reads base policies at addresses.
+	// Fetch reads base policies from URLs.
 	Fetch config.Fetch
 
-	Yes   bool // write without a question
-	Force bool // write although the client runs
+	Yes   bool // write without asking
+	Force bool // write even if the client runs
 }
 
-// A UsageError says that a verb was not used as it has to be.
+// A UsageError reports invalid arguments of a command.
 type UsageError struct{ msg string }
 
 func (e *UsageError) Error() string { return e.msg }
 
 func usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
-// Find returns the client of a name.
+// Find returns the client with the given name, or a [UsageError].
 func Find(name string) (clientcfg.Client, error) {
 	c, near, ok := clientcfg.Find(name)
 	if ok {
@@ -61,21 +75,21 @@ func Find(name string) (clientcfg.Client, error) {
 	return c, usage("%q is not a client that petrigate knows%s", name, hint)
 }
 
-// A file is a configuration file of a client as it is now.
+// A file is the current state of a client's configuration file.
 type file struct {
 	client clientcfg.Client
-	path   string // as people call it
-	target string // behind symbolic links
+	path   string // path for messages
+	target string // path with symbolic links resolved
 	exists bool
 	src    []byte
 	doc    *splice.Document
 }
 
-// open finds and reads the file of a client. The name stands for another file than the usual.
-func (d *Desk) open(c clientcfg.Client, name string) (*file, error) {
+// open finds and reads the file of a client. A non-empty name overrides the usual path.
+func (d *Driver) open(c clientcfg.Client, name string) (*file, error) {
 	f := &file{client: c, path: name}
 	if name == "" {
-		f.path = usual(c.Files(d.System))
+		f.path = firstExisting(c.Files(d.System))
 	} else if abs, err := filepath.Abs(name); err == nil {
 		f.path = abs
 	}
@@ -90,7 +104,7 @@ func (d *Desk) open(c clientcfg.Client, name string) (*file, error) {
 		return nil, fmt.Errorf("%s is a symbolic link to a file that does not exist; make that file, or remove the link", f.path)
 	}
 	if f.exists {
-		if f.src, err = read(f.target); err != nil {
+		if f.src, err = readRegular(f.target); err != nil {
 			return nil, fmt.Errorf("reading the file of %s: %w", c.Title, err)
 		}
 	}
@@ -98,8 +112,8 @@ func (d *Desk) open(c clientcfg.Client, name string) (*file, error) {
 	return f, err
 }
 
-// usual is the first of some files that exists, or the first.
-func usual(files []string) string {
+// firstExisting returns the first file that exists, or the first file if none does.
+func firstExisting(files []string) string {
 	for _, file := range files {
 		if _, err := os.Lstat(file); err == nil {
 			return file
@@ -113,8 +127,8 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// read reads a regular file: a named pipe would wait for a writer.
-func read(path string) ([]byte, error) {
+// readRegular reads a regular file. It refuses others: reading a named pipe would block.
+func readRegular(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is not a regular file", path)
@@ -125,17 +139,17 @@ func read(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// An item is one entry of a client.
+// An item is one server entry of a client's file.
 type item struct {
 	at     splice.Place
 	entry  splice.Entry
 	server clientcfg.Server
-	own    bool // it runs petrigate
+	own    bool // the entry runs petrigate
 }
 
-// items are all entries of a file, without what is a part of the client.
-func (d *Desk) items(f *file, doc *splice.Document) (all []item, err error) {
-	beside := d.beside(f)
+// items returns the server entries of a file, except servers that are built into the client.
+func (d *Driver) items(f *file, doc *splice.Document) (all []item, err error) {
+	beside := d.besideFiles(f)
 	for _, at := range f.client.Places(doc) {
 		entries, err := doc.Entries(at)
 		if err != nil {
@@ -159,11 +173,11 @@ func (d *Desk) items(f *file, doc *splice.Document) (all []item, err error) {
 	return all, nil
 }
 
-// beside reads the further files in which the client says something about servers. One that does
-// not exist or cannot be read is left out; import names the latter.
-func (d *Desk) beside(f *file) (all []*file) {
+// besideFiles reads the additional files that affect the client's servers. Missing and unreadable
+// files are skipped; import reports the latter.
+func (d *Driver) besideFiles(f *file) (all []*file) {
 	for _, path := range f.client.Beside(d.System, f.path) {
-		src, err := read(path)
+		src, err := readRegular(path)
 		if err != nil {
 			continue
 		}
@@ -174,19 +188,19 @@ func (d *Desk) beside(f *file) (all []*file) {
 	return all
 }
 
-// runsUs reports whether a server is petrigate itself, which must not serve itself. Another may have its
-// name.
+// runsUs reports whether a server entry runs petrigate, which must not serve itself. The name of
+// the entry is not sufficient: another server may use it.
 func runsUs(s clientcfg.Server) bool {
-	command, url, args := started(s)
+	command, url, args := launchOf(s)
 	named, serves := s.Name == Ours, slices.Contains(args, "serve")
 	if url != "" {
 		return named
 	}
-	return (named || serves && args[0] == "serve") && program(command) == Ours || named && serves
+	return (named || serves && args[0] == "serve") && programName(command) == Ours || named && serves
 }
 
-// started is how a server is started or reached.
-func started(s clientcfg.Server) (command, url string, args []string) {
+// launchOf returns the command and arguments, or the URL, of a server.
+func launchOf(s clientcfg.Server) (command, url string, args []string) {
 	for _, m := range s.Fields {
 		switch v := m.Value.(type) {
 		case string:
@@ -205,15 +219,15 @@ func started(s clientcfg.Server) (command, url string, args []string) {
 	return command, url, args
 }
 
-func (d *Desk) say(format string, args ...any) {
+func (d *Driver) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(d.Out, format+"\n", args...)
 }
 
-// ErrDeclined is returned where a person says no.
+// ErrDeclined is returned if the person answers no.
 var ErrDeclined = errors.New("nothing was written")
 
-// Agree asks whether to write.
-func (d *Desk) Agree(question string) error {
+// Agree asks for confirmation. It returns nil for yes, and [ErrDeclined] for no.
+func (d *Driver) Agree(question string) error {
 	switch {
 	case d.Yes:
 		return nil
@@ -227,8 +241,8 @@ func (d *Desk) Agree(question string) error {
 	return err
 }
 
-// quiet refuses to write the file of a client that runs and would overwrite it.
-func (d *Desk) quiet(ctx context.Context, c clientcfg.Client) error {
+// checkNotRunning returns an error if the client is running and would overwrite the file.
+func (d *Driver) checkNotRunning(ctx context.Context, c clientcfg.Client) error {
 	if !c.Overwrites || d.Running == nil || d.Force {
 		return nil
 	}
@@ -242,7 +256,7 @@ func (d *Desk) quiet(ctx context.Context, c clientcfg.Client) error {
 	return nil
 }
 
-// write puts new text into a file that is as it was when it was shown.
+// write replaces the contents of the file, which must not have changed since it was read.
 func (f *file) write(after []byte) error {
 	if err := f.unchanged(); err != nil {
 		return err
@@ -255,9 +269,9 @@ func (f *file) write(after []byte) error {
 	return textfile.Replace(f.target, after)
 }
 
-// unchanged refuses a file that is not as it was when it was shown.
+// unchanged returns an error if the file has changed since it was read.
 func (f *file) unchanged() error {
-	now, err := read(f.target)
+	now, err := readRegular(f.target)
 	if errors.Is(err, fs.ErrNotExist) {
 		now, err = nil, nil
 		if f.exists {
@@ -273,24 +287,25 @@ func (f *file) unchanged() error {
 	return nil
 }
 
-// backup is the file in which connect keeps what was there before.
+// backup returns the path of the backup that connect makes.
 func (f *file) backup() string {
-	if strings.HasSuffix(f.client.Name, "-hooks") { // a file may have servers too
+	if strings.HasSuffix(f.client.Name, "-hooks") { // the same file may also contain servers
 		return f.target + ".before-petrigate-hooks"
 	}
 	return f.target + ".before-petrigate"
 }
 
-// older says where the file may be as it was before an earlier connect.
-func (f *file) older() string {
+// backupHint returns a message suffix that names the backup of an earlier connect, if it exists.
+func (f *file) backupHint() string {
 	if _, err := os.Lstat(f.backup()); err != nil {
 		return ""
 	}
 	return fmt.Sprintf("; the file as it was before is perhaps in %s", f.backup())
 }
 
-// keepBackup copies a file to the place beside it, for this user only: it may have secrets. A copy that
-// an earlier connect has made stays where it is older than the entry of petrigate.
+// keepBackup copies the file to its backup, readable only by this user, because it may contain
+// secrets. A backup of an earlier connect is kept, unless first is set: it predates petrigate's
+// entry.
 func (f *file) keepBackup(first bool) error {
 	_, err := os.Lstat(f.backup())
 	if !f.exists || err == nil && !first {

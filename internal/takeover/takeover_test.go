@@ -19,7 +19,7 @@ import (
 
 // A place is the machine of one test: a home directory with a file of one client.
 type place struct {
-	desk   *Desk
+	desk   *Driver
 	out    *bytes.Buffer
 	client clientcfg.Client
 	file   string
@@ -31,7 +31,7 @@ func newPlace(t *testing.T, name string) *place {
 	home := t.TempDir()
 	p := &place{out: &bytes.Buffer{}, config: filepath.Join(home, "petrigate.yaml")}
 	env := map[string]string{"SET_TOKEN": "value", "HOME": home}
-	p.desk = &Desk{
+	p.desk = &Driver{
 		System: clientcfg.System{OS: "linux", Home: home, Env: func(name string) (string, bool) {
 			value, ok := env[name]
 			return value, ok
@@ -73,7 +73,7 @@ func (p *place) read(t *testing.T) string {
 	return string(src)
 }
 
-func (p *place) take(t *testing.T) *Imported {
+func (p *place) take(t *testing.T) *ImportPlan {
 	t.Helper()
 	plan, err := p.desk.Plan(Import{Client: p.client.Name, Config: p.config})
 	if err == nil {
@@ -110,14 +110,14 @@ func (p *place) disconnect(t *testing.T) {
 	}
 }
 
-func (p *place) listed(t *testing.T) Listed {
+func (p *place) listed(t *testing.T) ClientStatus {
 	t.Helper()
 	all := p.desk.List(t.Context())
-	return all[slices.IndexFunc(all, func(l Listed) bool { return l.Name == p.client.Name })]
+	return all[slices.IndexFunc(all, func(l ClientStatus) bool { return l.Name == p.client.Name })]
 }
 
-// TestEveryClient: what is imported loads, connect happens once, and disconnect restores the
-// file byte for byte, with line ends of either kind.
+// TestEveryClient checks that imported servers load, that connect happens once, and that disconnect
+// restores the file byte for byte, with either kind of line end.
 func TestEveryClient(t *testing.T) {
 	for _, c := range clientcfg.All() {
 		for _, end := range []string{"\n", "\r\n"} {
@@ -158,8 +158,8 @@ func TestEveryClient(t *testing.T) {
 	}
 }
 
-// clean checks what is left behind.
-func (p *place) clean(t *testing.T, taken *Imported) {
+// clean checks that nothing is left behind.
+func (p *place) clean(t *testing.T, taken *ImportPlan) {
 	t.Helper()
 	if info, err := os.Stat(p.file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
 		t.Error("the mode has changed", err)
@@ -432,8 +432,8 @@ func TestWiped(t *testing.T) {
 	}
 }
 
-// TestCannotRestore: a file that is no longer what it was is left, and the message says where the
-// old one is.
+// TestCannotRestore checks that a file that cannot be restored is left unchanged, and that the
+// message names the original.
 func TestCannotRestore(t *testing.T) {
 	p := newPlace(t, "codex")
 	p.write(t, sample(t, "codex"))
@@ -459,7 +459,7 @@ func TestSecretsBeside(t *testing.T) {
 	}
 }
 
-// TestAskAt: only y is a yes, and the end of the input is no answer.
+// TestAskAt checks that only y means yes, and that the end of the input is an error.
 func TestAskAt(t *testing.T) {
 	for answer, want := range map[string]bool{"y\n": true, "Y \r\n": true, "n\n": false, "\n": false, "yy\n": false} {
 		var out bytes.Buffer

@@ -21,7 +21,7 @@ func baseBook(c *config.Config) (string, error) {
 		return "", nil
 	}
 	dir, err := StateDir()
-	return basefile.Book(dir), err
+	return basefile.VersionsPath(dir), err
 }
 
 // Followed refuses a configuration with a signed base that is older than what was in force, or
@@ -36,7 +36,7 @@ func Followed(c *config.Config) error {
 		if b.Key == "" {
 			continue
 		}
-		if err := basefile.Follows(book, []basefile.Seen{seenAs(b)}); err != nil {
+		if err := basefile.CheckVersions(book, []basefile.Seen{seenAs(b)}); err != nil {
 			wrong = append(wrong, config.Error{File: b.Entry.File, Line: b.Entry.Line, Column: b.Entry.Column, Msg: err.Error()})
 		}
 	}
@@ -68,7 +68,7 @@ func noteBases(c *config.Config) error {
 			signed = append(signed, seenAs(b))
 		}
 	}
-	if err := basefile.Note(book, signed); err != nil {
+	if err := basefile.Record(book, signed); err != nil {
 		return err
 	}
 	copies, err := baseCopies()

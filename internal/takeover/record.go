@@ -18,8 +18,8 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A note is what is kept of a connected file, so that it can be restored.
-type note struct {
+// A record holds the changes that petrigate made to a file, so that they can be undone.
+type record struct {
 	Version int       `json:"version"`
 	Client  string    `json:"client"`
 	File    string    `json:"file"`
@@ -35,7 +35,7 @@ type step struct {
 	Removed []removed `json:"removed"`
 }
 
-// A removed is the entries that were removed at one place.
+// A removed lists the entries that were removed from one mapping or list.
 type removed struct {
 	Path  []string `json:"path"`
 	Named string   `json:"named,omitempty"`
@@ -44,8 +44,8 @@ type removed struct {
 
 func (r removed) place() splice.Place { return splice.Place{Path: r.Path, Named: r.Named} }
 
-// noteFile is where the note of a file is.
-func (d *Desk) noteFile(f *file) string {
+// recordFile returns the path of the record of a file.
+func (d *Driver) recordFile(f *file) string {
 	return filepath.Join(d.State, fmt.Sprintf("connected-%s-%s.json", f.client.Name, digest([]byte(f.target))))
 }
 
@@ -54,14 +54,14 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// note returns what is kept of a file; nil: nothing.
-func (d *Desk) note(f *file) (*note, error) {
-	name := d.noteFile(f)
+// readRecord returns the record of a file, or nil if petrigate has not changed it.
+func (d *Driver) readRecord(f *file) (*record, error) {
+	name := d.recordFile(f)
 	src, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	n := &note{}
+	n := &record{}
 	if err == nil {
 		err = json.Unmarshal(src, n)
 	}
@@ -69,13 +69,13 @@ func (d *Desk) note(f *file) (*note, error) {
 		err = errors.New("it is of another version of petrigate")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading what was kept of %s in %s: %w%s", f.path, name, err, f.older())
+		return nil, fmt.Errorf("reading what was kept of %s in %s: %w%s", f.path, name, err, f.backupHint())
 	}
 	return n, nil
 }
 
-// keep writes something to the folder of the state, for this user only.
-func (d *Desk) keep(name string, src []byte) error {
+// writeState writes a file in the state directory, readable only by this user.
+func (d *Driver) writeState(name string, src []byte) error {
 	if err := os.MkdirAll(d.State, 0o700); err != nil {
 		return fmt.Errorf("making %s: %w", d.State, err)
 	}
@@ -85,18 +85,18 @@ func (d *Desk) keep(name string, src []byte) error {
 	return textfile.Replace(name, src)
 }
 
-// change writes a file, after everything that undoing it needs, while no other petrigate does. connected
-// says that the file runs petrigate already: a backup from before that is not replaced.
-func (d *Desk) change(f *file, s step, connected bool) error {
-	return d.alone(func() error {
-		n, err := d.note(f)
+// change records a step and then writes the file, under the lock of the state directory. connected
+// means that the file already runs petrigate, so that an older backup must not be replaced.
+func (d *Driver) change(f *file, s step, connected bool) error {
+	return d.withLock(func() error {
+		n, err := d.readRecord(f)
 		if err == nil {
 			err = f.unchanged()
 		}
 		if err != nil {
 			return err
 		}
-		if err := d.keepNote(f, n, s); err != nil {
+		if err := d.appendStep(f, n, s); err != nil {
 			return err
 		}
 		first := n == nil && !connected
@@ -110,17 +110,17 @@ func (d *Desk) change(f *file, s step, connected bool) error {
 		if first {
 			err = errors.Join(err, f.dropBackup(f.src))
 		}
-		return errors.Join(err, d.forget(f, n))
+		return errors.Join(err, d.restoreRecord(f, n))
 	})
 }
 
-// undo makes a file what it is to be, and then forgets it, while no other petrigate changes it. asBefore
-// says that it is as it was before: a backup that is the same is not needed.
-func (d *Desk) undo(f *file, after []byte, exists, asBefore bool) error {
-	return d.alone(func() error {
+// undo writes or removes a file and then deletes its record, under the lock of the state directory.
+// asBefore means that the file is restored exactly, so that an identical backup is not needed.
+func (d *Driver) undo(f *file, after []byte, exists, asBefore bool) error {
+	return d.withLock(func() error {
 		err := f.unchanged()
 		if err == nil {
-			err = f.put(after, exists)
+			err = f.apply(after, exists)
 		}
 		if err == nil && asBefore {
 			err = f.dropBackup(after)
@@ -128,53 +128,55 @@ func (d *Desk) undo(f *file, after []byte, exists, asBefore bool) error {
 		if err != nil {
 			return err
 		}
-		if err := os.Remove(d.noteFile(f)); !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(d.recordFile(f)); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return nil
 	})
 }
 
-// alone runs f while no other petrigate changes files of clients.
-func (d *Desk) alone(f func() error) error { return textfile.Locked(d.State, f) }
+// withLock runs f while it holds the lock of the state directory, which excludes other petrigate
+// processes.
+func (d *Driver) withLock(f func() error) error { return textfile.Locked(d.State, f) }
 
-// keepNote adds a step to what is kept of a file.
-func (d *Desk) keepNote(f *file, n *note, s step) error {
-	next := note{Version: 1, Client: f.client.Name, File: f.path, Time: time.Now()}
+// appendStep adds a step to the record of a file.
+func (d *Driver) appendStep(f *file, n *record, s step) error {
+	next := record{Version: 1, Client: f.client.Name, File: f.path, Time: time.Now()}
 	if n != nil {
 		next.Steps = slices.Clone(n.Steps)
 	}
 	next.Steps = append(next.Steps, s)
-	return d.putNote(f, &next)
+	return d.writeRecord(f, &next)
 }
 
-// forget puts back an earlier note; nil: there was none.
-func (d *Desk) forget(f *file, n *note) error {
+// restoreRecord writes the earlier record n, or removes the record if n is nil.
+func (d *Driver) restoreRecord(f *file, n *record) error {
 	if n == nil {
-		return os.Remove(d.noteFile(f))
+		return os.Remove(d.recordFile(f))
 	}
-	return d.putNote(f, n)
+	return d.writeRecord(f, n)
 }
 
-func (d *Desk) putNote(f *file, n *note) error {
+func (d *Driver) writeRecord(f *file, n *record) error {
 	src, err := json.Marshal(n)
 	if err != nil {
 		return err
 	}
-	return d.keep(d.noteFile(f), src)
+	return d.writeState(d.recordFile(f), src)
 }
 
-// keepTaken keeps the whole file from which servers were taken, in a file of its own.
-func (d *Desk) keepTaken(f *file) (string, error) {
+// copySource copies a file whose servers were imported to the state directory, and returns the name
+// of the copy.
+func (d *Driver) copySource(f *file) (string, error) {
 	name := filepath.Join(d.State, fmt.Sprintf("taken-%s-%s%s", f.client.Name, digest(f.src), filepath.Ext(f.path)))
-	return name, d.keep(name, f.src)
+	return name, d.writeState(name, f.src)
 }
 
-// jsonText is a text as JSON writes it.
+// jsonText encodes a text as JSON, without escaping HTML.
 func jsonText(s string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a text has no error
+	_ = e.Encode(s) // cannot fail for a string
 	return bytes.TrimSpace(b.Bytes())
 }

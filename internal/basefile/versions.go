@@ -17,56 +17,59 @@ import (
 )
 
 const (
-	maxBook  = 1 << 20 // bytes
-	maxDepth = 10      // of the file
+	maxVersionsFile = 1 << 20 // bytes
+	maxDepth        = 10      // nesting depth of the file
 )
 
-// A Seen is the highest version of a signed base that was in force.
+// A Seen is the highest version of a signed base that has been in force.
 type Seen struct {
 	Key     string `json:"key"`
-	Place   string `json:"place"` // the last one, of its file or address
+	Place   string `json:"place"` // last file name or URL
 	Name    string `json:"name"`
 	Version int    `json:"version"`
 	Digest  string `json:"digest"`
 }
 
-type book struct {
+type versionsFile struct {
 	Version int    `json:"version"`
 	Bases   []Seen `json:"bases"`
 }
 
-// Book is the file in the directory of state that has the versions.
-func Book(dir string) string { return filepath.Join(dir, "base-policies.json") }
+// VersionsPath returns the path of the file in the state directory that records the versions of
+// bases.
+func VersionsPath(dir string) string { return filepath.Join(dir, "base-policies.json") }
 
-// Follows refuses bases that are older than what was in force, or others of the same version
-// or at the same place. It writes nothing.
-func Follows(path string, bases []Seen) error {
+// CheckVersions returns an error if a base is older than the recorded version, has the same version
+// but another digest, or replaces another base of the same key at the same location. It writes
+// nothing.
+func CheckVersions(path string, bases []Seen) error {
 	known, err := load(path)
 	if err != nil {
 		return err
 	}
-	return follow(known, bases)
+	return checkFollows(known, bases)
 }
 
-// Note refuses what [Follows] does, and keeps the versions of the others.
-func Note(path string, bases []Seen) error {
+// Record does the checks of [CheckVersions], and then records the versions of bases. It holds the
+// lock of the file meanwhile.
+func Record(path string, bases []Seen) error {
 	if len(bases) == 0 {
 		return nil
 	}
-	return textfile.Locked(path, func() error { return note(path, bases) })
+	return textfile.Locked(path, func() error { return record(path, bases) })
 }
 
-func note(path string, bases []Seen) error {
+func record(path string, bases []Seen) error {
 	known, err := load(path)
 	if err != nil {
 		return err
 	}
-	if err := follow(known, bases); err != nil {
+	if err := checkFollows(known, bases); err != nil {
 		return err
 	}
 	changed := slices.Clone(known)
 	for _, b := range bases {
-		if i := slices.IndexFunc(changed, b.same); i >= 0 {
+		if i := slices.IndexFunc(changed, b.sameBase); i >= 0 {
 			changed[i] = b
 		} else {
 			changed = append(changed, b)
@@ -75,23 +78,23 @@ func note(path string, bases []Seen) error {
 	if slices.Equal(changed, known) {
 		return nil
 	}
-	data, err := json.MarshalIndent(book{1, changed}, "", "  ")
+	data, err := json.MarshalIndent(versionsFile{1, changed}, "", "  ")
 	if err != nil {
 		return err
 	}
 	return textfile.ReplacePrivate(path, append(data, '\n'))
 }
 
-// same reports whether two entries are versions of one base.
-func (s Seen) same(o Seen) bool { return s.Key == o.Key && s.Name == o.Name }
+// sameBase reports whether two entries are versions of the same base.
+func (s Seen) sameBase(o Seen) bool { return s.Key == o.Key && s.Name == o.Name }
 
-func follow(known, bases []Seen) error {
+func checkFollows(known, bases []Seen) error {
 	for _, b := range bases {
 		for _, k := range known {
 			switch {
 			case k.Key == b.Key && k.Place == b.Place && k.Name != b.Name:
 				return fmt.Errorf("the base policy at %s is %q now and was %q: it was swapped for another one of the same key", b.Place, b.Name, k.Name)
-			case !k.same(b):
+			case !k.sameBase(b):
 			case b.Version < k.Version:
 				return fmt.Errorf("the base policy %q was rolled back: version %d is at %s, and version %d was in force", b.Name, b.Version, b.Place, k.Version)
 			case b.Version == k.Version && b.Digest != k.Digest:
@@ -102,8 +105,8 @@ func follow(known, bases []Seen) error {
 	return nil
 }
 
-// load reads the versions; a file that is not there has none. What is not as Note writes it
-// is an error: taken for an empty one, it would let every version be rolled back.
+// load reads the recorded versions. A missing file has none. Any content that Record does not write
+// is an error: treating it as empty would allow every version to be rolled back.
 func load(path string) ([]Seen, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -120,7 +123,7 @@ func load(path string) ([]Seen, error) {
 	if err := safefile.Regular(info); err != nil {
 		return nil, fmt.Errorf("%s says which versions of base policies were in force: %w", path, err)
 	}
-	seen, err := parse(io.LimitReader(f, maxBook))
+	seen, err := parse(io.LimitReader(f, maxVersionsFile))
 	if err != nil {
 		return nil, fmt.Errorf("%s has the versions of base policies that were in force, and is not as petrigate writes it: %w; put it back, or remove it after you have looked at the version of each base", path, err)
 	}
@@ -135,7 +138,7 @@ func parse(r io.Reader) ([]Seen, error) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		return nil, err
 	}
-	var b book
+	var b versionsFile
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	switch err := d.Decode(&b); {
@@ -145,7 +148,7 @@ func parse(r io.Reader) ([]Seen, error) {
 		return nil, fmt.Errorf("its version is %d, and this petrigate knows version 1", b.Version)
 	}
 	for i, s := range b.Bases {
-		if slices.ContainsFunc(b.Bases[:i], s.same) {
+		if slices.ContainsFunc(b.Bases[:i], s.sameBase) {
 			return nil, fmt.Errorf("%q is there twice", s.Name)
 		}
 		if s.Key == "" || s.Name == "" || s.Version < 1 || CheckDigest(s.Digest) != nil {
