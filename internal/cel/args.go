@@ -12,38 +12,37 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// The limits of what an expression reads of one call.
+// Limits on the arguments that expressions read of one call.
 const (
-	maxArgs   = 1 << 20 // bytes of one argument, or of all where all are looked at
-	maxValues = 20_000  // values in them
+	maxArgs   = 1 << 20 // bytes of one argument, or of all arguments if an expression reads args as a whole
+	maxValues = 20_000  // JSON values within them
 )
 
-// An Unreadable says why the arguments of a call cannot be given to an
-// expression.
+// An Unreadable error is the reason why an expression cannot read the data of a call.
 type Unreadable struct{ Msg string }
 
-// Error is the message.
+// Error returns the message.
 func (e *Unreadable) Error() string { return e.Msg }
 
-// A document is one JSON object as the data of expressions. What they ask for
-// is converted then, and once: a large text that no expression looks at costs
-// nothing. It is for one goroutine.
+// A document is a JSON object that expressions read as data. Members are converted on first use, so
+// a large text that no expression reads costs nothing. A document is not safe for concurrent use.
 type document struct {
 	doc   []byte
-	parts map[string]piece // what was looked for
-	keys  keys             // of the object itself
+	parts map[string]piece // members looked up so far
+	keys  keys             // keys of the object itself
 	whole piece
 }
 
-// piece is one value of an object, or the whole of it.
+// piece is one converted member of an object, or the converted object.
 type piece struct {
 	value any
-	ok    bool // it is there
-	keys  keys // in it
+	ok    bool // the member exists
+	keys  keys // keys of all objects within value
 	err   error
 }
 
-// read is an error if the piece cannot be told, or not by these keys.
+// read returns an error if the piece could not be converted, or if one of the wanted keys is
+// ambiguous in it.
 func (p *piece) read(wanted []string) error {
 	for _, key := range wanted {
 		if err := p.keys.doubt(key); err != nil {
@@ -53,7 +52,7 @@ func (p *piece) read(wanted []string) error {
 	return p.err
 }
 
-// get is the object with the members that are wanted. Others may be in it too.
+// get returns the object with the wanted members. It may contain other members, too.
 func (d *document) get(want lookup) (map[string]any, error) {
 	if want.members == nil {
 		return d.everything(want.keys)
@@ -74,7 +73,7 @@ func (d *document) get(want lookup) (map[string]any, error) {
 	return m, nil
 }
 
-// everything converts the object as a whole.
+// everything converts the whole object.
 func (d *document) everything(wanted []string) (map[string]any, error) {
 	if !d.whole.ok {
 		d.whole = convert(d.doc)
@@ -83,7 +82,7 @@ func (d *document) everything(wanted []string) (map[string]any, error) {
 	return m, d.whole.read(wanted)
 }
 
-// look converts the members that were not looked for before.
+// look converts the members that have not been looked up before.
 func (d *document) look(members []string) error {
 	if d.parts == nil {
 		d.parts, d.keys = make(map[string]piece), make(keys)
@@ -111,14 +110,14 @@ func (d *document) look(members []string) error {
 	return nil
 }
 
-// converter makes Go values of one JSON document.
+// converter converts one JSON document to Go values, and collects its keys.
 type converter struct {
 	values int
 	keys   keys
 }
 
-// convert makes Go values of a JSON object: map[string]any, []any, string,
-// bool, nil, int64, uint64 and float64. No object is an empty one.
+// convert converts a JSON object to Go values: map[string]any, []any, string, bool, nil, int64,
+// uint64 and float64. An empty doc yields an empty object.
 func convert(doc []byte) piece {
 	if len(doc) == 0 {
 		return piece{value: map[string]any{}, ok: true}
@@ -130,10 +129,10 @@ func convert(doc []byte) piece {
 	return p
 }
 
-// converted returns a value of the arguments within the limits.
+// converted converts a member of the arguments, within the limits.
 func converted(doc []byte) piece { return convertedFrom("arguments", doc) }
 
-// convertedFrom returns a value within the limits; from names what it is part of.
+// convertedFrom converts a value, within the limits. from names the source of the value in errors.
 func convertedFrom(from string, doc []byte) piece {
 	if len(doc) > maxArgs {
 		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes, and %d are the most", from, len(doc), maxArgs)}}
@@ -205,8 +204,8 @@ func broken(whole bool, err error) error {
 	return err
 }
 
-// number keeps what a number says: a whole one is never rounded, and none
-// becomes infinite or nothing.
+// number converts a JSON number without loss: integers are never rounded, and no number becomes
+// infinite or zero.
 func number(text string) (any, error) {
 	if !strings.ContainsAny(text, ".eE") {
 		if i, err := strconv.ParseInt(text, 10, 64); err == nil {

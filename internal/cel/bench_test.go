@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// BenchmarkFirst is what the first expression of a process costs.
+// BenchmarkFirst measures the first expression of a process.
 func BenchmarkFirst(b *testing.B) {
 	for b.Loop() {
 		if _, err := NewReader().Expr("args.amount > 50000"); err != nil {
@@ -16,7 +16,7 @@ func BenchmarkFirst(b *testing.B) {
 	}
 }
 
-// BenchmarkExpr is what each of the others costs.
+// BenchmarkExpr measures each further expression.
 func BenchmarkExpr(b *testing.B) {
 	r := NewReader()
 	for b.Loop() {
@@ -42,8 +42,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkWorst is what one evaluation can cost at most: it goes on until the
-// limit ends it.
+// BenchmarkWorst measures the most expensive evaluation, which runs until the cost limit ends it.
 func BenchmarkWorst(b *testing.B) {
 	list := []byte(`{"l":[` + strings.Repeat("1,", maxValues-10) + `1]}`)
 	text := []byte(`{"s":"` + strings.Repeat("a", maxArgs-10) + `"}`)

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestConcurrent reads calls for several sessions at once.
+// TestConcurrent reads calls of several sessions concurrently.
 func TestConcurrent(t *testing.T) {
 	c := NewCompiler()
 	r := c.NewReader()

@@ -10,7 +10,7 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// The limits of one value that a net remembers: each success may copy it.
+// Limits for one value that a net remembers, since every successful firing may copy it.
 const (
 	maxDataBytes  = 256 << 10
 	maxDataValues = 10_000
@@ -19,7 +19,7 @@ const (
 
 var errTooLarge = fmt.Errorf("the value is too large: %d values, %d bytes and %d levels are the most", maxDataValues, maxDataBytes, maxDataDepth)
 
-// exporter makes Go values of a result of CEL, within the limits.
+// exporter converts results of CEL to Go values, within the limits.
 type exporter struct{ values, bytes int }
 
 func (d *exporter) value(v ref.Val, depth int) (any, error) {

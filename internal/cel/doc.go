@@ -1,34 +1,39 @@
-// Package cel reads the expressions of policies: the condition of a map, the
-// requirement of a validator, the value that a net remembers. They are written
-// in CEL, checked once when a policy is loaded, and bounded in what they may
-// cost, so that no call can make a decision slow.
+// Package cel compiles and evaluates the expressions of policies: the condition of a map, the
+// requirement of a validator, the value that a net remembers, the key of a net, and the condition
+// on a result. Expressions are written in CEL (https://cel.dev). They are checked once, when the
+// policy is loaded, and their cost is bounded, so that no call can make a decision slow.
 //
-// A map's expression sees the call:
+// A map's expression can use the call:
 //
 //	args         the arguments, a map
 //	tool         the physical name of the tool
-//	upstream     the name of the server that has it
-//	annotations  what that server says of the tool, a map
+//	upstream     the name of the server that provides the tool
+//	annotations  the tool annotations of that server, a map
 //
-// A net's expression sees the call and the net:
+// A net's expression can use the call and the net:
 //
 //	args         the arguments, a map
-//	tool         the name under which the net gates the call
-//	meta         what the net remembers, a map
-//	marking      the tokens in each place, a map of numbers
+//	tool         the name that the net uses for the tool
+//	meta         the values that the net remembers, a map
+//	marking      the number of tokens in each place, a map
 //
-// Beside the functions of CEL there are lowerAscii, upperAscii, trim, split,
-// join and replace of strings, and two on paths:
+// In addition to the standard functions of CEL, there are lowerAscii, upperAscii, trim, split, join
+// and replace for strings, and two functions for paths:
 //
 //	clean(path)        the path without ".", ".." and double separators
-//	within(path, dir)  whether the path, cleaned, is dir or below it; fails if its text does not tell
+//	within(path, dir)  whether the path, cleaned, is dir or below it; fails if the text does not tell
 //
-// Both look at the text alone and never at a disk: they do not follow links.
-// There is no clock, no environment, no randomness, and patterns are RE2.
+// Both work on the text only and never access a disk: they do not follow links. Expressions have no
+// access to a clock, to the environment or to random numbers, and regular expressions are RE2.
 //
-// A number is an int where it is whole and fits in 64 bits, a uint where it is
-// one bit larger, and a double otherwise. What none of them can hold makes the
-// expression fail, and so does whatever else goes wrong: a field that is not
-// there, two types that do not fit, too much work. A failure is never taken
-// for false: of a map it is "perhaps", of a validator a refusal.
+// A number is an int if it is an integer that fits in 64 bits, a uint if it needs one more bit, and
+// a double otherwise. A number that fits none of them makes the expression fail, and so does any
+// other error: a missing field, incompatible types, too much work. A failure never counts as false:
+// for a map it means "perhaps", for a validator it is a refusal.
+//
+// A [Compiler] compiles expressions: conditions and values of nets ([Condition], [Value]), and
+// messages with expressions ([Template]). A [Reader] has the expressions of maps, and [Results]
+// those on results. All of them are safe for concurrent use after the last expression has been
+// added; the data of one call or firing ([Input]) belongs to one goroutine. The package starts no
+// goroutines.
 package cel

@@ -7,25 +7,25 @@ import (
 	"cel.dev/cel-go/common/env"
 )
 
-// The limits of one expression. A person's expressions are far below them.
+// Limits for one expression. Expressions written by people are far below them.
 const (
-	maxSource  = 8 << 10   // characters
-	maxNodes   = 2_000     // after macros are expanded
-	maxNesting = 3         // comprehensions inside comprehensions
-	maxCost    = 1_000_000 // of one evaluation, in the units of CEL; see BenchmarkWorst
-	maxRegex   = 1_000     // instructions of a pattern
+	maxSource  = 8 << 10   // bytes
+	maxNodes   = 2_000     // nodes after macro expansion
+	maxNesting = 3         // depth of nested comprehensions
+	maxCost    = 1_000_000 // cost of one evaluation, in the units of CEL; see BenchmarkWorst
+	maxRegex   = 1_000     // instructions of a compiled regular expression
 )
 
-// A Compiler checks expressions. What it needs for that is made when the first
-// one comes, since it takes milliseconds. It is safe for concurrent use.
+// A Compiler compiles expressions. It creates the CEL environments on first use, since that takes
+// milliseconds. It is safe for concurrent use.
 type Compiler struct {
-	call   environment // of a map
-	net    environment // of a net
-	memory environment // of what a net remembers
-	result environment // of a condition on results
+	call   environment // for maps
+	net    environment // for conditions of nets
+	memory environment // for values that a net remembers
+	result environment // for conditions on results
 }
 
-// An environment returns what expressions of one kind may name.
+// An environment returns the variables and functions available to one kind of expression.
 type environment func() (*cel.Env, error)
 
 // NewCompiler returns a compiler.
@@ -52,7 +52,7 @@ func NewCompiler() *Compiler {
 // object is the type of a JSON object. Read-only.
 var object = cel.MapType(cel.StringType, cel.DynType)
 
-// newEnv is what all expressions share.
+// newEnv returns the environment shared by all expressions.
 func newEnv() (*cel.Env, error) {
 	subset := env.NewLibrarySubset()
 	for _, name := range temporal {
@@ -73,8 +73,9 @@ func newEnv() (*cel.Env, error) {
 	return cel.NewCustomEnv(append(options, paths()...)...)
 }
 
-// temporal are the functions about time. Those with a time zone would read the
-// environment and the disk, and without a clock none has a use. Read-only.
+// temporal are the functions for timestamps and durations, which are excluded. Those with a time
+// zone would read the environment and the disk, and without a clock none of them is useful.
+// Read-only.
 var temporal = []string{
 	"timestamp", "duration", "getFullYear", "getMonth", "getDayOfYear", "getDate", "getDayOfMonth",
 	"getDayOfWeek", "getHours", "getMinutes", "getSeconds", "getMilliseconds",

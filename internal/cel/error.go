@@ -10,19 +10,20 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// errorFrom returns a mistake at a place that CEL names.
+// errorFrom returns a problem at a location reported by CEL.
 func errorFrom(src string, l common.Location, msg, hint string) diag.Problem {
 	return errorAt(src, offsetOf(src, l.Line(), l.Column()), msg, hint)
 }
 
-// errorAt returns a mistake at a byte of src.
+// errorAt returns a problem at a byte offset in src.
 func errorAt(src string, offset int, msg, hint string) diag.Problem {
 	before := src[:offset]
 	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
 	return diag.Problem{Offset: offset, Line: strings.Count(before, "\n") + 1, Column: column + 1, Msg: msg, Hint: hint}
 }
 
-// offsetOf returns the byte at a line, from 1, and a column in characters, from 0.
+// offsetOf returns the byte offset of a line, counted from 1, and a column in characters, counted
+// from 0.
 func offsetOf(src string, line, column int) int {
 	at := 0
 	for ; line > 1; line-- {
@@ -41,13 +42,13 @@ func offsetOf(src string, line, column int) int {
 	return len(src)
 }
 
-// sorted returns the mistakes in the order of the text, each once.
+// sorted returns the problems in the order of the source, without duplicates.
 func sorted(l diag.List) error {
 	slices.SortStableFunc(l, func(a, b diag.Problem) int { return a.Offset - b.Offset })
 	return slices.Compact(l)
 }
 
-// whole returns a mistake of the text as a whole.
+// whole returns a problem that concerns the whole source.
 func whole(msg, hint string) error {
 	return diag.List{{Line: 1, Column: 1, Msg: msg, Hint: hint}}
 }

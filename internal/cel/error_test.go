@@ -56,8 +56,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestTooMuchWork holds an expression that no argument makes cheap to the
-// limit of the compiler.
+// TestTooMuchWork checks that the compiler rejects an expression that is too expensive for any
+// arguments.
 func TestTooMuchWork(t *testing.T) {
 	list := "[" + strings.Repeat("1,", 150) + "1]"
 	_, err := NewCompiler().Value(list+".map(a, "+list+".map(b, "+list+".map(c, [a, b, c])))", nil)

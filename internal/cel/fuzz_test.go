@@ -14,8 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// FuzzConvert holds what is made of arguments to what encoding/json makes of
-// them, with whole numbers as they were written.
+// FuzzConvert compares converted arguments with encoding/json, with whole numbers as written.
 func FuzzConvert(f *testing.F) {
 	for _, seed := range []string{
 		``, `{}`, `{"a":1,"b":[true,null,"x\u00e9"],"c":{"d":-0.5e3}}`, `{"n":9223372036854775808}`, `{"n":18446744073709551616}`,
@@ -26,7 +25,7 @@ func FuzzConvert(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		got := convert(doc)
 		if rawjson.Check(doc, rawjson.MaxDepth) != nil {
-			return // what the gate never hands over must not panic, that is all
+			return // the gate never passes these; they only must not panic
 		}
 		if got.err != nil {
 			return
@@ -45,7 +44,7 @@ func FuzzConvert(f *testing.F) {
 
 func sameNumber(a, b json.Number) bool { return a == b }
 
-// mixed reports whether a number of encoding/json stands against one of ours.
+// mixed reports whether exactly one of a and b is a json.Number.
 func mixed(a, b any) bool {
 	_, is := a.(json.Number)
 	_, also := b.(json.Number)
@@ -73,9 +72,8 @@ func equalNumber(a, b any) bool {
 	return false
 }
 
-// FuzzExpr compiles anything, and runs what compiles: neither panics, every
-// mistake has a place in the text, and an answer is the same when it is asked
-// for twice.
+// FuzzExpr compiles arbitrary expressions and evaluates those that compile: neither panics, every
+// problem has a place in the source, and repeated evaluation gives the same result.
 func FuzzExpr(f *testing.F) {
 	for _, seed := range []string{
 		`args.amount > 50000`, `arg.x`, `tool = "x"`, `tool ==`, `args.l.all(x, x > 1)`, `within(args.path, "/w")`, `"é" == tul`,
@@ -109,8 +107,8 @@ func FuzzExpr(f *testing.F) {
 	})
 }
 
-// FuzzWithin holds that what is within a folder stays there, and what is not is not, when
-// the system resolves the path, whichever separator it has.
+// FuzzWithin checks answers of within against resolved paths, for each separator: paths inside the
+// directory stay inside, and paths outside stay outside.
 func FuzzWithin(f *testing.F) {
 	for _, seed := range []string{"/workspace/a", "/workspace/../etc", `/workspace/..\..\etc`, "/workspace/.. /x", "//workspace", "", "C:/workspace/x", "/workspace/a/../../workspace/b"} {
 		f.Add(seed)

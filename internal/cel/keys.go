@@ -12,14 +12,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// keys are the keys of objects, by the form in which those are equal that differ
-// in letter case only. A server may take one of those for another, so where a call
-// has a key that differs so from one that an expression reads, the expression
-// cannot tell what the server will see.
+// keys are the keys of objects, grouped by their case-folded form. A server may confuse keys that
+// differ only in letter case. If a call has such a variant of a key that an expression reads, the
+// expression cannot tell which value the server will use.
 type keys map[string][]string
 
-// spellings is how many of one key are kept: of two, one at least is another than
-// whatever is read.
+// spellings is the maximum number of spellings kept for one key. Two suffice: at least one of them
+// differs from the key that an expression reads.
 const spellings = 2
 
 func (k keys) add(key string) {
@@ -29,7 +28,7 @@ func (k keys) add(key string) {
 	}
 }
 
-// doubt is an error if k has another spelling of the key.
+// doubt returns an error if k has another spelling of the key.
 func (k keys) doubt(key string) error {
 	for _, s := range k[rawjson.Fold(key)] {
 		if s != key {
@@ -39,9 +38,9 @@ func (k keys) doubt(key string) error {
 	return nil
 }
 
-// keysOf collects what an expression reads by its name: fields, and texts in the
-// place of keys. Where keys are computed or gone through, any of its texts may be
-// what they are compared with.
+// keysOf returns the keys that an expression reads by name: fields, and string literals used as
+// keys. If the expression computes keys or iterates over them, any of its string literals may be a
+// key.
 func keysOf(a *cel.Ast) []string {
 	var found, texts []string
 	computed := false

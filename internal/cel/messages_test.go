@@ -53,7 +53,7 @@ var mistaken = []string{
 	ones + `.all(a, ` + ones + `.all(b, ` + ones + `.all(c, a + b + c > 0)))`,
 }
 
-// failing are conditions that some arguments make fail.
+// failing are conditions that fail for some arguments.
 var failing = []struct{ src, args string }{
 	{`args.path == "x"`, `{}`},
 	{`args.path == "x"`, `[]`},
@@ -87,7 +87,7 @@ var unkept = []struct{ src, args string }{
 	{`args.a.join(args.s)`, `{"a":[` + strings.Repeat(`"x",`, 1_000) + `"x"],"s":"` + strings.Repeat("x", 100_000) + `"}`},
 }
 
-// TestMessages compares what is said of expressions, as a whole.
+// TestMessages compares all messages about expressions with the expected text.
 func TestMessages(t *testing.T) {
 	const path = "testdata/messages.txt"
 	var b strings.Builder
@@ -137,7 +137,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestEveryError finds errors that TestMessages does not show.
+// TestEveryError finds error messages that TestMessages does not cover.
 func TestEveryError(t *testing.T) {
 	const never = "nothing is known that leads to it"
 	messagetest.CheckCalls(t, []string{"errors.New", "fmt.Errorf", "failure", "whole", "report"}, messagetest.Text(t, "testdata/messages.txt"), map[string]string{

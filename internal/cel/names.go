@@ -14,14 +14,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Names are the keys that the variables of a net have. An expression that
-// names another one does not compile; a nil list leaves it to the evaluation.
+// Names are the keys of a net's map variables. An expression that uses another key does not
+// compile. If a list is nil, its keys are checked only at evaluation.
 type Names struct {
-	Places     []string // of marking
-	Remembered []string // of meta
+	Places     []string // keys of marking
+	Remembered []string // keys of meta
 }
 
-// check finds the keys that there are not.
+// check reports uses of unknown keys.
 func (n *Names) check(src string, a *cel.Ast) (errs diag.List) {
 	if n == nil {
 		return nil
@@ -42,7 +42,7 @@ func (n *Names) check(src string, a *cel.Ast) (errs diag.List) {
 		if known == nil || slices.Contains(known, key) {
 			continue
 		}
-		start := a.NativeRep().SourceInfo().GetStartLocation(e.ID()) // of what is before the key
+		start := a.NativeRep().SourceInfo().GetStartLocation(e.ID()) // location of the text before the key
 		at := offsetOf(src, start.Line(), start.Column())
 		at += max(0, strings.Index(src[at:], key))
 		errs = append(errs, errorAt(src, at, fmt.Sprintf(msg, key), cmp.Or(text.Suggest(key, known), all+strings.Join(known, ", "))))
@@ -50,7 +50,7 @@ func (n *Names) check(src string, a *cel.Ast) (errs diag.List) {
 	return errs
 }
 
-// member reads name.key, name["key"], name.?key and name[?"key"].
+// member parses name.key, name["key"], name.?key and name[?"key"].
 func member(e ast.Expr) (name, key string, ok bool) {
 	switch e.Kind() {
 	case ast.SelectKind:

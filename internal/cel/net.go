@@ -9,12 +9,12 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// An Input is one firing as the variables of a net's expressions. What it is
-// made of is converted once for all of them. It is for one goroutine.
+// An Input provides the variables of a net's expressions for one firing. Data is converted once for
+// all expressions. An Input is not safe for concurrent use.
 type Input struct {
 	call    *callData
 	firing  gate.Firing
-	result  *piece // converted when an expression names it
+	result  *piece // converted when an expression reads it
 	marking map[string]int64
 }
 
@@ -23,14 +23,14 @@ func NewInput(f gate.Firing) *Input {
 	return &Input{call: newCallData(&f.Call), firing: f}
 }
 
-// Named is the same firing under another name of the call.
+// Named returns an input for the same firing with another name for the tool.
 func (in *Input) Named(name string) *Input {
 	named := *in
 	named.firing.Name = name
 	return &named
 }
 
-// variable is one that a net's expression may name.
+// variable returns the value of a variable.
 func (in *Input) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "tool":
@@ -58,18 +58,17 @@ func (in *Input) variable(name string, want lookup) (any, error) {
 	return in.call.variable(name, want)
 }
 
-// A Condition is an expression over a firing that is true or false.
+// A Condition is a boolean expression over a firing.
 type Condition struct{ program *program }
 
-// Condition compiles the requirement of a validator. The names may be nil; the
-// error is a [diag.List].
+// Condition compiles the requirement of a validator. names may be nil. The error is a [diag.List].
 func (c *Compiler) Condition(src string, names *Names) (*Condition, error) {
 	p, err := c.net.compile(src, names, cel.BoolType)
 	return &Condition{p}, err
 }
 
-// Holds reports whether the condition is true. An error says that it cannot be
-// told, and is to be taken for no.
+// Holds reports whether the condition is true. An error means that the condition could not be
+// evaluated; treat it as false.
 func (c *Condition) Holds(in *Input) (bool, error) {
 	v, err := c.program.eval(in.variable)
 	if err != nil {
@@ -82,7 +81,7 @@ func (c *Condition) Holds(in *Input) (bool, error) {
 	return bool(holds), nil
 }
 
-// Uses reports whether the condition names a variable.
+// Uses reports whether the condition reads a variable.
 func (c *Condition) Uses(variable string) bool {
 	_, ok := c.program.uses[variable]
 	return ok
@@ -91,22 +90,21 @@ func (c *Condition) Uses(variable string) bool {
 // A Value is an expression over a firing that yields data.
 type Value struct{ program *program }
 
-// Value compiles what a net remembers. It may name the result of the call, which is null
-// where there is none. The names may be nil; the error is a [diag.List].
+// Value compiles the expression for a value that a net remembers. It can use the result of the
+// call, which is null if the call returned no data. names may be nil. The error is a [diag.List].
 func (c *Compiler) Value(src string, names *Names) (*Value, error) {
 	p, err := c.memory.compile(src, names, nil)
 	return &Value{p}, err
 }
 
-// Uses reports whether the value names a variable.
+// Uses reports whether the value reads a variable.
 func (v *Value) Uses(variable string) bool {
 	_, ok := v.program.uses[variable]
 	return ok
 }
 
-// Of is the data: nil, bool, int64, uint64, float64, string, []any and
-// map[string]any, and nothing that could not be written as JSON. It shares no
-// memory with the input.
+// Of evaluates the expression. The result consists of nil, bool, int64, uint64, float64, string,
+// []any and map[string]any, and can always be encoded as JSON. It shares no memory with the input.
 func (v *Value) Of(in *Input) (any, error) {
 	out, err := v.program.eval(in.variable)
 	if err != nil {

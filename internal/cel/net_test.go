@@ -85,7 +85,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestValueIsBounded doubles what is remembered until it is refused.
+// TestValueIsBounded doubles a remembered value until it is refused.
 func TestValueIsBounded(t *testing.T) {
 	for _, expr := range []string{`meta.s + meta.s`, `meta.s + "x"`, `[meta.s, meta.s]`} {
 		v, err := NewCompiler().Value(expr, nil)

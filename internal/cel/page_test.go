@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestPage compiles every expression of the page about them.
+// TestPage compiles every expression in docs/expressions.md.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/expressions.md")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
-// paths are the functions on paths.
+// paths returns the functions for paths.
 func paths() []cel.EnvOption {
 	return []cel.EnvOption{
 		cel.Function("clean", cel.Overload("clean_string", []*cel.Type{cel.StringType}, cel.StringType,
@@ -26,23 +26,23 @@ func paths() []cel.EnvOption {
 	}
 }
 
-// place says where a path leads, as far as its text tells.
+// place is where a path leads, as far as its text tells.
 type place uint8
 
 const (
 	unknown place = iota
-	inside        // it is the directory, or below it
+	inside        // the directory itself, or below it
 	outside
 )
 
-// errPlace: the expression fails, so that it restricts a call and exempts none, whichever
-// of the two its author asks for.
+// errPlace makes the expression fail, so that it restricts the call and never exempts it, whether
+// the policy asks for paths inside or outside the directory.
 var errPlace = errors.New("cannot tell whether the path is within the directory: only one of them is absolute or has a drive, it begins with ~, or systems read it differently")
 
-// within says by the text alone whether the path names dir or something below it. Where
-// systems read the text differently it must be so for all of them: a backslash separates on
-// one, a letter with a colon is a drive. Where a relative path begins is not known, and
-// neither whose home ~ is.
+// within reports whether the path names dir or something below it, judging by the text alone. If
+// systems read the text differently, the answer must be the same for all of them: a backslash is a
+// separator on some systems, and a letter with a colon is a drive. The starting point of a relative
+// path is unknown, and so is the home directory that ~ denotes.
 func within(p, dir string) place {
 	if p == "" || dir == "" || strings.ContainsRune(p+dir, 0) || strings.HasPrefix(p, "~") || strings.HasPrefix(dir, "~") {
 		return unknown
@@ -67,7 +67,7 @@ func within(p, dir string) place {
 	return there
 }
 
-// drive splits "C:" from a path.
+// drive splits a drive such as "C:" from a path.
 func drive(p string) (drive, rest string) {
 	letter := func(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 	if len(p) >= 2 && p[1] == ':' && letter(p[0]) {
@@ -76,12 +76,12 @@ func drive(p string) (drive, rest string) {
 	return "", p
 }
 
-// below compares two paths whose separator is the slash.
+// below compares two paths that use slashes as separators.
 func below(p, dir string) place {
 	if disguised(p) || path.IsAbs(p) != path.IsAbs(dir) {
 		return unknown
 	}
-	host := strings.HasPrefix(p, "//") != strings.HasPrefix(dir, "//") // to some systems only
+	host := strings.HasPrefix(p, "//") != strings.HasPrefix(dir, "//") // a leading // names a host on some systems only
 	p, pUp := climbed(path.Clean(p))
 	dir, dirUp := climbed(path.Clean(dir))
 	switch {
@@ -90,13 +90,13 @@ func below(p, dir string) place {
 			return unknown
 		}
 		return inside
-	case pUp < dirUp, pUp > dirUp && p != "": // the names of the folders above are not known
+	case pUp < dirUp, pUp > dirUp && p != "": // the names of the parent directories are unknown
 		return unknown
 	}
 	return outside
 }
 
-// climbed splits the "..", with which a clean relative path can begin, from the rest.
+// climbed splits the leading ".." elements of a clean relative path from the rest.
 func climbed(p string) (rest string, ups int) {
 	if p == "." {
 		return "", 0
@@ -107,8 +107,8 @@ func climbed(p string) (rest string, ups int) {
 	return p, ups
 }
 
-// disguised reports whether a part of the path is a ".." to a system that
-// drops the spaces and dots at the end of names.
+// disguised reports whether an element of the path is ".." on a system that drops trailing spaces
+// and dots of names.
 func disguised(p string) bool {
 	for part := range strings.SplitSeq(p, "/") {
 		if len(part) > 2 && strings.HasPrefix(part, "..") && strings.Trim(part, ". ") == "" {

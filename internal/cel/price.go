@@ -11,15 +11,15 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// prices are what calls cost. CEL knows them only where it knows the types
-// before; what comes in arguments has none, and would cost nothing.
+// prices tracks the actual cost of function calls. CEL estimates it only for values whose type it
+// knows at compile time; values from arguments would cost nothing.
 type prices struct{}
 
-// CallCost is one, and a tenth for each byte of a text that goes in or out;
-// for looking into a list one for each of its elements.
+// CallCost returns 1 plus a tenth for each byte of the string operands and results. Searching a
+// list costs 1 more for each of its elements.
 func (prices) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
 	if function == operators.Equals || function == operators.NotEquals {
-		return nil // CEL knows what is in both
+		return nil // CEL knows the size of both operands
 	}
 	price := 1 + uint64(length(result))/10
 	for _, a := range args {
@@ -38,7 +38,7 @@ func (prices) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint
 	return &price
 }
 
-// length is that of a text in bytes.
+// length returns the length of a string or bytes value, or 0.
 func length(v ref.Val) int {
 	switch v := v.(type) {
 	case types.String:
@@ -49,7 +49,7 @@ func length(v ref.Val) int {
 	return 0
 }
 
-// elements is the length of a list. A map is looked into at once.
+// elements returns the length of a list. It is 0 for a map, which is searched in constant time.
 func elements(v ref.Val) int {
 	list, ok := v.(traits.Lister)
 	if !ok {
@@ -59,11 +59,11 @@ func elements(v ref.Val) int {
 	return int(n)
 }
 
-// maxMatching bounds what one match costs: the bytes of the text times the
-// instructions of the pattern. RE2 takes no longer than in proportion to it.
+// maxMatching bounds the cost of one regular expression match: the length of the text times the
+// number of instructions. RE2 takes time proportional to this product.
 const maxMatching = 64 << 20
 
-// bounded runs "matches" with a pattern that is compiled once.
+// bounded returns a call of matches with a literal pattern, which is compiled once.
 func bounded(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
@@ -83,7 +83,7 @@ func bounded(call interpreter.InterpretableCall, pattern string) (interpreter.In
 	return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), call.Args(), match), nil
 }
 
-// instructions is the size of a pattern when it is compiled.
+// instructions returns the number of instructions of a compiled pattern.
 func instructions(pattern string) int {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

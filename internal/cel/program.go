@@ -18,23 +18,23 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// program is one expression, ready to run. It is safe for concurrent use.
+// program is a compiled expression. It is safe for concurrent use.
 type program struct {
 	run  cel.Program
 	out  *cel.Type
-	uses map[string][]string // the variables that it names, with the members that it looks at; nil: all
-	keys []string            // what it reads by its name
+	uses map[string][]string // variables that it reads, each with the members that it reads; nil: the whole variable
+	keys []string            // keys that it reads by name
 }
 
-// lookup is what an expression wants of an object.
+// lookup describes the parts of an object that an expression reads.
 type lookup struct {
-	members []string // nil: all
-	keys    []string // which it reads in the object or below
+	members []string // members that it reads; nil: all
+	keys    []string // keys that it reads in the object or below
 }
 
-// compile checks an expression; the result is of the type that is wanted, if that is
-// not nil. A result of a type that is not known before, such as a field of the arguments,
-// is looked at when it comes. The error is a [diag.List].
+// compile checks and compiles an expression. If want is not nil, the result must have this type. A
+// result whose type is unknown at compile time, such as a field of the arguments, is checked at
+// evaluation. The error is a [diag.List].
 func (e environment) compile(src string, names *Names, want *cel.Type) (*program, error) {
 	if len(src) > maxSource {
 		return nil, whole(fmt.Sprintf("the expression is longer than %d bytes", maxSource), "")
@@ -64,10 +64,10 @@ func (e environment) compile(src string, names *Names, want *cel.Type) (*program
 	return &program{run: run, out: checked.OutputType(), uses: idents(checked), keys: keysOf(checked)}, nil
 }
 
-// matching is how "matches" runs. Read-only.
+// matching makes [bounded] evaluate "matches". Read-only.
 var matching = &interpreter.RegexOptimization{Function: "matches", RegexIndex: 1, Factory: bounded}
 
-// check parses and checks the types.
+// check parses an expression and checks its types.
 func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 	checked, issues := env.Parse(src)
 	if issues.Err() == nil {
@@ -78,7 +78,7 @@ func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 	for _, problem := range issues.Errors() {
 		if strings.HasPrefix(problem.Message, "Syntax error: ") {
 			if syntax {
-				continue // it follows from the first
+				continue // a consequence of the first
 			}
 			syntax = true
 		}
@@ -90,7 +90,8 @@ func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 	return checked, errs
 }
 
-// escapeHint says how to write a backslash, which CEL reads as an escape in plain quotes.
+// escapeHint explains how to write a backslash, which starts an escape sequence in an ordinary CEL
+// string.
 func escapeHint(message string) string {
 	if strings.Contains(message, "token recognition error") && strings.Contains(message, `\`) {
 		return `write a pattern as r'...', where \ stands for itself`
@@ -98,8 +99,8 @@ func escapeHint(message string) string {
 	return ""
 }
 
-// dynamicPatterns finds patterns that come with the data: whoever writes a
-// call would write what it is held to.
+// dynamicPatterns reports patterns that are not literals. If a pattern came from the call, its
+// sender would choose the rule that the call must satisfy.
 func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("matches")) {
 		args := e.AsCall().Args()
@@ -110,8 +111,8 @@ func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	return errs
 }
 
-// homes finds folders of within that are below a home: as nothing is known to be in one,
-// the expression would fail for every path.
+// homes reports uses of within with a directory that begins with ~. Since no path is known to be in
+// a home directory, such an expression would fail for every path.
 func homes(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("within")) {
 		args := e.AsCall().Args()
@@ -132,8 +133,8 @@ func article(t *cel.Type) string {
 	return cmp.Or(words[name], t.String())
 }
 
-// idents are the names that stand free in an expression, with the members that
-// it looks at; nil where it looks at the whole.
+// idents returns the free variables of an expression with the members that it reads, or nil if it
+// reads the whole variable.
 func idents(a *cel.Ast) map[string][]string {
 	uses := make(map[string][]string)
 	whole := make(map[string]bool)
@@ -153,7 +154,7 @@ func idents(a *cel.Ast) map[string][]string {
 	return uses
 }
 
-// eval runs the program. Whatever goes wrong is an error.
+// eval evaluates the program. It also returns an error if the evaluation panics.
 func (p *program) eval(variables func(name string, want lookup) (any, error)) (v ref.Val, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -174,10 +175,10 @@ func (p *program) eval(variables func(name string, want lookup) (any, error)) (v
 	return v, err
 }
 
-// sizes tells the estimate how large the data can be.
+// sizes provides upper bounds of data sizes for the cost estimate.
 type sizes struct{}
 
-// EstimateSize is that of anything that comes with a call.
+// EstimateSize returns the bounds for a value that comes with a call.
 func (sizes) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 	if n.ComputedSize() != nil || len(n.Path()) == 0 {
 		return nil
@@ -185,7 +186,7 @@ func (sizes) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 	return &cost.SizeEstimate{Min: 0, Max: maxArgs}
 }
 
-// EstimateCallCost leaves functions to their models.
+// EstimateCallCost returns nil: CEL's own models estimate function calls.
 func (sizes) EstimateCallCost(string, string, *cost.AstNode, []cost.AstNode) *cost.CallEstimate {
 	return nil
 }

@@ -12,29 +12,27 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Reader finds the calls for which expressions hold. It is the
-// [gate.Reader] of maps without a field, and reads each call once.
+// A Reader evaluates expressions over calls. It is the [gate.Reader] of maps without a field, and
+// converts each call once for all of them.
 //
-// All expressions are to be added before the first call is read; after that it
-// is safe for concurrent use.
+// Add all expressions before the first Read. After that a Reader is safe for concurrent use.
 type Reader struct {
 	compiler *Compiler
-	numbers  map[string]int // of conditions
-	values   map[string]int // of keys
+	numbers  map[string]int // condition source to number
+	values   map[string]int // key source to number
 	programs []*program
 }
 
-// NewReader returns a reader with a compiler of its own.
+// NewReader returns a reader with its own compiler.
 func NewReader() *Reader { return NewCompiler().NewReader() }
 
-// NewReader returns a reader whose expressions the compiler checks.
+// NewReader returns a reader that compiles its expressions with c.
 func (c *Compiler) NewReader() *Reader {
 	return &Reader{compiler: c, numbers: make(map[string]int), values: make(map[string]int)}
 }
 
-// Expr adds an expression over a call that is true or false. The pattern is
-// its number, for [gate.Map.Pattern]; equal texts have one. The error is a
-// [diag.List].
+// Expr adds a boolean expression over a call and returns its number for [gate.Map.Pattern]. Equal
+// sources share a number. The error is a [diag.List].
 func (r *Reader) Expr(src string) (pattern int, err error) {
 	if n, ok := r.numbers[src]; ok {
 		return n, nil
@@ -48,9 +46,8 @@ func (r *Reader) Expr(src string) (pattern int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// ValueExpr adds an expression whose value is a key: a string, a number, true or false,
-// or a list of those. Its number is for [gate.Field]; equal texts have one. The error
-// is a [diag.List].
+// ValueExpr adds an expression for a key: a string, a number, a boolean, or a list of those. It
+// returns the number for [gate.Field]. Equal sources share a number. The error is a [diag.List].
 func (r *Reader) ValueExpr(src string) (number int, err error) {
 	if n, ok := r.values[src]; ok {
 		return n, nil
@@ -67,8 +64,8 @@ func (r *Reader) ValueExpr(src string) (number int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// isKeyType reports whether values of a type can be those of a key. What a field of
-// the arguments is, is known only when it comes.
+// isKeyType reports whether a type can be that of a key. The type of a field of the arguments is
+// unknown until evaluation.
 func isKeyType(t *cel.Type) bool {
 	switch t.Kind() {
 	case types.DynKind, types.StringKind, types.IntKind, types.UintKind, types.DoubleKind, types.BoolKind:
@@ -79,7 +76,7 @@ func isKeyType(t *cel.Type) bool {
 	return false
 }
 
-// Value evaluates the expression with that number, as [gate.ValueReader] wants it.
+// Value evaluates the expression with the given number. It implements [gate.ValueReader].
 func (r *Reader) Value(c *gate.Call, number int) ([]byte, bool) {
 	v, err := r.programs[number].eval(newCallData(c).variable)
 	if err != nil {
@@ -93,7 +90,7 @@ func (r *Reader) Value(c *gate.Call, number int) ([]byte, bool) {
 	return doc, err == nil
 }
 
-// isKey reports whether a value is one of a key, or a list of such.
+// isKey reports whether v is a valid key or a list of valid keys.
 func isKey(v any) bool {
 	switch v := v.(type) {
 	case string, bool, int64, uint64, float64:
@@ -107,7 +104,7 @@ func isKey(v any) bool {
 	return false
 }
 
-// marshal writes a value as JSON, with strings as they are.
+// marshal encodes a value as JSON without HTML escapes.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -116,30 +113,30 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// Arguments are the members of args at which an expression looks; nil: it looks
-// at none, or at the whole.
+// Arguments returns the members of args that an expression reads, or nil if it reads none of them
+// or args as a whole.
 func (r *Reader) Arguments(pattern int) []string { return r.programs[pattern].uses["args"] }
 
-// Read understands a call; the text is not looked at.
+// Read returns the reading of a call. It ignores the text of a field.
 func (r *Reader) Read(c *gate.Call, _ string) gate.Reading {
 	return &reading{reader: r, call: newCallData(c), found: make([]answer, len(r.programs))}
 }
 
-// reading answers for the expressions of one reader over one call.
+// reading has the results of a reader's expressions for one call.
 type reading struct {
 	reader *Reader
 	call   *callData
-	found  []answer // by pattern
+	found  []answer // results by pattern number
 }
 
-// answer is what an expression says, once it was asked.
+// answer is the cached result of an expression.
 type answer struct {
 	asked bool
 	found gate.Found
 }
 
-// Finds says whether the expression holds. What cannot be told, because
-// something is missing, of another type or too large, is [gate.Perhaps].
+// Finds reports whether the expression holds. It returns [gate.Perhaps] if evaluation fails, for
+// example because a field is missing, has another type or is too large.
 func (r *reading) Finds(pattern int) gate.Found {
 	a := &r.found[pattern]
 	if !a.asked {
@@ -161,19 +158,19 @@ func (r *reading) find(pattern int) gate.Found {
 	}
 }
 
-// Only reports whether one of the expressions holds, without an error: they are about
-// the call as a whole, of which nothing is left. An expression whose value depends on a
-// doubtful field is an error.
+// Only reports whether one of the expressions holds without an error. An expression covers the call
+// as a whole, so a true one leaves nothing unaccounted for. An expression fails if its value
+// depends on a doubtful field.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
-// Doubt says nothing: an expression without a value has its own message.
+// Doubt returns no doubt: the message for an expression without a value is elsewhere.
 func (r *reading) Doubt(int) gate.Doubt { return gate.Doubt{} }
 
 // Evidence reports whether the expression holds.
 func (r *reading) Evidence(pattern int) bool { return r.Finds(pattern) == gate.Surely }
 
-// callData is a call as the variables of an expression, converted when an
-// expression asks for it, and once.
+// callData provides the variables of a map's expressions for one call, each converted once, on
+// first use.
 type callData struct {
 	call        *gate.Call
 	args        document
@@ -184,7 +181,7 @@ func newCallData(c *gate.Call) *callData {
 	return &callData{call: c, args: document{doc: c.Args}, annotations: document{doc: c.Annotations}}
 }
 
-// variable is one that a map's expression may name, with what it wants of it.
+// variable returns the value of a variable; for a map, only the parts in want are needed.
 func (d *callData) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "args":
@@ -196,5 +193,5 @@ func (d *callData) variable(name string, want lookup) (any, error) {
 	case "annotations":
 		return d.annotations.get(want)
 	}
-	return nil, nil // a variable of a comprehension, which nobody asks for
+	return nil, nil // a variable of a comprehension, whose value is never used
 }

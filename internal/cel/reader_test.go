@@ -54,7 +54,7 @@ func TestReader(t *testing.T) {
 		{`args.l.all(x, args.l.all(y, args.l.all(z, x + y + z >= 0)))`, `{"l":[` + strings.Repeat("1,", 2000) + `1]}`, gate.Perhaps}, // too much work
 		{`size(args.a) > 1`, `{"a":"` + strings.Repeat("x", maxArgs) + `"}`, gate.Perhaps},
 		{`size(args.a) > 1`, `{"a":[` + strings.Repeat("1,", maxValues) + `1]}`, gate.Perhaps},
-		{`within(args.path, "/w")`, `{"path":"/w/a","content":"` + strings.Repeat("x", 10*maxArgs) + `"}`, gate.Surely}, // nobody asks for the rest
+		{`within(args.path, "/w")`, `{"path":"/w/a","content":"` + strings.Repeat("x", 10*maxArgs) + `"}`, gate.Surely}, // no expression reads the other arguments
 		{`within(args["path"], "/w") && args.?path.hasValue()`, `{"path":"/w/a","n":1E400}`, gate.Surely},
 		{`size(args) == 2 && args.path != ""`, `{"path":"/w/a","n":1}`, gate.Surely},
 		{`size(args) == 2 && args.path != ""`, `{"path":"/w/a","n":1E400}`, gate.Perhaps},
@@ -65,7 +65,7 @@ func TestReader(t *testing.T) {
 		{`args.amount > 50000`, `{"amount":1,"Amount":60000}`, gate.Perhaps},
 		{`args.amount > 50000`, `{"AMOUNT":60000}`, gate.Perhaps},
 		{`has(args.task) && args.task == "x"`, `{"ta\u017fK":"x"}`, gate.Perhaps},
-		{`args.amount > 50000`, `{"amount":60000,"opts":{"Amount":1},"Name":"x"}`, gate.Surely}, // it reads only the first
+		{`args.amount > 50000`, `{"amount":60000,"opts":{"Amount":1},"Name":"x"}`, gate.Surely}, // only the first argument is read
 		{`has(args.file.name) && args.file.name == "x"`, `{"file":{"Name":"x"}}`, gate.Perhaps},
 		{`args.files.exists(f, f.path == "x")`, `{"files":[{"path":"y"},{"path":"y","PATH":"x"}]}`, gate.Perhaps},
 		{`"force" in args`, `{"Force":true}`, gate.Perhaps},
@@ -75,7 +75,7 @@ func TestReader(t *testing.T) {
 		{`args[tool + ""] == "x" || args["a" + "b"] == "x"`, `{"gh_charge":"x","A":1}`, gate.Perhaps},
 		{`args.?force.orValue(false)`, `{"Force":true}`, gate.Perhaps},
 		{`args[?"force"].orValue(false)`, `{"Force":true}`, gate.Perhaps},
-		{`annotations.?readOnlyHint.orValue(true)`, `{"ReadOnlyHint":false}`, gate.Surely}, // of the arguments nothing is read
+		{`annotations.?readOnlyHint.orValue(true)`, `{"ReadOnlyHint":false}`, gate.Surely}, // no argument is read
 		{`args.a == 1 || args.A == 1`, `{"a":1}`, gate.Perhaps},
 		{`args.mode == "FAST"`, `{"mode":"FAST","fast":1}`, gate.Surely},
 		{`args.list == []`, `{"list":[1,]}`, gate.Perhaps},
@@ -123,7 +123,7 @@ func TestReaderNumbers(t *testing.T) {
 	}
 }
 
-// TestReaderInGate shows what the gate makes of the three answers.
+// TestReaderInGate shows how the gate treats the three answers.
 func TestReaderInGate(t *testing.T) {
 	r := NewReader()
 	big, err := r.Expr("args.amount > 50000")

@@ -7,9 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Results knows conditions on the results of calls. It is the [gate.Judge] of success
-// statements. All conditions are added before the first result is judged; after that it is
-// safe for concurrent use.
+// A Results has conditions on the results of calls. It is the [gate.Judge] of success statements.
+// Add all conditions before the first result is judged; after that it is safe for concurrent use.
 type Results struct {
 	compiler *Compiler
 	programs []*program
@@ -18,8 +17,8 @@ type Results struct {
 // NewResults returns a judge without conditions.
 func NewResults() *Results { return &Results{compiler: NewCompiler()} }
 
-// Condition adds a condition over "result" and "text". Where a call returned no data, one
-// that names "result" does not hold. The error is a [diag.List].
+// Condition adds a condition over "result" and "text". A condition that reads "result" does not
+// hold if the call returned no data. The error is a [diag.List].
 func (r *Results) Condition(src string) (number int, err error) {
 	p, err := r.compiler.result.compile(src, nil, cel.BoolType)
 	if err != nil {
@@ -32,8 +31,8 @@ func (r *Results) Condition(src string) (number int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// Untyped reports whether the type of the condition is known only when a result comes, as
-// that of a field is. Any value but true is a failure.
+// Untyped reports whether the type of the condition is unknown until evaluation, as that of a field
+// is. Any value other than true is a failure.
 func (r *Results) Untyped(number int) bool { return r.programs[number].out.IsExactType(cel.DynType) }
 
 // Holds reports whether the condition is true. An error counts as false.

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestResultsRefuse: a condition judges results and cannot read the arguments.
+// TestResultsRefuse checks that a condition on results cannot read the arguments.
 func TestResultsRefuse(t *testing.T) {
 	for src, want := range map[string]string{
 		"args.a == 1": "the arguments of the call are not known where its result is judged (use result and text)",
@@ -22,7 +22,8 @@ func TestResultsRefuse(t *testing.T) {
 	}
 }
 
-// TestResultsUntyped: the type of a field is not known before a result comes; that of a comparison is.
+// TestResultsUntyped checks that the type of a field is unknown before evaluation, and that of a
+// comparison is known.
 func TestResultsUntyped(t *testing.T) {
 	for src, want := range map[string]bool{
 		"result": true, "result.a": true, "result['a']": true, "has(result.a) ? result.a : result.b": true,

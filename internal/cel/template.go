@@ -8,22 +8,21 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Template is a sentence in which {expression} stands for what the
-// expression yields, as in "only below /workspace, not {args.path}".
+// A Template is a message with embedded expressions in braces, as in "only below /workspace, not
+// {args.path}".
 type Template struct{ parts []part }
 
-// part is a text, or an expression where it has one.
+// part is literal text, or an expression if value is set.
 type part struct {
 	text  string
 	value *Value
 }
 
-// maxShown is how many bytes of one value a sentence shows.
+// maxShown is the maximum length in bytes of an embedded value.
 const maxShown = 200
 
-// Template compiles a sentence. "{{" and "}}" are the characters themselves;
-// an expression in a sentence has no braces of its own. The names may be nil;
-// the error is an [diag.List].
+// Template compiles a message. "{{" and "}}" stand for literal braces; an embedded expression
+// cannot contain braces. names may be nil. The error is a [diag.List].
 func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	t := &Template{}
 	var errs diag.List
@@ -58,7 +57,7 @@ func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	return t, nil
 }
 
-// shifted returns the mistakes of an expression that begins at an offset of src.
+// shifted moves the problems of an embedded expression by its offset in src.
 func shifted(src string, by int, err error) diag.List {
 	list, _ := err.(diag.List)
 	for i, e := range list {
@@ -67,7 +66,7 @@ func shifted(src string, by int, err error) diag.List {
 	return list
 }
 
-// Text is the sentence for a firing. What cannot be told is "?".
+// Text returns the message for a firing, with "?" for each expression that fails.
 func (t *Template) Text(in *Input) string {
 	var b strings.Builder
 	for _, p := range t.parts {
@@ -85,7 +84,7 @@ func (t *Template) Text(in *Input) string {
 	return b.String()
 }
 
-// shown is a value on one line: a text as it is, other data as JSON.
+// shown formats a value on one line: a string as it stands, other data as JSON.
 func shown(v any) string {
 	s, ok := v.(string)
 	if !ok {

@@ -11,9 +11,9 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// texts are the functions on strings that CEL itself has not. Each takes one
-// list of types only, so that what it is called with is never in doubt, and
-// none makes a text longer than arguments may be.
+// texts returns the string functions that are missing in CEL's standard library. Each has a single
+// overload, so the types of its operands are certain, and none returns a string longer than
+// maxArgs.
 func texts() []cel.EnvOption {
 	str, list := cel.StringType, cel.ListType(cel.StringType)
 	one := func(name string, f func(string) string) cel.EnvOption {
