@@ -239,7 +239,7 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 				if n.Shadow {
 					free = append(free, tool)
 				} else {
-					seen[written(tool)] = true
+					seen[ruleName(tool)] = true
 				}
 			}
 		}
@@ -252,8 +252,8 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	}
 	var others []gate.Tool
 	for _, tool := range free {
-		if !seen[written(tool)] {
-			seen[written(tool)] = true
+		if !seen[ruleName(tool)] {
+			seen[ruleName(tool)] = true
 			others = append(others, gate.Tool{Name: tool.Name, Kind: tool.Kind})
 		}
 	}
@@ -306,21 +306,21 @@ func listed(net gate.NetInfo) []string {
 	var names []string
 	for _, t := range net.Transitions {
 		for _, tool := range t.Tools {
-			names = append(names, written(tool))
+			names = append(names, ruleName(tool))
 		}
 	}
 	names = append(names, net.Free...)
 	for _, ph := range net.Phases {
 		for _, tool := range ph.Tools {
-			names = append(names, written(tool))
+			names = append(names, ruleName(tool))
 		}
 	}
 	return names
 }
 
-// written returns the name of a tool as rules write it: in quotes if it has a dot and is
+// ruleName returns the name of a tool as rules write it: in quotes if it has a dot and is
 // not an action.
-func written(t gate.Tool) string {
+func ruleName(t gate.Tool) string {
 	if t.Kind == gate.Literal && strings.Contains(t.Name, ".") {
 		return `"` + t.Name + `"`
 	}

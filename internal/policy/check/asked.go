@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// mostPlayed bounds the calls of a run that is played.
-const mostPlayed = 10_000
+// maxPlayed bounds the calls of a run that is played.
+const maxPlayed = 10_000
 
 // asked returns how many people have to approve the last call of a run; 0: no one is
 // asked.
@@ -42,7 +42,7 @@ func (v *Analysis) asked(t verify.Trace) (people int) {
 			c.Args = []byte(s.Args)
 		}
 		for range max(1, s.Times) {
-			if played++; played > mostPlayed {
+			if played++; played > maxPlayed {
 				return 0
 			}
 			people = 0

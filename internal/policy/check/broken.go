@@ -32,15 +32,15 @@ func brokenBy(p proven) string {
 		return fmt.Sprintf(", and the last %s has no successful %s of its own before it", called(a.Tool), called(a.First))
 	case verify.NeverAfter:
 		if len(a.Until) > 0 {
-			return fmt.Sprintf(", and no %s has succeeded between the %s and the last %s", alternatives(a.Until), called(a.After), called(a.Tool)) + nobody(a.Unapproved)
+			return fmt.Sprintf(", and no %s has succeeded between the %s and the last %s", alternatives(a.Until), called(a.After), called(a.Tool)) + unapprovedText(a.Unapproved)
 		}
-		return fmt.Sprintf(", the last %s after %s", called(a.Tool), called(a.After)) + nobody(a.Unapproved)
+		return fmt.Sprintf(", the last %s after %s", called(a.Tool), called(a.After)) + unapprovedText(a.Unapproved)
 	case verify.NeverWhile:
 		return ", the last of them while another is under way, or nobody knows how it ended"
 	case verify.NeverWithoutApproval:
-		return nobody(&a.Approval)
+		return unapprovedText(&a.Approval)
 	case verify.Only:
-		return fmt.Sprintf(", and the last is not certainly %s", alternatives(a.Tools)) + nobody(a.Unapproved)
+		return fmt.Sprintf(", and the last is not certainly %s", alternatives(a.Tools)) + unapprovedText(a.Unapproved)
 	case verify.NoFailureLocks:
 		return ", and no calls that succeed lead to " + called(a.Tool) + " from there, as they would had the last call succeeded"
 	case verify.AlwaysPossible:
@@ -69,9 +69,9 @@ func alternatives(tools []gate.Tool) string {
 	return strings.Join(names, " or ")
 }
 
-// nobody says that people are not asked about the last call; empty where it does not
+// unapprovedText says that people are not asked about the last call; empty where it does not
 // matter.
-func nobody(a *verify.Approval) string {
+func unapprovedText(a *verify.Approval) string {
 	switch {
 	case a == nil:
 		return ""

@@ -17,7 +17,7 @@ func (v *Analysis) lost() diag.List {
 	var ps diag.List
 	for _, l := range v.report.Losses {
 		tools := slices.DeleteFunc(slices.Clone(l.Tools), v.claimedPossible)
-		if len(tools) == 0 || v.deadlocked(l.Because) || v.over(l) {
+		if len(tools) == 0 || v.deadlocked(l.Because) || v.endsWorkflow(l) {
 			continue
 		}
 		var names []verify.Name
@@ -32,8 +32,8 @@ func (v *Analysis) lost() diag.List {
 		if len(tools) > 1 {
 			them = "them"
 		}
-		p := Warning(codeLost, first(l.Because), fmt.Sprintf("a call that fails can take away %s for good: %s %s %s then", writtenAll(names), together(l.Because), verb, them), "")
-		p.Detail = "  after these calls no calls that succeed lead to " + written(tools[0]) + ":\n" + steps(l.Trace) + v.stuck(l.Trace, l.Because)
+		p := Warning(codeLost, first(l.Because), fmt.Sprintf("a call that fails can take away %s for good: %s %s %s then", ruleNames(names), citedAll(l.Because), verb, them), "")
+		p.Detail = "  after these calls no calls that succeed lead to " + ruleName(tools[0]) + ":\n" + steps(l.Trace) + v.stuck(l.Trace, l.Because)
 		p.Hint = v.afterFailure(l.Because)
 		ps = append(ps, p)
 	}
@@ -54,8 +54,8 @@ func (v *Analysis) deadlocked(nets []verify.Net) bool {
 	})
 }
 
-// over reports whether the run leads to where a workflow ends.
-func (v *Analysis) over(l verify.Loss) bool {
+// endsWorkflow reports whether the run leads to where a workflow ends.
+func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	states := v.after(l.Trace)
 	return slices.ContainsFunc(l.Because, func(n verify.Net) bool {
 		info := v.nets[n.Name]

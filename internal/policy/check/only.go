@@ -17,7 +17,7 @@ func (v *Analysis) onlyBy(p proven) string {
 	}
 	var names []string
 	for _, t := range a.Tools {
-		names = append(names, text.Escape(written(t)))
+		names = append(names, text.Escape(ruleName(t)))
 	}
 	list, rule := strings.Join(names, ", "), "block *"
 	if a.Unapproved != nil {

@@ -59,7 +59,7 @@ func (v *Analysis) open() []openQuestion {
 		}
 		o.text, o.group = openText(q)
 		for _, t := range q.Tools {
-			o.Tools = append(o.Tools, written(t))
+			o.Tools = append(o.Tools, ruleName(t))
 		}
 		out = append(out, o)
 	}
@@ -88,12 +88,12 @@ func openText(q verify.Question) (said, group string) {
 	return "not known whether " + said, ""
 }
 
-// mostNamed is how many nets or tools a sentence names.
-const mostNamed = 8
+// maxNamed is how many nets or tools a sentence names.
+const maxNamed = 8
 
 func many(names []string) string {
-	if len(names) > mostNamed {
-		return text.First(mostNamed, names)
+	if len(names) > maxNamed {
+		return text.First(maxNamed, names)
 	}
 	return text.And(names)
 }
@@ -109,7 +109,7 @@ func manyTogether(nets []verify.Net) string {
 func toolTexts(tools []gate.Tool) []string {
 	var names []string
 	for _, t := range tools {
-		names = append(names, text.Escape(written(t)))
+		names = append(names, text.Escape(ruleName(t)))
 	}
 	return names
 }

@@ -128,8 +128,8 @@ func short(n gate.NetInfo) string {
 	return fmt.Sprintf("%s:%d", filepath.Base(n.Rule.File), n.Rule.Line)
 }
 
-// mostBefore is how many calls are named that lead to one.
-const mostBefore = 12
+// maxBefore is how many calls are named that lead to one.
+const maxBefore = 12
 
 // callable says whether and how a name can be called. asks is how many people a net
 // requires to approve its calls.
@@ -138,7 +138,7 @@ func (r Report) callable(t reportedTool, asks int) string {
 	case verify.Possible:
 		said := r.verified.tools.yes(n.Shortest)
 		if before := t.Shortest[:max(0, len(t.Shortest)-1)]; len(before) > 0 {
-			said = "after " + text.First(mostBefore, before) + strings.TrimPrefix(", "+said, ", yes")
+			said = "after " + text.First(maxBefore, before) + strings.TrimPrefix(", "+said, ", yes")
 		}
 		switch asked := r.verified.asked(n.Shortest); {
 		case asked > 0:
@@ -171,11 +171,11 @@ func byWhat(n verify.Name) string {
 	if len(n.Because) == 0 {
 		return "the default"
 	}
-	return together(n.Because)
+	return citedAll(n.Because)
 }
 
-// mostOverlaps bounds how many pairs of maps that match one text are listed.
-const mostOverlaps = 10
+// maxOverlaps bounds how many pairs of maps that match one text are listed.
+const maxOverlaps = 10
 
 // details are for those who want to know more: states of groups, where a
 // policy comes to its end as it is meant to, and maps that meet.
@@ -193,17 +193,17 @@ func (v *Analysis) details() []string {
 			lines = append(lines, fmt.Sprintf("%s: %s together", of, text.Count(g.States, "state")))
 		}
 		if g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0 {
-			lines = append(lines, fmt.Sprintf("%s: nothing more can be called after these calls: %s", of, strings.Join(Story(g.Deadlock.Trace), "; ")))
+			lines = append(lines, fmt.Sprintf("%s: nothing more can be called after these calls: %s", of, strings.Join(TraceLines(g.Deadlock.Trace), "; ")))
 		}
 	}
 	for _, n := range v.policy.Nets() {
 		lines = append(lines, keptTokens(n)...)
 	}
 	overlaps := v.report.Overlaps
-	for _, o := range overlaps[:min(len(overlaps), mostOverlaps)] {
+	for _, o := range overlaps[:min(len(overlaps), maxOverlaps)] {
 		lines = append(lines, fmt.Sprintf("the maps at %s and %s both match %q", o.First.Rule, o.Second.Rule, o.Text))
 	}
-	switch more := len(overlaps) - mostOverlaps; {
+	switch more := len(overlaps) - maxOverlaps; {
 	case more <= 0 && v.report.MoreOverlaps:
 		lines = append(lines, "not all pairs of maps were looked at: more of them may match one text")
 	case more > 0:

@@ -64,12 +64,12 @@ func (v *Analysis) refuted(p proven) diag.Problem {
 		q.Detail += "  these calls are admitted" + brokenBy(p) + ":\n" + steps(p.Counterexample) + noEvidence(p)
 		q.Hint = v.onlyBy(p)
 	case len(p.Because) > 0:
-		q.Hint = "because of " + together(p.Because)
+		q.Hint = "because of " + citedAll(p.Because)
 		if p.Why != "" {
-			q.Hint = p.Why + ": " + together(p.Because)
+			q.Hint = p.Why + ": " + citedAll(p.Because)
 		}
 	case p.Default:
-		q.Hint = whyDefault + "; if it is to be called, write: allow " + text.Escape(written(p.Tool))
+		q.Hint = whyDefault + "; if it is to be called, write: allow " + text.Escape(ruleName(p.Tool))
 	case p.Kind == rules.AlwaysPossible || p.Kind == rules.DeadlockFree || p.Kind == rules.NoTerminalStates || p.Kind == rules.Exclusive:
 		q.Hint = "it does not hold at the start already"
 	}
@@ -92,7 +92,7 @@ func noEvidence(p proven) string {
 	var b strings.Builder
 	for i, s := range p.Counterexample {
 		if a, ok := p.Assertion.(verify.NeverBefore); ok && s.Weak && s.Name == a.First.Name && (s.Times > 0 || succeeds(p.Counterexample[i:])) {
-			fmt.Fprintf(&b, "  step %d is no evidence: of such a call it cannot be told whether %s succeeded\n", len(Story(p.Counterexample[:i]))+1, text.Escape(s.Name))
+			fmt.Fprintf(&b, "  step %d is no evidence: of such a call it cannot be told whether %s succeeded\n", len(TraceLines(p.Counterexample[:i]))+1, text.Escape(s.Name))
 		}
 	}
 	return b.String()
@@ -107,8 +107,8 @@ func succeeds(t verify.Trace) bool {
 // refuses a tool that no net mentions.
 func (v *Analysis) uncallable() diag.List {
 	var ps diag.List
-	for cause, names := range v.grouped(v.dies, func(n verify.Name) string { return together(n.Because) }) {
-		p := Warning(codeNever, v.forbids(names[0]), writtenAll(names)+" can never be called", "")
+	for cause, names := range v.grouped(v.uncallableUnexpectedly, func(n verify.Name) string { return citedAll(n.Because) }) {
+		p := Warning(codeNever, v.forbids(names[0]), ruleNames(names)+" can never be called", "")
 		if cause == "" {
 			p.Hint = whyDefault
 		} else {
@@ -116,15 +116,15 @@ func (v *Analysis) uncallable() diag.List {
 			p.Detail = v.reasons(names[0].Because)
 		}
 		for _, n := range names {
-			p.Detail += v.whyDead(written(n.Tool), n.Because)
+			p.Detail += v.whyDead(ruleName(n.Tool), n.Because)
 		}
 		ps = append(ps, p)
 	}
 	return ps
 }
 
-// dies reports whether a name can never be called and that is a problem.
-func (v *Analysis) dies(n verify.Name) bool {
+// uncallableUnexpectedly reports whether a name can never be called and that is a problem.
+func (v *Analysis) uncallableUnexpectedly(n verify.Name) bool {
 	return n.Callable == verify.Impossible && !v.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
 }
 
@@ -132,7 +132,7 @@ func (v *Analysis) dies(n verify.Name) bool {
 // does, of the first that causes it.
 func (v *Analysis) forbids(n verify.Name) diag.Position {
 	for _, net := range n.Because {
-		if v.nets[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(v.nets[net.Name]), written(n.Tool)) {
+		if v.nets[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(v.nets[net.Name]), ruleName(n.Tool)) {
 			return diag.Position(net.Rule)
 		}
 	}
@@ -161,7 +161,7 @@ func (v *Analysis) failing() diag.List {
 		if n.Callable != verify.AfterFailure {
 			continue
 		}
-		p := Warning(codeFailing, v.speaksOf(n.Tool), text.Escape(written(n.Tool))+" can be called only after calls that fail or overlap", "")
+		p := Warning(codeFailing, v.speaksOf(n.Tool), text.Escape(ruleName(n.Tool))+" can be called only after calls that fail or overlap", "")
 		if len(n.Failing) > 0 {
 			p.Detail = "  such as:\n" + steps(n.Failing)
 		}
@@ -174,7 +174,7 @@ func (v *Analysis) failing() diag.List {
 func (v *Analysis) speaksOf(tool gate.Tool) diag.Position {
 	for _, g := range v.report.Groups {
 		for _, n := range g.Nets {
-			if slices.Contains(listed(v.nets[n.Name]), written(tool)) {
+			if slices.Contains(listed(v.nets[n.Name]), ruleName(tool)) {
 				return diag.Position(n.Rule)
 			}
 		}
@@ -190,7 +190,7 @@ func (v *Analysis) deadlocks() diag.List {
 		if g.Deadlock.Result != verify.Refuted || len(g.Deadlock.Trace) == 0 || slices.ContainsFunc(g.Deadlock.Because, v.ends) || v.claimed(g.Deadlock) {
 			continue
 		}
-		p := Warning(codeDeadlock, first(g.Deadlock.Because), "the policy can get stuck: "+together(g.Deadlock.Because)+" can forbid all further calls", "")
+		p := Warning(codeDeadlock, first(g.Deadlock.Because), "the policy can get stuck: "+citedAll(g.Deadlock.Because)+" can forbid all further calls", "")
 		p.Detail = "  after these calls:\n" + steps(g.Deadlock.Trace) + v.stuck(g.Deadlock.Trace, g.Deadlock.Because)
 		if slices.ContainsFunc(g.Deadlock.Because, func(n verify.Net) bool { return v.nets[n.Name].Cause == gate.CauseNet }) {
 			p.Hint = "where a workflow may end, name the places under terminalPlaces"
@@ -219,7 +219,7 @@ func (v *Analysis) ends(net verify.Net) bool {
 func (v *Analysis) redundant() diag.List {
 	var ps diag.List
 	for _, r := range v.report.Redundant {
-		if v.narrowed(r) || v.follows(r.Net) || v.unreached(r.Net) || v.nets[r.Net.Name].Cause == gate.CauseAllow && !v.policy.Options().Deny {
+		if v.narrowedByConfig(r) || v.gatesOnlyUncallable(r.Net) || v.unreached(r.Net) || v.nets[r.Net.Name].Cause == gate.CauseAllow && !v.policy.Options().Deny {
 			continue
 		}
 		p := Warning(codeRedundant, diag.Position(r.Net.Rule), r.Net.Name+" never changes a verdict", "")
@@ -229,8 +229,8 @@ func (v *Analysis) redundant() diag.List {
 	return ps
 }
 
-// narrowed reports whether the net of a base is redundant because the configuration narrows it.
-func (v *Analysis) narrowed(r verify.Redundant) bool {
+// narrowedByConfig reports whether the net of a base is redundant because the configuration narrows it.
+func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 	ofBase := func(n verify.Net) bool { return slices.Contains(v.bases, n.Rule.File) }
 	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })
 }
@@ -247,15 +247,15 @@ func (v *Analysis) before(nets []verify.Net) string {
 	case len(nets) == 0:
 		return ""
 	case asking == 0 && len(nets) == 1:
-		return together(nets) + " forbids before it does"
+		return citedAll(nets) + " forbids before it does"
 	case asking == 0:
-		return together(nets) + " forbid before it does"
+		return citedAll(nets) + " forbid before it does"
 	case len(nets) == 1:
-		return together(nets) + " asks people whenever it does"
+		return citedAll(nets) + " asks people whenever it does"
 	case asking == len(nets):
-		return together(nets) + " ask people whenever it does"
+		return citedAll(nets) + " ask people whenever it does"
 	}
-	return together(nets) + " forbid or ask before it does"
+	return citedAll(nets) + " forbid or ask before it does"
 }
 
 // unreached reports whether the net is a limit of which that was found without a proof.
@@ -265,12 +265,12 @@ func (v *Analysis) unreached(net verify.Net) bool {
 	})
 }
 
-// follows reports whether nobody can ever call what the net gates.
-func (v *Analysis) follows(net verify.Net) bool {
+// gatesOnlyUncallable reports whether nobody can ever call what the net gates.
+func (v *Analysis) gatesOnlyUncallable(net verify.Net) bool {
 	gated := false
 	for _, t := range v.nets[net.Name].Transitions {
 		for _, tool := range t.Tools {
-			dead := slices.ContainsFunc(v.names, func(n verify.Name) bool { return written(n.Tool) == written(tool) && v.dies(n) })
+			dead := slices.ContainsFunc(v.names, func(n verify.Name) bool { return ruleName(n.Tool) == ruleName(tool) && v.uncallableUnexpectedly(n) })
 			if !t.Observe && !dead {
 				return false
 			}
@@ -356,13 +356,13 @@ func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name
 	}
 }
 
-func writtenAll(names []verify.Name) string { return text.And(toolNames(names)) }
+func ruleNames(names []verify.Name) string { return text.And(toolNames(names)) }
 
 // toolNames returns the names as rules write them.
 func toolNames(names []verify.Name) []string {
 	var all []string
 	for _, n := range names {
-		all = append(all, text.Escape(written(n.Tool)))
+		all = append(all, text.Escape(ruleName(n.Tool)))
 	}
 	return all
 }
@@ -374,8 +374,8 @@ func first(nets []verify.Net) diag.Position {
 	return diag.Position(nets[0].Rule)
 }
 
-// together names nets with the places where they were written.
-func together(nets []verify.Net) string {
+// citedAll names nets with the places where they were written.
+func citedAll(nets []verify.Net) string {
 	var names []string
 	for _, n := range nets {
 		names = append(names, cited(n.Name, n.Rule))

@@ -328,7 +328,7 @@ func TestStory(t *testing.T) {
 		"a begins", "x is admitted 4 times", "the a of step 1 fails", "x succeeds 5 times", `x (x {"y":1}) is admitted`, "3s pass",
 		"b succeeds 9 times", "b begins", "b is admitted", "the b of step 8 ends, nobody knows how", "b succeeds",
 	}
-	if diff := cmp.Diff(want, Story(trace)); diff != "" {
+	if diff := cmp.Diff(want, TraceLines(trace)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -343,11 +343,11 @@ func TestStoryFolds(t *testing.T) {
 	}
 	trace = append(trace, verify.Step{Call: 7, Tool: "a", Name: "a"})
 	want := []string{"3 times: a succeeds, b fails", "a is admitted"}
-	if diff := cmp.Diff(want, Story(trace)); diff != "" {
+	if diff := cmp.Diff(want, TraceLines(trace)); diff != "" {
 		t.Error(diff)
 	}
 	want = []string{"a succeeds", "b fails", "a succeeds", "b fails"}
-	if diff := cmp.Diff(want, Story(trace[:8])); diff != "" {
+	if diff := cmp.Diff(want, TraceLines(trace[:8])); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -134,8 +134,8 @@ func (r *Report) listTools(result *policy.Result, known ToolSet) {
 	if r.verified != nil {
 		tools = r.verified.tools
 		for _, n := range r.verified.names {
-			if _, ok := found[written(n.Tool)]; !ok {
-				found[written(n.Tool)] = n
+			if _, ok := found[ruleName(n.Tool)]; !ok {
+				found[ruleName(n.Tool)] = n
 			}
 		}
 	}

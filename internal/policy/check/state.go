@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// longestPlayed bounds the calls of a run that is played to see where it leads.
-const longestPlayed = 20_000
+// maxReplayed bounds the calls of a run that is played to see where it leads.
+const maxReplayed = 20_000
 
 // after returns the state of each net at the end of a run; nil if the run is too long to be
 // played, or not possible under the policy.
@@ -38,7 +38,7 @@ func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
 			continue
 		}
 		returns[step.Call] = []byte(step.Result)
-		if played += max(1, step.Times); played > longestPlayed {
+		if played += max(1, step.Times); played > maxReplayed {
 			return nil
 		}
 		call := v.tools.call(step)

@@ -62,8 +62,8 @@ type NetStep struct {
 	Moved   bool // the step moved it
 }
 
-// mostSteps is how many steps are told apart. Nobody steps through more.
-const mostSteps = 200
+// maxSteps is how many steps are told apart. Nobody steps through more.
+const maxSteps = 200
 
 // Steps plays the calls that refute a claim, beginning with the start. Nets that have nothing
 // to do with any of them are left out. More is how many steps there are beyond those that
@@ -81,7 +81,7 @@ func (r Report) Steps(claim int) (all []Step, more int) {
 	p.session = p.box.Session("")
 	all = append(all, Step{Nets: p.nets(nil)})
 	for i, step := range run {
-		if i == mostSteps || p.played > longestPlayed {
+		if i == maxSteps || p.played > maxReplayed {
 			more = len(run) - i
 			break
 		}

@@ -58,21 +58,21 @@ func unasked(events []sandbox.Event) []sandbox.Event {
 	return events
 }
 
-// Story returns a run as lines for people, one for each call that begins or ends. A call that
+// TraceLines returns a run as lines for people, one for each call that begins or ends. A call that
 // ends before the next event is one line, and so are many alike.
-func Story(t verify.Trace) []string {
+func TraceLines(t verify.Trace) []string {
 	names, begun := make(map[int]string), make(map[int]verify.Step)
 	var lines []string
 	for i := 0; i < len(t); {
-		if n := same(t[i:]); n >= manySame {
-			what, steps := happens(t[i:])
+		if n := same(t[i:]); n >= minSame {
+			what, steps := outcomeOf(t[i:])
 			lines = append(lines, fmt.Sprintf("%s %s %d times", Called(t[i]), what, n))
 			i += n * steps
 			continue
 		}
-		if n, steps := pairs(t[i:]); n >= manyPairs {
-			first, at := happens(t[i:])
-			second, _ := happens(t[i+at:])
+		if n, steps := pairs(t[i:]); n >= minPairs {
+			first, at := outcomeOf(t[i:])
+			second, _ := outcomeOf(t[i+at:])
 			lines = append(lines, fmt.Sprintf("%d times: %s %s, %s %s", n, Called(t[i]), first, Called(t[i+at]), second))
 			i += n * steps
 			continue
@@ -89,7 +89,7 @@ func Story(t verify.Trace) []string {
 			lines = append(lines, fmt.Sprintf("%s %s %d times", Called(s), ending(s, gate.Success), s.Times))
 			i++
 		default:
-			what, steps := happens(t[i:])
+			what, steps := outcomeOf(t[i:])
 			begun[s.Call] = s
 			names[s.Call] = "the " + text.Escape(s.Name) + " of step " + strconv.Itoa(len(lines)+1)
 			lines = append(lines, Called(s)+" "+what)
@@ -99,8 +99,8 @@ func Story(t verify.Trace) []string {
 	return lines
 }
 
-// happens returns the fate of the first call of a run, and how many steps that takes.
-func happens(t verify.Trace) (what string, steps int) {
+// outcomeOf returns the fate of the first call of a run, and how many steps that takes.
+func outcomeOf(t verify.Trace) (what string, steps int) {
 	switch {
 	case t[0].Times == 1:
 		return ending(t[0], gate.Success), 1
@@ -112,8 +112,8 @@ func happens(t verify.Trace) (what string, steps int) {
 	return "begins", 1
 }
 
-// manySame calls that do the same become one line.
-const manySame = 4
+// minSame calls that do the same become one line.
+const minSame = 4
 
 // same counts the equal calls at the beginning of a run that have the same fate. A call that
 // begins and ends later has its own line.
@@ -123,8 +123,8 @@ func same(t verify.Trace) int {
 		if t[i].Ends || t[i].Wait > 0 || t[i].Times > 0 || Called(t[i]) != Called(t[0]) {
 			break
 		}
-		what, steps := happens(t[i:])
-		if first, _ := happens(t); what != first || what == "begins" {
+		what, steps := outcomeOf(t[i:])
+		if first, _ := outcomeOf(t); what != first || what == "begins" {
 			break
 		}
 		i += steps
@@ -132,8 +132,8 @@ func same(t verify.Trace) int {
 	return n
 }
 
-// manyPairs pairs of calls that do the same become one line.
-const manyPairs = 3
+// minPairs pairs of calls that do the same become one line.
+const minPairs = 3
 
 // pairs counts how often the first two calls of a run are made one after the other with
 // the same fates, and the steps of one such pair.
@@ -142,7 +142,7 @@ func pairs(t verify.Trace) (n, steps int) {
 		if len(t) == 0 || t[0].Ends || t[0].Wait > 0 || t[0].Times > 0 {
 			return "", 0
 		}
-		what, steps := happens(t)
+		what, steps := outcomeOf(t)
 		if what == "begins" {
 			return "", 0
 		}
@@ -217,7 +217,7 @@ func ending(s verify.Step, o gate.Outcome) string {
 // steps returns the numbered lines of a story.
 func steps(t verify.Trace) string {
 	var b strings.Builder
-	for i, line := range Story(t) {
+	for i, line := range TraceLines(t) {
 		fmt.Fprintf(&b, "    %2d. %s\n", i+1, line)
 	}
 	return b.String()

@@ -134,7 +134,7 @@ func (d *Comparison) raise() string {
 
 func (w *Witness) write(b *strings.Builder) {
 	last := len(w.trace) - 1
-	lines := check.Story(w.trace[:last])
+	lines := check.TraceLines(w.trace[:last])
 	for i, line := range append(lines, fmt.Sprintf("%s: %s before, %s now", check.Called(w.trace[last]), w.verdicts[0], w.verdicts[1])) {
 		fmt.Fprintf(b, "  %2d. %s\n", i+1, line)
 	}
