@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// withAgents adds the tools of agents that the policy speaks of: their hooks tell of calls of
+// withAgents adds the built-in tools of agents that the policy names: agents' hooks report calls of
 // tools that no server lists.
 func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	if !s.Known || !s.Agents && !s.named || result.Policy == nil {
@@ -35,8 +35,8 @@ func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	return s
 }
 
-// namesAgents reports whether the rules name a built-in tool of an agent behind the agent, such as claude-code.Bash:
-// they are for its hook, which may not be there yet.
+// namesAgents reports whether the rules name a built-in tool with its agent, such as
+// claude-code.Bash. Such rules are meant for the agent's hook, which may be added later.
 func namesAgents(cfg *config.Config) bool {
 	if cfg == nil {
 		return false
@@ -50,7 +50,7 @@ func namesAgents(cfg *config.Config) bool {
 	})
 }
 
-// ToolsOf returns the built-in tools of agents, each name once; without names, those of all
+// ToolsOf returns the built-in tools of the agents, each name once; without arguments, those of all
 // known agents.
 func ToolsOf(agents ...string) (all []verify.Tool) {
 	if len(agents) == 0 {
@@ -66,13 +66,14 @@ func ToolsOf(agents ...string) (all []verify.Tool) {
 	return all
 }
 
-// agentTool is the tool of an agent, with the names that a call of it carries.
+// agentTool returns the tool of an agent with all names that a call of it has.
 func agentTool(agent, tool string) verify.Tool {
 	return verify.Tool{Name: tool, Also: NamesByHook(agent, tool, true)}
 }
 
-// NamesByHook returns the further names that the hook of an agent gives to a call of its tool, where no
-// server has a tool of these names. command reports whether the call has a field of that name.
+// NamesByHook returns the further names that the hook of an agent gives to a call of its tool,
+// provided that no server has a tool with these names. command reports whether the call has a field
+// named "command".
 func NamesByHook(agent, tool string, command bool) (all []gate.Name) {
 	for _, n := range agenttool.Further(agent, tool, agenttool.Members(agent, tool), command) {
 		all = append(all, gate.Name{Text: n.Text, Certain: n.Sure, Weak: !n.Sure})
@@ -80,15 +81,15 @@ func NamesByHook(agent, tool string, command bool) (all []gate.Name) {
 	return all
 }
 
-// OfAgent reports whether a name, such as claude-code.Bash, is that of a built-in tool of an agent under the
-// configuration, which may be nil.
+// OfAgent reports whether the name, such as claude-code.Bash, denotes a built-in tool of an agent
+// under the configuration, which may be nil.
 func OfAgent(name string, cfg *config.Config) bool {
 	_, _, ok := ownTool(name, Owners(cfg))
 	return ok
 }
 
-// ownTool finds the tool of an agent behind its name, such as claude-code.Bash. A server that
-// is called like an agent is meant first.
+// ownTool finds the tool of an agent by its full name, such as claude-code.Bash. A server with the
+// name of an agent takes precedence.
 func ownTool(name string, owners toolname.Owners) (agent string, t verify.Tool, ok bool) {
 	agent, tool, _ := strings.Cut(name, ".")
 	server := func(o toolname.Owner) bool { return o.Upstream == agent }

@@ -16,24 +16,25 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// An Effort bounds the work of a verification. What does not fit is unknown.
+// An Effort bounds the work of a verification. Whatever exceeds it is reported as unknown.
 type Effort struct {
-	States int                       // of one search; 0: as many as usual
-	Time   time.Duration             // after which the search ends
-	Now    func() time.Time          // the clock by which it ends; nil: processor time, so that what is found does not depend on what else the machine does
-	Report func(spent time.Duration) // called now and then; may be nil
+	States int                       // of one search; 0: the default
+	Time   time.Duration             // maximum duration of the search
+	Now    func() time.Time          // clock for Time; nil: processor time, so that the result does not depend on the load of the machine
+	Report func(spent time.Duration) // called from time to time; may be nil
 
-	// Narrower proves that a policy admits no more than that of the file of the claim; nil:
-	// nobody does.
+	// Narrower proves that a policy admits no more than the policy in the file of the claim; nil:
+	// such claims stay unproved.
 	Narrower func(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof
 
-	// Widened finds the bases of a configuration that it does not only narrow; nil: nobody does.
+	// Widened finds the bases that a configuration does not merely narrow; nil: bases are not
+	// compared.
 	Widened func(ctx context.Context, c *config.Config, result *policy.Result) diag.List
 
-	spent func() time.Duration // by Now; nil: it has not begun
+	spent func() time.Duration // time spent by the clock Now; nil: not started
 }
 
-// begun is the effort from now on, where a clock bounds it.
+// begun starts the clock of the effort, if it has one.
 func (e Effort) begun() Effort {
 	if e.Now != nil && e.spent == nil {
 		e.spent = Clock(e.Now)
@@ -41,7 +42,7 @@ func (e Effort) begun() Effort {
 	return e
 }
 
-// widened finds the bases of the source that it does not only narrow.
+// widened finds the bases that the source does not merely narrow.
 func (e Effort) widened(ctx context.Context, source policy.Source, result *policy.Result) diag.List {
 	if source.Config == nil || e.Widened == nil {
 		return nil
@@ -54,21 +55,21 @@ func (e Effort) widened(ctx context.Context, source policy.Source, result *polic
 	return e.Widened(ctx, source.Config, result)
 }
 
-// Clock tells how much time has passed by now since it was made.
+// Clock returns a function that measures the time since Clock was called.
 func Clock(now func() time.Time) (spent func() time.Duration) {
 	began := now()
 	return func() time.Duration { return now().Sub(began) }
 }
 
-// WorkClock tells how much was worked since it was made. The caller keeps to its
-// thread.
+// WorkClock returns a function that measures the processor time spent since WorkClock was called.
+// The caller must stay on its operating system thread.
 func WorkClock() (spent func() time.Duration) {
 	began := workTime()
 	return func() time.Duration { return workTime() - began }
 }
 
-// The efforts at the start of a proxy: a client waits for it, and a policy that
-// claims nothing is hardly held up, even on a busy machine.
+// Efforts at the start of a proxy. A client is waiting, so a policy without claims must hardly
+// delay the start, even on a busy machine.
 const (
 	startTime        = 2 * time.Second
 	startTimeNoClaim = 250 * time.Millisecond
@@ -83,24 +84,24 @@ func AtStart(claims int) Effort {
 	return Effort{Time: startTime}
 }
 
-// An Analysis holds what is known of a policy before anybody calls a tool.
+// An Analysis holds the findings about a policy, before any tool is called.
 type Analysis struct {
 	report *verify.Report
-	names  []verify.Name // as the nets list them, then the other tools that are known
+	names  []verify.Name // in the order of the nets, then the other known tools
 	proofs []proven
 	nets   map[string]gate.NetInfo
-	policy *gate.Policy // of the nets that are active
+	policy *gate.Policy // with the active nets only
 	tools  ToolSet
-	dead   map[string][]string // transitions of hand-written nets that never fire
-	idle   []string            // nets that are not active, and so not looked at
-	shadow bool                // the policy is in shadow: what is known is of the day when it is enforced
+	dead   map[string][]string // transitions of hand-written nets that never fire, by net
+	idle   []string            // inactive nets, which were not analyzed
+	shadow bool                // the policy is in shadow mode; it was analyzed as if enforced
 	shell  config.Shell
 
-	unlisted []string     // known tools that no net speaks of by name
+	unlisted []string     // known tools that no net lists by name
 	written  []config.Net // with the lines of their transitions
-	bases    []string     // files with what the configuration extends
-	found    diag.List    // what the policy says of itself without a proof
-	partly   []string     // hand-written nets whose states were not all looked at
+	bases    []string     // files of the bases that the configuration extends
+	found    diag.List    // problems that building the policy found, without a proof
+	partly   []string     // hand-written nets whose states were not all explored
 	effort   Effort
 }
 
@@ -110,7 +111,7 @@ type proven struct {
 	verify.Proof
 }
 
-// baseFiles are the files of the base policies of a configuration.
+// baseFiles returns the files of the base policies of a configuration.
 func baseFiles(c *config.Config) (files []string) {
 	if c == nil {
 		return nil
@@ -124,8 +125,7 @@ func baseFiles(c *config.Config) (files []string) {
 	return files
 }
 
-// Run proves what can be proved of a policy within the effort. The
-// tools tell it which names are of one tool.
+// Run verifies a policy within the effort. The tools say which names belong to the same tool.
 func Run(ctx context.Context, result *policy.Result, source policy.Source, tools ToolSet, e Effort) (*Analysis, error) {
 	tools = tools.withAgents(result)
 	v := &Analysis{nets: make(map[string]gate.NetInfo), tools: tools, written: source.Nets, found: result.Problems, dead: make(map[string][]string)}
@@ -134,7 +134,7 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 		v.shell = source.Config.Shell
 	}
 	if source.Mode == "shadow" {
-		// What is looked at is what the policy will be when it is enforced.
+		// Analyze the policy as it will be when it is enforced.
 		v.shadow = true
 		source.Mode = ""
 		enforced, err := policy.Build(source)
@@ -183,7 +183,7 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 	return v, nil
 }
 
-// options returns what verify is to look at, and for how long. The work counts from here.
+// options returns the options of the verification. The time counts from this call.
 func (e *Effort) options(ctx context.Context, source policy.Source, tools ToolSet) verify.Options {
 	spent := e.spent
 	if spent == nil {
@@ -229,7 +229,8 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
-// others are free tools, those of allowlists by phase, those that only nets in shadow speak of, and the known ones that no net lists by name.
+// others returns tools whose callability the nets do not show: free tools, those of phases, those
+// that only shadow nets list, and known tools that no net lists by name.
 func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool
@@ -271,8 +272,8 @@ func tellable(why, supposed string) string {
 	return why + ", which petrigate check --live can tell"
 }
 
-// tellable is the function tellable for a reader who did not name a tool: the name is one
-// that a map gives to calls of others.
+// tellable is like the function tellable, for a name that the reader did not use for a tool: if a
+// map gives the name to calls of other tools, the text refers to that map.
 func (v *Analysis) tellable(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {
@@ -282,7 +283,7 @@ func (v *Analysis) tellable(why, supposed string) string {
 	return tellable(why, supposed)
 }
 
-// NameOf reads the claim that a name can be reached as what is known of it.
+// NameOf converts the proof that a name is reachable into the findings about the name.
 func NameOf(tool gate.Tool, p verify.Proof) verify.Name {
 	n := verify.Name{Tool: tool, Because: p.Because, Why: tellable(p.Why, p.Supposed)}
 	switch {
@@ -296,12 +297,12 @@ func NameOf(tool gate.Tool, p verify.Proof) verify.Name {
 	return n
 }
 
-// Lists reports whether a transition is about a tool of this name.
+// Lists reports whether a transition lists a tool with this name.
 func Lists(t gate.Transition, name string) bool {
 	return slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == name })
 }
 
-// listed returns the names that a net mentions, as written.
+// listed returns the names that a net lists, as rules write them.
 func listed(net gate.NetInfo) []string {
 	var names []string
 	for _, t := range net.Transitions {
@@ -318,8 +319,8 @@ func listed(net gate.NetInfo) []string {
 	return names
 }
 
-// ruleName returns the name of a tool as rules write it: in quotes if it has a dot and is
-// not an action.
+// ruleName returns the name of a tool as rules write it: quoted if it has a dot and is not an
+// action.
 func ruleName(t gate.Tool) string {
 	if t.Kind == gate.Literal && strings.Contains(t.Name, ".") {
 		return `"` + t.Name + `"`

@@ -7,11 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// maxPlayed bounds the calls of a run that is played.
+// maxPlayed bounds the calls of a replayed run.
 const maxPlayed = 10_000
 
-// asked returns how many people have to approve the last call of a run; 0: no one is
-// asked.
+// asked returns how many people must approve the last call of a run; 0: no approval is required.
 func (v *Analysis) asked(t verify.Trace) (people int) {
 	now := time.Unix(0, 0)
 	session := gate.NewSession(v.policy, gate.SessionOptions{Time: now})

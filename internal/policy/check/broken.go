@@ -11,10 +11,10 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// part is the one of several claims that the proof is about, without "prove".
+// part returns the text of the part that the proof is about, without "prove".
 func (p proven) part() string { return strings.TrimPrefix(p.Parts[p.Part].Text, "prove ") }
 
-// brokenBy says what is wrong at the end of the counterexample.
+// brokenBy returns a phrase for how the end of the counterexample violates the claim.
 func brokenBy(p proven) string {
 	if p.Kind == rules.NarrowerThan {
 		return ", and the last is refused, or put to a person, by " + text.Escape(p.File)
@@ -60,7 +60,7 @@ func brokenBy(p proven) string {
 
 func called(t gate.Tool) string { return text.Escape(t.Name) }
 
-// alternatives are names of which one is meant.
+// alternatives joins names with "or".
 func alternatives(tools []gate.Tool) string {
 	var names []string
 	for _, t := range tools {
@@ -69,8 +69,8 @@ func alternatives(tools []gate.Tool) string {
 	return strings.Join(names, " or ")
 }
 
-// unapprovedText says that people are not asked about the last call; empty where it does not
-// matter.
+// unapprovedText returns a phrase for the missing approval of the last call; empty if the claim
+// does not require approval.
 func unapprovedText(a *verify.Approval) string {
 	switch {
 	case a == nil:
@@ -89,7 +89,7 @@ func persons(count int) string {
 	return fmt.Sprintf("no %d people are", count)
 }
 
-// over says which call starts the count anew; empty if none does.
+// over returns a phrase for the call that restarts the count; empty if no call does.
 func over(p verify.Period) string {
 	switch {
 	case p.Call.Name != "" && p.Successful:

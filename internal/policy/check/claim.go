@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Assertion is what has to be proved for a claim.
+// Assertion returns the assertion that a claim makes.
 func Assertion(c policy.Claim) verify.Assertion {
 	if len(c.Parts) == 0 {
 		return assertion(c)
@@ -21,7 +21,7 @@ func Assertion(c policy.Claim) verify.Assertion {
 	return each
 }
 
-// assertion is that of a claim about one name.
+// assertion returns the assertion of a claim about a single name.
 func assertion(c policy.Claim) verify.Assertion {
 	if key := c.Key; len(key) > 0 {
 		c.Key = nil
@@ -68,7 +68,7 @@ func assertionOfNet(c policy.Claim) verify.Assertion {
 	}
 }
 
-// approval is what a claim says that people are not asked; nil: nothing.
+// approval returns the approval in a claim; nil if it has none.
 func approval(c policy.Claim) *verify.Approval {
 	if c.Approval == nil {
 		return nil
@@ -76,10 +76,10 @@ func approval(c policy.Claim) *verify.Approval {
 	return &verify.Approval{Count: c.Approval.Count, Via: c.Approval.Via}
 }
 
-// windows are the lengths of the spans of time.
+// windows are the lengths of the time spans in claims.
 var windows = [...]time.Duration{rules.Second: time.Second, rules.Minute: time.Minute, rules.Hour: time.Hour, rules.Day: 24 * time.Hour}
 
-// period is what a claim counts over.
+// period returns the period that a claim counts over.
 func period(c policy.Claim) verify.Period {
 	p := verify.Period{Call: c.First, Successful: c.Successful, User: c.User || c.Over == rules.User}
 	if int(c.Over) < len(windows) {
@@ -88,8 +88,8 @@ func period(c policy.Claim) verify.Period {
 	return p
 }
 
-// compared are the fields of a key. An expression is read as a rule reads it that is
-// written alike.
+// compared returns the fields of a key. Expressions are identified by their text, so that the
+// verification uses the reader of the equally written expression in a rule.
 func compared(key []rules.KeyField) []verify.Compared {
 	field := func(f rules.Field) gate.Field {
 		out := gate.Field{Result: f.Result, Source: f.String()}

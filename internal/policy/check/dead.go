@@ -11,11 +11,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A hand-written net can have transitions that never fire, whatever the other
-// nets say. Those of nets of rules are what the rule is.
+// A hand-written net can have transitions that never fire, regardless of the other nets. In the
+// nets of rules such transitions are intended.
 
-// deadTransitions reports transitions that never fire although their tools can be called:
-// tools that cannot are reported themselves.
+// deadTransitions reports transitions that never fire although their tools can be called. Tools
+// that cannot be called are reported separately.
 func (v *Analysis) deadTransitions() diag.List {
 	var ps diag.List
 	for _, n := range v.written {
@@ -38,8 +38,7 @@ func (v *Analysis) impossible(tool gate.Tool) bool {
 	})
 }
 
-// whyDead says of the transitions that never fire and would let the name pass
-// what they need.
+// whyDead describes the transitions that would admit the name but never fire, and the tokens they need.
 func (v *Analysis) whyDead(name string, nets []verify.Net) string {
 	var b strings.Builder
 	for _, n := range nets {
@@ -53,8 +52,8 @@ func (v *Analysis) whyDead(name string, nets []verify.Net) string {
 	return b.String()
 }
 
-// needs names the places that a dead transition waits for: those that nothing ever fills,
-// or all of its places if they never hold enough at once.
+// needs describes the places that a dead transition waits for: those that nothing ever fills, or
+// all of its places if they never hold enough tokens at once.
 func (v *Analysis) needs(net string, t gate.Transition) string {
 	info := v.nets[net]
 	var never []string

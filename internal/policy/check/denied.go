@@ -18,8 +18,8 @@ const (
 	codeDenied = "W118" // the default refuses agents' own tools
 )
 
-// Denied warns where the default of a configuration refuses own tools of these agents, once it is enforced: no rule
-// names them. A tool that is blocked is meant to be refused.
+// Denied warns if the default of a configuration, once it is enforced, refuses built-in tools of
+// these agents that no rule names. Blocked tools are refused intentionally.
 func Denied(c *config.Config, agents []string) diag.List {
 	if c == nil || c.Default != "deny" {
 		return nil
@@ -28,7 +28,7 @@ func Denied(c *config.Config, agents []string) diag.List {
 	source.Mode = "enforce"
 	result, err := policy.Build(source)
 	if err != nil {
-		return nil // it is reported elsewhere
+		return nil // reported elsewhere
 	}
 	state := result.Policy.NewState(result.Active)
 	var told, allow []string
@@ -47,7 +47,8 @@ func Denied(c *config.Config, agents []string) diag.List {
 		fmt.Sprintf("write \"allow %s\", or block those that are meant to be refused", strings.Join(allow, ", ")))}
 }
 
-// Listened are the agents whose hooks may come over the network: those that rules name, or else all.
+// Listened returns the agents whose hooks may arrive over the network: those that rules name, or
+// else all.
 func Listened(c *config.Config) []string {
 	if c == nil || !c.Listen.Hooks {
 		return nil
@@ -60,7 +61,7 @@ func Listened(c *config.Config) []string {
 	return all
 }
 
-// names reports whether rules name tools of an agent behind its name.
+// names reports whether rules name tools with the given agent.
 func names(c *config.Config, agent string) bool {
 	return slices.ContainsFunc(c.Rules, func(r config.RuleText) bool { return strings.Contains(r.Text, agent+".") })
 }
@@ -74,7 +75,7 @@ func refusedByDefault(p *gate.Policy, state *gate.State, agent string) []string 
 	})
 }
 
-// some are the first few of many names.
+// some returns the first few of the names.
 func some(names []string) []string {
 	const most = 4
 	if len(names) <= most {

@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// invariants returns the sums of tokens of a net that never change, as text.
+// invariants returns the place invariants of a net as text: weighted sums of tokens that never
+// change.
 func invariants(info gate.NetInfo) []string {
 	texts := []string{}
 	for _, inv := range invariantsOf(info) {
@@ -18,8 +19,8 @@ func invariants(info gate.NetInfo) []string {
 	return texts
 }
 
-// keptTokens says where a hand-written net keeps how many tokens, one line for
-// each set of places. Sums with weights are for those who ask for the JSON.
+// keptTokens returns a line for each set of places of a hand-written net that always holds the same
+// number of tokens. Weighted sums appear only in the JSON.
 func keptTokens(info gate.NetInfo) (lines []string) {
 	if info.Labels != nil {
 		return nil
@@ -54,7 +55,7 @@ func invariantsOf(info gate.NetInfo) []petri.Invariant {
 	return found
 }
 
-// arcs are places by their number.
+// arcs returns the arcs to the places, by their numbers.
 func arcs(among, places []string) []petri.Arc {
 	numbers := make([]int, len(places))
 	for i, p := range places {

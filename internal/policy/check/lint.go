@@ -36,8 +36,7 @@ const (
 	MissingTokens  = "W211" // a token file that cannot be read
 )
 
-// NoPolicy warns of policies that let everything pass, or nothing: they load, but
-// are hardly intended.
+// NoPolicy warns of policies that admit every call, or none: they are valid, but hardly intended.
 func NoPolicy(s policy.Source) diag.List {
 	var problems diag.List
 	var whole config.Position
@@ -75,8 +74,8 @@ func Warning(code string, at config.Position, message, hint string) diag.Problem
 	return p
 }
 
-// A counted text of rules has so many statements that gate something, claims, and maps
-// with their examples. Each error counts as one that gates.
+// counted holds the number of statements in a text of rules that gate calls, of claims, and of maps
+// with their examples. Each syntax error counts as a gating statement.
 type counted struct{ gates, claims, maps int }
 
 func countRules(text config.RuleText) (n counted) {
@@ -95,8 +94,8 @@ func countRules(text config.RuleText) (n counted) {
 	return n
 }
 
-// NoUpstream warns of a configuration without an enabled server. One that has "listen" open to hooks is for the tools
-// of agents.
+// NoUpstream warns of a configuration without an enabled server. A configuration whose "listen" is
+// open to hooks serves the tools of agents instead.
 func NoUpstream(c *config.Config) diag.List {
 	if c.Listen.Hooks || speaksOfAgents(c) {
 		return nil
@@ -109,8 +108,8 @@ func NoUpstream(c *config.Config) diag.List {
 	return diag.List{Warning(codeNoUpstream, config.Position{File: c.File}, "no server is configured: clients will see no tools", `name servers under "mcpServers"`)}
 }
 
-// speaksOfAgents reports whether the rules plainly name a tool that agents have of their own: many of these have
-// names that tools of servers have as well.
+// speaksOfAgents reports whether the rules name a tool that is evidently built into agents. Many
+// built-in tools have names that servers use too.
 func speaksOfAgents(c *config.Config) bool {
 	own := slices.DeleteFunc(agenttool.Names(), func(name string) bool {
 		return name == strings.ToLower(name) && name != "bash" && name != "apply_patch"
@@ -127,8 +126,8 @@ func speaksOfAgents(c *config.Config) bool {
 	})
 }
 
-// NoAudit warns of an audit log in a directory that does not exist: the proxy would
-// not start, because it refuses calls that it cannot record.
+// NoAudit warns of an audit log in a directory that does not exist: the proxy would not start,
+// because it refuses calls that it cannot record.
 func NoAudit(c *config.Config) diag.List {
 	if c.Audit.File == "" {
 		return nil
@@ -151,11 +150,11 @@ func Sessions(c *config.Config) diag.List {
 		"what has to hold for a caller: per user in rules, scope: principal in nets")}
 }
 
-// ShortSessions warns where states are in a database, and rules count for a connection: a
-// new one begins anew.
+// ShortSessions warns if states are in a database although rules count per connection, which starts
+// anew each time.
 func ShortSessions(s policy.Source) diag.List {
 	c := s.Config
-	if c == nil || c.Session.By != "connection" || !c.Has("state") || c.State.Driver == "memory" { // who says nothing of states expects nothing of them
+	if c == nil || c.Session.By != "connection" || !c.Has("state") || c.State.Driver == "memory" { // a configuration without "state" does not expect states to last
 		return nil
 	}
 	for _, text := range s.Rules {
@@ -172,8 +171,8 @@ func ShortSessions(s policy.Source) diag.List {
 	return nil
 }
 
-// ConfigProblems returns the problems in an error of a configuration, with a code.
-// It returns any other error as it is.
+// ConfigProblems returns the problems in an error of a configuration, with a code. It returns any
+// other error unchanged.
 func ConfigProblems(err error) (diag.List, error) {
 	list, ok := diag.Find(err)
 	if !ok {

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// Look builds the policy of a source and proves what can be proved. Problems are those that
-// are known of the configuration; without known tools, rules make some likely. The result is
-// nil where an error keeps the policy from being built.
+// Look builds the policy of a source and verifies it. problems holds the problems of the
+// configuration found so far. Without known tools, it uses those that the rules make likely. The
+// result is nil if an error prevents the policy from being built.
 func Look(ctx context.Context, source policy.Source, problems diag.List, known ToolSet, e Effort) (Report, *policy.Result, error) {
 	e = e.begun()
 	source.Tools, source.Schemas, source.Hooked = known.Names(), known.Schemas, known.Hooked()

@@ -10,9 +10,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// lost reports tools that a failure takes away for good, where no run of successes
-// does. What a deadlock or a refuted claim shows already is not said again, nor the
-// end of a workflow.
+// lost reports tools that a failure can make permanently unavailable although no run of successes
+// does. It omits what a deadlock or a refuted claim already shows, and the end of a workflow.
 func (v *Analysis) lost() diag.List {
 	var ps diag.List
 	for _, l := range v.report.Losses {
@@ -40,21 +39,21 @@ func (v *Analysis) lost() diag.List {
 	return ps
 }
 
-// claimedPossible reports whether a claim about the tool is refuted already.
+// claimedPossible reports whether a claim that the tool is always possible is already refuted.
 func (v *Analysis) claimedPossible(t gate.Tool) bool {
 	return slices.ContainsFunc(v.proofs, func(p proven) bool {
 		return p.Kind == rules.AlwaysPossible && p.Result == verify.Refuted && p.Tool.Name == t.Name && p.Tool.Kind == t.Kind
 	})
 }
 
-// deadlocked reports whether the nets are those of a deadlock.
+// deadlocked reports whether the nets already cause a reported deadlock.
 func (v *Analysis) deadlocked(nets []verify.Net) bool {
 	return slices.ContainsFunc(v.report.Groups, func(g verify.Group) bool {
 		return g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0 && slices.Equal(g.Deadlock.Because, nets)
 	})
 }
 
-// endsWorkflow reports whether the run leads to where a workflow ends.
+// endsWorkflow reports whether the run leads to a terminal place, where a workflow ends.
 func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	states := v.after(l.Trace)
 	return slices.ContainsFunc(l.Because, func(n verify.Net) bool {
@@ -63,7 +62,7 @@ func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	})
 }
 
-// afterFailure says what to write where a failure is not to cost what it takes.
+// afterFailure returns a hint how to keep a failure from using up tokens.
 func (v *Analysis) afterFailure(nets []verify.Net) string {
 	for _, n := range nets {
 		switch v.nets[n.Name].Cause {

@@ -9,12 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A call that two maps match has both names and obeys the rules of both. That
-// is as it should be where a command does two things, and where the narrower
-// pattern has the stricter rules. Where it has the milder ones they do nothing.
+// A call that two maps match has both names and obeys the rules of both. That is correct if a
+// command does two things, or if the narrower pattern has the stricter rules. If the narrower
+// pattern has the weaker rules, they have no effect.
 
-// milder warns of maps whose calls all have a second name, by a wider map, that
-// is treated more strictly.
+// milder warns of maps whose calls all have a second name, from a wider map, with stricter rules.
 func (v *Analysis) milder() diag.List {
 	var ps diag.List
 	treated := v.treatments()
@@ -33,7 +32,7 @@ func (v *Analysis) milder() diag.List {
 	return ps
 }
 
-// strictness is how a name is treated, the strictest last.
+// strictness orders the treatment of names; the strictest is last.
 type strictness uint8
 
 const (
@@ -43,13 +42,13 @@ const (
 	forbidden
 )
 
-// A treatment is how a name is treated, and by what.
+// A treatment is the strictness for a name, and its cause.
 type treatment struct {
 	how strictness
 	by  string
 }
 
-// treatments returns how the names are treated that are no patterns.
+// treatments returns the treatment of each name that is not a pattern.
 func (v *Analysis) treatments() map[string]treatment {
 	asks := make(map[string]verify.Net)
 	for _, net := range v.policy.Nets() {
@@ -85,8 +84,8 @@ func (v *Analysis) lists(nets []verify.Net, name string) bool {
 	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(v.nets[n.Name]), name) })
 }
 
-// within reports whether text shows that narrow matches a part of what wide
-// does: some part of the text is matched by wide alone, and none by narrow alone.
+// within reports whether text shows that narrow matches a part of what wide matches: some part of
+// the text is matched by wide alone, and none by narrow alone.
 func within(narrow, wide gate.Map, text string) bool {
 	if narrow.Match == nil || wide.Match == nil {
 		return false

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// onlyBy returns a hint where the default allows what a claim with only does not: the
-// default of the configuration, or a rule, which can be in the same file as the claim.
+// onlyBy returns a hint if the default admits calls that a claim with "only" forbids: the claim
+// needs a default or a rule that denies them.
 func (v *Analysis) onlyBy(p proven) string {
 	a, ok := p.Assertion.(verify.Only)
 	if !ok || v.policy.Options().Deny {

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// openQuestion is a question about the policy that was not answered. Claims and tools of
-// which something is not known say so themselves.
+// openQuestion is an unanswered question about the policy. Unknown claims and tools are not listed
+// here; they carry their own reason.
 type openQuestion struct {
 	Question string   `json:"question"` // "calls", "lost", "redundant", "deadlock", "because", "transitions"
 	Tools    []string `json:"tools,omitempty"`
@@ -19,12 +19,11 @@ type openQuestion struct {
 	Why      string   `json:"why"`
 	Hint     string   `json:"hint,omitempty"` // how to find out
 
-	text  string // what is not known
-	group string // of "deadlock": names the nets
+	text  string // the undecided statement
+	group string // for "deadlock": names the nets
 }
 
-// raise is the bound to raise, if one has ended the search; empty:
-// none is.
+// raise returns a hint to raise the bound that ended the search; empty if no bound did.
 func (e Effort) raise(why string) string {
 	switch why {
 	case verify.WhyStates:
@@ -39,7 +38,7 @@ func (e Effort) raise(why string) string {
 	return ""
 }
 
-// reason is the reason with the bound to raise, if that helps.
+// reason returns the reason, with the hint to raise a bound if that helps.
 func (e Effort) reason(why string) string {
 	if hint := e.raise(why); hint != "" {
 		return why + "; " + hint
@@ -47,7 +46,7 @@ func (e Effort) reason(why string) string {
 	return why
 }
 
-// open returns the questions that are open.
+// open returns the open questions.
 func (v *Analysis) open() []openQuestion {
 	var out []openQuestion
 	for _, gap := range v.report.Gaps {
@@ -66,7 +65,8 @@ func (v *Analysis) open() []openQuestion {
 	return append(out, v.unexplored()...)
 }
 
-// openText describes an open question in a sentence. It names the nets of a group, since a report can have many like it.
+// openText describes an open question in a sentence. For a group of nets it returns the name of the
+// group instead, since a report can have many similar ones.
 func openText(q verify.Question) (said, group string) {
 	nets, tools := manyTogether(q.Nets), many(toolTexts(q.Tools))
 	switch {
@@ -88,7 +88,7 @@ func openText(q verify.Question) (said, group string) {
 	return "not known whether " + said, ""
 }
 
-// maxNamed is how many nets or tools a sentence names.
+// maxNamed bounds the nets or tools named in a sentence.
 const maxNamed = 8
 
 func many(names []string) string {
@@ -114,8 +114,8 @@ func toolTexts(tools []gate.Tool) []string {
 	return names
 }
 
-// unexplored are the hand-written nets whose states were not all looked at: some of
-// their transitions may never fire.
+// unexplored returns the questions about hand-written nets whose states were not all explored: some
+// of their transitions might never fire.
 func (v *Analysis) unexplored() []openQuestion {
 	var out []openQuestion
 	for _, name := range v.partly {
@@ -141,8 +141,8 @@ func (r Report) cut() bool {
 		slices.ContainsFunc(r.Proofs, func(p reportedProof) bool { return p.Hint != "" })
 }
 
-// openNotes lists the open questions: always those that a larger bound may answer, with the bound, and
-// the others with verbose. The question about kinds of calls is listed too if nothing else in the report is open.
+// openNotes lists the open questions: always those that a larger bound may answer, and the others
+// if verbose is set. The question about kinds of calls is also listed if it is the only open one.
 func (r Report) openNotes(verbose bool) (notes []string) {
 	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0
 	var told []openQuestion
@@ -172,7 +172,7 @@ func (r Report) openNotes(verbose bool) (notes []string) {
 	return append(notes, r.hints(told)...)
 }
 
-// hints are those of the open questions and of the tools, each once.
+// hints returns the hints of the open questions and of the tools without duplicates.
 func (r Report) hints(open []openQuestion) (hints []string) {
 	for _, q := range open {
 		hints = append(hints, q.Hint)

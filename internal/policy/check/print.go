@@ -15,8 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print writes the problems, how it stands, and what the policy does: by tool,
-// then by claim.
+// Print writes the problems, the summary, and what the policy does: by tool, then by claim.
 func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
 	r.Problems.Print(w, ink)
 	if _, err := fmt.Fprintln(w, r.Summary()); err != nil {
@@ -37,7 +36,7 @@ func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
 	return r.printVerified(w, verbose)
 }
 
-// tableBelow writes an empty line and a table; nothing if it has no rows.
+// tableBelow writes an empty line and a table; nothing if the table has no rows.
 func tableBelow(w io.Writer, head string, rows [][]string) error {
 	if len(rows) == 0 {
 		return nil
@@ -48,8 +47,7 @@ func tableBelow(w io.Writer, head string, rows [][]string) error {
 	return text.Table(w, "", head, rows)
 }
 
-// printVerified writes which tools can be called, what became of the claims,
-// and what else is known.
+// printVerified writes which tools can be called, the results of the claims, and the notes.
 func (r Report) printVerified(w io.Writer, verbose bool) error {
 	if err := tableBelow(w, "TOOL|CAN BE CALLED|NETS", r.ToolRows()); err != nil {
 		return err
@@ -74,7 +72,7 @@ func (r Report) printVerified(w io.Writer, verbose bool) error {
 	return nil
 }
 
-// ToolRows say of each name whether and how it can be called, and which nets
+// ToolRows returns a table row for each name: whether and how it can be called, and the nets that
 // list it.
 func (r Report) ToolRows() [][]string {
 	if r.verified == nil {
@@ -106,13 +104,13 @@ func (r Report) ToolRows() [][]string {
 	return rows
 }
 
-// Widths of columns. A longer text is shown by its line.
+// Column widths. A net with a longer name is shown by its line.
 const (
 	maxClaimWidth = 80
 	maxNetWidth   = 40
 )
 
-// shortened is a claim in as many characters as a table has room for.
+// shortened truncates a claim to the width of its column.
 func shortened(claim string) string {
 	if runes := []rune(claim); len(runes) > maxClaimWidth {
 		return string(runes[:maxClaimWidth-3]) + "..."
@@ -120,7 +118,7 @@ func shortened(claim string) string {
 	return claim
 }
 
-// short names a net: by its name, or if that is long by the line of its rule, without the folder.
+// short returns the name of a net, or if that is long, the line of its rule without the folder.
 func short(n gate.NetInfo) string {
 	if len(n.Name) <= maxNetWidth || n.Rule.Line == 0 {
 		return n.Name
@@ -128,10 +126,10 @@ func short(n gate.NetInfo) string {
 	return fmt.Sprintf("%s:%d", filepath.Base(n.Rule.File), n.Rule.Line)
 }
 
-// maxBefore is how many calls are named that lead to one.
+// maxBefore bounds the preceding calls that a row names.
 const maxBefore = 12
 
-// callable says whether and how a name can be called. asks is how many people a net
+// callable says whether and how a name can be called. asks is the number of people that a net
 // requires to approve its calls.
 func (r Report) callable(t reportedTool, asks int) string {
 	switch n := t.known; n.Callable {
@@ -156,8 +154,8 @@ func (r Report) callable(t reportedTool, asks int) string {
 	}
 }
 
-// yes says that a name can be called, and what has to be there for that of
-// which the list of tools knows nothing.
+// yes returns "yes" for a callable name, or names a tool that must exist for it and that the tool list
+// lacks.
 func (s ToolSet) yes(t verify.Trace) string {
 	for _, step := range t {
 		if s.Known && !step.Ends && step.Wait == 0 && !slices.ContainsFunc(s.Tools, func(known verify.Tool) bool { return known.Name == step.Tool }) {
@@ -174,11 +172,11 @@ func byWhat(n verify.Name) string {
 	return citedAll(n.Because)
 }
 
-// maxOverlaps bounds how many pairs of maps that match one text are listed.
+// maxOverlaps bounds the listed pairs of maps that match the same text.
 const maxOverlaps = 10
 
-// details are for those who want to know more: states of groups, where a
-// policy comes to its end as it is meant to, and maps that meet.
+// details returns the notes for --verbose: states of groups, intended ends of workflows, and
+// overlapping maps.
 func (v *Analysis) details() []string {
 	var lines []string
 	for _, g := range v.report.Groups {
@@ -189,7 +187,7 @@ func (v *Analysis) details() []string {
 		switch {
 		case !g.Complete:
 			lines = append(lines, of+": not all states were looked at")
-		case len(g.Nets) > 1: // the table counts those of a single net
+		case len(g.Nets) > 1: // the table shows the states of a single net
 			lines = append(lines, fmt.Sprintf("%s: %s together", of, text.Count(g.States, "state")))
 		}
 		if g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0 {
@@ -216,7 +214,7 @@ func (v *Analysis) details() []string {
 	return append(lines, "claims are about one session, with these nets active; a reset or new rules begin anew")
 }
 
-// Summary is the line with the verdict and the counts.
+// Summary returns the line with the verdict and the counts.
 func (r Report) Summary() string {
 	errs, warnings := len(r.Problems.Of(diag.Error)), len(r.Problems.Of(diag.Warning))
 	verdict, of := "ok", ""
@@ -261,7 +259,7 @@ func bounded(b *bool) string {
 	}
 }
 
-// proved counts the claims that hold.
+// proved returns a phrase with the number of proved claims.
 func (r Report) proved() string {
 	n := 0
 	for _, p := range r.Proofs {

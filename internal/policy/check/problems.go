@@ -15,23 +15,23 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// What a verification finds.
+// Codes of the findings of a verification.
 const (
-	codeRefuted   = "E301" // a claim that does not hold
-	codeNever     = "W301" // a tool that can never be called
-	codeFailing   = "W302" // a tool that can be called only after a failure
-	codeDeadlock  = "W303" // a run after which nothing that a group gates can be called
-	codeRedundant = "W304" // a net that never changes a verdict
-	codeUnproved  = "W305" // a claim that could not be settled
-	codeDead      = "W306" // a transition that can never fire
-	codeMilder    = "W307" // a map whose calls have the name of a stricter one too
-	codeLost      = "W308" // tools that a failure takes away for good
+	codeRefuted   = "E301" // a claim is refuted
+	codeNever     = "W301" // a tool can never be called
+	codeFailing   = "W302" // a tool can be called only after a failure
+	codeDeadlock  = "W303" // after a run, nothing that a group gates can be called
+	codeRedundant = "W304" // a net never changes a verdict
+	codeUnproved  = "W305" // a claim could not be decided
+	codeDead      = "W306" // a transition can never fire
+	codeMilder    = "W307" // all calls of a map also have the name of a stricter map
+	codeLost      = "W308" // a failure makes tools permanently unavailable
 )
 
-// whyDefault says why a name that no net mentions can never be called.
+// whyDefault is the reason why a name that no net mentions can never be called.
 const whyDefault = "the default refuses what no rule and no net knows"
 
-// Problems returns what is wrong with the policy, and what is doubtful.
+// Problems returns the errors and warnings found in the policy.
 func (v *Analysis) Problems() diag.List {
 	var ps diag.List
 	for _, p := range v.proofs {
@@ -52,7 +52,7 @@ func (v *Analysis) Problems() diag.List {
 	return slices.Concat(ps, v.uncallable(), v.deadTransitions(), v.failing(), v.deadlocks(), v.lost(), v.redundant(), v.milder())
 }
 
-// refuted reports a claim that does not hold, with the run that shows it.
+// refuted reports a refuted claim with its counterexample.
 func (v *Analysis) refuted(p proven) diag.Problem {
 	q := Warning(codeRefuted, diag.Position(p.Rule), "refuted: "+p.Text, "")
 	q.Severity = diag.Error
@@ -81,13 +81,13 @@ func (v *Analysis) refuted(p proven) diag.Problem {
 	return q
 }
 
-// holdsForEach is the hint for a claim that is true for each value, but not for all calls together.
+// holdsForEach returns the hint for a claim that holds for each value, but not for all calls
+// together.
 func (p proven) holdsForEach() string {
 	return "it is proved " + p.ForEach + ": add that to the claim if you mean it"
 }
 
-// noEvidence says of successes in the run why they are none of the one that the
-// claim waits for.
+// noEvidence explains successes in the run that do not count for the claim.
 func noEvidence(p proven) string {
 	var b strings.Builder
 	for i, s := range p.Counterexample {
@@ -98,13 +98,13 @@ func noEvidence(p proven) string {
 	return b.String()
 }
 
-// succeeds reports whether the call with which the run begins ends so.
+// succeeds reports whether the first call of the run ends with a success.
 func succeeds(t verify.Trace) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == t[0].Call && s.Outcome == gate.Success })
 }
 
-// uncallable reports names that nobody can ever call, unless a block says so, or the default
-// refuses a tool that no net mentions.
+// uncallable reports names that can never be called, except blocked names and tools that only the
+// default refuses.
 func (v *Analysis) uncallable() diag.List {
 	var ps diag.List
 	for cause, names := range v.grouped(v.uncallableUnexpectedly, func(n verify.Name) string { return citedAll(n.Because) }) {
@@ -128,8 +128,8 @@ func (v *Analysis) uncallableUnexpectedly(n verify.Name) bool {
 	return n.Callable == verify.Impossible && !v.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
 }
 
-// forbids returns the position of the first net that lists the name and forbids it; if none
-// does, of the first that causes it.
+// forbids returns the position of the first net that lists the name and forbids it, or else of the
+// first net that causes it.
 func (v *Analysis) forbids(n verify.Name) diag.Position {
 	for _, net := range n.Because {
 		if v.nets[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(v.nets[net.Name]), ruleName(n.Tool)) {
@@ -139,7 +139,7 @@ func (v *Analysis) forbids(n verify.Name) diag.Position {
 	return first(n.Because)
 }
 
-// reasons returns the sentences of rules, one a line.
+// reasons returns the reasons of the rules, one per line.
 func (v *Analysis) reasons(nets []verify.Net) string {
 	var b strings.Builder
 	for _, n := range nets {
@@ -150,7 +150,7 @@ func (v *Analysis) reasons(nets []verify.Net) string {
 	return b.String()
 }
 
-// blocked reports whether block alone keeps a name from being called.
+// blocked reports whether a name cannot be called only because of block rules.
 func (v *Analysis) blocked(n verify.Name) bool {
 	return len(n.Because) > 0 && !slices.ContainsFunc(n.Because, func(net verify.Net) bool { return v.nets[net.Name].Cause != gate.CauseBlock })
 }
@@ -182,8 +182,8 @@ func (v *Analysis) speaksOf(tool gate.Tool) diag.Position {
 	return diag.Position{}
 }
 
-// deadlocks reports runs after which a group of nets forbids all that it gates. A session
-// limit that is used up, a block and the end of a workflow are intended.
+// deadlocks reports runs that make a group of nets forbid everything that it gates. A used-up
+// session limit, a block and the end of a workflow are intended and not reported.
 func (v *Analysis) deadlocks() diag.List {
 	var ps diag.List
 	for _, g := range v.report.Groups {
@@ -200,7 +200,7 @@ func (v *Analysis) deadlocks() diag.List {
 	return ps
 }
 
-// claimed reports whether a refuted claim shows the same already.
+// claimed reports whether a refuted claim already shows the deadlock.
 func (v *Analysis) claimed(d verify.Deadlock) bool {
 	return slices.ContainsFunc(v.proofs, func(p proven) bool {
 		return p.Result == verify.Refuted && slices.Equal(p.Because, d.Because) && slices.Equal(p.Counterexample, d.Trace)
@@ -213,9 +213,8 @@ func (v *Analysis) ends(net verify.Net) bool {
 	return n.Cause == gate.CauseLimit && !refills || n.Cause == gate.CauseBlock || len(n.Terminal) > 0
 }
 
-// redundant reports nets that change nothing. It leaves out nets whose tools are all reported
-// as never callable, limits that are reported as never reached, and what is allowed where
-// the default allows it, too.
+// redundant reports nets without effect. It omits nets whose tools are all reported as never
+// callable, limits that are reported as never reached, and allow rules if the default allows.
 func (v *Analysis) redundant() diag.List {
 	var ps diag.List
 	for _, r := range v.report.Redundant {
@@ -229,13 +228,14 @@ func (v *Analysis) redundant() diag.List {
 	return ps
 }
 
-// narrowedByConfig reports whether the net of a base is redundant because the configuration narrows it.
+// narrowedByConfig reports whether the net of a base is redundant because the configuration narrows
+// it.
 func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 	ofBase := func(n verify.Net) bool { return slices.Contains(v.bases, n.Rule.File) }
 	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })
 }
 
-// before names the nets that decide before a redundant one, and how they decide.
+// before names the nets that decide before a redundant one, and their effect.
 func (v *Analysis) before(nets []verify.Net) string {
 	asking := 0
 	for _, n := range nets {
@@ -258,14 +258,15 @@ func (v *Analysis) before(nets []verify.Net) string {
 	return citedAll(nets) + " forbid or ask before it does"
 }
 
-// unreached reports whether the net is a limit of which that was found without a proof.
+// unreached reports whether the net is a limit that was found to be unreachable while the policy
+// was built.
 func (v *Analysis) unreached(net verify.Net) bool {
 	return slices.ContainsFunc(v.found, func(p diag.Problem) bool {
 		return p.Code == string(rules.IdleLimit) && p.File == net.Rule.File && p.Line == net.Rule.Line && p.Column == net.Rule.Column
 	})
 }
 
-// gatesOnlyUncallable reports whether nobody can ever call what the net gates.
+// gatesOnlyUncallable reports whether all tools that the net gates are reported as never callable.
 func (v *Analysis) gatesOnlyUncallable(net verify.Net) bool {
 	gated := false
 	for _, t := range v.nets[net.Name].Transitions {
@@ -280,7 +281,7 @@ func (v *Analysis) gatesOnlyUncallable(net verify.Net) bool {
 	return gated
 }
 
-// notes returns what is worth knowing and not a problem.
+// notes returns remarks that are not problems.
 func (v *Analysis) notes() []string {
 	var notes []string
 	if len(v.idle) > 0 {
@@ -313,7 +314,7 @@ func (v *Analysis) notes() []string {
 	return slices.Concat(notes, scriptNotes(v.shell), v.unsure())
 }
 
-// scriptNotes say how scripts are read, where the configuration says so.
+// scriptNotes describes the reading of scripts, if the configuration changes that.
 func scriptNotes(s config.Shell) (notes []string) {
 	if s.Strict {
 		notes = append(notes, "shell.strict: a script that is not wholly understood may run any command")
@@ -324,7 +325,7 @@ func scriptNotes(s config.Shell) (notes []string) {
 	return notes
 }
 
-// unsure lists the names that may or may not be callable, by the reason.
+// unsure lists the names that might not be callable, by reason.
 func (v *Analysis) unsure() []string {
 	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
 	var notes []string
@@ -334,8 +335,8 @@ func (v *Analysis) unsure() []string {
 	return notes
 }
 
-// grouped yields the names that are meant, by what they have in common, in the
-// order of the first of each group.
+// grouped yields the selected names, grouped by the key that common returns, in the order of the
+// first member of each group.
 func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
 	var order []string
 	groups := make(map[string][]verify.Name)
@@ -374,7 +375,7 @@ func first(nets []verify.Net) diag.Position {
 	return diag.Position(nets[0].Rule)
 }
 
-// citedAll names nets with the places where they were written.
+// citedAll joins the names of nets with their positions.
 func citedAll(nets []verify.Net) string {
 	var names []string
 	for _, n := range nets {
@@ -383,7 +384,7 @@ func citedAll(nets []verify.Net) string {
 	return text.And(names)
 }
 
-// cited returns the name of a net or a transition, with its line if it has one.
+// cited returns the name of a net or a transition, with its position if it has one.
 func cited(name string, at gate.Position) string {
 	if at.Line == 0 {
 		return name

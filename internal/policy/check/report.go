@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// Report is the JSON answer of check.
+// Report is the JSON output of check.
 type Report struct {
 	Version   int             `json:"version"`
 	OK        bool            `json:"ok"`
@@ -18,45 +18,45 @@ type Report struct {
 	Tools     []reportedTool  `json:"tools"`
 	Proofs    []reportedProof `json:"proofs"`
 	Redundant []string        `json:"redundant"`
-	Open      []openQuestion  `json:"open"`     // that were looked at in part, or not at all
+	Open      []openQuestion  `json:"open"`     // questions that were examined in part, or not at all
 	Complete  bool            `json:"complete"` // every question about the policy was answered
 
-	verified *Analysis // nil: nothing was to be verified
-	open     int       // claims that are not ok because it is not known whether they hold
+	verified *Analysis // nil: the policy was not verified
+	open     int       // number of unknown claims that make the report not ok
 }
 
-// reportedTool is one name. The events are a sequence that eval reads; for a tool that can be
-// called only after a failure, they are a run that gets there.
+// reportedTool is one name. Its events are a sequence that eval reads; for a tool that can be
+// called only after a failure, they are a run that leads to the call.
 type reportedTool struct {
 	Name     string          `json:"name"`
-	Callable any             `json:"callable"` // true, "after-failure", false; nil: not known
-	Shortest []string        `json:"shortest"` // null where it is not callable
+	Callable any             `json:"callable"` // true, "after-failure", false; nil: unknown
+	Shortest []string        `json:"shortest"` // null if the tool is not callable
 	Because  []string        `json:"because,omitzero"`
-	Why      string          `json:"why,omitempty"`  // it is not known
+	Why      string          `json:"why,omitempty"`  // the reason if Callable is nil
 	Hint     string          `json:"hint,omitempty"` // how to find out
 	Events   []sandbox.Event `json:"events,omitempty"`
 
 	known verify.Name
 }
 
-// reportedProof is the result of a claim. The counterexample is events that eval reads.
+// reportedProof is the result of a claim. The counterexample consists of events that eval reads.
 type reportedProof struct {
 	Text           string          `json:"text"`
-	Part           string          `json:"part,omitempty"` // of a claim about several names: the one that is refuted or unknown
+	Part           string          `json:"part,omitempty"` // for a claim about several names: the part that is refuted or unknown
 	File           string          `json:"file"`
 	Line           int             `json:"line"`
 	Result         string          `json:"result"`
 	Counterexample []sandbox.Event `json:"counterexample"`
 	Because        []string        `json:"because,omitempty"`
-	Marking        map[string]int  `json:"marking,omitempty"` // that refutes conserved and exclusive: tokens by place
-	Why            string          `json:"why,omitempty"`     // it is unknown, or there is no counterexample
+	Marking        map[string]int  `json:"marking,omitempty"` // for conserved and exclusive: the marking that refutes the claim, by place
+	Why            string          `json:"why,omitempty"`     // the reason for an unknown result or a missing counterexample
 	Hint           string          `json:"hint,omitempty"`    // how to find out
 
-	// ForEach is the end that the claim lacks: with it, it is proved.
+	// ForEach is the suffix that makes the claim provable.
 	ForEach string `json:"forEach,omitempty"`
 }
 
-// NewReport puts an answer together. v is nil where nothing could be verified.
+// NewReport creates a report. v is nil if nothing could be verified.
 func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Analysis) Report {
 	r := Report{
 		Version: 1, Problems: problems, Nets: result.Nets,
@@ -96,8 +96,8 @@ func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Anal
 	return r
 }
 
-// Judge decides whether the report is good: without errors, with every claim
-// settled unless allowUnknown, and, where strict, without warnings.
+// Judge decides whether the report is ok: no errors, no unknown claims unless allowUnknown is set,
+// and no warnings if strict is set.
 func (r *Report) Judge(strict, allowUnknown bool) {
 	r.open = 0
 	for _, p := range r.Proofs {
@@ -126,8 +126,7 @@ func (p proven) events(tools ToolSet) []sandbox.Event {
 	return events
 }
 
-// listTools lists every name that a net lists, in order, then the other known
-// tools.
+// listTools adds every name that a net lists, in order, then the other known tools.
 func (r *Report) listTools(result *policy.Result, known ToolSet) {
 	found := make(map[string]verify.Name)
 	tools := known

@@ -16,11 +16,11 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// maxReplayed bounds the calls of a run that is played to see where it leads.
+// maxReplayed bounds the calls of a run that is replayed for its final state.
 const maxReplayed = 20_000
 
-// after returns the state of each net at the end of a run; nil if the run is too long to be
-// played, or not possible under the policy.
+// after returns the state of each net at the end of a run; nil if the run is too long, or not
+// possible under the policy.
 func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
 	box := sandbox.New(v.policy, nil)
 	session := box.Session("")
@@ -73,7 +73,7 @@ func (s ToolSet) call(step verify.Step) gate.Call {
 	return c
 }
 
-// tokensText lists the tokens of a net, and those in flight.
+// tokensText lists the tokens of a net, and the transitions in flight.
 func (v *Analysis) tokensText(s gate.NetState) string {
 	var parts []string
 	for _, t := range s.Marking {
@@ -107,8 +107,7 @@ func transitionOf(n gate.NetInfo, name string) gate.Transition {
 	return n.Transitions[i]
 }
 
-// transition names a transition with the line where it was written, where it
-// has one of its own.
+// transition returns the name of a transition, with its line if it has one.
 func (v *Analysis) transition(net, name string) string {
 	return cited(name, gate.Position(v.transitionAt(net, name)))
 }
@@ -123,14 +122,14 @@ func (v *Analysis) transitionAt(net, name string) config.Position {
 	return config.Position{}
 }
 
-// stuck says of each net what it waits for where a run has led.
+// stuck describes what each net waits for at the end of a run.
 func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 	states := v.after(t)
 	var b strings.Builder
 	for _, n := range nets {
 		info := v.nets[n.Name]
 		if states == nil && info.Labels == nil {
-			continue // where the run has led is not known
+			continue // the final state is unknown
 		}
 		if b.Len() == 0 {
 			b.WriteString("  then:\n")
@@ -149,7 +148,7 @@ func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 	return b.String()
 }
 
-// reason is the sentence with which the net refuses calls, of any values of its key.
+// reason returns the text of the net's refusals, with the key fields in place of values.
 func reason(n gate.NetInfo) string {
 	key := n.Key
 	for _, t := range n.Transitions {
@@ -164,7 +163,7 @@ func reason(n gate.NetInfo) string {
 	return strings.ReplaceAll(n.Reason, "{key}", "<"+strings.Join(fields, ", ")+">")
 }
 
-// Lacking names the tokens that a transition waits for.
+// Lacking returns the tokens that a transition waits for, as text.
 func Lacking(t gate.Transition, s gate.NetState) string {
 	var missing []string
 	for i, place := range t.Inputs {
@@ -193,7 +192,7 @@ func Lacking(t gate.Transition, s gate.NetState) string {
 	return text.And(missing)
 }
 
-// refutingState shows the state that refutes a claim about states.
+// refutingState describes the state that refutes a claim about states.
 func (v *Analysis) refutingState(p proven) string {
 	switch p.Kind {
 	case rules.AlwaysPossible, rules.NoFailureLocks, rules.DeadlockFree, rules.NoTerminalStates:

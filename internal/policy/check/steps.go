@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Notes are what else is known of the policy.
+// Notes returns remarks about the policy that are not problems.
 func (r Report) Notes() []string {
 	if r.verified == nil {
 		return nil
@@ -24,12 +24,12 @@ type Claim struct {
 	Text   string
 	Rule   gate.Position
 	Result string // proved, refuted, unknown
-	Why    string // it is unknown, or there are no calls that refute it
-	Part   string // of several, the one that is refuted or unknown
-	Broken string // what the calls of Steps come to; empty: no calls refute it
+	Why    string // reason for an unknown result or a missing counterexample
+	Part   string // for several claims in one: the part that is refuted or unknown
+	Broken string // how the calls of Steps violate the claim; empty: no calls refute it
 }
 
-// Claims are the claims, in their order.
+// Claims returns the claims in order.
 func (r Report) Claims() []Claim {
 	if r.verified == nil {
 		return nil
@@ -45,29 +45,28 @@ func (r Report) Claims() []Claim {
 	return all
 }
 
-// A Step is one step of the calls that refute a claim.
+// A Step is one step of a counterexample.
 type Step struct {
-	Text    string // what happens; empty: nothing yet
-	Verdict string // of a call: allow, refuse, ask
-	Reason  string // of a refusal
+	Text    string // what happens; empty: the initial state
+	Verdict string // for a call: allow, refuse, ask
+	Reason  string // for a refusal
 	Nets    []NetStep
 }
 
-// A NetStep is what a net says of a step, and where its tokens are behind it.
+// A NetStep is the verdict of a net for a step, and its marking after the step.
 type NetStep struct {
 	Net     string
 	Rule    gate.Position
-	Says    string // of a call; empty: nothing
+	Says    string // verdict for a call; empty: none
 	Marking string
-	Moved   bool // the step moved it
+	Moved   bool // the step changed the marking
 }
 
-// maxSteps is how many steps are told apart. Nobody steps through more.
+// maxSteps bounds the steps that are shown one by one.
 const maxSteps = 200
 
-// Steps plays the calls that refute a claim, beginning with the start. Nets that have nothing
-// to do with any of them are left out. More is how many steps there are beyond those that
-// are played.
+// Steps replays the counterexample of a claim from the initial state. Nets that none of its calls
+// affect are left out. more is the number of steps that were not replayed.
 func (r Report) Steps(claim int) (all []Step, more int) {
 	if r.verified == nil || claim < 0 || claim >= len(r.verified.proofs) {
 		return nil, 0
@@ -99,7 +98,7 @@ func (r Report) Steps(claim int) (all []Step, more int) {
 	return all, more
 }
 
-// A player plays a run and notes what each net says.
+// A player replays a run and records the verdict of each net.
 type player struct {
 	v         *Analysis
 	box       *sandbox.Sandbox
@@ -107,7 +106,7 @@ type player struct {
 	returns   map[int][]byte
 	names     map[int]string // of calls
 	played    int
-	before    map[string]string // the marking of each net
+	before    map[string]string // marking of each net before the step
 	concerned map[string]bool
 }
 
@@ -149,7 +148,7 @@ func (p *player) play(step verify.Step) Step {
 	return s
 }
 
-// nets is how the nets are, where they have said this of a call.
+// nets returns the markings of the nets, with their verdicts for a call.
 func (p *player) nets(said []gate.Verdict) []NetStep {
 	says := map[string]string{}
 	for _, s := range said {
@@ -176,7 +175,7 @@ func (p *player) nets(said []gate.Verdict) []NetStep {
 	return all
 }
 
-// verdictText says what a net says of a call; empty: nothing.
+// verdictText describes the verdict of a net for a call; empty: none.
 func verdictText(v gate.Verdict) string {
 	by := ""
 	if v.Transition != "" {

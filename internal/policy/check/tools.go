@@ -14,16 +14,16 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// A ListedTool is an entry of a tool list: as tools/list gives it, or as
-// petrigate tools --json does.
+// A ListedTool is an entry of a tool list, in the format of tools/list or of petrigate tools
+// --json.
 type ListedTool struct {
 	Name, Exposed, Bare, Canonical string
 	InputSchema                    json.RawMessage
 	Annotations                    json.RawMessage // hints of the server; nil: none
 }
 
-// ParseTools reads a result of tools/list, its tools, or a list of names. Errors
-// name the file.
+// ParseTools reads a result of tools/list, its tools array, or a list of names. Errors include the
+// file name.
 func ParseTools(file string, src []byte) ([]ListedTool, error) {
 	var list struct {
 		Tools []json.RawMessage `json:"tools"`
@@ -42,8 +42,8 @@ func ParseTools(file string, src []byte) ([]ListedTool, error) {
 	return tools, nil
 }
 
-// complete fills in the names of a tool of which only the exposed name is known:
-// its prefix tells the server.
+// complete derives the other names of a tool from its exposed name, whose prefix identifies the
+// server.
 func (t *ListedTool) complete(owners toolname.Owners) {
 	if t.Exposed != "" {
 		return
@@ -58,30 +58,30 @@ func (t *ListedTool) complete(owners toolname.Owners) {
 	}
 }
 
-// names returns the names of the tool as the proxy keeps them.
+// names returns the names of the tool as the proxy represents them.
 func (t ListedTool) names() toolname.Names {
 	return toolname.Names{Upstream: strings.TrimSuffix(strings.TrimSuffix(t.Canonical, t.Bare), "."), Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical}
 }
 
-// toolOf returns the tool of a server that the server itself calls bare.
+// toolOf returns the tool with the bare name that the server uses for it.
 func toolOf(o toolname.Owner, bare string) ListedTool {
 	return ListedTool{Exposed: o.Prefix + bare, Bare: bare, Canonical: o.Upstream + "." + bare}
 }
 
-// A ToolSet holds tools with all the names that a call of each carries.
+// A ToolSet holds tools with all the names that a call of each has.
 type ToolSet struct {
 	Tools []verify.Tool
-	Known bool // no other tools exist; otherwise rules make these tools likely
+	Known bool // no other tools exist; otherwise the rules make these tools likely
 
-	Schemas map[string][]policy.Schema // of the arguments, by each name of a tool; likely tools have none
-	Agents  bool                       // agents call tools of their own too, and their hooks tell of them
-	Hooks   []string                   // all agents that have petrigate as their hook; nil: they are not known
+	Schemas map[string][]policy.Schema // argument schemas by each name of a tool; likely tools have none
+	Agents  bool                       // agents also call their built-in tools, and report the calls by hooks
+	Hooks   []string                   // all agents that use petrigate as a hook; nil: unknown
 
-	named bool // the rules name tools of agents, whose hooks may come later
+	named bool // the rules name tools of agents whose hooks may be added later
 }
 
-// Lacks tells which argument that a field reads a tool does not take, by its schema; nil if
-// no schemas are known.
+// Lacks returns a function that returns the argument that a field reads although the tool does not
+// take it by its schema; nil if no schemas are known.
 func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
 	if len(s.Schemas) == 0 {
 		return nil
@@ -89,8 +89,8 @@ func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
 	return func(tool string, f gate.Field) string { return policy.Lacks(s.Schemas[tool], f) }
 }
 
-// KnownSet returns the set of a complete list of tools. Under a configuration a
-// tool of which only the exposed name is known gets its other names too.
+// KnownSet returns the set of a complete list of tools. If a configuration is given, tools known
+// only by their exposed name get their other names too.
 func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 	owners := Owners(cfg)
 	for i := range list {
@@ -110,9 +110,9 @@ func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 	return set
 }
 
-// LikelyTools returns the tools that names in rules suggest where no list is known:
-// in a configuration with a server gh, a rule about gh_push or gh.push is about
-// the tool push of that server. Each other server may have one of that name.
+// LikelyTools returns the tools that the names in rules suggest if no list is known: in a
+// configuration with a server gh, a rule for gh_push or gh.push suggests the tool push of that
+// server. Any other server might have a tool of that name as well.
 func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 	if cfg == nil || result.Policy == nil {
 		return ToolSet{}
@@ -139,9 +139,8 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 	return likely(list, named, owners)
 }
 
-// likely joins the names of tools that may not exist, each by itself: a bare name
-// may belong to one of them alone. The first ones are named by rules; no claim may
-// depend on the others.
+// likely joins the names of tools that might not exist, each separately, since only one of them may
+// own a bare name. The first named tools are suggested by rules; no claim may depend on the others.
 func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	var set ToolSet
 	seen := make(map[string]bool)
@@ -171,7 +170,7 @@ func NamesIn(result *policy.Result) []string {
 	return names
 }
 
-// Owners returns the servers that the proxy runs, with the prefixes of their tools.
+// Owners returns the enabled servers of the configuration with the prefixes of their tools.
 func Owners(cfg *config.Config) toolname.Owners {
 	if cfg == nil {
 		return nil
@@ -184,14 +183,15 @@ func Owners(cfg *config.Config) toolname.Owners {
 	return owners
 }
 
-// MayServe reports whether a server of the configuration, which may be nil, may show clients a tool that it calls so.
+// MayServe reports whether a server of the configuration, which may be nil, can show clients a tool
+// that the server calls by this name.
 func MayServe(cfg *config.Config, name string) bool {
 	return cfg != nil && slices.ContainsFunc(cfg.Servers, func(s config.Server) bool {
 		return !s.Disabled && toolname.Filter(s.Tools).Filtered(name) == ""
 	})
 }
 
-// ownersOf returns the servers of tools that were recorded.
+// ownersOf returns the servers of the tools in a recorded list.
 func ownersOf(list []ListedTool) toolname.Owners {
 	var owners toolname.Owners
 	for _, t := range list {
@@ -216,10 +216,10 @@ func joined(list []ListedTool, owners toolname.Owners) []verify.Tool {
 	return tools
 }
 
-// CallsUnder returns a function that makes calls of tools with the names that they
-// have behind the proxy of a configuration: gh_push, or gh.push, is the tool push of
-// the server gh, and claude-code.Bash is the built-in tool Bash of that agent, named as in hook events.
-// Without a configuration a tool of a server has one name.
+// CallsUnder returns a function that creates calls with the names that tools have behind a proxy
+// with this configuration: gh_push or gh.push is the tool push of the server gh, and
+// claude-code.Bash is the built-in tool Bash of that agent, named as in hook events. Without a
+// configuration a server's tool has one name.
 func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
 	owners := Owners(cfg)
 	return func(tool string) gate.Call {
@@ -241,7 +241,7 @@ func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
 	}
 }
 
-// Names returns all names of the tools; nil if the tools are not known.
+// Names returns all names of the tools; nil if the tools are unknown.
 func (s ToolSet) Names() []string {
 	if !s.Known {
 		return nil
@@ -259,8 +259,8 @@ func (s ToolSet) Names() []string {
 	return names
 }
 
-// Hooked returns the names that only tools have which agents call themselves, as far as that is known: those
-// behind the name of an agent, and where the tools of the servers are known, what none of these is called.
+// Hooked returns the names that only built-in tools of agents have, as far as that is known: names
+// with an agent, and if the tools of the servers are known, names that no server's tool has.
 func (s ToolSet) Hooked() []string {
 	servers := ToolSet{Tools: s.Tools, Known: s.Known}.Names()
 	return slices.DeleteFunc(agenttool.Names(), func(name string) bool {
@@ -271,8 +271,8 @@ func (s ToolSet) Hooked() []string {
 	})
 }
 
-// AddHooks adds the agents of a user that have petrigate as their hook. Where hooks come over the network, those
-// of others do too; complete says that all of the user are known.
+// AddHooks adds the agents of a user that use petrigate as a hook. complete reports that all of the
+// user's agents are known; if hooks arrive over the network, there may be other users' agents too.
 func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	if complete && !s.Agents {
 		s.Hooks = agents
@@ -280,8 +280,9 @@ func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	s.Agents = s.Agents || len(agents) > 0
 }
 
-// Unended returns the names of tools that run scripts of agents, where no hook tells how a script ended: of agents
-// that never tell it, and where only such have hooks, what all of them call such a tool.
+// Unended returns the names of tools that run agents' scripts without any hook that reports how a
+// script ended: tools of agents that never report it, and if all hooks are of such agents, the
+// names that these tools have in common with others.
 func (s ToolSet) Unended() (names []string) {
 	bare := len(s.Hooks) > 0 && !slices.ContainsFunc(s.Hooks, agenttool.TellsEnds)
 	hooked := s.Hooked()
@@ -300,7 +301,7 @@ func (s ToolSet) Unended() (names []string) {
 	return names
 }
 
-// others returns the known tools none of whose names was seen.
+// others returns the known tools that have none of the seen names.
 func (s ToolSet) others(seen map[string]bool) []string {
 	var names []string
 	for _, t := range s.Tools {
@@ -311,8 +312,8 @@ func (s ToolSet) others(seen map[string]bool) []string {
 	return names
 }
 
-// Find returns the tool that has this name, the exposed one before others; none if
-// several have it.
+// Find returns the tool with this name, preferably the exposed name; false if several tools have
+// it.
 func (s ToolSet) Find(name string) (verify.Tool, bool) {
 	for _, t := range s.Tools {
 		if t.Name == name {

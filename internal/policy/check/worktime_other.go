@@ -6,5 +6,5 @@ import "time"
 
 var programStart = time.Now()
 
-// workTime is the time of the wall, where that of a thread is not known.
+// workTime returns the elapsed time, because the processor time of a thread is not available.
 func workTime() time.Duration { return time.Since(programStart) }
