@@ -31,10 +31,10 @@ func (w *world) next(s *state, each func(what string, s state)) {
 
 type act func(what string, f func(s *state, p *process))
 
-// free says that no process has the turn.
+// free reports whether no process holds the process lock.
 func (s *state) free() bool { return !s.process[0].turn && !s.process[1].turn }
 
-// committing says that a process is where it does not give up the turn.
+// committing reports whether a process is in a phase in which it does not release the lock.
 func (p *process) committing() bool { return p.phase >= led && p.phase <= appended }
 
 func (w *world) turns(s *state, p *process, act act) {
@@ -116,7 +116,7 @@ func (w *world) calling(s *state, p *process, act act) {
 	}
 }
 
-// decide is what the gate does on the state that is read without the turn.
+// decide models the decision of the gate on the state that was read without the lock.
 func (w *world) decide(s *state, p *process) {
 	w.read(s, p)
 	if p.image.stopped || p.image.spent >= budget {
@@ -129,7 +129,7 @@ func (w *world) decide(s *state, p *process) {
 // ends is the end of a call in the process.
 func (p *process) ends() { p.phase, p.call, p.version, p.free, p.spent = idle, 0, 0, false, false }
 
-// commit judges what was decided on the state at the end of the log, and appends it.
+// commit checks the decision against the state at the end of the log, and appends its step.
 func (w *world) commit(s *state, p *process) {
 	if p.call == stopCall {
 		w.append(s, p, stopStep)
@@ -142,7 +142,7 @@ func (w *world) commit(s *state, p *process) {
 		return
 	case p.image.version != p.version && w.fault != notCompared:
 		p.free, p.spent = false, false
-		w.decide(s, p) // again
+		w.decide(s, p) // decide again
 		return
 	case w.uses[p.call] && (!p.free || p.spent || w.pending(s, p)):
 		p.ends()
@@ -165,7 +165,7 @@ func (w *world) forward(s *state, p *process) {
 	}
 }
 
-// folding is the fold of a process, which needs no turn.
+// folding models the fold of a process, which needs no process lock.
 func (w *world) folding(s *state, p *process, act act) {
 	switch p.fold {
 	case resting:
@@ -200,7 +200,7 @@ func (w *world) folding(s *state, p *process, act act) {
 	}
 }
 
-// fold writes what has changed since to the checkpoint, in one transaction.
+// fold writes the changes since the last fold to the checkpoint, in one transaction.
 func (w *world) fold(s *state, p *process) {
 	switch {
 	case w.fault != foldedBack && s.checkpoint.step >= p.to.step:
@@ -223,7 +223,7 @@ func (w *world) fold(s *state, p *process) {
 	p.from, p.to, p.folds = 0, place{}, values{}
 }
 
-// open is the start of a process.
+// open models the start of a process.
 func (w *world) open(s *state, p *process, act act) {
 	if p.phase == dead {
 		if s.free() {
@@ -249,7 +249,7 @@ func (w *world) open(s *state, p *process, act act) {
 	})
 }
 
-// end is kill -9. A process that writes to the log may leave half of what it writes.
+// end models kill -9. A process that is writing to the log may leave half of the write.
 func (w *world) end(s *state, p *process, act act) {
 	if p.phase == dead || s.ends == w.ends {
 		return
@@ -267,8 +267,8 @@ func (w *world) end(s *state, p *process, act act) {
 	}
 }
 
-// power is the end of all processes: of what is not flushed any beginning is left, and a part of what
-// comes next, or nothing of it.
+// power models a power loss, which ends all processes: a prefix of the unflushed data remains,
+// perhaps followed by a torn step.
 func (w *world) power(s *state, each func(what string, s state)) {
 	if s.ends == w.ends || s.process[0].phase == dead && s.process[1].phase == dead && s.flushed == s.n {
 		return

@@ -1,3 +1,3 @@
-// Package model has nothing but tests: an abstract model of the protocol of package journal, which is
+// Package model has only tests: an abstract model of the protocol of package journal, which is
 // explored exhaustively. See PROTOCOL.md of that package.
 package model

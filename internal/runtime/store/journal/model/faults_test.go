@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// What can be left out of the protocol.
+// Parts of the protocol that can be omitted.
 const (
 	notCaughtUp        fault = "the log is not read after the turn is taken"
 	notCompared        fault = "versions are not compared"
@@ -21,7 +21,7 @@ const (
 	begunAnew          fault = "a log that has no name yet is taken for none"
 )
 
-// TestFaults: the model finds what each part of the protocol is for.
+// TestFaults: without any one part of the protocol, the model finds a broken invariant.
 func TestFaults(t *testing.T) {
 	soak.Bulk(t)
 	for _, test := range []struct {

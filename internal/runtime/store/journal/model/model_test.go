@@ -68,16 +68,16 @@ var invariants = []invariant{
 	{neverRefused, func(_ *world, s *state) bool { return !s.denied }},
 }
 
-// A search has explored the states that it knows.
+// A search is the set of explored states.
 type search struct {
 	seen map[state]int32
-	from []int32 // the state that each was reached from
-	what []uint8 // has happened, by its number in acts
+	from []int32 // the predecessor of each state
+	what []uint8 // the action from the predecessor, by its number in acts
 	acts []string
-	last int32 // that breaks an invariant
+	last int32 // the state that breaks an invariant
 }
 
-// canonical is the same for states that differ by which process is which.
+// canonical returns the same state for states that differ only by a swap of the processes.
 func canonical(s *state) state {
 	t := *s
 	if less(&t.process[1], &t.process[0]) {
@@ -106,8 +106,7 @@ func (p *process) key() [24]byte {
 		p.folds.spent, p.folds.version, bit(p.folds.used, p.folds.stopped), p.result}
 }
 
-// explore visits all states that can be reached, the nearest first, until one breaks an invariant of those
-// given.
+// explore visits all reachable states in breadth-first order, until one breaks an invariant.
 func (w *world) explore(checked []invariant) (f *search, broken string) {
 	f = &search{seen: map[state]int32{}}
 	var now, later []state
@@ -153,7 +152,7 @@ func (f *search) act(what string) uint8 {
 	return uint8(i)
 }
 
-// trace is how the last state came about.
+// trace returns the actions that lead to the last state.
 func (f *search) trace() string {
 	var lines []string
 	for i := f.last; i > 0; i = f.from[i] {
@@ -166,7 +165,7 @@ func (f *search) trace() string {
 	return b.String()
 }
 
-// The worlds that are explored: two processes, three calls, and a budget of two.
+// The explored worlds: two processes, three calls, and a budget of two.
 var (
 	counting  = world{outcomes: true, ends: 2}
 	stopping  = world{stop: true, ends: 1}
@@ -174,7 +173,7 @@ var (
 	rolling   = world{ends: 2, rolls: 1}
 )
 
-// TestProtocol: no invariant is broken in any state. A long run has larger worlds as well.
+// TestProtocol: no reachable state breaks an invariant. A long run has larger worlds as well.
 func TestProtocol(t *testing.T) {
 	soak.Bulk(t)
 	all := map[string]world{"calls": counting, "stop": stopping, "approval": approving, "segments": rolling}

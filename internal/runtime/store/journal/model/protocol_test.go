@@ -11,10 +11,10 @@ const (
 	most   = 2*calls + 1 // steps of the log
 )
 
-// A kind is what a step of the log is.
+// A kind is the kind of a step in the log.
 type kind uint8
 
-// The steps of the log. Those of a call have its number.
+// The steps of the log. A step of a call has the number of the call.
 const (
 	none     kind = 0
 	stopStep kind = 1
@@ -24,110 +24,110 @@ const (
 
 func (k kind) reserves() (call int, ok bool) { return int(k - reserve), k >= reserve && k < outcome }
 
-// values are the state that the log moves.
+// values is the state in the log.
 type values struct {
-	spent   uint8 // of the budget
-	version uint8 // of the part that has the budget
-	used    bool  // the approval is
+	spent   uint8 // spent part of the budget
+	version uint8 // of the part that contains the budget
+	used    bool  // the approval was used
 	stopped bool
 }
 
-// A place is where in the log something is: behind a step, in the segment that begins after a step.
+// A place is a position in the log: after a step, in the segment that begins after a step.
 type place struct{ step, segment uint8 }
 
-// The phases of a call in a process, or of the stop: then forwarding is to acknowledge.
+// Phases of a call in a process. For a stop, forwarded means acknowledged.
 type phase uint8
 
 const (
 	dead     phase = iota
-	opening        // the checkpoint is read, the log is not
+	opening        // the checkpoint was read, but not the log
 	idle           //
-	decided        // on the state as it was read without the turn
-	led            // it has the turn, and has read to the end of the log
-	fetched        // it has read in the checkpoint whether the approval is used
-	appended       // and not flushed
+	decided        // based on the state that was read without the lock
+	led            // the process holds the lock and has read to the end of the log
+	fetched        // the process has read from the checkpoint whether the approval is used
+	appended       // but not flushed
 	flushed        //
 	forwarded
 )
 
-// The phases of a fold, which goes on beside the call.
+// Phases of a fold, which runs concurrently with the call.
 type foldPhase uint8
 
 const (
 	resting foldPhase = iota
-	copied            // what is folded is known
-	written           // the log is on the disk up to there, and the checkpoint has it
+	copied            // the changes to fold were copied
+	written           // the log up to there is on the disk, and the checkpoint has it
 )
 
 type process struct {
 	phase   phase
 	turn    bool
-	rolling bool  // the segment has its name aside, and the next has none yet
+	rolling bool  // the segment was renamed, and the next one is not named yet
 	call    uint8 // or stopCall
-	version uint8 // that was decided on
-	free    bool  // the approval, as the checkpoint has it
-	spent   bool  // the approval, as the image had it before the checkpoint was read
+	version uint8 // version that the decision was based on
+	free    bool  // the approval is unused in the checkpoint
+	spent   bool  // the approval was used in the image before the checkpoint was read
 
 	at     place
-	folded uint8 // a step up to which the checkpoint has all
+	folded uint8 // last step known to be in the checkpoint
 	image  values
 
 	fold   foldPhase
 	from   uint8
 	to     place
 	folds  values
-	result uint8 // how far the checkpoint is after it
+	result uint8 // last step in the checkpoint after the fold
 }
 
 const stopCall = calls
 
-// A segment of the log that is not the last, or the last.
+// A segment of the log: a renamed one, or the current one.
 type segment struct {
 	after  uint8
 	sealed bool
 }
 
-// A state is all files, as the machine has them, both processes, and what has come of the calls.
+// A state has all files as the machine sees them, both processes, and the results of the calls.
 type state struct {
 	steps   [most]kind
-	n       uint8 // of steps
-	flushed uint8 // of them, so many are on the disk for certain
-	junk    bool  // behind the step junkAt something stands that is no step
+	n       uint8 // number of steps
+	flushed uint8 // number of steps that are certainly on the disk
+	junk    bool  // torn data follows the step junkAt
 	junkAt  uint8
 
 	segments [3]segment
-	parts    uint8 // of segments
-	nameless bool  // the last has no name yet
+	parts    uint8 // number of segments
+	nameless bool  // the last segment is not named yet
 
 	checkpoint       place
 	checkpointValues values
 
 	process [2]process
 
-	begun  uint8 // so many calls
-	asked  bool  // the stop was
-	ends   uint8 // kills and losses of power so far
+	begun  uint8 // number of calls begun
+	asked  bool  // the stop was requested
+	ends   uint8 // number of kills and power losses so far
 	did    [calls]bool
 	late   [calls]bool // the reservation was appended after the stop was acknowledged
 	done   bool        // the stop was acknowledged
-	denied bool        // a process has refused to read what is there
+	denied bool        // a process has refused to read the files
 }
 
-// A fault is something of the protocol that is left out.
+// A fault is a part of the protocol that is omitted.
 type fault string
 
-// A world is a model with its bounds, and what is left out.
+// A world is a model with its bounds and its omitted part.
 type world struct {
 	fault    fault
 	uses     [calls]bool // calls that use the approval
-	stop     bool        // a stop is asked for at some time
+	stop     bool        // a stop is requested at some time
 	outcomes bool        // the outcomes of calls are appended
-	ends     uint8       // at most so many kills and losses of power
-	rolls    uint8       // at most so many segments are put aside
-	named    bool        // the processes are told apart, for a trace
+	ends     uint8       // maximum number of kills and power losses
+	rolls    uint8       // maximum number of rotations
+	named    bool        // processes are distinguished, for a trace
 }
 
-// end is up to which step the log can be read.
+// end returns the last step that can be read from the log.
 func (s *state) end() uint8 {
 	if s.junk {
 		return s.junkAt
@@ -135,7 +135,7 @@ func (s *state) end() uint8 {
 	return s.n
 }
 
-// replay is the state that the log gives up to a step.
+// replay returns the state after replaying the log up to a step.
 func (w *world) replay(s *state, to uint8) (v values) {
 	for _, k := range s.steps[:to] {
 		w.apply(&v, k)
@@ -156,7 +156,8 @@ func (w *world) apply(v *values, k kind) {
 	}
 }
 
-// pending says that the use of the approval is in the log that the image has, and not folded.
+// pending reports whether the log has a use of the approval that the image has read and that is not
+// folded.
 func (w *world) pending(s *state, p *process) bool {
 	for _, k := range s.steps[p.folded:max(p.at.step, p.folded)] {
 		if call, ok := k.reserves(); ok && w.uses[call] {
@@ -166,10 +167,10 @@ func (w *world) pending(s *state, p *process) bool {
 	return false
 }
 
-// last is the segment that is appended to.
+// last returns the current segment.
 func (s *state) last() *segment { return &s.segments[s.parts-1] }
 
-// following is the segment behind another; nil: that is the last.
+// following returns the segment after another one; nil: there is no later one.
 func (s *state) following(after uint8) *segment {
 	for i := range s.segments[:s.parts] {
 		if s.segments[i].after > after {
@@ -188,13 +189,13 @@ func (s *state) sealed(after uint8) bool {
 	return true
 }
 
-// load makes the image that of the checkpoint.
+// load sets the image to the checkpoint.
 func (s *state) load(p *process) {
 	p.at, p.folded, p.image = s.checkpoint, s.checkpoint.step, s.checkpointValues
 }
 
-// locate opens the segment of the image. It reports false where that is sealed, and nothing else goes on
-// from there.
+// locate opens the segment of the image. It returns false if the segment is sealed and the image
+// cannot continue with another one.
 func (w *world) locate(s *state, p *process) bool {
 	for s.sealed(p.at.segment) {
 		next := s.following(p.at.segment)
@@ -210,8 +211,8 @@ func (w *world) locate(s *state, p *process) bool {
 	return true
 }
 
-// read brings the image to the end of the log. A segment that was opened can be read although it is
-// sealed; one that follows cannot.
+// read reads the log to its end. An open segment can be read although it is sealed; the next one
+// cannot.
 func (w *world) read(s *state, p *process) {
 	for {
 		next := s.following(p.at.segment)
@@ -241,8 +242,8 @@ func (w *world) read(s *state, p *process) {
 	}
 }
 
-// lead is what a process does first that has the turn: it ends what another has left undone, reads to the
-// end, and cuts off what is no step.
+// lead models the first actions under the process lock: finish what another process has left, read
+// to the end, and cut off torn data.
 func (w *world) lead(s *state, p *process) {
 	s.nameless = false
 	w.read(s, p)
@@ -251,7 +252,7 @@ func (w *world) lead(s *state, p *process) {
 	}
 }
 
-// append appends a step, and moves the image by it.
+// append appends a step and applies it to the image.
 func (w *world) append(s *state, p *process, k kind) {
 	s.steps[s.n] = k
 	s.n++
@@ -259,5 +260,5 @@ func (w *world) append(s *state, p *process, k kind) {
 	p.at.step = s.n
 }
 
-// flush brings the last segment to the disk.
+// flush flushes the last segment to the disk.
 func (s *state) flush() { s.flushed = s.n }
