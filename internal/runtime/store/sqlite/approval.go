@@ -7,18 +7,19 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// PutApproval writes an approval whose version in the database is a.Version, with what was folded
-// before. Its error is [backend.ErrStale] where another was faster, or has the key.
+// PutApproval writes an approval if its version in the database is a.Version; folded uses count as
+// versions. The error is [backend.ErrStale] if another process has changed the approval, or if another
+// live approval has its key.
 func (c *Checkpoint) PutApproval(a backend.Approval, now time.Time) error {
 	stale := false
 	err := c.writer.transact(func(l *link) (err error) {
-		if stale, err = occupied(l, a); err != nil || stale {
+		if stale, err = conflicts(l, a); err != nil || stale {
 			return err
 		}
-		if err := put(l, a, now); err != nil {
+		if err := writeApproval(l, a, now); err != nil {
 			return err
 		}
-		return attend(l)
+		return notifyChange(l)
 	})
 	switch {
 	case err != nil:
@@ -29,8 +30,9 @@ func (c *Checkpoint) PutApproval(a backend.Approval, now time.Time) error {
 	return nil
 }
 
-// occupied says that the approval was changed, or that another live one has its key.
-func occupied(l *link, a backend.Approval) (bool, error) {
+// conflicts reports whether the stored approval has another version, or another live approval has
+// its key.
+func conflicts(l *link, a backend.Approval) (bool, error) {
 	version, err := l.number("SELECT version FROM approval WHERE id = ?", a.ID)
 	if err != nil || version != a.Version {
 		return true, err
@@ -42,7 +44,7 @@ func occupied(l *link, a backend.Approval) (bool, error) {
 	return others > 0, err
 }
 
-func put(l *link, a backend.Approval, now time.Time) error {
+func writeApproval(l *link, a backend.Approval, now time.Time) error {
 	var ended any
 	if !a.Live() {
 		ended = now.UnixMicro()
@@ -54,8 +56,8 @@ ON CONFLICT (id) DO UPDATE SET key = excluded.key, state = excluded.state, sessi
 	return err
 }
 
-// Approvals reads the approval with the id, or those with the key, or, where both are empty, all that
-// are live or ended after since; the oldest first.
+// Approvals reads the approval with the given id or those with the given key. If both are empty, it
+// reads all approvals that are live or ended at since or later. The order is by creation.
 func (r Reading) Approvals(id, key string, since time.Time) (all []backend.Approval, err error) {
 	const columns = "SELECT id, key, state, session, version, created, expires, data FROM approval WHERE "
 	where, args := "(ended IS NULL OR ended >= ?) ORDER BY created, id", []any{since.UnixMicro()}
@@ -69,14 +71,14 @@ func (r Reading) Approvals(id, key string, since time.Time) (all []backend.Appro
 		var a backend.Approval
 		var created, expires int64
 		err := scan(&a.ID, &a.Key, &a.State, &a.Session, &a.Version, &created, &expires, &a.Data)
-		a.Created, a.Expires = micro(created), micro(expires)
+		a.Created, a.Expires = fromMicro(created), fromMicro(expires)
 		all = append(all, a)
 		return err
 	})
 	return all, err
 }
 
-// DropApprovals forgets those that ended before.
+// DropApprovals removes the approvals that ended before the given time.
 func (c *Checkpoint) DropApprovals(before time.Time) error {
 	err := c.writer.transact(func(l *link) error {
 		_, err := l.exec("DELETE FROM approval WHERE ended < ?", before.UnixMicro())

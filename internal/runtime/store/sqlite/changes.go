@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// pause is for how long nobody looks whether something has changed.
-const pause = 75 * time.Millisecond
+// pollInterval is the time between two checks for changes.
+const pollInterval = 75 * time.Millisecond
 
-// changes looks whether somebody has changed approvals or stops, once somebody wants to
-// know.
+// changes polls the database for changes of approvals and stops by other processes. It starts with
+// the first call of listen.
 type changes struct {
 	mu    sync.Mutex
-	wake  chan struct{} // nil: nobody has asked yet
+	wake  chan struct{} // nil: listen was not called yet
 	stop  chan struct{}
 	ended chan struct{}
 }
@@ -29,11 +29,11 @@ func (c *changes) listen(r *reader) <-chan struct{} {
 
 func (c *changes) watch(r *reader, wake chan<- struct{}) {
 	defer close(c.ended)
-	tick := time.NewTicker(pause)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	var seen sight
+	var seen counters
 	for {
-		now := seen.again(r)
+		now := seen.refresh(r)
 		if now.attention != seen.attention {
 			select {
 			case wake <- struct{}{}:
@@ -49,11 +49,11 @@ func (c *changes) watch(r *reader, wake chan<- struct{}) {
 	}
 }
 
-// A sight is what was seen of the database last. The counter is read only where the
-// database has changed.
-type sight struct{ data, attention int64 }
+// counters holds what the last poll has read. The attention counter is read only if the database
+// has changed.
+type counters struct{ data, attention int64 }
 
-func (s sight) again(r *reader) sight {
+func (s counters) refresh(r *reader) counters {
 	err := r.use(func(l *link) error {
 		data, err := l.number("PRAGMA data_version")
 		if err != nil || data == s.data {
@@ -64,7 +64,7 @@ func (s sight) again(r *reader) sight {
 		return err
 	})
 	if err != nil {
-		return sight{data: -1} // whoever asks what has changed is told what is wrong
+		return counters{data: -1} // differs from every counter, so that the caller wakes, reads the database and gets the error
 	}
 	return s
 }
@@ -77,5 +77,5 @@ func (c *changes) close() {
 	}
 	close(c.stop)
 	<-c.ended
-	c.wake, c.stop = make(chan struct{}), nil // nobody wakes
+	c.wake, c.stop = make(chan struct{}), nil // a channel that never receives
 }

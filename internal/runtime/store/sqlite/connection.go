@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// A connection is the one that writes. It is made anew where another file has the name of the
+// connection is the writing connection. It is replaced if another file has taken the name of the
 // database, and after errors that the connection itself may have caused.
 type connection struct {
 	path   string
@@ -21,17 +21,17 @@ type connection struct {
 	log    *slog.Logger
 	export Export
 
-	mu      sync.Mutex  // held during one transaction
-	link    *link       // nil: not connected
-	file    fs.FileInfo // of the file that was last found to be good, as it was then
-	image   image
-	journal fs.FileInfo // of its write-ahead log
-	doubt   bool        // another file has taken the place of the one that was in use
-	closed  bool
-	hurried bool // locks are waited for only a moment
+	mu           sync.Mutex  // held during one transaction
+	link         *link       // nil: not connected
+	file         fs.FileInfo // of the file that was last found valid, at that time
+	state        fileState
+	wal          fs.FileInfo // of the write-ahead log of the file
+	replaced     bool        // another file has replaced the one in use
+	closed       bool
+	shortTimeout bool // the connection uses busyTimeoutShort
 }
 
-// transact runs f in a transaction, which is on the disk once this returns nil.
+// transact runs f in a transaction. When it returns nil, the transaction is on the disk.
 func (c *connection) transact(f func(*link) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,7 +39,7 @@ func (c *connection) transact(f func(*link) error) error {
 		return errClosed(c.path)
 	}
 	err := c.try(f)
-	c.hurry(err)
+	c.adjustTimeout(err)
 	return c.explain(err)
 }
 
@@ -62,7 +62,7 @@ func (c *connection) commit(f func(*link) error) error {
 	}
 	version, err := c.link.number("PRAGMA user_version")
 	if err == nil {
-		err = schema.Check(int(version)) // a newer program may have opened it meanwhile
+		err = schema.Check(int(version)) // a newer program may have opened the database meanwhile
 	}
 	if err == nil {
 		err = f(c.link)
@@ -71,12 +71,12 @@ func (c *connection) commit(f func(*link) error) error {
 		_, err = c.link.exec("COMMIT")
 	}
 	if err != nil {
-		_, _ = c.link.exec("ROLLBACK") // SQLite may have done so itself
+		_, _ = c.link.exec("ROLLBACK") // SQLite may have rolled back already
 	}
 	return err
 }
 
-// attach connects, unless there is a connection to the file that has the name now.
+// attach connects unless the connection belongs to the file that has the name now.
 func (c *connection) attach() error {
 	info, err := os.Lstat(c.path)
 	same := err == nil && c.file != nil && os.SameFile(info, c.file)
@@ -87,14 +87,14 @@ func (c *connection) attach() error {
 	case unchanged(info, c.file):
 		return nil
 	}
-	seen, err := c.foresee(info, true)
+	seen, err := c.checkState(info, true)
 	if err == nil {
-		c.file, c.image = info, seen
+		c.file, c.state = info, seen
 	}
 	return err
 }
 
-// connect makes a connection, to the same file as before or to another one.
+// connect opens a connection, either to the same file as before or to another one.
 func (c *connection) connect(same bool) error {
 	if err := c.create(); err != nil {
 		return err
@@ -103,26 +103,27 @@ func (c *connection) connect(same bool) error {
 	if err != nil {
 		return err
 	}
-	seen, err := c.foresee(info, same)
+	seen, err := c.checkState(info, same)
 	if err != nil {
 		return err
 	}
-	c.doubt = c.doubt || c.file != nil && !same
+	c.replaced = c.replaced || c.file != nil && !same
 	if c.link, err = c.dialer.dial(c.path, writing); err != nil {
 		return err
 	}
 	c.link.file = info
-	if err := c.inspect(); err != nil {
+	if err := c.checkContent(); err != nil {
 		c.detach()
 		return err
 	}
-	c.file, c.image = info, seen
-	c.journal, _ = os.Lstat(c.path + "-wal") // nil: it has no log now
+	c.file, c.state = info, seen
+	c.wal, _ = os.Lstat(c.path + "-wal") // nil: no write-ahead log now
 	return nil
 }
 
-// vet makes sure that the file that has the name now may be used, and returns it.
-func (c *connection) vet() (fs.FileInfo, error) {
+// validate makes sure that the file under the name of the database may be used, and returns its
+// info.
+func (c *connection) validate() (fs.FileInfo, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -132,24 +133,24 @@ func (c *connection) vet() (fs.FileInfo, error) {
 	return c.file, c.explain(err)
 }
 
-// inspect looks at the content of the file before anything is written to it.
-func (c *connection) inspect() error {
-	if c.doubt {
-		if err := sound(c.link); err != nil {
+// checkContent checks the content of the file before anything is written to it.
+func (c *connection) checkContent() error {
+	if c.replaced {
+		if err := checkPages(c.link); err != nil {
 			return err
 		}
 	}
-	_, err := examine(c.link)
+	_, err := checkSchema(c.link)
 	if err == nil {
 		err = c.migrate()
 	}
-	c.doubt = c.doubt && err != nil
+	c.replaced = c.replaced && err != nil
 	return err
 }
 
-// check refuses files that other users could have written, and read-only files: SQLite would make its
-// own log beside them read-only too.
-func (c *connection) check() error {
+// checkFiles refuses files that other users could have written, and read-only files: SQLite would
+// create its own log beside them as read-only too.
+func (c *connection) checkFiles() error {
 	if err := safefile.OwnDirectory(filepath.Dir(c.path)); err != nil {
 		return err
 	}
@@ -172,10 +173,10 @@ func (c *connection) check() error {
 	return nil
 }
 
-// create makes the file if it does not exist. An existing file is not opened: to close it again
-// would take the locks of SQLite from it.
+// create creates the file if it does not exist. It does not open an existing file: closing that
+// would release the locks of SQLite.
 func (c *connection) create() error {
-	if err := c.check(); err != nil {
+	if err := c.checkFiles(); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(c.path); err == nil {
@@ -187,7 +188,7 @@ func (c *connection) create() error {
 	f, err := os.OpenFile(c.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil // another process made it just now
+		return nil // another process has just created it
 	case err != nil:
 		return err
 	}
@@ -196,7 +197,7 @@ func (c *connection) create() error {
 
 var errRemoved = errors.New("the file was removed while it was in use; put it back, or end all petrigate that use it and start anew")
 
-// detach gives up the connection, so that the next transaction makes a new one.
+// detach closes the connection, so that the next transaction opens a new one.
 func (c *connection) detach() {
 	if c.link == nil {
 		return
@@ -207,7 +208,7 @@ func (c *connection) detach() {
 	} else {
 		_ = c.link.abandon()
 	}
-	c.link, c.hurried = nil, false
+	c.link, c.shortTimeout = nil, false
 }
 
 func (c *connection) close() {

@@ -1,11 +1,18 @@
-// Package sqlite keeps the checkpoint of the states of sessions in one file, which several
-// processes of a machine may share: the states as they were at a [Place] of the log, which package
-// journal writes, the approvals, and where the records of the log are.
+// Package sqlite stores the checkpoint of the states of sessions in one SQLite file, which several
+// processes of a machine may share.
 //
-// One connection writes, and each transaction is on the disk when it ends. Another connection
-// reads. Only SQLite brings its write-ahead log into the file, so that programs which replicate it
-// may be used.
+// The file has the states at a [Place] of the log that package journal writes, the approvals, the
+// stops, and an index of the records in the log. Its main type is [Checkpoint]: [Checkpoint.Fold]
+// writes the changes since an earlier place, and [Checkpoint.Read] reads a consistent [Reading].
 //
-// A process sees that a copy was put in the place of the file by the file itself. That the copy is
-// old follows from its place in the log.
+// There are two connections, each with a mutex that is held for one transaction: one writes, and
+// each of its transactions is on the disk when it ends; the other one reads. A goroutine that polls
+// for changes of approvals and stops uses the reading connection. It starts with the first call of
+// [Checkpoint.Changes]. Locks are taken in the order reader, writer.
+//
+// Only SQLite moves its write-ahead log into the file, so that programs that replicate the file can
+// be used.
+//
+// A process detects by the header of the file that a copy has replaced it (see fileState), and by
+// the place in the log that the copy is old.
 package sqlite

@@ -12,23 +12,23 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// code is the primary result code of SQLite; 0: the error is not one of it.
-func code(err error) int {
+// resultCode returns the primary result code of SQLite in err; 0: err is not from SQLite.
+func resultCode(err error) int {
 	if e, ok := errors.AsType[*driver.Error](err); ok {
 		return e.Code() & 0xff
 	}
 	return 0
 }
 
-// Locked reports whether an error says that another program has the database locked.
+// Locked reports whether err means that another program has locked the database.
 func Locked(err error) bool {
-	c := code(err)
+	c := resultCode(err)
 	return c == lib.SQLITE_BUSY || c == lib.SQLITE_LOCKED
 }
 
-// broken says that a new connection may help where this one does not.
+// broken reports whether a new connection may help after err.
 func broken(err error) bool {
-	switch code(err) {
+	switch resultCode(err) {
 	case lib.SQLITE_BUSY, lib.SQLITE_FULL:
 		return false
 	case 0:
@@ -37,30 +37,31 @@ func broken(err error) bool {
 	return true
 }
 
-// hurry has the next transactions wait for a moment only where this one has waited in vain for
-// another program that has the file locked: calls are refused until it is free, and
-// each would wait, and those behind it. The first one that succeeds is patient again.
-func (c *connection) hurry(err error) {
-	locked := code(err) == lib.SQLITE_BUSY
-	if c.link == nil || locked == c.hurried {
+// adjustTimeout shortens the timeout of the next transactions if this one has waited in vain
+// because another program has locked the file. Calls are refused until the file is unlocked, and
+// otherwise each call would wait, and so would those behind it. The first transaction that succeeds
+// restores the long timeout.
+func (c *connection) adjustTimeout(err error) {
+	locked := resultCode(err) == lib.SQLITE_BUSY
+	if c.link == nil || locked == c.shortTimeout {
 		return
 	}
-	wait := patient
+	wait := busyTimeout
 	if locked {
-		wait = hurried
+		wait = busyTimeoutShort
 	}
 	if c.link.run("PRAGMA busy_timeout = "+strconv.Itoa(wait)) == nil {
-		c.hurried = locked
+		c.shortTimeout = locked
 	}
 }
 
-// explain says what an error of SQLite means for whoever has to do something about it.
+// explain adds an explanation for the operator to an error of SQLite.
 func (c *connection) explain(err error) error {
 	if err == nil {
 		return nil
 	}
 	why := ""
-	switch code(err) {
+	switch resultCode(err) {
 	case lib.SQLITE_FULL:
 		why = "the disk is full"
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
@@ -76,7 +77,7 @@ func (c *connection) explain(err error) error {
 	case lib.SQLITE_IOERR:
 		why = "there is no room for it, or its disk fails"
 	}
-	if code(err) == lib.SQLITE_NOTADB {
+	if resultCode(err) == lib.SQLITE_NOTADB {
 		err = backend.Unusable(err)
 	}
 	if why == "" {
@@ -85,9 +86,9 @@ func (c *connection) explain(err error) error {
 	return fmt.Errorf("%q: %s: %w", c.path, why, err)
 }
 
-// damaged is how a row may not be.
-func damaged(what string, id any) error {
+// errDamaged is the error of a row with invalid content.
+func errDamaged(what string, id any) error {
 	return fmt.Errorf("the %s %v in the state database is damaged", what, id)
 }
 
-func micro(n int64) time.Time { return time.UnixMicro(n).UTC() }
+func fromMicro(n int64) time.Time { return time.UnixMicro(n).UTC() }

@@ -10,25 +10,25 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// A Place is how far the log is folded into the database.
+// Place is the position of the last step of the log that is folded into the database.
 type Place struct {
-	ID      string   // of the database
-	Step    uint64   // the last step that is folded in
-	Hash    [32]byte // of that step
-	Segment uint64   // the segment that it ends in, by the step that this one begins after
-	Offset  int64    // in the segment, behind the step
+	ID      string   // id of the database
+	Step    uint64   // last folded step
+	Hash    [32]byte // hash of that step
+	Segment uint64   // segment that contains the end of the step, named by the step before its first one
+	Offset  int64    // end of the step in the segment
 }
 
-// A Clock is what the records say of the time, in microseconds since 1970. A use of the kill switch
-// says what time it is: the records until then that are later are of a clock that was ahead, and
-// say nothing of other clocks.
+// Clock holds times from the records, in microseconds since 1970. A use of the kill switch sets the
+// current time: earlier records with a later time come from a clock that was ahead, and do not
+// count for other clocks.
 type Clock struct {
-	Latest int64 // of all records; 0: there is no record
-	Told   int64 // by the last use of the kill switch; 0: it was never used
-	Ahead  int64 // the latest record when it was used
+	Latest int64 // latest time of all records; 0: no record
+	Told   int64 // time of the last use of the kill switch; 0: never used
+	Ahead  int64 // latest time of a record when the kill switch was used
 }
 
-// Newest returns the time that no reservation may be far behind.
+// Newest returns the newest reliable time. A reservation must not be far behind it.
 func (c Clock) Newest() time.Time {
 	if c.Latest > c.Ahead {
 		return time.UnixMicro(c.Latest)
@@ -36,14 +36,14 @@ func (c Clock) Newest() time.Time {
 	return time.UnixMicro(c.Told)
 }
 
-// A Change is a part as it is now. Version 0: it is removed.
+// Change is the new content of a part. With version 0 the part is removed.
 type Change struct {
-	backend.Part          // Data is nil where it is that in the database
-	Changes      [][]byte // that are merged into the data
-	Cleared      bool     // the values in the database are removed before those of the part come
+	backend.Part          // nil Data: unchanged in the database
+	Changes      [][]byte // changes to merge into the data
+	Cleared      bool     // remove the stored values before writing those of the part
 }
 
-// Merged returns the data of the part, where stored is that in the database.
+// Merged returns the data of the part with its changes; stored is the data in the database.
 func (c *Change) Merged(stored []byte) ([]byte, error) {
 	data := c.Data
 	if data == nil && c.Version > 0 {
@@ -55,18 +55,18 @@ func (c *Change) Merged(stored []byte) ([]byte, error) {
 	return statecode.Merge(data, c.Changes)
 }
 
-// A Fold is all that changed in the log since an earlier place.
+// Fold holds all changes in the log since an earlier place.
 type Fold struct {
-	From  uint64 // the step that it begins after
+	From  uint64 // the step before the changes
 	To    Place
 	Parts []Change
-	Stops map[string]*backend.Stop // by session; nil: it is over
-	Used  map[string]time.Time     // approvals, and when they were used
-	Heads []backend.Record         // the last records of chains
+	Stops map[string]*backend.Stop // by session; nil: the stop has ended
+	Used  map[string]time.Time     // ids of used approvals and the times of their use
+	Heads []backend.Record         // last record of each chain
 	Clock Clock
 }
 
-// A FoldError is the error of a [Fold] that the database does not go with.
+// FoldError is the error of a [Fold] that begins after the place of the database.
 type FoldError struct{ Have, From uint64 }
 
 func (e *FoldError) Error() string {
@@ -76,11 +76,11 @@ func (e *FoldError) Error() string {
 // Unwrap implements [errors.Is].
 func (e *FoldError) Unwrap() error { return backend.ErrRolledBack }
 
-// Fold brings the database to a place of the log, unless another process has brought it at least
-// as far: it returns the place where it is then.
+// Fold applies the changes, unless another process has already folded as far. It returns the new
+// place of the database.
 func (c *Checkpoint) Fold(f *Fold) (at Place, err error) {
 	err = c.writer.transact(func(l *link) error {
-		if at, err = place(l); err != nil {
+		if at, err = readPlace(l); err != nil {
 			return err
 		}
 		if at.ID != f.To.ID {
@@ -103,14 +103,14 @@ func (c *Checkpoint) Fold(f *Fold) (at Place, err error) {
 
 func (f *Fold) write(l *link) error {
 	for i := range f.Parts {
-		if err := write(l, &f.Parts[i]); err != nil {
+		if err := writePart(l, &f.Parts[i]); err != nil {
 			return err
 		}
 	}
 	if err := f.approvalsAndStops(l); err != nil {
 		return err
 	}
-	for i := range f.Heads { // but for chains that are removed since
+	for i := range f.Heads { // except chains that were removed meanwhile
 		r := &f.Heads[i]
 		if _, err := l.exec(`INSERT OR REPLACE INTO head (writer, seq, hash, time, session, object) SELECT ?, ?, ?, ?, ?, ?
 WHERE NOT EXISTS (SELECT 1 FROM removed WHERE writer = ? AND through >= ?)`,
@@ -148,11 +148,11 @@ func (f *Fold) approvalsAndStops(l *link) error {
 	if len(f.Stops)+len(f.Used) == 0 {
 		return nil
 	}
-	return attend(l)
+	return notifyChange(l)
 }
 
-// write puts a part into the database.
-func write(l *link, c *Change) error {
+// writePart writes a part to the database.
+func writePart(l *link, c *Change) error {
 	scope, name := string(c.ID.Scope), c.ID.Name
 	if c.Cleared {
 		if _, err := l.exec("DELETE FROM part_value WHERE scope = ? AND name = ?", scope, name); err != nil {
@@ -193,21 +193,21 @@ ON CONFLICT (scope, name) DO UPDATE SET version = excluded.version, changed = ex
 	return nil
 }
 
-// attend tells other processes that approvals or stops have changed.
-func attend(l *link) error {
+// notifyChange makes other processes notice that approvals or stops have changed.
+func notifyChange(l *link) error {
 	_, err := l.exec("UPDATE counter SET value = value + 1 WHERE name = 'attention'")
 	return err
 }
 
-// begin writes the place of a database that is new, or was just brought to this schema: behind so many
-// segments of older records.
-func begin(l *link, segments int) error {
+// insertPlace writes the initial place of a database that is new or was just converted to this
+// schema. It is the end of the given number of segments with older records.
+func insertPlace(l *link, segments int) error {
 	_, err := l.exec("INSERT INTO place (one, id, step, hash, segment, offset) VALUES (1, ?, ?, zeroblob(32), ?, 0)",
 		strings.ToLower(rand.Text()), int64(segments), int64(segments))
 	return err
 }
 
-func place(l *link) (p Place, err error) {
+func readPlace(l *link) (p Place, err error) {
 	var step, segment int64
 	var hash []byte
 	found, err := l.row("SELECT id, step, hash, segment, offset FROM place", nil, &p.ID, &step, &hash, &segment, &p.Offset)

@@ -13,34 +13,33 @@ import (
 	driver "modernc.org/sqlite" // registers itself
 )
 
-// A link is one connection with its prepared statements. It is used by one goroutine at
-// a time. Statements have no context: each is short, and waits for a lock no longer than
-// busy_timeout.
+// link is one connection with its prepared statements. Only one goroutine may use it at a time.
+// Statements have no context: each is short, and waits for a lock no longer than the busy timeout.
 type link struct {
 	db         *sql.DB
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
-	file       fs.FileInfo // that it is connected to, for the scribe
+	file       fs.FileInfo // file of the connection, set by the writer
 }
 
-// For how many milliseconds a lock is waited for: by all, and where that was in vain before.
+// Timeouts for a locked database in milliseconds.
 const (
-	patient = 5000
-	hurried = 50
+	busyTimeout      = 5000
+	busyTimeoutShort = 50
 )
 
-// What all connections are told. A database that was made by somebody hostile runs
-// nothing; the file is never mapped, since another process may cut it.
-var pragmas = []string{"busy_timeout(" + strconv.Itoa(patient) + ")", "mmap_size(0)", "trusted_schema(0)", "cell_size_check(1)"}
+// Settings of all connections. A database that was made by an attacker must not execute anything;
+// the file is never memory-mapped, since another process may truncate it.
+var pragmas = []string{"busy_timeout(" + strconv.Itoa(busyTimeout) + ")", "mmap_size(0)", "trusted_schema(0)", "cell_size_check(1)"}
 
-// A dialer says by which driver the file is opened, and by which file system of that
-// driver; empty: the one of the machine. Tests have others.
+// dialer selects the driver that opens the file, and the file system of that driver; empty: the
+// default. Tests use others.
 type dialer struct{ driver, system string }
 
-var usual = dialer{driver: "sqlite"}
+var defaultDialer = dialer{driver: "sqlite"}
 
 // dial opens the file, which must exist.
-func (d dialer) dial(path string, mode access) (*link, error) {
+func (d dialer) dial(path string, mode connectionMode) (*link, error) {
 	db, err := sql.Open(d.driver, d.address(path, mode))
 	if err != nil {
 		return nil, err
@@ -53,19 +52,19 @@ func (d dialer) dial(path string, mode access) (*link, error) {
 	return &link{db: db, conn: conn, statements: map[string]*sql.Stmt{}}, nil
 }
 
-// An access is what a connection is for.
-type access int
+// connectionMode is the purpose of a connection.
+type connectionMode int
 
 const (
-	writing access = iota // each commit is on the disk
+	writing connectionMode = iota // each commit is flushed to the disk
 	reading
-	ignoringLog // reading the file alone, as it is
+	ignoringLog // reads the file without its write-ahead log
 )
 
-// address is the file as a URL.
-func (d dialer) address(path string, mode access) string {
+// address returns the URL of the file.
+func (d dialer) address(path string, mode connectionMode) string {
 	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive of Windows
+		path = "/" + path // a path with a Windows drive letter
 	}
 	q := url.Values{"mode": {"rw"}, "_error_rc": {"1"}, "_dqs": {"0"}, "_defensive": {"1"}}
 	if d.system != "" {
@@ -85,7 +84,7 @@ func (d dialer) address(path string, mode access) string {
 	return u.String()
 }
 
-func (l *link) statement(text string) (*sql.Stmt, error) {
+func (l *link) prepared(text string) (*sql.Stmt, error) {
 	if s, ok := l.statements[text]; ok {
 		return s, nil
 	}
@@ -96,9 +95,9 @@ func (l *link) statement(text string) (*sql.Stmt, error) {
 	return s, err
 }
 
-// exec returns how many rows were changed.
+// exec executes a prepared statement and returns the number of changed rows.
 func (l *link) exec(text string, args ...any) (int64, error) {
-	s, err := l.statement(text)
+	s, err := l.prepared(text)
 	if err != nil {
 		return 0, err
 	}
@@ -109,15 +108,15 @@ func (l *link) exec(text string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-// run is exec for what is not worth a prepared statement: pragmas, migrations.
+// run executes a statement without preparing it, for pragmas and migrations.
 func (l *link) run(text string) error {
 	_, err := l.conn.ExecContext(context.Background(), text)
 	return err
 }
 
-// row reads the first row; found is false where there is none.
+// row reads the first row. It returns false if the result is empty.
 func (l *link) row(text string, args []any, to ...any) (found bool, err error) {
-	s, err := l.statement(text)
+	s, err := l.prepared(text)
 	if err != nil {
 		return false, err
 	}
@@ -128,9 +127,9 @@ func (l *link) row(text string, args []any, to ...any) (found bool, err error) {
 	return err == nil, err
 }
 
-// rows calls each for all rows.
+// rows calls each for every row.
 func (l *link) rows(text string, args []any, each func(scan func(to ...any) error) error) error {
-	s, err := l.statement(text)
+	s, err := l.prepared(text)
 	if err != nil {
 		return err
 	}
@@ -146,7 +145,7 @@ func (l *link) rows(text string, args []any, each func(scan func(to ...any) erro
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// number reads one number.
+// number reads one number; 0 if the result is empty.
 func (l *link) number(text string, args ...any) (n int64, err error) {
 	_, err = l.row(text, args, &n)
 	return n, err
@@ -154,13 +153,13 @@ func (l *link) number(text string, args ...any) (n int64, err error) {
 
 func (l *link) close() error {
 	for _, s := range l.statements {
-		_ = s.Close() // goes with the connection
+		_ = s.Close() // closing the connection reports the error
 	}
 	return errors.Join(l.conn.Close(), l.db.Close())
 }
 
-// abandon closes the connection to a file that is not the one of that name any more. The
-// log of that name is left alone: it may belong to the new one.
+// abandon closes the connection to a file that has lost its name. It leaves the write-ahead log
+// under that name alone: the log may belong to the new file.
 func (l *link) abandon() error {
 	_ = l.conn.Raw(func(c any) error {
 		if f, ok := c.(driver.FileControl); ok {

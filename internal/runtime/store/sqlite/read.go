@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A Reading is a transaction that reads: all that it reads is of one moment.
+// Reading is a read transaction: all reads see the same state.
 type Reading struct{ link *link }
 
-// Read runs f in one transaction.
+// Read runs f in one transaction. The Reading is valid only until f returns.
 func (c *Checkpoint) Read(f func(r Reading) error) error {
 	if err := c.reader.use(func(l *link) error { return f(Reading{l}) }); err != nil {
 		return fmt.Errorf("reading from the state database: %w", err)
@@ -18,10 +18,10 @@ func (c *Checkpoint) Read(f func(r Reading) error) error {
 	return nil
 }
 
-// Place is how far the log is folded in.
-func (r Reading) Place() (Place, error) { return place(r.link) }
+// Place returns the position of the last folded step.
+func (r Reading) Place() (Place, error) { return readPlace(r.link) }
 
-// Clock is what the records say of the time.
+// Clock returns the times from the records.
 func (r Reading) Clock() (c Clock, err error) {
 	const all = `SELECT coalesce((SELECT value FROM counter WHERE name = 'latest'), 0),
   coalesce((SELECT value FROM counter WHERE name = 'told'), 0), coalesce((SELECT value FROM counter WHERE name = 'ahead'), 0)`
@@ -29,7 +29,7 @@ func (r Reading) Clock() (c Clock, err error) {
 	return c, err
 }
 
-// Part reads a part with its values. One that does not exist has version 0.
+// Part reads a part with its values. A missing part has version 0.
 func (r Reading) Part(id backend.PartID) (p backend.Part, err error) {
 	p.ID = id
 	args := []any{string(id.Scope), id.Name}
@@ -38,7 +38,7 @@ func (r Reading) Part(id backend.PartID) (p backend.Part, err error) {
 	if err != nil || !found {
 		return p, err
 	}
-	p.Changed = micro(changed)
+	p.Changed = fromMicro(changed)
 	err = r.link.rows("SELECT key, data FROM part_value WHERE scope = ? AND name = ?", args, func(scan func(...any) error) error {
 		var key string
 		var data []byte
@@ -52,20 +52,20 @@ func (r Reading) Part(id backend.PartID) (p backend.Part, err error) {
 	return p, err
 }
 
-// Version reads the version of a part; 0: it does not exist.
+// Version reads the version of a part; 0: the part does not exist.
 func (r Reading) Version(id backend.PartID) (int64, error) {
 	return r.link.number("SELECT version FROM part WHERE scope = ? AND name = ?", string(id.Scope), id.Name)
 }
 
-// Parts reads the parts of a scope that have the text in their data, without their values, the
-// oldest first.
+// Parts reads the parts of a scope whose data contains the text, without their values, the oldest
+// first.
 func (r Reading) Parts(scope backend.Scope, text string) (all []backend.Part, err error) {
 	const parts = "SELECT name, version, changed, data FROM part WHERE scope = ? AND instr(data, ?) > 0 ORDER BY changed, name"
 	err = r.link.rows(parts, []any{string(scope), text}, func(scan func(...any) error) error {
 		p := backend.Part{ID: backend.PartID{Scope: scope}}
 		var changed int64
 		err := scan(&p.ID.Name, &p.Version, &changed, &p.Data)
-		p.Changed = micro(changed)
+		p.Changed = fromMicro(changed)
 		all = append(all, p)
 		return err
 	})
@@ -79,7 +79,7 @@ func (r Reading) Stops() (map[string]backend.Stop, error) {
 		var s backend.Stop
 		var at int64
 		err := scan(&s.Session, &s.Actor, &s.Reason, &at)
-		s.Time = micro(at)
+		s.Time = fromMicro(at)
 		all[s.Session] = s
 		return err
 	})
@@ -94,10 +94,10 @@ func (r Reading) Heads() (all []backend.Record, err error) {
 		var hash []byte
 		err := scan(&h.Writer, &seq, &hash, &at, &h.Session, &h.Object)
 		if err == nil && len(hash) != len(h.Hash) {
-			err = damaged("last record of", h.Writer)
+			err = errDamaged("last record of", h.Writer)
 		}
 		copy(h.Hash[:], hash)
-		h.Seq, h.Time = uint64(seq), micro(at)
+		h.Seq, h.Time = uint64(seq), fromMicro(at)
 		all = append(all, h)
 		return err
 	})
@@ -117,23 +117,23 @@ func (r Reading) Removed() (map[string]uint64, error) {
 	return all, err
 }
 
-// A Segment is a file of the log that is sealed: nothing is added to it any more, and it has records
-// only.
+// Segment is a sealed file of the log: it contains only records, and nothing is appended to it any
+// more.
 type Segment struct {
-	After  uint64           // the step that it begins after
-	Latest time.Time        // of its records
+	After  uint64           // the step before its first one
+	Latest time.Time        // time of the latest record
 	Chains map[string]Range // by writer
 }
 
-// A Range is the numbers of records on a chain, from the first to the last.
+// Range is a range of record numbers in a chain, both ends included.
 type Range struct{ First, Last uint64 }
 
-// Segments reads which segments are sealed, the oldest first.
+// Segments reads the index of the sealed segments, the oldest first.
 func (r Reading) Segments() (all []Segment, err error) {
 	err = r.link.rows("SELECT after, latest FROM segment ORDER BY after", nil, func(scan func(...any) error) error {
 		var after, latest int64
 		err := scan(&after, &latest)
-		all = append(all, Segment{After: uint64(after), Latest: micro(latest), Chains: map[string]Range{}})
+		all = append(all, Segment{After: uint64(after), Latest: fromMicro(latest), Chains: map[string]Range{}})
 		return err
 	})
 	if err != nil {

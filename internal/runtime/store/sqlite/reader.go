@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// A reader has the one connection that reads. Each use of it is short, so that no reader
-// keeps the log of the database from starting over.
+// reader has the connection that reads. Each use is short, because a long read transaction would
+// prevent SQLite from restarting its write-ahead log.
 type reader struct {
-	path    string
-	dialer  dialer
-	explain func(error) error
-	vet     func() (fs.FileInfo, error) // of the scribe, which looks at a file before it is used
+	path     string
+	dialer   dialer
+	explain  func(error) error
+	validate func() (fs.FileInfo, error) // checks the file before it is used: method of the writing connection
 
 	mu     sync.Mutex
-	link   *link // nil: there is no connection now
+	link   *link // nil: not connected
 	file   fs.FileInfo
 	closed bool
 }
@@ -61,7 +61,7 @@ func (r *reader) attach() error {
 		return nil
 	}
 	r.detach()
-	if r.file, err = r.vet(); err != nil {
+	if r.file, err = r.validate(); err != nil {
 		return err
 	}
 	r.link, err = r.dialer.dial(r.path, reading)
@@ -70,7 +70,7 @@ func (r *reader) attach() error {
 
 func (r *reader) detach() {
 	if r.link != nil {
-		_ = r.link.abandon() // the scribe has the log removed
+		_ = r.link.abandon() // the writer removes the log
 		r.link = nil
 	}
 }

@@ -16,13 +16,13 @@ var files embed.FS
 
 var schema = migration.Of(files)
 
-// application marks the file as ours: "Ptri".
+// application marks the file as a database of petrigate: "Ptri".
 const application = 0x50747269
 
-// The oldest SQLite that does not lose data where two connections write and checkpoint.
-var oldest = [3]int{3, 51, 3}
+// minVersion is the oldest SQLite that does not lose data if two connections write and checkpoint.
+var minVersion = [3]int{3, 51, 3}
 
-// checkVersion refuses a SQLite that is too old.
+// checkVersion returns an error if the version of SQLite is too old.
 func checkVersion(version string) error {
 	var v [3]int
 	for i, s := range strings.SplitN(version, ".", 3) {
@@ -34,18 +34,18 @@ func checkVersion(version string) error {
 	}
 	for i := range v {
 		switch {
-		case v[i] > oldest[i]:
+		case v[i] > minVersion[i]:
 			return nil
-		case v[i] < oldest[i]:
-			return fmt.Errorf("SQLite %s may damage a database that several processes write; at least %d.%d.%d is needed", version, oldest[0], oldest[1], oldest[2])
+		case v[i] < minVersion[i]:
+			return fmt.Errorf("SQLite %s may damage a database that several processes write; at least %d.%d.%d is needed", version, minVersion[0], minVersion[1], minVersion[2])
 		}
 	}
 	return nil
 }
 
-// examine refuses a database that is not ours to write, or cannot be written by this
-// SQLite, and says whether there is nothing in it yet.
-func examine(l *link) (empty bool, err error) {
+// checkSchema returns an error if the database belongs to another program or this program cannot
+// write it. It reports whether the database is empty.
+func checkSchema(l *link) (empty bool, err error) {
 	var version string
 	if _, err := l.row("SELECT sqlite_version()", nil, &version); err != nil {
 		return false, err
@@ -71,10 +71,11 @@ func examine(l *link) (empty bool, err error) {
 	return tables == 0, err
 }
 
-// logged is the first version of the schema that has its records in the log.
-const logged = 4
+// firstLogged is the first schema version with the records in the log.
+const firstLogged = 4
 
-// migrate brings the schema up to date. No other process writes meanwhile.
+// migrate converts the schema to the newest version. The caller must make sure that no other
+// process writes meanwhile.
 func (c *connection) migrate() error {
 	l := c.link
 	if err := l.run("PRAGMA journal_mode = WAL"); err != nil {
@@ -85,7 +86,7 @@ func (c *connection) migrate() error {
 	}
 	shrinks, err := c.upgrade()
 	if err == nil {
-		_, err = l.exec("UPDATE counter SET value = value + 1 WHERE name = 'witnessed'") // of a file that may not be written, BEGIN says nothing
+		_, err = l.exec("UPDATE counter SET value = value + 1 WHERE name = 'witnessed'") // BEGIN succeeds even if the file cannot be written
 	}
 	if err != nil {
 		return errors.Join(err, l.run("ROLLBACK"))
@@ -94,7 +95,7 @@ func (c *connection) migrate() error {
 		return err
 	}
 	if shrinks {
-		_ = l.run("VACUUM") // without room for it the file stays long
+		_ = l.run("VACUUM") // without free space VACUUM fails, and the file stays large
 	}
 	return nil
 }
@@ -107,24 +108,24 @@ func (c *connection) upgrade() (shrinks bool, err error) {
 	}
 	err = schema.Run(int(have), func(to int, sql string) error {
 		var old []Segment
-		if to == logged && have > 0 {
+		if to == firstLogged && have > 0 {
 			shrinks = true
 			if old, err = c.exportRecords(); err != nil {
 				return err
 			}
 		}
-		if err := l.run(fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d", sql, application, to)); err != nil || to != logged {
+		if err := l.run(fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d", sql, application, to)); err != nil || to != firstLogged {
 			return err
 		}
-		if err := index(l, old); err != nil {
+		if err := insertSegments(l, old); err != nil {
 			return err
 		}
-		return begin(l, len(old))
+		return insertPlace(l, len(old))
 	})
 	return shrinks, err
 }
 
-// exportRecords hands the records of the table that older schemas had to the log.
+// exportRecords passes the records from the table of older schemas to the log.
 func (c *connection) exportRecords() ([]Segment, error) {
 	total, err := c.link.number("SELECT count(*) FROM record")
 	if err != nil || c.export == nil {
@@ -147,7 +148,7 @@ func (c *connection) exportRecords() ([]Segment, error) {
 	})
 }
 
-// oldRecords reads the next records behind the row, in the order in which they were committed.
+// oldRecords reads the next records after the given row, in the order of their commits.
 func (c *connection) oldRecords(after int64) (page []backend.Record, last int64, err error) {
 	const next = `SELECT r.id, w.name, r.seq, r.hash, r.time, r.session, r.object FROM record r JOIN writer w ON w.id = r.writer
   WHERE r.id > ? ORDER BY r.id LIMIT 1000`
@@ -157,10 +158,10 @@ func (c *connection) oldRecords(after int64) (page []backend.Record, last int64,
 		var hash []byte
 		err := scan(&last, &r.Writer, &seq, &hash, &at, &r.Session, &r.Object)
 		if err == nil && len(hash) != len(r.Hash) {
-			err = damaged("record", last)
+			err = errDamaged("record", last)
 		}
 		copy(r.Hash[:], hash)
-		r.Seq, r.Time = uint64(seq), micro(at)
+		r.Seq, r.Time = uint64(seq), fromMicro(at)
 		page = append(page, r)
 		return err
 	})

@@ -4,15 +4,15 @@ import (
 	"fmt"
 )
 
-// Seal notes segments that are sealed, and forgets others that are removed.
+// Seal adds sealed segments to the index, and deletes removed segments from it.
 func (c *Checkpoint) Seal(sealed []Segment, removed []uint64) error {
 	err := c.writer.transact(func(l *link) error {
 		for _, after := range removed {
-			if err := forget(l, after); err != nil {
+			if err := deleteSegment(l, after); err != nil {
 				return err
 			}
 		}
-		return index(l, sealed)
+		return insertSegments(l, sealed)
 	})
 	if err != nil {
 		return fmt.Errorf("noting segments of the log in the state database: %w", err)
@@ -20,7 +20,7 @@ func (c *Checkpoint) Seal(sealed []Segment, removed []uint64) error {
 	return nil
 }
 
-func forget(l *link, after uint64) error {
+func deleteSegment(l *link, after uint64) error {
 	_, err := l.exec("DELETE FROM segment_chain WHERE after = ?", int64(after))
 	if err == nil {
 		_, err = l.exec("DELETE FROM segment WHERE after = ?", int64(after))
@@ -28,10 +28,10 @@ func forget(l *link, after uint64) error {
 	return err
 }
 
-func index(l *link, segments []Segment) error {
+func insertSegments(l *link, segments []Segment) error {
 	for i := range segments {
 		s := &segments[i]
-		if err := forget(l, s.After); err != nil {
+		if err := deleteSegment(l, s.After); err != nil {
 			return err
 		}
 		if _, err := l.exec("INSERT INTO segment (after, latest) VALUES (?, ?)", int64(s.After), s.Latest.UnixMicro()); err != nil {
@@ -46,8 +46,8 @@ func index(l *link, segments []Segment) error {
 	return nil
 }
 
-// Remove notes that the records of a chain up to a number are removed, and forgets a chain that ends
-// there.
+// Remove marks the records of a chain up to a number as removed. If whole is true, the chain ends
+// there, and its last record is deleted too.
 func (c *Checkpoint) Remove(writer string, through uint64, whole bool) error {
 	err := c.writer.transact(func(l *link) error {
 		_, err := l.exec("INSERT INTO removed (writer, through) VALUES (?, ?) ON CONFLICT DO UPDATE SET through = max(through, excluded.through)", writer, int64(through))

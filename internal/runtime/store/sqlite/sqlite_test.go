@@ -39,7 +39,7 @@ func open(t *testing.T) (*Checkpoint, string) {
 
 var session = backend.PartID{Scope: backend.Session, Name: "s"}
 
-// fold brings the database from one step to another, at which the part has that version.
+// fold folds from one step to another; afterwards the part has the given version.
 func fold(t *testing.T, c *Checkpoint, from, to uint64) (Place, error) {
 	t.Helper()
 	var at Place
@@ -51,7 +51,7 @@ func fold(t *testing.T, c *Checkpoint, from, to uint64) (Place, error) {
 	return c.Fold(f)
 }
 
-// version is that of the part.
+// version returns the version of the part.
 func version(t *testing.T, c *Checkpoint, want int64) {
 	t.Helper()
 	err := c.Read(func(r Reading) error {
@@ -74,13 +74,13 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestFold: a database only goes forward, from where it is: what it has already is not written again, and
-// where something in between is missing nothing is.
+// TestFold: a fold only advances the database: folded steps are not written again, and a fold with
+// a gap before it is refused.
 func TestFold(t *testing.T) {
 	c, _ := open(t)
 	for _, f := range []struct {
 		from, to uint64
-		at       uint64 // afterwards; 0: it is refused
+		at       uint64 // version afterwards; 0: the fold is refused
 		version  int64
 	}{{0, 3, 3, 3}, {3, 5, 5, 5}, {3, 7, 7, 7}, {0, 4, 7, 7}, {7, 7, 7, 7}, {8, 9, 0, 7}, {7, 9, 9, 9}} {
 		at, err := fold(t, c, f.from, f.to)
@@ -99,7 +99,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestFull: there is no room. Once there is, it goes on.
+// TestFull: the disk is full. When there is space again, folds succeed.
 func TestFull(t *testing.T) {
 	c, _ := open(t)
 	pages, err := c.writer.link.number("PRAGMA page_count")
@@ -121,14 +121,14 @@ func TestFull(t *testing.T) {
 	version(t, c, 1)
 }
 
-// TestLocked: another program has the database locked, for longer than is waited for. The next ones wait
-// for a moment only.
+// TestLocked: another program locks the database for longer than the timeout. The next transactions
+// wait only briefly.
 func TestLocked(t *testing.T) {
 	c, path := open(t)
 	if err := c.writer.link.run("PRAGMA busy_timeout = 20"); err != nil {
 		t.Fatal(err)
 	}
-	l, err := usual.dial(path, writing)
+	l, err := defaultDialer.dial(path, writing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,16 +146,16 @@ func TestLocked(t *testing.T) {
 		if _, err := fold(t, c, 0, 1); err == nil || !strings.Contains(err.Error(), "another program has it locked") {
 			t.Error(err)
 		}
-		waits(hurried)
+		waits(busyTimeoutShort)
 	}
-	version(t, c, 0) // which is read all the same
+	version(t, c, 0) // can be read nevertheless
 	if err := l.run("ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fold(t, c, 0, 1); err != nil {
 		t.Error(err)
 	}
-	waits(patient)
+	waits(busyTimeout)
 	version(t, c, 1)
 }
 
@@ -188,7 +188,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestOverwritten: an older copy is written into the file itself, which SQLite does not notice.
+// TestOverwritten: an older copy is written over the file, which SQLite does not notice.
 func TestOverwritten(t *testing.T) {
 	c, path := open(t)
 	copied := func(to string) {
@@ -230,7 +230,7 @@ func TestOverwritten(t *testing.T) {
 	version(t, c, 42)
 }
 
-// TestLog: the log of SQLite could have been written by others.
+// TestLog: other users could have written the write-ahead log of SQLite.
 func TestLog(t *testing.T) {
 	c, path := open(t)
 	if err := c.Close(); err != nil {

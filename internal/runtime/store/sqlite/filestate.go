@@ -1,0 +1,105 @@
+package sqlite
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// fileState is the progress of the database file itself, without its write-ahead log. It never
+// decreases. If it does, an older copy has overwritten the file, and open connections would mix the
+// two without noticing.
+type fileState struct {
+	counter, pages uint32
+	step           int64 // last step of the log that is folded into the file
+}
+
+// readFileState reads the header of the file with a connection that ignores the write-ahead log.
+// The file must not be opened in any other way, see [connection.create]. Without the log the file
+// may be inconsistent if a process was killed while it moved the log into the file.
+func readFileState(d dialer, path string) (i fileState, err error) {
+	l, err := d.dial(path, ignoringLog)
+	if err != nil {
+		return i, err
+	}
+	defer l.close()
+	var page []byte
+	found, err := l.row("SELECT data FROM sqlite_dbpage WHERE pgno = 1", nil, &page)
+	if err != nil || !found || len(page) < 100 {
+		return i, err
+	}
+	i.counter = binary.BigEndian.Uint32(page[24:])
+	i.pages = binary.BigEndian.Uint32(page[28:])
+	if there, err := l.number("SELECT count(*) FROM sqlite_schema WHERE name = 'place'"); err != nil || there == 0 {
+		return i, err
+	}
+	i.step, err = l.number("SELECT coalesce(max(step), 0) FROM place")
+	return i, err
+}
+
+func (i fileState) olderThan(j fileState) bool {
+	return i.step < j.step || i.counter < j.counter || i.counter == j.counter && i.pages < j.pages
+}
+
+// checkState checks a file that was written since the last check, usually by a checkpoint of
+// SQLite, or that has replaced another file. It returns the state of the file, or the last known
+// state if the file cannot be read now; then the next check decides.
+//
+// It refuses a file beside the write-ahead log of another one: SQLite would move the log into the
+// file or remove it, and its content would be lost to the file that it belongs to.
+func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) {
+	i, err := readFileState(c.dialer, c.path)
+	if same {
+		switch {
+		case err != nil:
+			return c.state, nil
+		case i.olderThan(c.state):
+			return i, c.rolledBack("the file was written over")
+		}
+		return i, nil
+	}
+	journal, missing := os.Lstat(c.path + "-wal")
+	if missing != nil || journal.Size() == 0 || c.wal != nil && !os.SameFile(journal, c.wal) {
+		return i, nil // the file has its own log or none
+	}
+	switch {
+	case c.file == nil: // first check of this process
+		if info.Size() == 0 {
+			return i, c.rolledBack("the file is empty, and its log is not")
+		}
+	case err != nil:
+		return i, err
+	case i.olderThan(c.state):
+		return i, c.rolledBack("another file has taken its place")
+	case i != c.state:
+		return i, errors.New("another file has taken its place, but not that of its log; put the file back, or the other in its place with its own log")
+	}
+	return i, nil
+}
+
+// rolledBack returns the error for a file that is an older copy of itself.
+func (c *connection) rolledBack(why string) error {
+	return fmt.Errorf("%w: %s; put the newer copy back in its place", backend.ErrRolledBack, why)
+}
+
+// unchanged reports whether the file itself was not written between a and b.
+func unchanged(a, b os.FileInfo) bool {
+	return a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
+}
+
+// checkPages checks all pages of a file that has replaced another one: it might now be beside the
+// log of the other file.
+func checkPages(l *link) error {
+	var verdict string
+	if _, err := l.row("PRAGMA quick_check(1)", nil, &verdict); err != nil {
+		return err
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("the file that was put in its place is damaged: %s", verdict)
+	}
+	return nil
+}
