@@ -41,11 +41,11 @@ type piece struct {
 	err   error
 }
 
-// read returns an error if the piece could not be converted, or if one of the wanted keys is
+// check returns an error if the piece could not be converted, or if one of the wanted keys is
 // ambiguous in it.
-func (p *piece) read(wanted []string) error {
+func (p *piece) check(wanted []string) error {
 	for _, key := range wanted {
-		if err := p.keys.doubt(key); err != nil {
+		if err := p.keys.checkSpelling(key); err != nil {
 			return cmp.Or(p.err, err)
 		}
 	}
@@ -57,13 +57,13 @@ func (d *document) get(want lookup) (map[string]any, error) {
 	if want.members == nil {
 		return d.everything(want.keys)
 	}
-	if err := d.look(want.members); err != nil {
+	if err := d.load(want.members); err != nil {
 		return nil, err
 	}
 	m := make(map[string]any, len(want.members))
 	for _, key := range want.members {
 		p := d.parts[key]
-		if err := cmp.Or(d.keys.doubt(key), p.read(want.keys)); err != nil {
+		if err := cmp.Or(d.keys.checkSpelling(key), p.check(want.keys)); err != nil {
 			return nil, err
 		}
 		if p.ok {
@@ -79,11 +79,11 @@ func (d *document) everything(wanted []string) (map[string]any, error) {
 		d.whole = convert(d.doc)
 	}
 	m, _ := d.whole.value.(map[string]any)
-	return m, d.whole.read(wanted)
+	return m, d.whole.check(wanted)
 }
 
-// look converts the members that have not been looked up before.
-func (d *document) look(members []string) error {
+// load converts the members that have not been looked up before.
+func (d *document) load(members []string) error {
 	if d.parts == nil {
 		d.parts, d.keys = make(map[string]piece), make(keys)
 	}
@@ -100,7 +100,7 @@ func (d *document) look(members []string) error {
 		key := string(name)
 		d.keys.add(key)
 		if slices.Contains(wanted, key) {
-			d.parts[key] = converted(value)
+			d.parts[key] = convertMember(value)
 		}
 		return true
 	}) {
@@ -122,18 +122,18 @@ func convert(doc []byte) piece {
 	if len(doc) == 0 {
 		return piece{value: map[string]any{}, ok: true}
 	}
-	p := converted(doc)
+	p := convertMember(doc)
 	if _, ok := p.value.(map[string]any); !ok && p.err == nil {
 		p.err = &Unreadable{"the arguments are no object"}
 	}
 	return p
 }
 
-// converted converts a member of the arguments, within the limits.
-func converted(doc []byte) piece { return convertedFrom("arguments", doc) }
+// convertMember converts a member of the arguments, within the limits.
+func convertMember(doc []byte) piece { return convertFrom("arguments", doc) }
 
-// convertedFrom converts a value, within the limits. from names the source of the value in errors.
-func convertedFrom(from string, doc []byte) piece {
+// convertFrom converts a value, within the limits. from names the source of the value in errors.
+func convertFrom(from string, doc []byte) piece {
 	if len(doc) > maxArgs {
 		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes, and %d are the most", from, len(doc), maxArgs)}}
 	}
@@ -182,7 +182,7 @@ func (c *converter) object(doc []byte) (any, error) {
 		m[string(key)], err = c.value(v)
 		return err == nil
 	})
-	return m, broken(whole, err)
+	return m, firstError(whole, err)
 }
 
 func (c *converter) array(doc []byte) (any, error) {
@@ -194,10 +194,10 @@ func (c *converter) array(doc []byte) (any, error) {
 		list = append(list, item)
 		return err == nil
 	})
-	return list, broken(whole, err)
+	return list, firstError(whole, err)
 }
 
-func broken(whole bool, err error) error {
+func firstError(whole bool, err error) error {
 	if err == nil && !whole {
 		return errBroken
 	}

@@ -55,7 +55,7 @@ var object = cel.MapType(cel.StringType, cel.DynType)
 // newEnv returns the environment shared by all expressions.
 func newEnv() (*cel.Env, error) {
 	subset := env.NewLibrarySubset()
-	for _, name := range temporal {
+	for _, name := range timeFunctions {
 		subset.AddExcludedFunctions(env.NewFunction(name))
 	}
 	options := []cel.EnvOption{
@@ -69,14 +69,14 @@ func newEnv() (*cel.Env, error) {
 		cel.Variable("args", object),
 		cel.Variable("tool", cel.StringType),
 	}
-	options = append(options, texts()...)
-	return cel.NewCustomEnv(append(options, paths()...)...)
+	options = append(options, stringFunctions()...)
+	return cel.NewCustomEnv(append(options, pathFunctions()...)...)
 }
 
-// temporal are the functions for timestamps and durations, which are excluded. Those with a time
-// zone would read the environment and the disk, and without a clock none of them is useful.
+// timeFunctions are the functions for timestamps and durations, which are excluded. Those with a
+// time zone would read the environment and the disk, and without a clock none of them is useful.
 // Read-only.
-var temporal = []string{
+var timeFunctions = []string{
 	"timestamp", "duration", "getFullYear", "getMonth", "getDayOfYear", "getDate", "getDayOfMonth",
 	"getDayOfWeek", "getHours", "getMinutes", "getSeconds", "getMilliseconds",
 }

@@ -17,19 +17,19 @@ import (
 // expression cannot tell which value the server will use.
 type keys map[string][]string
 
-// spellings is the maximum number of spellings kept for one key. Two suffice: at least one of them
-// differs from the key that an expression reads.
-const spellings = 2
+// maxSpellings is the maximum number of spellings kept for one key. Two suffice: at least one of
+// them differs from the key that an expression reads.
+const maxSpellings = 2
 
 func (k keys) add(key string) {
 	folded := rawjson.Fold(key)
-	if all := k[folded]; len(all) < spellings && !slices.Contains(all, key) {
+	if all := k[folded]; len(all) < maxSpellings && !slices.Contains(all, key) {
 		k[folded] = append(all, key)
 	}
 }
 
-// doubt returns an error if k has another spelling of the key.
-func (k keys) doubt(key string) error {
+// checkSpelling returns an error if k has another spelling of the key.
+func (k keys) checkSpelling(key string) error {
 	for _, s := range k[rawjson.Fold(key)] {
 		if s != key {
 			return &Unreadable{fmt.Sprintf("the arguments cannot be read by an expression: a key differs from %q in letter case only", key)}

@@ -49,7 +49,7 @@ func (in *Input) variable(name string, want lookup) (any, error) {
 		if in.result == nil {
 			in.result = &piece{}
 			if in.firing.Result != nil {
-				converted := convertedFrom("contents of the result", in.firing.Result)
+				converted := convertFrom("contents of the result", in.firing.Result)
 				in.result = &converted
 			}
 		}

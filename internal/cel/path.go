@@ -10,8 +10,8 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
-// paths returns the functions for paths.
-func paths() []cel.EnvOption {
+// pathFunctions returns the functions for paths.
+func pathFunctions() []cel.EnvOption {
 	return []cel.EnvOption{
 		cel.Function("clean", cel.Overload("clean_string", []*cel.Type{cel.StringType}, cel.StringType,
 			cel.UnaryBinding(func(p ref.Val) ref.Val { return types.String(path.Clean(string(p.(types.String)))) }))),
@@ -78,12 +78,12 @@ func drive(p string) (drive, rest string) {
 
 // below compares two paths that use slashes as separators.
 func below(p, dir string) place {
-	if disguised(p) || path.IsAbs(p) != path.IsAbs(dir) {
+	if hasDisguisedParent(p) || path.IsAbs(p) != path.IsAbs(dir) {
 		return unknown
 	}
 	host := strings.HasPrefix(p, "//") != strings.HasPrefix(dir, "//") // a leading // names a host on some systems only
-	p, pUp := climbed(path.Clean(p))
-	dir, dirUp := climbed(path.Clean(dir))
+	p, pUp := splitParents(path.Clean(p))
+	dir, dirUp := splitParents(path.Clean(dir))
 	switch {
 	case pUp < dirUp && dir == "", pUp == dirUp && (p == dir || dir == "" || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")):
 		if host {
@@ -96,8 +96,8 @@ func below(p, dir string) place {
 	return outside
 }
 
-// climbed splits the leading ".." elements of a clean relative path from the rest.
-func climbed(p string) (rest string, ups int) {
+// splitParents splits the leading ".." elements of a clean relative path from the rest.
+func splitParents(p string) (rest string, ups int) {
 	if p == "." {
 		return "", 0
 	}
@@ -107,9 +107,9 @@ func climbed(p string) (rest string, ups int) {
 	return p, ups
 }
 
-// disguised reports whether an element of the path is ".." on a system that drops trailing spaces
-// and dots of names.
-func disguised(p string) bool {
+// hasDisguisedParent reports whether an element of the path is ".." on a system that drops trailing
+// spaces and dots of names.
+func hasDisguisedParent(p string) bool {
 	for part := range strings.SplitSeq(p, "/") {
 		if len(part) > 2 && strings.HasPrefix(part, "..") && strings.Trim(part, ". ") == "" {
 			return true

@@ -50,22 +50,22 @@ func (e environment) compile(src string, names *Names, want *cel.Type) (*program
 	if out := checked.OutputType(); want != nil && !out.IsExactType(cel.DynType) && !out.IsExactType(want) {
 		return nil, whole(fmt.Sprintf("the expression yields %s, not %s", article(out), article(want)), "")
 	}
-	if errs := slices.Concat(names.check(src, checked), dynamicPatterns(src, checked), homes(src, checked)); len(errs) > 0 {
+	if errs := slices.Concat(names.check(src, checked), dynamicPatterns(src, checked), homeDirectories(src, checked)); len(errs) > 0 {
 		return nil, sorted(errs)
 	}
-	estimate, err := env.EstimateCost(checked, sizes{})
+	estimate, err := env.EstimateCost(checked, sizeEstimator{})
 	if err == nil && estimate.Min > maxCost {
 		return nil, whole("the expression takes too much work", "")
 	}
-	run, err := env.Program(checked, cel.CostLimit(maxCost), cel.CostTracking(prices{}), cel.OptimizeRegex(matching))
+	run, err := env.Program(checked, cel.CostLimit(maxCost), cel.CostTracking(costTracker{}), cel.OptimizeRegex(regexOptimization))
 	if err != nil {
 		return nil, whole(err.Error(), "")
 	}
-	return &program{run: run, out: checked.OutputType(), uses: idents(checked), keys: keysOf(checked)}, nil
+	return &program{run: run, out: checked.OutputType(), uses: freeVariables(checked), keys: keysOf(checked)}, nil
 }
 
-// matching makes [bounded] evaluate "matches". Read-only.
-var matching = &interpreter.RegexOptimization{Function: "matches", RegexIndex: 1, Factory: bounded}
+// regexOptimization makes [boundedMatch] evaluate "matches". Read-only.
+var regexOptimization = &interpreter.RegexOptimization{Function: "matches", RegexIndex: 1, Factory: boundedMatch}
 
 // check parses an expression and checks its types.
 func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
@@ -111,9 +111,9 @@ func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	return errs
 }
 
-// homes reports uses of within with a directory that begins with ~. Since no path is known to be in
-// a home directory, such an expression would fail for every path.
-func homes(src string, a *cel.Ast) (errs diag.List) {
+// homeDirectories reports uses of within with a directory that begins with ~. Since no path is
+// known to be in a home directory, such an expression would fail for every path.
+func homeDirectories(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("within")) {
 		args := e.AsCall().Args()
 		folder := args[len(args)-1]
@@ -133,9 +133,9 @@ func article(t *cel.Type) string {
 	return cmp.Or(words[name], t.String())
 }
 
-// idents returns the free variables of an expression with the members that it reads, or nil if it
-// reads the whole variable.
-func idents(a *cel.Ast) map[string][]string {
+// freeVariables returns the free variables of an expression with the members that it reads, or nil
+// if it reads the whole variable.
+func freeVariables(a *cel.Ast) map[string][]string {
 	uses := make(map[string][]string)
 	whole := make(map[string]bool)
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.KindMatcher(ast.IdentKind)) {
@@ -175,11 +175,11 @@ func (p *program) eval(variables func(name string, want lookup) (any, error)) (v
 	return v, err
 }
 
-// sizes provides upper bounds of data sizes for the cost estimate.
-type sizes struct{}
+// sizeEstimator provides upper bounds of data sizes for the cost estimate.
+type sizeEstimator struct{}
 
 // EstimateSize returns the bounds for a value that comes with a call.
-func (sizes) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
+func (sizeEstimator) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 	if n.ComputedSize() != nil || len(n.Path()) == 0 {
 		return nil
 	}
@@ -187,6 +187,6 @@ func (sizes) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 }
 
 // EstimateCallCost returns nil: CEL's own models estimate function calls.
-func (sizes) EstimateCallCost(string, string, *cost.AstNode, []cost.AstNode) *cost.CallEstimate {
+func (sizeEstimator) EstimateCallCost(string, string, *cost.AstNode, []cost.AstNode) *cost.CallEstimate {
 	return nil
 }

@@ -39,7 +39,7 @@ func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 				return nil, diag.List{errorAt(src, at, `"{" without "}"`, `write "{{" for the character itself`)}
 			}
 			v, err := c.Value(rest[1:1+end], names)
-			errs = append(errs, shifted(src, at+1, err)...)
+			errs = append(errs, shiftProblems(src, at+1, err)...)
 			t.parts = append(t.parts, part{value: v})
 			at += end + 2
 		default:
@@ -57,8 +57,8 @@ func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	return t, nil
 }
 
-// shifted moves the problems of an embedded expression by its offset in src.
-func shifted(src string, by int, err error) diag.List {
+// shiftProblems moves the problems of an embedded expression by its offset in src.
+func shiftProblems(src string, by int, err error) diag.List {
 	list, _ := err.(diag.List)
 	for i, e := range list {
 		list[i] = errorAt(src, by+e.Offset, e.Msg, e.Hint)
@@ -79,13 +79,13 @@ func (t *Template) Text(in *Input) string {
 			b.WriteByte('?')
 			continue
 		}
-		b.WriteString(shown(v))
+		b.WriteString(display(v))
 	}
 	return b.String()
 }
 
-// shown formats a value on one line: a string as it stands, other data as JSON.
-func shown(v any) string {
+// display formats a value on one line: a string as it stands, other data as JSON.
+func display(v any) string {
 	s, ok := v.(string)
 	if !ok {
 		doc, err := json.Marshal(v)

@@ -11,10 +11,10 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// texts returns the string functions that are missing in CEL's standard library. Each has a single
-// overload, so the types of its operands are certain, and none returns a string longer than
-// maxArgs.
-func texts() []cel.EnvOption {
+// stringFunctions returns the string functions that are missing in CEL's standard library. Each has
+// a single overload, so the types of its operands are certain, and none returns a string longer
+// than maxArgs.
+func stringFunctions() []cel.EnvOption {
 	str, list := cel.StringType, cel.ListType(cel.StringType)
 	one := func(name string, f func(string) string) cel.EnvOption {
 		return cel.Function(name, cel.MemberOverload(name+"_string", []*cel.Type{str}, str, cel.UnaryBinding(func(v ref.Val) ref.Val {

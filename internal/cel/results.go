@@ -47,7 +47,7 @@ func (r *Results) Holds(c *gate.Call, value []byte, content string, number int) 
 			if value == nil {
 				return nil, &Unreadable{"the call returned no data"}
 			}
-			p := convertedFrom("contents of the result", value)
+			p := convertFrom("contents of the result", value)
 			return p.value, p.err
 		}
 		return nil, nil // a variable of a comprehension

@@ -11,13 +11,13 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// prices tracks the actual cost of function calls. CEL estimates it only for values whose type it
-// knows at compile time; values from arguments would cost nothing.
-type prices struct{}
+// costTracker tracks the actual cost of function calls. CEL estimates it only for values whose type
+// it knows at compile time; values from arguments would cost nothing.
+type costTracker struct{}
 
 // CallCost returns 1 plus a tenth for each byte of the string operands and results. Searching a
 // list costs 1 more for each of its elements.
-func (prices) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
+func (costTracker) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
 	if function == operators.Equals || function == operators.NotEquals {
 		return nil // CEL knows the size of both operands
 	}
@@ -59,12 +59,12 @@ func elements(v ref.Val) int {
 	return int(n)
 }
 
-// maxMatching bounds the cost of one regular expression match: the length of the text times the
+// maxMatchCost bounds the cost of one regular expression match: the length of the text times the
 // number of instructions. RE2 takes time proportional to this product.
-const maxMatching = 64 << 20
+const maxMatchCost = 64 << 20
 
-// bounded returns a call of matches with a literal pattern, which is compiled once.
-func bounded(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
+// boundedMatch returns a call of matches with a literal pattern, which is compiled once.
+func boundedMatch(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func bounded(call interpreter.InterpretableCall, pattern string) (interpreter.In
 		switch {
 		case !ok:
 			return types.NoSuchOverloadErr()
-		case len(text)*size > maxMatching:
+		case len(text)*size > maxMatchCost:
 			return failure("the text is too long for this pattern")
 		}
 		return types.Bool(re.MatchString(string(text)))
