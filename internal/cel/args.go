@@ -18,12 +18,6 @@ const (
 	maxValues = 20_000  // JSON values within them
 )
 
-// An Unreadable error is the reason why an expression cannot read the data of a call.
-type Unreadable struct{ Msg string }
-
-// Error returns the message.
-func (e *Unreadable) Error() string { return e.Msg }
-
 // A document is a JSON object that expressions read as data. Members are converted on first use, so
 // a large text that no expression reads costs nothing. A document is not safe for concurrent use.
 type document struct {
@@ -225,4 +219,10 @@ func number(text string) (any, error) {
 		return nil, errors.New("a number is too small")
 	}
 	return f, nil
+}
+
+// lookup describes the parts of an object that an expression reads.
+type lookup struct {
+	members []string // members that it reads; nil: all
+	keys    []string // keys that it reads in the object or below
 }

@@ -52,3 +52,9 @@ func sorted(l diag.List) error {
 func whole(msg, hint string) error {
 	return diag.List{{Line: 1, Column: 1, Msg: msg, Hint: hint}}
 }
+
+// An Unreadable error is the reason why an expression cannot read the data of a call.
+type Unreadable struct{ Msg string }
+
+// Error returns the message.
+func (e *Unreadable) Error() string { return e.Msg }

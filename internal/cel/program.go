@@ -26,12 +26,6 @@ type program struct {
 	keys []string            // keys that it reads by name
 }
 
-// lookup describes the parts of an object that an expression reads.
-type lookup struct {
-	members []string // members that it reads; nil: all
-	keys    []string // keys that it reads in the object or below
-}
-
 // compile checks and compiles an expression. If want is not nil, the result must have this type. A
 // result whose type is unknown at compile time, such as a field of the arguments, is checked at
 // evaluation. The error is a [diag.List].
