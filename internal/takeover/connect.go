@@ -3,33 +3,17 @@ package takeover
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 
-	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/textfile"
 )
-
-// A Connection holds the arguments of connect.
-type Connection struct {
-	Client string
-	File   string // client's file; empty: the usual one
-	Config string // configuration file with the servers
-	Launch clientcfg.Launch
-	// Servers are the servers of the configuration. The client's entries for them are replaced.
-	Servers []config.Server
-	All     bool     // replace all servers, including those that the configuration lacks
-	Only    []string // replace only these servers
-}
 
 // Connect replaces servers of a client with one entry that runs petrigate.
 func (d *Driver) Connect(ctx context.Context, c Connection) error {
@@ -131,20 +115,6 @@ func (d *Driver) connect(f *file, s step, connected bool) error {
 	return nil
 }
 
-// checkOnly returns an error for a name in --only that the client does not have.
-func (c Connection) checkOnly(items []item) error {
-	var names []string
-	for _, i := range items {
-		names = append(names, i.entry.Name)
-	}
-	for _, name := range c.Only {
-		if !slices.Contains(names, name) {
-			return usage("the client has no server %q%s", name, text.DidYouMean(name, "", names))
-		}
-	}
-	return nil
-}
-
 // checkNameFree returns an error if another server already uses petrigate's name, because its entry
 // would be lost.
 func (d *Driver) checkNameFree(f *file, items []item, c Connection) error {
@@ -157,37 +127,6 @@ func (d *Driver) checkNameFree(f *file, items []item, c Connection) error {
 		}
 	}
 	return nil
-}
-
-// replaces reports whether connect removes the entry.
-func (d *Driver) replaces(c Connection, i item) bool {
-	switch {
-	case i.own:
-		return true
-	case len(c.Only) > 0:
-		return slices.Contains(c.Only, i.entry.Name)
-	case c.All:
-		return true
-	}
-	theirs, why := d.load(c.Config, i.server)
-	return slices.ContainsFunc(c.Servers, func(s config.Server) bool {
-		named := s.Name == i.entry.Name
-		if why != "" {
-			return named // it is unknown what the entry runs
-		}
-		return sameServer(s, theirs) && (named || slices.Equal(s.Args, theirs.Args)) // possibly imported under another name
-	})
-}
-
-// sameServer reports whether two servers have the same URL, or run the same program with any
-// arguments.
-func sameServer(a, b config.Server) bool {
-	return a.URL == b.URL && programName(a.Command) == programName(b.Command)
-}
-
-// programName returns the base name of a command, without .exe and in lower case.
-func programName(command string) string {
-	return strings.TrimSuffix(strings.ToLower(command[strings.LastIndexAny(command, `/\`)+1:]), ".exe")
 }
 
 // noteDirectServers lists the servers that the client still reaches directly.
@@ -388,27 +327,4 @@ func (d *Driver) noteStillConnected(f *file, after []byte) error {
 		d.say("note: it still runs petrigate, as before connect: remove that entry by hand%s", text.Escape(f.backupHint()))
 	}
 	return err
-}
-
-// apply writes the file, or removes it if exists is false.
-func (f *file) apply(after []byte, exists bool) error {
-	switch {
-	case !exists && f.exists:
-		return os.Remove(f.target)
-	case exists && string(after) != string(f.src):
-		return f.write(after)
-	}
-	return nil
-}
-
-// dropBackup removes the backup if it has the given contents.
-func (f *file) dropBackup(before []byte) error {
-	kept, err := os.ReadFile(f.backup())
-	if errors.Is(err, fs.ErrNotExist) || err == nil && string(kept) != string(before) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return os.Remove(f.backup())
 }

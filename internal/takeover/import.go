@@ -13,7 +13,6 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
-	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -174,26 +173,6 @@ func freeName(known map[string]any, name string) string {
 	}
 }
 
-// load reads a server as a configuration would. why is the reason if the server does not load.
-func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, why string) {
-	if s.Refused != "" {
-		return loaded, s.Refused
-	}
-	text := splice.Object{{Key: "version", Value: 1}, {Key: "mcpServers", Value: splice.Object{{Key: s.Name, Value: s.Fields}}}}
-	c, err := config.Parse(file, []byte(text.YAML("\n")), config.Options{Env: d.System.Env})
-	if list, ok := diag.Find(err); ok && len(list) > 0 {
-		why = list[0].Msg
-		if list[0].Hint != "" {
-			why += " (" + list[0].Hint + ")"
-		}
-		return loaded, why
-	}
-	if err != nil {
-		return loaded, err.Error()
-	}
-	return c.Servers[0], ""
-}
-
 // configHeader is the beginning of a new configuration.
 const configHeader = `# The configuration of petrigate. "petrigate check" says what is wrong with it.
 version: 1
@@ -329,4 +308,21 @@ func variableFor(name string) string {
 		}
 		return r
 	}, strings.TrimLeft(name, "-"))
+}
+
+// name returns the name of the server in the configuration.
+func (t ImportedServer) name() string {
+	if t.As != "" {
+		return t.As
+	}
+	return t.Name
+}
+
+// rename sets the name of the server in the configuration, and adapts the rules that name it.
+func (t *ImportedServer) rename(as string) {
+	t.As = as
+	t.Left = slices.Clone(t.Left)
+	for i, g := range t.Left {
+		t.Left[i].Rule = strings.Replace(g.Rule, " "+t.Name+".", " "+as+".", 1)
+	}
 }

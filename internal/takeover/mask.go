@@ -1,6 +1,8 @@
 package takeover
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -75,4 +77,13 @@ func unescaped(line string) string {
 		n, _ := strconv.ParseUint(s[2:], 16, 8) // cannot fail: two hexadecimal digits
 		return string(rune(n))
 	})
+}
+
+// jsonText encodes a text as JSON, without escaping HTML.
+func jsonText(s string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // cannot fail for a string
+	return bytes.TrimSpace(b.Bytes())
 }

@@ -1,7 +1,6 @@
 package takeover
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -170,13 +169,4 @@ func (d *Driver) writeRecord(f *file, n *record) error {
 func (d *Driver) copySource(f *file) (string, error) {
 	name := filepath.Join(d.State, fmt.Sprintf("taken-%s-%s%s", f.client.Name, digest(f.src), filepath.Ext(f.path)))
 	return name, d.writeState(name, f.src)
-}
-
-// jsonText encodes a text as JSON, without escaping HTML.
-func jsonText(s string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // cannot fail for a string
-	return bytes.TrimSpace(b.Bytes())
 }

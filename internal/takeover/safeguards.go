@@ -3,8 +3,6 @@ package takeover
 import (
 	"errors"
 	"io/fs"
-	"slices"
-	"strings"
 
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
@@ -46,23 +44,6 @@ func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 		}
 	}
 	return all
-}
-
-// name returns the name of the server in the configuration.
-func (t ImportedServer) name() string {
-	if t.As != "" {
-		return t.As
-	}
-	return t.Name
-}
-
-// rename sets the name of the server in the configuration, and adapts the rules that name it.
-func (t *ImportedServer) rename(as string) {
-	t.As = as
-	t.Left = slices.Clone(t.Left)
-	for i, g := range t.Left {
-		t.Left[i].Rule = strings.Replace(g.Rule, " "+t.Name+".", " "+as+".", 1)
-	}
 }
 
 // printNotes prints what a person should know about an imported server.

@@ -16,13 +16,6 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A Proxy is a running proxy.
-type Proxy struct {
-	PID    int
-	Config string
-	URL    string // empty: a proxy that serves a client over stdio
-}
-
 // A HookService is the user service that connect --hooks offers to install. It runs the proxy for
 // the hooks.
 type HookService struct {
@@ -266,11 +259,6 @@ func (d *Driver) UsesService(m *service.Manager, name string) bool {
 		}
 	}
 	return false
-}
-
-// mayAsk reports whether the hooks of an agent may connect to a proxy with the configuration.
-func (h HookInspection) mayAsk(s clientcfg.System, config string) bool {
-	return slices.ContainsFunc(h.There, func(t clientcfg.Hook) bool { return t.Asks(s, config) })
 }
 
 // RemoveUnusedService removes the service if no agent uses it any more, after confirmation.

@@ -1,0 +1,136 @@
+package takeover
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/textfile"
+)
+
+// A file is the current state of a client's configuration file.
+type file struct {
+	client clientcfg.Client
+	path   string // path for messages
+	target string // path with symbolic links resolved
+	exists bool
+	src    []byte
+	doc    *splice.Document
+}
+
+// firstExisting returns the first file that exists, or the first file if none does.
+func firstExisting(files []string) string {
+	for _, file := range files {
+		if _, err := os.Lstat(file); err == nil {
+			return file
+		}
+	}
+	return files[0]
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// readRegular reads a regular file. It refuses others: reading a named pipe would block.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+// write replaces the contents of the file, which must not have changed since it was read.
+func (f *file) write(after []byte) error {
+	if err := f.unchanged(); err != nil {
+		return err
+	}
+	if !f.exists {
+		if err := os.MkdirAll(filepath.Dir(f.target), 0o700); err != nil {
+			return fmt.Errorf("making the folder of %s: %w", f.path, err)
+		}
+	}
+	return textfile.Replace(f.target, after)
+}
+
+// apply writes the file, or removes it if exists is false.
+func (f *file) apply(after []byte, exists bool) error {
+	switch {
+	case !exists && f.exists:
+		return os.Remove(f.target)
+	case exists && string(after) != string(f.src):
+		return f.write(after)
+	}
+	return nil
+}
+
+// unchanged returns an error if the file has changed since it was read.
+func (f *file) unchanged() error {
+	now, err := readRegular(f.target)
+	if errors.Is(err, fs.ErrNotExist) {
+		now, err = nil, nil
+		if f.exists {
+			err = fmt.Errorf("it is gone; nothing was written. Run the verb again")
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("reading %s again: %w", f.path, err)
+	}
+	if !bytes.Equal(now, f.src) {
+		return fmt.Errorf("%s has changed since it was shown; nothing was written. Run the verb again", f.path)
+	}
+	return nil
+}
+
+// backup returns the path of the backup that connect makes.
+func (f *file) backup() string {
+	if strings.HasSuffix(f.client.Name, "-hooks") { // the same file may also contain servers
+		return f.target + ".before-petrigate-hooks"
+	}
+	return f.target + ".before-petrigate"
+}
+
+// backupHint returns a message suffix that names the backup of an earlier connect, if it exists.
+func (f *file) backupHint() string {
+	if _, err := os.Lstat(f.backup()); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("; the file as it was before is perhaps in %s", f.backup())
+}
+
+// keepBackup copies the file to its backup, readable only by this user, because it may contain
+// secrets. A backup of an earlier connect is kept, unless first is set: it predates petrigate's
+// entry.
+func (f *file) keepBackup(first bool) error {
+	_, err := os.Lstat(f.backup())
+	if !f.exists || err == nil && !first {
+		return nil
+	}
+	if err := textfile.ReplacePrivate(f.backup(), f.src); err != nil {
+		return fmt.Errorf("making a backup: %w", err)
+	}
+	return nil
+}
+
+// dropBackup removes the backup if it has the given contents.
+func (f *file) dropBackup(before []byte) error {
+	kept, err := os.ReadFile(f.backup())
+	if errors.Is(err, fs.ErrNotExist) || err == nil && string(kept) != string(before) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.Remove(f.backup())
+}

@@ -1,0 +1,100 @@
+package takeover
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A HookInspection describes the file of an agent's hooks.
+type HookInspection struct {
+	clientcfg.Hooks
+	File     string
+	Exists   bool
+	There    []clientcfg.Hook
+	Programs []string // absolute paths of the programs that the hooks run
+	Kept     bool     // connect wrote the hooks
+	Off      []string // settings that disable all hooks of the agent, in this file and those of the current directory
+	Problem  string
+}
+
+// mayAsk reports whether the hooks of an agent may connect to a proxy with the configuration.
+func (h HookInspection) mayAsk(s clientcfg.System, config string) bool {
+	return slices.ContainsFunc(h.There, func(t clientcfg.Hook) bool { return t.Asks(s, config) })
+}
+
+// InspectHooks reads the hook files of all agents.
+func (d *Driver) InspectHooks() (all []HookInspection) {
+	for _, h := range clientcfg.AllHooks() {
+		one := HookInspection{Hooks: h, File: firstExisting(h.File().Files(d.System))}
+		f, err := d.open(h.File(), "")
+		if err != nil {
+			one.Problem = err.Error()
+		} else {
+			one.Exists, one.There = f.exists, h.Installed(f.doc)
+			one.Programs = h.Programs(f.doc)
+			n, err := d.readRecord(f)
+			one.Kept = n != nil && err == nil
+			one.Off = d.disabledBy(h, f)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// HookedAgents returns the agents that run petrigate as a hook. complete is false if a file could
+// not be read.
+func (d *Driver) HookedAgents() (agents []string, complete bool) {
+	complete = true
+	for _, h := range d.InspectHooks() {
+		complete = complete && h.Problem == ""
+		if len(h.There) > 0 {
+			agents = append(agents, h.Agent)
+		}
+	}
+	return agents, complete
+}
+
+// disabledBy lists the settings that disable all hooks of an agent: in its own file, or in one of
+// the project in the current directory, which its author controls.
+func (d *Driver) disabledBy(h clientcfg.Hooks, own *file) (all []string) {
+	files := []*file{own}
+	client := h.File()
+	for _, name := range h.Beside(own.path) {
+		if filepath.Ext(name) == ".toml" {
+			client.Format = splice.TOML
+		}
+		if f, err := d.open(client, name); err == nil && !slices.ContainsFunc(files, func(o *file) bool { return o.target == f.target }) {
+			files = append(files, f)
+		}
+	}
+	for _, f := range files {
+		if why := h.Off(f.doc); f.exists && why != "" {
+			all = append(all, f.path+" has "+why)
+		}
+	}
+	return all
+}
+
+// findHooks returns the hooks of a client.
+func findHooks(name string) (clientcfg.Hooks, error) {
+	c, err := Find(name)
+	if err != nil {
+		return clientcfg.Hooks{}, err
+	}
+	h, ok := clientcfg.HooksOf(c.Name)
+	if !ok {
+		var names []string
+		for _, h := range clientcfg.AllHooks() {
+			names = append(names, h.Client)
+		}
+		return h, usage("%s has no hooks that petrigate knows; %s have", c.Title, text.And(names))
+	}
+	return h, nil
+}
+
+// hooksAt is the path of the hooks in the files of all agents.
+var hooksAt = []string{"hooks"}

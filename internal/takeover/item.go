@@ -1,0 +1,147 @@
+package takeover
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/diag"
+)
+
+// An item is one server entry of a client's file.
+type item struct {
+	at     splice.Place
+	entry  splice.Entry
+	server clientcfg.Server
+	own    bool // the entry runs petrigate
+}
+
+// open finds and reads the file of a client. A non-empty name overrides the usual path.
+func (d *Driver) open(c clientcfg.Client, name string) (*file, error) {
+	f := &file{client: c, path: name}
+	if name == "" {
+		f.path = firstExisting(c.Files(d.System))
+	} else if abs, err := filepath.Abs(name); err == nil {
+		f.path = abs
+	}
+	f.target = f.path
+	real, err := filepath.EvalSymlinks(f.path)
+	switch {
+	case err == nil:
+		f.target, f.exists = real, true
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("reading the file of %s: %w", c.Title, err)
+	case isLink(f.path):
+		return nil, fmt.Errorf("%s is a symbolic link to a file that does not exist; make that file, or remove the link", f.path)
+	}
+	if f.exists {
+		if f.src, err = readRegular(f.target); err != nil {
+			return nil, fmt.Errorf("reading the file of %s: %w", c.Title, err)
+		}
+	}
+	f.doc, err = splice.Parse(f.path, f.src, c.Format)
+	return f, err
+}
+
+// items returns the server entries of a file, except servers that are built into the client.
+func (d *Driver) items(f *file, doc *splice.Document) (all []item, err error) {
+	beside := d.besideFiles(f)
+	for _, at := range f.client.Places(doc) {
+		entries, err := doc.Entries(at)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			s := f.client.Read(d.System, e.Name, e.Value)
+			if key := f.client.Closed(doc, at, e.Name); key != "" {
+				s.Disable(key)
+			}
+			for _, other := range beside {
+				if key := f.client.ClosedBeside(other.doc, f.path, e.Name); key != "" {
+					s.Disable(key + " in " + other.path)
+				}
+			}
+			if !s.Native {
+				all = append(all, item{at, e, s, runsUs(s)})
+			}
+		}
+	}
+	return all, nil
+}
+
+// besideFiles reads the additional files that affect the client's servers. Missing and unreadable
+// files are skipped; import reports the latter.
+func (d *Driver) besideFiles(f *file) (all []*file) {
+	for _, path := range f.client.Beside(d.System, f.path) {
+		src, err := readRegular(path)
+		if err != nil {
+			continue
+		}
+		if doc, err := splice.Parse(path, src, f.client.Format); err == nil {
+			all = append(all, &file{client: f.client, path: path, doc: doc})
+		}
+	}
+	return all
+}
+
+// load reads a server as a configuration would. why is the reason if the server does not load.
+func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, why string) {
+	if s.Refused != "" {
+		return loaded, s.Refused
+	}
+	text := splice.Object{{Key: "version", Value: 1}, {Key: "mcpServers", Value: splice.Object{{Key: s.Name, Value: s.Fields}}}}
+	c, err := config.Parse(file, []byte(text.YAML("\n")), config.Options{Env: d.System.Env})
+	if list, ok := diag.Find(err); ok && len(list) > 0 {
+		why = list[0].Msg
+		if list[0].Hint != "" {
+			why += " (" + list[0].Hint + ")"
+		}
+		return loaded, why
+	}
+	if err != nil {
+		return loaded, err.Error()
+	}
+	return c.Servers[0], ""
+}
+
+// runsUs reports whether a server entry runs petrigate, which must not serve itself. The name of
+// the entry is not sufficient: another server may use it.
+func runsUs(s clientcfg.Server) bool {
+	command, url, args := launchOf(s)
+	named, serves := s.Name == Ours, slices.Contains(args, "serve")
+	if url != "" {
+		return named
+	}
+	return (named || serves && args[0] == "serve") && programName(command) == Ours || named && serves
+}
+
+// launchOf returns the command and arguments, or the URL, of a server.
+func launchOf(s clientcfg.Server) (command, url string, args []string) {
+	for _, m := range s.Fields {
+		switch v := m.Value.(type) {
+		case string:
+			switch m.Key {
+			case "command":
+				command = v
+			case "url":
+				url = v
+			}
+		case []string:
+			if m.Key == "args" {
+				args = v
+			}
+		}
+	}
+	return command, url, args
+}
+
+// programName returns the base name of a command, without .exe and in lower case.
+func programName(command string) string {
+	return strings.TrimSuffix(strings.ToLower(command[strings.LastIndexAny(command, `/\`)+1:]), ".exe")
+}
