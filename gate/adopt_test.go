@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// pass decides a call on s, applies what it changes, and returns its number.
+// pass decides a call on s, applies the change, and returns the call's number.
 func pass(t *testing.T, s *gate.State, c gate.Call) uint64 {
 	t.Helper()
 	d, delta := s.Policy().Decide(s, c, nil)
@@ -20,7 +20,7 @@ func pass(t *testing.T, s *gate.State, c gate.Call) uint64 {
 	return a.Ticket.Number
 }
 
-// marking is that of the net.
+// marking returns the marking of the net.
 func marking(t *testing.T, s *gate.State, net string) string {
 	t.Helper()
 	states := s.Policy().NetsOf(s)
@@ -31,9 +31,8 @@ func marking(t *testing.T, s *gate.State, net string) string {
 	return states[i].Marking.String()
 }
 
-// TestAdopt takes a state over: a net that is the same goes on, one that is
-// another under the same name begins anew, and calls in flight move those that
-// they still wait for.
+// TestAdopt converts a state to another policy: an unchanged net keeps its state, a different net
+// with the same name starts anew, and calls in flight move the nets that still wait for them.
 func TestAdopt(t *testing.T) {
 	same := handNet("same", map[string]int{"p": 1}, "d: p -> q | deploy")
 	same.Transitions[0].Deferred = true
@@ -87,8 +86,8 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// TestPreparedAgain holds that a prepared call is decided on the state that it
-// is given, whatever another state said of it.
+// TestPreparedAgain checks that a prepared call is decided on the given state, regardless of
+// earlier decisions on other states.
 func TestPreparedAgain(t *testing.T) {
 	slow := handNet("slow", map[string]int{"t": 0}, "use: t -> u | a", "tick: u -> t |")
 	slow.Transitions[1].Every = time.Minute
@@ -109,8 +108,8 @@ func TestPreparedAgain(t *testing.T) {
 
 func first(d gate.Decision, _ *gate.Delta) gate.Decision { return d }
 
-// TestOffered shows that an advisory net yields by the tools that a prepared
-// call brings along, as it does by those of the state.
+// TestOffered checks that the tools of a prepared call determine whether an advisory net yields,
+// like those of the state.
 func TestOffered(t *testing.T) {
 	net := handNet("advice", map[string]int{"p": 0}, "never: p -> p | a")
 	net.Advisory = true
@@ -126,7 +125,7 @@ func TestOffered(t *testing.T) {
 	}
 }
 
-// TestLeft counts for limits only.
+// TestLeft checks that only limits have a number of remaining calls.
 func TestLeftOf(t *testing.T) {
 	p := newPolicy(t, limitNet("a", 2, "session"), blockNet("b"))
 	s := p.NewState(nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// hides is a net that blocks these tools until "unlock" is called.
+// hides returns a net that blocks these tools until "unlock" is called.
 func hides(name string, priority int, tools string) gate.Net {
 	n := handNet(name, map[string]int{"locked": 1}, "unlock: locked -> open [observe] | unlock", "use: open -> open | "+tools)
 	n.Priority = priority
@@ -28,7 +28,7 @@ func advisory(n gate.Net) gate.Net {
 	return n
 }
 
-// advertised is "shown; hidden by net, ...; the rest".
+// advertised formats the result as "shown; hidden by net, ...; the rest".
 func advertised(s *gate.Session, tools string) string {
 	var calls []gate.Call
 	for _, tool := range strings.Fields(tools) {
@@ -102,7 +102,7 @@ func hideAll(pattern string) gate.Net {
 	return n
 }
 
-// TestAdvertiseFollows: what is shown follows what happens.
+// TestAdvertiseFollows checks that the shown tools change with the state.
 func TestAdvertiseFollows(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, hides("n", 0, "a b"), window(1, time.Minute))
 	show := func(want string) {
@@ -130,7 +130,7 @@ func TestAdvertiseFollows(t *testing.T) {
 	show("a b x")
 }
 
-// TestArgumentsKeepATool: a tool that some arguments let pass is shown.
+// TestArgumentsKeepATool checks that a tool is shown if some arguments let it pass.
 func TestArgumentsKeepATool(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	label := func(text string) gate.Tool { return gate.Tool{Name: text} }
@@ -178,7 +178,7 @@ func TestArgumentsKeepATool(t *testing.T) {
 			}
 		})
 	}
-	// A word that matches exempts nothing.
+	// A matching word exempts nothing.
 	o := gate.PolicyOptions{Labels: labels(gate.Map{Tool: "sh", Field: "c", As: "read", Match: contains("ls")})}
 	if got := advertised(play(t, o, unless(blockNet("sh"), label("read"))).Session, "sh x"); got != "x; sh by block-sh" {
 		t.Error(got)
@@ -203,8 +203,8 @@ func TestAdvertiseWithMappers(t *testing.T) {
 	}
 }
 
-// TestHiddenIsRefused: where nothing is exempt, what is hidden is refused and
-// what is shown is not, whatever the arguments.
+// TestHiddenIsRefused checks that, without exemptions, hidden tools are refused and shown tools
+// pass, whatever the arguments.
 func TestHiddenIsRefused(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, hides("n", 0, "a b"), sequenceNet("c", "d"), limitNet("a", 1, "session"))
 	p.Offer([]gate.Call{{Tool: "a"}, {Tool: "b"}, {Tool: "c"}, {Tool: "d"}})

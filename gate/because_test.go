@@ -6,7 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestBecause: the words of the author come first in refusals and in questions to a person.
+// TestBecause checks that the author's explanation comes first in refusals and in questions to a
+// person.
 func TestBecause(t *testing.T) {
 	n := gate.Net{Name: "n", Places: []string{"a", "b"}, Initial: map[string]int{"a": 1}, Cause: gate.CauseBlock, Transitions: []gate.Transition{
 		{Name: "ask", Inputs: []string{"a"}, Outputs: []string{"a"}, Tools: gate.Tools("deploy"), Manual: true},
@@ -36,8 +37,8 @@ func TestBecause(t *testing.T) {
 	}
 }
 
-// TestBecauseCounts: two nets that differ in the words of their author are two, and
-// another policy.
+// TestBecauseCounts checks that nets with different explanations are different nets and make
+// different policies.
 func TestBecauseCounts(t *testing.T) {
 	net := func(because string) gate.Net {
 		return gate.Net{Name: "n", Because: because, Labels: &gate.Labels{}, Places: []string{"a"}, Transitions: []gate.Transition{

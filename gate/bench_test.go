@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// sixtyRules is a policy as large as people write them: five statements are
-// about "busy", one is about "single", the others are about other tools.
+// sixtyRules is a policy as large as people write them: five statements are about "busy", one is
+// about "single", and the others are about other tools.
 func sixtyRules(b *testing.B) *gate.Policy {
 	nets := []gate.Net{
 		limitNet("single", 1<<30, "session"),
@@ -56,9 +56,9 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkDecideKeyed decides calls under sixty rules of which ten have a key: six of
-// them are about the call, of which three block it, or one. It then does so in a session,
-// which moves its nets and settles the call.
+// BenchmarkDecideKeyed decides calls under sixty rules, ten of them with a key: six apply to the
+// call, and one or three of those block it. It then does so in a session, which moves its nets and
+// settles the call.
 func BenchmarkDecideKeyed(b *testing.B) {
 	var nets []gate.Net
 	for i := range 10 {

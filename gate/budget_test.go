@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// hourNet limits the calls of a in an hour.
+// hourNet limits the calls of a per hour.
 func hourNet(n int) gate.Net {
 	net := limitNet("a", n, "hour")
 	net.Transitions[2].Tools, net.Transitions[2].Observe = nil, false
@@ -19,34 +19,34 @@ func hourNet(n int) gate.Net {
 	return net
 }
 
-// onceNet limits the calls of a that are under way at once.
+// onceNet limits the concurrent calls of a.
 func onceNet(n int) gate.Net {
 	return ruleNet("limit-a-"+strconv.Itoa(n)+"-at-once", gate.CauseLimit, "", map[string]int{"budget": n},
 		gate.Transition{Name: "do-a", Inputs: []string{"budget"}, Outputs: []string{"budget"}, Tools: gate.Tools("a"), Deferred: true})
 }
 
-// refillNet gives back a call of a for each call, or each success, of c.
+// refillNet refunds a call of a for each call, or each success, of c.
 func refillNet(n int, successful bool) gate.Net {
 	net := limitNet("a", n, "c")
 	net.Transitions[2].Deferred = successful
 	return net
 }
 
-// keyed is the net for each value of a field.
+// keyed gives the net a key.
 func keyed(n gate.Net) gate.Net {
 	n.Key = []gate.Field{{Path: "k"}}
 	return n
 }
 
-// shadowed is the net in shadow.
+// shadowed puts the net in shadow mode.
 func shadowed(n gate.Net) gate.Net {
 	n.Shadow = true
 	return n
 }
 
-// edits plays a script: "a" is a call that passes, "a!" one that is refused, "end" and
-// "fail" settle the oldest call, "+10m" lets time pass, and "=5" puts the policy with that
-// number in force. "a1" carries 1 as its amount, and as its value of the key.
+// edits plays a script: "a" is a call that passes, "a!" one that is refused, "end" and "fail"
+// settle the oldest call, "+10m" lets time pass, and "=5" activates the policy with that number.
+// "a1" has 1 as its amount and as its value of the key.
 func edits(t *testing.T, script string, net func(n int) []gate.Net) {
 	t.Helper()
 	var s *gate.State
@@ -92,7 +92,7 @@ func edits(t *testing.T, script string, net func(n int) []gate.Net) {
 	}
 }
 
-// TestEditedLimits: what is used up of a limit stays so when its number changes.
+// TestEditedLimits checks that the usage of a limit survives a change of its number.
 func TestEditedLimits(t *testing.T) {
 	one := func(net func(int) gate.Net) func(int) []gate.Net {
 		return func(n int) []gate.Net { return []gate.Net{net(n)} }
@@ -119,7 +119,7 @@ func TestEditedLimits(t *testing.T) {
 	each := func(net func(int) []gate.Net) func(int) []gate.Net {
 		return func(n int) []gate.Net { return []gate.Net{keyed(net(n)[0])} }
 	}
-	// odd numbers enforce
+	// policies with odd numbers enforce
 	shadow := func(n int) []gate.Net {
 		net := limitNet("a", n, "session")
 		net.Shadow = n%2 == 0
@@ -180,7 +180,7 @@ func TestEditedLimits(t *testing.T) {
 	}
 }
 
-// TestKinOfLimits tells which limits are of the same calls.
+// TestKinOfLimits checks which limits count the same calls.
 func TestKinOfLimits(t *testing.T) {
 	shared := limitNet("a", 3, "session")
 	shared.Scope = gate.ScopePrincipal
@@ -217,8 +217,8 @@ func TestKinOfLimits(t *testing.T) {
 	}
 }
 
-// TestManyLimits: of several limits of the same calls each goes on as that which is most
-// like it.
+// TestManyLimits checks that several limits of the same calls are each continued by the most
+// similar one.
 func TestManyLimits(t *testing.T) {
 	s := newPolicy(t, hourNet(6), limitNet("a", 9, "session"), limitNet("b", 1, "session")).NewState(nil)
 	pass(t, s, call("a"))
@@ -237,7 +237,7 @@ func TestManyLimits(t *testing.T) {
 	}
 }
 
-// TestMapsThatFeed: a net begins anew if a map changes by which it names calls.
+// TestMapsThatFeed checks that a net starts anew if a map that names its calls changes.
 func TestMapsThatFeed(t *testing.T) {
 	policy := func(pattern string, more ...string) *gate.Policy {
 		read := func(string) bool { return true }
@@ -277,7 +277,7 @@ func TestMapsThatFeed(t *testing.T) {
 	}
 }
 
-// TestHeld: a net that was written by hand is not replaced while it is not at its start.
+// TestHeld checks that a hand-written net is not replaced unless it is in its initial state.
 func TestHeld(t *testing.T) {
 	net := func(name string, tokens int) gate.Net {
 		n := handNet(name, map[string]int{"p": tokens}, "x: p -> q | deploy", "back: q -> p | back")
@@ -315,8 +315,8 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestSwappedNames: where a net gets the state of one of another name, the net of its own
-// name has not lost it.
+// TestSwappedNames checks that a net does not report a lost state if another net took that state
+// over under a new name.
 func TestSwappedNames(t *testing.T) {
 	one, two := handNet("one", map[string]int{"p": 1}, "x: p -> q | a"), handNet("two", map[string]int{"p": 1}, "x: p -> q | b")
 	s := newPolicy(t, one, two).NewState(nil)
@@ -332,8 +332,8 @@ func TestSwappedNames(t *testing.T) {
 	}
 }
 
-// TestIntoShadow: a net keeps its state in shadow, for all values, and counts nothing of
-// what was before.
+// TestIntoShadow checks that a net keeps its state when it enters shadow mode, for all values, and
+// that its counts start at 0.
 func TestIntoShadow(t *testing.T) {
 	net := keyed(limitNet("a", 1, "session"))
 	s := newPolicy(t, net).NewState(nil)
@@ -360,7 +360,7 @@ func TestIntoShadow(t *testing.T) {
 	}
 }
 
-// TestCharge: what is used up can be taken over without the policy under which it was.
+// TestCharge checks that usage can be taken over without the old policy.
 func TestCharge(t *testing.T) {
 	p := newPolicy(t, limitNet("a", 5, "session"), blockNet("b"))
 	s := p.NewState(nil)
@@ -394,8 +394,8 @@ func TestCharge(t *testing.T) {
 	}
 }
 
-// TestOddLimits: a limit that takes more than it has, or several tokens, is one with
-// nothing left, or none.
+// TestOddLimits checks that a net that takes several tokens for a call, or none, is not a limit
+// with a budget, and that a limit with more calls in flight than tokens has nothing left.
 func TestOddLimits(t *testing.T) {
 	heavy := limitNet("a", 6, "session")
 	heavy.Transitions[1].Inputs = []string{"ready", "budget", "budget"}

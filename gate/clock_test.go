@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// window is a limit of n calls of x with one token back every so often.
+// window returns a limit of n calls of x, with one token refunded per period.
 func window(n int, every time.Duration) gate.Net {
 	def := ruleNet("limit-x", gate.CauseLimit, fmt.Sprintf("x has reached its limit of %d calls.", n), map[string]int{"budget": n, "spent": 0},
 		gate.Transition{Name: "do-x", Inputs: []string{"ready", "budget"}, Outputs: []string{"ready", "spent"}, Tools: gate.Tools("x")},
@@ -27,8 +27,8 @@ func callAt(text string, t time.Time) gate.Call {
 	return c
 }
 
-// clockPlay is a script: "x@20s" calls x, "x@20s!" is refused, with "=10s" it
-// says when to come again, "@30s" is a look at the state. Times count from noon.
+// clockPlay is a script: "x@20s" calls x, "x@20s!" is refused, with "=10s" as the retry time,
+// "@30s" checks the state. Times count from noon.
 func clockPlay(t *testing.T, p *player, script string) {
 	t.Helper()
 	for _, step := range strings.Fields(script) {
@@ -89,7 +89,7 @@ func TestClock(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.net.AllowUnbounded = true
-			for i := range c.net.Transitions { // a*1000 is a thousand a
+			for i := range c.net.Transitions { // a*1000 means a thousand times a
 				tr := &c.net.Transitions[i]
 				if len(tr.Inputs) == 1 && tr.Inputs[0] == "a*1000" {
 					tr.Inputs = strings.Fields(strings.Repeat("a ", 1000))
@@ -104,8 +104,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestTokensByTheClockAreBounded: a net without bound stops at a number that
-// can be counted.
+// TestTokensByTheClockAreBounded checks that the clock stops producing tokens at maxTokens.
 func TestTokensByTheClockAreBounded(t *testing.T) {
 	n := handNet("n", map[string]int{"a": 1}, "t: a -> a b [1us]", "u: b -> b | x")
 	n.AllowUnbounded = true
@@ -116,13 +115,13 @@ func TestTokensByTheClockAreBounded(t *testing.T) {
 	}
 }
 
-// TestOutcomesAndTheClock: an outcome at an unknown time never makes a clock
-// tick earlier than one at a known time.
+// TestOutcomesAndTheClock checks that an outcome at an unknown time never makes a clock tick
+// earlier than one at a known time.
 func TestOutcomesAndTheClock(t *testing.T) {
 	n := handNet("n", map[string]int{"budget": 2}, "do: budget -> spent [deferred] | x", "refill: spent -> budget [1m]")
 	for _, c := range []struct {
 		name  string
-		ended time.Duration // -1: not told
+		ended time.Duration // -1: unknown
 		look  time.Duration
 		want  string
 	}{
@@ -148,12 +147,12 @@ func TestOutcomesAndTheClock(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, n)
 	first, second := p.allowCall(callAt("x", noon), nil).Ticket, p.allowCall(callAt("x", noon), nil).Ticket
 	first.SettleAt(gate.Success, noon)
-	second.Settle(gate.Success) // at which time? the first token may be back since long
+	second.Settle(gate.Success) // at an unknown time: the first token might have been back long ago
 	p.Tick(noon.Add(10 * time.Minute))
 	p.marking("spent:2")
 }
 
-// TestACallWithoutATime moves no clock, and does not make one tick early.
+// TestACallWithoutATime checks that such a call moves no clock and does not make one tick early.
 func TestACallWithoutATime(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, window(2, time.Minute))
 	clockPlay(t, p, "x@0s")
@@ -188,8 +187,8 @@ func TestASessionStartsItsClocks(t *testing.T) {
 	clockPlay(t, &player{t, gate.NewSession(policy, gate.SessionOptions{})}, "x@9s!=10s x@19s")
 }
 
-// TestRetryOfSeveralNets: the time to come again is that of the last net, and
-// there is none where one net does not open by the clock.
+// TestRetryOfSeveralNets checks that the retry time is that of the last net, and 0 if the clock
+// does not unblock some net.
 func TestRetryOfSeveralNets(t *testing.T) {
 	slow := handNet("slow", map[string]int{"a": 1}, "x: a -> b | x", "t: b -> a [1h30m]")
 	p := play(t, gate.PolicyOptions{}, window(1, time.Minute), slow)
@@ -215,7 +214,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// A watch ends when the clock takes its tokens, and lasts where it does not.
+// A watch ends if the clock takes its tokens, and otherwise continues.
 func TestTheClockEndsAWatch(t *testing.T) {
 	for want, clock := range map[string]string{"done:1": "t: b -> c [1s]", "c:1": "t: a -> c [1s]"} {
 		n := handNet("n", map[string]int{"a": 1}, clock, "see: a -> done [deferred] [observe] | x")
@@ -227,7 +226,7 @@ func TestTheClockEndsAWatch(t *testing.T) {
 	}
 }
 
-// A net that cannot rest is closed, and opens when the clock brings it to rest.
+// A net that does not come to rest blocks until the clock brings it to rest.
 func TestTheClockAndANetThatIsStuck(t *testing.T) {
 	n := restless("")
 	n.Transitions[0].Tools, n.Transitions[0].Every = nil, time.Second
@@ -238,7 +237,7 @@ func TestTheClockAndANetThatIsStuck(t *testing.T) {
 	p.marking("b:20001, e:1, z:1")
 }
 
-// TestLazyClock: it makes no difference how often the time is told.
+// TestLazyClock checks that the number of calls of Tick makes no difference.
 func TestLazyClock(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range soak.Count(300) {

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// saysOK is a judge that takes a result for a success if it, or its text, is "ok".
+// saysOK is a judge that accepts a result as a success if the result or its text is "ok".
 type saysOK struct{}
 
 func (saysOK) Holds(_ *gate.Call, value []byte, text string, number int) bool {
@@ -35,7 +35,7 @@ func TestConditions(t *testing.T) {
 		call   gate.Call
 		end    gate.End
 		want   gate.Outcome
-		source string // of the condition that does not hold
+		source string // of the violated condition
 	}{
 		{gate.Call{Tool: "bash"}, ok, gate.Success, ""},
 		{gate.Call{Tool: "bash"}, gate.End{Outcome: gate.Success, Text: "ok"}, gate.Success, ""},
@@ -65,8 +65,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestBrokenConditionIsSaid: a refusal for lack of evidence names the condition that the last result did not meet, until
-// a call counts; so it is for each value of a key.
+// TestBrokenConditionIsSaid checks that a refusal for lack of evidence names the condition that the
+// last result violated, until a call counts, also for each value of a key.
 func TestBrokenConditionIsSaid(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	l := &gate.Labels{Maps: shellMaps(words), Successes: []gate.Condition{{Tool: "sh", Source: "ok", Judge: saysOK{}, Number: 7}}}

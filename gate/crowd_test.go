@@ -17,8 +17,8 @@ func minuteNet() gate.Net {
 	return n
 }
 
-// TestValuesAreFreed: values that the clock has put back to the start make room for
-// others, but for those of the call itself.
+// TestValuesAreFreed checks that values that the clock has reset make room for others, except the
+// values of the call itself.
 func TestValuesAreFreed(t *testing.T) {
 	sum := sumNet(1, time.Minute)
 	sum.Name, sum.Key, sum.Sum.Field = "n", []gate.Field{{Path: "channel"}}, gate.Field{Path: "n"}
@@ -38,7 +38,7 @@ func TestValuesAreFreed(t *testing.T) {
 		if r, ok := p.Decide(post("[3,4,5]", time.Minute), nil).(*gate.Refusal); !ok || r.Kind != gate.KindBlocked {
 			t.Error("three values are more than two")
 		}
-		p.allowCall(post("[1,3]", time.Minute), nil) // 2 is as at the start again, and so is 1
+		p.allowCall(post("[1,3]", time.Minute), nil) // 2 is in the default state again, and so is 1
 		p.refuseCall(post("4", time.Minute+1), nil, gate.KindBlocked, "n")
 		p.allowCall(post("[4,5]", 2*time.Minute), nil)
 		var kept []string
@@ -59,7 +59,7 @@ func contactsNet() gate.Net {
 	return n
 }
 
-// TestResultsBeyondTheBound: a result with more values than are kept is no evidence of any.
+// TestResultsBeyondTheBound checks that a result with too many values is evidence for none of them.
 func TestResultsBeyondTheBound(t *testing.T) {
 	p := play(t, gate.PolicyOptions{Keys: 2}, contactsNet())
 	shows := func(result string) {
@@ -77,7 +77,7 @@ func TestResultsBeyondTheBound(t *testing.T) {
 	p.status("require-contacts-before-send (active): ready:1 for each to; a: gate:1; b: gate:1")
 }
 
-// TestResultsReadInPart: an element that is no value takes nothing from the others.
+// TestResultsReadInPart checks that an element without a value does not affect the other elements.
 func TestResultsReadInPart(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, contactsNet())
 	p.allow("contacts").Ticket.End(gate.End{Outcome: gate.Success, Result: []byte(`["a",null,{"name":"Eve"},"b"]`)})
@@ -85,7 +85,8 @@ func TestResultsReadInPart(t *testing.T) {
 	p.refuse(`send {"to":"c"}`, gate.KindBlocked, "require-contacts-before-send")
 }
 
-// TestResultsBeyondTheBoundEndWaits: values that wait for the call settle all the same.
+// TestResultsBeyondTheBoundEndWaits checks that values that wait for the call are settled
+// nevertheless.
 func TestResultsBeyondTheBoundEndWaits(t *testing.T) {
 	n := handNet("n", map[string]int{"p": 1}, "do: p -> q [deferred] | contacts", "saw: p -> r [observe] [deferred] | contacts", "then: q -> p | send")
 	n.Key = []gate.Field{{Path: "to"}}
@@ -95,8 +96,8 @@ func TestResultsBeyondTheBoundEndWaits(t *testing.T) {
 	p.status("n (active): p:1 for each to; a: q:1")
 }
 
-// TestValuesKeptForWatches: a value that was only kept because a call under way cannot
-// count for it makes room once that call has ended.
+// TestValuesKeptForWatches checks that a value that was stored only for a call in flight makes room
+// when that call has ended.
 func TestValuesKeptForWatches(t *testing.T) {
 	p := play(t, gate.PolicyOptions{Keys: 1}, contactsNet())
 	first := p.allow("contacts").Ticket
@@ -111,7 +112,7 @@ func TestValuesKeptForWatches(t *testing.T) {
 	p.status("require-contacts-before-send (active): ready:1 for each to")
 }
 
-// TestCrowdsInShadow: a net in shadow keeps no more values than one that blocks.
+// TestCrowdsInShadow checks that a net in shadow mode stores no more values than one that blocks.
 func TestCrowdsInShadow(t *testing.T) {
 	n := minuteNet()
 	p := play(t, gate.PolicyOptions{Keys: 2}, shadow(n))
@@ -136,8 +137,8 @@ func TestNegativeKeys(t *testing.T) {
 	}
 }
 
-// TestCrowdsInThePast: a value that a net cannot keep any more does not keep the other
-// nets from being moved by a call that was made.
+// TestCrowdsInThePast checks that if one net cannot store a value of a call that was made, the
+// other nets still move.
 func TestCrowdsInThePast(t *testing.T) {
 	other := limitNet("post", 3, "session")
 	p := play(t, gate.PolicyOptions{Keys: 1}, minuteNet(), other)
@@ -149,7 +150,7 @@ func TestCrowdsInThePast(t *testing.T) {
 	p.status("n (active): budget:1 for each channel; 0: spent:1", other.Name+" (active): ready:1")
 }
 
-// TestReplayOfNetsThatDoNotRest: nor does a net that would not come to rest.
+// TestReplayOfNetsThatDoNotRest checks the same for a net that would not come to rest.
 func TestReplayOfNetsThatDoNotRest(t *testing.T) {
 	other := limitNet("x", 2, "session")
 	p := play(t, gate.PolicyOptions{}, restless(""), other)
@@ -160,7 +161,7 @@ func TestReplayOfNetsThatDoNotRest(t *testing.T) {
 	}
 }
 
-// TestCrowdsOfClocks: values that the clock has put back make room for those in a result.
+// TestCrowdsOfClocks checks that values that the clock has reset make room for those in a result.
 func TestCrowdsOfClocks(t *testing.T) {
 	n := handNet("n", map[string]int{"p": 1}, "saw: p -> q [observe] [deferred] | contacts", "then: q -> p | send", "forget: q -> p [1m]")
 	n.Key = []gate.Field{{Path: "to"}}
@@ -182,7 +183,8 @@ func TestCrowdsOfClocks(t *testing.T) {
 	}
 }
 
-// TestFewerKeys: a policy that keeps fewer values than there are adds none.
+// TestFewerKeys checks that a policy with a smaller bound adds no values to a state that exceeds
+// it.
 func TestFewerKeys(t *testing.T) {
 	policy := func(keys int) *gate.Policy {
 		p, err := gate.NewPolicy([]gate.Net{minuteNet()}, gate.PolicyOptions{Keys: keys})

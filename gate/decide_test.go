@@ -49,7 +49,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// twoNames is a net whose calls of x carry the names in as, in their order.
+// twoNames returns a net whose calls of x have the names in as, in that order.
 func twoNames(n gate.Net, as ...string) gate.Net {
 	n.Mapper = func(gate.Call) []gate.Name {
 		var names []gate.Name
@@ -164,7 +164,7 @@ func TestDuplicates(t *testing.T) {
 	}
 	p.Withdraw(ask)
 	b := p.allowCall(c, nil)
-	// The waiting call may come again under an id that is taken.
+	// The waiting call may be decided again although its ID is taken.
 	other := p.Decide(gate.Call{ID: "2", Tool: "deploy"}, nil).(*gate.Ask)
 	p.refuseCall(gate.Call{ID: "1", Tool: "deploy"}, other.Grant(), gate.KindDuplicate)
 	b.Ticket.Settle(gate.Success)
@@ -208,7 +208,7 @@ func TestGrantsThatDoNotCount(t *testing.T) {
 		}
 	}
 	p.refuseCall(a.Call, &gate.Grant{Number: a.Number}, gate.KindStateChanged, "approve-before-deploy")
-	p.allowCall(a.Call, a.Grant()) // nothing was consumed
+	p.allowCall(a.Call, a.Grant()) // no token was consumed
 }
 
 func TestStateChanged(t *testing.T) {
@@ -222,7 +222,7 @@ func TestStateChanged(t *testing.T) {
 	p.Reset()
 	p.allowCall(call("deploy"), b.Grant())
 
-	// Consent to one transition is none to another.
+	// Approval of one transition does not apply to another.
 	p = play(t, gate.PolicyOptions{}, handNet("n", map[string]int{"s": 1}, "staging: s -> t [manual] | deploy", "production: t -> s [manual] | deploy"))
 	a, b = p.ask("deploy"), p.ask("deploy")
 	p.allowCall(call("deploy"), a.Grant())
@@ -301,7 +301,7 @@ func TestABrokenMapperBlocks(t *testing.T) {
 	}
 }
 
-// restless is a net that does not come to rest once it holds 20,000 tokens.
+// restless returns a net that does not come to rest once it holds 20,000 tokens.
 func restless(flags string) gate.Net {
 	n := handNet("n", map[string]int{"a": 20_000}, "go: a -> b "+flags+" | x", "move: b c -> c d")
 	n.Transitions[0].Inputs = nil
@@ -321,7 +321,7 @@ func TestANetThatDoesNotComeToRest(t *testing.T) {
 	p = play(t, gate.PolicyOptions{}, approvalNet("x"), restless(""))
 	p.refuseCall(call("x"), p.ask("x").Grant(), gate.KindBlocked, "n")
 
-	// At a result it is too late to refuse; the net blocks from then on.
+	// It is too late to refuse at a result, so the net blocks all later calls.
 	p = play(t, gate.PolicyOptions{}, restless("[deferred]"))
 	p.success("x")
 	if r := p.refuse("x", gate.KindBlocked, "n"); r.Text != "Net 'n' does not come to rest." {

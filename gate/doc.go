@@ -47,7 +47,7 @@
 // A transition with [Transition.Every] fires by the clock, which is the time of the calls: a net is
 // advanced when it is evaluated, so no timers run in between. [Net.Scope] determines which calls a
 // net counts: sessions created with the same [Shared] share its state. A net in shadow mode
-// ([Net.Shadow]) records what it would have done and has no effect, and [Session.Advertise] selects
+// ([Net.Shadow]) records its decisions and has no effect, and [Session.Advertise] selects
 // the tools of [Session.Offer] that are worth showing to a client.
 //
 // # Structure

@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// evidenceNet is "require first before then": both lists, and the fields of their calls.
+// evidenceNet is "require first before then", with both lists of tools and the key fields of their
+// calls.
 func evidenceNet(first, then []string, earns, waits []gate.Field) gate.Net {
 	return gate.Net{
 		Name: "n", Places: []string{"ready", "gate"}, Initial: map[string]int{"ready": 1},
@@ -18,8 +19,8 @@ func evidenceNet(first, then []string, earns, waits []gate.Field) gate.Net {
 	}
 }
 
-// TestEvidence: a call that is listed as evidence and as what needs it passes only by the
-// success of an earlier call, and its own success counts for later ones.
+// TestEvidence checks that a call that is listed both as evidence and as gated passes only because
+// of an earlier success, and that its own success counts for later calls.
 func TestEvidence(t *testing.T) {
 	path := func(p string) []gate.Field { return []gate.Field{{Path: p}} }
 	links := []gate.Field{{Path: "$.links[*]", Result: true}}
@@ -82,8 +83,8 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestShownBeside: while a page is being read, what it shows does not count; a link for
-// which there was unused evidence since then is not shown twice.
+// TestShownBeside checks that the result of a call does not count while the call is in flight, and
+// that a link that already has unused evidence does not get it twice.
 func TestShownBeside(t *testing.T) {
 	p, err := gate.NewPolicy([]gate.Net{evidenceNet([]string{"search", "get"}, []string{"get"},
 		[]gate.Field{{Path: "$.links[*]", Result: true}}, []gate.Field{{Path: "url"}})}, gate.PolicyOptions{})
@@ -108,7 +109,7 @@ func TestShownBeside(t *testing.T) {
 	if begin("get", "a") != nil {
 		t.Error("a call in flight is evidence for another one")
 	}
-	show(late, `"a"`) // there was unused evidence of a while it ran
+	show(late, `"a"`) // there was unused evidence of a meanwhile
 	if begin("get", "a") != nil {
 		t.Error("a search that ran beside unused evidence counts")
 	}
@@ -118,7 +119,7 @@ func TestShownBeside(t *testing.T) {
 	}
 }
 
-// TestClearsItself: an approved call that ends what restricts it clears with its success.
+// TestClearsItself checks that an approved call that lifts a restriction lifts it with its success.
 func TestClearsItself(t *testing.T) {
 	p, err := gate.NewPolicy([]gate.Net{{
 		Name: "n", Places: []string{"clean", "tainted"}, Initial: map[string]int{"clean": 1},

@@ -6,8 +6,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A grant is good for one admission of the call that was asked about; the next call is
-// asked about anew.
+// A grant is valid for one admission of the call in question; the next call is asked about again.
 func ExampleAsk_Grant() {
 	s := newSession(toolApproval)
 	call := gate.Call{ID: "1", Tool: "bash", Args: []byte(`{"command":"make"}`)}
@@ -15,7 +14,7 @@ func ExampleAsk_Grant() {
 	for _, step := range ask.Steps {
 		fmt.Println(step.Net, step.Transition, step.Reason)
 	}
-	grant := ask.Grant() // a person has agreed
+	grant := ask.Grant() // a person has approved
 	fmt.Printf("%T\n", s.Decide(call, grant))
 	fmt.Printf("%T\n", s.Decide(gate.Call{ID: "2", Tool: "bash"}, grant))
 	// Output:
@@ -24,7 +23,7 @@ func ExampleAsk_Grant() {
 	// *gate.Ask
 }
 
-// Where nobody agrees, the question says how to refuse.
+// Without an approval, the question supplies the refusal.
 func ExampleAsk_Refusal() {
 	s := newSession(toolApproval)
 	ask := s.Decide(gate.Call{ID: "1", Tool: "edit"}, nil).(*gate.Ask)
@@ -37,14 +36,14 @@ func ExampleAsk_Refusal() {
 	// edit requires human approval.
 }
 
-// Whatever happens on the way, a ticket that is closed is settled, at worst as unknown.
+// Close guarantees that a ticket is settled on every path, at worst as unknown.
 func ExampleTicket_Close() {
 	s := newSession(backupBeforeDelete)
 	run := func(fails bool) {
 		allow := s.Decide(gate.Call{Tool: "backup"}, nil).(*gate.Allow)
 		defer allow.Ticket.Close()
 		if fails {
-			return // the outcome is not known: no backup
+			return // the outcome is unknown, so there is still no backup
 		}
 		allow.Ticket.Settle(gate.Success)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// keyedPolicy lets send write only to those whom contacts has shown.
+// keyedPolicy lets send write only to recipients that contacts has shown.
 func keyedPolicy() *gate.Policy {
 	n := sequenceNet("contacts", "send")
 	n.Key = []gate.Field{{Path: "to"}}
@@ -47,7 +47,7 @@ func ExamplePolicy_PrepareEnd() {
 	if p.ReadsResults() {
 		end.Result = []byte(`{"people": [{"email": "ann@example.org"}]}`)
 	}
-	prepared := p.PrepareEnd(end) // without a lock
+	prepared := p.PrepareEnd(end) // without holding a lock
 	s.Apply(prepared.Settle(s, d.(*gate.Allow).Ticket.Number))
 	for value, data := range s.Nets[0].Values.All() {
 		fmt.Println(value, data.Marking)

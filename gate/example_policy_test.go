@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// What nets a policy is made of, and whether it is another one than before.
+// The nets of a policy, and whether the policy has changed.
 func ExamplePolicy_Nets() {
 	policy := policyWith(backupBeforeDelete, threePushes)
 	for _, n := range policy.Nets() {
@@ -24,7 +24,7 @@ func ExamplePolicy_Nets() {
 	// true
 }
 
-// A rule that stands in two files is one net with one budget, not two.
+// A rule that occurs in two files is one net with one budget.
 func ExamplePolicy_Merged() {
 	first, again := threePushes, threePushes
 	first.Labels, again.Labels = &gate.Labels{}, &gate.Labels{}
@@ -40,7 +40,7 @@ func ExamplePolicy_Merged() {
 	// 1 net
 }
 
-// A policy in shadow records what it would have refused, and refuses nothing.
+// A policy in shadow mode records refusals without refusing anything.
 func ExamplePolicy_Shadow() {
 	policy, err := gate.NewPolicy([]gate.Net{backupBeforeDelete}, gate.PolicyOptions{Shadow: true})
 	if err != nil {
@@ -59,7 +59,7 @@ func ExamplePolicy_Shadow() {
 	// 1 refused by backup-before-delete
 }
 
-// Which tools are worth showing to a client, and what hides the others.
+// The tools worth showing to a client, and the nets that hide the others.
 func ExamplePolicy_Advertise() {
 	policy := policyWith(backupBeforeDelete)
 	a := policy.Advertise(policy.NewState(nil), []gate.Call{{Tool: "backup"}, {Tool: "delete"}, {Tool: "read"}}, time.Time{})
@@ -72,7 +72,7 @@ func ExamplePolicy_Advertise() {
 	// delete is hidden by backup-before-delete
 }
 
-// An admitted call is settled by its number, on whatever state the store has by then.
+// An admitted call is settled by its number, in the state that the store has by then.
 func ExamplePolicy_Settle() {
 	policy := policyWith(backupBeforeDelete)
 	state := policy.NewState(nil)
@@ -81,13 +81,13 @@ func ExamplePolicy_Settle() {
 	number := decision.(*gate.Allow).Ticket.Number
 	state.Apply(policy.Settle(state, number, gate.Success))
 	fmt.Println(policy.NetsOf(state)[0].Marking)
-	fmt.Println(policy.Settle(state, number, gate.Failure) == nil) // it is settled
+	fmt.Println(policy.Settle(state, number, gate.Failure) == nil) // already settled
 	// Output:
 	// saved:1
 	// true
 }
 
-// With the time at which a call ended, a clock that waits for it knows where to begin.
+// With the time when a call ended, a clock that waits for the call starts at the right time.
 func ExamplePolicy_SettleAt() {
 	policy := policyWith(gate.Net{
 		Name: "pause", Places: []string{"ready", "tired"}, Initial: map[string]int{"ready": 1},
@@ -110,7 +110,7 @@ func ExamplePolicy_SettleAt() {
 	// 1m10s ready:1
 }
 
-// All nets go back to their start; a call that was under way settles without effect.
+// All nets return to their initial state; a call in flight settles without effect.
 func ExamplePolicy_Reset() {
 	policy := policyWith(backupBeforeDelete)
 	state := policy.NewState(nil)
@@ -122,7 +122,7 @@ func ExamplePolicy_Reset() {
 	// Output: ready:1
 }
 
-// The nets that are named are active, the others wait for being switched on.
+// The named nets are active; the others can be switched on later.
 func ExamplePolicy_NewState() {
 	policy := policyWith(backupBeforeDelete, threePushes)
 	for _, active := range [][]string{nil, {"three-pushes"}} {
@@ -137,8 +137,8 @@ func ExamplePolicy_NewState() {
 	// three-pushes true
 }
 
-// A transition can list several tools. One action of a tool is a name of its own where a
-// net has labels.
+// A transition can list several tools. In a net with labels, an action of a tool is a name of its
+// own.
 func ExampleTools() {
 	s := newSession(gate.Net{
 		Name: "outbox", Labels: &gate.Labels{}, Places: []string{"left"}, Initial: map[string]int{"left": 1},
@@ -160,7 +160,7 @@ func ExampleTools() {
 	// mail to send is refused: One message is enough.
 }
 
-// What a principal has used up comes back for all its sessions.
+// The usage of a principal can be reset for all its sessions.
 func ExampleShared_Reset() {
 	once := threePushes
 	once.Initial = map[string]int{"budget": 1}
@@ -170,7 +170,7 @@ func ExampleShared_Reset() {
 	first := gate.NewSession(policy, gate.SessionOptions{Principal: alice})
 	second := gate.NewSession(policy, gate.SessionOptions{Principal: alice})
 	try(first, "push", gate.Success)
-	first.Reset() // of what is its own
+	first.Reset() // for the nets of the session itself
 	try(second, "push", gate.Success)
 	alice.Reset()
 	try(second, "push", gate.Success)
@@ -180,7 +180,7 @@ func ExampleShared_Reset() {
 	// push: allowed
 }
 
-// An argument that only describes a call does not belong to its identity.
+// An argument that only describes a call is not part of its identity.
 func ExamplePolicy_Ignored() {
 	policy, err := gate.NewPolicy(nil, gate.PolicyOptions{Ignored: []gate.Ignored{{Tool: "run", Field: "description"}}})
 	if err != nil {

@@ -15,7 +15,7 @@ var threePushes = gate.Net{
 	Reason:      "push is possible three times.",
 }
 
-// Each conversation has a session of its own; the policy is one for all.
+// Each conversation has its own session; all sessions share one policy.
 func ExampleNewSession() {
 	policy := policyWith(backupBeforeDelete)
 	first := gate.NewSession(policy, gate.SessionOptions{})
@@ -29,8 +29,8 @@ func ExampleNewSession() {
 	// delete: delete requires a successful call to backup first.
 }
 
-// A call that is settled elsewhere than where it was decided is known by its number.
-// Only the first success or failure counts.
+// A call that is settled elsewhere is identified by its number. Only the first success or failure
+// counts.
 func ExampleSession_Settle() {
 	s := newSession(backupBeforeDelete)
 	allow := s.Decide(gate.Call{ID: "1", Tool: "backup"}, nil).(*gate.Allow)
@@ -47,7 +47,7 @@ func ExampleSession_Settle() {
 	// delete: delete requires a successful call to backup first.
 }
 
-// A clock that waits for an outcome goes on from the time at which the call ended.
+// A clock that waits for an outcome continues at the time when the call ended.
 func ExampleSession_SettleAt() {
 	s := newSession(gate.Net{
 		Name: "pause", Places: []string{"ready", "tired"}, Initial: map[string]int{"ready": 1},
@@ -63,7 +63,7 @@ func ExampleSession_SettleAt() {
 	// Output: 10s
 }
 
-// A reset begins anew. What was under way settles without effect.
+// A reset returns all nets to their initial state. Calls in flight settle without effect.
 func ExampleSession_Reset() {
 	s := newSession(backupBeforeDelete)
 	allow := s.Decide(gate.Call{Tool: "backup"}, nil).(*gate.Allow)
@@ -76,7 +76,7 @@ func ExampleSession_Reset() {
 	// delete: delete requires a successful call to backup first.
 }
 
-// The verdict of each net on a call that is not made. It has no effect.
+// The verdict of each net on a call that is not made. Classify has no effect.
 func ExampleSession_Classify() {
 	s := newSession(backupBeforeDelete, toolApproval, threePushes)
 	for _, tool := range []string{"delete", "bash", "ls"} {
@@ -97,7 +97,7 @@ func ExampleSession_Classify() {
 	// ls: always free for tool-approval
 }
 
-// How many calls a limit still allows, and that a net that is no limit counts none.
+// The number of calls that a limit still allows; a net that is not a limit has none.
 func ExampleSession_Left() {
 	s := newSession(threePushes, backupBeforeDelete)
 	try(s, "push", gate.Success)
@@ -115,7 +115,7 @@ func ExampleSession_Left() {
 	// backup 0 false
 }
 
-// What could be called now, and which of it needs a person.
+// The calls that are possible now, and those that require approval.
 func ExampleSession_Enabled() {
 	s := newSession(backupBeforeDelete, toolApproval)
 	for _, e := range s.Enabled() {
@@ -127,7 +127,7 @@ func ExampleSession_Enabled() {
 	// tool-approval execWrite true
 }
 
-// The state of each net, for a program; Status has the same for a reader.
+// The state of each net as data; Status formats the same for people.
 func ExampleSession_Nets() {
 	s := newSession(backupBeforeDelete)
 	s.Decide(gate.Call{ID: "1", Tool: "backup"}, nil)
@@ -144,7 +144,7 @@ func ExampleSession_Nets() {
 	// backup-before-delete (active): ready:1 (1 in flight)
 }
 
-// A net that is switched off keeps its state and does not judge.
+// A net that is switched off keeps its state and does not take part in decisions.
 func ExampleSession_Deactivate() {
 	s := newSession(threePushes)
 	try(s, "push", gate.Success)
@@ -160,8 +160,7 @@ func ExampleSession_Deactivate() {
 	// net "three-pushes" is not active; active: none
 }
 
-// An advisory net yields where it would leave none of the offered tools that the
-// other nets allow.
+// An advisory net yields if it would leave none of the offered tools that the other nets allow.
 func ExampleSession_Offer() {
 	quiet := gate.Net{
 		Name: "quiet", Advisory: true, Places: []string{"never"},
@@ -180,8 +179,8 @@ func ExampleSession_Offer() {
 	// push: Better do nothing.
 }
 
-// While a call waits for a person, its id is taken. A question that nobody will answer
-// is withdrawn.
+// While a call waits for a person, its ID is taken. A question that will not be answered is
+// withdrawn.
 func ExampleSession_Withdraw() {
 	s := newSession(toolApproval)
 	call := gate.Call{ID: "1", Tool: "bash"}

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// policyWith is a policy of these nets.
+// policyWith returns a policy of these nets.
 func policyWith(nets ...gate.Net) *gate.Policy {
 	policy, err := gate.NewPolicy(nets, gate.PolicyOptions{})
 	if err != nil {
@@ -17,8 +17,8 @@ func policyWith(nets ...gate.Net) *gate.Policy {
 	return policy
 }
 
-// A store of one's own keeps a state, and applies what a decision changes once
-// that is durable. Names are found before the state is locked.
+// A custom store keeps a state and applies the change of a decision when it is durable. The names
+// of a call are computed before the state is locked.
 func ExamplePolicy_Prepare() {
 	policy := policyWith(backupBeforeDelete)
 	state := policy.NewState(nil)
@@ -37,7 +37,7 @@ func ExamplePolicy_Prepare() {
 	// delete: *gate.Allow
 }
 
-// A policy that is edited goes on with the state of the nets that are as they were.
+// After a policy was edited, unchanged nets keep their state.
 func ExamplePolicy_Adopt() {
 	state := policyWith(backupBeforeDelete, toolApproval).NewState(nil)
 	edited, kept := policyWith(backupBeforeDelete).Adopt(state, gate.AdoptOptions{})
@@ -51,7 +51,7 @@ func ExamplePolicy_Adopt() {
 	// true
 }
 
-// What a session is asked can be asked of a policy and a state as well.
+// The queries of a session are available for a policy and a state as well.
 func ExamplePolicy_Classify() {
 	policy := policyWith(backupBeforeDelete)
 	state := policy.NewState(nil)
@@ -71,7 +71,7 @@ func ExamplePolicy_Classify() {
 	// 0 0
 }
 
-// An operator switches a net off, and puts all nets back to their start.
+// An operator switches a net off and resets all nets.
 func ExamplePolicy_Toggle() {
 	policy := policyWith(backupBeforeDelete)
 	state := policy.NewState(nil)
@@ -88,7 +88,7 @@ func ExamplePolicy_Toggle() {
 	// net "backup-before-delete" is not active; active: none
 }
 
-// A question that nobody will answer does not keep the id of its call.
+// A question that will not be answered does not occupy the ID of its call.
 func ExampleAsk_Withdraw() {
 	policy := policyWith(toolApproval)
 	state := policy.NewState(nil)
@@ -100,7 +100,7 @@ func ExampleAsk_Withdraw() {
 	// 0
 }
 
-// A verdict of a limit says how many calls are left.
+// The verdict of a limit gives access to the number of remaining calls.
 func ExamplePolicy_Left() {
 	policy := policyWith(gate.Net{
 		Name: "two", Cause: gate.CauseLimit, Places: []string{"budget", "spent"}, Initial: map[string]int{"budget": 2},
@@ -112,7 +112,7 @@ func ExamplePolicy_Left() {
 	// 2 true
 }
 
-// Neither does it wait on a state of one's own.
+// The same applies to waiting calls in a custom store.
 func ExamplePolicy_Decide() {
 	policy := policyWith(toolApproval)
 	state := policy.NewState(nil)
@@ -125,7 +125,7 @@ func ExamplePolicy_Decide() {
 	// *gate.Ask *gate.Allow
 }
 
-// A proxy that decides many calls keeps one Prepared, which allocates nothing anew.
+// A proxy that decides many calls reuses one Prepared, which avoids allocations.
 func ExamplePrepared_Reset() {
 	policy := policyWith(backupBeforeDelete)
 	var prepared gate.Prepared
@@ -139,8 +139,8 @@ func ExamplePrepared_Reset() {
 	// read: *gate.Allow
 }
 
-// What was decided on a state that has changed since is decided again: the names of the
-// call are found already.
+// If the state has changed since a decision, the call is decided again; its names are already
+// computed.
 func ExamplePrepared_Decide() {
 	policy := policyWith(backupBeforeDelete)
 	saved := policy.NewState(nil)
@@ -157,7 +157,7 @@ func ExamplePrepared_Decide() {
 	// *gate.Allow
 }
 
-// What every net said is known of a refusal too.
+// The verdicts of all nets are available for a refusal, too.
 func ExamplePrepared_Verdicts() {
 	policy := policyWith(backupBeforeDelete)
 	prepared := policy.Prepare(gate.Call{Tool: "delete"})
@@ -169,7 +169,7 @@ func ExamplePrepared_Verdicts() {
 	// backup-before-delete true
 }
 
-// A decision changes nothing: its delta does, once it is applied.
+// A decision changes nothing; its delta does, once it is applied.
 func ExampleState_Apply() {
 	policy := policyWith(backupBeforeDelete)
 	state := policy.NewState(nil)
@@ -184,7 +184,7 @@ func ExampleState_Apply() {
 	// open: 1 backup
 }
 
-// What would be can be tried on a copy.
+// Possible changes can be tried on a copy.
 func ExampleState_Clone() {
 	policy := policyWith(backupBeforeDelete)
 	state := policy.NewState(nil)
@@ -195,7 +195,7 @@ func ExampleState_Clone() {
 	// Output: 0 1
 }
 
-// A net that counts equal calls in a row remembers which call it counted.
+// A net that counts equal calls in a row remembers the last call.
 func ExampleNetData_Row() {
 	policy := policyWith(gate.Net{
 		Name: "loops", Row: true, Places: []string{"tries"}, Initial: map[string]int{"tries": 2},
@@ -212,8 +212,8 @@ func ExampleNetData_Row() {
 	// Output: true false
 }
 
-// An edit of a file, while a test of all files is under way, keeps that test from being
-// evidence for this file. It stays evidence for the others.
+// An edit of a file during a test of all files prevents that test from being evidence for this
+// file. The test remains evidence for the others.
 func ExampleNetData_Lapsed() {
 	path := gate.Field{Path: "path"}
 	policy := policyWith(gate.Net{
@@ -242,8 +242,8 @@ func ExampleNetData_Lapsed() {
 	// no evidence: test
 }
 
-// A call in flight is told by its number and by the session that made it. A net in
-// shadow waits for it as one that decides would.
+// A call in flight is identified by its number and by the session that made it. A net in shadow
+// mode waits for it like one that decides.
 func ExampleNetData_Waits() {
 	net := backupBeforeDelete
 	net.Shadow = true
@@ -256,7 +256,7 @@ func ExampleNetData_Waits() {
 	// Output: false true false
 }
 
-// The state by which a net in shadow decides is the one that it would have if it blocked.
+// A net in shadow mode decides by the state that it would have if it blocked.
 func ExampleNetData_Deciding() {
 	net := backupBeforeDelete
 	net.Shadow = true
@@ -266,15 +266,15 @@ func ExampleNetData_Deciding() {
 	// Output: true
 }
 
-// The calls of two sessions can have the same number.
+// Calls of two sessions can have the same number.
 func ExampleFlight() {
 	one, two := gate.Flight{Owner: 1, Call: 3}, gate.Flight{Owner: 2, Call: 3}
 	fmt.Println(one.Is(&two), one.Is(&one))
 	// Output: false true
 }
 
-// What was used up of a limit stays so when its number changes. So it is where the states
-// are kept as bytes, and the policy under which they were is not there any more.
+// The usage of a limit survives a change of its number, even if states are stored as bytes and the
+// old policy is gone.
 func ExamplePolicy_Charge() {
 	before, now := policyWith(limitOfPushes(3)), policyWith(limitOfPushes(5))
 	state := before.NewState(nil)
@@ -288,14 +288,14 @@ func ExamplePolicy_Charge() {
 	// Output: 1 used up, left: [4]
 }
 
-// limitOfPushes is "limit push to 3 per session" with that number.
+// limitOfPushes returns "limit push to 3 per session" with the given number.
 func limitOfPushes(n int) gate.Net {
 	net := threePushes
 	net.Labels, net.Initial = &gate.Labels{}, map[string]int{"budget": n}
 	return net
 }
 
-// A limit that has shrunk below what was used up remembers the rest.
+// A limit that was lowered below its usage remembers the excess.
 func ExampleNetData_Debt() {
 	policy := policyWith(limitOfPushes(3))
 	shrunk := policy.Charge(0, policy.NewState(nil).Nets[0], big.NewRat(7, 1), time.Time{})

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// newSession is a session of a policy of these nets.
+// newSession returns a session of a policy of these nets.
 func newSession(nets ...gate.Net) *gate.Session {
 	policy, err := gate.NewPolicy(nets, gate.PolicyOptions{})
 	if err != nil {
@@ -19,7 +19,7 @@ func newSession(nets ...gate.Net) *gate.Session {
 	return gate.NewSession(policy, gate.SessionOptions{})
 }
 
-// try decides a call, says what came of it, and settles it as o.
+// try decides a call, prints the result, and settles the call with outcome o.
 func try(s *gate.Session, tool string, o gate.Outcome) {
 	switch d := s.Decide(gate.Call{Tool: tool}, nil).(type) {
 	case *gate.Refusal:
@@ -91,7 +91,7 @@ func ExampleSession_Decide() {
 	call := gate.Call{ID: "1", Tool: "bash", Args: []byte(`{"command":"make"}`)}
 	ask := s.Decide(call, nil).(*gate.Ask)
 	fmt.Println("question:", ask.Steps[0].Reason)
-	// The person agrees. The call is decided again, on the state of that moment.
+	// The person approves. The call is decided again in the current state.
 	allow := s.Decide(call, ask.Grant()).(*gate.Allow)
 	defer allow.Ticket.Close() // an early return settles as unknown
 	fmt.Println("gated by", allow.Nets[0].Transition)
@@ -130,7 +130,7 @@ func ExampleTicket_Settle() {
 	fmt.Print(s.Status())
 	allow.Ticket.Settle(gate.Unknown) // the connection was lost
 	try(s, "delete", gate.Success)
-	allow.Ticket.Settle(gate.Success) // the result came late
+	allow.Ticket.Settle(gate.Success) // the result arrived late
 	fmt.Print(s.Status())
 	// Output:
 	// backup-before-delete (active): ready:1 (1 in flight)
@@ -160,7 +160,7 @@ func ExampleSession_Activate() {
 	// backup-before-delete (inactive): ready:1
 }
 
-// A net may remember what succeeded, and judge the arguments of later calls by it.
+// A net can remember successful calls and use them to check the arguments of later calls.
 func ExampleNet_validate() {
 	net := backupBeforeDelete
 	net.OnSuccess = func(f gate.Firing) {
@@ -191,7 +191,7 @@ func ExampleNet_validate() {
 	// delete {"path":"a"} is allowed.
 }
 
-// Of several nets each one must agree.
+// If several nets apply to a call, all of them must agree.
 func Example_severalNets() {
 	limit := gate.Net{
 		Name: "two-deletes", Places: []string{"budget"}, Initial: map[string]int{"budget": 1},
@@ -221,7 +221,7 @@ func ExampleSession_Prompt() {
 	// State: ready:1
 }
 
-// Who wants to know of decisions is told of each, with all that is in it.
+// OnDecision receives each decision with all details.
 func ExampleSessionOptions() {
 	policy, err := gate.NewPolicy([]gate.Net{backupBeforeDelete}, gate.PolicyOptions{Shadow: true})
 	if err != nil {
@@ -268,7 +268,7 @@ func ExamplePolicy_Names() {
 	// loud false
 }
 
-// A policy of some of the nets decides by the names and under the options of the whole.
+// A policy of a subset of the nets uses the names and the options of the whole policy.
 func ExamplePolicy_Options() {
 	all, err := gate.NewPolicy([]gate.Net{backupBeforeDelete, toolApproval}, gate.PolicyOptions{Deny: true})
 	if err != nil {

@@ -16,7 +16,7 @@ var twicePerChannel = gate.Net{
 	Reason:      "{key} has had its two posts.",
 }
 
-// post makes the call and says what came of it.
+// post makes the call and prints the result.
 func post(s *gate.Session, args string) {
 	switch d := s.Decide(gate.Call{Tool: "post", Args: []byte(args)}, nil).(type) {
 	case *gate.Allow:
@@ -45,7 +45,7 @@ func ExampleNet_key() {
 	// twice (active): budget:2 for each channel; news: no tokens; team: no tokens
 }
 
-// The state of a net can be read, with the values that are not as at the start.
+// The state of a net lists the values that differ from the default state.
 func ExampleNetState_String() {
 	s := newSession(twicePerChannel)
 	post(s, `{"channel": "news"}`)
@@ -57,7 +57,7 @@ func ExampleNetState_String() {
 	// budget:2 for each channel; news: budget:1
 }
 
-// A policy bounds how many values a net keeps.
+// A policy bounds the number of values that a net stores.
 func ExamplePolicyOptions_keys() {
 	p, err := gate.NewPolicy([]gate.Net{twicePerChannel}, gate.PolicyOptions{Keys: 1})
 	if err != nil {
@@ -71,7 +71,7 @@ func ExamplePolicyOptions_keys() {
 	// Net 'twice' keeps 1 values of channel already, and the call would add one: no more are kept until they are reset.
 }
 
-// The state of a net has those values whose marking is not that of the net at large.
+// The state of a net contains the values whose marking differs from the default state.
 func ExampleValues() {
 	p := policyWith(twicePerChannel)
 	s := p.NewState(nil)
@@ -100,7 +100,7 @@ func ExampleSession_End() {
 	// require-contacts-before-send (active): ready:1 for each to; ann@example.org: gate:1
 }
 
-// Neither does it wait on a state of one's own.
+// The same works in a custom store.
 func ExamplePolicy_End() {
 	p := keyedPolicy()
 	s := p.NewState(nil)
@@ -111,7 +111,7 @@ func ExamplePolicy_End() {
 	// Output: [{to "ann@example.org"}] gate:1
 }
 
-// What is read of a result is read once, before states are locked.
+// A result is read once, before states are locked.
 func ExamplePreparedEnd_Settle() {
 	p := keyedPolicy()
 	prepared := p.PrepareEnd(gate.End{Outcome: gate.Success, Result: []byte(`{"people": [{"email": "ann@example.org"}]}`)})
@@ -124,13 +124,13 @@ func ExamplePreparedEnd_Settle() {
 	// Output: 1 true
 }
 
-// A caller need not keep results that no net reads.
+// A caller need not store results that no net reads.
 func ExamplePolicy_ReadsResults() {
 	fmt.Println(keyedPolicy().ReadsResults(), policyWith(twicePerChannel).ReadsResults())
 	// Output: true false
 }
 
-// The persons who are asked can be several.
+// Several persons can be asked.
 func ExampleAsk_Approvals() {
 	s := newSession(gate.Net{
 		Name:        "four-eyes",
@@ -143,7 +143,7 @@ func ExampleAsk_Approvals() {
 	// Output: 2 deploy requires the approval of 2 different people.
 }
 
-// A map can be about all tools whose names match a pattern.
+// A map can apply to all tools whose names match a pattern.
 func ExampleMap_glob() {
 	p := policyWith(gate.Net{
 		Name: "secrets", Places: []string{"never"},
@@ -169,12 +169,13 @@ func ExampleMap_glob() {
 	// list: allowed
 }
 
-// exitCode is a judge that knows one condition: the result is 0.
+// exitCode is a judge with one condition: the result is 0.
 type exitCode struct{}
 
 func (exitCode) Holds(_ *gate.Call, value []byte, _ string, _ int) bool { return string(value) == "0" }
 
-// A server that never sets isError: a condition decides which results of its tool are a success.
+// For a server that never sets isError, a condition decides which results of its tool are
+// successes.
 func ExamplePolicy_Judged() {
 	zero := gate.Condition{Tool: "run", Source: "result == 0", Judge: exitCode{}}
 	p, err := gate.NewPolicy(nil, gate.PolicyOptions{Labels: []*gate.Labels{{Successes: []gate.Condition{zero}}}})

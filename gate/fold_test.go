@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// toldApart is the bound of the package.
+// toldApart is the constant of the package.
 const toldApart = 16
 
 // lose makes n calls whose outcome stays unknown, and returns the number of the first.
@@ -23,7 +23,8 @@ func (p *player) lose(n int, text string) (first uint64) {
 	return first
 }
 
-// open checks how many open calls are told apart, and for how many more the first one stands.
+// open checks the number of open calls, and the number of further calls that the first one
+// represents.
 func (p *player) open(calls int, more uint64) {
 	p.t.Helper()
 	open := p.Open()
@@ -32,7 +33,7 @@ func (p *player) open(calls int, more uint64) {
 	}
 }
 
-// all settles a call as an operator does: with it, all that it stands for.
+// all settles a call together with all calls that it represents, as an operator does.
 func (p *player) all(number uint64) {
 	p.t.Helper()
 	if !p.End(number, gate.End{Outcome: gate.Failure, All: true}) {
@@ -40,7 +41,8 @@ func (p *player) all(number uint64) {
 	}
 }
 
-// TestManyUnknown: however many calls are cancelled, a session keeps few, and one of each tool.
+// TestManyUnknown checks that a session stores few calls, however many are canceled, and at least
+// one of each tool.
 func TestManyUnknown(t *testing.T) {
 	p := play(t, gate.PolicyOptions{})
 	first := p.lose(toldApart, "search")
@@ -54,7 +56,7 @@ func TestManyUnknown(t *testing.T) {
 	if running.Settle(gate.Success); p.Settle(first+toldApart, gate.Success) {
 		t.Error("a call is settled for which another stands")
 	}
-	p.Settle(first, gate.Success) // it, or one for which it stands
+	p.Settle(first, gate.Success) // the call, or one that it represents
 	p.open(toldApart+1, 9_999)
 	if p.Settle(first, gate.Unknown) {
 		t.Error("unknown twice")
@@ -65,7 +67,8 @@ func TestManyUnknown(t *testing.T) {
 	p.open(toldApart, 1)
 }
 
-// TestUnlikeUnknown: a call stands only for those that are calls of the same tool to any policy.
+// TestUnlikeUnknown checks that a call represents only calls that every policy would treat as calls
+// of the same tool.
 func TestUnlikeUnknown(t *testing.T) {
 	p := play(t, gate.PolicyOptions{})
 	p.lose(toldApart, "search")
@@ -80,7 +83,8 @@ func TestUnlikeUnknown(t *testing.T) {
 	}
 }
 
-// TestUnknownHolds: a call that has tokens in flight is told apart, and can still succeed.
+// TestUnknownHolds checks that a call with tokens in flight is stored separately and can still
+// succeed.
 func TestUnknownHolds(t *testing.T) {
 	const n = 40
 	p := play(t, gate.PolicyOptions{}, handNet("n", map[string]int{"idle": n}, "build: idle -> built [deferred] | build"))
@@ -97,7 +101,8 @@ func TestUnknownHolds(t *testing.T) {
 	p.status("n (active): idle:1")
 }
 
-// TestUnknownOfOneTool: of calls of one tool, those that hold tokens are told apart from others.
+// TestUnknownOfOneTool checks that calls of one tool that hold tokens are stored separately from
+// others.
 func TestUnknownOfOneTool(t *testing.T) {
 	net := handNet("n", map[string]int{"idle": 2}, "build: idle -> built [deferred] | build")
 	net.Labels = &gate.Labels{Maps: []gate.Map{{Tool: "bash", Field: "command", As: "build", Match: contains("make")}}}
@@ -113,8 +118,8 @@ func TestUnknownOfOneTool(t *testing.T) {
 	p.status("n (active): built:2")
 }
 
-// TestUnknownSpoils: calls that may still be under way spoil evidence until it is known of each, or
-// an operator knows, that it has ended.
+// TestUnknownSpoils checks that calls that may still be in flight spoil evidence until each of them
+// is known to have ended, or an operator says so.
 func TestUnknownSpoils(t *testing.T) {
 	for _, shadow := range []bool{false, true} {
 		net := freshNet("test", "push", "edit")
@@ -150,8 +155,8 @@ func TestUnknownSpoils(t *testing.T) {
 	}
 }
 
-// TestUnknownInShadow: a call does not stand for one that spoils evidence in the world in which
-// nets in shadow block, if it would not have been made there.
+// TestUnknownInShadow checks that a call does not represent one that spoils evidence in the
+// enforced world of nets in shadow mode, if it would not have been made there itself.
 func TestUnknownInShadow(t *testing.T) {
 	planned, edited := sequenceNet("plan", "edit"), freshNet("test", "push", "edit")
 	planned.Shadow, edited.Shadow = true, true
@@ -171,7 +176,7 @@ func TestUnknownInShadow(t *testing.T) {
 	}
 }
 
-// TestUnknownValues: one call stands for another only where it spoils the same values.
+// TestUnknownValues checks that a call represents another only if it spoils the same values.
 func TestUnknownValues(t *testing.T) {
 	net := freshNet("test", "push", "edit")
 	net.Key = []gate.Field{{Path: "path"}}
@@ -179,7 +184,7 @@ func TestUnknownValues(t *testing.T) {
 	a := p.lose(toldApart, `edit {"path":"a"}`)
 	b := p.lose(3, `edit {"path":"b"}`)
 	p.open(toldApart+1, 0)
-	all := p.lose(3, "edit") // of no value: all
+	all := p.lose(3, "edit") // without a value: all values
 	p.open(toldApart+2, 0)
 	p.lose(3, `edit {"path":"a"}`)
 	p.open(toldApart+2, 3)
@@ -205,7 +210,7 @@ func TestUnknownValues(t *testing.T) {
 	try("a", true)
 }
 
-// TestUnknownAdopted: a call stands for others under a policy that comes later too.
+// TestUnknownAdopted checks that a call still represents others under a later policy.
 func TestUnknownAdopted(t *testing.T) {
 	before, _ := gate.NewPolicy(nil, gate.PolicyOptions{})
 	after, _ := gate.NewPolicy([]gate.Net{freshNet("test", "push", "edit")}, gate.PolicyOptions{})
@@ -234,8 +239,9 @@ func TestUnknownAdopted(t *testing.T) {
 	}
 }
 
-// TestUnknownAtLarge: a call of before a change of the policy, whose arguments are not known any
-// more, spoils the evidence for all values. One that spoils it for a value does not stand for it.
+// TestUnknownAtLarge checks that a call from before a change of the policy, whose arguments are no
+// longer known, spoils the evidence for all values. A call that spoils it for one value does not
+// represent such a call.
 func TestUnknownAtLarge(t *testing.T) {
 	old, net := freshNet("test", "push", "edit", "move"), freshNet("test", "push", "edit")
 	net.Name, old.Key, net.Key = old.Name, []gate.Field{{Path: "path"}}, []gate.Field{{Path: "path"}}
@@ -267,8 +273,8 @@ func admit(t *testing.T, s *gate.State, text string) uint64 {
 	return a.Ticket.Number
 }
 
-// TestRandomUnknown: nothing passes because calls are not told apart. Beside a session in which
-// they are not, there is one in which no call is like another: each is of a server of its own.
+// TestRandomUnknown checks that merging calls of unknown outcome never lets a call pass. It
+// compares with a session where no calls are merged, because each call has a server of its own.
 func TestRandomUnknown(t *testing.T) {
 	nets := []gate.Net{
 		freshNet("test", "push", "edit"), taintNet("send", "edit", "clear"), sequenceNet("backup", "delete"),

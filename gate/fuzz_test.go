@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// dice draws small numbers from the bytes of a fuzz input; 0 when they end.
+// dice draws small numbers from the bytes of a fuzz input, and 0 at their end.
 type dice []byte
 
 func (d *dice) roll(n int) int {
@@ -67,17 +67,15 @@ func (d *dice) net(name string) (gate.Net, *petri.Net, petri.Marking) {
 	return n, plain, marking
 }
 
-// FuzzSession plays random calls and results on random nets. No marking that
-// is shown may be one that the net cannot reach, no refusal may move a net,
-// and nothing may be settled twice.
+// FuzzSession plays random calls and results on random nets. Every displayed marking must be
+// reachable, no refusal may move a net, and no call may be settled twice.
 func FuzzSession(f *testing.F) {
 	f.Add([]byte("0120121012012301230123012301230123012301230"))
 	f.Add([]byte("\x01\x00\x00\x02\x01\x00\x01\x01\x01\x00\x02\x01\x00\x01\x02\x00\x01\x00\x01\x02\x03"))
 	f.Fuzz(fuzzSession)
 }
 
-// TestRandomSessions is the fuzz target on inputs that are long enough to get
-// somewhere.
+// TestRandomSessions runs the fuzz target on long inputs.
 func TestRandomSessions(t *testing.T) {
 	from, count := soak.Range(t, 800)
 	random := rand.New(rand.NewPCG(from, 2))
@@ -105,7 +103,7 @@ func fuzzSession(t *testing.T, data []byte) {
 	}
 	policy, err := gate.NewPolicy(nets, gate.PolicyOptions{})
 	if err != nil {
-		return // it does not come to rest
+		return // the net does not come to rest
 	}
 	r := &fuzzRun{t: t, s: gate.NewSession(policy, gate.SessionOptions{}), graphs: graphs, now: noon}
 	for range 60 {
@@ -120,8 +118,8 @@ func fuzzSession(t *testing.T, data []byte) {
 	}
 }
 
-// reachable are the keys of the markings that the net can reach; nil where they
-// are more than limit.
+// reachable returns the keys of the reachable markings of the net; nil if there are more than
+// limit.
 func reachable(n *petri.Net, initial petri.Marking, limit int) map[string]bool {
 	seen := map[string]bool{string(initial.AppendKey(nil)): true}
 	for queue := []petri.Marking{initial}; len(queue) > 0; queue = queue[1:] {
@@ -146,7 +144,7 @@ func reachable(n *petri.Net, initial petri.Marking, limit int) map[string]bool {
 type fuzzRun struct {
 	t      *testing.T
 	s      *gate.Session
-	graphs []map[string]bool // reachable markings, by net
+	graphs []map[string]bool // reachable markings by net
 	open   []*gate.Ticket
 	now    time.Time
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestFiringNames shows a validator all names of a call, of which one
-// transition gates several.
+// TestFiringNames checks that a validator gets all names of a call, including several that one
+// transition gates.
 func TestFiringNames(t *testing.T) {
 	n := twoNames(handNet("n", map[string]int{"p": 1}, "t: p -> p | a b"), "a", "b")
 	n.Validate = func(f gate.Firing) error {
@@ -21,7 +21,7 @@ func TestFiringNames(t *testing.T) {
 	p.allowCall(gate.Call{Tool: "x"}, nil)
 }
 
-// TestIdentity holds that a net whose functions are others is another net.
+// TestIdentity checks that a net with other functions is a different net.
 func TestIdentity(t *testing.T) {
 	print := func(identity string) string {
 		n := handNet("n", map[string]int{"p": 1}, "t: p -> p | a")

@@ -12,7 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestRandomKeyedAsMany compares nets with a key with one net without a key for each value.
+// TestRandomKeyedAsMany compares a net with a key to several nets without a key, one for each
+// value.
 func TestRandomKeyedAsMany(t *testing.T) {
 	nets, steps := 0, 0
 	from, count := soak.Range(t, 700)
@@ -37,7 +38,7 @@ func TestRandomKeyedAsMany(t *testing.T) {
 
 var universe = []string{`"a"`, `"b"`, `3`}
 
-// many is a net with a key beside one net without a key for each value.
+// many is a net with a key next to one net without a key for each value.
 type many struct {
 	t     *testing.T
 	rand  *rand.Rand
@@ -144,8 +145,8 @@ func (m *many) without(about func(t int) bool) *gate.Policy {
 	return p
 }
 
-// stuck reports whether one of the nets does not come to rest: what passes such a net for
-// a value that nobody names is another question.
+// stuck reports whether one of the nets does not come to rest. Such nets are not compared, because
+// they may differ for values that no call has.
 func (m *many) stuck() bool {
 	for _, s := range m.one {
 		if s.Nets[0].Stuck {
@@ -174,10 +175,10 @@ func (m *many) step() {
 	m.compare()
 }
 
-// partly is a list with an element that is no value.
+// partly is a list with one unreadable element.
 const partly = `["a",null]`
 
-// some returns some values as JSON, in one of the ways of a call to have them.
+// some returns some values as JSON, in one of the forms that a call can use.
 func (m *many) some() (doc string, values []string) {
 	switch k := m.rand.IntN(8); {
 	case k == 0:

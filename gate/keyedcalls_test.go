@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestKeyCombinations: two lists are as many values as they have combinations.
+// TestKeyCombinations checks that the values of two lists are all their combinations.
 func TestKeyCombinations(t *testing.T) {
 	n := limitNet("copy", 1, "session")
 	n.Key = []gate.Field{{Path: "from"}, {Path: "to"}}
@@ -37,8 +37,8 @@ func TestKeyCombinations(t *testing.T) {
 	p.success(`copy {"from":39,"to":25}`)
 }
 
-// TestLongKeys: of a long value the status shows how it begins, a refusal its first
-// characters; it is the whole value that counts.
+// TestLongKeys checks that, for a long value, the status and refusals show only its beginning, but
+// decisions use the whole value.
 func TestLongKeys(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	p := play(t, gate.PolicyOptions{}, sameNet("backup", "delete", "path"))
@@ -61,7 +61,7 @@ func TestLongKeys(t *testing.T) {
 	p.success(`delete {"from":"` + long + `","to":1}`)
 }
 
-// TestLeftForValues: what is left of a limit is that of the value of the verdict.
+// TestLeftForValues checks that the remaining calls of a limit are those of the verdict's value.
 func TestLeftForValues(t *testing.T) {
 	n := limitNet("post", 3, "session")
 	n.Key = []gate.Field{{Path: "channel"}, {Path: "kind"}}
@@ -82,8 +82,7 @@ func TestLeftForValues(t *testing.T) {
 	}
 }
 
-// TestWorstVerdict: of several values, the verdict of the net is that of the one for
-// which it says most against the call.
+// TestWorstVerdict checks that, for several values, the verdict of the net is the strongest one.
 func TestWorstVerdict(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, sameNet("backup", "delete", "path"))
 	p.success(`backup {"path":["a","b"]}`)
@@ -96,7 +95,7 @@ func TestWorstVerdict(t *testing.T) {
 	}
 }
 
-// TestManyValuesBlock: a refusal names ten values and counts the others.
+// TestManyValuesBlock checks that a refusal lists ten values and counts the others.
 func TestManyValuesBlock(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, sameNet("backup", "delete", "path"), blockNet("other"))
 	var nets []string
@@ -109,8 +108,8 @@ func TestManyValuesBlock(t *testing.T) {
 	}
 }
 
-// TestKeysWithoutNames: a net that cannot name a call blocks it, whatever its values; the
-// call may be about any.
+// TestKeysWithoutNames checks that a net that cannot name a call blocks it for all values, because
+// any value may apply.
 func TestKeysWithoutNames(t *testing.T) {
 	n := handNet("n", map[string]int{"ready": 1}, "do: ready -> gate [observe] [deferred] | test", "then: gate -> ready | push", "spoil: gate -> ready [observe] [spoils] | edit")
 	n.Key = []gate.Field{{Path: "path"}}
@@ -141,7 +140,7 @@ func TestKeysWithoutNames(t *testing.T) {
 	p.script(`push {"path":"a"} -> `)
 }
 
-// TestTwoNamesOneWatch: a call with two names of evidence is evidence once.
+// TestTwoNamesOneWatch checks that a call with two evidence names is evidence once.
 func TestTwoNamesOneWatch(t *testing.T) {
 	n := twoNames(handNet("n", map[string]int{"p": 2}, "saw: p -> q [observe] [deferred] | a b", "then: q -> p | send"), "a", "b")
 	n.Key = []gate.Field{{Path: "to"}}
@@ -151,8 +150,8 @@ func TestTwoNamesOneWatch(t *testing.T) {
 	p.status("n (active): p:2 for each to; ann: p:1, q:1")
 }
 
-// TestOffersWithKeys: a tool is hidden if every value that is kept, and any other, blocks
-// it at that time.
+// TestOffersWithKeys checks that a tool is hidden if every stored value, and the default state,
+// blocks it at that time.
 func TestOffersWithKeys(t *testing.T) {
 	n := handNet("n", map[string]int{"locked": 1}, "unlock: locked -> soon [observe] | unlock", "wait: soon -> open [1m]", "do: open -> locked | send")
 	n.Key = []gate.Field{{Path: "to"}}
@@ -175,7 +174,7 @@ func TestOffersWithKeys(t *testing.T) {
 		pass(t, s, callAt(`send {"to":["a","b","c"]}`, noon.Add(time.Minute)))
 		offered(2*time.Minute, "other")
 	}
-	// Equal states are looked at once.
+	// Equal states are checked once.
 	plain := sameNet("backup", "delete", "path")
 	p := play(t, gate.PolicyOptions{}, plain)
 	p.Offer([]gate.Call{{Tool: "delete"}})
@@ -201,7 +200,7 @@ func TestOffersWithKeys(t *testing.T) {
 	}
 }
 
-// TestNextOfValues: the status says when the clock moves a value.
+// TestNextOfValues checks that the status contains the next tick of a value.
 func TestNextOfValues(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, minuteNet())
 	p.allowCall(callAt(`post {"channel":"a"}`, noon), nil)
@@ -213,7 +212,7 @@ func TestNextOfValues(t *testing.T) {
 	p.status("n (active, shadow): budget:1; enforced: budget:1 for each channel")
 }
 
-// TestManyDifferentStates: states are right whether or not equal ones are kept as one.
+// TestManyDifferentStates checks that states are correct whether or not equal ones share memory.
 func TestManyDifferentStates(t *testing.T) {
 	n := handNet("n", nil, "add: -> sum | add")
 	n.AllowUnbounded, n.Key = true, []gate.Field{{Path: "k"}}
@@ -228,7 +227,7 @@ func TestManyDifferentStates(t *testing.T) {
 			}
 		}
 	}
-	// One value walks through more states than are kept as one.
+	// One value passes through more states than the pool holds.
 	for range count {
 		p.success(`add {"k":"walk"}`)
 	}
@@ -241,8 +240,8 @@ func TestManyDifferentStates(t *testing.T) {
 	}
 }
 
-// TestManyKeyedNets decides calls that more nets concern than a decision has space for,
-// one after the other in the same space.
+// TestManyKeyedNets decides calls with more keyed nets than the preallocated space holds, one after
+// the other in the same space.
 func TestManyKeyedNets(t *testing.T) {
 	var nets []gate.Net
 	for i := range 9 {
@@ -273,8 +272,8 @@ func TestManyKeyedNets(t *testing.T) {
 	}
 }
 
-// TestValueThatDoesNotRest: a net that does not come to rest for one value is blocked for
-// that one alone.
+// TestValueThatDoesNotRest checks that a net that does not come to rest for one value blocks only
+// that value.
 func TestValueThatDoesNotRest(t *testing.T) {
 	n := restless("[deferred]")
 	n.Key = []gate.Field{{Path: "path"}}

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestSuccessForValues: the hook runs for each value, with its name and the result, and
-// each has meta data of its own.
+// TestSuccessForValues checks that the hook is called for each value, with its key and the result,
+// and that each value has its own metadata.
 func TestSuccessForValues(t *testing.T) {
 	n := handNet("n", map[string]int{"p": 1}, "do: p -> q [deferred] | post", "saw: p -> r [observe] [deferred] | list")
 	n.Key = []gate.Field{{Path: "channel"}}
@@ -42,7 +42,7 @@ func TestSuccessForValues(t *testing.T) {
 	}
 }
 
-// TestMixedKeys: a key of an argument and a result is read when the call succeeds.
+// TestMixedKeys checks that a key over an argument and a result is read when the call succeeds.
 func TestMixedKeys(t *testing.T) {
 	n := sequenceNet("look", "send")
 	n.Key = []gate.Field{{Path: "book"}, {Path: "to"}}
@@ -55,7 +55,7 @@ func TestMixedKeys(t *testing.T) {
 	p.success(`send {"book":"x","to":"b"}`)
 }
 
-// TestWaitsOfSeveralNets: a call waits for nets with and without a key, for each value.
+// TestWaitsOfSeveralNets checks that a call waits for nets with and without a key, for each value.
 func TestWaitsOfSeveralNets(t *testing.T) {
 	plain := atOnceNet("post", 5)
 	keyed := atOnceNet("post", 1)
@@ -72,8 +72,8 @@ func TestWaitsOfSeveralNets(t *testing.T) {
 	p.status("at-once (active): ready:1, budget:5", "one-a-channel (active): ready:1, budget:1 for each channel")
 }
 
-// TestResetWithKeys: a reset puts every value back to the start; a call under way that
-// spoils the evidence of some still does.
+// TestResetWithKeys checks that a reset affects every value, while calls in flight continue to
+// spoil the evidence of their values.
 func TestResetWithKeys(t *testing.T) {
 	for _, mode := range []bool{false, true} {
 		n := freshNet("test", "push", "edit")
@@ -85,7 +85,7 @@ func TestResetWithKeys(t *testing.T) {
 		if kept := p.Nets()[0].Values; len(kept) != 1 || kept[0].Key[0].Value != `"a"` || len(kept[0].Spoilers) != 1 || kept[0].Spoilers[0].Call != edit.Number {
 			t.Errorf("%v: %+v", mode, kept)
 		}
-		p.success(`test {"path":["a","b"]}`) // beside the edit: none for a
+		p.success(`test {"path":["a","b"]}`) // concurrent with the edit: no evidence for a
 		edit.Settle(gate.Success)
 		p.success(`test {"path":"c"}`)
 		for path, want := range map[string]bool{"a": false, "b": true, "c": true} {
@@ -98,8 +98,8 @@ func TestResetWithKeys(t *testing.T) {
 	}
 }
 
-// TestAdoptWithKeys: calls under way move the values of a net that stays, and spoil
-// those of one that begins.
+// TestAdoptWithKeys checks that calls in flight move the values of a net that is kept, and spoil
+// those of a net that starts anew.
 func TestAdoptWithKeys(t *testing.T) {
 	first, stays := atOnceNet("edit", 5), atOnceNet("edit", 1)
 	stays.Name, stays.Key = "stays", []gate.Field{{Path: "path"}}

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestRandomKeyedAsManyInShadow compares a net with a key in shadow with one net without a key
-// for each value, all in shadow, in both worlds.
+// TestRandomKeyedAsManyInShadow compares a net with a key to one net without a key for each value,
+// all in shadow mode, in both worlds.
 func TestRandomKeyedAsManyInShadow(t *testing.T) {
 	calls, refused := 0, 0
 	from, count := soak.Range(t, 200)
@@ -36,8 +36,8 @@ func TestRandomKeyedAsManyInShadow(t *testing.T) {
 	t.Logf("%d steps, %d of them would be refused", calls, refused)
 }
 
-// parted is a net with a key in shadow beside one for each value, and one that blocks
-// what lacks a value.
+// parted is a net with a key in shadow mode next to one net for each value, and a net that blocks
+// calls without a value.
 type parted struct {
 	*many
 	each    *gate.State
@@ -77,7 +77,7 @@ func newParted(t *testing.T, r *rand.Rand) *parted {
 	return m
 }
 
-// field is the key of a transition.
+// field returns the key field of a transition.
 func (m *parted) field(i int) string {
 	if key := m.net.Transitions[i].Key; len(key) > 0 {
 		return key[0].Path
@@ -85,7 +85,7 @@ func (m *parted) field(i int) string {
 	return "path"
 }
 
-// lacks reports whether a transition gates the call and finds no value.
+// lacks reports whether a transition gates the call and the call has no value for it.
 func (m *parted) lacks(c gate.Call) bool {
 	for i, tr := range m.net.Transitions {
 		if len(tr.Tools) > 0 && tr.Tools[0].Name == c.Tool && !tr.Observe && len(carried(c, m.field(i))) == 0 {
@@ -112,7 +112,8 @@ func carried(c gate.Call, field string) (values []string) {
 	return values
 }
 
-// of is the net for one value: a name tells which fields have it, and which have none.
+// of returns the net for one value. Its names for a call encode which fields have the value, and
+// which have none.
 func (m *parted) of(value string) gate.Net {
 	n := m.net
 	n.Name, n.Key, n.Labels, n.Transitions = "of-"+value, nil, nil, slices.Clone(n.Transitions)
@@ -190,7 +191,7 @@ func (m *parted) call() {
 	if (a.Would == nil) != (b.Would == nil) {
 		m.t.Errorf("%s %s: %+v, want %+v", c.Tool, text, a.Would, b.Would)
 	}
-	if m.lacks(c) { // nothing is watched at large
+	if m.lacks(c) { // the default state watches nothing
 		for i := range universe {
 			m.each.Nets[i] = m.unseen(m.each.Nets[i], b.Ticket.Number)
 		}

@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// FuzzKeyValues reads the values of two documents as a key does, and compares them as
-// [encoding/json] sees them: equal strings, numbers and booleans are one value, different
-// ones are not, and nothing else is one.
+// FuzzKeyValues reads the values of two documents as a key does and compares them by the semantics
+// of [encoding/json]: equal strings, numbers and booleans are one value, different ones are
+// different values, and all else is not a value.
 func FuzzKeyValues(f *testing.F) {
 	for _, pair := range [][2]string{
 		{`"a"`, `"\u0061"`}, {`1`, `1.0`}, {`100`, `1e2`}, {`-0`, `0.0e5`}, {`1`, `"1"`}, {`true`, `"true"`}, {`true`, `false`},
@@ -32,7 +32,7 @@ func FuzzKeyValues(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		seen, meant := make(map[string]string), make(map[string]string) // each by the other
+		seen, meant := make(map[string]string), make(map[string]string) // compare in both directions
 		for _, doc := range [][]byte{a, b} {
 			all, ok := keysOf(p, doc)
 			if !json.Valid(doc) || len(doc) > 10_000 {
@@ -79,13 +79,13 @@ func keysOf(p *gate.Policy, doc []byte) (values []string, ok bool) {
 	return values, true
 }
 
-// elements returns the elements of a list, or the document.
+// elements returns the elements of a list, or the document itself.
 func elements(doc []byte) (all []json.RawMessage) {
 	if doc = bytes.TrimSpace(doc); doc[0] != '[' {
 		return []json.RawMessage{doc}
 	}
 	_ = json.Unmarshal(doc, &all)
-	for i := range all { // a list in a list is no value
+	for i := range all { // a nested list has no value
 		if all[i][0] == '[' {
 			all[i] = []byte("null")
 		}
@@ -93,7 +93,7 @@ func elements(doc []byte) (all []json.RawMessage) {
 	return all
 }
 
-// meaningOf returns what a scalar is, the same text for equal ones.
+// meaningOf returns a text that is the same for equal scalars.
 func meaningOf(doc []byte) (meaning string, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
@@ -111,7 +111,7 @@ func meaningOf(doc []byte) (meaning string, ok bool) {
 	}
 }
 
-// digitsOf returns a number as its significant digits and the exponent of the last.
+// digitsOf returns a number as its significant digits and the exponent of the last digit.
 func digitsOf(number string) string {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
 	e, ok := new(big.Int).SetString(strings.TrimPrefix(exponent, "+"), 10)
@@ -132,8 +132,8 @@ func digitsOf(number string) string {
 	return significant + "e" + e.String()
 }
 
-// far reports whether a key may refuse the scalar: a number with an exponent of more than
-// nine digits, or a string with NUL or what is not Unicode.
+// far reports whether a key may reject the scalar: a number with an exponent of more than nine
+// digits, or a string with NUL or invalid Unicode.
 func far(doc []byte) bool {
 	var s string
 	if json.Unmarshal(doc, &s) == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestShadowForValues: a net in shadow has both its markings for each value, and counts
-// what it would have refused for any.
+// TestShadowForValues checks that a net in shadow mode has both its markings for each value and
+// counts the calls that it would have refused for any value.
 func TestShadowForValues(t *testing.T) {
 	n := sameNet("backup", "delete", "path")
 	p := play(t, gate.PolicyOptions{}, shadow(n))
@@ -30,8 +30,8 @@ func TestShadowForValues(t *testing.T) {
 	p.status(n.Name + " (active, shadow): ready:1; enforced: ready:1 for each path")
 }
 
-// TestShadowResults: what a result shows is evidence in both worlds, but where the call
-// would not have been made.
+// TestShadowResults checks that values in a result are evidence in both worlds, except where the
+// call would not have been made.
 func TestShadowResults(t *testing.T) {
 	n := contactsNet()
 	limit := limitNet("contacts", 2, "session")
@@ -49,8 +49,8 @@ func TestShadowResults(t *testing.T) {
 	p.script(`send {"to":"ann"} -> `, `send {"to":"bob"} -> `, `send {"to":"eve"} -> blocked `+n.Name)
 }
 
-// TestShadowWatches: a call under way is no evidence for a value that it came too early
-// for, in either world, and is forgotten when it has ended.
+// TestShadowWatches checks that a call that started too early for a value is not evidence for it in
+// either world, and is forgotten when it has ended.
 func TestShadowWatches(t *testing.T) {
 	p := play(t, gate.PolicyOptions{Keys: 1}, shadow(contactsNet()))
 	end := func(a *gate.Allow, result string) {
@@ -68,8 +68,8 @@ func TestShadowWatches(t *testing.T) {
 	p.script(`send {"to":"bob"} -> `)
 }
 
-// TestShadowSpoilsAllValues: a call without a value spoils the evidence of all values, in
-// the world in which it would have been made.
+// TestShadowSpoilsAllValues checks that a call without a value spoils the evidence of all values in
+// the world where it would have been made.
 func TestShadowSpoilsAllValues(t *testing.T) {
 	n := freshNet("test", "push", "edit")
 	n.Key = []gate.Field{{Path: "path"}}
@@ -85,7 +85,7 @@ func TestShadowSpoilsAllValues(t *testing.T) {
 	edit.Settle(gate.Success)
 	p.script(`push {"path":"a"} -> blocked `+n.Name, `test {"path":"a"} -> `, `push {"path":"a"} -> `)
 
-	// The edit would not have been made: the evidence stands in one world.
+	// The edit would not have been made, so the evidence is intact in one world.
 	p = play(t, gate.PolicyOptions{Shadow: true}, n, blockNet("edit"))
 	p.script(`test {"path":"a"} -> `, `edit {} -> blocked block-edit`)
 	p.status(n.Name+" (active, shadow): ready:1; enforced: ready:1 for each path; a: ready:1; enforced: gate:1", "block-edit (active, shadow): ready:1; enforced: ready:1")

@@ -18,7 +18,7 @@ func TestAtOnce(t *testing.T) {
 	for _, end := range []gate.Outcome{gate.Success, gate.Failure} {
 		one := p.allowCall(gate.Call{ID: "one", Tool: "deploy"}, nil).Ticket
 		two := p.allowCall(gate.Call{ID: "two", Tool: "deploy"}, nil).Ticket
-		one.Settle(gate.Unknown) // it may still run
+		one.Settle(gate.Unknown) // it might still be running
 		r := p.refuse("deploy", gate.KindBlocked, "at-once")
 		if h := r.Blocks[0].Holds; len(h) != 2 || h[0].ID != "one" || h[1].ID != "two" || !strings.Contains(r.Text, "Call 1 of deploy, which has not ended, holds what it needs.") && end == gate.Success {
 			t.Errorf("%+v: %s", h, r.Text)
@@ -32,8 +32,8 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// TestMapsOverGlobs: a map whose tool is a pattern is about every physical name that
-// matches, and as certain as that.
+// TestMapsOverGlobs checks that a map over a pattern of tools applies to every matching physical
+// name, and is as certain as that name.
 func TestMapsOverGlobs(t *testing.T) {
 	env := gate.Map{Tool: "*_file", Glob: true, Field: "path", As: "secret", Match: contains(".env"), Source: ".env"}
 	ls := gate.Map{Tool: "s*", Glob: true, Field: "c", As: "look", Reader: &commands{words: []string{"ls"}}, Source: "ls"}
@@ -64,7 +64,7 @@ func TestMapsOverGlobs(t *testing.T) {
 	if strings.Join(got, " ") != "read_file secret first" {
 		t.Errorf("%v, want %s", got, want)
 	}
-	// A net of its own reads them too.
+	// A net with its own maps reads both fields as well.
 	own := handNet("own", nil, "t: locked -> locked | secret")
 	own.Maps = []gate.Map{env}
 	p = play(t, gate.PolicyOptions{}, own)

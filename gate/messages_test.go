@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/messagetest"
 )
 
-// TestEveryError finds errors that no table of the tests shows.
+// TestEveryError provokes errors that no other table test produces.
 func TestEveryError(t *testing.T) {
 	messagetest.CheckCalls(t, []string{"errors.New", "fmt.Errorf", ".report"}, messagetest.Tables(t, "*_test.go"), nil, "*.go")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// glob is a rule that blocks what the pattern matches.
+// glob returns a rule that blocks the tools that match the pattern.
 func blockGlob(pattern, except string) gate.Net {
 	n := blockNet(pattern)
 	n.Transitions[1].Tools = []gate.Tool{{Name: pattern, Kind: gate.Glob, Except: except}}
@@ -24,7 +24,7 @@ func literally(n gate.Net) gate.Net {
 	return n
 }
 
-// spell writes names as a!: certain, b~: weak, c: neither.
+// spell formats names: a! is certain, b~ is weak, c is neither.
 func spell(names []gate.Name) string {
 	var out []string
 	for _, n := range names {
@@ -78,7 +78,7 @@ func TestLiteralNamesAreNoActions(t *testing.T) {
 	p.allowCall(action, nil)
 	p.refuse("chat.send", gate.KindBlocked, "block-chat.send")
 
-	// In one net, some transitions list it literally and others do not.
+	// In one net, some transitions list the name literally and others do not.
 	n := handNet("n", map[string]int{"p": 1}, "a: q -> q | chat.send", "b: p -> p | chat.send")
 	n.Labels = &gate.Labels{}
 	n.Transitions[1].Tools[0].Kind = gate.Literal
@@ -136,7 +136,7 @@ func TestDefaultDeny(t *testing.T) {
 	p.refuse(`chat {"action":["send"]}`, gate.KindBlocked, "block-chat.send")
 	p.refuse("chat", gate.KindDefault)
 	p.refuse("getaway", gate.KindDefault)
-	p.refuse("copy", gate.KindDefault) // it is evidence for delete, and no more
+	p.refuse("copy", gate.KindDefault) // it is evidence for delete and nothing else
 	p.allow("look")
 	p.allow(`git {"c":"git commit"}`)
 	if err := p.Deactivate("free"); err != nil {
@@ -145,8 +145,8 @@ func TestDefaultDeny(t *testing.T) {
 	p.refuse("look", gate.KindDefault)
 }
 
-// TestEvidenceIsNotAllowed: under "default: deny" a call that only earns credit is
-// on no list, whether it is named by itself or by a pattern.
+// TestEvidenceIsNotAllowed checks that under "default: deny", being evidence does not make a call
+// known, whether a list has its name or a matching pattern.
 func TestEvidenceIsNotAllowed(t *testing.T) {
 	glob := handNet("glob", map[string]int{"p": 1}, "see: p -> p [observe] | x")
 	glob.Transitions[0].Tools = []gate.Tool{{Name: "re*", Kind: gate.Glob}}

@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestDoubtIsSaid: the refusal of an uncertain match does not claim that the call has the name.
+// TestDoubtIsSaid checks that the refusal of an uncertain match does not claim that the call has
+// the name.
 func TestDoubtIsSaid(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	net := blockNet("remove")
@@ -26,8 +27,8 @@ func TestDoubtIsSaid(t *testing.T) {
 	}
 }
 
-// TestDoubtOfPatterns: a rule about a pattern speaks of the name that the call may have, and a person
-// can be asked about that.
+// TestDoubtOfPatterns checks that a rule about a pattern refers to the name that the call may have,
+// and that a person can be asked about it.
 func TestDoubtOfPatterns(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	o := gate.PolicyOptions{Labels: labels(shellMaps(words)...)}
@@ -53,7 +54,7 @@ func TestDoubtOfPatterns(t *testing.T) {
 	p.refuse(`sh {"c":"rm; ?"}`, gate.KindBlocked, "block-rem*")
 }
 
-// TestDoubtInNets: a net whose author wrote it by hand makes no progress by a call in doubt.
+// TestDoubtInNets checks that a hand-written net makes no progress by a doubtful call.
 func TestDoubtInNets(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	net := gate.Net{
@@ -72,7 +73,8 @@ func TestDoubtInNets(t *testing.T) {
 	p.allow(`sh {"c":"rm"}`)
 }
 
-// TestNearMisses: a refusal for lack of evidence names the last call that did not count, until one counts.
+// TestNearMisses checks that a refusal for lack of evidence names the last call that did not count,
+// until one counts.
 func TestNearMisses(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	net := sequenceNet("read", "deploy")
@@ -95,8 +97,8 @@ func TestNearMisses(t *testing.T) {
 	refused("deploy requires read.")
 }
 
-// TestPartsOfCommands: a call with only the first words of a command is a near miss, unless another map gives it the
-// name.
+// TestPartsOfCommands checks that a call with only the first words of a command is a near miss,
+// unless another map gives it the name.
 func TestPartsOfCommands(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	maps := shellMaps(words)
@@ -121,7 +123,7 @@ func TestPartsOfCommands(t *testing.T) {
 	}
 }
 
-// TestNearMissesAreFew: a state remembers few of them.
+// TestNearMissesAreFew checks the bound on stored near misses.
 func TestNearMissesAreFew(t *testing.T) {
 	words := &commands{}
 	var maps []gate.Map
@@ -144,7 +146,7 @@ func TestNearMissesAreFew(t *testing.T) {
 	}
 }
 
-// TestWays: what to write is said once.
+// TestWays checks that equal pieces of advice appear once.
 func TestWays(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	p := play(t, gate.PolicyOptions{Labels: labels(shellMaps(words)...)}, blockNet("remove"), blockNet("read"))
@@ -164,7 +166,8 @@ func TestDoubtSentences(t *testing.T) {
 	}
 }
 
-// TestSpoiledByItself: a call that spoils its own evidence is a near miss, unless its name alone spoils it.
+// TestSpoiledByItself checks that a call that spoils its own evidence is a near miss, unless the
+// same name spoils it.
 func TestSpoiledByItself(t *testing.T) {
 	maps := []gate.Map{
 		{Tool: "run", Field: "c", Match: contains("test"), As: "test", Source: "test"},
@@ -185,7 +188,8 @@ func TestSpoiledByItself(t *testing.T) {
 	}
 }
 
-// TestUnproved: Unproved lists names that nets wait for and that the success of the call would not prove.
+// TestUnproved checks that Unproved lists the awaited names that the success of the call would not
+// prove.
 func TestUnproved(t *testing.T) {
 	o := gate.PolicyOptions{Labels: labels(shellMaps(&commands{words: []string{"ls", "cat", "rm"}})...)}
 	waiting, _ := gate.NewPolicy([]gate.Net{sequenceNet("read", "deploy"), blockNet("remove")}, o)

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestActionsLikeOtherTools: an action that reads like another tool restricts
-// as that tool would, and is no evidence of a call of it.
+// TestActionsLikeOtherTools checks that an action with the name of another tool restricts like that
+// tool, but is not evidence of a call of it.
 func TestActionsLikeOtherTools(t *testing.T) {
 	others := map[string]bool{"chat.backup": true, "chat.delete": true, "chat.chat": true}
 	also := []gate.Name{{Text: "chat.chat", Certain: true}}
@@ -22,8 +22,8 @@ func TestActionsLikeOtherTools(t *testing.T) {
 	p.refuse(`chat {"action":"delete"}`, gate.KindBlocked, "require-chat.backup-before-chat.delete")
 	p.success("chat.backup")
 	p.success("chat.delete")
-	p.allowCall(act("login"), nil).Ticket.Settle(gate.Success) // no tool is called that
+	p.allowCall(act("login"), nil).Ticket.Settle(gate.Success) // no tool has that name
 	p.success(`chat {"action":"send"}`)
-	p.allowCall(act("chat"), nil).Ticket.Settle(gate.Success) // is itself
+	p.allowCall(act("chat"), nil).Ticket.Settle(gate.Success) // the tool itself
 	p.success("talk")
 }

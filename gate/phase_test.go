@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// workflow is a net with an allowlist for each of its places but done.
+// workflow is a net with an allowlist for each place except done.
 func workflow() gate.Net {
 	n := handNet("workflow", map[string]int{"planning": 1}, "go: planning -> acting [deferred] | start", "end: acting -> done | stop", "sit: done -> done | rest")
 	n.Phases = []gate.Phase{
@@ -25,7 +25,7 @@ func TestPhases(t *testing.T) {
 		t.Errorf("%s\nwant %s", r.Text, want)
 	}
 	start := p.allow("start").Ticket
-	p.refuse("edit", gate.KindBlocked, "workflow") // the token counts where it came from
+	p.refuse("edit", gate.KindBlocked, "workflow") // the token counts in the place it came from
 	p.allow("read_more")
 	p.refuse("start", gate.KindBlocked, "workflow")
 	start.Settle(gate.Success)
@@ -44,7 +44,7 @@ func TestPhasesAndTheDefault(t *testing.T) {
 	p.success("start")
 	p.success("edit")
 	p.success("stop")
-	p.success("edit") // known by the list of a phase that is over
+	p.success("edit") // known because the list of a past phase contains it
 	p.refuse("other", gate.KindDefault)
 
 	n.Phases = []gate.Phase{{Place: "planning"}}
@@ -54,7 +54,7 @@ func TestPhasesAndTheDefault(t *testing.T) {
 	}
 }
 
-// TestCertainNamesInPhases: a name that is only perhaps that of the call is not enough.
+// TestCertainNamesInPhases checks that an uncertain name is not sufficient.
 func TestCertainNamesInPhases(t *testing.T) {
 	n := ruleNet("n", gate.CauseNet, "", nil)
 	n.Phases = []gate.Phase{{Place: "ready", Tools: []gate.Tool{{Name: "look"}, {Name: "chat.read"}, {Name: "mail.r*", Kind: gate.Glob}, {Name: "odd.name", Kind: gate.Literal}}}}
@@ -91,8 +91,8 @@ func TestPhasesThatYield(t *testing.T) {
 	p.script("edit -> blocked dark")
 }
 
-// TestReasonOfNet: the reason of a hand-written net is the text of all its refusals; what
-// only this call explains follows it.
+// TestReasonOfNet checks that the reason of a hand-written net appears in all its refusals,
+// followed by details of the call.
 func TestReasonOfNet(t *testing.T) {
 	with := func(n gate.Net) gate.Net {
 		n.Reason = "Plan first."

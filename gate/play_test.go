@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// player makes the calls of a test and says what must come of them.
+// player makes the calls of a test and checks their results.
 type player struct {
 	t *testing.T
 	*gate.Session
@@ -24,7 +24,7 @@ func play(t *testing.T, o gate.PolicyOptions, nets ...gate.Net) *player {
 	return &player{t, gate.NewSession(p, gate.SessionOptions{})}
 }
 
-// call reads "tool" or "tool {arguments}".
+// call parses "tool" or "tool {arguments}".
 func call(text string) gate.Call {
 	tool, args, _ := strings.Cut(text, " ")
 	return gate.Call{Tool: tool, Args: []byte(args)}
@@ -83,7 +83,7 @@ func (p *player) ask(text string) *gate.Ask {
 	return a
 }
 
-// status checks the lines of the status without their newline at the end.
+// status checks the lines of the status without the final newline.
 func (p *player) status(want ...string) {
 	p.t.Helper()
 	if got := strings.TrimSpace(p.Status()); got != strings.Join(want, "\n") {
@@ -91,7 +91,8 @@ func (p *player) status(want ...string) {
 	}
 }
 
-// tr is "name: in in -> out [flags] | tool tool"; a flag is also a time, as [20s].
+// tr parses a transition: "name: in in -> out [flags] | tool tool"; a flag can also be a duration,
+// as in [20s].
 func tr(text string) gate.Transition {
 	head, tools, _ := strings.Cut(text, "|")
 	name, arcs, _ := strings.Cut(head, ":")
@@ -120,7 +121,7 @@ func tr(text string) gate.Transition {
 	return t
 }
 
-// handNet has the places that its marking and its transitions name.
+// handNet returns a net whose places are those that its marking and its transitions mention.
 func handNet(name string, initial map[string]int, ts ...string) gate.Net {
 	n := gate.Net{Name: name, Initial: initial}
 	add := func(places ...string) {
@@ -154,5 +155,5 @@ func (p *player) marking(want string) {
 	}
 }
 
-// labels are those of a policy whose nets bring none.
+// labels are the labels of a policy whose nets have none.
 func labels(maps ...gate.Map) []*gate.Labels { return []*gate.Labels{{Maps: maps}} }

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// commands is a reader of texts such as "cp; rm": pattern i is the word words[i].
-// A "?" may be anything; the text "panic" is beyond it.
+// commands is a reader of texts such as "cp; rm": pattern i is the word words[i]. A "?" matches any
+// word; for the text "panic" it panics.
 type commands struct {
 	words []string
 	reads int
@@ -79,7 +79,7 @@ func TestReadersProve(t *testing.T) {
 	p.allow("deploy")
 }
 
-// unless is n with an exemption of its last transition.
+// unless adds an exemption to the last transition of n.
 func unless(n gate.Net, names ...gate.Tool) gate.Net {
 	n.Transitions[len(n.Transitions)-1].Unless = names
 	return n
@@ -95,21 +95,21 @@ func TestUnless(t *testing.T) {
 		p.refuse("sh "+args, gate.KindBlocked, "block-sh")
 	}
 
-	// A limit does not count what it spares.
+	// A limit does not count exempt calls.
 	p = play(t, o, unless(limitNet("sh", 1, "session"), gate.Tool{Name: "read"}))
 	p.allow(`sh {"c":"ls"}`)
 	p.allow(`sh {"c":"rm"}`)
 	p.allow(`sh {"c":"ls"}`)
 	p.refuse(`sh {"c":"rm"}`, gate.KindBlocked, "limit-sh-1")
 
-	// What is spared neither makes a call known nor hides that a rule knows it.
+	// An exemption neither makes a call known nor hides that a rule knows it.
 	o.Deny = true
 	p = play(t, o, unless(blockNet("sh"), gate.Tool{Name: "read"}))
 	p.allow(`sh {"c":"ls"}`)
 	p.refuse(`read`, gate.KindDefault)
 }
 
-// A call that has two scripts does both: neither says what the call is.
+// A call with two scripts runs both, so neither alone determines its name.
 func TestTwoScripts(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	maps := append(shellMaps(words),

@@ -21,7 +21,7 @@ func rowNet(tool string, n int) gate.Net {
 func TestRows(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, rowNet("*", 2), blockNet("rm"))
 	p.allow(`read {"path":"a","n":1}`)
-	p.allow(` read {"n":1.0,"path":"\u0061"}`[1:]) // the same
+	p.allow(` read {"n":1.0,"path":"\u0061"}`[1:]) // the same call
 	p.refuse(`read {"n":10e-1,"path":"a"}`, gate.KindBlocked, "row")
 	p.refuse("rm", gate.KindBlocked, "block-rm") // changes nothing
 	p.refuse(`read {"path":"a","n":1}`, gate.KindBlocked, "row")
@@ -29,7 +29,7 @@ func TestRows(t *testing.T) {
 	p.allow(`read {"path":"a","n":1}`)
 	p.allow(`read {"path":"a","n":1}`)
 	p.refuse(`read {"path":"a","n":1}`, gate.KindBlocked, "row")
-	p.allow("poll") // not counted, and another call
+	p.allow("poll") // not counted, but a different call
 	p.allow(`read {"path":"a","n":1}`)
 	p.status("row (active): ready:1, budget:1", "block-rm (active): ready:1")
 	p.allow("poll")
@@ -38,7 +38,7 @@ func TestRows(t *testing.T) {
 	p.status("row (active): ready:1, budget:2", "block-rm (active): ready:1")
 }
 
-// TestRowsOfOtherCalls: a call that the net does not list ends a row too.
+// TestRowsOfOtherCalls checks that a call that the net does not list ends a row, too.
 func TestRowsOfOtherCalls(t *testing.T) {
 	p := play(t, gate.PolicyOptions{Deny: false}, rowNet("read", 1))
 	p.allow("read")
@@ -79,8 +79,8 @@ func TestRowsReplayed(t *testing.T) {
 	p.refuse("read", gate.KindBlocked, "row")
 }
 
-// TestEqualCalls compares the rows of random values: values that a JSON library calls
-// equal are one call, others are two.
+// TestEqualCalls compares the rows of random values: values that a JSON library considers equal
+// make equal calls, others do not.
 func TestEqualCalls(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	equal := [][]string{
@@ -108,7 +108,7 @@ func TestEqualCalls(t *testing.T) {
 	p.allow("x " + strings.Repeat("[", 10))
 }
 
-// TestRowsIgnore: arguments that are no part of the identity of a call make no other call of it, by a name that it
+// TestRowsIgnore checks that ignored arguments do not distinguish calls, for every name that a call
 // certainly has.
 func TestRowsIgnore(t *testing.T) {
 	o := gate.PolicyOptions{Ignored: []gate.Ignored{{Tool: "run", Field: "note"}, {Tool: "s.run", Field: "ms", Usual: true}, {Tool: "sh", Field: "as"}}}
@@ -131,13 +131,13 @@ func TestRowsIgnore(t *testing.T) {
 	p.allow(`run {"do":"a","note":"x"}`)
 	p.allow(`run {"do":"a","note":"y"}`)
 	p.refuse(`run {"do":"a"}`, gate.KindBlocked, "row")
-	p.allow(`run {"do":"a","ms":1}`) // the play has no name s.run for it
+	p.allow(`run {"do":"a","ms":1}`) // the test does not give the call the name s.run
 
 	again, err := gate.NewPolicy([]gate.Net{rowNet("*", 2)}, policy.Options())
 	if err != nil || again.Fingerprint() != policy.Fingerprint() || fmt.Sprint(again.Ignored(&of)) != "[note ms]" {
 		t.Errorf("the options do not make the same policy: %v", err)
 	}
-	o.Ignored[1].Field = "other" // what is usual is no part of the fingerprint
+	o.Ignored[1].Field = "other" // usual arguments are not part of the fingerprint
 	if usual, err := gate.NewPolicy([]gate.Net{rowNet("*", 2)}, o); err != nil || usual.Fingerprint() != policy.Fingerprint() {
 		t.Errorf("%v, or another fingerprint", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// ruleNet is a net as rules make it: with more places, and their tokens.
+// ruleNet returns a net as rules produce it, with extra places and their tokens.
 func ruleNet(name string, cause gate.Cause, reason string, more map[string]int, ts ...gate.Transition) gate.Net {
 	n := gate.Net{Name: name, Labels: &gate.Labels{}, Cause: cause, Reason: reason, Places: []string{"idle", "ready"}, Initial: map[string]int{"idle": 1}}
 	for _, place := range slices.Sorted(maps.Keys(more)) {

@@ -40,7 +40,7 @@ func TestRegistry(t *testing.T) {
 	if err := p.Activate("limit-x-1"); err != nil {
 		t.Fatal(err)
 	}
-	p.refuse("x", gate.KindBlocked, "limit-x-1") // it goes on where it was
+	p.refuse("x", gate.KindBlocked, "limit-x-1") // it continues in its earlier state
 	none := gate.NewSession(policy, gate.SessionOptions{Active: []string{}})
 	if s := none.Status(); strings.Contains(s, "(active)") {
 		t.Error(s)
@@ -72,8 +72,8 @@ func TestSwitch(t *testing.T) {
 	}
 }
 
-// TestAnInactiveNetSettles: what was in flight ends while the net is off, and
-// counts when it is on again.
+// TestAnInactiveNetSettles checks that calls in flight settle while the net is off, and that the
+// result counts when it is on again.
 func TestAnInactiveNetSettles(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, handNet("n", map[string]int{"a": 1}, "x: a -> b [deferred] | x", "y: b -> b | y"))
 	x := p.allow("x").Ticket
@@ -147,7 +147,7 @@ State: ready:1
 	}
 }
 
-// TestPromptOfSpoilers: a tool that only takes evidence away is gated by nothing.
+// TestPromptOfSpoilers checks that a tool that only spoils evidence does not appear as gated.
 func TestPromptOfSpoilers(t *testing.T) {
 	n := handNet("n", map[string]int{"done": 1}, "use: done -> done | deploy", "spoil: done -> idle | edit deploy")
 	n.Transitions[1].Observe, n.Transitions[1].Spoils = true, true
@@ -160,7 +160,7 @@ func TestPromptOfSpoilers(t *testing.T) {
 	}
 }
 
-// TestLeft: what is left of a limit counts down, and only limits have it.
+// TestLeft checks that the number of remaining calls decreases, and that only limits have it.
 func TestLeft(t *testing.T) {
 	pairs := gate.Net{
 		Name: "pairs", Cause: gate.CauseLimit, Places: []string{"a", "b"}, Initial: map[string]int{"a": 5, "b": 9},
@@ -214,7 +214,7 @@ func TestReplay(t *testing.T) {
 	p.status("n (active): a:20000, c:1")
 }
 
-// TestReplayedFailure: what failed has used nothing up.
+// TestReplayedFailure checks that failed calls use nothing up.
 func TestReplayedFailure(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, limitNet("push", 1, "session"))
 	p.Replay([]gate.Entry{{Call: call("push"), Outcome: gate.Failure}, {Call: call("push"), Outcome: gate.Failure}})
@@ -229,7 +229,7 @@ func TestStaticNets(t *testing.T) {
 	fixed.Static = true
 	for _, c := range []struct {
 		o    gate.PolicyOptions
-		want string // of the nets a and b
+		want string // for the nets a and b
 	}{
 		{gate.PolicyOptions{}, "true false"},
 		{gate.PolicyOptions{Static: true}, "true true"},
@@ -256,8 +256,8 @@ func TestStaticNets(t *testing.T) {
 	}
 }
 
-// TestOnDecision: who is told of decisions is told of each, in the end also of
-// what a person says.
+// TestOnDecision checks that OnDecision receives each decision, including the final one after the
+// answer of a person.
 func TestOnDecision(t *testing.T) {
 	shadow := limitNet("fetch", 1, "session")
 	shadow.Shadow = true
@@ -321,7 +321,7 @@ func TestConfirm(t *testing.T) {
 			got := "allow"
 			if r, ok := gate.Confirm(c.ctx, p.Session, gate.Call{ID: "1", Tool: c.tool}, c.ask).(*gate.Refusal); ok {
 				got = string(r.Kind)
-				p.allowCall(gate.Call{ID: "1", Tool: "x"}, nil) // it waits no longer
+				p.allowCall(gate.Call{ID: "1", Tool: "x"}, nil) // it no longer waits
 			}
 			if got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
@@ -330,8 +330,8 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// TestSeveralPersons: a call that needs two different persons passes with two, and
-// with nothing less, whatever the caller asks by.
+// TestSeveralPersons checks that a call that needs two different persons passes only with two, for
+// every way of asking.
 func TestSeveralPersons(t *testing.T) {
 	two, three := approvalNet("deploy"), approvalNet("deploy")
 	two.Transitions[1].Approvals = 2
@@ -366,8 +366,8 @@ func TestSeveralPersons(t *testing.T) {
 	both.allowCall(call("deploy"), ask.Grant())
 }
 
-// TestMorePersonsThanAsked: the consent of one person is not that of two, where the
-// net asks more of them by the time of the answer.
+// TestMorePersonsThanAsked checks that the approval of one person is insufficient if the net
+// requires two by the time of the answer.
 func TestMorePersonsThanAsked(t *testing.T) {
 	two := approvalNet("deploy")
 	two.Transitions[1].Approvals = 2
@@ -380,7 +380,7 @@ func TestMorePersonsThanAsked(t *testing.T) {
 	}
 }
 
-// race makes 64 calls of x at once and counts those that pass.
+// race makes 64 concurrent calls of x and counts those that pass.
 func race(s *gate.Session) int64 {
 	var passed atomic.Int64
 	var wg sync.WaitGroup

@@ -89,7 +89,7 @@ func TestSeveralWatchesOfOneCall(t *testing.T) {
 	p.status("n (active): x:1, z:1")
 }
 
-// A watch whose transition another call holds the tokens of does not fire.
+// A watch does not fire if another call holds the tokens of its transition.
 func TestAWatchNeedsItsTokens(t *testing.T) {
 	n := handNet("n", map[string]int{"a": 1}, "hold: a -> b [deferred] | hold", "see: a -> c [deferred] [observe] | see")
 	p := play(t, gate.PolicyOptions{}, n)
@@ -121,8 +121,8 @@ func TestInactiveNetsSettle(t *testing.T) {
 }
 
 func TestStructuralCompetition(t *testing.T) {
-	// While the call is in flight, only t could move; but had the call never
-	// been made, t and u would compete and neither would.
+	// While the call is in flight, only t could move; but had the call never been made, t and u
+	// would compete and neither would fire.
 	n := handNet("n", map[string]int{"q": 1}, "t: p -> a", "u: p q -> b", "hold: q -> c [deferred] | hold", "give: -> p | give")
 	n.AllowUnbounded = true
 	p := play(t, gate.PolicyOptions{}, n)
@@ -137,8 +137,8 @@ func TestStructuralCompetition(t *testing.T) {
 	p.status("n (active): a:1, c:1")
 }
 
-// TestStructuralRounds: what a firing enables waits for the next round, so that two
-// rivals never win by the order of their declarations.
+// TestStructuralRounds checks that a transition enabled by a firing waits for the next round, so
+// that the order of declarations never decides between competing transitions.
 func TestStructuralRounds(t *testing.T) {
 	initial := map[string]int{"p": 1, "q": 2}
 	for _, c := range []struct {

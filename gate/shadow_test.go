@@ -20,8 +20,8 @@ func shadow(n gate.Net) gate.Net {
 	return n
 }
 
-// would makes a call that passes and says how the nets in shadow would have
-// answered: "" if they agree, else the kind and the nets.
+// would makes a call that passes and returns the answer that the nets in shadow mode would have
+// given: "" if they agree, otherwise the kind and the nets.
 func (p *player) would(text string) string {
 	p.t.Helper()
 	return p.wouldCall(call(text))
@@ -51,7 +51,7 @@ func (p *player) script(steps ...string) {
 	}
 }
 
-// TestPolicyInShadow: a policy says whether all of it is in shadow.
+// TestPolicyInShadow checks that a policy reports whether all of it is in shadow mode.
 func TestPolicyInShadow(t *testing.T) {
 	for _, shadow := range []bool{false, true} {
 		p, err := gate.NewPolicy(nil, gate.PolicyOptions{Shadow: shadow})
@@ -64,7 +64,7 @@ func TestPolicyInShadow(t *testing.T) {
 func TestShadow(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, shadow(limitNet("x", 1, "session")), limitNet("x", 3, "session"))
 	p.script("x", "x -> blocked limit-x-1", "x -> blocked limit-x-1")
-	p.refuse("x", gate.KindBlocked, "limit-x-3") // the net in shadow says nothing here
+	p.refuse("x", gate.KindBlocked, "limit-x-3") // the net in shadow mode does not count here
 	p.status("limit-x-1 (active, shadow): ready:1; enforced: ready:1", "limit-x-3 (active): ready:1")
 	want := gate.ShadowReport{WouldCount: gate.WouldCount{Refused: 2}, Nets: []gate.ShadowState{{
 		Name: "limit-x-1", Active: true, Refused: 2,
@@ -78,8 +78,8 @@ func TestShadow(t *testing.T) {
 	p.script("x", "x -> blocked limit-x-1")
 }
 
-// TestMarkingsPart: a call that would have been refused moves the actual
-// marking of every net that it can, and no enforced one.
+// TestMarkingsPart checks that a call that would have been refused moves the actual marking of
+// every net that it can, and no enforced marking.
 func TestMarkingsPart(t *testing.T) {
 	p := play(t, gate.PolicyOptions{Shadow: true}, blockNet("x"), limitNet("x", 2, "session"), sequenceNet("x", "y"))
 	p.script("x -> blocked block-x", "y -> blocked require-x-before-y", "x -> blocked block-x", "x -> blocked block-x")
@@ -101,7 +101,7 @@ func TestShadowAsks(t *testing.T) {
 	if r.Asked != 1 || r.Refused != 1 || r.Nets[0].Asked != 1 || r.Nets[0].Refused != 0 || r.Nets[1].Refused != 1 {
 		t.Errorf("%+v", r)
 	}
-	// Beside a net that asks in earnest, it adds nothing to the question.
+	// Next to a net that enforces and asks, it adds nothing to the question.
 	p = play(t, gate.PolicyOptions{}, approvalNet("x"), shadow(approvalNet("x")))
 	ask := p.ask("x")
 	if len(ask.Steps) != 1 {
@@ -118,7 +118,7 @@ func TestShadowDefault(t *testing.T) {
 	if r := p.Shadow(); r.Refused != 1 {
 		t.Errorf("%+v", r)
 	}
-	// A net in shadow makes no call known where the default is in force.
+	// A net in shadow mode does not make a call known to an enforced default.
 	p = play(t, gate.PolicyOptions{Deny: true}, shadow(limitNet("x", 5, "session")), limitNet("y", 5, "session"))
 	p.refuse("x", gate.KindDefault)
 	p.script("y")
@@ -195,16 +195,16 @@ func TestShadowClock(t *testing.T) {
 	p.wouldCall(callAt("x", noon))
 	p.Tick(noon.Add(time.Minute))
 	p.status("limit-x (active, shadow): ready:1, budget:2; enforced: ready:1, budget:2", "block-y (active, shadow): ready:1; enforced: ready:1",
-		"both (active, shadow): a:2; enforced: a:2; next at 2026-01-02T12:01:30Z") // no call has started it
+		"both (active, shadow): a:2; enforced: a:2; next at 2026-01-02T12:01:30Z") // no call has started the clock
 	p.Tick(noon.Add(90 * time.Second))
-	p.Tick(noon.Add(90 * time.Second)) // nothing new
+	p.Tick(noon.Add(90 * time.Second)) // no change
 	if got := p.Nets()[2]; got.Marking.String() != "a:1, b:1" || got.Enforced.String() != "a:1, b:1" {
 		t.Errorf("%+v", got)
 	}
 	only := shadow(window(1, time.Minute))
 	p = play(t, gate.PolicyOptions{}, only, shadow(blockNet("x")))
-	p.wouldCall(callAt("x", noon))     // moves the actual one
-	p.Tick(noon.Add(90 * time.Second)) // only that has something to give back
+	p.wouldCall(callAt("x", noon))     // moves the actual state
+	p.Tick(noon.Add(90 * time.Second)) // only the actual state has something to refund
 	p.status("limit-x (active, shadow): ready:1, budget:1; enforced: ready:1, budget:1", "block-x (active, shadow): ready:1; enforced: ready:1")
 }
 
@@ -224,7 +224,7 @@ func TestSwitchingShadows(t *testing.T) {
 	if err := p.Activate("require-a-before-b"); err != nil {
 		t.Fatal(err)
 	}
-	ticket.Settle(gate.Success) // the watch has ended with the net
+	ticket.Settle(gate.Success) // the watch ended when the net was switched off
 	p.script("b -> blocked require-a-before-b")
 }
 
@@ -248,8 +248,8 @@ State: ready:1
 	}
 }
 
-// A rule in shadow and the same rule in force are two nets, and two policies
-// that differ in that have two fingerprints.
+// A rule in shadow mode and the same enforced rule are two nets, and policies that differ only in
+// that have different fingerprints.
 func TestShadowIsPartOfARule(t *testing.T) {
 	both := newPolicy(t, shadow(blockNet("x")), blockNet("x"))
 	if len(both.Nets()) != 2 || len(both.Merged()) != 0 {
@@ -270,8 +270,8 @@ func TestShadowIsPartOfARule(t *testing.T) {
 	}
 }
 
-// TestShadowsChangeNothing plays the same on a policy with nets in shadow and
-// on the one without them: they admit the same and stand the same.
+// TestShadowsChangeNothing runs the same calls on a policy with and without its nets in shadow
+// mode: both admit the same calls and have the same markings.
 func TestShadowsChangeNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range soak.Count(80) {
@@ -304,10 +304,9 @@ func TestShadowsChangeNothing(t *testing.T) {
 	}
 }
 
-// TestShadowForetells plays the same on a policy that is in shadow as a whole
-// and on the same one in force: the first says what the second does, its
-// enforced markings are those of the second, and its actual ones those that
-// each net has alone, if it has no spoilers.
+// TestShadowForetells runs the same calls on a policy in shadow mode and on the same policy
+// enforced. The former predicts the decisions of the latter, its enforced markings are those of the
+// latter, and its actual markings are those of each net alone, if the net has no spoilers.
 func TestShadowForetells(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for range soak.Count(80) {
@@ -336,7 +335,7 @@ func TestShadowForetells(t *testing.T) {
 		})
 		for i := range nets {
 			if slices.ContainsFunc(nets[i].Transitions, func(t gate.Transition) bool { return t.Spoils }) {
-				continue // a call spoils also where the net would block it
+				continue // a call spoils even if the net would block it
 			}
 			single := sessionOf(nets[i:i+1], gate.PolicyOptions{Shadow: true})
 			alone := sessionOf(nets[i:i+1], gate.PolicyOptions{})
@@ -366,7 +365,7 @@ func randomNets(random *rand.Rand, most int) []gate.Net {
 func sessionOf(nets []gate.Net, o gate.PolicyOptions) *gate.Session {
 	p, err := gate.NewPolicy(nets, o)
 	if err != nil {
-		return nil // it does not come to rest
+		return nil // the net does not come to rest
 	}
 	return gate.NewSession(p, gate.SessionOptions{})
 }
@@ -404,7 +403,7 @@ func playBoth(t *testing.T, random *rand.Rand, a, b *gate.Session, check func(a,
 	}
 }
 
-// agree decides, and gives the consent that is asked for.
+// agree decides and gives the approval that is asked for.
 func agree(s *gate.Session, c gate.Call) gate.Decision {
 	d := s.Decide(c, nil)
 	if ask, ok := d.(*gate.Ask); ok {
@@ -419,7 +418,7 @@ func describe(d gate.Decision) string {
 		return "allow"
 	}
 	text := string(r.Kind)
-	if r.Kind == gate.KindStateChanged { // with the consent of a person
+	if r.Kind == gate.KindStateChanged { // with the approval of a person
 		text = string(gate.KindBlocked)
 	}
 	for _, b := range r.Blocks {

@@ -30,7 +30,7 @@ func newPolicy(t *testing.T, nets ...gate.Net) *gate.Policy {
 type family struct {
 	all      *gate.Shared
 	each     [2]*gate.Shared
-	sessions [4]*player // 0 and 1 are of the first principal
+	sessions [4]*player // sessions 0 and 1 belong to the first principal
 }
 
 func newFamily(t *testing.T, nets ...gate.Net) *family {
@@ -57,7 +57,7 @@ func TestScopes(t *testing.T) {
 	s[2].allow("x")
 	s[2].allow("x")
 	s[2].refuse("x", gate.KindBlocked, "limit-x-2", "limit-x-5")
-	s[3].refuse("x", gate.KindBlocked, "limit-x-5") // and nothing of the other nets is spent
+	s[3].refuse("x", gate.KindBlocked, "limit-x-5") // and the other nets have spent nothing
 	s[3].status("limit-x-2 (active): ready:1, budget:2", "limit-x-3 (active, principal): ready:1, budget:1", "limit-x-5 (active, global): ready:1")
 
 	s[0].Reset()
@@ -66,7 +66,7 @@ func TestScopes(t *testing.T) {
 	f.each[0].Reset()
 	s[1].status("limit-x-2 (active): ready:1, budget:1", "limit-x-3 (active, principal): ready:1, budget:3", "limit-x-5 (active, global): ready:1, budget:5")
 
-	// Without a store a session has the nets for itself, and resets them.
+	// Without a Shared, a session has the nets for itself and resets them.
 	alone := &player{t, gate.NewSession(newPolicy(t, scoped(gate.ScopeGlobal, limitNet("x", 1, "session"))), gate.SessionOptions{})}
 	alone.allow("x")
 	alone.refuse("x", gate.KindBlocked, "limit-x-1")
@@ -74,8 +74,8 @@ func TestScopes(t *testing.T) {
 	alone.allow("x")
 }
 
-// TestFlightsOfOthers: sessions number their calls alike, and no session
-// settles the call of another.
+// TestFlightsOfOthers checks that no session settles the call of another, although sessions use the
+// same numbers for their calls.
 func TestFlightsOfOthers(t *testing.T) {
 	lock := scoped(gate.ScopePrincipal, handNet("n", map[string]int{"idle": 1}, "deploy: idle -> idle done [deferred] | x"))
 	lock.AllowUnbounded = true
@@ -160,8 +160,8 @@ func TestSharedStateOfAnotherPolicy(t *testing.T) {
 	}
 }
 
-// TestOneBudgetOfManySessions makes calls in eight sessions at once: exactly as
-// many pass as the nets have tokens for, of both scopes.
+// TestOneBudgetOfManySessions makes calls in eight sessions concurrently: exactly as many pass as
+// the nets of both scopes have tokens for.
 func TestOneBudgetOfManySessions(t *testing.T) {
 	times := soak.Count(60)
 	const budget = 13
@@ -186,7 +186,7 @@ func TestOneBudgetOfManySessions(t *testing.T) {
 	}
 }
 
-// raceSessions makes 64 calls of x in eight sessions at once.
+// raceSessions makes 64 concurrent calls of x in eight sessions.
 func raceSessions(policy *gate.Policy, o gate.SessionOptions) int64 {
 	var passed atomic.Int64
 	var wg sync.WaitGroup

@@ -47,7 +47,7 @@ func TestFreshness(t *testing.T) {
 	if len(beside.Nets) > 0 {
 		t.Errorf("a test beside an edit counts: %+v", beside.Nets)
 	}
-	edit.Ticket.Settle(gate.Unknown) // it may still write
+	edit.Ticket.Settle(gate.Unknown) // it might still write
 	p.status(fresh + " (active): ready:1; evidence spoiled by call 4 of edit")
 	beside.Ticket.Settle(gate.Success)
 	p.success("test")
@@ -58,7 +58,8 @@ func TestFreshness(t *testing.T) {
 	p.success("push")
 }
 
-// TestEditDuringTest: a test is void if an edit begins while it runs, however short it is.
+// TestEditDuringTest checks that a test is void if an edit starts while it runs, however short the
+// edit is.
 func TestEditDuringTest(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, freshNet("test", "push", "edit"))
 	test := p.allow("test")
@@ -67,8 +68,8 @@ func TestEditDuringTest(t *testing.T) {
 	p.refuse("push", gate.KindBlocked, fresh)
 }
 
-// TestSpoilersOfMoreNames: a call spoils by every name, also by one that restricts only,
-// that is free, or that the net gates; and what spoils is no evidence.
+// TestSpoilersOfMoreNames checks that a call spoils by every name, including names that are weak,
+// free or gated, and that a spoiler is not evidence.
 func TestSpoilersOfMoreNames(t *testing.T) {
 	n := freshNet("test", "push", "write")
 	n.Labels.Maps = []gate.Map{{Tool: "bash", Field: "command", As: "write", Match: contains(">")}, {Tool: "bash", Field: "command", As: "test", Match: contains("test")}}
@@ -94,7 +95,7 @@ func TestSpoilersOfMoreNames(t *testing.T) {
 	}
 	edit.Settle(gate.Success)
 	p.success("test")
-	push := p.allow("push") // gates first; the rest spoils
+	push := p.allow("push") // the gated names come first; the others spoil
 	p.success("test")
 	p.refuse("push", gate.KindBlocked, "n")
 	push.Ticket.Settle(gate.Success)
@@ -112,7 +113,7 @@ func TestExemptCallsDoNotSpoil(t *testing.T) {
 	p.success("push")
 }
 
-// TestSpoilersWithoutNames: a call that the net cannot name spoils, where the net yields.
+// TestSpoilersWithoutNames checks that a call that the net cannot name spoils if the net yields.
 func TestSpoilersWithoutNames(t *testing.T) {
 	n := handNet("n", map[string]int{"ready": 1}, "do: ready -> gate [observe] [deferred] | test", "then: gate -> ready | push", "spoil: gate -> ready [observe] [spoils] | edit")
 	n.Shadow = true
@@ -141,9 +142,9 @@ func TestTaint(t *testing.T) {
 	net := "block-send*-after-fetch"
 	p.success("send_mail")
 	fetch := p.allow("fetch").Ticket
-	p.success("review") // what is fetched is not known yet
+	p.success("review") // the content fetched is not known yet
 	p.refuse("send_mail", gate.KindBlocked, net)
-	fetch.Settle(gate.Failure) // whatever comes of it
+	fetch.Settle(gate.Failure) // whatever its outcome
 	p.refuse("send_mail", gate.KindBlocked, net)
 	p.success("review")
 	p.success("send_mail")
@@ -154,7 +155,7 @@ func TestTaint(t *testing.T) {
 	if r.Blocks[0].Holds != nil {
 		t.Errorf("%+v", r.Blocks[0].Holds)
 	}
-	// For the rest of the session there is nothing to teach.
+	// For the rest of the session, only a success of c changes anything.
 	plain := taintNet("send*", "fetch", "review")
 	plain.Transitions = slices.Delete(plain.Transitions, 2, 3)
 	p = play(t, gate.PolicyOptions{}, plain)
@@ -164,8 +165,8 @@ func TestTaint(t *testing.T) {
 	}
 }
 
-// TestInactiveSpoilers: an inactive net keeps its evidence, as it keeps all, but does not
-// take a test for evidence that runs beside an edit from before.
+// TestInactiveSpoilers checks that an inactive net keeps its evidence and state, but does not
+// accept as evidence a test that runs concurrently with an edit from before.
 func TestInactiveSpoilers(t *testing.T) {
 	for _, mode := range []bool{false, true} {
 		n := freshNet("test", "push", "edit")
@@ -207,7 +208,7 @@ func TestInactiveSpoilers(t *testing.T) {
 	}
 }
 
-// TestSpoilersAfterReset: an edit goes on, whatever the net is set back to.
+// TestSpoilersAfterReset checks that an edit in flight continues to spoil evidence after a reset.
 func TestSpoilersAfterReset(t *testing.T) {
 	f := newFamily(t, shadow(freshNet("test", "push", "edit")), scoped(gate.ScopeGlobal, freshNet("test", "push", "edit")))
 	s := f.sessions
@@ -226,8 +227,8 @@ func TestSpoilersAfterReset(t *testing.T) {
 	s[1].success("push")
 }
 
-// TestAdoptSpoilers: where a net begins, the calls in flight that may spoil its
-// evidence do so, and no others.
+// TestAdoptSpoilers checks that, in a net that starts anew, exactly the calls in flight that may
+// spoil its evidence do so.
 func TestAdoptSpoilers(t *testing.T) {
 	maps := &gate.Labels{Maps: []gate.Map{{Tool: "bash", Field: "command", As: "edit", Match: contains(">")}}}
 	mapped := freshNet("test", "push", "edit")
@@ -271,7 +272,8 @@ func TestAdoptSpoilers(t *testing.T) {
 	}
 }
 
-// TestSpoilersReplayed: a history with a call that the net would block spoils all the same.
+// TestSpoilersReplayed checks that a call in a history spoils evidence even if the net would block
+// it.
 func TestSpoilersReplayed(t *testing.T) {
 	n := freshNet("test", "push", "edit", "push")
 	p := play(t, gate.PolicyOptions{}, n)
@@ -286,8 +288,8 @@ func TestSpoilersThatDoNotRest(t *testing.T) {
 	}
 }
 
-// TestIntervals compares freshness with what it means: a test counts if no edit was
-// under way at any time between its beginning and its success, and none began since.
+// TestIntervals compares freshness with its definition: a test counts if no edit was in flight at
+// any time between its start and its success, and none started since.
 func TestIntervals(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	passed := 0
@@ -320,7 +322,7 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// intervals are the calls of a history, each from its beginning to its end.
+// intervals are the calls of a history, each from its start to its end.
 type intervals struct {
 	now   int
 	calls []interval
@@ -328,9 +330,9 @@ type intervals struct {
 
 type interval struct {
 	tool       string
-	begin, end int // end: 0 while it is under way
+	begin, end int // end is 0 while the call is in flight
 	unknown    bool
-	counted    bool // a test that counts
+	counted    bool // whether the test counts
 }
 
 func (m *intervals) begin(tool string) {
@@ -351,8 +353,8 @@ func (m *intervals) end(i int, o gate.Outcome) {
 	}
 }
 
-// clean reports whether no edit was under way during the test, and no other credit stood
-// in its way: of two tests one counts.
+// clean reports whether no edit was in flight during the test, and no other test had already
+// counted: only one of two tests counts.
 func (m *intervals) clean(test *interval) bool {
 	for at := test.begin; at <= test.end; at++ {
 		if m.creditAt(at) {
@@ -366,7 +368,7 @@ func (m *intervals) clean(test *interval) bool {
 
 func (m *intervals) credit() bool { return m.creditAt(m.now) }
 
-// creditAt reports whether a push would pass at that time, by what is known now.
+// creditAt reports whether a push would pass at that time, given the outcomes known by then.
 func (m *intervals) creditAt(at int) bool {
 	last := 0
 	for _, c := range m.calls {
@@ -388,8 +390,8 @@ func TestSpoilerSince(t *testing.T) {
 	}
 }
 
-// TestAwaited: a refusal names the call in flight whose success brings what is missing, and
-// none that brings it for another value, or whose evidence is spoilt.
+// TestAwaited checks that a refusal names the call in flight whose success would produce the
+// missing tokens, but not a call for another value or with spoiled evidence.
 func TestAwaited(t *testing.T) {
 	n := sequenceNet("backup", "delete")
 	n.Key = []gate.Field{{Path: "path"}}
@@ -407,7 +409,7 @@ func TestAwaited(t *testing.T) {
 	}
 }
 
-// TestManyInFlight: however many calls are under way, a refusal names few of them.
+// TestManyInFlight checks that a refusal lists only a few of many calls in flight.
 func TestManyInFlight(t *testing.T) {
 	n := sequenceNet("backup", "delete")
 	n.Transitions = append(n.Transitions, gate.Transition{Name: "spoil", Inputs: []string{"gate"}, Outputs: []string{"ready"}, Tools: gate.Tools("edit"), Observe: true, Spoils: true})

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestMoved: a net tells whether it is as at its start: by its tokens, its calls in flight, what
-// is spent of its sum, and the values of its key.
+// TestMoved checks that Moved reflects the tokens, the calls in flight, the spent amount and the
+// key values of a net.
 func TestMoved(t *testing.T) {
 	one := gate.Net{
 		Name: "one", Places: []string{"p"}, Initial: map[string]int{"p": 1},

@@ -25,7 +25,7 @@ const day = 24 * time.Hour
 func TestSums(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, sumNet(1000, day))
 	pay := func(args string, after time.Duration) gate.Call { return callAt("transfer "+args, noon.Add(after)) }
-	p.allowCall(pay(`{"amount":879.50}`, 0), nil).Ticket.Settle(gate.Failure) // it may have been paid
+	p.allowCall(pay(`{"amount":879.50}`, 0), nil).Ticket.Settle(gate.Failure) // it might have been paid
 	r := p.refuseCall(pay(`{"amount":3e2}`, 0), nil, gate.KindBlocked, "sum")
 	if want := "transfer has 120.50 left of 1000 per day, and this call needs 300; that is possible in 4h18m29s."; r.Text != want {
 		t.Errorf("%s\nwant %s", r.Text, want)
@@ -43,7 +43,7 @@ func TestSums(t *testing.T) {
 	p.allowCall(pay(`{"amount":0}`, retry), nil)
 	p.allowCall(pay(`{"amount":-0.0}`, 0), nil)
 	p.Tick(noon.Add(retry + 12*time.Hour))
-	p.allowCall(pay(`{"amount":500}`, 0), nil) // a clock that goes back
+	p.allowCall(pay(`{"amount":500}`, 0), nil) // a clock that goes backwards
 	p.status("sum (active): ready:1; spent: 1000 of 1000 per day")
 	retry += 12 * time.Hour
 	p.Tick(noon.Add(retry + 8*time.Hour))
@@ -75,8 +75,8 @@ func TestAmountsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestNamesAndSums: a call counts once by whatever names, and not where it is exempt or
-// only observed.
+// TestNamesAndSums checks that a call counts once regardless of its number of names, and not at all
+// if it is exempt or only observed.
 func TestNamesAndSums(t *testing.T) {
 	n := sumNet(10, 0)
 	n.Transitions = append(n.Transitions, gate.Transition{Name: "see", Inputs: []string{"ready"}, Outputs: []string{"ready"}, Tools: gate.Tools("audit"), Observe: true})
@@ -121,7 +121,7 @@ func TestFieldsOfSums(t *testing.T) {
 	}
 }
 
-// total is an expression: it has a value, or none, or fails.
+// total is an expression that has a value, has no value, or panics.
 type total int
 
 func (v total) Value(*gate.Call, int) ([]byte, bool) {
@@ -151,8 +151,8 @@ func TestWordsOfSums(t *testing.T) {
 	}
 }
 
-// TestSumsWithoutTime: what is spent at an unknown time comes back late rather than
-// early, also after the net was inactive, and in both worlds of shadow.
+// TestSumsWithoutTime checks that an amount spent at an unknown time is refunded late rather than
+// early, also after the net was inactive, and in both worlds of shadow mode.
 func TestSumsWithoutTime(t *testing.T) {
 	for _, dark := range []bool{false, true} {
 		n := sumNet(100, 100*time.Second)
@@ -192,8 +192,8 @@ func TestSumsWithoutTime(t *testing.T) {
 	}
 }
 
-// TestSumsAddUp compares sums with those of whole hundredths, and holds that a call
-// passes at the time that the refusal tells, and no nanosecond earlier.
+// TestSumsAddUp compares sums with integers in hundredths, and checks that a call passes exactly at
+// the retry time of the refusal, and not a nanosecond earlier.
 func TestSumsAddUp(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 9))
 	for range soak.Count(200) {
@@ -241,8 +241,8 @@ func TestSumsAreLost(t *testing.T) {
 	}
 }
 
-// TestSumsForEach: a net with a key has a sum for each value, and a call counts in full
-// for each of its values.
+// TestSumsForEach checks that a net with a key has a sum for each value, and that a call counts in
+// full for each of its values.
 func TestSumsForEach(t *testing.T) {
 	n := sumNet(100, day)
 	n.Key = []gate.Field{{Path: "to"}}
@@ -277,7 +277,8 @@ func TestSumsForEach(t *testing.T) {
 	}
 }
 
-// TestSumsOfValues: what is spent is kept exactly for each value, in few bytes or many.
+// TestSumsOfValues checks that the spent amount of each value is exact, whether it is stored
+// compactly or not.
 func TestSumsOfValues(t *testing.T) {
 	n := sumNet(2, 0)
 	n.Key = []gate.Field{{Path: "to"}}

@@ -6,7 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestAskDoubts: a person is asked about what may be blocked, and the call is decided without it.
+// TestAskDoubts checks that a person is asked about a name that might block a call, and that the
+// call is then decided without that name.
 func TestAskDoubts(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	block := func(name string) gate.Net {

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestWeakNamesUseUpOnly: where it cannot be told whether a call has a name, a
-// hand-written net may lose tokens by it and never gain one.
+// TestWeakNamesUseUpOnly checks that, if it is uncertain whether a call has a name, a hand-written
+// net may lose tokens by it but never gain any.
 func TestWeakNamesUseUpOnly(t *testing.T) {
 	for _, c := range []struct {
 		name, transition string
@@ -55,14 +55,14 @@ func TestWeakNamesOfRulesRestrict(t *testing.T) {
 	p := play(t, gate.PolicyOptions{Labels: labels(m)}, sequenceNet("backup", "delete"))
 	p.refuse(`sh {"c":["rm"]}`, gate.KindBlocked, "require-backup-before-delete")
 	p.success("backup")
-	p.allow(`sh {"c":["rm"]}`) // it takes the credit, as it would if it were plain
+	p.allow(`sh {"c":["rm"]}`) // it takes the credit, as a certain name would
 }
 
 func TestWeakNameBesideACertainOne(t *testing.T) {
 	n := handNet("n", map[string]int{"p": 1}, "t: p -> q | sh x")
 	n.Maps = []gate.Map{{Tool: "sh", Field: "c", As: "x", Match: contains("x"), Source: "x"}}
 	p := play(t, gate.PolicyOptions{}, n)
-	p.allow(`sh {"c":["x"]}`) // every call of sh makes the net progress
+	p.allow(`sh {"c":["x"]}`) // every call of sh would let the net progress
 	p.status("n (active): q:1")
 }
 
@@ -74,7 +74,7 @@ func TestWeakNameOfATool(t *testing.T) {
 	}
 }
 
-// TestDoubtIsNotTheFirst: where a net blocks by its marking first, it says so.
+// TestDoubtIsNotTheFirst checks that a block by the marking takes precedence over a doubt.
 func TestDoubtIsNotTheFirst(t *testing.T) {
 	n := handNet("n", map[string]int{"p": 1}, "t: p -> q | x", "u: q -> p | sh")
 	n.Maps = []gate.Map{{Tool: "sh", Field: "c", As: "x", Match: contains("x"), Source: "x"}}

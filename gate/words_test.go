@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestWords: a refusal for a mapped name begins with the tool and the text that the map has read.
+// TestWords checks that a refusal for a mapped name starts with the tool and the text that the map
+// has read.
 func TestWords(t *testing.T) {
 	all := func(string) bool { return true }
 	ofPath := ruleNet("block-edit", gate.CauseBlock, "edit {key} is blocked.", map[string]int{"locked": 0},
@@ -40,7 +41,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestWordsOfScripts: of a long script a refusal shows the part that the map has found.
+// TestWordsOfScripts checks that a refusal shows only the matched part of a long script.
 func TestWordsOfScripts(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	maps := append([]gate.Map{{Tool: "sh", Field: "c", Reader: words, Pattern: 1, As: "remove", Source: "cat"}}, shellMaps(words)...)
@@ -56,7 +57,7 @@ func TestWordsOfScripts(t *testing.T) {
 	}
 }
 
-// TestEvidenceInTheSameCall: the evidence that a script brings itself comes too late for it.
+// TestEvidenceInTheSameCall checks that evidence within the same script comes too late.
 func TestEvidenceInTheSameCall(t *testing.T) {
 	words := &commands{words: []string{"test", "push"}}
 	var maps []gate.Map

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// offer plays nets whose session knows the tools.
+// offer plays nets in a session that knows the tools.
 func offer(t *testing.T, tools string, nets ...gate.Net) *player {
 	t.Helper()
 	p := play(t, gate.PolicyOptions{}, nets...)
@@ -24,8 +24,8 @@ func offer(t *testing.T, tools string, nets ...gate.Net) *player {
 	return p
 }
 
-// shows checks that what is advertised and what is allowed agree: just these
-// tools are shown, and a call of any other is refused by the net that hides it.
+// shows checks that exactly these tools are shown, and that a call of any other tool is refused by
+// the net that hides it.
 func (p *player) shows(want string) gate.Advertised {
 	p.t.Helper()
 	a := p.Advertise(noon)
@@ -46,8 +46,8 @@ func (p *player) shows(want string) gate.Advertised {
 	return a
 }
 
-// TestRequiredNetsConflict: where required nets leave no tool together, none is
-// shown and none is allowed.
+// TestRequiredNetsConflict checks that no tool is shown or allowed if required nets together leave
+// none.
 func TestRequiredNetsConflict(t *testing.T) {
 	p := offer(t, "a b c", hides("g1", 5, "b c"), hides("g2", 1, "a"))
 	if diff := cmp.Diff(&gate.Conflict{Nets: []string{"g1", "g2"}}, p.shows("").Conflict); diff != "" {
@@ -57,8 +57,8 @@ func TestRequiredNetsConflict(t *testing.T) {
 	p.refuse("b", gate.KindBlocked, "g1")
 }
 
-// TestAdvisoryNetYields: an advisory net that would leave no tool does not block
-// the calls which the others let pass, and does not move with them.
+// TestAdvisoryNetYields checks that an advisory net that would leave no tool does not block the
+// calls that the others let pass, and does not move with them.
 func TestAdvisoryNetYields(t *testing.T) {
 	p := offer(t, "a b c", hides("g1", 1, "b c"), advisory(hides("g2", 5, "a")))
 	if diff := cmp.Diff(&gate.Conflict{Winner: "g1", Nets: []string{"g2", "g1"}, Yields: []string{"g2"}}, p.shows("a").Conflict); diff != "" {
@@ -76,8 +76,8 @@ func TestAdvisoryNetYields(t *testing.T) {
 	p.shows("a b c")
 }
 
-// TestAdvisoryNetBlocks: it does where the tools are not known, and where it
-// leaves one.
+// TestAdvisoryNetBlocks checks that an advisory net blocks if the tools are unknown, and if it
+// leaves a tool.
 func TestAdvisoryNetBlocks(t *testing.T) {
 	nets := []gate.Net{hides("g1", 1, "b c"), advisory(hides("g2", 5, "a"))}
 	play(t, gate.PolicyOptions{}, nets...).refuse("a", gate.KindBlocked, "g2")
@@ -88,8 +88,8 @@ func TestAdvisoryNetBlocks(t *testing.T) {
 	p.shows("a")
 }
 
-// phases is an advisory net that wants a plan before an act, and repairs one that
-// overrules it until the repair.
+// phases are an advisory net that requires a plan before an act, and a net that overrules it until
+// a repair.
 func phases() []gate.Net {
 	plan := advisory(handNet("phases", map[string]int{"start": 1}, "plan: start -> planned | plan", "act: planned -> planned | act write"))
 	repair := handNet("repairs", map[string]int{"broken": 1}, "repair: broken -> whole | repair")
@@ -97,8 +97,8 @@ func phases() []gate.Net {
 	return []gate.Net{plan, recovering(repair, map[string]int{"broken": 1})}
 }
 
-// TestRecoveryOverrulesAdvisory: while a net is in recovery, what an advisory net
-// below it blocks is shown and allowed; after it, neither.
+// TestRecoveryOverrulesAdvisory checks that while a net is in recovery, tools that an advisory net
+// of lower priority blocks are shown and allowed, and not afterwards.
 func TestRecoveryOverrulesAdvisory(t *testing.T) {
 	p := offer(t, "repair plan act write read", phases()...)
 	if a := p.shows("repair plan act write read"); a.Conflict != nil || !slices.Equal(a.Ignored, []string{"phases"}) {
@@ -111,7 +111,7 @@ func TestRecoveryOverrulesAdvisory(t *testing.T) {
 	p.success("plan")
 	p.shows("act write read")
 
-	// Which tools there are makes no difference.
+	// The set of offered tools makes no difference.
 	p = play(t, gate.PolicyOptions{}, phases()...)
 	p.allow("act")
 	if err := p.Deactivate("repairs"); err != nil {
@@ -120,16 +120,16 @@ func TestRecoveryOverrulesAdvisory(t *testing.T) {
 	p.refuse("act", gate.KindBlocked, "phases")
 }
 
-// TestRequiredNetInRecovery: a net that is required blocks all the same, and is
-// alone in the refusal.
+// TestRequiredNetInRecovery checks that a required net blocks during a recovery, and appears alone
+// in the refusal.
 func TestRequiredNetInRecovery(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, append(phases(), hides("keeps", 0, "act"))...)
 	p.refuse("act", gate.KindBlocked, "keeps")
 	p.allow("write")
 }
 
-// TestYieldInShadow: nets in shadow yield to each other as they would if they were
-// enforced, and overrule none that is.
+// TestYieldInShadow checks that nets in shadow mode yield to each other as if they were enforced,
+// and overrule no enforced net.
 func TestYieldInShadow(t *testing.T) {
 	nets := phases()
 	p := play(t, gate.PolicyOptions{Shadow: true}, shadow(nets[0]), shadow(nets[1]))
@@ -145,8 +145,8 @@ func TestYieldInShadow(t *testing.T) {
 	p.refuse("act", gate.KindBlocked, "phases")
 }
 
-// TestYieldsToAPerson: a net that yields asks nobody for what it would have let
-// a person approve under another name of the call; those that do not yield ask.
+// TestYieldsToAPerson checks that a net that yields does not ask about another name of the call
+// that requires approval; nets that do not yield ask.
 func TestYieldsToAPerson(t *testing.T) {
 	asking := advisory(handNet("n", map[string]int{"p": 1, "q": 0}, "one: p -> p [manual] | up.act", "two: q -> q | act"))
 	c := gate.Call{Tool: "up.act", Also: []gate.Name{{Text: "act", Certain: true}}}
@@ -159,8 +159,8 @@ func TestYieldsToAPerson(t *testing.T) {
 	}
 }
 
-// TestShownIsAllowed: of nets of all kinds, what is advertised and what is allowed
-// agree, in every state of a random walk.
+// TestShownIsAllowed checks, for nets of all kinds and in every state of a random walk, that the
+// advertised tools are those that are allowed.
 func TestShownIsAllowed(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 1))
 	tools := []string{"a", "b", "c", "d"}
