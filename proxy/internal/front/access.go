@@ -14,55 +14,55 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Access says who may use the HTTP endpoint. The zero value is refused: set one of Token,
+// Access configures who can use the HTTP endpoint. The zero value is invalid: set one of Token,
 // Tokens and JWT, or Open on a loopback address.
 type Access struct {
-	Addr    string            // where the listener is, host:port
-	TLS     bool              // it speaks TLS
-	Path    string            // of the endpoint; "": /mcp
-	Token   string            // bearer token that every request must carry
-	Tokens  map[string]string // bearer tokens by the name of who has it; each is a principal of its own
+	Addr    string            // address of the listener, host:port
+	TLS     bool              // the listener uses TLS
+	Path    string            // path of the endpoint; empty: /mcp
+	Token   string            // bearer token required in every request
+	Tokens  map[string]string // bearer tokens by the name of their owner; each owner is a principal
 	JWT     *JWT              // tokens of an authorization server
-	Open    bool              // no token; only on a loopback address
-	Hosts   []string          // further Host headers to accept, with a port or for any
+	Open    bool              // no token required; only on a loopback address
+	Hosts   []string          // further Host headers to accept, with a port or for any port
 	Origins []string          // further Origin headers to accept, as scheme://host[:port]
-	Hooks   bool              // agents may tell of calls that they make by themselves, at /hook/AGENT
+	Hooks   bool              // agents can report their own tool calls at /hook/AGENT
 
-	IdleTTL     time.Duration // of sessions; 0: an hour
-	MaxSessions int           // that one principal may have at a time; 0: 1000
-	MaxAll      int           // that all of them may have; 0: 10000
-	MaxRequests int           // that one principal may have open, streams too; 0: 5000; all may have four times that
-	BodyTimeout time.Duration // for a client to send a message; 0: 30 s
+	IdleTTL     time.Duration // maximum idle time of a session; 0: an hour
+	MaxSessions int           // open sessions per principal; 0: 1000
+	MaxAll      int           // open sessions in total; 0: 10000
+	MaxRequests int           // open requests per principal, including streams; 0: 5000; four times as many in total
+	BodyTimeout time.Duration // time for a client to send a message; 0: 30 s
 
-	// Beside answers requests of other paths than that of the endpoint, and reports false for
-	// those that it does not know; nil: there are none. A caller with a token of the endpoint,
-	// or without a token on this very machine, is trusted. It must not block.
+	// Beside answers requests for other paths than the endpoint, and reports false for unknown
+	// ones; nil: no other paths. A caller is trusted if it has a token of the endpoint, or runs on
+	// this machine and no token is required. Beside must not block.
 	Beside func(w http.ResponseWriter, r *http.Request, trusted bool) bool
 }
 
-// JWT makes the endpoint an OAuth 2.1 resource server. The principal of a
-// token is its issuer and its subject.
+// JWT makes the endpoint an OAuth 2.1 resource server. The principal of a token is its issuer and
+// its subject.
 type JWT struct {
-	Issuer         string   // as it stands in the tokens
-	Audience       string   // who the tokens must be for
-	JWKS           string   // URL of the issuer's keys; "": its metadata says
-	Resource       string   // URL by which clients know this endpoint; "": the audience
-	PrincipalClaim string   // the claim that names who calls; "": sub
-	Scopes         []string // all of which a token must have
+	Issuer         string   // iss claim of the tokens
+	Audience       string   // aud claim that tokens must have
+	JWKS           string   // URL of the issuer's keys; empty: from its metadata
+	Resource       string   // public URL of this endpoint; empty: the audience
+	PrincipalClaim string   // claim that identifies the caller; empty: sub
+	Scopes         []string // scopes that a token must have, all of them
 }
 
-// defaultPath is that of the endpoint.
+// defaultPath is the default path of the endpoint.
 const defaultPath = "/mcp"
 
 func (a Access) path() string { return cmp.Or(a.Path, defaultPath) }
 
-// Several reports whether more than one principal may use the endpoint.
+// Several reports whether more than one principal can use the endpoint.
 func (a Access) Several() bool {
 	return a.JWT != nil || len(a.Tokens) > 1 || len(a.Tokens) == 1 && a.Token != ""
 }
 
-// guard returns the guard of the endpoint, which begins to fetch the keys of the issuer
-// if there is one.
+// guard returns the guard of the endpoint. If there is an issuer, the guard begins to fetch its
+// keys.
 func (f *Front) guard(a Access) (*httpguard.Guard, error) {
 	if a.path()[0] != '/' {
 		return nil, fmt.Errorf("the path of the endpoint is %q, and it must begin with a slash", a.Path)
@@ -87,8 +87,7 @@ const (
 	defaultSessionsAll = 10_000
 )
 
-// sessionLimit bounds the sessions over HTTP that are open at a time, since a client can
-// open a session by one request.
+// sessionLimit limits the open HTTP sessions, since a client can open one with a single request.
 type sessionLimit struct {
 	each, all int
 
@@ -100,7 +99,7 @@ func newSessionLimit(a Access) *sessionLimit {
 	return &sessionLimit{each: each, all: cmp.Or(a.MaxAll, max(defaultSessionsAll, each))}
 }
 
-// open opens a session with its client, or returns why the limit forbids it.
+// open opens a session and returns its client, or returns why the limit forbids it.
 func (s *sessionLimit) open(f *Front, principal, transport string, header http.Header, out spec.Stream) (c *session.Client, refusal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

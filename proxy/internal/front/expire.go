@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// expireClients ends sessions over HTTP that were idle for ttl, until the proxy ends. Then it
-// cancels their calls.
+// expireClients ends HTTP sessions that were idle for ttl. When the proxy shuts down, it cancels
+// their calls and returns.
 func (f *Front) expireClients(ttl time.Duration) {
 	if ttl == 0 {
 		ttl = time.Hour
@@ -42,8 +42,8 @@ func (f *Front) expireClients(ttl time.Duration) {
 	}
 }
 
-// idle reports whether a session was not used for ttl. An open request or stream is a use, and
-// so is an approval that a call is to come back for.
+// idle reports whether a session was unused for ttl. An open request or stream counts as use, and
+// so does an approval that the client can still use by calling again.
 func (f *Front) idle(c *session.Client, ttl time.Duration, asked map[string]bool) bool {
 	push, ok := c.Out.(*events.Push)
 	if !ok {
@@ -52,9 +52,8 @@ func (f *Front) idle(c *session.Client, ttl time.Duration, asked map[string]bool
 	return f.Sessions.Idle(c, c.Requests.Any() || push.Listening() || asked[c.State.ID], ttl)
 }
 
-// expireShared ends the sessions over HTTP that no process has used for ttl. It tells
-// the others which ones are in use here, and drops the clients of those that another one
-// has ended.
+// expireShared ends HTTP sessions that no replica has used for ttl. It tells the other replicas
+// which sessions are in use here, and drops the clients of sessions that another replica has ended.
 func (f *Front) expireShared(ttl time.Duration) {
 	open := map[string]admission.SessionInfo{}
 	for s, err := range f.Router.Admission.Sessions(f.Life.Ctx) {

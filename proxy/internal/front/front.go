@@ -1,5 +1,21 @@
-// Package front takes the bytes of clients in and gives theirs out: over stdio,
-// streamable HTTP, and HTTP+SSE (2024-11-05).
+// Package front implements the transports on the client side: stdio, streamable HTTP, and HTTP+SSE
+// (2024-11-05). It parses messages and passes them to the pipeline (calls) or to the router (other
+// messages).
+//
+// [Front.ServeStdio] serves one stdio client. [Front.Handler] is the HTTP endpoint: [Access]
+// configures who can use it, package httpguard enforces that.
+//
+// # Goroutines
+//
+// A stdio or HTTP+SSE client has one reader, which handles one message at a time; requests that can
+// block run on goroutines of their own. Over streamable HTTP each request runs on the goroutine of
+// its handler (see package pipeline). One goroutine ends idle HTTP sessions.
+//
+// # Locks
+//
+// sseClient.mu, and a local mutex in ServeStdio, are held while a message is handled, so that no
+// message is handled after the client was dropped. sessionLimit.mu makes counting and opening a
+// session one step.
 package front
 
 import (
@@ -16,8 +32,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Front takes the bytes of clients in and gives theirs out: over stdio, streamable
-// HTTP, and HTTP+SSE.
+// A Front serves clients over stdio, streamable HTTP and HTTP+SSE. Its fields must be set before
+// use.
 type Front struct {
 	Life       *lifetime.Lifetime
 	Streaming  context.Context //nolint:containedctx // ends when streams without an end are to end
@@ -25,18 +41,18 @@ type Front struct {
 	Pool       *pool.Pool
 	Pipeline   *pipeline.Pipeline
 	Router     *router.Router
-	MaxRequest int // bytes of one message of a client
+	MaxRequest int // maximum bytes of one client message
 
-	// Asked returns the sessions with calls that wait for a person, or that one has approved.
+	// Asked returns the sessions with calls that wait for a person or that a person has approved.
 	Asked func() map[string]bool
 
-	// Hook takes an event of an agent's hook, and returns the answer; an error says that there is
-	// no such agent. It waits where a person is asked.
+	// Hook handles an event of an agent's hook and returns the answer. It returns an error for an
+	// unknown agent, and blocks while a person is asked.
 	Hook func(ctx context.Context, principal, agent string, r *http.Request, event []byte) ([]byte, error)
 }
 
-// begin records a request that is not a call under its id, and returns what serves it;
-// nil: the id is in flight. The request that has it is not touched.
+// begin records a request that is not a call under its id, and returns the function that serves it.
+// If the id is in flight, it refuses the new request and returns nil.
 func (f *Front) begin(ctx context.Context, q session.Request) (serve func()) {
 	requests, id, m := &q.Client.Requests, wire.IDKey(q.Message.ID), q.Message
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -47,7 +63,7 @@ func (f *Front) begin(ctx context.Context, q session.Request) (serve func()) {
 		return nil
 	}
 	result := func() ([]byte, error) {
-		defer requests.End(id) // before the answer: a client that has read it may use the id again
+		defer requests.End(id) // before the answer: a client that has read it can use the id again
 		return f.Router.ClientRequest(ctx, q)
 	}
 	return func() {

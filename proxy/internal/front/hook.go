@@ -6,11 +6,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/httpguard"
 )
 
-// hookPath is where agents send the events of their hooks; the name of the agent follows.
+// hookPath is the path for the events of agents' hooks, followed by the name of the agent.
 const hookPath = "/hook/"
 
-// hook serves an event of an agent's hook. What cannot be read is answered by an HTTP error: an
-// agent has to be told that such a one blocks the call, since most let it pass.
+// hook serves an event of an agent's hook. An unreadable event gets an HTTP error: the agent must
+// be configured to block the call on such an error, because most agents let it pass.
 func (h *handler) hook(x *exchange, agent string) {
 	w, r := x.w, x.r
 	v, ok := h.guard.Admit(w, r)
@@ -38,5 +38,5 @@ func (h *handler) hook(x *exchange, agent string) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(answer) // an agent that is gone does not make the call
+	_, _ = w.Write(answer) // an agent that has disconnected does not make the call
 }

@@ -19,29 +19,29 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Names of the headers of streamable HTTP.
+// Header names of streamable HTTP.
 const (
 	sessionHeader  = "Mcp-Session-Id"
 	protocolHeader = "Mcp-Protocol-Version"
 )
 
-// onlyOnce are the headers that must not be given twice.
+// onlyOnce are the headers that must not be repeated.
 var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name", "Content-Type"}
 
-// A handler is the streamable HTTP endpoint of a proxy.
+// A handler is the HTTP endpoint of a proxy.
 type handler struct {
 	front        *Front
 	path         string
 	guard        *httpguard.Guard
-	hooks        bool // of agents are served
+	hooks        bool // the hooks of agents are served
 	sessionLimit *sessionLimit
 	turns        *turns.Turns // nil: there is only one principal
 	beside       func(w http.ResponseWriter, r *http.Request, trusted bool) bool
 	sse2024      sync.Map // *sseClient by id
 }
 
-// Handler returns a handler of streamable HTTP, for both families of revisions, and of
-// HTTP+SSE (2024-11-05) at /sse and /messages. See [Access] for who may use it.
+// Handler returns an HTTP handler for streamable HTTP of both families of revisions, and for
+// HTTP+SSE (2024-11-05) at /sse and /messages. [Access] configures who can use it.
 func (f *Front) Handler(a Access) (http.Handler, error) {
 	guard, err := f.guard(a)
 	if err != nil {
@@ -58,30 +58,30 @@ func (f *Front) Handler(a Access) (http.Handler, error) {
 	return h, nil
 }
 
-// An exchange is one request over HTTP until its response has ended. It has what is to be
-// ended then, so that the functions that begin it can return while its call waits.
+// An exchange is one HTTP request until its response has ended. It holds the resources to release
+// then, so that the functions that acquire them can return while the call waits.
 type exchange struct {
 	w http.ResponseWriter
 	r *http.Request
 
 	caller  httpguard.Caller
-	release func()          // ends the count of the body; nil: none was read
-	turn    *turns.Turn     // of the message
-	post    *events.Post    // nil: the response is no message
-	client  *session.Client // of this request alone; nil: that of a session
-	bound   func() bool     // unbinds the call from the connection; nil: it is not bound
-	call    *pipeline.Call  // nil: the request is no call, or has its answer
+	release func()          // stops counting the body; nil: no body was read
+	turn    *turns.Turn     // turn for the message
+	post    *events.Post    // nil: the response is not a JSON-RPC message
+	client  *session.Client // client of this request alone; nil: the client belongs to a session
+	bound   func() bool     // unbinds the call from the connection; nil: not bound
+	call    *pipeline.Call  // nil: the request is not a call, or is answered
 }
 
-// ServeHTTP serves only requests that the guard admits.
+// ServeHTTP serves requests that the guard admits, and refuses others.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.guard.Begin(w, r)
 	h.exchange(&exchange{w: w, r: r})
 	h.guard.End(w, r)
 }
 
-// exchange serves a request to the end of its response. A call waits here: people take long,
-// and what waits deep in the stack keeps a large one.
+// exchange serves a request to the end of its response. A call waits here, near the bottom of the
+// stack: people take a long time, and a deep stack would stay large meanwhile.
 func (h *handler) exchange(x *exchange) {
 	defer h.end(x)
 	h.serve(x)
@@ -90,14 +90,14 @@ func (h *handler) exchange(x *exchange) {
 	}
 }
 
-// wait returns when the call has its answer.
+// wait returns when the call is answered.
 func (h *handler) wait(c *pipeline.Call) {
 	defer h.front.Life.Recovered(c.Method, c.ID, c.Stream)
 	c.Wait()
 }
 
-// end ends an exchange. What its functions have not begun is not there to be ended. What is
-// counted is given back also where the end of something else panics.
+// end releases the resources that the exchange has acquired, all of them even if one release
+// panics.
 func (h *handler) end(x *exchange) {
 	defer x.caller.Release()
 	if x.release != nil {
@@ -146,7 +146,7 @@ func (h *handler) serve(x *exchange) {
 	}
 }
 
-// serveBeside serves what is no endpoint of MCP. It reports false for other paths.
+// serveBeside serves paths that are not MCP endpoints. It reports false for unknown paths.
 func (h *handler) serveBeside(w http.ResponseWriter, r *http.Request) bool {
 	return h.beside != nil && h.beside(w, r, h.guard.Trusted(r))
 }
@@ -164,7 +164,7 @@ func (h *handler) post(x *exchange) {
 	x.release = release
 	x.turn = h.turn(x.caller)
 	if !x.turn.Take(r.Context().Done()) {
-		return // the client is gone
+		return // the client has disconnected
 	}
 	m, fault := wire.Parse(body, h.front.MaxRequest)
 	if fault != nil && fault.Silent {
@@ -187,7 +187,7 @@ func (h *handler) post(x *exchange) {
 	h.inSession(x, m, meta)
 }
 
-// turn returns the turn of a message of a caller.
+// turn returns the turn for a caller's message, or nil if turns are not limited.
 func (h *handler) turn(v httpguard.Caller) *turns.Turn {
 	if h.turns == nil {
 		return nil
@@ -195,7 +195,7 @@ func (h *handler) turn(v httpguard.Caller) *turns.Turn {
 	return &turns.Turn{Of: h.turns, Principal: v.Principal}
 }
 
-// acceptable refuses a request whose headers do not say plainly that its body is JSON.
+// acceptable refuses a request whose headers do not clearly declare its body as JSON.
 func acceptable(w http.ResponseWriter, r *http.Request) bool {
 	for _, name := range onlyOnce {
 		if len(r.Header[name]) > 1 {
@@ -224,7 +224,7 @@ func plainJSON(contentType string) bool {
 	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// first returns the value of a header whose name is in canonical form.
+// first returns the first value of a header. name must be in canonical form.
 func first(r *http.Request, name string) string {
 	if values := r.Header[name]; len(values) > 0 {
 		return values[0]
@@ -232,7 +232,7 @@ func first(r *http.Request, name string) string {
 	return ""
 }
 
-// stateless serves one message of revision 2026-07-28: the message names its client and
+// stateless serves one message of revision 2026-07-28. The message itself identifies its client and
 // the client's capabilities, and the headers must agree with it.
 func (h *handler) stateless(x *exchange, m wire.Message, meta wire.Meta) {
 	w, r, v := x.w, x.r, x.caller
@@ -251,7 +251,7 @@ func (h *handler) stateless(x *exchange, m wire.Message, meta wire.Meta) {
 	c := f.Sessions.NewClient(v.Principal, state)
 	x.client = c
 	if m.Kind != wire.Request {
-		f.Router.ClientNotification(c, m) // finish says that it was accepted
+		f.Router.ClientNotification(c, m) // Finish responds that it was accepted
 		return
 	}
 	defer f.Life.Recovered(m.Method, m.ID, s)
@@ -275,8 +275,8 @@ func (h *handler) stateless(x *exchange, m wire.Message, meta wire.Meta) {
 	q.Answer(f.Router.ClientRequest(ctx, q))
 }
 
-// checkHeaders refuses a message whose headers disagree with it. The gate always decides
-// on the message.
+// checkHeaders returns a fault if the headers disagree with the message. The gate always decides on
+// the message.
 func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	header := first(r, protocolHeader)
 	mismatch := func(text string) *wire.Fault { return wire.NewFault(spec.CodeHeaderMismatch, text) }
@@ -303,8 +303,8 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	return nil
 }
 
-// request serves a request within a session. Only notifications/cancelled cancels it, not
-// a lost connection.
+// request serves a request within a session. Only notifications/cancelled cancels it, not a lost
+// connection.
 func (h *handler) request(x *exchange, c *session.Client, m wire.Message, meta wire.Meta) {
 	f := h.front
 	s := newPost(x.w, x.r, m, resumable(c))
@@ -326,22 +326,22 @@ func (h *handler) request(x *exchange, c *session.Client, m wire.Message, meta w
 		f.duplicateCall(t)
 		return
 	}
-	if f.Life.Ctx.Err() != nil { // expireClients may not have seen it
+	if f.Life.Ctx.Err() != nil { // expireClients might have missed it
 		t.Cancel(spec.ErrClosing)
 	}
 	f.Pipeline.Begin(f.Life.Ctx, t)
 	x.call = t
 }
 
-// newPost returns the stream for the answer to m, which the client can resume from logs.
+// newPost returns the stream for the answer to m. The client can resume it from logs.
 func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *events.Logs) *events.Post {
 	return events.NewPost(w, events.PostOptions{
 		Method: m.Method, ID: m.ID, Rev: rev.OfVersion(first(r, protocolHeader)), Accept: first(r, "Accept"), Logs: logs,
 	})
 }
 
-// resumable returns the logs from which the client can resume streams; nil: its revision
-// has no resumption.
+// resumable returns the logs for resuming the client's streams, or nil if its revision does not
+// support that.
 func resumable(c *session.Client) *events.Logs {
 	if !events.Resumable(c.PeerOf(wire.Meta{}).Protocol) {
 		return nil
@@ -363,7 +363,8 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	}
 }
 
-// isStateless refuses a request of revision 2026-07-28, which has nothing but POST.
+// isStateless refuses a request of revision 2026-07-28, which supports only POST. It reports
+// whether it did.
 func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	if !mcp.IsModernProtocol(first(r, protocolHeader)) {
 		return false
@@ -373,10 +374,10 @@ func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	return true
 }
 
-// reject answers a message that is not served.
+// reject answers a message that is refused.
 func reject(w http.ResponseWriter, status int, id []byte, fault *wire.Fault) {
 	fault.ID = id
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(fault.Append(nil)) // a client that is gone needs no answer
+	_, _ = w.Write(fault.Append(nil)) // a client that has disconnected needs no answer
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// retrySoon is the value of Retry-After where the database is away. It is never written to.
+// retrySoon is the value of Retry-After while the database is unavailable. It must not be modified.
 var retrySoon = []string{"1"}
 
 // inSession serves one message of a revision with sessions.
@@ -48,8 +48,8 @@ func (h *handler) inSession(x *exchange, m wire.Message, meta wire.Meta) {
 	}
 }
 
-// belongsElsewhere reports whether a message is about a request that another replica has:
-// an answer to its question, or the end of a request that the client has sent it.
+// belongsElsewhere reports whether a message concerns a request of another replica: it answers that
+// replica's request to the client, or cancels a request that the client sent to that replica.
 func (h *handler) belongsElsewhere(c *session.Client, m wire.Message) bool {
 	switch {
 	case !h.front.Sessions.Shared():
@@ -60,7 +60,7 @@ func (h *handler) belongsElsewhere(c *session.Client, m wire.Message) bool {
 	return m.Kind == wire.Notification && m.Method == "notifications/cancelled" && !c.Requests.Knows(m.Params)
 }
 
-// initialize opens a session, bound to the principal.
+// initialize opens a session that is bound to the principal.
 func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal string, m wire.Message, meta wire.Meta) {
 	f := h.front
 	if fault := wire.CheckHandshake(m); fault != nil {
@@ -95,9 +95,10 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 	q.Answer(result, err)
 }
 
-// client returns the client whose session the request names, if it is the principal's, or
-// answers the request with an error. A call finds out itself that another process has ended
-// the session, see [pipeline.Call].
+// client returns the client of the session that the request names, if the session belongs to the
+// principal. Otherwise it answers the request with an error and returns nil. If another replica
+// serves the session so far, client restores it here. For a call it does not check whether another
+// replica has ended the session; the call itself finds out, see [pipeline.Call].
 func (h *handler) client(w http.ResponseWriter, r *http.Request, principal string, isCall bool) *session.Client {
 	id := first(r, sessionHeader)
 	if id == "" {

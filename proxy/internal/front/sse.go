@@ -15,23 +15,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Paths of the transport of revision 2024-11-05: a stream, and where the
-// client of a stream sends its messages.
+// Paths of HTTP+SSE (2024-11-05): the stream, and the endpoint for the client's messages.
 const (
 	ssePath      = "/sse"
 	messagesPath = "/messages"
 )
 
-// An sseClient is a client of HTTP+SSE (2024-11-05). It lives as long as its stream. It is
-// served as over stdio: the stream is the proxy's output, and each POST a line of its
-// input.
+// An sseClient is a client of HTTP+SSE (2024-11-05). It lives as long as its stream, and is served
+// like a stdio client: the stream is the proxy's output, and each POST a line of its input.
 type sseClient struct {
 	*session.Client
 	ctx  context.Context //nolint:containedctx // of the stream, which the requests of other handlers live in
 	out  *lines.Writer
 	work sync.WaitGroup
 
-	mu    sync.Mutex // held while a message is taken, one at a time
+	mu    sync.Mutex // held while a message is handled, one at a time; guards ended
 	ended bool
 }
 
@@ -59,12 +57,12 @@ func (h *handler) serveSSE(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// sse serves one client, as long as its stream is open.
+// sse serves one client for as long as its stream is open.
 func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	f := h.front
 	stream := events.NewLines(w)
 	out := lines.NewWriter(stream)
-	out.Aside = true // upstreams that others use too write to it
+	out.Aside = true // readers of upstreams that other clients share write to it too
 	c, refusal := h.sessionLimit.open(f, v.Principal, "sse", r.Header, out)
 	if c == nil {
 		http.Error(w, refusal, http.StatusTooManyRequests)
@@ -74,7 +72,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	defer stop()
 	ctx, cancel := context.WithCancelCause(inner)
 	s := &sseClient{Client: c, ctx: ctx, out: out}
-	h.sse2024.Store(s.ID, s) // before the client learns where to send
+	h.sse2024.Store(s.ID, s) // before the client learns the address for its messages
 	stream.Begin(messagesPath + "?sessionId=" + c.ID)
 	defer func() {
 		h.sse2024.Delete(s.ID)
@@ -85,12 +83,12 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 		f.Router.DropClient(c)
 		s.work.Wait()
 		select {
-		case <-out.Broken(): // by a client that does not read: the write under way is to end
+		case <-out.Broken(): // the client does not read: end the current write
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
 		default:
 		}
 		out.Close()
-		out.AwaitIdle() // nothing may be written once this returns
+		out.AwaitIdle() // nothing must be written after this handler returns
 	}()
 	tick := time.NewTicker(events.KeepAlive)
 	defer tick.Stop()
@@ -122,9 +120,9 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 	found, _ := h.sse2024.Load(r.URL.Query().Get("sessionId"))
 	s, _ := found.(*sseClient)
 	turn := h.turn(v)
-	if !opens(body) { // which may wait for upstreams
+	if !opens(body) { // initialize might wait for upstreams
 		if !turn.Take(r.Context().Done()) {
-			return // the client is gone
+			return // the client has disconnected
 		}
 		defer turn.Leave()
 	}
@@ -135,7 +133,7 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// opens reports whether a message is initialize. It does not read large messages.
+// opens reports whether a message is initialize. It does not parse large messages.
 func opens(body []byte) bool {
 	if len(body) > pipeline.MaxKeptWhole {
 		return false
@@ -144,7 +142,7 @@ func opens(body []byte) bool {
 	return fault == nil && m.Method == "initialize"
 }
 
-// take handles one message. It reports false once the stream has ended.
+// take handles one message. It reports false after the stream has ended.
 func (s *sseClient) take(f *Front, body []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

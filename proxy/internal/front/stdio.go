@@ -19,11 +19,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ServeStdio serves one client: in carries its messages, one a line, and out
-// carries ours and nothing else. It returns when in ends, when ctx ends, or
-// when out cannot be written; calls that are not answered by then are
-// cancelled. It is called once for a connection. Where out takes a deadline, it gets one when ctx
-// ends: a client that does not read holds nobody up then.
+// ServeStdio serves one client: in carries its messages, one per line, and out carries only the
+// proxy's messages. It returns when in ends, when ctx ends, or when writing to out fails; calls
+// that are unanswered then are cancelled. Call it once per connection. If out supports write
+// deadlines, it gets one when ctx ends, so that a client that does not read cannot block the
+// shutdown.
 func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer boundWrites(ctx, out)()
 	w := lines.NewWriter(out)
@@ -34,11 +34,11 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	f.Sessions.Stdio.Store(w)
 	ctx, cancel := context.WithCancelCause(ctx)
 	var calls sync.WaitGroup
-	var taking sync.Mutex // held while a message is taken, one at a time
+	var taking sync.Mutex // held while a message is handled, one at a time
 	defer func() {
 		f.Sessions.Stdio.CompareAndSwap(w, nil)
 		cancel(spec.ErrGone)
-		taking.Lock() // no message is taken after this
+		taking.Lock() // no message is handled after this
 		f.Router.DropClient(c)
 		taking.Unlock()
 		calls.Wait()
@@ -73,11 +73,11 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	}
 }
 
-// lastWait bounds the wait for answers after a client has closed its side, and for a client to
-// read what is written to it when all ends.
+// lastWait limits the wait for answers after a client has closed its side, and the wait for a
+// client to read the last messages during shutdown.
 const lastWait = time.Second
 
-// boundWrites has writes to out fail soon after the end of ctx, until stop.
+// boundWrites makes writes to out fail soon after the end of ctx, until stop is called.
 func boundWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	bounded, ok := out.(interface{ SetWriteDeadline(t time.Time) error })
 	if !ok {
@@ -86,8 +86,8 @@ func boundWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = bounded.SetWriteDeadline(time.Now().Add(lastWait)) })
 }
 
-// awaitAnswers waits until the requests of a client that has closed its side are
-// answered: a client that reads its messages from a file closes its side at once.
+// awaitAnswers waits, for a limited time, until the requests of a client that has closed its side
+// are answered: a client that reads its messages from a file closes its side at once.
 func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Writer) {
 	timer := time.NewTimer(lastWait)
 	defer timer.Stop()
@@ -99,20 +99,20 @@ func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Wr
 	}
 }
 
-// A reader reads the messages of a client.
+// A reader reads and handles the messages of a client.
 type reader struct {
 	*Front
 	client *session.Client
 	out    *lines.Writer
 	calls  *sync.WaitGroup
-	burst  burst.Burst // of calls that are at hand
+	burst  burst.Burst // calls that were read together
 
-	uncork func() // lets go what is held back for the sake of a burst; nil: nothing is
+	uncork func() // flushes the messages held back during a burst; nil: none
 }
 
-// readLines passes each line to take, until the end or an error of take. If several lines
-// are at hand, taken is called behind the last one, and the messages that follow from them
-// are written together.
+// readLines passes each line to take until the end of in or an error of take. If several lines can
+// be read at once, it calls taken after the last one, and the messages that result from them are
+// written together.
 func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken func()) error {
 	input := lines.NewReader(in, r.MaxRequest)
 	reading := burst.Reading{Begin: func() {
@@ -145,7 +145,7 @@ func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken fun
 	}
 }
 
-// letGo writes what is held back, before the end of a burst or before the reader waits.
+// letGo writes the messages held back, at the end of a burst or before the reader waits.
 func (r *reader) letGo() {
 	if r.uncork != nil {
 		r.uncork()
@@ -153,7 +153,7 @@ func (r *reader) letGo() {
 	}
 }
 
-// cork holds back the writes to the client and to all servers until release.
+// cork holds back the writes to the client and to all servers until release is called.
 func (f *Front) cork(w *lines.Writer) (release func()) {
 	w.Cork()
 	releases := []func(){w.Uncork}
@@ -167,9 +167,8 @@ func (f *Front) cork(w *lines.Writer) (release func()) {
 	}
 }
 
-// take handles one message. The reader itself records requests under their id, so that a
-// notifications/cancelled that follows finds them. What is no call waits for the calls
-// before it.
+// take handles one message. The reader itself records requests under their ids, so that a later
+// notifications/cancelled finds them. Messages other than calls wait for the calls before them.
 func (r *reader) take(ctx context.Context, line []byte) {
 	m, fault := wire.Parse(line, r.MaxRequest)
 	if fault != nil || m.Kind != wire.Request || !spec.IsCall(m.Method) {
@@ -189,14 +188,14 @@ func (r *reader) take(ctx context.Context, line []byte) {
 	}
 }
 
-// request begins one request. A call is decided and sent on the reader's goroutine, since
-// that never blocks; what may block runs on another.
+// request begins one request. A call is decided and sent on the reader's goroutine, because that
+// never blocks; work that can block runs on another goroutine.
 func (r *reader) request(ctx context.Context, m wire.Message) {
 	meta, fault := wire.ParseMeta(m.Params)
 	switch v := meta.ProtocolVersion; {
 	case fault == nil && m.Method == "initialize":
 		fault = wire.CheckHandshake(m)
-	case fault == nil && rev.Of(meta).PerRequest && !mcp.IsValidProtocolVersion(v): // as over HTTP
+	case fault == nil && rev.Of(meta).PerRequest && !mcp.IsValidProtocolVersion(v): // like over HTTP
 		fault = spec.UnsupportedVersion(v)
 	}
 	q := session.Request{Client: r.client, Message: m, Meta: meta, Stream: r.out}
@@ -214,15 +213,15 @@ func (r *reader) request(ctx context.Context, m wire.Message) {
 	serve := r.begin(ctx, q)
 	switch {
 	case serve == nil:
-	case m.Method == "initialize": // what follows may depend on it
-		r.letGo() // it may wait for what servers answer, to others too
+	case m.Method == "initialize": // later messages can depend on it
+		r.letGo() // it might wait for servers' answers to messages held back
 		serve()
 	default:
 		r.calls.Go(serve)
 	}
 }
 
-// call serves a call on the reader.
+// call serves a call on the reader's goroutine.
 func (f *Front) call(t *pipeline.Call) {
 	if !t.Client.Requests.Begin(wire.IDKey(t.ID), t) {
 		f.duplicateCall(t)
@@ -232,11 +231,11 @@ func (f *Front) call(t *pipeline.Call) {
 	f.Pipeline.Serve(t)
 }
 
-// spawner returns a function that runs what may block on a goroutine of its own, with a
-// context that a cancellation of the call ends.
+// spawner returns the [pipeline.Call.Spawn] of a call: it runs work that can block on a new
+// goroutine, with a context that a cancellation of the call ends.
 func (r *reader) spawner(ctx context.Context, t *pipeline.Call) func(func()) {
 	return func(run func()) {
-		t.Burst = nil // it is on its own from now on
+		t.Burst = nil // the call leaves the burst
 		t.Bind(ctx)
 		r.calls.Go(func() {
 			defer r.Life.Recovered(t.Method, t.ID, t.Stream)

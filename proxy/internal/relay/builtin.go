@@ -7,20 +7,19 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// What the proxy itself offers beside what upstreams have: its status, to read
-// and as a prompt. These names are its own: of an upstream, what is called the
-// same is left out, for nobody else may speak of what the gate lets pass.
+// The proxy's own resource and prompt, which describe its status. Upstreams' items with the same
+// names are omitted from lists, because only the proxy can describe the gate's decisions.
 const (
 	StatusURI    = "petrigate://status"
 	StatusPrompt = "petrigate-status"
 	StatusAbout  = "Which tools the policy lets you call now, and what the others wait for."
 )
 
-// OffersStatus reports whether some net decides. Where none does, the proxy offers nothing
-// of its own.
+// OffersStatus reports whether any net enforces decisions. Without such a net, the proxy offers no
+// status.
 func (p *Relay) OffersStatus() bool { return p.Admission.Generation().Enforces }
 
-// builtin returns the item that the proxy adds to a list; nil: none.
+// builtin returns the item that the proxy adds to a list, or nil.
 func (p *Relay) builtin(kind listKind) *pool.Item {
 	switch {
 	case !p.OffersStatus():
@@ -35,8 +34,8 @@ func (p *Relay) builtin(kind listKind) *pool.Item {
 	return nil
 }
 
-// withBuiltin returns a page of a list without items of the proxy's own name; the last
-// page gets the proxy's own item.
+// withBuiltin returns a page of a list without upstreams' items that have the name of the proxy's
+// own item. It adds the proxy's item to the last page.
 func (p *Relay) withBuiltin(kind listKind, page []byte) []byte {
 	own := p.builtin(kind)
 	array, _ := rawjson.Member(page, kind.member)

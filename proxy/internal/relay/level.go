@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// SetLevel serves logging/setLevel: it sets the level of this client, and tells the
-// servers that log.
+// SetLevel serves logging/setLevel: it sets the level of this client, and informs the servers that
+// support logging.
 func (p *Relay) SetLevel(ctx context.Context, q session.Request) ([]byte, error) {
 	level := spec.Member(q.Message.Params, "level")
 	if _, known := spec.LogLevels[level]; !known {
@@ -24,8 +24,8 @@ func (p *Relay) SetLevel(ctx context.Context, q session.Request) ([]byte, error)
 	return []byte(`{}`), nil
 }
 
-// Relevel tells the servers which level their clients have asked for, and waits until they
-// know.
+// Relevel sends the servers the levels that their clients have requested, and waits for the
+// answers.
 func (p *Relay) Relevel(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, spec.LevelTimeout)
 	defer cancel()
@@ -36,15 +36,15 @@ func (p *Relay) Relevel(ctx context.Context) {
 	all.Wait()
 }
 
-// A serverLevel is the log level that a server was told.
+// A serverLevel is the log level that was sent to a server.
 type serverLevel struct {
-	mu   sync.Mutex // held while it is told: the last one told is the last one wanted
-	told string     // empty: none
+	mu   sync.Mutex // held while a level is sent: the last one sent is the last one requested
+	told string     // empty: none was sent
 }
 
-// SetUpstreamLevel sends logging/setLevel to a server of up to 2025-11-25 with the most
-// verbose level of its clients, unless the server knows it; each client gets its own level
-// of that. anew says that the server has just come up, and knows nothing.
+// SetUpstreamLevel sends logging/setLevel to a server of up to 2025-11-25 with the most verbose
+// level of its clients, unless the server has that level already. The proxy then filters messages
+// by each client's own level. anew means that the server has just come up and has no level.
 func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, anew bool) {
 	l := p.Levels.At(u)
 	l.mu.Lock()
@@ -64,8 +64,8 @@ func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, anew bool)
 	}
 }
 
-// mostVerbose returns the lowest level that a client of u has asked for; empty: none ever
-// has, and the servers decide.
+// mostVerbose returns the most verbose level among the clients of u, or an empty string if no
+// client has ever set a level: then the servers decide.
 func (p *Relay) mostVerbose(u *pool.Server) string {
 	if !p.Sessions.LogLevelSet.Load() {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Listen serves subscriptions/listen (2026-07-28) until the client ends it.
+// Listen serves subscriptions/listen (2026-07-28) until the client or the proxy ends it.
 func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	c, s := q.Client, q.Stream
 	if q.Rev().Lacks(q.Message.Method) {
@@ -29,7 +29,7 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	params := session.SubscriptionParams(sub.ID, `,"notifications":`+string(agreed.Bytes()))
 	s.Send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", params))
 	if agreed != nil {
-		if sub.Lists["toolsListChanged"] && !p.Pool.Catalogue.Load().Shows(before) { // it may have changed before anybody could tell
+		if sub.Lists["toolsListChanged"] && !p.Pool.Catalogue.Load().Shows(before) { // the tools changed before the subscription was open
 			s.Send(wire.AppendNotification(nil, spec.ListChanged, session.SubscriptionParams(sub.ID, "")))
 		}
 		p.Rewatch()
@@ -42,7 +42,7 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, nil
 	}
-	sub.Outbox.WriteTo(s) // what came before the end
+	sub.Outbox.WriteTo(s) // notifications from before the end
 	return session.SubscriptionParams(sub.ID, `,"resultType":"complete"`), nil
 }
 
@@ -60,8 +60,7 @@ func (p *Relay) tellNews(ctx context.Context, sub *session.Subscription, s spec.
 	}
 }
 
-// agree subscribes to the part of the filter that the servers support, and returns that
-// part.
+// agree subscribes to the part of the filter that the servers support, and returns that part.
 func (p *Relay) agree(ctx context.Context, c *session.Client, sub *session.Subscription, filter []byte) (agreed rawjson.Object) {
 	for _, list := range []string{"tools", "prompts", "resources"} {
 		name := list + "ListChanged"

@@ -14,16 +14,16 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxListItems bounds what is gathered of a list: an upstream that exceeds it is
-// broken or hostile.
+// maxListItems limits the items collected from one list: an upstream that exceeds it is broken or
+// hostile.
 const maxListItems = 20_000
 
-// A listKind is a list of servers other than tools/list.
+// A listKind is a kind of list other than tools/list.
 type listKind struct {
 	method     string
 	capability string
-	member     string // of the result
-	key        string // that tells its elements apart
+	member     string // member of the result with the items
+	key        string // member that identifies an item
 }
 
 var (
@@ -32,9 +32,9 @@ var (
 	TemplateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
 )
 
-// List serves prompts/list, resources/list and resources/templates/list. The list of a
-// single server passes through page by page; those of several are joined, in the order of
-// the configuration.
+// List serves prompts/list, resources/list and resources/templates/list. The list of a single
+// server is forwarded page by page; those of several servers are joined in the order of the
+// configuration.
 func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]byte, error) {
 	p.Pool.AwaitUpstreams(ctx)
 	p.Pool.EnsureDeclared(ctx, q.Peer())
@@ -68,8 +68,8 @@ func (p *Relay) passesThrough(kind listKind) bool {
 	return len(p.Pool.Servers) == 1 && (kind.key != "name" || p.Pool.Servers[0].Config.ExposedPrefix(true) == "")
 }
 
-// gatherAll returns the items of the lists of all given servers, and the other members of
-// the results. Of items with the same name the first counts.
+// gatherAll returns the items of the lists of the given servers, and the other members of the
+// results. Among items with the same name, the first wins.
 func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.Server) ([]pool.Item, listing.Members) {
 	var all []pool.Item
 	around := listing.Members{Alone: len(p.Pool.Servers) == 1}
@@ -93,11 +93,11 @@ func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.
 	return all, around
 }
 
-// itemOf returns an object of a list under the name that clients know.
+// itemOf returns an object of a list as an Item with the name that clients use.
 func itemOf(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item {
 	i := pool.Item{Upstream: u, Key: spec.Member(object, kind.key), Object: object}
 	i.Exposed = i.Key
-	if kind.key == "name" && (!alone || u.Config.ExposedPrefix(alone) != "") { // or else the list goes through as it is
+	if kind.key == "name" && (!alone || u.Config.ExposedPrefix(alone) != "") { // otherwise the list is forwarded unchanged
 		i.Exposed = toolname.Exposed(u.Config.ExposedPrefix(alone), i.Key)
 	}
 	if i.Exposed != i.Key {
@@ -106,7 +106,7 @@ func itemOf(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item 
 	return i
 }
 
-// gather asks u for all pages of a list. It returns what came before an error.
+// gather requests all pages of a list from u. It also returns the items from before an error.
 func gather(ctx context.Context, u *pool.Server, kind listKind, around *listing.Members) (objects [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, spec.ListTimeout)
 	defer cancel()

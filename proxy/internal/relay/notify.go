@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// announcements are the lists of whose changes the clients are about to be notified.
+// announcements are the lists with a pending list_changed notification to the clients.
 type announcements struct{ prompts, resources atomic.Bool }
 
-// AnnounceSoon notifies the clients of a changed list, once for all changes that come
-// before.
+// AnnounceSoon notifies the clients of a changed list after a short delay, once for all changes
+// during the delay.
 func (p *Relay) AnnounceSoon(method string) {
 	due := &p.changes.resources
 	if method == spec.PromptsListChanged {
@@ -29,8 +29,8 @@ func (p *Relay) AnnounceSoon(method string) {
 	})
 }
 
-// AnnounceIfSeen calls AnnounceSoon if a client has fetched the list or subscribed to changes of
-// the list. Clients that fetch the list later get the current version anyway.
+// AnnounceIfSeen calls AnnounceSoon if a client has fetched the list or subscribed to its changes.
+// Clients that fetch the list later get the current version anyway.
 func (p *Relay) AnnounceIfSeen(method string) {
 	for _, c := range p.Sessions.Clients() {
 		if seen, subscribers := c.Subscriptions.OfList(method); seen || len(subscribers) > 0 {
@@ -40,8 +40,8 @@ func (p *Relay) AnnounceIfSeen(method string) {
 	}
 }
 
-// Announce sends list_changed to every client that has seen the list: to a client with a
-// handshake on the stream of its session, to one of 2026-07-28 on its subscriptions.
+// Announce sends list_changed to every client that has fetched the list: to clients with a
+// handshake on the stream of their session, to clients of 2026-07-28 on their subscriptions.
 func (p *Relay) Announce(method string) {
 	if method == spec.ListChanged {
 		p.Advertiser.TouchAll()

@@ -10,10 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// wouldRefuse returns why the gate refuses the prompt or resource in the present state;
-// empty: it does not. Completions and notifications would tell something of what is
-// refused, so they are refused too. The check has no effect: it spends and records
-// nothing, and asks no person.
+// wouldRefuse returns why the gate refuses the prompt or resource in the current state, or an empty
+// string. Completions and notifications would reveal something about a refused item, so they are
+// refused too. The check has no side effects: it spends and records nothing, and asks no person.
 func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string {
 	call := gate.Call{Tool: t.Canonical, Args: args, Time: p.Life.Now(), Upstream: t.Upstream.Config.Name}
 	state, err := p.Pool.Snapshot(c.State)
@@ -29,12 +28,12 @@ func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string
 	return r.Text
 }
 
-// wouldRefuseResource is wouldRefuse for a resource, or for all resources of a template.
+// wouldRefuseResource returns the same for a resource, or for all resources of a template.
 func (p *Relay) wouldRefuseResource(c *session.Client, u *pool.Server, uri string) string {
 	return p.wouldRefuse(c, pool.ResourceTool(u, uri), uriParams(uri))
 }
 
-// watchable returns the uris that c may watch. It leaves out those that no server lists.
+// watchable returns those uris that c is allowed to watch. It omits those that no server lists.
 func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string) []string {
 	if slices.ContainsFunc(uris, func(uri string) bool { return p.Resources.Owner(p.Pool.Servers, uri) == nil }) {
 		p.listResources(ctx, p.Pool.Offering("resources"))

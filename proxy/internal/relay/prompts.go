@@ -10,10 +10,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 )
 
-// A table says which server has which item, as the lists showed it last. It is used where
-// there are several servers.
+// A table maps items to their servers, according to the last lists. It is used if there are several
+// servers.
 type table struct {
-	view atomic.Pointer[map[string]pool.Item] // by what the clients call it
+	view atomic.Pointer[map[string]pool.Item] // by the name that clients use
 }
 
 func (t *table) set(items []pool.Item) {
@@ -33,7 +33,7 @@ func (t *table) get(name string) (pool.Item, bool) {
 	return i, ok
 }
 
-// table returns the table that a list fills.
+// table returns the table for a kind of list.
 func (p *Relay) table(kind listKind) *table {
 	switch kind {
 	case PromptList:
@@ -49,8 +49,8 @@ func (p *Relay) anyPrompt() bool {
 	return !p.Admission.Generation().PromptsByList && p.passesThrough(PromptList)
 }
 
-// NamesPrompts reports whether a net names a prompt. Then only listed names can be called:
-// a lenient server may take another spelling for the prompt that the net is about.
+// NamesPrompts reports whether a net names a prompt. Then only listed names can be called: a
+// lenient server might accept another spelling for the prompt that the net names.
 func NamesPrompts(policy *gate.Policy) bool {
 	for _, n := range policy.Nets() {
 		for _, t := range n.Transitions {
@@ -62,8 +62,8 @@ func NamesPrompts(policy *gate.Policy) bool {
 	return false
 }
 
-// Prompt returns the prompt that clients know by a name, and asks the servers for their
-// lists where it has to.
+// Prompt returns the prompt that clients know by a name, and requests the servers' lists if
+// necessary.
 func (p *Relay) Prompt(ctx context.Context, name string) (pool.Item, bool) {
 	p.Pool.AwaitUpstreams(ctx)
 	if i, ok := p.KnownPrompt(name); ok {
@@ -77,7 +77,7 @@ func (p *Relay) Prompt(ctx context.Context, name string) (pool.Item, bool) {
 	return p.prompts.get(name)
 }
 
-// KnownPrompt returns what Prompt returns, without asking a server.
+// KnownPrompt returns the same as Prompt, without asking a server.
 func (p *Relay) KnownPrompt(name string) (pool.Item, bool) {
 	if !p.anyPrompt() {
 		return p.prompts.get(name)

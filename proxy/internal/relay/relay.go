@@ -1,6 +1,11 @@
-// Package relay serves the requests of clients that are no calls: lists, resources,
-// prompts, completion, subscriptions and log levels; and it announces changes. What the
-// nets would refuse to call is refused here too.
+// Package relay serves the requests of clients that are not calls: lists, resources, prompts,
+// completion, subscriptions and log levels. It also notifies clients of changes. If the nets would
+// refuse a prompt or resource, requests about it are refused here too.
+//
+// [Relay] is the main type; each file serves one kind of request. Requests run on the goroutines of
+// their callers. Each table is replaced as a whole and read without a lock; serverLevel.mu and
+// watchedResources.mu are held while a server is told of a change, so that the last message to it
+// is the latest.
 package relay
 
 import (
@@ -17,15 +22,15 @@ import (
 )
 
 // A Relay serves the requests of clients that are not calls: lists, completion/complete,
-// subscriptions and logging/setLevel. It also notifies clients of changed lists. It knows
-// of no prompts and resources at first.
+// subscriptions and logging/setLevel. It also notifies clients of changed lists. At first its
+// tables of prompts and resources are empty.
 type Relay struct {
 	Life       *lifetime.Lifetime
 	Streaming  context.Context //nolint:containedctx // ends when streams without an end are to end
 	Sessions   *session.Sessions
 	Admission  *admission.Admission
 	Pool       *pool.Pool
-	Advertiser *advertise.Advertiser // nil: every client is shown the same tools
+	Advertiser *advertise.Advertiser // nil: every client sees the same tools
 	Tasks      *tasks.Tasks
 	Reverse    *reverse.Reverse
 
@@ -36,8 +41,8 @@ type Relay struct {
 	Levels    pool.ByServer[serverLevel]
 }
 
-// relayed returns a request for u. Requests and notifications that u sends meanwhile go to
-// its client.
+// relayed returns a request for u. The requests and notifications that u sends meanwhile go to the
+// client.
 func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest {
 	r := pool.NewRelayedRequest(q, u)
 	r.OnNotification = func(method string, params []byte) {

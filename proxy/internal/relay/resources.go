@@ -13,15 +13,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// resourceTables say which server has which resource.
+// resourceTables map resources to their servers.
 type resourceTables struct {
 	listed    table // by URI
 	templates table // by URI template
 }
 
-// Owner returns the server of a resource: the only one, the one that lists the URI, or the
-// first with a template that matches it; nil: it is not known. The look of a URI decides
-// nothing.
+// Owner returns the server of a resource: the only server, the one that lists the URI, or the first
+// one with a matching template, or nil. The form of the URI plays no role.
 func (r *resourceTables) Owner(upstreams []*pool.Server, uri string) *pool.Server {
 	if len(upstreams) == 1 {
 		return upstreams[0]
@@ -43,8 +42,8 @@ func (r *resourceTables) Owner(upstreams []*pool.Server, uri string) *pool.Serve
 	return nil
 }
 
-// ResourceOwner returns the server of a resource, and asks the servers for their lists
-// where it has to. The server may be down.
+// ResourceOwner returns the server of a resource, and requests the servers' lists if necessary. The
+// server can be down.
 func (p *Relay) ResourceOwner(ctx context.Context, uri string) *pool.Server {
 	p.Pool.AwaitUpstreams(ctx)
 	upstreams := p.Pool.Offering("resources")
@@ -58,21 +57,21 @@ func (p *Relay) ResourceOwner(ctx context.Context, uri string) *pool.Server {
 	return p.Resources.Owner(p.Pool.Servers, uri)
 }
 
-// listResources asks servers for their lists of resources and templates.
+// listResources requests the servers' lists of resources and templates.
 func (p *Relay) listResources(ctx context.Context, upstreams []*pool.Server) {
 	p.gatherAll(ctx, ResourceList, upstreams)
 	p.gatherAll(ctx, TemplateList, upstreams)
 }
 
-// UnknownResource returns the error for a URI that no server has.
+// UnknownResource returns the error for a URI that no server offers.
 func UnknownResource(id []byte, uri string, client *rev.Rev) *wire.Fault {
 	return &wire.Fault{ID: id, Code: client.NoResource, Message: "Resource not found", Data: uriParams(uri)}
 }
 
 func uriParams(uri string) []byte { return rawjson.Object{}.String("uri", uri).Bytes() }
 
-// Complete serves completion/complete at the server that has the prompt or template of the
-// ref.
+// Complete serves completion/complete. It sends the request to the server with the prompt or
+// template of the ref.
 func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error) {
 	p.Pool.AwaitUpstreams(ctx)
 	if len(p.Pool.Offering("completions")) == 0 {
@@ -93,8 +92,8 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 	return r.Serve(ctx)
 }
 
-// refer sets the server that has what the ref names. It returns why the policy refuses it;
-// empty: it does not.
+// refer sets the server of the prompt or template in the ref. It returns why the policy refuses the
+// request, or an empty string.
 func (p *Relay) refer(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch spec.Member(ref, "type") {
@@ -111,7 +110,7 @@ func (p *Relay) refer(ctx context.Context, r *pool.RelayedRequest) (why string) 
 		if r.Upstream = p.templateOwner(ctx, uri); r.Upstream != nil {
 			why = p.wouldRefuseResource(r.Client, r.Upstream, uri)
 		}
-	default: // of what nobody knows, no gate can say whether it may be seen
+	default: // the gate cannot decide on an unknown kind of ref
 		return ""
 	}
 	if r.Upstream == nil && len(p.Pool.Servers) == 1 && !p.Admission.Generation().PromptsByList {
@@ -126,7 +125,7 @@ func renamedRef(params []byte, name string) []byte {
 	return wire.ReplaceMember(nil, params, "ref", wire.ReplaceMember(nil, ref, "name", rawjson.AppendString(nil, name)))
 }
 
-// templateOwner returns the server of a template, or of a resource, with that URI.
+// templateOwner returns the server of the template or resource with that URI, or nil.
 func (p *Relay) templateOwner(ctx context.Context, uri string) *pool.Server {
 	if len(p.Pool.Servers) == 1 {
 		return p.Pool.Servers[0]

@@ -13,24 +13,24 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// maxWays is for how many tools the status names the way there: each is a
-// search of its own.
+// maxWays limits the number of tools with a remedy in the status: finding each remedy takes a
+// search.
 const maxWays = 20
 
-// A statusDoc tells a client about its own session: which tools it can call now, and what
-// the others wait for. It shows no nets in shadow and no arguments.
+// A statusDoc describes a client's own session: which tools it can call now, and why others are
+// refused. It shows no shadow nets and no arguments.
 type statusDoc struct {
 	proxy   *Relay
 	session string
-	state   *gate.State // of the session
+	state   *gate.State // state of the session
 	now     time.Time
-	ways    int // that were looked for
+	ways    int // number of remedies searched for
 
 	advertised gate.Advertised
-	hidden     map[string]bool // tools that no arguments let pass
+	hidden     map[string]bool // tools that are refused with any arguments
 
 	free, asking, depends []string // names of tools
-	refused               []string // lines
+	refused               []string // lines of text
 }
 
 // Status returns the status of a session as Markdown.
@@ -48,13 +48,13 @@ func (p *Relay) Status(s *session.Session) string {
 	}
 	for _, c := range view.Calls {
 		c.Time = d.now
-		decision, _ := state.Policy().Decide(state, c, nil) // nothing comes of it
+		decision, _ := state.Policy().Decide(state, c, nil) // without effects
 		d.add(c, decision)
 	}
 	return d.String()
 }
 
-// add notes what the gate would answer to a call without arguments.
+// add adds the gate's decision on a call without arguments.
 func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	switch r := decision.(type) {
 	case *gate.Allow:
@@ -70,7 +70,7 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	}
 }
 
-// certain reports whether no arguments would let the call pass.
+// certain reports whether the call would be refused with any arguments.
 func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 	switch r.Kind {
 	case gate.KindBlocked:
@@ -81,7 +81,7 @@ func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 	return false
 }
 
-// why returns the reason of a refusal, and a remedy where there is one.
+// why returns the reason of a refusal, and a remedy if one is found.
 func (d *statusDoc) why(c gate.Call, r *gate.Refusal) string {
 	text := d.proxy.Admission.Text(r, d.session, d.now)
 	remedy := d.proxy.Admission.Generation().Remedy
@@ -123,7 +123,7 @@ func (d *statusDoc) String() string {
 	return b.String()
 }
 
-// conflict writes which nets together leave no tool, and what follows.
+// conflict writes which nets together leave no tool, and the consequence.
 func (d *statusDoc) conflict(b *strings.Builder) {
 	c := d.advertised.Conflict
 	if c == nil {
@@ -148,7 +148,7 @@ func (p *Relay) awaited() []string {
 	return names
 }
 
-// section writes names under a heading, if there are any.
+// section writes names under a heading, unless names is empty.
 func section(b *strings.Builder, title string, names []string) {
 	if len(names) > 0 {
 		fmt.Fprintf(b, "\n## %s\n\n%s\n", title, strings.Join(names, ", "))

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Watch serves resources/subscribe and resources/unsubscribe (up to 2025-11-25). The
-// resource stays subscribed at its server while any client watches it.
+// Watch serves resources/subscribe and resources/unsubscribe (up to 2025-11-25). The resource stays
+// subscribed at its server while any client watches it.
 func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 	c, uri := q.Client, spec.Member(q.Message.Params, "uri")
 	p.Pool.AwaitUpstreams(ctx)
@@ -43,20 +43,20 @@ func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 		p.Rewatch()
 		return []byte(`{}`), nil
 	}
-	watched.note(uri, on) // what the upstream answers is the client's to know
+	watched.note(uri, on) // the client gets the upstream's answer
 	result, err := p.relayed(q, u).Serve(ctx)
 	if on && result == nil {
 		c.Subscriptions.Watch(uri, false)
 		watched.note(uri, false)
 	}
 	if !on || result == nil {
-		p.Rewatch() // for whoever has come to watch it meanwhile
+		p.Rewatch() // for clients that began to watch it meanwhile
 	}
 	return result, err
 }
 
-// watchedBy reports whether u is the connection at which c watches resources: the shared
-// one until the session of c has a dedicated one.
+// watchedBy reports whether c watches resources through the connection u: the shared connection
+// until the session of c has a dedicated one.
 func watchedBy(u *pool.Server, c *session.Client) bool {
 	if u.Dedicated() {
 		return u.Session == c.Session
@@ -65,7 +65,7 @@ func watchedBy(u *pool.Server, c *session.Client) bool {
 	return at == nil || at == u
 }
 
-// anyWatches reports whether a client watches a resource at u.
+// anyWatches reports whether a client watches a resource through u.
 func (p *Relay) anyWatches(u *pool.Server, uri string) bool {
 	return slices.ContainsFunc(p.Sessions.Clients(), func(c *session.Client) bool {
 		told, subscribers := c.Subscriptions.OfResource(uri)
@@ -73,8 +73,8 @@ func (p *Relay) anyWatches(u *pool.Server, uri string) bool {
 	})
 }
 
-// Updated passes notifications/resources/updated to the clients that watch the resource,
-// on each of their subscriptions.
+// Updated forwards notifications/resources/updated to the clients that watch the resource, on each
+// of their subscriptions.
 func (p *Relay) Updated(u *pool.Server, params []byte) {
 	uri := spec.Member(params, "uri")
 	for _, c := range p.Sessions.Clients() {
@@ -91,7 +91,7 @@ func (p *Relay) Updated(u *pool.Server, params []byte) {
 	}
 }
 
-// WatchedAt returns the resources that clients watch at u.
+// WatchedAt returns the resources that clients watch through u.
 func (p *Relay) WatchedAt(u *pool.Server) []string {
 	all := map[string]bool{}
 	for _, c := range p.Sessions.Clients() {
@@ -109,7 +109,8 @@ func (p *Relay) WatchedAt(u *pool.Server) []string {
 	return uris
 }
 
-// Rewatch subscribes the proxy at the servers to just the resources that clients watch.
+// Rewatch updates the proxy's subscriptions at the servers to exactly the resources that clients
+// watch.
 func (p *Relay) Rewatch() {
 	for _, u := range p.Pool.Connections() {
 		if u.Has("resources") {
@@ -118,20 +119,20 @@ func (p *Relay) Rewatch() {
 	}
 }
 
-// watchedResources are the resources that the proxy is subscribed to at a server.
+// watchedResources are the resources that the proxy has subscribed to at a server.
 type watchedResources struct {
 	mu   sync.Mutex
 	uris []string
 }
 
-// has reports whether the proxy is subscribed to uri.
+// has reports whether the proxy has subscribed to uri.
 func (w *watchedResources) has(uri string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Contains(w.uris, uri)
 }
 
-// note notes a subscription that a client's own request has made or ended.
+// note records a subscription that a client's own request has made or ended.
 func (w *watchedResources) note(uri string, on bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -141,15 +142,15 @@ func (w *watchedResources) note(uri string, on bool) {
 	}
 }
 
-// Reset forgets the subscriptions of a server that has just come up.
+// Reset clears the subscriptions after the server has come up anew.
 func (w *watchedResources) Reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.uris = nil
 }
 
-// Ask subscribes to just these resources: by one subscriptions/listen (2026-07-28), or by
-// resources/subscribe and resources/unsubscribe for what has changed.
+// Ask updates the subscriptions to uris: by one subscriptions/listen (2026-07-28), or by
+// resources/subscribe and resources/unsubscribe for the differences.
 func (w *watchedResources) Ask(u *pool.Server, uris []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

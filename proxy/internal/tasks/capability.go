@@ -11,8 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// MakesTasks reports whether a server makes tasks of calls, in the revision that it
-// speaks.
+// MakesTasks reports whether a server creates tasks for calls, in the revision that it speaks.
 func MakesTasks(u *pool.Server) bool {
 	s := u.State()
 	if u.Rev().TaskExtension {
@@ -21,9 +20,9 @@ func MakesTasks(u *pool.Server) bool {
 	return spec.Declares(s.Capabilities, "tasks", "requests", "tools", "call")
 }
 
-// offered reports whether a server that is up makes tasks of calls for clients of a
-// revision: one of 2025-11-25 for clients of both. Its capabilities have to have an object
-// under the keys.
+// offered reports whether some server that is up creates tasks for clients of the revision to, and
+// has an object under the keys of its capabilities. Servers of 2025-11-25 create tasks for clients
+// of both families of revisions.
 func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {
 	return slices.ContainsFunc(s.Servers(), func(u *pool.Server) bool {
 		is := u.State()
@@ -31,8 +30,8 @@ func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {
 	})
 }
 
-// WithCapability adds to capabilities what clients of the peer's revision can have of
-// tasks.
+// WithCapability adds the tasks capability to o, in the form for the peer's revision and only if a
+// server supports it.
 func (s *Tasks) WithCapability(o rawjson.Object, a session.Peer) rawjson.Object {
 	switch {
 	case !s.offered(a.Rev):
@@ -50,7 +49,7 @@ func (s *Tasks) WithCapability(o rawjson.Object, a session.Peer) rawjson.Object 
 	return o
 }
 
-// WithTasks adds the extension to the capabilities of a client.
+// WithTasks adds the tasks extension to the capabilities of a client.
 func WithTasks(capabilities []byte) []byte {
 	b := append([]byte(nil), capabilities[:len(capabilities)-1]...)
 	if len(b) > 1 {

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// extensionTask returns a CreateTaskResult of 2025-11-25 as one of 2026-07-28.
+// extensionTask converts a CreateTaskResult of 2025-11-25 to the form of 2026-07-28.
 func extensionTask(result, task []byte) []byte {
 	members := []byte(`"resultType":"task"`)
 	if meta, ok := rawjson.Member(result, "_meta"); ok {
@@ -22,7 +22,8 @@ func extensionTask(result, task []byte) []byte {
 	return wire.ExtensionTask(task, members)
 }
 
-// awaitResult sends tasks/result in the client's place.
+// awaitResult sends tasks/result in the client's place, so that the server can send its requests on
+// that stream.
 func (s *Tasks) awaitResult(x *Task) {
 	sent := x.Upstream.Send(upstream.Request{
 		Method: "tasks/result", Params: append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), '}'),
@@ -44,8 +45,7 @@ func (s *Tasks) awaitResult(x *Task) {
 	}
 }
 
-// emulate serves tasks/get, tasks/update and tasks/cancel of 2026-07-28 for a task
-// of 2025-11-25.
+// emulate serves tasks/get, tasks/update and tasks/cancel of 2026-07-28 for a task of 2025-11-25.
 func (s *Tasks) emulate(ctx context.Context, x *Task, m wire.Message) (result []byte, err error) {
 	switch m.Method {
 	case "tasks/update":
@@ -81,8 +81,8 @@ func (s *Tasks) emulatedCancel(ctx context.Context, x *Task) ([]byte, error) {
 	return []byte(`{"resultType":"complete"}`), nil
 }
 
-// emulatedDetail returns the task with what 2026-07-28 shows in it: its result or
-// error, or the inputRequests of its server.
+// emulatedDetail returns the task with the members that 2026-07-28 adds: its result or error, or
+// the server's inputRequests.
 func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	about, err := s.get(x)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 		members = append(append(members, ','), end...)
 	case wire.TaskInputRequired:
 		asked := s.inputRequests(x)
-		if asked == nil { // it has not asked yet, or has its answer already
+		if asked == nil { // the server has not asked yet, or has been answered already
 			members = append(members, `,"status":"working"`...)
 			break
 		}
@@ -113,8 +113,8 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	return wire.ExtensionTask(object, members), nil
 }
 
-// emulatedEnd returns how the task ended as members of a task of 2026-07-28, where
-// a result that is an error completes the task too.
+// emulatedEnd returns the end of the task as members of a task of 2026-07-28. There a result with
+// isError completes the task too.
 func (s *Tasks) emulatedEnd(ctx context.Context, x *Task) ([]byte, error) {
 	reply, err := s.Request(ctx, x, "tasks/result")
 	switch {

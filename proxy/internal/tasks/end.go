@@ -10,13 +10,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Reached settles a task whose status is final. The outcome of a completed task is that of
-// its result.
+// Reached settles a task whose status is terminal. The outcome of a completed task is that of its
+// result.
 func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
 	switch about.Status {
 	case wire.TaskFailed:
 		s.end(x, gate.Failure, nil, "task failed")
-	case wire.TaskCancelled: // which does not say that it has stopped, nor when
+	case wire.TaskCancelled: // the work might still be running, or might have been done
 		s.end(x, gate.Unknown, nil, "task cancelled")
 	case wire.TaskCompleted:
 		if x.IsSettled() {
@@ -32,8 +32,8 @@ func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
 	}
 }
 
-// outcome returns the outcome of a completed task, and its result. In 2025-11-25 its result is fetched by
-// tasks/result.
+// outcome returns the outcome of a completed task and its result. For a task of 2025-11-25 it
+// fetches the result with tasks/result.
 func (s *Tasks) outcome(ctx context.Context, x *Task, about wire.Task) (gate.Outcome, []byte, error) {
 	if x.rev.TaskExtension {
 		return resultOutcome(x, about.Outcome), about.Outcome, nil
@@ -50,22 +50,22 @@ func (s *Tasks) outcome(ctx context.Context, x *Task, about wire.Task) (gate.Out
 	return resultOutcome(x, reply.Result), reply.Result, nil
 }
 
-// fetched settles a task by its result from tasks/result. Since some servers also return a
-// result for a cancelled task, it asks for the status first.
+// fetched settles a task by its result from tasks/result. It first asks for the status, since some
+// servers also return a result for a cancelled task.
 func (s *Tasks) fetched(x *Task, result []byte) {
 	about, err := s.get(x)
 	switch {
 	case err == nil && about.Status == wire.TaskCancelled:
 		s.Reached(s.Life.Ctx, x, about)
-	case err != nil && !errors.Is(err, errTaskGone): // it is asked for again
+	case err != nil && !errors.Is(err, errTaskGone): // poll will ask again
 		s.Log.Warn("asking how a task ended", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 	default:
 		s.end(x, resultOutcome(x, result), result, "task result")
 	}
 }
 
-// resultOutcome returns the outcome of a task with this result. Where a net waits for the
-// outcome, the result has to be strict JSON.
+// resultOutcome returns the outcome of a task with this result. If a net waits for the outcome, the
+// result must be strict JSON.
 func resultOutcome(x *Task, result []byte) gate.Outcome {
 	if !wire.Success(result) || x.Ticket.Awaited && rawjson.Check(result, rawjson.MaxDepth) != nil {
 		return gate.Failure
@@ -73,8 +73,9 @@ func resultOutcome(x *Task, result []byte) gate.Outcome {
 	return gate.Success
 }
 
-// end tells the gate how the task ended, once; result is that of a success. What is unknown can still become
-// known. It returns when the gate knows, whoever told it.
+// end tells the gate how the task ended, once; result is that of a success. An unknown outcome can
+// still be replaced by a known one. When end returns, the gate knows the outcome, even if another
+// goroutine has told it.
 func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	defer x.lockSettling()()
 	if !x.ends(o) {

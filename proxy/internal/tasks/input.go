@@ -10,10 +10,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ServerRequest takes a request of u that belongs to a task (elicitation/create,
-// sampling/createMessage or roots/list with the _meta of a related task), on
-// whatever stream it came, and reports whether it is such. A client that cannot be
-// reached now is asked when it waits for the result.
+// ServerRequest handles a server's request that belongs to a task (elicitation/create,
+// sampling/createMessage or roots/list with related-task in its _meta), on whichever stream it
+// came. It reports whether the request belongs to a task. If the client cannot be reached now, it
+// is asked when it waits for the result.
 func (s *Tasks) ServerRequest(u *pool.Server, q *upstream.ServerRequest) bool {
 	x := s.byServer(u, wire.RelatedTask(q.Params))
 	if x == nil {
@@ -36,16 +36,16 @@ func (s *Tasks) ServerRequest(u *pool.Server, q *upstream.ServerRequest) bool {
 	return true
 }
 
-// join notes a stream on which the client waits for the result, and asks the
-// client there what the server has asked meanwhile.
+// join adds a stream of a client that waits for the result, and sends the server's pending requests
+// there.
 func (s *Tasks) join(x *Task, here spec.Stream) {
 	for _, q := range x.join(here) {
 		s.Ask(x.origin.Client, here, x.Upstream, q)
 	}
 }
 
-// ForClient returns the params of a request of u with the id of its task that clients
-// know, and the server's id; empty: the request belongs to no task.
+// ForClient returns the params of a server's request with the task id that clients know, and the
+// server's own id, which is empty if the request belongs to no task.
 func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs string) {
 	if x := s.byServer(u, wire.RelatedTask(params)); x != nil {
 		return wire.RelateTask(params, x.id), x.theirs
@@ -53,8 +53,8 @@ func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs
 	return params, ""
 }
 
-// inputRequests returns the requests of the server that have no answer as the
-// member inputRequests of a task (2026-07-28); nil: there are none.
+// inputRequests returns the server's unanswered requests as the member inputRequests of a task
+// (2026-07-28), or nil if all are answered.
 func (s *Tasks) inputRequests(x *Task) []byte {
 	open := x.openInputs()
 	if len(open) == 0 {
@@ -71,7 +71,7 @@ func (s *Tasks) inputRequests(x *Task) []byte {
 	return append(b, '}')
 }
 
-// update hands the inputResponses of tasks/update to the server, and ignores responses to
+// update forwards the inputResponses of tasks/update to the server, and ignores responses to
 // requests that are not open.
 func (x *Task) update(responses []byte) {
 	rawjson.Members(responses, func(key, response []byte, _ int) bool {

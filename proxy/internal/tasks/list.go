@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// List serves tasks/list (2025-11-25): the tasks of the session, of all servers, in
-// the order in which they were made. A list of a server may hold those of other
-// sessions, and is never asked for.
+// List serves tasks/list (2025-11-25): the tasks of the session on all servers, in the order of
+// their creation. The servers' own lists are never requested, since they can contain tasks of other
+// sessions.
 func (s *Tasks) List(q session.Request) ([]byte, error) {
 	if err := s.refuse(q.Peer(), q.Message.Method); err != nil {
 		return nil, err
@@ -32,9 +32,8 @@ func (s *Tasks) List(q session.Request) ([]byte, error) {
 	return result.Bytes(), nil
 }
 
-// afterCursor returns where the page of a list begins that a request asks for;
-// false: nowhere. A cursor is the number of a call, and they increase: so it stays
-// good when tasks are forgotten.
+// afterCursor returns the index where the requested page begins, or false for an invalid cursor. A
+// cursor is a call number; these only increase, so it stays valid when tasks are dropped.
 func afterCursor(params []byte, all []*Task) (from int, ok bool) {
 	lit, paged := rawjson.Member(params, "cursor")
 	if !paged {
@@ -51,8 +50,7 @@ func afterCursor(params []byte, all []*Task) (from int, ok bool) {
 	return from, true
 }
 
-// current returns the tasks as their servers show them now, without those that are
-// gone.
+// current returns the current task objects from their servers, without tasks that are gone.
 func (s *Tasks) current(page []*Task) [][]byte {
 	objects := make([][]byte, len(page))
 	var all sync.WaitGroup

@@ -14,20 +14,19 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// How often the proxy itself sends tasks/get, whatever pollInterval the server
-// suggests. A task whose client never asks must not keep a token in flight for ever.
+// Limits on the interval of the proxy's own tasks/get requests, whatever pollInterval the server
+// suggests. A task whose client never asks must not keep a token in flight forever.
 const (
 	usualPoll = 5 * time.Second
 	FastPoll  = 250 * time.Millisecond
 	slowPoll  = time.Minute
-	MaxMisses = 10 // tasks/get in a row without an answer, after which the task is lost
+	MaxMisses = 10 // consecutive tasks/get requests without an answer before the task counts as lost
 )
 
-// errTaskGone says that the server does not know the task.
+// errTaskGone: the server does not know the task.
 var errTaskGone = errors.New("the upstream does not know the task any more")
 
-// poll sends tasks/get until the end of the task is known, unless its client does
-// so as often.
+// poll sends tasks/get until the end of the task is known, unless its client does so often enough.
 func (s *Tasks) poll(x *Task) {
 	for misses := 0; ; {
 		if !s.untilPoll(x, misses) {
@@ -49,8 +48,7 @@ func (s *Tasks) poll(x *Task) {
 	}
 }
 
-// untilPoll waits until the next tasks/get is due. It reports false where the task or the
-// proxy ends.
+// untilPoll waits until the next tasks/get is due. It reports false if the task or the proxy ends.
 func (s *Tasks) untilPoll(x *Task, misses int) bool {
 	for {
 		wait := x.NextPoll(misses, s.Now())
@@ -70,7 +68,7 @@ func (s *Tasks) untilPoll(x *Task, misses int) bool {
 	}
 }
 
-// get sends tasks/get on the proxy's own account.
+// get sends a tasks/get of the proxy's own.
 func (s *Tasks) get(x *Task) (wire.Task, error) {
 	reply, err := s.Request(s.Life.Ctx, x, "tasks/get")
 	switch {
@@ -84,7 +82,7 @@ func (s *Tasks) get(x *Task) (wire.Task, error) {
 	return s.read(x, reply.Result)
 }
 
-// read stores the task as the server shows it, and tells subscribers of a change.
+// read stores a task object from its server, and notifies subscribers of a changed status.
 func (s *Tasks) read(x *Task, object []byte) (wire.Task, error) {
 	about, err := wire.ParseTask(object)
 	if err == nil && about.ID != x.theirs {
@@ -99,8 +97,7 @@ func (s *Tasks) read(x *Task, object []byte) (wire.Task, error) {
 	return about, nil
 }
 
-// unknownTask reports whether a server has refused a request because it does not know the
-// task, as far as the code tells.
+// unknownTask reports whether the error code means that the server might not know the task.
 func unknownTask(failure []byte) bool {
 	code, _ := rawjson.Member(failure, "code")
 	switch string(code) {
@@ -110,12 +107,12 @@ func unknownTask(failure []byte) bool {
 	return false
 }
 
-// Request sends a request about the task on the proxy's own account and waits for
-// the reply. The members are further ones of the params, each after a comma.
+// Request sends a request about the task, of the proxy's own, and waits for the reply. members are
+// further params, each preceded by a comma.
 func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...byte) (upstream.Reply, error) {
 	u := x.Upstream
 	if u.State().Phase == upstream.Up && u.Rev() != x.rev {
-		return upstream.Reply{}, errTaskGone // it has begun anew, in the other family of revisions
+		return upstream.Reply{}, errTaskGone // the server has restarted in the other family of revisions
 	}
 	params := append(append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), members...), '}')
 	request := upstream.Request{Method: method, Name: x.theirs, Params: params}
@@ -128,7 +125,7 @@ func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...
 	return u.Call(ctx, request)
 }
 
-// Cancel sends tasks/cancel on the proxy's own account.
+// Cancel sends tasks/cancel in the background.
 func (s *Tasks) Cancel(x *Task) {
 	s.Life.Background(func() { _, _ = s.Request(s.Life.Ctx, x, "tasks/cancel") })
 }

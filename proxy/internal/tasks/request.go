@@ -38,8 +38,8 @@ func (s *Tasks) Serve(ctx context.Context, q session.Request) ([]byte, error) {
 	return r.Serve(ctx)
 }
 
-// newRequest makes r a request about x. No gate decides on it, because the call has passed
-// the gate. The gate knows of the end of the task before the client does.
+// newRequest sets up r as a request about x. The gate does not decide on it, because it has
+// admitted the call. The gate learns the end of the task before the client does.
 func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task) *pool.RelayedRequest {
 	r.Name, r.Patient = x.theirs, r.Message.Method == "tasks/result"
 	r.Change = func(params []byte) []byte { return wire.RenameTask(params, x.theirs) }
@@ -58,8 +58,7 @@ func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task)
 	return r
 }
 
-// refuse returns why clients of the peer's revision cannot send a method; nil: they
-// can.
+// refuse returns the error for a method that clients of the peer's revision cannot use, or nil.
 func (s *Tasks) refuse(a session.Peer, method string) error {
 	var keys []string
 	if !a.Rev.TaskExtension && (method == "tasks/list" || method == "tasks/cancel") {
@@ -76,11 +75,11 @@ func (s *Tasks) refuse(a session.Peer, method string) error {
 
 // succeeded updates the task from a result, and returns the result for the client.
 func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []byte) []byte {
-	if method == "tasks/result" { // a member of the name taskId is the tool's own there
+	if method == "tasks/result" { // there a member taskId belongs to the tool's result
 		s.fetched(x, result)
 		return wire.RelateTask(result, x.id)
 	}
-	// The result of tasks/cancel shows no task since 2026-07-28.
+	// Since 2026-07-28 the result of tasks/cancel contains no task.
 	if _, shown := rawjson.Member(result, "taskId"); shown && method != "tasks/update" {
 		if about, err := s.read(x, result); err != nil {
 			s.Log.Warn("a task cannot be read", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
@@ -91,8 +90,8 @@ func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []
 	return wire.RelateTask(wire.RenameTask(result, x.id), x.id)
 }
 
-// failed finds out why the server refused a request for the task: the task is gone, or has
-// ended with this error.
+// failed finds out why the server refused a request about the task: it does not know the task any
+// more, or the task ended with this error.
 func (s *Tasks) failed(ctx context.Context, x *Task, method string) {
 	if method != "tasks/result" && method != "tasks/get" {
 		return
@@ -101,7 +100,7 @@ func (s *Tasks) failed(ctx context.Context, x *Task, method string) {
 	switch {
 	case errors.Is(err, errTaskGone):
 		s.end(x, gate.Unknown, nil, "task lost")
-	case err != nil: // it is asked for again
+	case err != nil: // poll will ask again
 	case about.Status == wire.TaskCompleted && method == "tasks/result":
 		s.end(x, gate.Failure, nil, "task result")
 	default:

@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Notification handles a notification of u that is about a task, on whatever stream it
-// came, and reports whether it is one: notifications/tasks/status (2025-11-25),
-// notifications/tasks (2026-07-28), or progress or a log message of a task. Only the
-// client of the task gets it. Notification must not wait.
+// Notification handles a server's notification about a task, on whichever stream it came:
+// notifications/tasks/status (2025-11-25), notifications/tasks (2026-07-28), or progress or a log
+// message of a task. It reports whether the notification is about a task. Only the client of the
+// task gets it. Notification must not block.
 func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool {
 	switch method {
 	case spec.TaskStatus, "notifications/tasks":
@@ -41,10 +41,9 @@ func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool 
 	return false
 }
 
-// announced updates the task from a notification. The gate knows of the end before the
-// client does.
+// announced updates the task from a notification. The gate learns the end before the client does.
 func (s *Tasks) announced(x *Task, params []byte) {
-	if x.rev.TaskExtension { // the notification may be late or forged: tasks/get has the last word
+	if x.rev.TaskExtension { // the notification can be late or forged, so ask with tasks/get
 		s.check(x, func() {
 			if about, err := s.get(x); err == nil {
 				s.Reached(s.Life.Ctx, x, about)
@@ -68,8 +67,8 @@ func (s *Tasks) announced(x *Task, params []byte) {
 	})
 }
 
-// check runs f on a goroutine, unless a check of this task is running: a server may send
-// the same notification without end.
+// check runs f on a new goroutine unless a check of this task is running: a server can send the
+// same notification endlessly.
 func (s *Tasks) check(x *Task, f func()) {
 	if x.checking.Swap(true) {
 		return
@@ -80,8 +79,7 @@ func (s *Tasks) check(x *Task, f func()) {
 	})
 }
 
-// pass passes progress and log messages of the task on, under the client's own
-// progress token.
+// pass forwards progress and log messages of the task under the client's own progress token.
 func (x *Task) pass(method string, params []byte) {
 	t := x.origin
 	if note := t.Client.Notification(t.Peer, t.Meta, method, wire.RelateTask(params, x.id)); note != nil && !t.Peer.Rev.TaskExtension {

@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Clients of revision 2026-07-28 can name tasks in subscriptions/listen (taskIds).
-// They get notifications/tasks with what tasks/get would have told them.
+// Clients of revision 2026-07-28 can name tasks in subscriptions/listen (taskIds). They get
+// notifications/tasks with the content of a tasks/get result.
 
-// Agree subscribes to the client's own tasks of the filter, and returns their ids as an
-// array.
+// Agree subscribes to those tasks of the filter that are the client's own, and returns their ids as
+// an array.
 func (s *Tasks) Agree(c *session.Client, sub *session.Subscription, filter []byte) []byte {
 	wanted, _ := rawjson.Member(filter, "taskIds")
 	var ids [][]byte
@@ -56,7 +56,7 @@ func (s *Tasks) changed(x *Task) {
 	})
 }
 
-// Detail returns the task as tasks/get shows it in 2026-07-28.
+// Detail returns the task in the form of a tasks/get result of 2026-07-28.
 func (s *Tasks) Detail(ctx context.Context, x *Task) ([]byte, error) {
 	if !x.rev.TaskExtension {
 		return s.emulatedDetail(ctx, x)

@@ -10,27 +10,27 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// Bounds of the tasks that are known. Those that are over make room for others.
+// Limits on the number of known tasks. Finished tasks are dropped to make room.
 const (
-	MaxTasks    = 128    // of one session
-	MaxTasksAll = 10_000 // of all
+	MaxTasks    = 128    // per session
+	MaxTasksAll = 10_000 // in total
 )
 
-// A serverKey is what a server calls a task: its taskId, or the progressToken of its call.
+// A serverKey is a server's own name for a task: its taskId, or the progressToken of its call.
 type serverKey struct {
 	upstream *pool.Server
 	id       string
 	token    int64
 }
 
-// A taskTable holds a bounded number of tasks. A task is found by its session and the
-// proxy's id, or by its server and the server's id or progressToken, and in no other way.
+// A taskTable holds a limited number of tasks. A task can be found only by its session and the
+// proxy's id, or by its server and the server's id or progressToken. mu guards the fields.
 type taskTable struct {
 	mu        sync.Mutex
 	byID      map[string]*Task
-	theirs    map[serverKey]*Task          // each by its id, and by its token if it has one
+	theirs    map[serverKey]*Task          // tasks by the server's id, and by the progressToken if there is one
 	bySession map[*session.Session][]*Task // oldest first
-	places    map[*session.Session]int     // kept free for calls on their way; none with 0
+	places    map[*session.Session]int     // reserved for calls in flight, without zero entries
 	placesAll int
 }
 
@@ -39,10 +39,10 @@ var (
 	errTooManyTasks = errors.New("too many tasks are under way")
 )
 
-// Reserve reserves a place for the task of a call that is about to be sent, since it is
-// too late to refuse when the call has run. Among several principals each has its share;
-// tasks that have ended make room. The caller gives the place back by [taskTable.Release]
-// or taskTable.add.
+// Reserve reserves a slot for the task of a call that is about to be sent, because a task cannot be
+// refused any more once the call has run. If several principals use the proxy, each can take only a
+// fair share; finished tasks are dropped to make room. The caller returns the slot with
+// [taskTable.Release] or taskTable.add.
 func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,14 +57,14 @@ func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bo
 	return true
 }
 
-// Release gives back the place of a call that has become no task.
+// Release returns the slot of a call that did not become a task.
 func (s *taskTable) Release(of *session.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.vacate(of)
 }
 
-// vacate gives a place back; s.mu is held.
+// vacate returns a slot. The caller must hold mu.
 func (s *taskTable) vacate(of *session.Session) {
 	s.placesAll--
 	if s.places[of]--; s.places[of] == 0 {
@@ -72,8 +72,8 @@ func (s *taskTable) vacate(of *session.Session) {
 	}
 }
 
-// makeRoom drops tasks that have ended where that is needed, and reports whether there is
-// a place; s.mu is held.
+// makeRoom drops finished tasks if necessary, and reports whether a slot is free. The caller must
+// hold mu.
 func (s *taskTable) makeRoom(of *session.Session, now time.Time) bool {
 	taken := func() int { return len(s.bySession[of]) + s.places[of] }
 	for _, x := range slices.Clone(s.bySession[of]) {
@@ -84,10 +84,10 @@ func (s *taskTable) makeRoom(of *session.Session, now time.Time) bool {
 	return taken() < MaxTasks && s.free() > 0
 }
 
-// free returns how many more tasks there can be.
+// free returns the number of free slots in total.
 func (s *taskTable) free() int { return MaxTasksAll - len(s.byID) - s.placesAll }
 
-// taken returns how many tasks and places a principal has.
+// taken returns the number of tasks and reserved slots of a principal.
 func (s *taskTable) taken(principal string) (n int) {
 	for of, list := range s.bySession {
 		if of.Principal == principal {
@@ -102,8 +102,8 @@ func (s *taskTable) taken(principal string) (n int) {
 	return n
 }
 
-// add keeps x in the place that was reserved, if one was. It refuses a second task with
-// one id of a server, which could not be told from the first.
+// add adds x, in its reserved slot if there is one. It refuses a second task with the same server
+// id, which could not be told from the first.
 func (s *taskTable) add(x *Task, reserved bool, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *taskTable) add(x *Task, reserved bool, now time.Time) error {
 	return nil
 }
 
-// drop removes a task; s.mu is held.
+// drop removes a task. The caller must hold mu.
 func (s *taskTable) drop(x *Task) {
 	delete(s.byID, x.id)
 	delete(s.theirs, serverKey{upstream: x.Upstream, id: x.theirs})
@@ -141,7 +141,7 @@ func (s *taskTable) drop(x *Task) {
 	s.bySession[x.owner()] = rest
 }
 
-// find returns the task of a session that its clients know by id; nil: none.
+// find returns the task of a session by the id that clients know, or nil.
 func (s *taskTable) find(of *session.Session, id string) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,14 +151,14 @@ func (s *taskTable) find(of *session.Session, id string) *Task {
 	return nil
 }
 
-// byServer returns the task that a server knows by id; nil: none.
+// byServer returns the task with the server's own id, or nil.
 func (s *taskTable) byServer(u *pool.Server, id string) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.theirs[serverKey{upstream: u, id: id}]
 }
 
-// byToken returns the task whose progress a server reports with a token; nil: none.
+// byToken returns the task whose progress a server reports with a token, or nil.
 func (s *taskTable) byToken(u *pool.Server, token int64) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,8 +172,8 @@ func (s *taskTable) of(session *session.Session) []*Task {
 	return slices.Clone(s.bySession[session])
 }
 
-// Forget drops the tasks of a session that has ended. Those under way are still
-// polled: nets that other sessions share may wait for them.
+// Forget drops the tasks of a session that has ended. Unfinished tasks are still polled, since nets
+// shared by other sessions may wait for their outcomes.
 func (s *taskTable) Forget(of *session.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +185,7 @@ func (s *taskTable) Forget(of *session.Session) {
 	}
 }
 
-// ended drops a task that is over if its session is too.
+// ended drops a finished task if its session has ended too.
 func (s *taskTable) ended(x *Task) {
 	if !x.orphan.Load() {
 		return
@@ -197,7 +197,7 @@ func (s *taskTable) ended(x *Task) {
 	}
 }
 
-// Busy reports whether a server works at a task.
+// Busy reports whether a server works on a task.
 func (s *taskTable) Busy(u *pool.Server) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

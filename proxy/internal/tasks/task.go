@@ -17,82 +17,82 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Task is a call that goes on after its answer: the server has answered
-// tools/call with a task (CreateTaskResult). The call passed the gate once, and is
-// in flight until the end of the task is known. Clients know the task by an id of
-// ours, which says nothing to clients of other sessions.
+// A Task is a call whose server has answered tools/call with a task (CreateTaskResult). The gate
+// has admitted the call once, and the call is in flight until the end of the task is known. Clients
+// know the task by an id of the proxy, which is useless to clients of other sessions. mu guards the
+// fields below it.
 type Task struct {
 	id       string
-	theirs   string // taskId of the server
+	theirs   string // the server's taskId
 	Upstream *pool.Server
-	rev      *rev.Rev // in which the server made it
+	rev      *rev.Rev // family of revisions at its creation
 	origin   Origin
 	Ticket   *admission.Ticket
-	token    int64 // progressToken that the server has; 0: none
+	token    int64 // progressToken sent to the server; 0: none
 	made     time.Time
 
-	settling sync.Mutex    // held while the gate is told how it ended
-	settled  atomic.Bool   // the gate knows how it ended
-	lost     atomic.Bool   // its outcome is unknown, and nobody polls it any more
+	settling sync.Mutex    // held while the gate is told the outcome
+	settled  atomic.Bool   // the gate knows the outcome
+	lost     atomic.Bool   // the outcome is unknown, and polling has stopped
 	orphan   atomic.Bool   // its session has ended
-	checking atomic.Bool   // its status is being asked for, since the server announced one
-	Over     chan struct{} // closed when it is settled or lost
+	checking atomic.Bool   // a status announced by the server is being checked
+	Over     chan struct{} // closed when settled or lost
 
 	mu      sync.Mutex
-	object  []byte // as the server showed it last, under our id
+	object  []byte // last task object from the server, with the proxy's id
 	about   wire.Task
-	asked   time.Time                 // when the server last said how it stands
-	streams []spec.Stream             // of clients that wait for the result (tasks/result)
-	waiting []*upstream.ServerRequest // requests of the server, for a client that cannot be reached yet
+	asked   time.Time                 // time of the server's last answer
+	streams []spec.Stream             // streams of clients that wait for the result (tasks/result)
+	waiting []*upstream.ServerRequest // server's requests for a client that cannot be reached yet
 	inputs  []taskInput               // oldest first
-	asks    int                       // how many of these there were
+	asks    int                       // number of inputs so far, for their keys
 }
 
-// A taskInput is a request of the server that is shown as one of the inputRequests of the
-// task (2026-07-28).
+// A taskInput is a server's request that clients see as one of the inputRequests of the task
+// (2026-07-28).
 type taskInput struct {
 	key     string
 	request *upstream.ServerRequest
 }
 
-// An Origin is what a task keeps of its call: the session, client and tool, without the
-// stream and the arguments.
+// An Origin holds the parts of a call that its task keeps: the session, client and tool, without
+// the stream and the arguments.
 type Origin struct {
 	Session *session.Session
-	State   *session.Session // whose nets have decided
-	Tool    string           // canonical
+	State   *session.Session // session whose nets decided
+	Tool    string           // canonical name
 	Since   time.Time
 	Client  *session.Client
 	Peer    session.Peer
-	Meta    wire.Meta // the progress token only
+	Meta    wire.Meta // only the progress token
 }
 
 // owner returns the session that the task belongs to.
 func (x *Task) owner() *session.Session { return x.origin.Session }
 
-// emulated reports whether the client, of revision 2026-07-28, is shown a task of
-// 2025-11-25 in the form of its own revision.
+// emulated reports whether a client of 2026-07-28 uses a task of 2025-11-25, in the form of its own
+// revision.
 func (x *Task) emulated() bool { return x.origin.Peer.Rev.TaskExtension && !x.rev.TaskExtension }
 
-// expired reports whether the ttl of the task has passed, so that the server may
-// have forgotten it.
+// expired reports whether the ttl of the task has passed. The server can forget the task from then
+// on.
 func (x *Task) expired(now time.Time) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.about.TTL > 0 && now.After(x.made.Add(x.about.TTL))
 }
 
-// Finished reports whether nothing more happens to the task.
+// Finished reports whether the task is settled or lost.
 func (x *Task) Finished() bool { return x.settled.Load() || x.lost.Load() }
 
 // IsSettled reports whether the gate knows how the task ended.
 func (x *Task) IsSettled() bool { return x.settled.Load() }
 
-// IsLost reports whether the outcome of the task stays unknown, as far as is known.
+// IsLost reports whether the outcome of the task is unknown for now and polling has stopped.
 func (x *Task) IsLost() bool { return x.lost.Load() && !x.settled.Load() }
 
-// set stores the task as the server shows it. It returns the task under the proxy's id,
-// and whether the status has changed.
+// set stores a task object from the server. It returns the object with the proxy's id, and whether
+// the status has changed.
 func (x *Task) set(object []byte, about wire.Task, now time.Time) (ours []byte, changed bool) {
 	ours = wire.RenameTask(object, x.id)
 	x.mu.Lock()
@@ -103,15 +103,15 @@ func (x *Task) set(object []byte, about wire.Task, now time.Time) (ours []byte, 
 	return ours, changed
 }
 
-// shown returns the task as the server showed it last, under our id.
+// shown returns the last task object from the server, with the proxy's id.
 func (x *Task) shown() []byte {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.object
 }
 
-// NextPoll returns how long to wait before the next tasks/get: the pollInterval of
-// the server, within bounds, and longer after misses.
+// NextPoll returns the time to wait before the next tasks/get: the server's pollInterval, within
+// limits, and longer after misses.
 func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -125,32 +125,31 @@ func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	return x.asked.Add(every).Sub(now)
 }
 
-// missed notes a tasks/get without a usable answer.
+// missed records a tasks/get without a usable answer.
 func (x *Task) missed(now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.asked = now
 }
 
-// lockSettling waits until nobody else settles the task, and returns the function that ends
-// the caller's turn.
+// lockSettling locks settling and returns the function that unlocks it.
 func (x *Task) lockSettling() (unlock func()) {
 	x.settling.Lock()
 	return x.settling.Unlock
 }
 
-// ends reports whether o is new to the gate: the first outcome, or the first known one.
+// ends reports whether o is news to the gate: the first outcome, or the first known one.
 func (x *Task) ends(o gate.Outcome) bool {
 	return !x.settled.Load() && (!x.lost.Load() || o != gate.Unknown)
 }
 
-// end notes that the gate knows the outcome. It returns the requests of the server
-// that are still open, and whether the task was under way until now.
+// end records that the gate knows the outcome. It returns the server's open requests, and whether
+// the task was unfinished until now.
 func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	first = !x.Finished()
-	x.settled.Store(o != gate.Unknown) // before lost, lest the task seem to be under way again
+	x.settled.Store(o != gate.Unknown) // before lost, so that the task never seems unfinished again
 	x.lost.Store(o == gate.Unknown)
 	open = x.waiting
 	for _, in := range x.inputs {
@@ -160,8 +159,8 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	return open, first
 }
 
-// stream returns the stream to the client of the task: that of its tasks/result, or else
-// that of its session.
+// stream returns the stream to the client of the task: that of its tasks/result, or otherwise that
+// of its session.
 func (x *Task) stream() spec.Stream {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -171,8 +170,8 @@ func (x *Task) stream() spec.Stream {
 	return x.origin.Client.Out
 }
 
-// join adds a stream on which the client waits for the result. It returns the requests of
-// the server that have waited for one.
+// join adds a stream of a client that waits for the result. It returns the server's requests that
+// were waiting for a stream.
 func (x *Task) join(s spec.Stream) (waiting []*upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -181,7 +180,7 @@ func (x *Task) join(s spec.Stream) (waiting []*upstream.ServerRequest) {
 	return waiting
 }
 
-// Leave removes a stream that join has added.
+// Leave removes a stream that join or Begin has added.
 func (x *Task) Leave(s spec.Stream) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -190,7 +189,8 @@ func (x *Task) Leave(s spec.Stream) {
 	}
 }
 
-// hold keeps a request of the server until the client can be reached.
+// hold keeps a server's request until the client can be reached. It refuses the request if too many
+// are kept.
 func (x *Task) hold(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -202,7 +202,8 @@ func (x *Task) hold(q *upstream.ServerRequest) {
 	x.waiting = append(x.waiting, q)
 }
 
-// addInput keeps a request of the server, to be shown as one of the inputRequests.
+// addInput adds a server's request to the inputRequests. It refuses the request if too many are
+// open.
 func (x *Task) addInput(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -214,7 +215,7 @@ func (x *Task) addInput(q *upstream.ServerRequest) {
 	x.inputs = append(x.inputs, taskInput{"request-" + strconv.Itoa(x.asks), q})
 }
 
-// openInputs returns the inputs that have no answer, oldest first.
+// openInputs returns the unanswered inputs, oldest first.
 func (x *Task) openInputs() []taskInput {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -222,7 +223,7 @@ func (x *Task) openInputs() []taskInput {
 	return slices.Clone(x.inputs)
 }
 
-// takeInput removes and returns the input whose response has come; nil: it is not open.
+// takeInput removes and returns the input with that key, or returns nil if it is not open.
 func (x *Task) takeInput(key string) *upstream.ServerRequest {
 	x.mu.Lock()
 	defer x.mu.Unlock()

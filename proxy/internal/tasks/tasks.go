@@ -1,6 +1,29 @@
-// Package tasks follows the tasks that servers make of calls (tasks/get, tasks/result,
+// Package tasks follows the tasks that servers create for calls (tasks/get, tasks/result,
 // tasks/cancel, tasks/list, notifications/tasks/status), in the forms of both families of
 // revisions. See SEP-1686 and SEP-2663.
+//
+// [Tasks] is the table of all tasks and serves the requests of clients about them; a [Task] is one
+// of them. The proxy gives each task an id of its own, and replaces the ids in both directions. If
+// client and server speak different families of revisions, the proxy emulates the client's form
+// (emulate.go).
+//
+// # Goroutines
+//
+// Each task has a goroutine that polls it to its end, whatever its client does. A task emulated for
+// a client of 2026-07-28 has another one, which waits in tasks/result. Both end with the task or
+// with the proxy.
+//
+// # Locks
+//
+// Task.settling is held while the outcome is recorded, so that it is recorded once. Task.mu guards
+// the changing state of a task, and taskTable.mu the table. taskTable.mu is never taken while
+// Task.mu is held.
+//
+// # Invariants
+//
+// A task is settled at the gate once, and the gate learns the end before any client does. An
+// unknown outcome can be replaced by a known one, but not the other way around. A client can reach
+// only the tasks of its own session.
 package tasks
 
 import (
@@ -20,41 +43,39 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Tasks follows the tasks that servers make of calls, in both forms: core tasks of
-// 2025-11-25, where the client asks for one (params.task) and fetches its result by
-// tasks/result, and the extension io.modelcontextprotocol/tasks of 2026-07-28,
-// where the server makes one for any client that takes them and shows the result
-// in the task (SEP-1686, SEP-2663). Each task is polled to its end, whatever its
-// client does, and settled at the gate once.
+// Tasks follows the tasks that servers create for calls, in both forms (SEP-1686, SEP-2663). In
+// 2025-11-25 the client asks for a task (params.task) and fetches its result with tasks/result. In
+// the extension io.modelcontextprotocol/tasks of 2026-07-28 the server creates a task for any
+// client that supports them, and puts the result into the task. Tasks is safe for concurrent use.
 type Tasks struct {
 	taskTable
 	Options
 }
 
-// Options are what Tasks uses of the rest of the proxy.
+// Options are the parts of the proxy that Tasks uses.
 type Options struct {
 	Life     *lifetime.Lifetime
 	Now      func() time.Time
 	Log      *slog.Logger
-	Append   func(e audit.Event) error // puts it on record
-	Servers  func() []*pool.Server     // those that sessions share
+	Append   func(e audit.Event) error // appends an event to the audit log
+	Servers  func() []*pool.Server     // shared connections to the servers
 	Sessions *session.Sessions
 
-	// Settle records the outcome of the call of a task and tells the nets; result is that
-	// of a success.
+	// Settle records the outcome of the call that became a task, and updates the nets. result is
+	// that of a success.
 	Settle func(of Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string)
-	// ask puts a request of a server to a client, and the answer back.
+	// Ask sends a server's request to a client, and the answer back to the server.
 	Ask func(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest)
 }
 
-// New returns Tasks that knows of no task.
+// New returns Tasks without tasks.
 func New(o Options) *Tasks { return &Tasks{Options: o} }
 
-// A TaskHandle is the task of a call with the CreateTaskResult for its client.
+// A TaskHandle is the task of a call and the CreateTaskResult for its client.
 type TaskHandle struct {
 	Task   *Task
 	Result []byte
-	About  wire.Task // as the result shows it
+	About  wire.Task // the task in the result
 }
 
 // A NewTask is a call that its server has answered with a task.
@@ -64,13 +85,13 @@ type NewTask struct {
 	Rev      *rev.Rev
 	Ticket   *admission.Ticket
 	Token    int64
-	Reserved bool        // a place in the table is
-	Stream   spec.Stream // where the client waits for the result from the first; nil: it does not
-	Result   []byte      // of the call
+	Reserved bool        // a slot in the table is reserved
+	Stream   spec.Stream // stream of a client that waits for the result from the start; nil: none
+	Result   []byte      // result of the call
 }
 
-// Begin keeps the task of a call and polls it. The caller must call it before it reads
-// anything else that the server says of the task.
+// Begin adds the task of a call and polls it. The caller must call it before it reads further
+// messages of the server about the task.
 func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 	object := n.Result
 	if !n.Rev.TaskExtension {
@@ -110,7 +131,7 @@ func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 	return h, nil
 }
 
-// record puts it on record that a call goes on as a task.
+// record records in the audit log that a call continues as a task.
 func (s *Tasks) record(x *Task) {
 	s.Log.Info("a call goes on as a task", "tool", x.origin.Tool, "session", x.owner().ID, "call", x.Ticket.Number, "task", x.id)
 	err := s.Append(audit.Task{
