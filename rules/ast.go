@@ -80,21 +80,6 @@ type Limit struct {
 	Key        []KeyField
 }
 
-// Span is the span of a limit that no call refills.
-type Span uint8
-
-// The spans.
-const (
-	Session Span = iota // per session
-	User                // per user: all sessions of a principal
-	Second              // per second, and so on: calls come back with time
-	Minute
-	Hour
-	Day
-	AtOnce // at once: calls under way
-	InARow // in a row: equal calls with no other between them
-)
-
 // Allow is "allow A, B": calls that pass where the default is to deny.
 type Allow struct {
 	Pos     gate.Position

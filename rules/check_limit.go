@@ -10,7 +10,7 @@ import (
 )
 
 // refillWords are the keywords after "per".
-var refillWords = append(slices.Clone(spanWords[:]), "successful")
+var refillWords = append(SpanWords(), "successful")
 
 func (c *compiler) checkLimit(s *Limit) {
 	if s.Per == nil {
@@ -121,7 +121,7 @@ func (c *compiler) checkFailures() {
 
 // countsAll reports whether the limit counts all of its calls, and no call refills it.
 func (s *Limit) countsAll() bool {
-	return s.Per == nil && s.Of == nil && len(s.Key) == 0 && s.Over <= Day
+	return s.Per == nil && s.Of == nil && len(s.Key) == 0 && spans[s.Over].word != ""
 }
 
 // overrules holds the rules that can make a limit redundant, by their names.

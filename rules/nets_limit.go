@@ -53,9 +53,9 @@ func (s *Limit) netName() string {
 	case s.Over == InARow:
 		name += "-in-a-row"
 	case s.PerUser:
-		name += "-per-user-per-" + spanWords[s.Over]
+		name += "-per-user-per-" + spans[s.Over].word
 	case s.Over != Session:
-		name += "-per-" + spanWords[s.Over]
+		name += "-per-" + spans[s.Over].word
 	}
 	switch {
 	case len(s.Key) == 0:
@@ -91,15 +91,12 @@ func (s *Limit) reason() string {
 // ofPrincipal reports whether the limit counts over all sessions of a principal.
 func (s *Limit) ofPrincipal() bool { return s.Per == nil && (s.Over == User || s.PerUser) }
 
-// windows are the lengths of the spans of time.
-var windows = [...]time.Duration{Second: time.Second, Minute: time.Minute, Hour: time.Hour, Day: 24 * time.Hour}
-
 // window returns the span of time of the limit; 0: it has none.
 func (s *Limit) window() time.Duration {
-	if s.Per != nil || s.Over < Second || s.Over > Day {
+	if s.Per != nil {
 		return 0
 	}
-	return windows[s.Over]
+	return s.Over.Window()
 }
 
 // every returns the time after which the clock gives one call back; 0: never. It

@@ -3,7 +3,6 @@ package rules
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -78,28 +77,17 @@ func (p ruleParser) spanHint(t token) {
 		hint = inARowForm
 	case "for", "with", "each", "same", "unless":
 		hint = limitClauses
-	case "session", "user", "second", "minute", "hour", "day", "a", "an", "every", "daily", "hourly", "within":
+	case "a", "an", "every", "daily", "hourly", "within":
 		hint = limitForm
 	case "amount", "total", "sum":
 		hint = sumForm
 	}
+	if slices.Contains(SpanWords(), t.text) {
+		hint = limitForm
+	}
 	if hint != "" && t.kind == bare {
 		p.line.fail(Unexpected, t, hint, `expected "per", not %q`, t.text)
 	}
-}
-
-// spanWords are the keywords after "per".
-var spanWords = [...]string{"session", "user", "second", "minute", "hour", "day"}
-
-// String returns the words of the span.
-func (o Span) String() string {
-	switch o {
-	case AtOnce:
-		return "at once"
-	case InARow:
-		return "in a row"
-	}
-	return "per " + spanWords[o]
 }
 
 // per reads the words after "per".
@@ -142,21 +130,20 @@ func (p ruleParser) spanOnly(l *Limit) {
 	case t.kind == atEnd:
 		p.line.fail(Missing, t, sumForm, "the span is missing")
 	case !p.span(l, t):
-		p.line.fail(Unexpected, t, "a sum is per session, user, second, minute, hour or day", "%q is no span", p.line.text[t.off:t.end])
+		p.line.fail(Unexpected, t, "a sum is per "+text.Join(SpanWords(), "or"), "%q is no span", p.line.text[t.off:t.end])
 	}
 }
 
 // span reads a span that begins with t, and reports whether it is one.
 func (p ruleParser) span(l *Limit, t token) bool {
-	for i, word := range spanWords {
-		switch {
-		case t.isCase(word):
-			p.wrongCase(t, word)
-		case t.is(word):
-			l.Over = Span(i)
-			p.perUser(l)
-			return true
-		}
+	over, ok := spanOf(t.text)
+	switch {
+	case ok && t.isCase(spans[over].word):
+		p.wrongCase(t, spans[over].word)
+	case ok && t.is(spans[over].word):
+		l.Over = over
+		p.perUser(l)
+		return true
 	}
 	return false
 }
@@ -168,15 +155,15 @@ func (p ruleParser) perUser(l *Limit) {
 		return
 	}
 	t := p.line.next()
-	i := slices.Index(spanWords[:], strings.ToLower(t.text))
+	over, ok := spanOf(t.text)
 	switch {
 	case t.kind == atEnd:
 		p.line.fail(Missing, t, userForm, "the span is missing")
-	case i >= 0 && t.isCase(spanWords[i]):
-		p.wrongCase(t, spanWords[i])
-	case l.Over == User && t.kind == bare && i >= int(Second):
-		l.Over, l.PerUser = Span(i), true
-	case l.Over >= Second && t.is("user"):
+	case ok && t.isCase(spans[over].word):
+		p.wrongCase(t, spans[over].word)
+	case l.Over == User && t.kind == bare && over.Window() > 0:
+		l.Over, l.PerUser = over, true
+	case l.Over.Window() > 0 && t.is("user"):
 		p.line.fail(Unexpected, at, "write: per user "+l.Over.String(), "the user comes first")
 	case l.Over == User && !t.is("session"):
 		p.line.fail(Unexpected, t, userForm, "%q is no span of time", p.line.text[t.off:t.end])
@@ -191,7 +178,7 @@ func (p ruleParser) successful() token {
 	switch {
 	case t.kind == atEnd || t.is("unless"):
 		p.line.fail(Missing, t, successfulForm, "the call that must succeed is missing")
-	case t.kind == bare && slices.Contains(spanWords[:], t.text):
+	case t.kind == bare && slices.Contains(SpanWords(), t.text):
 		p.line.fail(Unexpected, t, successfulForm, "%q is not a call", t.text)
 	}
 	return t

@@ -1,55 +1,57 @@
 package rules
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
-
-// lengths are those of the spans of time, in seconds.
-var lengths = [...]int{Second: 1, Minute: 60, Hour: 3600, Day: 86400}
-
-// shortSpans are short words for spans of time.
-var shortSpans = map[string]string{"s": "second", "sec": "second", "m": "minute", "min": "minute", "h": "hour", "hr": "hour", "d": "day"}
 
 // numberedSpan reads a number of spans, such as 10m; the word is empty where it does not follow at once.
 func numberedSpan(text string) (n int, word string, ok bool) {
 	word = strings.TrimLeft(text, "0123456789")
 	n, err := strconv.Atoi(strings.TrimSuffix(text, word))
-	return n, word, err == nil && (word == "" || spanOf(word) >= int(Second))
+	return n, word, err == nil && (word == "" || isTimeSpan(word))
 }
 
-// spanOf returns the [Span] that a word is for, also in plural; -1: none.
-func spanOf(word string) int {
-	word = strings.ToLower(word)
-	one := strings.TrimSuffix(word, "s")
-	return slices.Index(spanWords[:], cmp.Or(shortSpans[word], shortSpans[one], one))
+func isTimeSpan(word string) bool {
+	_, ok := timeSpanOf(word)
+	return ok
 }
 
 // spansHint returns the limits per one span that can stand in place of a limit per n of the spans
 // that have the word.
 func (p ruleParser) spansHint(l *Limit, n int, word string) string {
-	const one = "a span is one second, minute, hour or day"
+	one := "a span is one " + text.Join(TimeSpans(), "or")
 	write := func(count int, span string) string {
 		return fmt.Sprintf("%s; write: limit %s to %d per %s", one, joinNames(l.Tools), count, span)
 	}
-	unit := spanOf(word)
-	if unit < int(Second) || n < 1 || n > lengths[Day] || l.Count == 0 {
+	words := TimeSpans()
+	longest := seconds(words[len(words)-1])
+	unit, ok := timeSpanOf(word)
+	if !ok || n < 1 || n > longest || l.Count == 0 {
 		return one
 	}
-	length := n * lengths[unit]
-	next := slices.IndexFunc(lengths[:], func(span int) bool { return span >= length })
+	length := n * seconds(spans[unit].word)
+	next := slices.IndexFunc(words, func(span string) bool { return seconds(span) >= length })
 	switch {
 	case next < 0 && l.Count >= n:
-		return write(l.Count/n, spanWords[unit])
+		return write(l.Count/n, spans[unit].word)
 	case next < 0:
 		return one
-	case lengths[next] == length || l.Count > math.MaxInt32/lengths[Day]:
-		return write(l.Count, spanWords[next])
+	case seconds(words[next]) == length || l.Count > math.MaxInt32/longest:
+		return write(l.Count, words[next])
 	}
-	rate := l.Count * lengths[next] / length
-	return write(l.Count, spanWords[next]) + fmt.Sprintf(" (stricter), or %d per %s (as many in a long time, and more at once)", rate, spanWords[next])
+	rate := l.Count * seconds(words[next]) / length
+	return write(l.Count, words[next]) + fmt.Sprintf(" (stricter), or %d per %s (as many in a long time, and more at once)", rate, words[next])
+}
+
+// seconds returns the length of the span of time with this keyword.
+func seconds(word string) int {
+	over, _ := spanOf(word)
+	return int(over.Window() / time.Second)
 }

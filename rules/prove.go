@@ -183,8 +183,8 @@ func (s *Prove) per() string {
 	case len(s.Others) > 0:
 		return joinNames(s.Others)
 	case s.User:
-		return "user per " + spanWords[s.Over]
+		return "user per " + spans[s.Over].word
 	default:
-		return spanWords[s.Over]
+		return spans[s.Over].word
 	}
 }

@@ -1,5 +1,11 @@
 package lsp
 
+import (
+	"strings"
+
+	"github.com/petrigate/petrigate/rules"
+)
+
 // A form is one way to write a statement, and what a statement of this form says.
 //
 // In a form, lower-case words are keywords and capitals are operands (see operands);
@@ -23,8 +29,8 @@ var forms = []form{
 	{"[<shadow>] block A [<unless>] [<because>]", "{A} can never be called."},
 	{"[<shadow>] limit A to N per session [<key>] [<unless>] [<because>]", "A session makes at most {N} calls of {A}."},
 	{"[<shadow>] limit A to N per user [<key>] [<unless>] [<because>]", "All sessions of a user together make at most {N} calls of {A}."},
-	{"[<shadow>] limit A to N per (second | minute | hour | day) [<key>] [<unless>] [<because>]", "At most {N} calls of {A} at once; then they come back one by one, each after its share of the time."},
-	{"[<shadow>] limit A to N per user per (second | minute | hour | day) [<key>] [<unless>] [<because>]", "All sessions of a user together make at most {N} calls of {A} at once; then they come back one by one, each after its share of the time."},
+	{"[<shadow>] limit A to N per " + timeSpans + " [<key>] [<unless>] [<because>]", "At most {N} calls of {A} at once; then they come back one by one, each after its share of the time."},
+	{"[<shadow>] limit A to N per user per " + timeSpans + " [<key>] [<unless>] [<because>]", "All sessions of a user together make at most {N} calls of {A} at once; then they come back one by one, each after its share of the time."},
 	{"[<shadow>] limit A to N at once [<key>] [<unless>] [<because>]", "At most {N} calls of {A} are under way at a time; one whose outcome is unknown stays under way."},
 	{"[<shadow>] limit A to N in a row [<unless>] [<because>]", "At most {N} equal calls of {A} follow one another with no other call between them."},
 	{"[<shadow>] limit A to N of M <span> [<key>] [<unless>] [<because>]", "The sum of {M} over the calls of {A} is at most {N} per {span}."},
@@ -67,6 +73,9 @@ var forms = []form{
 	{"prove exclusive PLACES", "A claim: no two of the places {PLACES} are marked at once."},
 }
 
+// timeSpans are the keywords of the spans of time as a choice.
+var timeSpans = "(" + strings.Join(rules.TimeSpans(), " | ") + ")"
+
 // clauses are parts of several forms. What they say follows the sentence of the
 // statement.
 var clauses = map[string]form{
@@ -78,7 +87,7 @@ var clauses = map[string]form{
 	"same":    {"with same K", "It holds for each value by itself: the calls must have the same {K}."},
 	"lacking": {"without (human-approval | N human-approvals) [via (elicit | url | web | cli | webhook)]", "Calls that people approve do not count."},
 	"key":     {"(for each K | with same K)", "It counts each value of {K} by itself."},
-	"span":    {"per (session | user | [user per] (second | minute | hour | day))", ""},
+	"span":    {"per (session | user | [user per] " + timeSpans + ")", ""},
 	"unless":  {"unless U", "Calls that certainly have the name {U} are exempt."},
 	"because": {"because WHY", "Its refusals and questions begin with these words: {WHY}"},
 }

@@ -1,8 +1,6 @@
 package check
 
 import (
-	"time"
-
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
@@ -76,16 +74,9 @@ func approval(c policy.Claim) *verify.Approval {
 	return &verify.Approval{Count: c.Approval.Count, Via: c.Approval.Via}
 }
 
-// windows are the lengths of the time spans in claims.
-var windows = [...]time.Duration{rules.Second: time.Second, rules.Minute: time.Minute, rules.Hour: time.Hour, rules.Day: 24 * time.Hour}
-
 // period returns the period that a claim counts over.
 func period(c policy.Claim) verify.Period {
-	p := verify.Period{Call: c.First, Successful: c.Successful, User: c.User || c.Over == rules.User}
-	if int(c.Over) < len(windows) {
-		p.Window = windows[c.Over]
-	}
-	return p
+	return verify.Period{Call: c.First, Successful: c.Successful, User: c.User || c.Over == rules.User, Window: c.Over.Window()}
 }
 
 // compared returns the fields of a key. Expressions are identified by their text, so that the
