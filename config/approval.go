@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/channel"
 	"github.com/petrigate/petrigate/internal/pin"
 )
 
@@ -110,12 +111,6 @@ type Approval struct {
 	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0: one hour; negative: grants are disabled
 }
 
-// All approval channels, and those that are enabled by default. Read-only.
-var (
-	approvalChannels = []string{"elicit", "url", "web", "cli", "webhook"}
-	defaultChannels  = []string{"elicit", "web", "cli"}
-)
-
 // maxGrant is the maximum lifetime of a grant.
 const maxGrant = time.Hour
 
@@ -133,7 +128,7 @@ func readGrants(v Value) (time.Duration, bool) {
 }
 
 func readChannels(v Value) ([]string, bool) {
-	channels, ok := each(oneOf(approvalChannels))(v)
+	channels, ok := each(oneOf(channel.Names(nil)))(v)
 	for i, item := range v.list() {
 		if slices.ContainsFunc(v.items[:i], func(n *node) bool { return n.text == item.text }) {
 			v.faultAt(item, fmt.Sprintf("%q is listed twice", item.text), "")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/channel"
 )
 
 // ParseNet parses nets: one net (a mapping), a list of nets, or a mapping with the single key
@@ -185,7 +187,7 @@ func readTransition(v Value) (Transition, bool) {
 		"observe":   into(&t.Observe, Value.Flag),
 		"unknown":   into(&t.Unknown, oneOf([]string{"hold", "release"})),
 		"weak":      into(&t.Weak, oneOf([]string{"block", "progress"})),
-		"via":       into(&t.Via, oneOf(approvalChannels)),
+		"via":       into(&t.Via, oneOf(channel.Names(nil))),
 		"unless":    into(&t.Unless, each(Value.plain)),
 	})
 	v.needs("name")

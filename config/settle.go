@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/channel"
 )
 
 // settle sets the defaults that depend on other settings, and checks settings against each other.
@@ -35,21 +37,15 @@ func (c *Config) settle(d *decoder, l *layers) {
 func (c *Config) settleChannels(d *decoder, l *layers) {
 	a, at := &c.Approval, l.set["approval.channels"]
 	if a.Channels == nil {
-		a.Channels = slices.Clone(defaultChannels)
-		if c.Console.HTTP == "off" {
-			a.Channels = slices.DeleteFunc(a.Channels, func(channel string) bool { return channel == "web" })
-		}
+		a.Channels = channel.Names(func(of channel.Channel) bool { return of.Usual && !(of.Console && c.Console.HTTP == "off") })
 	}
-	for _, channel := range a.Channels {
-		switch channel {
-		case "web", "url":
-			if c.Console.HTTP == "off" {
-				d.faultAt(at, fmt.Sprintf("the channel %q is a page of the console, and there is none: console.http is off", channel), "take it out, or leave out console.http")
-			}
-		case "elicit", "webhook":
-			if a.PIN != "" {
-				d.warn(l.set["approval.pin"], fmt.Sprintf("the channel %q asks for no PIN: whoever answers there approves without it", channel), "channels: [web, cli]")
-			}
+	for _, name := range a.Channels {
+		of, _ := channel.Find(name)
+		switch {
+		case of.Console && c.Console.HTTP == "off":
+			d.faultAt(at, fmt.Sprintf("the channel %q is a page of the console, and there is none: console.http is off", name), "take it out, or leave out console.http")
+		case !of.AsksPIN && a.PIN != "":
+			d.warn(l.set["approval.pin"], fmt.Sprintf("the channel %q asks for no PIN: whoever answers there approves without it", name), "channels: [web, cli]")
 		}
 	}
 	c.checkHookChannels(d, l)
@@ -58,7 +54,7 @@ func (c *Config) settleChannels(d *decoder, l *layers) {
 // checkHookChannels warns if calls that arrive over hooks can never be approved: a hook can show
 // neither a form nor a page, so such calls need another channel.
 func (c *Config) checkHookChannels(d *decoder, l *layers) {
-	beside := func(channel string) bool { return channel != "elicit" && channel != "url" }
+	beside := func(name string) bool { return !channel.IsClient(name) }
 	if c.Listen.Hooks && !slices.ContainsFunc(c.Approval.Channels, beside) {
 		d.warn(l.set["approval.channels"], "nobody can approve a call that comes by listen.hooks: a hook shows no question, and no channel beside the client is open", "channels: [elicit, web, cli]")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/petrigate/petrigate/internal/channel"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
@@ -149,7 +150,7 @@ func (p *Proxy) Answer(id string, a operator.Answer) error {
 // checkAnswerPIN returns why an approval does not count for want of the PIN. A wrong one goes on
 // record. A webhook is another system, whose signature is what it has.
 func checkAnswerPIN(p *Proxy, id string, a operator.Answer) error {
-	if !a.Approve || a.Channel == approval.Webhook {
+	if c, _ := channel.Find(a.Channel); !a.Approve || c.Vouches {
 		return nil
 	}
 	r, ok := p.approvals.Find(id)

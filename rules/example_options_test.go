@@ -27,3 +27,21 @@ func ExampleOptions_Compile() {
 	// false
 	// true
 }
+
+func ExampleSpanWords() {
+	fmt.Println(rules.SpanWords())
+	// Output: [session user second minute hour day]
+}
+
+func ExampleTimeSpans() {
+	fmt.Println(rules.TimeSpans())
+	// Output: [second minute hour day]
+}
+
+func ExampleSpan_Window() {
+	fmt.Println(rules.Hour, rules.Hour.Window())
+	fmt.Println(rules.Session, rules.Session.Window())
+	// Output:
+	// per hour 1h0m0s
+	// per session 0s
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/channel"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -111,12 +112,10 @@ func (p ruleParser) approve(a *Approve, r Rule) Statement {
 	return a
 }
 
-// channels are the channels for approvals. Read-only.
-var channels = []string{"elicit", "url", "web", "cli", "webhook"}
-
 // channel reads the channel of an approval.
 func (p ruleParser) channel() string {
 	t := p.line.next()
+	channels := channel.Names(nil)
 	for _, c := range channels {
 		switch {
 		case t.isCase(c):

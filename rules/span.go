@@ -71,7 +71,7 @@ func spanWords(window time.Duration) (words []string) {
 
 // spanOf returns the span of a keyword, also in capitals.
 func spanOf(word string) (Span, bool) {
-	i := slices.IndexFunc(spans[:], func(r spanRow) bool { return r.word != "" && r.word == strings.ToLower(word) })
+	i := slices.IndexFunc(spans[:], func(r spanRow) bool { return r.word != "" && strings.EqualFold(r.word, word) })
 	return Span(max(i, 0)), i >= 0
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/channel"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -82,9 +83,9 @@ func (d *Doctor) people(context.Context) []Finding {
 	}
 	open := d.loaded.Approval.Channels
 	if open == nil {
-		open = []string{"elicit", "web", "cli"}
+		open = channel.Usual()
 	}
-	alone := !slices.ContainsFunc(open, func(c string) bool { return c != "elicit" && c != "url" })
+	alone := !slices.ContainsFunc(open, func(name string) bool { return !channel.IsClient(name) })
 	if !alone && !client {
 		return []Finding{ok("people are asked by %s", strings.Join(open, ", "))}
 	}

@@ -3,6 +3,7 @@ package lsp
 import (
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/channel"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -73,6 +74,9 @@ var forms = []form{
 	{"prove exclusive PLACES", "A claim: no two of the places {PLACES} are marked at once."},
 }
 
+// channels are the channels of approvals as a choice.
+var channels = "(" + strings.Join(channel.Names(nil), " | ") + ")"
+
 // timeSpans are the keywords of the spans of time as a choice.
 var timeSpans = "(" + strings.Join(rules.TimeSpans(), " | ") + ")"
 
@@ -80,12 +84,12 @@ var timeSpans = "(" + strings.Join(rules.TimeSpans(), " | ") + ")"
 // statement.
 var clauses = map[string]form{
 	"shadow":  {"shadow", "In shadow: it records what it would have refused, and refuses nothing."},
-	"via":     {"via (elicit | url | web | cli | webhook)", "Only the channel {via} may ask."},
+	"via":     {"via " + channels + "", "Only the channel {via} may ask."},
 	"after":   {"after F", "Only from a call of {F} on."},
 	"until":   {"until X", "A success of {X} ends that."},
 	"since":   {"since S", "A call of {S}, whatever comes of it, takes the success away."},
 	"same":    {"with same K", "It holds for each value by itself: the calls must have the same {K}."},
-	"lacking": {"without (human-approval | N human-approvals) [via (elicit | url | web | cli | webhook)]", "Calls that people approve do not count."},
+	"lacking": {"without (human-approval | N human-approvals) [via " + channels + "]", "Calls that people approve do not count."},
 	"key":     {"(for each K | with same K)", "It counts each value of {K} by itself."},
 	"span":    {"per (session | user | [user per] " + timeSpans + ")", ""},
 	"unless":  {"unless U", "Calls that certainly have the name {U} are exempt."},

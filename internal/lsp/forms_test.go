@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/petrigate/petrigate/internal/channel"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -128,9 +129,9 @@ func TestFormsKnowKeywords(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := regexp.MustCompile(`\b(?:is|isCase|keyword|optional|wrongCase)\((?:t, |p\.line\.peek\(\), )?"([a-z-]+)"`)
-	lists := regexp.MustCompile(`(?s)(?:\bstatementWords\s*=|\bclaimWords\s*=|\bvar channels =).*?\}\}?\n`)
+	lists := regexp.MustCompile(`(?s)(?:\bstatementWords\s*=|\bclaimWords\s*=).*?\}\}?\n`)
 	seen := map[string]bool{}
-	for _, word := range rules.SpanWords() {
+	for _, word := range slices.Concat(rules.SpanWords(), channel.Names(nil)) {
 		seen[word] = true
 	}
 	for _, file := range files {

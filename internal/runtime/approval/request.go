@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/channel"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -116,18 +117,20 @@ func (s State) Word() string {
 	return string(s)
 }
 
-// Channels by which people answer.
+// The channels by which people answer; package channel has their table.
 const (
-	Elicit  = "elicit"  // the client asks
-	URL     = "url"     // the client opens the page of the request
-	Web     = "web"     // the console
-	CLI     = "cli"     // an operator's terminal
-	Webhook = "webhook" // a system of an operator
+	Elicit  = channel.Elicit
+	URL     = channel.URL
+	Web     = channel.Web
+	CLI     = channel.CLI
+	Webhook = channel.Webhook
 )
 
-// listed reports whether the channel shows every request that it may answer, without
-// having been told of it.
-func listed(channel string) bool { return channel == Web || channel == CLI }
+// listed reports whether the channel shows every request that it can answer, without a notice.
+func listed(name string) bool {
+	c, _ := channel.Find(name)
+	return c.Lists
+}
 
 // A Request asks a person to approve one call. Its [Broker] knows its state.
 type Request struct {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/channel"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
@@ -55,7 +56,7 @@ func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request
 	if state := g.Approvals.Status(r).State; state != approval.Pending {
 		return state
 	}
-	if !r.AllowsBeside(approval.Elicit, approval.URL) { // the agent shows no question
+	if !r.AllowsBeside(channel.OfClient()...) { // the agent shows no question
 		return approval.Withdrawn
 	}
 	g.Asked(r, c.Client)

@@ -79,7 +79,7 @@ type Daemon struct {
 	database *database // nil: in the process
 	begun    atomic.Bool
 	monitor  *monitor
-	asking   asking
+	channels []channel         // that announce requests for approval
 	story    *narrate.Narrator // nil: none
 	load     *processors       // nil: it makes no difference
 	reloads  reloads
@@ -115,7 +115,7 @@ func New(o Options) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.asking, err = d.newAsking(); err != nil {
+	if err := d.openChannels(); err != nil {
 		return nil, err
 	}
 	options := d.options(o)
@@ -185,9 +185,17 @@ func (d *Daemon) options(o Options) proxy.Options {
 			Channels: c.Approval.Channels, Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,
 			Grants: cmp.Or(c.Approval.Grants, time.Hour), HoldFor: c.Approval.HoldFor, Mask: c.Approval.Mask, Page: d.console.page, PIN: c.Approval.PIN,
 			Self: c.Approval.Self, People: c.Approval.People,
-			Asked:    func(a operator.ApprovalInfo) { d.story.Asked(a); d.asking.asked(a) },
+			Asked:    d.asked,
 			Answered: d.story.Answered,
 		},
+	}
+}
+
+// asked tells people that a call begins to wait for an approval.
+func (d *Daemon) asked(a operator.ApprovalInfo) {
+	d.story.Asked(a)
+	for _, c := range d.channels {
+		c.asked(a)
 	}
 }
 
@@ -196,7 +204,7 @@ func (d *Daemon) Close() error {
 	d.load.all()
 	d.reloads.end()
 	err := d.Proxy.Close()
-	d.asking.close()
+	d.closeChannels()
 	d.finish()
 	d.story.End()
 	for _, t := range d.tokens {

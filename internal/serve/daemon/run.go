@@ -43,11 +43,11 @@ func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) erro
 		return err
 	}
 	defer d.console.end()
-	unhook, err := d.serveHook()
+	stopChannels, err := d.startChannels()
 	if err != nil {
 		return err
 	}
-	defer unhook()
+	defer stopChannels()
 	defer d.follow(ctx)()
 	if d.config.Listen.Stdio {
 		return d.serveStdio(ctx, in, out)

@@ -28,9 +28,8 @@ func (d *Daemon) Status() operator.Status {
 	if s.Pinning = d.config.Pinning.Mode; d.pins == nil {
 		s.Pinning = "off"
 	}
-	if d.asking.hook != nil {
-		s.Webhook = d.asking.hook.Status()
-		s.Webhook.Error = d.secrets.Replace(s.Webhook.Error)
+	for _, c := range d.channels {
+		c.describe(&s)
 	}
 	d.hide(s.Upstreams)
 	return s

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/channel"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
@@ -87,7 +88,9 @@ func (s *story) answer(a answer) {
 	if a.denied {
 		l.verb = "no"
 	}
-	s.knows = s.knows || a.channel == operator.ChannelCLI || a.channel == "web"
+	if c, _ := channel.Find(a.channel); c.Command != "" {
+		s.knows = true
+	}
 	after := ""
 	if waited := a.at.Sub(a.since); !a.since.IsZero() && waited >= 0 {
 		after = "after " + took(float64(waited.Milliseconds()))
@@ -111,16 +114,13 @@ func (s *story) wait(at time.Time, id, tool, caller string, rules []string) {
 // howTo tells how people answer at this machine, with each approval that can be answered so until one is: in full once, and short then.
 func (s *story) howTo(a *approval) {
 	var ways []string
-	for _, w := range []struct{ channel, command, where string }{
-		{operator.ChannelCLI, "petrigate approvals watch", ", in another terminal"},
-		{"web", "petrigate open", ", in a browser"},
-	} {
+	for _, c := range slices.Backward(channel.All()) {
 		switch {
-		case !slices.Contains(a.Channels, w.channel):
+		case c.Command == "" || !slices.Contains(a.Channels, c.Name):
 		case s.shown:
-			ways = append(ways, w.command)
+			ways = append(ways, c.Command)
 		default:
-			ways = append(ways, w.command+w.where)
+			ways = append(ways, c.Command+c.Place)
 		}
 	}
 	if s.knows || len(ways) == 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/channel"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/internal/text"
@@ -72,7 +73,7 @@ func How(r *approval.Request, verb string) string {
 	switch {
 	case r.Via == approval.Webhook:
 		return "by the webhook"
-	case r.AllowsBeside(approval.Elicit, approval.URL):
+	case r.AllowsBeside(channel.OfClient()...):
 		return verb
 	}
 	return "at the client"

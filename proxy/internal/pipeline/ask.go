@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/channel"
 	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
@@ -195,7 +196,7 @@ func (p *Pipeline) beginWait(c *Call, r *approval.Request) *personWait {
 		return w
 	}
 	way := p.elicitChannel(c, r)
-	if way == "" && !r.WasOpened() && !r.AllowsBeside(approval.Elicit, approval.URL) {
+	if way == "" && !r.WasOpened() && !r.AllowsBeside(channel.OfClient()...) {
 		w.state = approval.Withdrawn
 		return w
 	}

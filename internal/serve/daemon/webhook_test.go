@@ -72,11 +72,11 @@ func TestSharedAddress(t *testing.T) {
 	defer func() { _ = other.Close() }()
 	at := other.Addr().String()
 	alone, _ := hooked(t, at, `, "state": {"driver": "memory"}`)
-	if _, err := alone.serveHook(); err == nil || !strings.Contains(err.Error(), "another program has this port") {
+	if _, err := alone.startChannels(); err == nil || !strings.Contains(err.Error(), "another program has this port") {
 		t.Errorf("%v", err)
 	}
 	d, log := hooked(t, at, "")
-	stop, err := d.serveHook()
+	stop, err := d.startChannels()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestSharedAddress(t *testing.T) {
 	stop()
 	ctx, cancel := context.WithCancel(t.Context())
 	var work sync.WaitGroup
-	work.Go(func() { d.takeAnswers(ctx, nil, 1) })
+	work.Go(func() { d.channels[0].(*webhookChannel).takeAnswers(ctx, nil, 1) })
 	_ = other.Close()
 	log.await(t, "taking answers of the webhook")
 	response, err := http.Post("http://"+at+"/answer", "application/json", strings.NewReader(`{}`))

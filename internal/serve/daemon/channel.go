@@ -1,0 +1,60 @@
+package daemon
+
+import "github.com/petrigate/petrigate/internal/operator"
+
+// A channel tells people beside the client about calls that begin to wait for an approval.
+// Channels that need no code of their own (the client, the console, the command line) are
+// only in the table of package channel.
+type channel interface {
+	// asked announces a request for approval. It must not block.
+	asked(operator.ApprovalInfo)
+	// start begins to take answers; the caller must call stop.
+	start() (stop func(), err error)
+	// describe adds the state of the channel to a status.
+	describe(*operator.Status)
+	// close ends the announcements.
+	close()
+}
+
+// openers open the channels that the configuration wants; nil: it does not want that one.
+var openers = []func(*Daemon) (channel, error){openWebhook, openDesktop}
+
+// openChannels opens the channels of the configuration. The proxy of d can be nil still.
+func (d *Daemon) openChannels() error {
+	for _, open := range openers {
+		c, err := open(d)
+		if err != nil {
+			d.closeChannels()
+			return err
+		}
+		if c != nil {
+			d.channels = append(d.channels, c)
+		}
+	}
+	return nil
+}
+
+func (d *Daemon) closeChannels() {
+	for _, c := range d.channels {
+		c.close()
+	}
+}
+
+// startChannels starts all channels, or none.
+func (d *Daemon) startChannels() (stop func(), err error) {
+	var stops []func()
+	stop = func() {
+		for _, f := range stops {
+			f()
+		}
+	}
+	for _, c := range d.channels {
+		end, err := c.start()
+		if err != nil {
+			stop()
+			return nil, err
+		}
+		stops = append(stops, end)
+	}
+	return stop, nil
+}

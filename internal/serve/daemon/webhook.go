@@ -1,0 +1,99 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/operator"
+	"github.com/petrigate/petrigate/internal/serve/webhook"
+)
+
+// A webhookChannel posts requests to the system of an operator, and takes its answers.
+type webhookChannel struct {
+	daemon *Daemon
+	config *config.Webhook
+	hook   *webhook.Hook
+}
+
+// openWebhook opens the webhook of approval.webhook.
+func openWebhook(d *Daemon) (channel, error) {
+	w := d.config.Approval.Webhook
+	if w == nil {
+		return nil, nil
+	}
+	secure, err := clientTLS(w.TLS)
+	if err != nil {
+		return nil, &InvalidError{fmt.Errorf("reading the tls of the webhook: %w", err)}
+	}
+	hook, err := webhook.New(webhook.Options{
+		URL: w.URL, TLS: secure, Secret: w.Secret, Arguments: w.Arguments, Mask: w.Mask, Approvals: d, Log: d.log,
+	})
+	if err != nil {
+		return nil, &InvalidError{err}
+	}
+	return &webhookChannel{d, w, hook}, nil
+}
+
+func (c *webhookChannel) asked(a operator.ApprovalInfo) { c.hook.Asked(a) }
+
+func (c *webhookChannel) describe(s *operator.Status) {
+	s.Webhook = c.hook.Status()
+	s.Webhook.Error = c.daemon.secrets.Replace(s.Webhook.Error)
+}
+
+func (c *webhookChannel) close() { c.hook.Close() }
+
+const (
+	maxAnswering = 256             // open connections for answers
+	listenAgain  = 2 * time.Second // pause between attempts to listen at an address that another process uses
+)
+
+// start takes answers at the address of approval.webhook, until stop.
+func (c *webhookChannel) start() (stop func(), err error) {
+	d, w := c.daemon, c.config
+	listener, err := listenAt(w.Listen, beside(maxAnswering), d.log)
+	switch {
+	case err == nil:
+		c.hook.Start(w.Base(listener.Addr().String()))
+		d.log.Info("taking answers of the webhook", "url", w.Base(shownAddr(listener)))
+	case errors.Is(err, syscall.EADDRINUSE) && d.database != nil: // as by a second client over stdio, with the same configuration
+		c.hook.Start(w.Base(w.Listen))
+		d.log.Warn("another process has the address for answers of the webhook: it takes those for this one too, if it is a petrigate with the same configuration", "address", w.Listen)
+	default:
+		return nil, listenError(w.Listen, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	work.Go(func() { c.takeAnswers(ctx, listener, listenAgain) })
+	return func() {
+		cancel()
+		work.Wait()
+	}, nil
+}
+
+// takeAnswers serves the listener until ctx ends. If it is nil, takeAnswers first tries to listen
+// until the address is free.
+func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListener, again time.Duration) {
+	tick := time.NewTicker(again)
+	defer tick.Stop()
+	for listener == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if free, err := listenAt(c.config.Listen, beside(maxAnswering), c.daemon.log); err == nil {
+			listener = free
+			c.daemon.log.Info("taking answers of the webhook", "address", shownAddr(listener))
+		}
+	}
+	server := newServer(c.hook.Handler(), config.Listen{})
+	server.WriteTimeout = writeTimeout
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	_ = listener.serve(server, false) // it ends with ctx
+}
