@@ -34,16 +34,16 @@ const (
 
 // An alphabet is the tools that two policies tell apart.
 type alphabet struct {
-	spoken
-	tools  []namedTool
-	behind []string // names that begin so are never the only name of a call
-	shown  map[sight]bool
-	why    string // it lacks some; empty: it does not
-	stop   func() bool
+	vocabulary
+	tools    []namedTool
+	prefixes []string // names that begin so are never the only name of a call
+	shown    map[visibility]bool
+	why      string // it lacks some; empty: it does not
+	stop     func() bool
 }
 
-// A sight is what the policies see of a tool, and of which calls of it.
-type sight struct {
+// A visibility is what the policies see of a tool, and of which calls of it.
+type visibility struct {
 	names   string
 	command presence
 }
@@ -51,7 +51,7 @@ type sight struct {
 // alphabet returns the tools of servers and of agents whose calls carry names that one of the
 // policies speaks of.
 func (d *Comparison) alphabet() *alphabet {
-	a := &alphabet{spoken: spokenBy(d.sides), shown: make(map[sight]bool), stop: d.stop}
+	a := &alphabet{vocabulary: vocabularyOf(d.sides), shown: make(map[visibility]bool), stop: d.stop}
 	a.served(d.sides)
 	a.hooked()
 	for _, s := range d.sides {
@@ -70,10 +70,10 @@ func (a *alphabet) add(t namedTool) {
 		return
 	}
 	seen := a.sees(t.labels())
-	if seen == "" || a.shown[sight{seen, either}] || a.shown[sight{seen, t.command}] {
+	if seen == "" || a.shown[visibility{seen, either}] || a.shown[visibility{seen, t.command}] {
 		return
 	}
-	a.shown[sight{seen, t.command}] = true
+	a.shown[visibility{seen, t.command}] = true
 	for _, n := range t.labels() {
 		if n.Certain && !n.Weak && a.sees([]gate.Name{{Text: n.Text, Certain: true}}) == seen {
 			return
@@ -82,11 +82,11 @@ func (a *alphabet) add(t namedTool) {
 	a.tools = append(a.tools, t)
 }
 
-// alone reports whether a call can carry that name only.
-func (a *alphabet) alone(name string) bool {
+// canBeOnlyName reports whether a call can carry that name only.
+func (a *alphabet) canBeOnlyName(name string) bool {
 	behind := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 	seen := a.sees([]gate.Name{{Text: name, Certain: true}})
-	return !slices.ContainsFunc(a.behind, behind) || a.shown[sight{seen, either}] || a.shown[sight{seen, there}] || a.shown[sight{seen, missing}]
+	return !slices.ContainsFunc(a.prefixes, behind) || a.shown[visibility{seen, either}] || a.shown[visibility{seen, there}] || a.shown[visibility{seen, missing}]
 }
 
 // labels are all names of the tool.
@@ -127,14 +127,14 @@ func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
 	return representative{c, &gate.Call{Tool: t.name, Foreign: t.foreign, Also: t.also}}, t.command == either || c.Doubtful || t.command == command
 }
 
-// spoken is what two policies name.
-type spoken struct {
+// vocabulary is what two policies name.
+type vocabulary struct {
 	names    []string // sorted
 	patterns []string
 }
 
-// spokenBy returns what the nets and the maps of two policies name.
-func spokenBy(sides [2]*Side) spoken {
+// vocabularyOf returns what the nets and the maps of two policies name.
+func vocabularyOf(sides [2]*Side) vocabulary {
 	names, patterns := make(map[string]bool), make(map[string]bool)
 	tools := func(all []gate.Tool) {
 		for _, t := range all {
@@ -173,11 +173,11 @@ func spokenBy(sides [2]*Side) spoken {
 			}
 		}
 	}
-	return spoken{slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(patterns))}
+	return vocabulary{slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(patterns))}
 }
 
 // bases are the names, and what can stand before an action in them.
-func (s *spoken) bases() []string {
+func (s *vocabulary) bases() []string {
 	all := slices.Clone(s.names)
 	for _, name := range s.names {
 		for i := 1; i < len(name); i++ {
@@ -190,8 +190,8 @@ func (s *spoken) bases() []string {
 	return slices.Compact(all)
 }
 
-// speakOf reports whether one of the names is this one, or an action of it.
-func (s *spoken) speakOf(name string) bool {
+// mentions reports whether one of the names is this one, or an action of it.
+func (s *vocabulary) mentions(name string) bool {
 	if _, found := slices.BinarySearch(s.names, name); found {
 		return true
 	}
@@ -200,7 +200,7 @@ func (s *spoken) speakOf(name string) bool {
 }
 
 // sees returns what the policies see of the names of a call; empty: nothing.
-func (s *spoken) sees(names []gate.Name) string {
+func (s *vocabulary) sees(names []gate.Name) string {
 	worth := make(map[string]gate.Name)
 	hit := func(text string, n gate.Name) {
 		if w, ok := worth[text]; ok {
@@ -209,7 +209,7 @@ func (s *spoken) sees(names []gate.Name) string {
 		worth[text] = n
 	}
 	for _, n := range names {
-		if s.speakOf(n.Text) {
+		if s.mentions(n.Text) {
 			hit(n.Text, n)
 		}
 		for _, p := range s.patterns {

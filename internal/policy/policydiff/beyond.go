@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// beyond says what a net that only one policy has does besides deciding the calls of one
+// notCompared says what a net that only one policy has does besides deciding the calls of one
 // session by their names, so that the comparison is not complete; empty: nothing.
-func (d *Comparison) beyond() string {
-	for _, n := range d.apart() {
+func (d *Comparison) notCompared() string {
+	for _, n := range d.unsharedNets() {
 		channel := func(t gate.Transition) bool { return t.Via != "" }
 		switch {
 		case n.Validate != nil:
@@ -44,10 +44,10 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	return anyChannel(n) != "" && slices.ContainsFunc(d.sides[0].nets, same) && slices.ContainsFunc(d.sides[1].nets, same)
 }
 
-// earned names a net of both policies that a difference was looked for with, and that may
+// crossSessionNet names a net of both policies that a difference was looked for with, and that may
 // permit more to a later session of a user than to the one that is looked at; empty: there
 // is none. A limit that nothing refills permits less.
-func (d *Comparison) earned() string {
+func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {
 			continue // without it they differ in nothing
@@ -62,8 +62,8 @@ func (d *Comparison) earned() string {
 	return ""
 }
 
-// apart are the nets that only one of the policies has.
-func (d *Comparison) apart() []gate.NetInfo {
+// unsharedNets are the nets that only one of the policies has.
+func (d *Comparison) unsharedNets() []gate.NetInfo {
 	var out []gate.NetInfo
 	for i, s := range d.sides {
 		for _, n := range s.nets {

@@ -99,6 +99,6 @@ func (p *product) wait(k int, d time.Duration) {
 			}
 		}
 	}
-	p.forget(&n)
+	p.prune(&n)
 	p.visit(n)
 }

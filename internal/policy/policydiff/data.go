@@ -69,7 +69,7 @@ func (d *Comparison) bounded(n gate.NetInfo) bool {
 // sumPairs pairs nets of the policies that limit the same sum, to another number, and that
 // read no map that only one of the policies has.
 func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
-	apart := d.apart()
+	apart := d.unsharedNets()
 	for i, a := range apart {
 		if a.Sum == nil {
 			continue
@@ -103,7 +103,7 @@ func unlimited(n gate.NetInfo) string {
 // withAmounts adds calls whose amounts are the limits of the sums, and just above them.
 func (d *Comparison) withAmounts(calls []representative) []representative {
 	all := calls
-	for _, n := range d.apart() {
+	for _, n := range d.unsharedNets() {
 		if n.Sum == nil || n.Sum.Field.Reader != nil {
 			continue
 		}

@@ -23,7 +23,7 @@ func (d *Comparison) distinct(calls []possible, p *product) []possible {
 		}
 		if c.effects[0] == nil {
 			for i, s := range d.sides {
-				c.effects[i] = s.effects(c.on(i), d.spoken)
+				c.effects[i] = s.effects(c.on(i), d.vocabulary)
 			}
 		}
 		var b strings.Builder
@@ -46,7 +46,7 @@ func (d *Comparison) distinct(calls []possible, p *product) []possible {
 }
 
 // effects are those of a call. What does not belong to one net is under no name.
-func (s *Side) effects(call gate.Call, all spoken) effects {
+func (s *Side) effects(call gate.Call, all vocabulary) effects {
 	out := make(effects)
 	nets := s.whole.Nets()
 	for _, m := range s.whole.Meaning(call) {

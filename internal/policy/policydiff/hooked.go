@@ -13,7 +13,7 @@ import (
 // events of hooks, at least those of its own machine.
 func (a *alphabet) hooked() {
 	for _, agent := range agenttool.Agents() {
-		a.behind = append(a.behind, agent+".")
+		a.prefixes = append(a.prefixes, agent+".")
 	}
 	for _, agent := range agenttool.Agents() {
 		for _, tool := range a.toolsOf(agent) {
@@ -22,10 +22,10 @@ func (a *alphabet) hooked() {
 				with.command = either
 			} else {
 				a.add(without)
-				a.shadowed(without)
+				a.addRestricting(without)
 			}
 			a.add(with)
-			a.shadowed(with)
+			a.addRestricting(with)
 		}
 	}
 }
@@ -35,8 +35,8 @@ func agentCall(agent, tool string, command presence) namedTool {
 	return namedTool{name: tool, command: command, also: check.NamesByHook(agent, tool, command == there)}
 }
 
-// shadowed adds the tool where tools of servers have some of its names: those restrict only.
-func (a *alphabet) shadowed(t namedTool) {
+// addRestricting adds the tool where tools of servers have some of its names: those restrict only.
+func (a *alphabet) addRestricting(t namedTool) {
 	all := t
 	all.foreign, all.also = true, slices.Clone(t.also)
 	for i, n := range t.also {
@@ -111,7 +111,7 @@ func (a *alphabet) spelled() (all []string) {
 	if capitals == nil {
 		return nil
 	}
-	lower := alphabet{spoken: spoken{patterns: small}}
+	lower := alphabet{vocabulary: vocabulary{patterns: small}}
 	for _, name := range append(lower.synthesize(""), a.names...) {
 		for _, p := range capitals {
 			if spelt, ok := spelledAs(p, strings.ToLower(name)); ok {

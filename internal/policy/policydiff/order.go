@@ -13,9 +13,9 @@ import (
 // states. So a policy that has every net of another one, or a stricter one in its place,
 // refuses whatever the other refuses: after every run, of several sessions too.
 
-// never reports which differences cannot exist: that the new policy is stricter, and that
+// excluded reports which differences cannot exist: that the new policy is stricter, and that
 // it is looser. The maps are those that only one of the policies has.
-func (d *Comparison) never(alone []gate.Map) (never [2]bool) {
+func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	from, to := d.sides[0], d.sides[1]
 	if doubted(from, to, alone) != "" {
 		return never

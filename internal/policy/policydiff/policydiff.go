@@ -52,8 +52,8 @@ func (s *Side) compile() (err error) {
 	return err
 }
 
-// lift empties a policy in shadow, which refuses nothing, if the other one is enforced.
-func (s *Side) lift(other *Side) error {
+// emptyIfShadow empties a policy in shadow, which refuses nothing, if the other one is enforced.
+func (s *Side) emptyIfShadow(other *Side) error {
 	if !s.shadow || other.shadow {
 		return nil
 	}
@@ -120,8 +120,8 @@ func speaksOf(n gate.NetInfo, name string) bool {
 		})
 }
 
-// alone returns the maps that only one of the sides has.
-func alone(from, to *Side) []gate.Map {
+// unsharedMaps returns the maps that only one of the sides has.
+func unsharedMaps(from, to *Side) []gate.Map {
 	var out []gate.Map
 	for _, pair := range [][2]*Side{{from, to}, {to, from}} {
 		for _, m := range pair[0].maps {
@@ -147,8 +147,8 @@ type representative struct {
 	named *gate.Call // nil: it has the name of its tool only
 }
 
-// aCall names a tool that no policy mentions.
-const aCall = "some-other-tool"
+// otherTool names a tool that no policy mentions.
+const otherTool = "some-other-tool"
 
 // representatives returns calls of every kind that one of the policies tells apart; of
 // the last of them, nobody knows whether they can be made. why says what was left out.
@@ -179,7 +179,7 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 		c.Name = cmp.Or(names[c.Name], c.Name)
 		calls = append(calls, c)
 	}
-	calls = append(d.withAmounts(calls), representative{Call: verify.Call{Name: aCall, Tool: aCall}})
+	calls = append(d.withAmounts(calls), representative{Call: verify.Call{Name: otherTool, Tool: otherTool}})
 	slices.SortStableFunc(calls, func(a, b representative) int { return len(a.Also) - len(b.Also) }) // the plain ones first
 	return calls, why
 }
@@ -187,10 +187,10 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 // enumerate returns the calls of a single name, and those of the tools of an alphabet.
 func (d *Comparison) enumerate(p *gate.Policy, o verify.Options) (calls []representative, why string) {
 	a := d.alphabet()
-	d.spoken = a.spoken
+	d.vocabulary = a.vocabulary
 	found, why := verify.Calls(p, o)
 	for _, c := range found {
-		if c.Tool != aCall && a.alone(c.Tool) {
+		if c.Tool != otherTool && a.canBeOnlyName(c.Tool) {
 			calls = append(calls, representative{Call: c})
 		}
 	}
@@ -210,7 +210,7 @@ func (d *Comparison) enumerate(p *gate.Policy, o verify.Options) (calls []repres
 // certainty is a net that tells whether the names that maps give are certain: for the
 // default of one policy, or by what single maps exempt there.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
-	t := gate.Transition{Name: aCall, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: aCall, Kind: gate.Literal}}}
+	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {
 		if d.sides[0].deny || d.sides[1].deny || strings.HasPrefix(m.As, "\x00") {
 			t.Unless = append(t.Unless, gate.Tool{Name: m.As, Kind: gate.Literal})
@@ -266,18 +266,18 @@ func (p permission) String() string {
 
 // A Comparison plays the same calls under two policies.
 type Comparison struct {
-	sides  [2]*Side // old and new
-	calls  []possible
-	maybe  []possible        // calls of which nobody knows whether they can be made
-	spoken spoken            // what tells their names apart
-	pairs  []sharedNet       // the nets that both have
-	shared []sharedNet       // those that are left out until a run needs them
-	kept   []bool            // of shared: these are needed
-	sums   [][2]gate.NetInfo // nets that differ in the limit of a sum
-	states int
-	stop   func() bool
-	none   [2]bool // no difference exists: stricter, looser
-	alike  int     // so many calls that only watch are taken to be any number
+	sides      [2]*Side // old and new
+	calls      []possible
+	maybe      []possible        // calls of which nobody knows whether they can be made
+	vocabulary vocabulary        // what tells their names apart
+	pairs      []sharedNet       // the nets that both have
+	shared     []sharedNet       // those that are left out until a run needs them
+	kept       []bool            // of shared: these are needed
+	sums       [][2]gate.NetInfo // nets that differ in the limit of a sum
+	states     int
+	stop       func() bool
+	none       [2]bool // no difference exists: stricter, looser
+	alike      int     // so many calls that only watch are taken to be any number
 
 	Stricter, Looser *Witness
 	more             []*Witness // of other rules or tools than these
@@ -295,7 +295,7 @@ type Witness struct {
 // Compare compares two policies: it looks at so many states, as long as stop does
 // not tell it to end.
 func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) {
-	if err := errors.Join(from.lift(to), to.lift(from)); err != nil {
+	if err := errors.Join(from.emptyIfShadow(to), to.emptyIfShadow(from)); err != nil {
 		return nil, err
 	}
 	over, asked := false, stop
@@ -304,13 +304,13 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 		return over
 	}
 	d := newComparison(from, to, stop)
-	d.repeated(stop)
+	d.compareRepeated(stop)
 	if !d.settled() {
 		if err := d.explore(states, stop); err != nil {
 			return d, err
 		}
 	}
-	switch why := d.earned(); {
+	switch why := d.crossSessionNet(); {
 	case d.settled():
 		d.Complete, d.why = true, ""
 	case why != "" && d.Complete:
@@ -323,10 +323,10 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 }
 
 func newComparison(from, to *Side, stop func() bool) *Comparison {
-	single := alone(from, to)
+	single := unsharedMaps(from, to)
 	d := &Comparison{sides: [2]*Side{from, to}, stop: stop, Complete: true, alike: manyAlike, shared: sharedNets(from, to, single)}
 	d.pairs, d.kept = d.shared, make([]bool, len(d.shared))
-	d.sums, d.none = d.sumPairs(single), d.never(single)
+	d.sums, d.none = d.sumPairs(single), d.excluded(single)
 	if why := doubted(from, to, single); why != "" {
 		d.partly(why)
 	}
@@ -350,7 +350,7 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 		d.partly(verify.WhyTime)
 		return d
 	}
-	if why := d.beyond(); why != "" {
+	if why := d.notCompared(); why != "" {
 		d.partly(why)
 	}
 	return d

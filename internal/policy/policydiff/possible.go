@@ -142,8 +142,8 @@ func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 	}
 }
 
-// suppose makes the calls that can perhaps be made, and lets transitions fire by the clock.
-func (p *product) suppose(k int) (missing []int) {
+// expandLoose makes the calls that can perhaps be made, and lets transitions fire by the clock.
+func (p *product) expandLoose(k int) (missing []int) {
 	for _, c := range p.maybe {
 		if missing := p.begin(k, c); missing != nil {
 			return missing
@@ -154,7 +154,7 @@ func (p *product) suppose(k int) (missing []int) {
 		n.from, n.began, n.repeat = k, n.began+1, repeat{}
 		n.by = verify.Step{Call: n.began, Wait: 1, Times: i}
 		t.pass(p.policies, n.states)
-		p.forget(&n)
+		p.prune(&n)
 		p.visit(n)
 	}
 	return nil

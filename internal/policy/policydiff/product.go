@@ -79,7 +79,7 @@ func (p *product) search(limit int, stop func() bool) (missing []int) {
 		}
 		p.endAll(k)
 		if p.loose {
-			if missing := p.suppose(k); missing != nil {
+			if missing := p.expandLoose(k); missing != nil {
 				return missing
 			}
 		} else {
@@ -128,7 +128,7 @@ func (p *product) begin(k int, c possible) (missing []int) {
 		return nil
 	}
 	n.open = append(n.open, f)
-	p.forget(&n)
+	p.prune(&n)
 	p.visit(n)
 	return nil
 }
@@ -181,13 +181,13 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	for i, policy := range p.policies {
 		n.states[i].Apply(policy.SettleAt(n.states[i], f.numbers[i], o, n.now))
 	}
-	p.forget(&n)
+	p.prune(&n)
 	p.visit(n)
 }
 
-// forget drops the calls whose ends change nothing and, as if they had failed, those of
+// prune drops the calls whose ends change nothing and, as if they had failed, those of
 // the calls alike that only watch and are too many.
-func (p *product) forget(n *node) {
+func (p *product) prune(n *node) {
 	alike := make(map[string]int)
 	n.open = slices.DeleteFunc(n.open, func(f openCall) bool {
 		holds := n.holds(f)

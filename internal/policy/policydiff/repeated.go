@@ -14,10 +14,10 @@ import (
 // maxRepeated is how often a call is made at most.
 const maxRepeated = 10_000
 
-// repeated makes calls that nets of one policy only are about, each again and again: all at
+// compareRepeated makes calls that nets of one policy only are about, each again and again: all at
 // once, and as they succeed one after the other; where both policies refuse, after some time.
-func (d *Comparison) repeated(stop func() bool) {
-	apart := d.apart()
+func (d *Comparison) compareRepeated(stop func() bool) {
+	apart := d.unsharedNets()
 	most, wait := 0, time.Duration(0)
 	for _, n := range apart {
 		tokens := 0

@@ -22,9 +22,9 @@ func (a *alphabet) served(sides [2]*Side) {
 		}
 		known = true
 		for _, o := range s.owners {
-			a.behind = append(a.behind, o.Upstream+".")
+			a.prefixes = append(a.prefixes, o.Upstream+".")
 			if o.Prefix != "" {
-				a.behind = append(a.behind, o.Prefix)
+				a.prefixes = append(a.prefixes, o.Prefix)
 			}
 			bares := a.bares(o)
 			more := a.synthesize("", o.Prefix, o.Upstream+".")

@@ -85,7 +85,7 @@ func overBase(c *config.Config, b config.Base, result *policy.Result, stop func(
 // which a net of the first reads; otherwise, or where there are several, it is at.
 func (d *Comparison) mapOver(at config.Position) config.Position {
 	var over []gate.Map
-	for _, m := range alone(d.sides[0], d.sides[1]) {
+	for _, m := range unsharedMaps(d.sides[0], d.sides[1]) {
 		if slices.ContainsFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return reads(n, []gate.Map{m}) }) {
 			over = append(over, m)
 		}
