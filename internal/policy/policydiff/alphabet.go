@@ -11,16 +11,16 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A call carries several names: those that the proxy gives to a tool of a server, or those that
-// the hooks of agents give to a tool of an agent. An alphabet has the tools whose names the two
-// policies tell apart from the names of all others.
+// A call can have several names: those that the proxy gives to a tool of a server, or those that
+// the hooks of agents give to an agent's tool. An alphabet holds the tools whose names the two
+// policies distinguish from the names of all other tools.
 
-// A namedTool is a tool with the names that its calls carry.
+// A namedTool is a tool with the names that its calls have.
 type namedTool struct {
 	name    string
-	foreign bool // the name restricts, and does nothing else
+	foreign bool // the name only restricts: it does not count as evidence
 	also    []gate.Name
-	command presence // of the field of that name, by which hooks give names
+	command presence // presence of the field "command", which affects the names that hooks give
 }
 
 // A presence says whether a call has a field.
@@ -32,24 +32,25 @@ const (
 	missing
 )
 
-// An alphabet is the tools that two policies tell apart.
+// An alphabet holds the tools that two policies distinguish.
 type alphabet struct {
 	vocabulary
 	tools    []namedTool
-	prefixes []string // names that begin so are never the only name of a call
+	prefixes []string // a name with one of these prefixes is never the only name of a call
 	shown    map[visibility]bool
-	why      string // it lacks some; empty: it does not
+	why      string // reason why the alphabet is incomplete; empty: it is complete
 	stop     func() bool
 }
 
-// A visibility is what the policies see of a tool, and of which calls of it.
+// A visibility is the part of a tool's names that the policies see, and the calls that it applies
+// to.
 type visibility struct {
 	names   string
 	command presence
 }
 
-// alphabet returns the tools of servers and of agents whose calls carry names that one of the
-// policies speaks of.
+// alphabet returns the tools of servers and of agents whose calls have names that one of the
+// policies mentions.
 func (d *Comparison) alphabet() *alphabet {
 	a := &alphabet{vocabulary: vocabularyOf(d.sides), shown: make(map[visibility]bool), stop: d.stop}
 	a.served(d.sides)
@@ -62,8 +63,8 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// add adds a tool, unless the policies cannot tell it from another one, or from what has a
-// single name.
+// add adds a tool, unless the policies cannot distinguish it from another tool of the alphabet, or
+// from a tool with a single name.
 func (a *alphabet) add(t namedTool) {
 	if a.stop() {
 		a.why = verify.WhyTime
@@ -82,24 +83,24 @@ func (a *alphabet) add(t namedTool) {
 	a.tools = append(a.tools, t)
 }
 
-// canBeOnlyName reports whether a call can carry that name only.
+// canBeOnlyName reports whether a call can have the name as its only name.
 func (a *alphabet) canBeOnlyName(name string) bool {
 	behind := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 	seen := a.sees([]gate.Name{{Text: name, Certain: true}})
 	return !slices.ContainsFunc(a.prefixes, behind) || a.shown[visibility{seen, either}] || a.shown[visibility{seen, there}] || a.shown[visibility{seen, missing}]
 }
 
-// labels are all names of the tool.
+// labels returns all names of the tool.
 func (t namedTool) labels() []gate.Name {
 	return append([]gate.Name{{Text: t.name, Certain: !t.foreign, Weak: t.foreign}}, t.also...)
 }
 
-// standIn begins the names that stand for tools while their calls are enumerated. No tool has
-// such a name, and no pattern that is shorter tells it from another.
+// standIn is the prefix of the names that represent tools while their calls are enumerated. No tool
+// has such a name, and no pattern shorter than it distinguishes them.
 const standIn = "\x00a tool "
 
-// standIns are the tools, each under a name of its own: two can have the same name, and
-// different further ones.
+// standIns returns the tools, each under a unique name: two tools can have the same name and differ
+// in their further names.
 func (a *alphabet) standIns() []verify.Tool {
 	var all []verify.Tool
 	for i, t := range a.tools {
@@ -108,8 +109,7 @@ func (a *alphabet) standIns() []verify.Tool {
 	return all
 }
 
-// real returns the call of a tool for one of what stands for it; ok is false where there is no
-// such call.
+// real returns the call of a tool for a call of its stand-in; ok is false if no such call exists.
 func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
 	var i int
 	if _, err := fmt.Sscanf(c.Tool, standIn+"%d", &i); err != nil {
@@ -127,13 +127,13 @@ func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
 	return representative{c, &gate.Call{Tool: t.name, Foreign: t.foreign, Also: t.also}}, t.command == either || c.Doubtful || t.command == command
 }
 
-// vocabulary is what two policies name.
+// vocabulary holds the names and patterns that two policies mention.
 type vocabulary struct {
 	names    []string // sorted
 	patterns []string
 }
 
-// vocabularyOf returns what the nets and the maps of two policies name.
+// vocabularyOf returns the names and patterns in the nets and maps of two policies.
 func vocabularyOf(sides [2]*Side) vocabulary {
 	names, patterns := make(map[string]bool), make(map[string]bool)
 	tools := func(all []gate.Tool) {
@@ -176,7 +176,7 @@ func vocabularyOf(sides [2]*Side) vocabulary {
 	return vocabulary{slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(patterns))}
 }
 
-// bases are the names, and what can stand before an action in them.
+// bases returns the names, and every part of a name that precedes a dot.
 func (s *vocabulary) bases() []string {
 	all := slices.Clone(s.names)
 	for _, name := range s.names {
@@ -190,7 +190,7 @@ func (s *vocabulary) bases() []string {
 	return slices.Compact(all)
 }
 
-// mentions reports whether one of the names is this one, or an action of it.
+// mentions reports whether the vocabulary contains the name, or an action of it.
 func (s *vocabulary) mentions(name string) bool {
 	if _, found := slices.BinarySearch(s.names, name); found {
 		return true
@@ -199,7 +199,7 @@ func (s *vocabulary) mentions(name string) bool {
 	return found || at < len(s.names) && strings.HasPrefix(s.names[at], name+".")
 }
 
-// sees returns what the policies see of the names of a call; empty: nothing.
+// sees returns a key of what the policies see of the names of a call; empty: nothing.
 func (s *vocabulary) sees(names []gate.Name) string {
 	worth := make(map[string]gate.Name)
 	hit := func(text string, n gate.Name) {

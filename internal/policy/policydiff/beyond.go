@@ -7,8 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// notCompared says what a net that only one policy has does besides deciding the calls of one
-// session by their names, so that the comparison is not complete; empty: nothing.
+// notCompared returns why a net that only one policy has makes the comparison incomplete: it does
+// more than decide the calls of one session by their names. It is empty if all unshared nets are
+// compared.
 func (d *Comparison) notCompared() string {
 	for _, n := range d.unsharedNets() {
 		channel := func(t gate.Transition) bool { return t.Via != "" }
@@ -28,7 +29,7 @@ func (d *Comparison) notCompared() string {
 	return ""
 }
 
-// rechanneled reports whether each policy has the net, but for the channels of its approvals.
+// rechanneled reports whether both policies have the net, except for the channels of its approvals.
 func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	anyChannel := func(n gate.NetInfo) string {
 		net := n.Net
@@ -44,13 +45,13 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	return anyChannel(n) != "" && slices.ContainsFunc(d.sides[0].nets, same) && slices.ContainsFunc(d.sides[1].nets, same)
 }
 
-// crossSessionNet names a net of both policies that a difference was looked for with, and that may
-// permit more to a later session of a user than to the one that is looked at; empty: there
-// is none. A limit that nothing refills permits less.
+// crossSessionNet returns why the comparison is incomplete because of a shared net that it needed:
+// the net may permit more to a later session of a user than to the explored one. It is empty if no
+// shared net does. A limit without refill only permits less.
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {
-			continue // without it they differ in nothing
+			continue // the policies behave alike without it
 		}
 		at := slices.IndexFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return n.Name == t[0] })
 		n := &d.sides[0].nets[at]
@@ -62,7 +63,7 @@ func (d *Comparison) crossSessionNet() string {
 	return ""
 }
 
-// unsharedNets are the nets that only one of the policies has.
+// unsharedNets returns the nets that only one of the policies has.
 func (d *Comparison) unsharedNets() []gate.NetInfo {
 	var out []gate.NetInfo
 	for i, s := range d.sides {
@@ -75,8 +76,8 @@ func (d *Comparison) unsharedNets() []gate.NetInfo {
 	return out
 }
 
-// doubted names a field that only one of the policies reads as a script. A call with that
-// field puts its other fields in doubt under that policy, and no representative does so.
+// doubted names a field that only one of the policies reads as a script. Under that policy, a call
+// with the field makes its other fields doubtful, which no representative does.
 func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
 		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })

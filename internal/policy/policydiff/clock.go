@@ -9,11 +9,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// tickOf begins the names of the calls that stand for ticks of the clock. No tool has such a name.
+// tickOf is the prefix of the names of the calls that represent ticks of the clock. No tool has
+// such a name.
 const tickOf = "\x00tick "
 
-// clockless replaces the ticks of a net by calls. They are none to its patterns, nor to
-// those of any other net. A net with a key keeps its clock: one call is no tick of all values.
+// clockless replaces the ticks of a net by calls that no pattern matches, neither of this net nor
+// of others. A net with a key keeps its clock, because a single call cannot tick for all values.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
 	keyed := hasKey(n)
@@ -34,10 +35,10 @@ func clockless(n gate.Net) gate.Net {
 	return n
 }
 
-// A ticking is a transition that fires by the clock, with the call that stands for its tick.
+// A ticking is a transition that fires by the clock, with the call that represents its tick.
 type ticking struct {
 	net    string
-	number int // of the net's transitions
+	number int // index among the net's transitions
 	tool   string
 	every  time.Duration
 }
@@ -49,7 +50,7 @@ func tickings(p *gate.Policy) []ticking {
 			for _, tool := range t.Tools {
 				if rest, ok := strings.CutPrefix(tool.Name, tickOf); ok {
 					text, _, _ := strings.Cut(rest, " ")
-					every, _ := time.ParseDuration(text) // it was written by String
+					every, _ := time.ParseDuration(text) // written by Duration.String
 					out = append(out, ticking{n.Name, i, tool.Name, every})
 				}
 			}
@@ -58,14 +59,14 @@ func tickings(p *gate.Policy) []ticking {
 	return out
 }
 
-// waits returns how long time passes in one step: until some transition ticks.
+// waits returns the durations of a step in time: the intervals of the ticking transitions.
 func waits(policies [2]*gate.Policy) []time.Duration {
 	var out []time.Duration
 	for _, p := range policies {
 		for _, t := range tickings(p) {
 			out = append(out, t.every)
 		}
-		for _, n := range p.Nets() { // those that keep their clock
+		for _, n := range p.Nets() { // nets that keep their clock
 			if n.Sum != nil && n.Sum.Every > 0 {
 				out = append(out, n.Sum.Every)
 			}
@@ -80,8 +81,8 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 	return slices.Compact(out)
 }
 
-// wait lets time pass in both policies: each transition ticks as often as it does in that
-// time. The rest of the time is forgotten; confirm checks a difference by the clock of the gate.
+// wait lets time pass in both policies: each transition ticks as often as its interval fits into d.
+// The remainder is dropped; confirm checks a difference with the clock of the gate.
 func (p *product) wait(k int, d time.Duration) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}

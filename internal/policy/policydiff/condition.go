@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// conditions leaves open a direction in which the policies can differ by what they take for
-// a success: a condition less makes a policy looser. The runs that are compared end calls with
-// success or failure, whatever they return.
+// conditions leaves a direction open if the policies differ in what counts as a success: fewer
+// conditions make a policy looser. The compared runs end calls with success or failure regardless
+// of their results.
 func (d *Comparison) conditions() {
 	from, to := d.sides[0].whole.Successes(), d.sides[1].whole.Successes()
 	added, gone := lacked(to, from), lacked(from, to)
@@ -25,7 +25,7 @@ func (d *Comparison) conditions() {
 	}
 }
 
-// lacked returns the first of some conditions that others lack; nil: they have all.
+// lacked returns the first of some conditions that others lack; nil if they have all.
 func lacked(some, others []gate.Condition) *gate.Condition {
 	for i := range some {
 		c := &some[i]

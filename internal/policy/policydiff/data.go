@@ -8,12 +8,12 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Nets that count by what arguments hold, such as those with a key, have more states than
-// can be visited, and nets that judge arguments refuse some that nobody knows. Those that
-// both policies have refuse nothing in loose searches: so more calls pass, and the calls
-// that pass under both policies move such nets alike.
+// Nets that count by arguments, such as those with a key, have more states than can be visited, and
+// nets that judge arguments refuse unknown ones. In loose searches, such nets of both policies
+// refuse nothing. Then more calls are admitted, and calls admitted by both policies affect these
+// nets alike.
 
-// readsData reports whether the net counts by what arguments hold.
+// readsData reports whether the net counts by the content of arguments.
 func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
 
 // lenient returns the net as loose searches see it.
@@ -25,7 +25,7 @@ func lenient(n gate.Net) gate.Net {
 	return n
 }
 
-// permissive returns a net that knows the calls that n knows, and permits all of them.
+// permissive returns a net that knows the calls that n knows, and admits all of them.
 func permissive(n gate.Net) gate.Net {
 	place := []string{"p"}
 	out := gate.Net{Name: n.Name, Places: place, Initial: map[string]int{"p": 1}, Free: n.Free, Mapper: n.Mapper, Labels: n.Labels, Maps: n.Maps, MatchFirst: n.MatchFirst}
@@ -37,7 +37,7 @@ func permissive(n gate.Net) gate.Net {
 	return out
 }
 
-// judges reports whether one of the nets that are searched judges arguments.
+// judges reports whether one of the explored nets judges arguments.
 func (p *product) judges() bool {
 	is := func(n gate.NetInfo) bool { return n.Validate != nil }
 	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), is) })
@@ -48,15 +48,15 @@ func hasKey(n gate.Net) bool {
 	return len(n.Key) > 0 || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 })
 }
 
-// hasData reports whether one of the nets that are searched does so.
+// hasData reports whether one of the explored nets counts by the content of arguments.
 func (p *product) hasData() bool {
 	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), readsData) })
 }
 
-// bounded reports whether the net limits a sum that a net of the other policy limits more
-// or less, and all such pairs differ in the same direction, in which a difference was not
-// looked for. Calls that pass under both policies cost both nets as much, so the one with
-// the smaller limit refuses all that the other refuses.
+// bounded reports whether the net limits a sum that a net of the other policy limits to a different
+// number, and all such pairs differ in the same direction. Calls admitted by both policies add the
+// same to both nets, so the net with the smaller limit refuses everything that the other refuses,
+// and the other direction needs no search.
 func (d *Comparison) bounded(n gate.NetInfo) bool {
 	for _, pair := range d.sums {
 		if pair[0].Name == n.Name || pair[1].Name == n.Name {
@@ -66,8 +66,8 @@ func (d *Comparison) bounded(n gate.NetInfo) bool {
 	return false
 }
 
-// sumPairs pairs nets of the policies that limit the same sum, to another number, and that
-// read no map that only one of the policies has.
+// sumPairs pairs nets of the policies that limit the same sum to different numbers and that depend
+// on no map that only one of the policies has.
 func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	apart := d.unsharedNets()
 	for i, a := range apart {
@@ -86,8 +86,8 @@ func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	return pairs
 }
 
-// unlimited is the fingerprint of the net with another number for its sum; empty where
-// it has none.
+// unlimited returns the fingerprint of the net with its sum limited to 1 instead; empty if the net
+// is invalid.
 func unlimited(n gate.NetInfo) string {
 	one := n.Net
 	sum := *n.Sum
@@ -100,7 +100,7 @@ func unlimited(n gate.NetInfo) string {
 	return p.Nets()[0].Fingerprint
 }
 
-// withAmounts adds calls whose amounts are the limits of the sums, and just above them.
+// withAmounts adds calls whose amounts equal the limits of the sums, and exceed them by one.
 func (d *Comparison) withAmounts(calls []representative) []representative {
 	all := calls
 	for _, n := range d.unsharedNets() {
@@ -124,7 +124,7 @@ func (d *Comparison) withAmounts(calls []representative) []representative {
 	return all
 }
 
-// setNumber replaces a number in the arguments. It reports whether there is one.
+// setNumber replaces a number in the arguments. It reports whether a number was there.
 func setNumber(args map[string]any, path string, to int) bool {
 	keys := []string{path}
 	if rest, ok := strings.CutPrefix(path, "$."); ok {

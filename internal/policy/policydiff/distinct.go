@@ -8,12 +8,12 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// effects are what a call means to the nets of a policy, by their names. Calls of equal effects
-// are one call to the policy.
+// effects holds the meaning of a call for each net of a policy, by the net's name. A policy cannot
+// distinguish calls with equal effects.
 type effects map[string]string
 
-// distinct returns one call of each set of calls whose effects are equal on both sides, in the
-// nets that take part in a product; nil: in all nets.
+// distinct returns one call for each combination of effects on both sides, considering only the
+// nets of the product, or all nets if p is nil.
 func (d *Comparison) distinct(calls []possible, p *product) []possible {
 	met := make(map[string]bool)
 	var out []possible
@@ -45,7 +45,7 @@ func (d *Comparison) distinct(calls []possible, p *product) []possible {
 	return out
 }
 
-// effects are those of a call. What does not belong to one net is under no name.
+// effects returns the effects of a call. Effects that belong to no single net have the empty name.
 func (s *Side) effects(call gate.Call, all vocabulary) effects {
 	out := make(effects)
 	nets := s.whole.Nets()

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// hooked adds the tools of agents, with the names that hooks give them. Every proxy takes the
-// events of hooks, at least those of its own machine.
+// hooked adds the tools of agents with the names that hooks give them. Every proxy accepts events
+// of hooks, at least from its own machine.
 func (a *alphabet) hooked() {
 	for _, agent := range agenttool.Agents() {
 		a.prefixes = append(a.prefixes, agent+".")
@@ -30,12 +30,13 @@ func (a *alphabet) hooked() {
 	}
 }
 
-// agentCall is a tool of an agent, called with the field command or without it.
+// agentCall returns a tool of an agent, called with or without the field "command".
 func agentCall(agent, tool string, command presence) namedTool {
 	return namedTool{name: tool, command: command, also: check.NamesByHook(agent, tool, command == there)}
 }
 
-// addRestricting adds the tool where tools of servers have some of its names: those restrict only.
+// addRestricting adds variants of the tool for the case that tools of servers have some of its
+// names: those names then only restrict.
 func (a *alphabet) addRestricting(t namedTool) {
 	all := t
 	all.foreign, all.also = true, slices.Clone(t.also)
@@ -53,7 +54,8 @@ func (a *alphabet) addRestricting(t namedTool) {
 	a.add(t)
 }
 
-// toolsOf are what an agent can call its tools, so that one of the names of a call is spoken of.
+// toolsOf returns names that an agent's tool can have such that the policies mention a name of its
+// calls.
 func (a *alphabet) toolsOf(agent string) []string {
 	all, servers := agenttool.Of(agent), a.heads(instances(a.patterns))
 	for _, name := range a.bases() {
@@ -66,7 +68,7 @@ func (a *alphabet) toolsOf(agent string) []string {
 			all = append(all, memberOf(agent, server, tool))
 		}
 	}
-	all = append(all, "Unknown") // with a field command it may run a script
+	all = append(all, "Unknown") // an unknown tool with a field "command" may run a script
 	if len(a.patterns) > 0 {
 		all = append(all, a.synthesize("", agent+".")...)
 		all = append(all, a.spelled()...)
@@ -82,7 +84,7 @@ func (a *alphabet) toolsOf(agent string) []string {
 	return slices.Compact(all)
 }
 
-// memberOf is what an agent calls a tool of an MCP server.
+// memberOf returns the name that an agent gives to a tool of an MCP server.
 func memberOf(agent, server, tool string) string {
 	if agent == "vscode" || agent == "gemini-cli" {
 		return "mcp_" + server + "_" + tool
@@ -97,8 +99,8 @@ func capital(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// spelled are names with capital letters that patterns match, for each set of patterns that the
-// name can match in small letters.
+// spelled returns names with capital letters that patterns match, for each set of patterns that the
+// lower-case name can match.
 func (a *alphabet) spelled() (all []string) {
 	var capitals []string
 	small := slices.Clone(a.patterns)
@@ -125,7 +127,8 @@ func (a *alphabet) spelled() (all []string) {
 	return all
 }
 
-// spelledAs writes a name with those capital letters with which the pattern matches it.
+// spelledAs returns the name with capital letters such that the pattern matches it; ok is false if
+// the pattern does not match in any spelling.
 func spelledAs(pattern, name string) (spelt string, ok bool) {
 	if !toolnet.MatchGlob(strings.ToLower(pattern), name) {
 		return "", false

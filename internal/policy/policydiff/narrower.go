@@ -8,11 +8,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// narrowerStates is how many states a claim is compared in.
+// narrowerStates bounds the states of the comparison for a claim.
 const narrowerStates = 20_000
 
-// Narrower proves the claim that the policy admits no calls that the rules of a file,
-// which stands relative to that of the claim, do not admit too.
+// Narrower proves the claim that the policy admits only calls that the rules of a file admit too.
+// The path of the file is relative to the file of the claim.
 func Narrower(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof {
 	d, err := against(c, result, source, stop)
 	switch {

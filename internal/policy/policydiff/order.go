@@ -9,12 +9,12 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Nets only restrict, and after the same calls, with the same ends, equal nets are in equal
-// states. So a policy that has every net of another one, or a stricter one in its place,
-// refuses whatever the other refuses: after every run, of several sessions too.
+// Nets only restrict, and equal nets are in equal states after the same calls with the same
+// outcomes. So a policy that has every net of another one, or a stricter net in its place, refuses
+// everything that the other refuses, after every run, even of several sessions.
 
-// excluded reports which differences cannot exist: that the new policy is stricter, and that
-// it is looser. The maps are those that only one of the policies has.
+// excluded reports which differences cannot exist: that the new policy is stricter, and that it is
+// looser. alone holds the maps that only one of the policies has.
 func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	from, to := d.sides[0], d.sides[1]
 	if doubted(from, to, alone) != "" {
@@ -23,9 +23,9 @@ func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	return [2]bool{to.within(from, alone, d.stop), from.within(to, alone, d.stop)}
 }
 
-// within reports whether the other side refuses all that s refuses. A net of s that yields does
-// so also for what the other side alone has; those that do not are there in the same class. It is
-// not known when the time is over.
+// within reports whether the other side refuses everything that s refuses. It returns false if a
+// net of s can yield, since that net might yield to nets that only the other side has, and false if
+// the time is over.
 func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if s.yields() {
 		return false
@@ -38,14 +38,14 @@ func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if !s.deny {
 		return true
 	}
-	known := func(n gate.NetInfo) bool { // by s too
+	known := func(n gate.NetInfo) bool { // calls that s knows too
 		return !stop() && slices.ContainsFunc(s.nets, func(o gate.NetInfo) bool { return replaces(n, o, alone, false) })
 	}
 	return other.deny && !slices.ContainsFunc(other.nets, func(n gate.NetInfo) bool { return !known(n) })
 }
 
-// replaces reports whether the net strict refuses whatever n refuses; it may list more
-// calls if more is true.
+// replaces reports whether the net strict refuses everything that n refuses. If more is true,
+// strict may list more calls.
 func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	same := strict.Fingerprint == n.Fingerprint
 	if !same {
@@ -61,8 +61,8 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	return same && (strict.Labels == nil) == (n.Labels == nil) && sameClass(strict, n) && !reads(n, alone)
 }
 
-// withList returns the net with the list of the other one, if both are limits that no call
-// refills, and the net limits all calls that the other limits: then it has no more left.
+// withList returns the net with the list of the other one, if both are limits without refill and n
+// limits all calls that the other limits: then n never has more tokens left.
 func withList(n, other gate.Net) gate.Net {
 	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
 	i := slices.IndexFunc(n.Transitions, lists)
@@ -83,16 +83,16 @@ func includes(all, some []gate.Tool) bool {
 	return !slices.ContainsFunc(some, func(t gate.Tool) bool { return !slices.Contains(all, t) })
 }
 
-// alike reports whether two nets can be equal but for numbers.
+// alike reports whether two nets might differ in numbers only.
 func alike(a, b gate.Net) bool {
 	return (a.Sum == nil) == (b.Sum == nil) && slices.Equal(a.Places, b.Places) &&
 		slices.EqualFunc(a.Transitions, b.Transitions, func(t, u gate.Transition) bool { return slices.Equal(t.Tools, u.Tools) })
 }
 
-// withNumbers returns the net with the numbers of the other one, where those restrict
-// less: with its tokens in budgets, its largest sum, its approvals and its clock. Of equal
-// calls budgets lose as many tokens in both nets, and get as many or, by a faster clock,
-// at no time fewer; nothing else depends on them.
+// withNumbers returns the net with those numbers of the other one that restrict less: its tokens in
+// budgets, its limit of a sum, its approvals and its clock. The same calls take as many tokens from
+// budgets in both nets, and return as many or, by a faster clock, never fewer at any time; nothing
+// else depends on them.
 func withNumbers(n, other gate.Net) gate.Net {
 	n.Initial = maps.Clone(n.Initial)
 	for _, p := range budgets(n) {
@@ -109,15 +109,15 @@ func withNumbers(n, other gate.Net) gate.Net {
 		if t.Approvals > max(o.Approvals, 1) {
 			t.Approvals = o.Approvals
 		}
-		if n.Cause == gate.CauseLimit && o.Every > 0 { // its one clock gives back calls one by one
+		if n.Cause == gate.CauseLimit && o.Every > 0 { // the single clock of a limit returns calls one by one
 			t.Every = min(t.Every, o.Every)
 		}
 	}
 	return n
 }
 
-// slower reports whether a sum is never larger than another, and comes back no faster: then it
-// has no more left after the same calls.
+// slower reports whether sum a is at most as large as b and is refilled at most as fast: then it
+// never has more left after the same calls.
 func slower(a, b gate.Sum) bool {
 	product := func(most int, every time.Duration) *big.Int {
 		return new(big.Int).Mul(big.NewInt(int64(most)), big.NewInt(int64(every)))
@@ -125,16 +125,15 @@ func slower(a, b gate.Sum) bool {
 	return a.Most <= b.Most && (a.Every == 0 || b.Every > 0 && product(a.Most, b.Every).Cmp(product(b.Most, a.Every)) <= 0)
 }
 
-// shares reports whether the net strict counts the calls of more sessions than n, and nothing
-// comes back to it: then it has no more left than n has for one of them.
+// shares reports whether the net strict counts the calls of a wider scope than n and is never
+// refilled: then it never has more left than n has for a single session.
 func shares(strict, n gate.NetInfo) bool {
 	back := func(t gate.Transition) bool { return t.Observe || t.Every > 0 }
 	return strict.Scope > n.Scope && strict.Cause == gate.CauseLimit && !strict.Row &&
 		(strict.Sum == nil || strict.Sum.Every == 0) && !slices.ContainsFunc(strict.Transitions, back)
 }
 
-// budgets are the places that only the one transition of the net that gates takes tokens
-// from.
+// budgets returns the places that only the single gating transition of the net takes tokens from.
 func budgets(n gate.Net) []string {
 	var gates, others []gate.Transition
 	for _, t := range n.Transitions {
@@ -152,7 +151,7 @@ func budgets(n gate.Net) []string {
 	})
 }
 
-// fingerprint is that of the net, empty where it is none.
+// fingerprint returns the fingerprint of the net; empty if the net is invalid.
 func fingerprint(n gate.Net) string {
 	p, err := gate.NewPolicy([]gate.Net{n}, gate.PolicyOptions{})
 	if err != nil {
@@ -161,13 +160,13 @@ func fingerprint(n gate.Net) string {
 	return p.Nets()[0].Fingerprint
 }
 
-// settled reports whether there is nothing more to look for.
+// settled reports whether both directions are decided.
 func (d *Comparison) settled() bool {
 	return (d.Stricter != nil || d.none[0]) && (d.Looser != nil || d.none[1])
 }
 
-// Excludes reports whether no calls can show that the new policy is "looser", "stricter"
-// or, either, "different".
+// Excludes reports whether no calls can show that the new policy is "looser", "stricter", or, for
+// either, "different".
 func (d *Comparison) Excludes(direction string) bool {
 	stricter := d.Stricter == nil && (d.Complete || d.none[0])
 	looser := d.Looser == nil && (d.Complete || d.none[1])

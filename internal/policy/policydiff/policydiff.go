@@ -17,19 +17,19 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// A Side is one of two policies that are compared.
+// A Side is one of the two compared policies.
 type Side struct {
-	nets   []gate.NetInfo // those that are active and enforced
+	nets   []gate.NetInfo // active and enforced nets
 	labels []*gate.Labels
 	maps   []gate.Map // of labels
 	deny   bool
-	shadow bool // the policy is in shadow: it refuses nothing
+	shadow bool // the policy is in shadow mode and refuses nothing
 
-	configured bool // owners are the servers of its configuration; otherwise any may be there
+	configured bool // owners are the servers of its configuration; otherwise any servers are possible
 	owners     toolname.Owners
 
-	tools []verify.Tool // that are known, besides those that the names tell of
-	whole *gate.Policy  // of all nets
+	tools []verify.Tool // known tools, besides those that the names imply
+	whole *gate.Policy  // policy of all nets
 }
 
 // NewSide returns the side of a policy.
@@ -52,7 +52,8 @@ func (s *Side) compile() (err error) {
 	return err
 }
 
-// emptyIfShadow empties a policy in shadow, which refuses nothing, if the other one is enforced.
+// emptyIfShadow empties a policy in shadow mode, which refuses nothing, if the other one is
+// enforced.
 func (s *Side) emptyIfShadow(other *Side) error {
 	if !s.shadow || other.shadow {
 		return nil
@@ -72,11 +73,11 @@ func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})
 }
 
-// A sharedNet is a net that both policies have, by its names in them. It makes no
-// difference, so it is left out until a run needs it.
+// A sharedNet is a net that both policies have, with its name in each. It makes no difference by
+// itself, so the search leaves it out until a run needs it.
 type sharedNet [2]string
 
-// sharedNets pairs the nets that mean the same on both sides.
+// sharedNets pairs the nets that have the same meaning on both sides.
 func sharedNets(from, to *Side, alone []gate.Map) []sharedNet {
 	taken := make(map[string]bool)
 	var pairs []sharedNet
@@ -102,13 +103,12 @@ func (s *Side) yields() bool {
 	return slices.ContainsFunc(s.nets, func(n gate.NetInfo) bool { return n.Advisory })
 }
 
-// reads reports whether one of the maps gives a name that the net reads, or by
-// which it exempts.
+// reads reports whether one of the maps gives a name that the net uses in a list or an exemption.
 func reads(n gate.NetInfo, maps []gate.Map) bool {
 	return n.Labels != nil && slices.ContainsFunc(maps, func(m gate.Map) bool { return speaksOf(n, m.As) })
 }
 
-// speaksOf reports whether calls of that name are another thing to the net.
+// speaksOf reports whether the net treats calls with that name specially.
 func speaksOf(n gate.NetInfo, name string) bool {
 	is := func(tool gate.Tool) bool {
 		return tool.Name == name || tool.Except == name || tool.Kind == gate.Glob && toolnet.MatchGlob(tool.Name, name)
@@ -141,17 +141,18 @@ func sameMap(a, b gate.Map) bool {
 	return a.Tool == b.Tool && a.Glob == b.Glob && a.Field == b.Field && a.As == b.As && a.Source == b.Source && (a.Reader == nil) == (b.Reader == nil)
 }
 
-// A representative is a call that stands for all that neither policy tells from it.
+// A representative is a call that stands for all calls that neither policy distinguishes from it.
 type representative struct {
 	verify.Call
-	named *gate.Call // nil: it has the name of its tool only
+	named *gate.Call // nil: the call has only the name of its tool
 }
 
-// otherTool names a tool that no policy mentions.
+// otherTool is the name of a tool that no policy mentions.
 const otherTool = "some-other-tool"
 
-// representatives returns calls of every kind that one of the policies tells apart; of
-// the last of them, nobody knows whether they can be made. why says what was left out.
+// representatives returns calls of every kind that one of the policies distinguishes. Doubtful
+// calls, which might not exist, are recorded in d.maybe. why is the reason if some calls were left
+// out.
 func (d *Comparison) representatives(single []gate.Map) (calls []representative, why string) {
 	o, labels := verify.Options{Doubtful: true, Stop: d.stop}, &gate.Labels{}
 	for _, m := range d.sides[0].maps {
@@ -160,7 +161,7 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 		}
 	}
 	names := make(map[string]string)
-	for i, m := range single { // names of their own tell them from maps of the other side
+	for i, m := range single { // unique names distinguish their labels from those of the other side's maps
 		mark := markOf(i)
 		names[mark], m.As = m.As, mark
 		labels.Maps = append(labels.Maps, m)
@@ -180,11 +181,11 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 		calls = append(calls, c)
 	}
 	calls = append(d.withAmounts(calls), representative{Call: verify.Call{Name: otherTool, Tool: otherTool}})
-	slices.SortStableFunc(calls, func(a, b representative) int { return len(a.Also) - len(b.Also) }) // the plain ones first
+	slices.SortStableFunc(calls, func(a, b representative) int { return len(a.Also) - len(b.Also) }) // plain calls first
 	return calls, why
 }
 
-// enumerate returns the calls of a single name, and those of the tools of an alphabet.
+// enumerate returns the calls with a single name, and those of the tools of an alphabet.
 func (d *Comparison) enumerate(p *gate.Policy, o verify.Options) (calls []representative, why string) {
 	a := d.alphabet()
 	d.vocabulary = a.vocabulary
@@ -207,8 +208,8 @@ func (d *Comparison) enumerate(p *gate.Policy, o verify.Options) (calls []repres
 	return calls, cmp.Or(why, a.why, more)
 }
 
-// certainty is a net that tells whether the names that maps give are certain: for the
-// default of one policy, or by what single maps exempt there.
+// certainty returns a net that makes it matter whether the names given by maps are certain: for the
+// default of one policy, and for exemptions by unshared maps.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {
@@ -219,16 +220,16 @@ func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	return gate.Net{Name: "\x00certainty", Places: []string{"p"}, Initial: map[string]int{"p": 1}, Transitions: []gate.Transition{t}, Labels: labels}
 }
 
-// markOf is the name that the single map with the number gives.
+// markOf returns the unique name for the unshared map with the index.
 func markOf(i int) string { return strings.Repeat("\x00", i+2) }
 
-// bothNets returns the nets of both sides, with these labels.
+// bothNets returns the nets of both sides with the given labels.
 func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	var nets []gate.Net
 	for i, s := range d.sides {
 		for _, n := range s.nets {
 			one := n.Net
-			one.Row = false // what tells calls apart is the same, and its states are not looked at
+			one.Row = false // rows do not affect which calls are distinguished
 			switch {
 			case one.Labels != nil:
 				one.Labels = labels
@@ -241,7 +242,7 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	return nets
 }
 
-// A permission is the decision about a call, the strictest last.
+// A permission is the decision about a call; the strictest is last.
 type permission uint8
 
 const (
@@ -249,7 +250,7 @@ const (
 	refusedCall permission = math.MaxUint8
 )
 
-// asked is the decision that so many persons are asked.
+// asked returns the decision that an approval by that many people is required.
 func asked(persons int) permission { return permission(min(persons, math.MaxUint8-1)) }
 
 func (p permission) String() string {
@@ -264,42 +265,42 @@ func (p permission) String() string {
 	return fmt.Sprintf("ask %d persons", p)
 }
 
-// A Comparison plays the same calls under two policies.
+// A Comparison holds the result of playing the same calls under two policies.
 type Comparison struct {
 	sides      [2]*Side // old and new
 	calls      []possible
-	maybe      []possible        // calls of which nobody knows whether they can be made
-	vocabulary vocabulary        // what tells their names apart
-	pairs      []sharedNet       // the nets that both have
-	shared     []sharedNet       // those that are left out until a run needs them
-	kept       []bool            // of shared: these are needed
-	sums       [][2]gate.NetInfo // nets that differ in the limit of a sum
+	maybe      []possible        // calls that might not exist
+	vocabulary vocabulary        // names that the policies mention
+	pairs      []sharedNet       // nets that both policies have
+	shared     []sharedNet       // nets left out until a run needs them
+	kept       []bool            // of shared: needed by a run
+	sums       [][2]gate.NetInfo // nets that differ only in the limit of a sum
 	states     int
 	stop       func() bool
-	none       [2]bool // no difference exists: stricter, looser
-	alike      int     // so many calls that only watch are taken to be any number
+	none       [2]bool // whether no difference exists: stricter, looser
+	alike      int     // number of equal watching calls that stands for any number
 
 	Stricter, Looser *Witness
-	more             []*Witness // of other rules or tools than these
+	more             []*Witness // differences by other rules or tools
 	Complete         bool
-	why              string // it is not complete
+	why              string // reason if not Complete
 }
 
 // A Witness is a run whose last call is decided differently.
 type Witness struct {
 	trace    verify.Trace
 	verdicts [2]permission // by the old and the new policy
-	by       []string      // the nets that refuse or ask
+	by       []string      // nets that refuse or ask
 }
 
-// Compare compares two policies: it looks at so many states, as long as stop does
-// not tell it to end.
+// Compare compares two policies. It visits at most the given number of states, and ends when stop
+// returns true.
 func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) {
 	if err := errors.Join(from.emptyIfShadow(to), to.emptyIfShadow(from)); err != nil {
 		return nil, err
 	}
 	over, asked := false, stop
-	stop = func() bool { // a yes is never taken back
+	stop = func() bool { // a true result is permanent
 		over = over || asked()
 		return over
 	}
@@ -331,12 +332,12 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 		d.partly(why)
 	}
 	if len(d.shared) == len(from.nets) && len(d.shared) == len(to.nets) && from.deny == to.deny {
-		return d // the same nets
+		return d // the nets are the same
 	}
 	if from.yields() || to.yields() {
 		d.partly("advisory nets yield where they would leave no tool, and which tools there are is not looked at")
 	}
-	if from.deny || to.deny { // what a net names is known by it: none is left out
+	if from.deny || to.deny { // under a default of deny, nets make calls known, so none is left out
 		d.shared = nil
 	}
 	calls, why := d.representatives(single)
@@ -358,8 +359,8 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 
 func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
 
-// explore searches for differences until no more exist, both directions have a witness,
-// or the effort is spent.
+// explore searches for differences until none are left, both directions have a witness, or the
+// effort is exhausted.
 func (d *Comparison) explore(limit int, stop func() bool) error {
 	p, err := d.find(limit, stop, false)
 	if err == nil && p.cut && !p.hasData() {
@@ -391,7 +392,7 @@ func (d *Comparison) explore(limit int, stop func() bool) error {
 	return err
 }
 
-// cutBy says which bound has ended a search.
+// cutBy returns the bound that ended a search.
 func (d *Comparison) cutBy() string {
 	if d.stop() {
 		return verify.WhyTime
@@ -399,11 +400,11 @@ func (d *Comparison) cutBy() string {
 	return verify.WhyStates
 }
 
-// maxDataStates bounds a search with nets that count by what arguments hold.
+// maxDataStates bounds a search with nets that count by the content of arguments.
 const maxDataStates = 300
 
-// find searches, with what is only possible too if that is wanted, until all shared nets
-// that matter are there. It returns the last search.
+// find repeats the search until it includes all shared nets that matter. A loose search includes
+// calls and times that might not be possible. It returns the last search.
 func (d *Comparison) find(limit int, stop func() bool, loose bool) (*product, error) {
 	for {
 		p, err := d.product(loose)
@@ -412,7 +413,7 @@ func (d *Comparison) find(limit int, stop func() bool, loose bool) (*product, er
 		}
 		most := limit - d.states
 		if p.hasData() {
-			most = min(most, maxDataStates) // most of them are alike
+			most = min(most, maxDataStates) // most of these states are similar
 		}
 		missing := p.search(most, stop)
 		d.states += len(p.nodes)
@@ -429,8 +430,8 @@ func (d *Comparison) find(limit int, stop func() bool, loose bool) (*product, er
 	}
 }
 
-// needed returns the shared nets that are left out and took part in a decision of the
-// whole policies, whose nets are given.
+// needed returns the omitted shared nets among the nets that decided a call under the whole
+// policies.
 func (d *Comparison) needed(by [2][]string) []int {
 	var out []int
 	for i, t := range d.shared {

@@ -9,19 +9,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A possible is a call that can perhaps be made. No arguments of it are known, so each
-// policy is told the names that its maps would give.
+// A possible is a call that might not exist: no arguments of it are known. Each policy is given the
+// names that its maps would assign.
 //
-// A loose search makes such calls, and lets the clock fire in any order and as often as
-// it can. So it covers all that can happen, and more: where it finds no difference, there
-// is none, and what it finds is none that could be shown.
+// A loose search includes such calls, and lets the clock fire in any order and as often as
+// possible. So it over-approximates the policies: if it finds no difference, none exists, and a
+// difference that it finds might not be real.
 type possible struct {
 	representative
 	names   [2][]gate.Name // by policy
-	effects [2]effects     // likewise
+	effects [2]effects     // by policy
 }
 
-// on returns the call as a policy sees it.
+// on returns the call as one of the policies sees it.
 func (c *possible) on(side int) gate.Call {
 	call := gate.Call{Tool: c.Tool}
 	if c.named != nil {
@@ -38,11 +38,12 @@ func (c *possible) on(side int) gate.Call {
 
 const someTogether = "no arguments are known that match some of the maps together"
 
-// doubt adds a call that can perhaps be made. What a single map gives may exempt or not.
+// doubt adds a call that might not exist. It tries the names of unshared maps both as certain and
+// as uncertain.
 func (d *Comparison) doubt(c representative, single []gate.Map) {
 	for _, certain := range []bool{false, true} {
 		p := possible{representative: c}
-		p.Args = "\x00" + strconv.Itoa(len(d.maybe)) // which no call has
+		p.Args = "\x00" + strconv.Itoa(len(d.maybe)) // no real call has these arguments
 		marked := false
 		for _, name := range c.Mapped {
 			if !strings.HasPrefix(name.Text, "\x00") {
@@ -68,8 +69,8 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 	}
 }
 
-// sees reports whether the call has just these names besides its own, and none of them to
-// a net that knows calls by names of its own.
+// sees reports whether the side assigns exactly these names to the call besides its own, and no net
+// with maps of its own uses a name that it does not assign.
 func (s *Side) sees(call gate.Call, mapped []gate.Name) bool {
 	known := func(text string) bool {
 		is := func(n gate.Name) bool { return n.Text == text }
@@ -94,7 +95,7 @@ func (s *Side) sees(call gate.Call, mapped []gate.Name) bool {
 	return true
 }
 
-// doubt says why a difference that a loose search has found is not known to be one.
+// doubt returns why a difference found by a loose search might not be real.
 func (p *product) doubt() string {
 	switch {
 	case len(p.ticks) > 0:
@@ -105,11 +106,11 @@ func (p *product) doubt() string {
 	return "both policies decide by what arguments hold, and few of the values are tried"
 }
 
-// A tick is a transition that fires by the clock, by the calls that stand for it in the
-// policies: in both of them, where both have the net.
+// A tick is a transition that fires by the clock, identified by the calls that represent it in the
+// policies; in both of them if both have the net.
 type tick [2]string
 
-// ticks are those of two policies.
+// ticks returns the ticks of two policies.
 func (d *Comparison) ticks(policies [2]*gate.Policy) []tick {
 	var all []tick
 	old, changed := tickings(policies[0]), tickings(policies[1])
@@ -142,7 +143,7 @@ func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 	}
 }
 
-// expandLoose makes the calls that can perhaps be made, and lets transitions fire by the clock.
+// expandLoose makes the calls that might not exist, and fires transitions by the clock.
 func (p *product) expandLoose(k int) (missing []int) {
 	for _, c := range p.maybe {
 		if missing := p.begin(k, c); missing != nil {

@@ -10,57 +10,57 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A product plays the same calls under two policies: calls begin, and end as success,
-// failure or unknown, and others begin meanwhile.
+// A product plays the same calls under two policies: calls begin, other calls begin before they
+// end, and they end with success, failure or an unknown outcome.
 //
-// Any number of calls that only watch can be open, so many that are alike stand for any
-// number more. The search thus covers all that can happen, and some that cannot: a
-// difference counts only once calls were found that show it.
+// Any number of calls that only watch can be in flight, so a bounded number of equal ones stands
+// for any number. The search thus over-approximates: a difference counts only if concrete calls
+// show it.
 type product struct {
 	*Comparison
-	calls    []possible // those of the comparison that the policies tell apart
+	calls    []possible // calls of the comparison that the policies of this product distinguish
 	maybe    []possible
 	policies [2]*gate.Policy
 	waits    []time.Duration
-	loose    bool            // also calls of which nobody knows whether they can be made, and time without measure
+	loose    bool            // includes calls that might not exist, and ignores the distances between ticks
 	ticks    []tick          // of a loose search
 	whole    [2]*gate.Policy // of a loose search: the policies with all nets, without a clock
 	nodes    []node
 	seen     map[string]bool
-	cut      bool    // there are more states than were looked at
-	unreal   [2]bool // a difference was found and no calls that show it: stricter, looser
+	cut      bool    // more states exist than were visited
+	unreal   [2]bool // whether a difference was found that no concrete calls show: stricter, looser
 }
 
-// A node is a pair of states, and how it was reached.
+// A node is a pair of states, and the step that reached it.
 type node struct {
 	states [2]*gate.State
 	open   []openCall
 	now    time.Time // for nets that keep their clock
-	began  int       // calls so far
-	from   int       // of nodes
+	began  int       // number of calls so far
+	from   int       // index of the predecessor
 	repeat repeat
 	by     verify.Step
 }
 
-// A repeat is a call that was made again at the time of the first: one of many alike.
+// A repeat is a call that is made again right after the first one: one of many equal calls.
 type repeat struct{ first, again int }
 
-// An openCall is a call that has not ended, and that one of the states remembers.
+// An openCall is a call in flight that one of the states remembers.
 type openCall struct {
-	step    verify.Step // by which it began
+	step    verify.Step // the step that began the call
 	numbers [2]uint64
 }
 
-// manyAlike open calls that only watch stand for any number. If that leads to a difference
-// that no calls show, the search is repeated with more, up to mostAlike: often something
-// else bounds their number.
+// manyAlike equal calls that only watch stand for any number of them. If that leads to a difference
+// that no concrete calls show, the search is repeated with a larger number, up to mostAlike: often
+// something else bounds their number.
 const (
 	manyAlike = 3
 	mostAlike = 24
 )
 
-// search visits states breadth first. missing are the shared nets that were left out and
-// are needed to confirm a difference.
+// search visits the states breadth first. missing holds the omitted shared nets that are needed to
+// confirm a difference.
 func (p *product) search(limit int, stop func() bool) (missing []int) {
 	first := node{from: -1, now: time.Unix(0, 0)}
 	for i, policy := range p.policies {
@@ -117,7 +117,7 @@ func (p *product) begin(k int, c possible) (missing []int) {
 			return missing
 		}
 		if p.loose {
-			w = nil // nobody knows whether the calls can be made so
+			w = nil // the call might not be possible
 		}
 		if *found = w; w == nil {
 			p.unreal[0] = p.unreal[0] || found == &p.Stricter
@@ -133,8 +133,8 @@ func (p *product) begin(k int, c possible) (missing []int) {
 	return nil
 }
 
-// endAll ends each open call of a node, but only one of those that are alike. One of many
-// that succeeds may leave as many.
+// endAll ends each open call of a node, one of each set of equal calls. If the set stands for any
+// number, a success may also leave as many.
 func (p *product) endAll(k int) {
 	alike := make(map[string]int)
 	for _, f := range p.nodes[k].open {
@@ -156,7 +156,7 @@ func (p *product) endAll(k int) {
 	}
 }
 
-// direction returns where a difference is noted; nil: the verdicts are equal.
+// direction returns the field for the witness of a difference; nil if the verdicts are equal.
 func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	switch {
 	case verdicts[1] > verdicts[0]:
@@ -167,7 +167,7 @@ func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	return nil
 }
 
-// end ends an open call; again: after the call was made once more.
+// end ends an open call. If again is set, the call was made once more before.
 func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	n := p.nodes[k].clone()
 	f := n.open[open]
@@ -185,8 +185,8 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	p.visit(n)
 }
 
-// prune drops the calls whose ends change nothing and, as if they had failed, those of
-// the calls alike that only watch and are too many.
+// prune drops the calls whose ends have no effect, and surplus equal calls that only watch, as if
+// these had failed.
 func (p *product) prune(n *node) {
 	alike := make(map[string]int)
 	n.open = slices.DeleteFunc(n.open, func(f openCall) bool {
@@ -217,7 +217,7 @@ func (n node) clone() node {
 	return n
 }
 
-// key returns a text that tells states apart.
+// key returns a text that identifies the pair of states.
 func (n node) key() string {
 	var b strings.Builder
 	for _, s := range n.states {
@@ -254,7 +254,7 @@ func (n node) holds(f openCall) string {
 	return b.String()
 }
 
-// remembered writes what the state of a net, or of a value in it, remembers of a call.
+// remembered appends what the state of a net, or of a value in it, remembers of a call.
 func remembered(b *strings.Builder, data *gate.NetData, call uint64, where string) {
 	for kind, flights := range [][]gate.Flight{data.Flights, data.Watches, data.Spoilers(), data.Lapsed()} {
 		for _, one := range flights {
@@ -271,7 +271,7 @@ type valueData struct {
 	data *gate.NetData
 }
 
-// valuesOf are the values that a net with a key keeps, in order.
+// valuesOf returns the values that a net with a key keeps, in order.
 func valuesOf(net *gate.NetData) []valueData {
 	if net.Values.Len() == 0 {
 		return nil
@@ -284,8 +284,7 @@ func valuesOf(net *gate.NetData) []valueData {
 	return all
 }
 
-// watches reports whether no tokens are in flight for the call, and no value of a key
-// waits for it.
+// watches reports whether no tokens are in flight for the call, and no value of a key waits for it.
 func (n node) watches(f openCall) bool {
 	for i, s := range n.states {
 		is := func(one gate.Flight) bool { return one.Call == f.numbers[i] }
@@ -301,7 +300,7 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf adds a call that watches and spoils what f does.
+// copyOf adds a call with the same watches and spoilers as f.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call
@@ -327,7 +326,7 @@ func (n node) copyOf(f openCall, call int) openCall {
 	return again
 }
 
-// withCopies adds to the flights those of the call for another call.
+// withCopies duplicates the flights of the call for another call.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {
@@ -339,8 +338,8 @@ func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	return out
 }
 
-// path returns the run to a node, and a step after it. A repeated call stands right after
-// the first one.
+// path returns the run to a node, and a final step. A repeated call follows directly after the
+// first one.
 func (p *product) path(k int, last verify.Step) verify.Trace {
 	t := verify.Trace{last}
 	var repeats []repeat
@@ -361,8 +360,8 @@ func (p *product) path(k int, last verify.Step) verify.Trace {
 	return t
 }
 
-// confirm replays a run under the whole policies, by the clock. The run is not a witness
-// if it cannot happen, or if shared nets that were left out decide otherwise: missing.
+// confirm replays a run under the whole policies, by the clock. It returns no witness if the run is
+// not possible, or if omitted shared nets change a decision: these are missing.
 func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, missing []int) {
 	whole := [2]*gate.Policy{p.sides[0].whole, p.sides[1].whole}
 	if p.loose {
@@ -416,8 +415,8 @@ func (d *Comparison) callOf(step verify.Step) possible {
 	return d.maybe[slices.IndexFunc(d.maybe, is)]
 }
 
-// decide makes a call in a state, with the consent of whoever is asked. by names the nets
-// that refuse or ask.
+// decide makes a call in a state, granting requested approvals. by names the nets that refuse or
+// ask.
 func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, number uint64, by []string) {
 	decision, delta := p.Decide(s, call, nil)
 	s.Apply(delta)

@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// Limits that differ in their numbers are compared by the numbers: the call that they count is
-// made as often as the smaller one permits, and once more.
+// Limits that differ in their numbers are compared by repetition: the call that they count is made
+// as often as the smaller limit permits, and once more.
 
-// maxRepeated is how often a call is made at most.
+// maxRepeated bounds the repetitions of a call.
 const maxRepeated = 10_000
 
-// compareRepeated makes calls that nets of one policy only are about, each again and again: all at
-// once, and as they succeed one after the other; where both policies refuse, after some time.
+// compareRepeated repeats each call that unshared nets count: all calls at once, and one after the
+// other with success; if both policies refuse, it continues after some time.
 func (d *Comparison) compareRepeated(stop func() bool) {
 	apart := d.unsharedNets()
 	most, wait := 0, time.Duration(0)
@@ -40,7 +40,7 @@ func (d *Comparison) compareRepeated(stop func() bool) {
 	var found []*Witness
 	for _, c := range d.calls {
 		for _, together := range []bool{true, false} {
-			times := 1 // by the default
+			times := 1 // the default may decide differently
 			if concerned(c) {
 				times += min(most, maxRepeated)
 			}
@@ -59,7 +59,8 @@ func (d *Comparison) compareRepeated(stop func() bool) {
 	}
 }
 
-// repeat makes a call so many times, until the policies decide differently or both refuse it.
+// repeat makes a call the given number of times, until the policies decide differently or both
+// refuse it.
 func (d *Comparison) repeat(c possible, times int, wait time.Duration, together bool) *Witness {
 	policies := [2]*gate.Policy{d.sides[0].whole, d.sides[1].whole}
 	states := [2]*gate.State{policies[0].NewState(nil), policies[1].NewState(nil)}
@@ -98,8 +99,8 @@ func (d *Comparison) repeat(c possible, times int, wait time.Duration, together 
 	return nil
 }
 
-// differing are the nets that refuse or ask in one of the policies only; where they are the same
-// ones, all of them.
+// differing returns the nets that refuse or ask in only one of the policies, or all of them if they
+// are the same.
 func differing(by [2][]string) []string {
 	all := slices.Concat(by[0], by[1])
 	once := slices.DeleteFunc(slices.Clone(all), func(net string) bool {
@@ -111,8 +112,8 @@ func differing(by [2][]string) []string {
 	return once
 }
 
-// witnessed notes a run whose last call is decided differently. The first of each direction is the
-// witness; those of other nets, or of other tools, are listed beside it.
+// witnessed records a run whose last call is decided differently. The first in each direction
+// becomes the witness; runs with other nets or other tools are listed in addition.
 func (d *Comparison) witnessed(w *Witness) {
 	found := d.direction(w.verdicts)
 	if *found == nil {

@@ -11,27 +11,27 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Report is a comparison in the form that tools rely on.
+// A Report is a comparison in its JSON form.
 type Report struct {
 	Version  int              `json:"version"`
-	Result   string           `json:"result"`        // "stricter", "looser", "both", "equal"; where not complete "stricter-or-both", "looser-or-both", "unknown"
-	Complete bool             `json:"complete"`      // everything that diff looks for was seen
-	Why      string           `json:"why,omitempty"` // it is not complete
+	Result   string           `json:"result"`        // "stricter", "looser", "both", "equal"; if not complete "stricter-or-both", "looser-or-both", "unknown"
+	Complete bool             `json:"complete"`      // the comparison covers everything
+	Why      string           `json:"why,omitempty"` // reason if not complete
 	States   int              `json:"states"`
 	Stricter *reportedWitness `json:"stricter"` // null: none was found
 	Looser   *reportedWitness `json:"looser"`
 
-	More []*reportedWitness `json:"more"` // differences of other rules or tools
+	More []*reportedWitness `json:"more"` // differences by other rules or tools
 }
 
 type reportedWitness struct {
 	Calls  []string        `json:"calls"`
-	Events []sandbox.Event `json:"events"` // the last is the call on which the policies differ
+	Events []sandbox.Event `json:"events"` // the policies differ in the last call
 	Old    string          `json:"old"`    // "allow", "ask", "refuse"
 	New    string          `json:"new"`
 }
 
-// Report returns the comparison for tools.
+// Report returns the comparison for JSON.
 func (d *Comparison) Report() Report {
 	more := []*reportedWitness{}
 	for _, w := range d.more {
@@ -43,8 +43,8 @@ func (d *Comparison) Report() Report {
 	}
 }
 
-// result returns the comparison in a word. Where not everything was seen, there may
-// be differences in the other direction too.
+// result returns the comparison as a word. If it is incomplete, there may be differences in the
+// other direction too.
 func (d *Comparison) result() string {
 	direction := "equal"
 	switch {
@@ -70,10 +70,10 @@ func (w *Witness) report() *reportedWitness {
 	return &reportedWitness{Calls: w.trace.Calls(), Events: check.ToolSet{}.Events(w.trace), Old: w.verdicts[0].String(), New: w.verdicts[1].String()}
 }
 
-// Undecided reports whether no difference was found, though not everything was looked at.
+// Undecided reports whether no difference was found although the comparison is incomplete.
 func (d *Comparison) Undecided() bool { return d.result() == "unknown" }
 
-// Text returns the comparison for people, by the names of the two policies.
+// Text returns the comparison in readable form, using the given names of the two policies.
 func (d *Comparison) Text(from, to string) string {
 	var b strings.Builder
 	switch d.result() {
@@ -121,7 +121,7 @@ func (d *Comparison) Text(from, to string) string {
 	return b.String()
 }
 
-// raise is the bound to raise, if one has ended the comparison.
+// raise returns a hint to raise the bound that ended the comparison; empty if none did.
 func (d *Comparison) raise() string {
 	switch d.why {
 	case verify.WhyStates:

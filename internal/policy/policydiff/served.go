@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// tooManyNames says why an alphabet is not complete.
+// tooManyNames is the reason why an alphabet is incomplete.
 const tooManyNames = "the patterns match names in too many ways"
 
-// served adds the tools of servers: those of the configurations, or where no configuration says
-// which there are, of all that the names tell of.
+// served adds the tools of servers: of the configured servers, or without a configuration, of all
+// servers that the names suggest.
 func (a *alphabet) served(sides [2]*Side) {
 	known := false
 	for _, s := range sides {
@@ -38,7 +38,8 @@ func (a *alphabet) served(sides [2]*Side) {
 	}
 }
 
-// bares are what tools can be called by their server, so that one of their names is spoken of.
+// bares returns the names that the server can give its tools such that the policies mention one of
+// their names.
 func (a *alphabet) bares(o toolname.Owner) []string {
 	var all []string
 	for _, name := range a.bases() {
@@ -53,7 +54,7 @@ func (a *alphabet) bares(o toolname.Owner) []string {
 	return slices.Compact(all)
 }
 
-// synthesize returns names that the patterns tell apart behind these prefixes.
+// synthesize returns names after these prefixes that the patterns distinguish.
 func (a *alphabet) synthesize(prefixes ...string) []string {
 	if len(a.patterns) == 0 {
 		return nil
@@ -75,7 +76,7 @@ func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	names := toolname.Names{Upstream: o.Upstream, Bare: bare, Exposed: toolname.Exposed(o.Prefix, bare), Canonical: o.Upstream + "." + bare}
 	t := namedTool{name: names.Exposed, foreign: owners.Foreign(names), also: toolname.Further([]toolname.Names{names}, owners)[0]}
 	a.add(t)
-	if len(owners) == 1 { // another tool of the server may be called so
+	if len(owners) == 1 { // another tool of the server may have this name
 		t.also = slices.Clone(t.also)
 		for i := range t.also {
 			if t.also[i].Text == bare && bare != names.Exposed {
@@ -86,8 +87,8 @@ func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	}
 }
 
-// supposed adds tools of servers that the names tell of: sh.bash and sh_bash are names of a tool
-// bash, if there is a server sh.
+// supposed adds tools of servers that the names suggest: sh.bash and sh_bash are names of a tool
+// bash if there is a server sh.
 func (a *alphabet) supposed() {
 	owners := a.heads(append(a.bases(), instances(a.patterns)...))
 	var bares []string
@@ -111,10 +112,10 @@ func (a *alphabet) supposed() {
 	}
 }
 
-// unnamed is a server that no policy names.
+// unnamed is the name of a server that no policy mentions.
 const unnamed = "server"
 
-// heads are the servers that the names may tell of.
+// heads returns the servers that the names might contain.
 func (a *alphabet) heads(names []string) []string {
 	all := []string{unnamed}
 	for _, name := range names {
@@ -128,7 +129,7 @@ func (a *alphabet) heads(names []string) []string {
 	return slices.Compact(all)
 }
 
-// before are those of the servers that make names which are spoken of, and one that is not.
+// before returns the servers that form a mentioned name with the rest, and one that does not.
 func (a *alphabet) before(owners []string, rest string) []string {
 	all := []string{unnamed}
 	for _, o := range owners {
@@ -142,7 +143,7 @@ func (a *alphabet) before(owners []string, rest string) []string {
 	return all
 }
 
-// instances are short names that the patterns match.
+// instances returns short names that the patterns match.
 func instances(patterns []string) []string {
 	var all []string
 	for _, p := range patterns {

@@ -14,18 +14,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// The problems of a configuration that extends a base policy.
+// Codes of the problems of a configuration that extends a base policy.
 const (
-	Widens      = "E112" // it allows what the base does not
-	NotNarrower = "E113" // nothing shows that it allows no more than the base
+	Widens      = "E112" // the configuration admits calls that the base does not
+	NotNarrower = "E113" // it is not proved that the configuration admits no more than the base
 )
 
 // widenedTime bounds the work of [Widened].
 const widenedTime = 5 * time.Second
 
-// Widened are errors about each base policy of which it is not proved that the configuration
-// allows no call, without a person or with fewer, that the base does not. The result is the
-// policy of the configuration. Whoever reads a configuration asks here, so that all say the same.
+// Widened returns an error for each base policy that the configuration is not proved to narrow: the
+// configuration must not admit a call, at all or with fewer approvals, that the base does not admit
+// so. result is the policy of the configuration. All readers of configurations use this function,
+// so that they report the same.
 func Widened(ctx context.Context, c *config.Config, result *policy.Result) (found diag.List) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -63,7 +64,7 @@ func widened(c *config.Config, b config.Base, result *policy.Result, stop func()
 	return &p
 }
 
-// overBase compares the policy of a base by itself with that of the configuration.
+// overBase compares the policy of a base alone with that of the configuration.
 func overBase(c *config.Config, b config.Base, result *policy.Result, stop func() bool) (*Comparison, error) {
 	source := policy.Source{Rules: b.Rules, Nets: b.Nets, Default: b.Default, Mode: b.Mode}
 	alone, err := policy.Build(source)
@@ -81,8 +82,8 @@ func overBase(c *config.Config, b config.Base, result *policy.Result, stop func(
 	return Compare(from, to, narrowerStates, stop)
 }
 
-// mapOver is the position of a map that only the second policy has, and that gives a name
-// which a net of the first reads; otherwise, or where there are several, it is at.
+// mapOver returns the position of the only map that the base lacks and that gives a name used by a
+// net of the base; otherwise at.
 func (d *Comparison) mapOver(at config.Position) config.Position {
 	var over []gate.Map
 	for _, m := range unsharedMaps(d.sides[0], d.sides[1]) {
