@@ -155,7 +155,7 @@ func TestTaint(t *testing.T) {
 	if r.Blocks[0].Holds != nil {
 		t.Errorf("%+v", r.Blocks[0].Holds)
 	}
-	// For the rest of the session, only a success of c changes anything.
+	// A taint for the rest of the session waits for no evidence, so no holder is listed.
 	plain := taintNet("send*", "fetch", "review")
 	plain.Transitions = slices.Delete(plain.Transitions, 2, 3)
 	p = play(t, gate.PolicyOptions{}, plain)

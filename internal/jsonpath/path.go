@@ -1,5 +1,5 @@
-// Package jsonpath reads what stands in one place of a JSON document, also where
-// the readers of the document may not agree what that is.
+// Package jsonpath reads the values at a path of a JSON document, and detects paths where different
+// JSON readers may see different values.
 package jsonpath
 
 import (
@@ -12,14 +12,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Path leads from a document to values inside it:
-// $.request.method, $.files[*].path, $.args[0], $["odd key"].
+// A Path selects values in a document: $.request.method, $.files[*].path, $.args[0], $["odd key"].
 type Path struct{ steps []step }
 
-// step goes one level down.
+// step descends one level.
 type step struct {
-	key   string // of an object
-	index int    // of an array; every: all of it; noIndex: not an index
+	key   string // key of an object member
+	index int    // index of an array element; every: all elements; noIndex: the step is a key
 }
 
 const (
@@ -27,18 +26,18 @@ const (
 	every   = -2
 )
 
-// An Error is a mistake in a path, with its offset.
+// An Error is a syntax error in a path.
 type Error struct {
-	Offset int // in bytes, from the beginning of the path
+	Offset int // in bytes from the start of the path
 	Msg    string
 }
 
-// IsPath reports whether the text names its field by a path, and not by one key.
+// IsPath reports whether field is a path rather than a single key.
 func IsPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// Parse parses a path. The error is nil if there is none.
+// Parse parses a path. The error is nil on success.
 func Parse(text string) (Path, *Error) {
 	var p Path
 	if !strings.HasPrefix(text, "$") {
@@ -58,7 +57,7 @@ func Parse(text string) (Path, *Error) {
 	return p, nil
 }
 
-// parseStep reads the step that begins at the offset.
+// parseStep parses the step at the given offset.
 func parseStep(text string, at int) (s step, end int, msg string) {
 	switch text[at] {
 	case '.':
@@ -98,7 +97,7 @@ func parseBracket(text string, at int) (s step, end int, msg string) {
 	return step{index: int(n)}, end, ""
 }
 
-// parseQuoted reads ["key"], in which the key is a JSON string.
+// parseQuoted parses a step of the form ["key"], whose key is a JSON string.
 func parseQuoted(text string, at int) (s step, end int, msg string) {
 	d := json.NewDecoder(strings.NewReader(text[at+1:]))
 	var key string
@@ -112,12 +111,12 @@ func parseQuoted(text string, at int) (s step, end int, msg string) {
 	return step{key: key, index: noIndex}, end + 1, ""
 }
 
-// Many reports whether the path can lead to more than one value.
+// Many reports whether the path can select more than one value.
 func (p Path) Many() bool {
 	return slices.ContainsFunc(p.steps, func(s step) bool { return s.index == every })
 }
 
-// Keys returns the keys of the path, with "" for a step into an array.
+// Keys returns the key of each step, or "" for an array step.
 func (p Path) Keys() []string {
 	keys := make([]string, len(p.steps))
 	for i, s := range p.steps {
@@ -126,9 +125,9 @@ func (p Path) Keys() []string {
 	return keys
 }
 
-// values yields the values in doc to which the path leads, in their order.
-// If a value does not have the type of the step, a reader may still accept it: it
-// yields the value as a doubt, and also everything below a doubtful key.
+// values yields the values in doc that the path selects, in order. If a value does not have the
+// type that a step requires, some reader may still accept it: values then yields that value as
+// doubtful. Everything below a doubtful key is doubtful, too.
 func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool)) {
 	if len(p.steps) == 0 {
 		yield(doc, doubt)
@@ -152,9 +151,9 @@ func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool
 	}
 }
 
-// eachMember yields the member of this key. Where keys differ from it in letter
-// case only, some readers take one of those for it, and which cannot be known: then
-// it yields all of them, each as a doubt.
+// eachMember yields the member of object with this key. If other keys differ from it only in letter
+// case, some readers may use one of those, and it is unknown which one; then eachMember yields the
+// values of all these keys, each as doubtful.
 func eachMember(object []byte, key string, doubt bool, yield func(value []byte, doubt bool)) {
 	value, ok, variants := rawjson.Variants(object, key)
 	switch {

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Scalar returns the one spelling of a string, a number, true or false: equal values
-// have the same, others another. It is JSON. Anything else is not ok, nor is a number
-// with an exponent of more than nine digits.
+// Scalar returns the canonical spelling of a string, a number, true or false, as JSON: equal values
+// have equal spellings, and different values different ones. ok is false for any other value and
+// for a number whose exponent has more than nine digits.
 func Scalar(value []byte) (text string, ok bool) {
 	value = bytes.Trim(value, " \t\r\n")
 	switch rawjson.Kind(value) {
@@ -25,7 +25,7 @@ func Scalar(value []byte) (text string, ok bool) {
 	}
 }
 
-// spellString spells a string with as few escapes as there can be.
+// spellString spells a string with the fewest possible escapes.
 func spellString(lit []byte) (string, bool) {
 	if _, ok := rawjson.Bare(lit); ok {
 		return string(lit), true
@@ -37,8 +37,8 @@ func spellString(lit []byte) (string, bool) {
 	return string(rawjson.AppendString(nil, s)), true
 }
 
-// spellNumber spells a number by its digits, with a point if it is not far from them,
-// and otherwise with an exponent.
+// spellNumber spells a number with its significant digits and a decimal point, or with an exponent
+// if the point would be far from the digits.
 func spellNumber(lit []byte) (string, bool) {
 	if rawjson.Skip(lit, 0) != len(lit) {
 		return "", false

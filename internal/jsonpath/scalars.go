@@ -7,24 +7,24 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Fault says why a place has no scalars.
+// Fault is the reason why a place of a document has no scalars.
 type Fault uint8
 
 const (
-	None      Fault = iota // it has
-	Absent                 // the document does not have the place, or not all of it
-	Unfit                  // null, an object, or a list inside a list
-	NoElement              // a list of nothing
-	Doubtful               // a key of other letter case, or the key twice
-	Excess                 // more than were allowed
+	None      Fault = iota // no fault
+	Absent                 // the document lacks the place or a part of the path to it
+	Unfit                  // null, an object, or an array inside an array
+	NoElement              // an empty array
+	Doubtful               // a key in different letter case, or a duplicate key
+	Excess                 // more scalars than allowed
 )
 
-// Key returns the path to a member of a document.
+// Key returns the path to a top-level member of a document.
 func Key(key string) Path { return Path{steps: []step{{key: key, index: noIndex}}} }
 
-// Scalars returns the different scalars in doc to which the path leads, at most
-// most, in their order and in the form of [Scalar]. A list at its end stands for its
-// elements. It returns all of them or, with a fault, none.
+// Scalars returns the distinct scalars in doc that the path selects, in order and in the form of
+// [Scalar]. An array at the end of the path stands for its elements. If there are more than most
+// scalars, or another fault, Scalars returns only the fault.
 func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 	s := scalars{most: most}
 	if s.walk(p.steps, doc); s.fault != None {
@@ -33,8 +33,8 @@ func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 	return s.all, None
 }
 
-// Readable returns the scalars to which the path leads, as [Path.Scalars] does, but
-// leaves out the elements of lists in which there are none, and what is more than most.
+// Readable is like [Path.Scalars], but omits array elements without scalars, and all scalars after
+// the first most.
 func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
 	s := scalars{most: most, partly: true}
 	if s.walk(p.steps, doc); len(s.all) > 0 {
@@ -43,19 +43,19 @@ func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
 	return nil, max(s.fault, Absent)
 }
 
-// Scalars returns the scalars of a value, as [Path.Scalars] does.
+// Scalars returns the scalars of a value; see [Path.Scalars].
 func Scalars(value []byte, most int) ([]string, Fault) { return Path{}.Scalars(value, most) }
 
-// scalars collects the scalars of a place, until there is a fault.
+// scalars collects the scalars at a path until a fault occurs.
 type scalars struct {
 	most   int
-	partly bool // faults in lists count for their elements alone
+	partly bool // a fault in an array element affects only that element
 	all    []string
-	seen   map[string]bool // of all, if they are many
+	seen   map[string]bool // the contents of all; nil while they are few
 	fault  Fault
 }
 
-// walk adds what the steps lead to in doc.
+// walk collects the scalars in doc that the steps select.
 func (s *scalars) walk(steps []step, doc []byte) {
 	if len(steps) == 0 {
 		s.value(doc)
@@ -75,7 +75,7 @@ func (s *scalars) walk(steps []step, doc []byte) {
 	}
 }
 
-// elements adds one element of an array, or every one.
+// elements calls add for the array element with this index, or for all elements if index is every.
 func (s *scalars) elements(array []byte, index int, add func([]byte)) {
 	number, some := 0, false
 	rawjson.Elements(array, func(v []byte, _ int) bool {
@@ -97,7 +97,8 @@ func (s *scalars) elements(array []byte, index int, add func([]byte)) {
 	}
 }
 
-// only returns the member of this key, if no other can be taken for it.
+// only returns the member of object with this key, unless a key in different letter case or a
+// duplicate makes it ambiguous.
 func only(object []byte, key string) ([]byte, Fault) {
 	var value []byte
 	found := 0
@@ -120,7 +121,7 @@ func only(object []byte, key string) ([]byte, Fault) {
 	}
 }
 
-// value adds a scalar, or those of a list.
+// value adds a scalar, or the scalars of an array.
 func (s *scalars) value(v []byte) {
 	if rawjson.Kind(v) == '[' {
 		s.elements(v, every, s.add)
@@ -145,7 +146,7 @@ func (s *scalars) add(v []byte) {
 	}
 }
 
-// has reports whether the scalar was added before.
+// has reports whether text is already in s.all.
 func (s *scalars) has(text string) bool {
 	const few = 16
 	if s.seen == nil && len(s.all) < few {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// TestScalar spells equal values alike.
+// TestScalar checks that equal values have equal spellings.
 func TestScalar(t *testing.T) {
 	for value, want := range map[string]string{
 		`"a"`: `"a"`, ` "\u0061\/" `: `"a/"`, `"\""`: `"\""`, `"\n"`: `"\n"`, `""`: `""`, `"\ud83d\ude00"`: `"😀"`,
@@ -83,7 +83,7 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-// TestManyScalars: different ones count, however many are equal.
+// TestManyScalars checks that the limit counts only distinct scalars.
 func TestManyScalars(t *testing.T) {
 	list := func(count int) []byte {
 		var numbers []string
@@ -103,7 +103,7 @@ func TestManyScalars(t *testing.T) {
 	}
 }
 
-// TestReadable: what cannot be read in a list is left out, and so is what is too much.
+// TestReadable checks that unreadable array elements and excess scalars are omitted.
 func TestReadable(t *testing.T) {
 	for _, c := range []struct {
 		path, doc, want string

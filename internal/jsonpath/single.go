@@ -1,21 +1,21 @@
 package jsonpath
 
-// Single returns the value in doc to which the path leads. It is not ok if there is
-// none, or more than one, or if readers of the document may not agree which it is.
+// Single returns the value in doc that the path selects. ok is false if the path selects no value
+// or several, or if readers of the document might disagree on the value.
 func (p Path) Single(doc []byte) (value []byte, ok bool) {
 	var s single
 	p.values(doc, p.Many(), s.put)
 	return s.value, s.ok()
 }
 
-// SingleMember is [Path.Single] of a member of a document.
+// SingleMember is [Path.Single] for a top-level member of a document.
 func SingleMember(doc []byte, key string) (value []byte, ok bool) {
 	var s single
 	eachMember(doc, key, false, s.put)
 	return s.value, s.ok()
 }
 
-// single is the only value of some.
+// single stores the last value added, counts all of them, and records whether any was doubtful.
 type single struct {
 	value  []byte
 	values int

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// TestSingle reads one value, and none where readers may not agree on it.
+// TestSingle checks that Single returns a value only if all readers agree on it.
 func TestSingle(t *testing.T) {
 	for _, c := range []struct{ path, doc, want string }{
 		{"$.a.b", `{"a":{"b":7}}`, "7"},

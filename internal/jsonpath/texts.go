@@ -6,36 +6,37 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Texts are the strings in one place of a document.
+// Texts are the strings at one place of a document.
 type Texts struct {
-	one    [1]string // the value, if it is a string
-	values [][]byte  // other values, whose leaves count
-	all    []string  // the leaves, then all of them as one text, read lazily
+	one    [1]string // the value, if it is a single certain string
+	values [][]byte  // other values; the texts are their leaves
+	all    []string  // all leaves, followed by their concatenation; computed lazily
 	weak   bool
 	some   bool // the document has the place
 }
 
-// Empty returns one empty string.
+// Empty returns Texts of one empty string.
 func Empty() Texts { return Texts{some: true} }
 
-// Member reads a member of a document.
+// Member reads the texts of a top-level member of a document.
 func Member(doc []byte, key string) (t Texts) {
 	eachMember(doc, key, false, t.put)
 	return t
 }
 
-// Texts reads the values in doc to which the path leads. None of several is evidence.
+// Texts reads the texts of the values in doc that the path selects. If the path can select several
+// values, the texts are weak.
 func (p Path) Texts(doc []byte) Texts {
 	t := Texts{weak: p.Many()}
 	p.values(doc, false, t.put)
 	return t
 }
 
-// Weak reports whether the place does not certainly hold a single string, so that
-// it is no evidence.
+// Weak reports whether the texts must not count as evidence, because the place might hold something
+// other than a single string.
 func (t *Texts) Weak() bool { return t.weak }
 
-// put adds a value. A doubtful value is no evidence.
+// put adds a value. A doubtful value, or one that is not a string, makes the texts weak.
 func (t *Texts) put(raw []byte, doubt bool) {
 	t.some = true
 	one, ok := rawjson.String(raw)
@@ -47,7 +48,7 @@ func (t *Texts) put(raw []byte, doubt bool) {
 	t.values = append(t.values, raw)
 }
 
-// leaves yields those of all values, as long as it returns true.
+// leaves yields the leaves of all values until yield returns false.
 func (t *Texts) leaves(yield func(leaf string) bool) {
 	more := true
 	for _, v := range t.values {
@@ -61,7 +62,8 @@ func (t *Texts) leaves(yield func(leaf string) bool) {
 	}
 }
 
-// All returns the strings; of several also, at the end, all of them as one.
+// All returns the texts. If there are several leaves, the last text is all of them joined by
+// spaces.
 func (t *Texts) All() []string {
 	switch {
 	case t.weak && t.all == nil:
@@ -83,15 +85,15 @@ func (t *Texts) All() []string {
 	}
 }
 
-// Exceeds reports whether the leaves of a weak place are at least so many texts, or
-// all texts more bytes. It looks at no more of them than it must.
+// Exceeds reports whether the place is weak and has at least the given number of leaves, or its
+// texts have more than the given number of bytes in total. It reads no more leaves than necessary.
 func (t *Texts) Exceeds(texts, bytes int) bool {
 	n, size := 0, 0
 	t.leaves(func(leaf string) bool {
 		n, size = n+1, size+len(leaf)
 		return n < texts && size <= bytes
 	})
-	if n > 1 { // there is one more, with all in one
+	if n > 1 { // All adds the concatenation of the leaves
 		size += size + n - 1
 	}
 	return n >= texts || size > bytes

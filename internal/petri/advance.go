@@ -2,10 +2,9 @@ package petri
 
 import "slices"
 
-// Advance fires the structural transitions on m until nothing moves or a marking
-// comes back. It reports whether that happened within so many rounds; if not, m is
-// as it was. Which transitions compete is judged on the marking that present makes
-// of m.
+// Advance fires the structural transitions on m, round by round, until none can fire or a marking
+// repeats. It reports whether that happened within the given number of rounds; if not, m is
+// unchanged. Competition between transitions is judged on present(m) instead of m itself.
 func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Marking) Marking) bool {
 	start := slices.Clone(m)
 	seen := map[string]bool{string(m.AppendKey(nil)): true}
@@ -28,10 +27,10 @@ func (n *Net) AnyEnabled(m Marking, transitions []int) bool {
 	return slices.ContainsFunc(transitions, func(t int) bool { return n.Transitions[t].Enabled(m) })
 }
 
-// round fires, in order, the structural transitions that are enabled and compete
-// with no other; it reports whether one fired. What one of them enables waits
-// for the next round: its rivals would be enabled only then, and the order of
-// the declarations would decide between them.
+// round fires, in order, the structural transitions that are enabled in m and do not compete with
+// another one. It reports whether one fired. A transition that becomes enabled by such a firing has
+// to wait for the next round: its competitors may become enabled only later in this round, and then
+// the order of the declarations would decide between them.
 func (n *Net) round(m Marking, structural []int, present Marking) bool {
 	var room [8]int
 	ready := room[:0]
@@ -42,7 +41,7 @@ func (n *Net) round(m Marking, structural []int, present Marking) bool {
 	}
 	fired := false
 	for _, t := range ready {
-		if tr := &n.Transitions[t]; tr.Enabled(m) { // three can compete although no two of them do
+		if tr := &n.Transitions[t]; tr.Enabled(m) { // three transitions can compete although no two of them do
 			tr.Fire(m)
 			fired = true
 		}

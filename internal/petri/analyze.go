@@ -2,43 +2,44 @@ package petri
 
 import "slices"
 
-// DefaultLimit is the number of states after which a search stops by default.
+// DefaultLimit is the default maximum number of states that a search visits.
 const DefaultLimit = 100_000
 
-// Options are the bounds of [Analyze]. The zero value is ready to use.
+// Options are the bounds of [Analyze]. The zero value uses the defaults.
 type Options struct {
-	MaxStates int   // below 1: DefaultLimit
-	MaxBytes  int64 // of memory for states; 0: no bound
-	Terminal  []int // places in which it is right to stop
+	MaxStates int   // maximum number of states; below 1: DefaultLimit
+	MaxBytes  int64 // maximum memory for states; 0: unlimited
+	Terminal  []int // places where the net is allowed to stop
 
-	// Liveness asks for the transitions that can always happen again. Where the states
-	// are visited one by one, that takes about ten times as long as the search,
-	// and another 20 bytes or more a state, which MaxBytes does not bound. If
-	// Continue ends it, the answers of the search stand.
+	// Liveness asks for the transitions that can always fire again. When the states are visited one
+	// by one, this takes about ten times as long as the search and 20 bytes or more for each state,
+	// which MaxBytes does not bound. If Continue stops this phase, the results of the search remain
+	// valid.
 	Liveness bool
 
-	// Continue reports whether to go on. It is called now and then with the
-	// number of states so far. It may be nil.
+	// Continue reports whether Analyze should continue. It is called from time to time with the
+	// number of states found so far. It may be nil.
 	Continue func(states int) bool
 
-	counter int // a place with so many tokens is a counter; 0: largeCount
+	counter int // a place with at least this many tokens is a counter; 0: largeCount
 }
 
-// largeCount is from where on counters are worth their effort.
+// largeCount is the default number of tokens above which a place is treated as a counter; below it,
+// the effort is not worthwhile.
 const largeCount = 256
 
-// Stop says why a search ended.
+// Stop is the reason why a search ended.
 type Stop uint8
 
-// The reasons.
+// The reasons for the end of a search.
 const (
-	Finished   Stop = iota // everything was visited
-	StopStates             // at Options.MaxStates
-	StopMemory             // at Options.MaxBytes
-	StopAsked              // by Options.Continue
+	Finished   Stop = iota // all states were visited
+	StopStates             // Options.MaxStates was reached
+	StopMemory             // Options.MaxBytes was reached
+	StopAsked              // Options.Continue returned false
 )
 
-// Answer is yes, no, or not known.
+// Answer is yes, no or unknown.
 type Answer uint8
 
 // The answers.
@@ -48,58 +49,55 @@ const (
 	No
 )
 
-// An Analysis is what [Analyze] found out. Unless Stop is Finished it is about
-// a part of the states and proves nothing of the rest, but for what Bounded,
-// Unbounded, Pump and Invariants say. Of an unbounded net the states are not
-// counted, and Dead and Bounds come from its coverability.
+// An Analysis is the result of [Analyze]. Unless Stop is Finished, it describes only a part of the
+// states and proves nothing about the rest, except for Bounded, Unbounded, Pump and Invariants. For
+// an unbounded net, the states are not counted, and Dead and Bounds come from its coverability.
 type Analysis struct {
 	Stop      Stop
 	States    int   // distinct reachable markings
-	Edges     int   // pairs of a state and a transition that is enabled in it
-	Deadlocks int   // states in which nothing is enabled
-	Trapped   int   // those of them in which no terminal place is marked
-	Trap      []int // a shortest sequence of transitions into one of these; nil where it is not known
+	Edges     int   // pairs of a state and a transition enabled in it
+	Deadlocks int   // states without enabled transitions
+	Trapped   int   // deadlocks without a marked terminal place
+	Trap      []int // a shortest firing sequence into a trapped deadlock; nil if unknown
 	Dead      []int // transitions that are never enabled
-	Bounds    []int // the largest count of each place; Omega if unbounded
+	Bounds    []int // the largest token count of each place; Omega if unbounded
 
 	Bounded   Answer
-	Unbounded []int // places
-	Pump      *Pump // why the net is unbounded
+	Unbounded []int // unbounded places
+	Pump      *Pump // a proof that the net is unbounded
 
 	Invariants    []Invariant
-	AllInvariants bool // no others have minimal support
+	AllInvariants bool // Invariants contains all invariants of minimal support
 
-	// Every transition can always happen again, sooner or later. Without
-	// Options.Liveness it is No where a deadlock or a dead transition shows that,
-	// and Unknown elsewhere.
+	// Live is Yes if every transition can always fire again eventually. Without Options.Liveness,
+	// Live is No only if a deadlock or a dead transition proves that, and otherwise Unknown.
 	Live    Answer
-	NotLive []int // transitions that need not be able to, where Live is No; without Options.Liveness some of them
+	NotLive []int // if Live is No, transitions that are not live; without Options.Liveness, some of them
 
-	BytesPerState float64 // of the search, with its table
+	BytesPerState float64 // memory of the search per state, including its hash table
 }
 
-// A Pump proves that a net is unbounded: after Prefix, Cycle can be repeated
-// for ever, and each round adds tokens to Places and takes none from any.
+// A Pump proves that a net is unbounded: after Prefix, Cycle can be repeated forever, and each
+// repetition adds tokens to Places and removes none from any place.
 type Pump struct {
 	Places        []int
 	Prefix, Cycle []int // transitions
 }
 
-// Bounds on the searches for a proof of unboundedness: a quick look, and a
-// thorough one where the states were too many.
+// Bounds on the two searches for a proof of unboundedness: a quick one before the states are
+// visited, and a thorough one if there are too many states.
 const (
 	quickCover    = 500
 	thoroughCover = 20_000
-	maxCoverCells = 8_000_000 // counts in all markings of a cover
+	maxCoverCells = 8_000_000 // token counts in all markings of a cover
 )
 
-// Analyze finds out what a net can do from its initial marking. No count may
-// be negative, and none over 1<<40.
+// Analyze explores the behavior of a net from its initial marking. No token count of the initial
+// marking may be negative or larger than 1<<40.
 //
-// It looks for a proof that the net is bounded first: invariants over all
-// places, or a finite cover. A net that is not bounded is never searched.
-// Large counters that only go up and down by one are kept as ranges, so that
-// they do not cost their size.
+// Analyze first looks for a proof that the net is bounded: invariants that cover all places, or a
+// finite coverability graph. It never enumerates the states of an unbounded net. Large counters
+// that change only by one are stored as ranges, so that their cost does not depend on their size.
 func Analyze(n *Net, initial Marking, o Options) *Analysis {
 	a := &Analysis{}
 	a.Invariants, a.AllInvariants = Invariants(n, initial)
@@ -112,8 +110,8 @@ func Analyze(n *Net, initial Marking, o Options) *Analysis {
 	return a
 }
 
-// bound tries to decide whether the net is bounded, and returns the bounds
-// that are known before a search.
+// bound tries to decide whether the net is bounded and returns the bounds of the places that are
+// known before a search.
 func (a *Analysis) bound(n *Net, initial Marking) []int {
 	bounds := invariantBounds(n.Places, a.Invariants)
 	if !slices.Contains(bounds, -1) || n.NeverGrows() {
@@ -135,8 +133,8 @@ func coverBudget(n *Net, markings int) int {
 	return min(markings, maxCoverCells/max(1, n.Places))
 }
 
-// coverWhole describes an unbounded net. Where the cover cannot be completed
-// it says less: no dead transitions, and the unbounded places that it found.
+// coverWhole describes an unbounded net by its coverability. If the cover cannot be completed, the
+// result has no dead transitions and only the unbounded places found so far.
 func (a *Analysis) coverWhole(n *Net, initial Marking) {
 	c := newCover(n, initial, coverBudget(n, thoroughCover), false)
 	a.Pump, a.Bounded = c.pump, No
@@ -164,7 +162,7 @@ func unfired(fired []bool) []int {
 	return dead
 }
 
-// search visits every state.
+// search visits every reachable state.
 func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 	s := newSearch(n, initial, bounds)
 	a.Stop = s.run(o)
@@ -184,7 +182,7 @@ func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 	switch a.Stop {
 	case Finished:
 		a.Live, a.NotLive = s.liveness(o)
-	case StopStates, StopMemory: // there are too many states to find all deadlocks that way
+	case StopStates, StopMemory: // too many states to find all deadlocks in this way
 		d, _ := findDeadlocks(n, initial, bounds, o)
 		a.Deadlocks, a.Trapped = max(a.Deadlocks, d.stuck), max(a.Trapped, d.trapped)
 		if a.Trap == nil {
@@ -193,8 +191,8 @@ func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 	}
 }
 
-// Conserves reports whether the weighted sum of tokens is the same in every marking
-// that the net can reach. Weights are those of all places.
+// Conserves reports whether the weighted sum of tokens is the same in every reachable marking.
+// weights has one entry for each place.
 func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 	var changing []int // transitions
 	for i := range n.Transitions {
@@ -209,14 +207,14 @@ func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 	fires := slices.ContainsFunc(changing, func(t int) bool { return !slices.Contains(a.Dead, t) })
 	switch {
 	case a.Stop != Finished && (a.Bounded == No || !fires):
-		return Unknown // which of them can ever fire was not found out
+		return Unknown // it is unknown which of these transitions can ever fire
 	case fires:
 		return No
 	}
 	return Yes
 }
 
-// weigh returns the weighted sum of the tokens of the arcs.
+// weigh returns the weighted sum of the tokens that the arcs carry.
 func weigh(arcs []Arc, weights []int) int {
 	sum := 0
 	for _, a := range arcs {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// largeNets are those whose speed is compared, with their states: those of a report that
-// found the search too slow, and one of many transitions.
+// largeNets are the nets of the benchmarks with their numbers of states: those of a report that
+// found the search too slow, and one with many transitions.
 var largeNets = []struct {
 	name   string
 	states int
@@ -33,10 +33,9 @@ func largeNet(b *testing.B, name string) (*Net, Marking) {
 	return readNet(b, sharedNets, name).net()
 }
 
-// BenchmarkSearch visits the states of each net by the packed search and, in turn, by a
-// plain map of strings. It reports how many states each visits in a second
-// of the processor, and x-map, how many times as many the search does: at
-// least 5.
+// BenchmarkSearch visits the states of each net with the packed search and, for comparison, with a
+// plain map of strings. It reports the states per second of processor time for both, and their
+// ratio as x-map, which must be at least 5.
 func BenchmarkSearch(b *testing.B) {
 	for _, large := range largeNets {
 		b.Run(large.name, func(b *testing.B) {
@@ -60,7 +59,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// processorTime is what the process has used of the processors, after a collection.
+// processorTime returns the processor time used by the process, after a garbage collection.
 func processorTime(b *testing.B) time.Duration {
 	runtime.GC()
 	var used syscall.Rusage

@@ -1,13 +1,12 @@
 package petri
 
-// maxCounters is the number of counters that a box has ranges for.
+// maxCounters is the maximum number of counters in a net, and thus of ranges in a box.
 const maxCounters = 3
 
-// far is more than any count.
+// far is larger than any token count; as an upper bound it means "unbounded".
 const far = 1 << 50
 
-// box is a set of values of counters: each is in its range, independently of
-// the others. Counters that a net does not have are 0.
+// box is a set of counter values: the product of one range for each counter. Unused counters are 0.
 type box struct {
 	lo, hi [maxCounters]int
 }
@@ -24,7 +23,7 @@ func (b box) empty() bool {
 	return false
 }
 
-// and is the intersection.
+// and returns the intersection of b and o.
 func (b box) and(o box) box {
 	for c := range b.lo {
 		b.lo[c], b.hi[c] = max(b.lo[c], o.lo[c]), min(b.hi[c], o.hi[c])
@@ -56,7 +55,8 @@ func (d step) minus() step {
 	return d
 }
 
-// unit returns the only counter that the step moves, if it moves it by one.
+// unit returns the only counter that the step changes; ok is false unless the step changes exactly
+// one counter, by 1 or -1.
 func (d step) unit() (counter int, ok bool) {
 	for c, n := range d {
 		switch {
@@ -70,7 +70,7 @@ func (d step) unit() (counter int, ok bool) {
 	return counter, ok
 }
 
-// volume returns the number of values; false if there are too many to count.
+// volume returns the number of values in b; ok is false if the number is too large.
 func (b box) volume() (n int, ok bool) {
 	n = 1
 	for c := range b.lo {
@@ -86,8 +86,7 @@ func (b box) volume() (n int, ok bool) {
 	return n, true
 }
 
-// without appends to out the parts of b that are not in o, as boxes that have
-// nothing in common.
+// without appends the difference of b and o to out, as disjoint boxes.
 func (b box) without(o box, out []box) []box {
 	if b.and(o).empty() {
 		return append(out, b)
@@ -109,7 +108,7 @@ func (b box) without(o box, out []box) []box {
 	return out
 }
 
-// rest returns the parts of b outside all of the others.
+// rest returns b without the other boxes, as disjoint boxes.
 func (b box) rest(others []box) []box {
 	left := []box{b}
 	for _, o := range others {

@@ -18,7 +18,7 @@ type corpusNet struct {
 	}
 }
 
-// expected is what independent programs agree on about it.
+// expected holds the results that independent programs agree on.
 type expected struct {
 	States          *int
 	Edges           *int
@@ -34,8 +34,8 @@ const (
 	sharedNets = "../../../shared/nets"
 )
 
-// TestCorpus compares with nets whose properties independent programs agree
-// on. The largest take part where PETRIGATE_LARGE_NETS is set.
+// TestCorpus compares the results with known properties of nets, which independent programs agree
+// on. The largest nets run only if PETRIGATE_LARGE_NETS is set.
 func TestCorpus(t *testing.T) {
 	dir := sharedNets
 	if _, err := os.Stat(dir); err != nil {
@@ -110,7 +110,7 @@ func corpusArcs(number map[string]int, arcs [][2]any) []Arc {
 	return out
 }
 
-// compare is exact: every figure that is known has to be found.
+// compare requires every known figure to be found exactly.
 func (c *corpusNet) compare(t *testing.T, a *Analysis, want *expected) {
 	var dead, unbounded []string
 	for _, tr := range a.Dead {
@@ -152,7 +152,7 @@ func sameNames(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// checkInvariants holds the invariants against the transitions and the bounds.
+// checkInvariants checks the invariants against the transitions and the bounds.
 func checkInvariants(t *testing.T, n *Net, initial Marking, a *Analysis) {
 	t.Helper()
 	for _, inv := range a.Invariants {

@@ -5,23 +5,22 @@ import (
 	"slices"
 )
 
-// Bounds on the effort for counters. Where they do not suffice, the states are
-// visited one by one.
+// Bounds on the effort for counters. If they do not suffice, the states are visited one by one.
 const (
 	maxControls  = 2_000
 	maxBoxes     = 4_000
 	maxLoopSteps = 6
-	maxLoopWork  = 400 // edges that are followed to find the loops of a control
+	maxLoopWork  = 400 // edges that are followed to find the loops of one control
 )
 
-// counting explores a net in which a few places, the counters, hold many
-// tokens. The counts of the other places are a control; all values that the
-// counters can have in a control are kept as boxes. A loop of controls that
-// changes one counter by one moves it as far as it goes in one step, so that a
-// budget of a million costs as much as one of three.
+// counting explores a net where a few places, the counters, hold many tokens. The token counts of
+// the other places form a control; the counter values that are reachable in a control are stored as
+// boxes. A loop of controls that changes one counter by one is accelerated: one step adds all
+// values that repeating the loop reaches, so that a budget of a million costs as much as a budget
+// of three.
 type counting struct {
 	net      *Net
-	small    []int // places of the controls
+	small    []int // places that make up a control
 	counters []int
 	mirrors  []mirror
 
@@ -32,8 +31,8 @@ type counting struct {
 	fired    []bool
 }
 
-// mirror is a large place that an invariant ties to a counter: weight times the sum
-// of the two is the rest of the constant of the invariant.
+// mirror is a large place that an invariant ties to a counter: their sum times weight is the
+// constant of the invariant minus the weighted tokens of the small places.
 type mirror struct {
 	place, counter int
 	weight         int
@@ -41,15 +40,15 @@ type mirror struct {
 }
 
 type control struct {
-	marking  Marking // of the small places; the others are 0
+	marking  Marking // of the small places; the other places are 0
 	expanded bool
 	out, in  []move
 	looped   bool
-	loops    []move // ways back to the control that move one counter by one
-	boxes    []box  // what the counters can be; they have nothing in common
+	loops    []move // loops from the control to itself that change one counter by one
+	boxes    []box  // reachable counter values, disjoint
 }
 
-// move leads from one control to another, where the counters are in guard.
+// move leads from one control to another for the counter values in guard.
 type move struct {
 	transition int
 	to         int
@@ -57,8 +56,8 @@ type move struct {
 	step       step
 }
 
-// newCounting chooses the counters among the places with at least so many
-// tokens; nil if the net is not of this kind.
+// newCounting chooses as counters the places with at least the given number of tokens. It returns
+// nil if the net has no such places or too many of them.
 func newCounting(n *Net, initial Marking, bounds []int, invariants []Invariant, least int) *counting {
 	c := &counting{net: n, index: make(map[string]int), fired: make([]bool, len(n.Transitions))}
 	large := make([]bool, n.Places)
@@ -98,7 +97,8 @@ func newCounting(n *Net, initial Marking, bounds []int, invariants []Invariant, 
 	return c
 }
 
-// pair is an invariant over exactly two large places of the same weight.
+// pair returns the two large places of an invariant that has exactly two, if both have the same
+// weight.
 func pair(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
 	var found []Arc
 	for _, w := range inv.Weights {
@@ -112,7 +112,7 @@ func pair(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
 	return found[0].Place, found[1].Place, found[0].Weight, true
 }
 
-// control returns the number of the control with marking m.
+// control returns the index of the control with marking m, and adds the control if necessary.
 func (c *counting) control(m Marking) int {
 	key := string(m.AppendKey(nil))
 	i, ok := c.index[key]
@@ -125,7 +125,7 @@ func (c *counting) control(m Marking) int {
 	return i
 }
 
-// expand finds the moves out of a control.
+// expand computes the moves out of a control, once.
 func (c *counting) expand(u int) {
 	from := c.controls[u]
 	if from.expanded || c.failed {
@@ -145,7 +145,7 @@ func (c *counting) expand(u int) {
 	}
 }
 
-// fire returns the control after t.
+// fire returns the marking of the control after t; ok is false if a small place has too few tokens.
 func (c *counting) fire(t int, m Marking) (Marking, bool) {
 	tr := &c.net.Transitions[t]
 	for _, place := range c.small {
@@ -160,7 +160,7 @@ func (c *counting) fire(t int, m Marking) (Marking, bool) {
 	return next, true
 }
 
-// guard returns the counters that enable t, and how it moves them.
+// guard returns the counter values that enable t, and the change of the counters by t.
 func (c *counting) guard(t int, m Marking) (box, step) {
 	tr := &c.net.Transitions[t]
 	var guard box
@@ -178,16 +178,16 @@ func (c *counting) guard(t int, m Marking) (box, step) {
 	return guard, d
 }
 
-// total returns the sum of the mirror and its counter.
+// total returns the sum of the mirror and its counter in the control with marking m.
 func (r *mirror) total(m Marking) int {
 	left := r.invariant.Constant
 	for _, w := range r.invariant.Weights {
-		left -= w.Weight * m[w.Place] // the large ones are 0 in m
+		left -= w.Weight * m[w.Place] // large places are 0 in m
 	}
 	return left / r.weight
 }
 
-// insert adds the values of b to a control and hands on those that are new.
+// insert adds the values of b to a control and appends the new ones to queue.
 func (c *counting) insert(u int, b box, queue []place) []place {
 	at := c.controls[u]
 	for _, part := range b.rest(at.boxes) {
@@ -201,13 +201,14 @@ func (c *counting) insert(u int, b box, queue []place) []place {
 	return queue
 }
 
-// place is a box in a control.
+// place is a box of counter values in a control.
 type place struct {
 	control int
 	box     box
 }
 
-// run follows all values of the counters. It reports whether it came to an end.
+// run explores all reachable values of the counters. It reports whether it finished within the
+// bounds.
 func (c *counting) run(o *Options) bool {
 	queue := []place{{0, c.controls[0].boxes[0]}}
 	for ; len(queue) > 0 && !c.failed; queue = queue[1:] {
@@ -231,8 +232,8 @@ func (c *counting) run(o *Options) bool {
 	return !c.failed
 }
 
-// repeat returns the values that a loop reaches from r in any number of runs. r is
-// within its guard.
+// repeat returns the values reached from r by one or more repetitions of the loop e. r must lie
+// within the guard of e.
 func (e *move) repeat(r box) box {
 	i, _ := e.step.unit()
 	if e.step[i] < 0 {
@@ -243,7 +244,7 @@ func (e *move) repeat(r box) box {
 	return r
 }
 
-// loopsOf returns the short ways from u back to u that move one counter by one.
+// loopsOf returns the short loops from u to u that change one counter by one.
 func (c *counting) loopsOf(u int) []move {
 	at := c.controls[u]
 	if at.looped {
@@ -255,7 +256,7 @@ func (c *counting) loopsOf(u int) []move {
 	return at.loops
 }
 
-// all has every value of the counters.
+// all returns the box of all counter values.
 func (c *counting) all() (all box) {
 	for i := range c.counters {
 		all.hi[i] = far
@@ -268,7 +269,8 @@ type loopFinder struct {
 	home, work int
 }
 
-// follow extends the way so far by each move out of u.
+// follow extends the path so far by each move out of u, and records the loops that return to the
+// home control.
 func (f *loopFinder) follow(u int, so move, path []int) {
 	f.expand(u)
 	path = append(path, u)
@@ -290,8 +292,8 @@ func (f *loopFinder) follow(u int, so move, path []int) {
 	}
 }
 
-// count explores the net by its counters. It reports whether that could be
-// done; then the analysis is complete.
+// count explores the net by its counters. It reports whether that succeeded; if so, the analysis is
+// complete.
 func (a *Analysis) count(n *Net, initial Marking, bounds []int, o *Options) bool {
 	c := newCounting(n, initial, bounds, a.Invariants, cmp.Or(o.counter, largeCount))
 	if c == nil || !c.run(o) || !a.tally(c, o) {
@@ -302,7 +304,7 @@ func (a *Analysis) count(n *Net, initial Marking, bounds []int, o *Options) bool
 	a.BytesPerState = float64(c.boxes*48) / float64(a.States)
 	switch {
 	case a.Deadlocks > 0 && len(n.Transitions) > 0:
-		a.Live, a.NotLive = No, unfired(make([]bool, len(n.Transitions))) // none
+		a.Live, a.NotLive = No, unfired(make([]bool, len(n.Transitions))) // no transition is live
 	case o.Liveness:
 		a.Live, a.NotLive = c.liveness()
 	case len(a.Dead) > 0:
@@ -311,8 +313,8 @@ func (a *Analysis) count(n *Net, initial Marking, bounds []int, o *Options) bool
 	return true
 }
 
-// tally counts states, edges and deadlocks. It reports whether they are few
-// enough to be counted, and none is without bound.
+// tally counts states, edges and deadlocks. It reports whether all counters are bounded and the
+// numbers are small enough to be exact; otherwise it sets the numbers to 0.
 func (a *Analysis) tally(c *counting, o *Options) bool {
 	exact := true
 	add := func(to *int, b box) {
@@ -347,8 +349,7 @@ func (a *Analysis) tally(c *counting, o *Options) bool {
 	return exact
 }
 
-// terminal returns the values of the counters that mark a terminal place in the
-// control u.
+// terminal returns the counter values that mark a terminal place in the control u.
 func (c *counting) terminal(u *control, places []int) []box {
 	var marked []box
 	for _, p := range places {
@@ -365,7 +366,7 @@ func (c *counting) terminal(u *control, places []int) []box {
 	return marked
 }
 
-// bounds returns the largest counts.
+// bounds returns the largest token count of each place.
 func (c *counting) bounds() []int {
 	bounds := make([]int, c.net.Places)
 	for _, u := range c.controls {
@@ -384,8 +385,8 @@ func (c *counting) bounds() []int {
 	return bounds
 }
 
-// liveness goes backwards from where each transition is enabled: it is live if
-// all states are met.
+// liveness decides for each transition whether it is live. It searches backwards from the states
+// that enable the transition: the transition is live if this search meets every reachable state.
 func (c *counting) liveness() (Answer, []int) {
 	var lost []int
 	for t := range c.net.Transitions {
@@ -403,15 +404,15 @@ func (c *counting) liveness() (Answer, []int) {
 	return live(lost)
 }
 
-// before returns the values of the counters in each control from which t can become
-// enabled. They may include values that are not reachable.
+// before returns, for each control, the counter values that can lead to a state enabling t. They
+// may include unreachable values.
 func (c *counting) before(t int) (met [][]box, ok bool) {
 	met = make([][]box, len(c.controls))
 	top := c.top()
 	var queue []place
 	boxes := 0
 	insert := func(u int, b box) {
-		if len(c.controls[u].boxes) == 0 { // it is not reachable
+		if len(c.controls[u].boxes) == 0 { // unreachable
 			return
 		}
 		for _, part := range b.and(top).rest(met[u]) {
@@ -447,7 +448,7 @@ func (c *counting) before(t int) (met [][]box, ok bool) {
 	return met, boxes <= maxBoxes
 }
 
-// top has all values that the counters have anywhere.
+// top returns the smallest box from 0 that contains all reachable counter values.
 func (c *counting) top() box {
 	var top box
 	for _, u := range c.controls {

@@ -68,7 +68,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestCountersDoNotCostTheirSize has budgets of a million.
+// TestCountersDoNotCostTheirSize uses budgets of a million.
 func TestCountersDoNotCostTheirSize(t *testing.T) {
 	const n = 1_000_000
 	for name, want := range map[string]struct {
@@ -115,7 +115,7 @@ func TestCountersStopWhenAsked(t *testing.T) {
 	}
 }
 
-// TestCountersFallBack has ranges with gaps, which are too many boxes.
+// TestCountersFallBack uses ranges with gaps, which need too many boxes.
 func TestCountersFallBack(t *testing.T) {
 	n, m := counterNets["a budget that buys another"](100_000)
 	if a := Analyze(n, m, Options{MaxStates: 1000}); a.Stop != StopStates || a.States != 1000 || a.Bounded != Yes {

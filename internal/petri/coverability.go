@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Omega is the number of tokens of a place that can have any number.
+// Omega is the token count of an unbounded place.
 const Omega = math.MaxInt
 
-// FindPump proves that a net is unbounded, if it can with bounded effort.
+// FindPump returns a proof that the net is unbounded, or nil if it finds none within its bounds.
 func FindPump(n *Net, initial Marking) *Pump {
 	invariants, _ := Invariants(n, initial)
 	if n.NeverGrows() || !slices.Contains(invariantBounds(n.Places, invariants), -1) {
@@ -17,37 +17,35 @@ func FindPump(n *Net, initial Marking) *Pump {
 	return newCover(n, initial, coverBudget(n, thoroughCover), true).pump
 }
 
-// A cover is a search for the markings that the reachable ones do not exceed:
-// the procedure of Karp and Miller. A marking that strictly covers one on the
-// way to it proves that the places in which it is larger are unbounded, and
-// gets Omega there.
+// A cover is a coverability search after Karp and Miller. If a new marking is strictly larger than
+// one of its ancestors, the places that grew are unbounded and get Omega.
 //
-// A new marking that an earlier one covers is not followed: what it could lead
-// to, the earlier one leads to as well. No marking is ever taken back, so this
-// is safe (it is not where old markings are pruned), and on each path the
-// markings cannot grow for ever without one covering another.
+// A new marking that an earlier one covers is not expanded, because the earlier one leads to at
+// least as large markings. Existing markings are never removed, so this pruning is sound (pruning
+// old markings is not). The search terminates because on each path the markings cannot grow forever
+// without one covering another.
 type cover struct {
 	net      *Net
 	nodes    []node
 	fired    []bool
-	pump     *Pump // the first that was found
-	work     int   // comparisons that may still be made
+	pump     *Pump // the first pump found
+	work     int   // remaining comparisons
 	complete bool
 }
 
-// node is a marking and how the search came to it: by a transition from its parent.
+// node is a marking with its parent and the transition between them.
 type node struct {
 	marking    Marking
-	sum        int // of all tokens; Omega counts as much as anything can
-	parent, by int // -1 for the initial marking
+	sum        int // sum of all tokens; Omega counts as omegaSum
+	parent, by int // -1 in the initial marking
 }
 
-// omegaSum is the contribution of an unbounded place to a sum, so that a marking
-// with more of them never has the smaller sum.
+// omegaSum is the contribution of an unbounded place to a sum. It is large enough that a marking
+// with more unbounded places never has the smaller sum.
 const omegaSum = 1 << 40
 
-// newCover searches until it is complete, or has so many markings, or where
-// first is set until there is a pump.
+// newCover runs the search until it is complete or exceeds the given number of markings; if first
+// is set, it also stops at the first pump.
 func newCover(n *Net, initial Marking, markings int, first bool) *cover {
 	c := &cover{net: n, fired: make([]bool, len(n.Transitions)), work: 200 * markings}
 	c.nodes = []node{{slices.Clone(initial), total(initial), -1, -1}}
@@ -63,7 +61,7 @@ func newCover(n *Net, initial Marking, markings int, first bool) *cover {
 	return c
 }
 
-// total returns the sum of all tokens of m.
+// total returns the sum of all tokens in m, with Omega as omegaSum.
 func total(m Marking) (sum int) {
 	for _, tokens := range m {
 		sum += min(tokens, omegaSum)
@@ -71,7 +69,7 @@ func total(m Marking) (sum int) {
 	return sum
 }
 
-// fire follows t from marking i.
+// fire fires t in the marking of node i and adds the result unless it is covered.
 func (c *cover) fire(i, t int) {
 	tr, from := &c.net.Transitions[t], c.nodes[i].marking
 	if !tr.Enabled(from) {
@@ -91,7 +89,7 @@ func (c *cover) fire(i, t int) {
 	}
 }
 
-// accelerate raises what grew since a marking on the way here.
+// accelerate sets to Omega the places of m that grew since an ancestor that m covers.
 func (c *cover) accelerate(m Marking, parent, by int) {
 	for a := parent; a >= 0; a = c.nodes[a].parent {
 		c.work--
@@ -105,7 +103,7 @@ func (c *cover) accelerate(m Marking, parent, by int) {
 				grown = append(grown, place)
 			}
 		}
-		if len(grown) > 0 && c.pump == nil { // there is no Omega yet, so the path can be run as it is
+		if len(grown) > 0 && c.pump == nil { // no marking has Omega yet, so the path can be fired
 			c.pump = &Pump{Places: grown, Prefix: c.path(a), Cycle: append(c.path(parent), by)}
 			c.pump.Cycle = c.pump.Cycle[len(c.pump.Prefix):]
 		}
@@ -115,7 +113,7 @@ func (c *cover) accelerate(m Marking, parent, by int) {
 	}
 }
 
-// covered reports whether m adds nothing to what is there.
+// covered reports whether a marking of the cover is at least as large as m in every place.
 func (c *cover) covered(m Marking, sum int) bool {
 	for i := range c.nodes {
 		if c.nodes[i].sum < sum {
@@ -138,8 +136,8 @@ func (c *cover) path(i int) []int {
 	return path
 }
 
-// bounds returns the largest counts, Omega for unbounded places. They are exact if
-// the search is complete.
+// bounds returns the largest token count of each place, Omega for unbounded places. The counts are
+// exact if the search is complete.
 func (c *cover) bounds() []int {
 	bounds := make([]int, c.net.Places)
 	for i := range c.nodes {

@@ -10,7 +10,7 @@ import (
 func weighted(in, out []Arc) Transition { return Transition{In: in, Out: out} }
 
 func TestDeadlocksWhereAllCompete(t *testing.T) {
-	// No set of transitions that are enough to look at is small.
+	// No stubborn set of this net is small.
 	n := &Net{Places: 2}
 	for range maxSet + 100 {
 		n.Transitions = append(n.Transitions, trans([]int{0}, []int{1}))
@@ -21,8 +21,7 @@ func TestDeadlocksWhereAllCompete(t *testing.T) {
 }
 
 func TestCountsThatNoLaneHolds(t *testing.T) {
-	// Neither invariants nor a quick cover say how many the places can hold, so
-	// their lanes begin narrow.
+	// Neither invariants nor a quick cover bound the places, so their lanes start narrow.
 	n := &Net{Places: 5, Transitions: []Transition{
 		trans([]int{0}, []int{1}), trans([]int{0}, nil), trans([]int{1}, []int{2}), trans([]int{1}, nil), trans([]int{2}, nil),
 		weighted([]Arc{{3, 1}}, []Arc{{4, 1 << 60}}), weighted([]Arc{{4, 1 << 60}}, nil),

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// TestNoPlaces: a net without places has one state, in which everything is
-// enabled that there is.
+// TestNoPlaces checks that a net without places has one state and that all its transitions are
+// enabled there.
 func TestNoPlaces(t *testing.T) {
 	for _, transitions := range [][]petri.Transition{nil, {{}}} {
 		a := petri.Analyze(&petri.Net{Transitions: transitions}, petri.Marking{}, petri.Options{})

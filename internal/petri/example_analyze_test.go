@@ -45,7 +45,7 @@ func ExampleOptions() {
 	// true 4 true
 }
 
-// Whoever is busy has a key, and nobody gets lost.
+// Every busy worker has a key, and the number of workers stays the same.
 func ExampleInvariants() {
 	places := []string{idle: "idle", busy: "busy", key: "key"}
 	found, all := petri.Invariants(&mutex, petri.Marking{idle: 3, key: 1})
@@ -67,7 +67,7 @@ func ExampleConserves() {
 	tokens := []int{idle: 1, busy: 1, key: 1}
 	fmt.Println(petri.Conserves(&mutex, start, workers, petri.Options{}) == petri.Yes)
 	fmt.Println(petri.Conserves(&mutex, start, tokens, petri.Options{}) == petri.No)
-	locked := petri.Marking{idle: 3, key: 0} // nobody can enter
+	locked := petri.Marking{idle: 3, key: 0} // no worker can enter
 	fmt.Println(petri.Conserves(&mutex, locked, tokens, petri.Options{}) == petri.Yes)
 	// Output:
 	// true

@@ -42,8 +42,8 @@ func ExampleTransition_Fire() {
 	// [1 1 0] false
 }
 
-// A call that is under way has taken its tokens and not put any: it puts them, or
-// gives back what it took.
+// A call in flight has taken its tokens but not produced any: it either produces them or gives back
+// the tokens that it took.
 func ExampleTransition_Take() {
 	m := petri.Marking{idle: 1, key: 1}
 	t := &mutex.Transitions[enter]
@@ -60,7 +60,7 @@ func ExampleTransition_Take() {
 	// [0 1 0]
 }
 
-// A refill that is late comes several times at once, up to what the place may have.
+// An overdue refill fires several times at once, up to the capacity of the place.
 func ExampleTransition_FireTimes() {
 	const spent, budget = 0, 1
 	refill := petri.Transition{In: petri.Arcs([]int{spent}), Out: petri.Arcs([]int{budget})}
@@ -71,7 +71,7 @@ func ExampleTransition_FireTimes() {
 	// Output: 3 [4 5]
 }
 
-// Left counts what a firing uses up; what it puts back on its own inputs stays.
+// Left counts the tokens that a firing uses up; tokens that it returns to its own inputs remain.
 func ExampleTransition_Left() {
 	const ready, budget = 0, 1
 	call := petri.Transition{In: petri.Arcs([]int{ready, budget}), Out: petri.Arcs([]int{ready})}
@@ -97,7 +97,7 @@ func ExampleTransition_Clash() {
 	// 2 false
 }
 
-// What opens brings the token for which use waits.
+// The transition open produces the token that use waits for.
 func ExampleTransition_Brings() {
 	opens := petri.Transition{Out: []petri.Arc{{Place: 0, Weight: 1}}}
 	use := petri.Transition{In: []petri.Arc{{Place: 0, Weight: 1}}}
@@ -105,8 +105,8 @@ func ExampleTransition_Brings() {
 	// Output: true false
 }
 
-// One worker is busy, and nobody can open. Holds says whose firings have taken what is
-// missing, Touches whose firings change what a transition needs.
+// One worker is busy, and no other can enter. Holds tells which transition's firings have taken the
+// missing tokens, Touches which firings change the inputs of a transition.
 func ExampleTransition_Holds() {
 	open := petri.Transition{In: petri.Arcs([]int{key}), Out: petri.Arcs([]int{key})}
 	m := petri.Marking{idle: 1, busy: 1, key: 0}
@@ -132,7 +132,7 @@ func ExampleMarking_AppendKey() {
 	// [2 0 1] true
 }
 
-// All that three workers with one key can do, and what is enabled where.
+// All reachable markings of three workers with one key, and the transitions enabled in each.
 func ExampleNet_Reachable() {
 	for m, enabled := range mutex.Reachable(petri.Marking{idle: 3, key: 1}) {
 		fmt.Println(m, "enter:", slices.Contains(enabled, enter), "leave:", slices.Contains(enabled, leave))

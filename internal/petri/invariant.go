@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// An Invariant is a weighted sum of tokens that no transition changes. All
-// weights are above 0; the places are in order.
+// An Invariant is a place invariant: a weighted sum of tokens that no transition changes. All
+// weights are positive, and Weights is sorted by place.
 type Invariant struct {
 	Weights  []Arc
 	Constant int // the sum in the initial marking
 }
 
-// Bounds on the effort for invariants. There can be exponentially many.
+// Bounds on the effort for invariants; their number can be exponential.
 const (
 	maxRows          = 400
 	maxInvariantWork = 40_000_000
@@ -26,11 +26,12 @@ const (
 	maxWeight        = math.MaxInt32
 )
 
-// Invariants finds the minimal place invariants (semiflows) of a net by the
-// algorithm of Farkas, with bounded effort. What it returns holds in any case;
-// all reports whether no others have minimal support.
+// Invariants computes the minimal place invariants (semiflows) of a net with the algorithm of
+// Farkas, with bounded effort. Every returned invariant holds; all reports whether found contains
+// every invariant of minimal support.
 //
-// In a net that is too large for that, it finds the places that never change.
+// If the net is too large for the algorithm, Invariants returns the places that no transition
+// changes.
 func Invariants(n *Net, initial Marking) (found []Invariant, all bool) {
 	columns := distinctEffects(n)
 	if n.Places*(n.Places+len(columns)) > maxFarkasCells {
@@ -59,7 +60,7 @@ func Invariants(n *Net, initial Marking) (found []Invariant, all bool) {
 	return found, !f.cut
 }
 
-// invariantBounds returns the bounds of places that follow, or -1.
+// invariantBounds returns the bounds of the places that follow from the invariants; -1 if unknown.
 func invariantBounds(places int, invariants []Invariant) []int {
 	bounds := slices.Repeat([]int{-1}, places)
 	for _, inv := range invariants {
@@ -72,20 +73,21 @@ func invariantBounds(places int, invariants []Invariant) []int {
 	return bounds
 }
 
-// farkas holds combinations of places. Column by column, those whose effects
-// there have opposite signs are added up to 0, and the rest is dropped.
+// farkas is the state of the algorithm of Farkas: its rows are linear combinations of places. The
+// algorithm eliminates one column after the other: it adds pairs of rows with opposite signs in the
+// column, so that the column becomes 0, and drops the original rows.
 type farkas struct {
 	rows []farkasRow
 	open []int // columns that are not 0 in some row
 	work int
-	cut  bool // something was given up
+	cut  bool // something was dropped because of a bound
 }
 
 type farkasRow struct {
-	numbers []int    // the effect and the weights, one after the other
+	numbers []int    // effect followed by weights
 	effect  []int    // of each distinct transition
-	weights []int    // of the places
-	support []uint64 // places with a weight
+	weights []int    // of each place
+	support []uint64 // bit set of the places with a nonzero weight
 }
 
 func newRow(columns, places int) farkasRow {
@@ -93,7 +95,7 @@ func newRow(columns, places int) farkasRow {
 	return farkasRow{numbers: n, effect: n[:columns], weights: n[columns:], support: make([]uint64, (places+63)/64)}
 }
 
-// unmoved returns the places that no transition changes.
+// unmoved returns one invariant for each place that no transition changes.
 func unmoved(n *Net, initial Marking, columns [][]Arc) (found []Invariant) {
 	moved := make([]bool, n.Places)
 	for _, effect := range columns {
@@ -126,8 +128,9 @@ func newFarkas(n *Net, columns [][]Arc) *farkas {
 	return f
 }
 
-// distinctEffects returns the effects of the transitions on the places, each once,
-// whatever its sign. They are sparse: a net with many places has many transitions.
+// distinctEffects returns the effects of the transitions on the places, without duplicates; effects
+// that differ only in sign count as equal. They are sparse because a net with many places has many
+// transitions.
 func distinctEffects(n *Net) [][]Arc {
 	var columns [][]Arc
 	seen := make(map[string]bool)
@@ -151,7 +154,7 @@ func distinctEffects(n *Net) [][]Arc {
 	return columns
 }
 
-// effect returns the changes of a firing, in the order of the places.
+// effect returns the change of each place by a firing of t, sorted by place.
 func (t *Transition) effect() []Arc {
 	var effect []Arc
 	for _, a := range t.In {
@@ -168,7 +171,7 @@ func (t *Transition) effect() []Arc {
 	return effect
 }
 
-// eliminate makes one more column 0. It reports whether there is another.
+// eliminate makes one more column 0. It reports whether it should be called again.
 func (f *farkas) eliminate() bool {
 	column, ok := f.cheapest()
 	if !ok {
@@ -200,8 +203,8 @@ func (f *farkas) eliminate() bool {
 	return true
 }
 
-// cheapest chooses the column that makes the fewest rows, and forgets columns
-// that are 0.
+// cheapest returns the column whose elimination makes the fewest rows, and removes zero columns
+// from f.open.
 func (f *farkas) cheapest() (column int, ok bool) {
 	best := math.MaxInt
 	open := f.open[:0]
@@ -231,7 +234,8 @@ func (f *farkas) cheapest() (column int, ok bool) {
 	return column, len(open) > 0
 }
 
-// combine adds two rows so that the column becomes 0.
+// combine returns a positive combination of two rows whose column is 0. It fails if a number
+// becomes too large.
 func (f *farkas) combine(a, b *farkasRow, column int) (farkasRow, bool) {
 	f.work += len(a.numbers)
 	x, y := -b.effect[column], a.effect[column]
@@ -255,8 +259,9 @@ func (f *farkas) combine(a, b *farkasRow, column int) (farkasRow, bool) {
 	return r, true
 }
 
-// keep adds r unless a row of smaller support makes it superfluous, and drops
-// rows that r makes superfluous. Of too many rows it gives up the longest.
+// keep adds r unless the support of another row is a subset of its support, and drops the rows
+// whose supports contain that of r. If there are too many rows, it drops the one with the largest
+// support.
 func (f *farkas) keep(rows []farkasRow, r farkasRow) []farkasRow {
 	f.work += len(rows) * len(r.support)
 	for i := range rows {
@@ -279,7 +284,7 @@ func (f *farkas) keep(rows []farkasRow, r farkasRow) []farkasRow {
 	return rows
 }
 
-// within reports whether every place of a is one of b.
+// within reports whether a is a subset of b.
 func within(a, b []uint64) bool {
 	for w := range a {
 		if a[w]&^b[w] != 0 {
@@ -297,7 +302,7 @@ func size(support []uint64) int {
 	return n
 }
 
-// gcd is never negative.
+// gcd returns the greatest common divisor, which is never negative.
 func gcd(a, b int) int {
 	for b != 0 {
 		a, b = b, a%b
@@ -305,7 +310,7 @@ func gcd(a, b int) int {
 	return max(a, -a)
 }
 
-// Text returns the invariant as a sum of places, by their names.
+// Text returns the invariant as an equation over place names, such as "idle + 2 busy = 3".
 func (inv Invariant) Text(places []string) string {
 	terms := make([]string, len(inv.Weights))
 	for i, w := range inv.Weights {

@@ -2,26 +2,26 @@ package petri
 
 import "math/bits"
 
-// maxKnown is the number of transitions above which a search looks up every
-// successor.
+// maxKnown limits the number of transitions: in a net with more transitions, the search does not
+// remember known successors and looks up every one.
 const maxKnown = 256
 
-// known holds, for each state that waits to be expanded, transitions whose
-// successors are in the set of states already, so that they need no lookup.
+// known stores, for each state that waits to be expanded, the transitions whose successors are
+// already in the state set, so that they need no lookup.
 //
-// Say t and u lead from p to q and s, and p has tokens for both at once. Then u leads
-// from q where t leads from s. If q was found before s, it is expanded before s,
-// and that state is there when the turn of s comes. Of all the edges of a net with much
-// concurrency, only little more than one for each state is left to look up.
+// Suppose that t leads from p to q, u leads from p to s, and p has tokens for both at once. Then u
+// leads from q to the same state as t from s. If q was found before s, q is expanded before s, so
+// that state is in the set when s is expanded. In a net with much concurrency, this leaves little
+// more than one lookup for each state.
 type known struct {
-	words int      // of a set of transitions; 0: the search does without
-	ring  []uint64 // the sets of the waiting states; of state i at i modulo its length
-	size  int      // of the ring, in sets; a power of 2
-	clash []uint64 // of each transition, those that take from one of its inputs
-	twins []uint64 // transitions with the effect of an earlier one
+	words int      // size of a set of transitions; 0: known is not used
+	ring  []uint64 // the sets of the waiting states; the set of state i is at i modulo size
+	size  int      // number of sets in the ring, a power of 2
+	clash []uint64 // for each transition, the transitions that share an input place with it
+	twins []uint64 // transitions with the same effect as an earlier one
 
-	set  []uint64 // the transitions from the state at hand to known states
-	news []int32  // those that led from it to new ones, in their order
+	set  []uint64 // transitions from the current state to known states
+	news []int32  // transitions from the current state to new states, in order
 }
 
 func newKnown(n *Net) *known {
@@ -48,11 +48,11 @@ func newKnown(n *Net) *known {
 
 func (k *known) clashOf(t int) []uint64 { return k.clash[t*k.words:][:k.words] }
 
-// of returns the set of a waiting state.
+// of returns the set of transitions of a waiting state.
 func (k *known) of(state int) []uint64 { return k.ring[state&(k.size-1)*k.words:][:k.words] }
 
-// reserve makes room for the set of the next state. It reports whether there is
-// memory for that.
+// reserve makes room for the set of the next state. It reports whether the memory bound allows
+// that.
 func (s *search) reserve() bool {
 	k, waiting := s.known, s.states.len()-s.expanded
 	if waiting < k.size || k.words == 0 {
@@ -69,7 +69,7 @@ func (s *search) reserve() bool {
 	return true
 }
 
-// competes reports whether t and u take from the same place.
+// competes reports whether t and u share an input place.
 func (t *Transition) competes(u *Transition) bool {
 	for _, a := range t.In {
 		if weight(u.In, a.Place) > 0 {
@@ -79,7 +79,7 @@ func (t *Transition) competes(u *Transition) bool {
 	return false
 }
 
-// sameEffect reports whether t and u change every marking alike.
+// sameEffect reports whether t and u change every marking in the same way.
 func (t *Transition) sameEffect(u *Transition) bool {
 	for _, arcs := range [][]Arc{t.In, t.Out, u.In, u.Out} {
 		for _, a := range arcs {
@@ -91,7 +91,7 @@ func (t *Transition) sameEffect(u *Transition) bool {
 	return true
 }
 
-// begin takes the set of the state at hand.
+// begin loads the set of the state that is about to be expanded.
 func (k *known) begin(state int) {
 	k.news = k.news[:0]
 	if k.words > 0 {
@@ -99,15 +99,16 @@ func (k *known) begin(state int) {
 	}
 }
 
-// add notes that t leads from the state at hand to one that was found before.
+// add records that t leads from the current state to a known one.
 func (k *known) add(t int32) {
 	if k.words > 0 && k.twins[t/64]>>(t%64)&1 == 0 {
 		k.set[t/64] |= 1 << (t % 64)
 	}
 }
 
-// spread gives each new successor of a state those transitions as known that lead from the
-// state to one found before the successor, and do not take what led to it.
+// spread initializes the set of each new successor of the state. The successor reached by u gets
+// the transitions that lead from the state to a state found before the successor and that are
+// enabled together with u.
 func (s *search) spread(state int) {
 	k := s.known
 	first := s.states.len() - len(k.news)
@@ -126,7 +127,7 @@ func (s *search) spread(state int) {
 	}
 }
 
-// enabledWith reports whether a state has tokens for t and u at once, where u is enabled.
+// enabledWith reports whether a state has enough tokens for t and u at once. u must be enabled.
 func (s *search) enabledWith(t, u *firing, key []uint64) bool {
 	copy(s.rest, key)
 	for _, p := range u.parts {

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// TestKnownSuccessors: a search looks up little more than one edge for each state, and
-// counts all of them.
+// TestKnownSuccessors checks that a search looks up little more than one edge for each state, and
+// still counts all edges.
 func TestKnownSuccessors(t *testing.T) {
-	const switches, parallel = 12, 2 // of transitions that do the same
+	const switches, parallel = 12, 2 // transitions with the same effect
 	n := &Net{Places: 2 * switches}
 	m := make(Marking, n.Places)
 	for i := range switches {
@@ -30,8 +30,8 @@ func TestKnownSuccessors(t *testing.T) {
 	if s.states.len() != states || s.edges != parallel*switches*states/2 {
 		t.Errorf("%d states, %d edges", s.states.len(), s.edges)
 	}
-	// Each state but the first is found by one lookup; those of the second transition that
-	// does the same are always made.
+	// Each state but the first is found by one lookup; the successors by the second transition with
+	// the same effect are always looked up.
 	if most := states + switches*states/2; lookups > most {
 		t.Errorf("%d lookups, more than %d", lookups, most)
 	}
@@ -40,8 +40,8 @@ func TestKnownSuccessors(t *testing.T) {
 	}
 }
 
-// TestKnownOfManyTransitions: nets with more transitions than a set has are searched
-// without, and those with fewer alike.
+// TestKnownOfManyTransitions checks that a net with more than maxKnown transitions is searched
+// without the sets, with the same results as a smaller one.
 func TestKnownOfManyTransitions(t *testing.T) {
 	for _, more := range []int{10, 70, maxKnown} {
 		n, m := ring(5, 3)
@@ -55,7 +55,8 @@ func TestKnownOfManyTransitions(t *testing.T) {
 	}
 }
 
-// TestNoMemoryForKnown: where only the sets find no room, the search ends.
+// TestNoMemoryForKnown checks that the search ends if there is memory for the states but not for
+// the sets.
 func TestNoMemoryForKnown(t *testing.T) {
 	n, m := ring(6, 20)
 	full := Analyze(n, m, Options{counter: 1 << 30})

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// circle is a net of places around which one token goes, and of one more place
-// that nothing changes.
+// circle returns a net with a ring of places around which one token moves, and one more place that
+// never changes.
 func circle(places int) (*Net, Marking) {
 	n := &Net{Places: places + 1}
 	for i := range places {
@@ -18,8 +18,8 @@ func circle(places int) (*Net, Marking) {
 	return n, m
 }
 
-// TestInvariantsOfLargeNets: the rows of a net are places times transitions,
-// of which a file of ten megabytes has enough to fill a machine.
+// TestInvariantsOfLargeNets checks the bound on memory: the algorithm has places times transitions
+// numbers, and a file of ten megabytes has enough of both to fill a machine.
 func TestInvariantsOfLargeNets(t *testing.T) {
 	n, m := circle(20_000)
 	found, all := Invariants(n, m)
@@ -32,8 +32,7 @@ func TestInvariantsOfLargeNets(t *testing.T) {
 	}
 }
 
-// TestEffects: effects are sparse, in the order of places, and each stands once
-// whatever its sign.
+// TestEffects checks that effects are sparse, sorted by place, and unique regardless of their sign.
 func TestEffects(t *testing.T) {
 	n := &Net{Places: 4, Transitions: []Transition{
 		{In: []Arc{{3, 2}, {1, 1}}, Out: []Arc{{1, 1}, {0, 1}}},
@@ -47,8 +46,8 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// TestStopOfLiveness: the search for what is live asks after a bounded number
-// of transitions that it tries, not of steps: each step can try all of them.
+// TestStopOfLiveness checks that the liveness search calls Continue after a bounded number of
+// transitions tried, not of steps: each step can try all transitions.
 func TestStopOfLiveness(t *testing.T) {
 	n, m := circle(3000)
 	asked := 0

@@ -6,16 +6,15 @@ import (
 	"slices"
 )
 
-// maxWidth is the widest lane. No count of tokens comes near it.
+// maxWidth is the maximum width of a lane; no token count comes close to it.
 const maxWidth = 62
 
-// layout locates the tokens of each place in a packed marking. Each
-// place has a lane of bits, and above it a guard bit that is 0 in a marking.
-// With the guards set, all lanes of a word are compared by one subtraction: a
-// lane that is too small borrows its guard, and no other.
+// layout defines the position of each place in a packed marking. Each place has a lane of bits and,
+// above it, a guard bit that is 0 in a valid marking. With the guards set, one subtraction compares
+// all lanes of a word: a lane that is too small borrows from its own guard and from no other.
 type layout struct {
 	words int
-	lanes []lane // of the places
+	lanes []lane // one for each place
 	guard []uint64
 	ones  []uint64 // the lowest bit of each lane
 	owner []int32  // the place whose guard is bit b of word w, at 64*w+b
@@ -24,11 +23,11 @@ type layout struct {
 type lane struct {
 	word  int
 	shift uint
-	width uint // without the guard
+	width uint // not counting the guard
 }
 
-// newLayout packs lanes of the given widths, wide ones first, each into the
-// first word that has room.
+// newLayout returns a layout with lanes of the given widths. It places wide lanes first, each into
+// the first word with enough room.
 func newLayout(widths []uint) *layout {
 	l := &layout{lanes: make([]lane, len(widths))}
 	order := make([]int, len(widths))
@@ -36,11 +35,11 @@ func newLayout(widths []uint) *layout {
 		order[place] = place
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(widths[b], widths[a]) })
-	used := make([]uint, 1) // a net without places has a state, too
+	used := make([]uint, 1) // a net without places has one state, too
 	for _, place := range order {
 		width := widths[place]
 		word := slices.IndexFunc(used, func(u uint) bool { return u+width < 64 })
-		if word < 0 { // none has room
+		if word < 0 { // no word has room
 			word = len(used)
 			used = append(used, 0)
 		}
@@ -57,7 +56,7 @@ func newLayout(widths []uint) *layout {
 	return l
 }
 
-// pack writes m into key; it reports whether every count fits its lane.
+// pack encodes m into key. It reports whether every token count fits its lane.
 func (l *layout) pack(m Marking, key []uint64) bool {
 	clear(key)
 	for place, tokens := range m {
@@ -70,20 +69,19 @@ func (l *layout) pack(m Marking, key []uint64) bool {
 	return true
 }
 
-// tokens returns the tokens of one place.
+// tokens returns the token count of a place.
 func (l *layout) tokens(key []uint64, place int) int {
 	a := l.lanes[place]
 	return int(key[a.word] >> a.shift & (1<<a.width - 1))
 }
 
-// unpack writes key into m.
+// unpack decodes key into m.
 func (l *layout) unpack(key []uint64, m Marking) {
 	for place := range m {
 		m[place] = l.tokens(key, place)
 	}
 }
 
-// widths returns the widths of the lanes.
 func (l *layout) widths() []uint {
 	widths := make([]uint, len(l.lanes))
 	for place, a := range l.lanes {
@@ -92,19 +90,19 @@ func (l *layout) widths() []uint {
 	return widths
 }
 
-// firing is a transition on packed markings.
+// firing is the packed form of a transition.
 type firing struct {
 	parts []part
-	idle  bool // it changes nothing
+	idle  bool // leaves the marking unchanged
 }
 
-// part is the effect of a firing on one word.
+// part is the effect of a firing on one word of a packed marking.
 type part struct {
 	word    int
 	in, out uint64
 }
 
-// firing packs t. Its arcs must fit the lanes.
+// firing returns the packed form of t. The weights of its arcs must fit the lanes.
 func (l *layout) firing(t *Transition) firing {
 	in, out := l.packArcs(t.In), l.packArcs(t.Out)
 	f := firing{idle: slices.Equal(in, out)}
@@ -124,8 +122,8 @@ func (l *layout) packArcs(arcs []Arc) []uint64 {
 	return key
 }
 
-// neededWidths returns the widths of lanes for the initial marking, every
-// arc, and the known bounds; a bound below 0 is not known.
+// neededWidths returns lane widths that fit the initial marking, every arc, and the known bounds; a
+// negative bound is unknown.
 func neededWidths(n *Net, initial Marking, bounds []int) []uint {
 	widths := make([]uint, n.Places)
 	need := func(place, tokens int) {

@@ -34,7 +34,7 @@ func TestSearchStaysWithinItsBounds(t *testing.T) {
 }
 
 func TestMemoryForWiderLanes(t *testing.T) {
-	// The invariants say nothing of these places, so their lanes begin narrow.
+	// The invariants do not bound these places, so their lanes start narrow.
 	step := int64(1_500)
 	if soak.Race {
 		step *= 9
@@ -95,7 +95,7 @@ func TestLivenessStopsWhenAsked(t *testing.T) {
 	n, m := ring(4, 10)
 	searched := false
 	a := Analyze(n, m, Options{Liveness: true, Continue: func(states int) bool { return states == 1 || searched }})
-	if a.Stop == Finished { // it is asked again only in the next phase
+	if a.Stop == Finished { // Continue is called again only in the next phase
 		if a.Live != Unknown {
 			t.Errorf("live %d", a.Live)
 		}
@@ -111,7 +111,7 @@ func TestLivenessStopsWhenAsked(t *testing.T) {
 }
 
 func TestInvariantsGiveUp(t *testing.T) {
-	// Each layer of pairs doubles the invariants: there are 2^12.
+	// Each layer of pairs doubles the number of invariants, to 2^12.
 	n := &Net{Places: 24}
 	for layer := range 12 {
 		from, to := 2*layer, (2*layer+2)%24

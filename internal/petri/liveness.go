@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// liveness finds the transitions that are live: from every state, some way
-// leads to one in which they are enabled. That is so if they are enabled
-// somewhere in each strongly connected component that nothing leaves.
+// liveness finds the transitions that are not live. A transition is live if every reachable state
+// can still reach a state that enables it. This holds if every terminal strongly connected
+// component (a component without outgoing edges) has a state that enables it.
 func (s *search) liveness(o *Options) (Answer, []int) {
 	n := len(s.net.Transitions)
 	switch {
 	case n == 0:
 		return Yes, nil
 	case s.stuck > 0:
-		return No, unfired(make([]bool, n)) // none
+		return No, unfired(make([]bool, n)) // no transition is live
 	case !o.Liveness:
 		if dead := unfired(s.fired); len(dead) > 0 {
 			return No, dead
@@ -28,7 +28,7 @@ func (s *search) liveness(o *Options) (Answer, []int) {
 	return live(unfired(c.live))
 }
 
-// live returns the answer about a net in which these transitions are not live.
+// live returns the answer for a net whose only transitions that are not live are lost.
 func live(lost []int) (Answer, []int) {
 	if len(lost) > 0 {
 		return No, lost
@@ -36,33 +36,34 @@ func live(lost []int) (Answer, []int) {
 	return Yes, nil
 }
 
-// components is the algorithm of Tarjan over the states. Edges are not stored:
-// each is fired again when its turn comes.
+// components computes the strongly connected components of the state graph with the algorithm of
+// Tarjan. Edges are not stored; each transition is fired again when its edge is followed.
 type components struct {
 	*search
-	live []bool // enabled in every final component so far
+	live []bool // enabled in every terminal component so far
 	ask  func(states int) bool
 
-	number []uint32 // in which order the search came to a state, from 1
-	low    []uint32 // the least number that is known to be reached; done where the component is
+	number []uint32 // 1-based discovery order of each state; 0: not visited
+	low    []uint32 // low-link of each state; done once its component is complete
 	count  uint32
 	path   []visit
-	work   int      // transitions that were tried
-	open   []uint32 // states whose component is not done
+	work   int      // number of transitions tried
+	open   []uint32 // states whose component is not complete
 	next   []uint64
 	here   []bool
 }
 
-// visit is a state on the path of the search.
+// visit is a state on the path of the depth-first search.
 type visit struct {
 	state  uint32
-	try    int32 // the next transition
-	leaves bool  // an edge leads to another component
+	try    int32 // the next transition to try
+	leaves bool  // whether an edge leads to another component
 }
 
 const done = math.MaxUint32
 
-// run visits every state; all are reachable from the first.
+// run visits every state; all of them are reachable from state 0. It returns false if ask stopped
+// it.
 func (c *components) run() bool {
 	n := c.states.len()
 	c.number, c.low = make([]uint32, n), make([]uint32, n)
@@ -79,7 +80,7 @@ func (c *components) run() bool {
 	return true
 }
 
-// askAfter is the number of transitions after which a search asks whether to go on.
+// askAfter is the number of transitions between two calls of ask.
 const askAfter = 1 << 20
 
 func (c *components) enter(state uint32) {
@@ -89,7 +90,8 @@ func (c *components) enter(state uint32) {
 	c.path = append(c.path, visit{state: state})
 }
 
-// step follows the next edge of the last state of the path, or leaves it.
+// step follows the next edge to an unvisited state, or leaves the last state of the path if no edge
+// remains.
 func (c *components) step() {
 	v := &c.path[len(c.path)-1]
 	for key := c.states.at(int(v.state)); int(v.try) < len(c.firings); {
@@ -117,7 +119,8 @@ func (c *components) step() {
 	c.leave(*v)
 }
 
-// leave ends the visit of a state, and its component if it is the first of it.
+// leave removes a state from the path, and completes its component if the state is the root of the
+// component.
 func (c *components) leave(v visit) {
 	c.path = c.path[:len(c.path)-1]
 	first := c.low[v.state] == c.number[v.state]
@@ -134,8 +137,8 @@ func (c *components) leave(v visit) {
 	}
 }
 
-// close takes a component off the open states. If nothing leaves it, it is
-// final, and only what is enabled in it can always happen again.
+// close completes a component and removes its states from open. If the component has no outgoing
+// edges, only the transitions enabled in it remain live.
 func (c *components) close(v visit) {
 	clear(c.here)
 	for {

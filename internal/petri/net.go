@@ -1,7 +1,22 @@
-// Package petri holds place/transition nets: arcs with weights, markings,
-// firing, and the exhaustive exploration of what a net can reach.
+// Package petri implements place/transition nets (weighted Petri nets) and their analysis. Places
+// and transitions are numbers; names belong to the caller.
 //
-// Places and transitions are numbers; names belong to the caller.
+// A [Net] has [Transition] values with weighted [Arc] values; a [Marking] is the token count of
+// each place. The token game (Enabled, Fire, [Net.Advance]) serves the enforcement of a policy,
+// [Analyze] its verification.
+//
+// Analyze combines several standard techniques:
+//
+//   - place invariants by the algorithm of Farkas ([Invariants])
+//   - coverability after Karp and Miller ([FindPump])
+//   - breadth-first enumeration of packed markings with a compact hash set
+//   - ranges for large counters, whose loops are accelerated
+//   - strong stubborn sets, which find all deadlocks in a part of the states
+//   - strongly connected components by the algorithm of Tarjan, for liveness
+//
+// All effort is bounded, by [Options] or by constants; results that depend on an incomplete search
+// say so ([Stop], [Unknown]). The package starts no goroutines and has no locks. A Net may be
+// shared by concurrent analyses, because they only read it.
 package petri
 
 import (
@@ -10,19 +25,19 @@ import (
 	"slices"
 )
 
-// A Net is a set of transitions over places that are numbered from 0.
+// A Net is a set of transitions over places, which are numbered from 0.
 type Net struct {
 	Places      int
 	Transitions []Transition
 }
 
-// A Transition takes tokens from its inputs and puts tokens into its outputs.
-// A place stands at most once in each; [Arcs] makes them from multisets.
+// A Transition consumes tokens from its input places and produces tokens in its output places. A
+// place occurs at most once in each list; [Arcs] converts a multiset of places into such a list.
 type Transition struct {
 	In, Out []Arc
 }
 
-// An Arc joins a transition to a place; it carries Weight tokens.
+// An Arc connects a transition to a place and carries Weight tokens.
 type Arc struct {
 	Place, Weight int
 }
@@ -30,7 +45,7 @@ type Arc struct {
 // Marking is the number of tokens in each place.
 type Marking []int
 
-// Arcs turns a multiset of places into arcs, in the order of first occurrence.
+// Arcs converts a multiset of places into arcs, in the order of first occurrence.
 func Arcs(places []int) []Arc {
 	arcs := make([]Arc, 0, len(places))
 next:
@@ -46,7 +61,7 @@ next:
 	return arcs
 }
 
-// Enabled reports whether m holds every token that t takes.
+// Enabled reports whether m has all tokens that t consumes.
 func (t *Transition) Enabled(m Marking) bool {
 	for _, a := range t.In {
 		if m[a.Place] < a.Weight {
@@ -56,35 +71,35 @@ func (t *Transition) Enabled(m Marking) bool {
 	return true
 }
 
-// Take removes from m what t consumes; t must be enabled.
+// Take removes from m the tokens that t consumes; t must be enabled.
 func (t *Transition) Take(m Marking) {
 	for _, a := range t.In {
 		m[a.Place] -= a.Weight
 	}
 }
 
-// GiveBack undoes [Transition.Take].
+// GiveBack reverses [Transition.Take].
 func (t *Transition) GiveBack(m Marking) {
 	for _, a := range t.In {
 		m[a.Place] += a.Weight
 	}
 }
 
-// Put adds to m what t produces.
+// Put adds to m the tokens that t produces.
 func (t *Transition) Put(m Marking) {
 	for _, a := range t.Out {
 		m[a.Place] += a.Weight
 	}
 }
 
-// Fire takes and puts; t must be enabled.
+// Fire fires t in m; t must be enabled.
 func (t *Transition) Fire(m Marking) {
 	t.Take(m)
 	t.Put(m)
 }
 
-// Lasting returns the tokens that a firing of t removes for good: its inputs without
-// those that it puts back on the same places.
+// Lasting returns the tokens that a firing of t removes permanently: its inputs without the tokens
+// that it returns to the same places.
 func (t *Transition) Lasting() []Arc {
 	var lasting []Arc
 	for _, a := range t.In {
@@ -95,13 +110,12 @@ func (t *Transition) Lasting() []Arc {
 	return lasting
 }
 
-// Adds reports whether a firing of t leaves more tokens in some place than it found there.
+// Adds reports whether a firing of t increases the token count of some place.
 func (t *Transition) Adds() bool {
 	return slices.ContainsFunc(t.Out, func(a Arc) bool { return a.Weight > weight(t.In, a.Place) })
 }
 
-// Clash reports whether m has too few tokens in a shared input place of t and
-// u for both of them.
+// Clash reports whether t and u share an input place whose tokens in m do not suffice for both.
 func (t *Transition) Clash(u *Transition, m Marking) bool {
 	for _, a := range t.In {
 		if w := weight(u.In, a.Place); w > 0 && m[a.Place] < a.Weight+w {
@@ -111,14 +125,14 @@ func (t *Transition) Clash(u *Transition, m Marking) bool {
 	return false
 }
 
-// NeverGrows reports whether no transition makes the total of all tokens
-// larger. Such a net is bounded, and this needs no exploration.
+// NeverGrows reports whether no transition increases the total number of tokens. Such a net is
+// bounded, which this test shows without exploration.
 func (n *Net) NeverGrows() bool {
 	ones := slices.Repeat([]int{1}, n.Places)
 	return !slices.ContainsFunc(n.Transitions, func(t Transition) bool { return weigh(t.Out, ones) > weigh(t.In, ones) })
 }
 
-// AppendKey appends an encoding of m that no other marking of the same length has.
+// AppendKey appends an encoding of m that is unique among markings of the same length.
 func (m Marking) AppendKey(b []byte) []byte {
 	for _, tokens := range m {
 		b = binary.AppendUvarint(b, uint64(tokens))
@@ -126,7 +140,7 @@ func (m Marking) AppendKey(b []byte) []byte {
 	return b
 }
 
-// weight returns the weight of the arc to place, or 0.
+// weight returns the weight of the arc to place, or 0 without such an arc.
 func weight(arcs []Arc, place int) int {
 	for _, a := range arcs {
 		if a.Place == place {
@@ -136,9 +150,8 @@ func weight(arcs []Arc, place int) int {
 	return 0
 }
 
-// Reachable yields the markings that the net can reach, with the transitions that
-// are enabled in each: each marking once, the nearest first. It never ends for an
-// unbounded net.
+// Reachable yields each reachable marking once, in breadth-first order, with the transitions that
+// are enabled in it. For an unbounded net the sequence is infinite.
 func (n *Net) Reachable(initial Marking) iter.Seq2[Marking, []int] {
 	return func(yield func(Marking, []int) bool) {
 		seen := make(map[string]bool)

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// oracle enumerates states in the plainest way: a map of strings.
+// oracle enumerates states in the simplest way, with a map of strings.
 type oracle struct {
 	net       *Net
 	states    []Marking
@@ -19,7 +19,7 @@ type oracle struct {
 	deadlocks int
 }
 
-// enumerate gives up, with nil, at more than limit states.
+// enumerate returns nil if there are more than limit states.
 func enumerate(n *Net, initial Marking, limit int) *oracle {
 	o := &oracle{net: n, index: map[string]int{}}
 	o.add(initial)
@@ -75,7 +75,7 @@ func (o *oracle) dead() []int {
 	return unfired(fired)
 }
 
-// notLive looks for t from every state anew.
+// notLive searches for a state that enables t from every state separately.
 func (o *oracle) notLive() []int {
 	var lost []int
 	for t := range o.net.Transitions {
@@ -98,7 +98,7 @@ func (o *oracle) notLive() []int {
 	return lost
 }
 
-// trapped counts the deadlocks in which no terminal place is marked.
+// trapped counts the deadlocks with no marked terminal place.
 func (o *oracle) trapped(terminal []int) int {
 	n := 0
 	for i, m := range o.states {
@@ -109,7 +109,7 @@ func (o *oracle) trapped(terminal []int) int {
 	return n
 }
 
-// randomNet is a small net; most are bounded, and some have many transitions.
+// randomNet returns a small net; most of them are bounded, and some have many transitions.
 func randomNet(r *rand.Rand, tokens int) (*Net, Marking) {
 	n := &Net{Places: 1 + r.IntN(6)}
 	m := make(Marking, n.Places)
@@ -141,8 +141,8 @@ func randomNet(r *rand.Rand, tokens int) (*Net, Marking) {
 	return n, m
 }
 
-// TestRandomNets compares everything that is said of a net with the oracle,
-// with the states one by one and, where there are any, with counters.
+// TestRandomNets compares all results of an analysis with the oracle, for states visited one by one
+// and, if there are any, with counters.
 func TestRandomNets(t *testing.T) {
 	seed, rounds := soak.Range(t, 160)
 	r := rand.New(rand.NewPCG(seed, 14))
@@ -210,7 +210,7 @@ func (o *oracle) endsTrapped(path, terminal []int) bool {
 	return len(o.next[i]) == 0 && !slices.ContainsFunc(terminal, func(p int) bool { return m[p] > 0 })
 }
 
-// checkPump runs the pump.
+// checkPump fires the pump.
 func checkPump(t *testing.T, n *Net, initial Marking, a *Analysis) {
 	t.Helper()
 	m := slices.Clone(initial)

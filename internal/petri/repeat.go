@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Times returns how often t can fire on m in a row, if no place may get more than
-// most tokens; [math.MaxInt] if there is no end.
+// Times returns how many times in a row t can fire in m if no place may exceed most tokens;
+// [math.MaxInt] means without limit.
 func (t *Transition) Times(m Marking, most int) int {
 	times := math.MaxInt
 	for _, a := range t.In {
@@ -25,8 +25,8 @@ func (t *Transition) Times(m Marking, most int) int {
 	return times
 }
 
-// Left counts how often t can fire until the tokens that it uses up are gone; ok is
-// false if it uses none up.
+// Left returns how many more times t can fire before the tokens that it uses up are exhausted; ok
+// is false if t uses up no tokens.
 func (t *Transition) Left(m Marking) (firings int, ok bool) {
 	for _, a := range t.In {
 		given := weight(t.Out, a.Place)
@@ -39,7 +39,7 @@ func (t *Transition) Left(m Marking) (firings int, ok bool) {
 	return firings, ok
 }
 
-// FireTimes fires t so often; [Transition.Times] must allow it.
+// FireTimes fires t the given number of times in m; [Transition.Times] must allow it.
 func (t *Transition) FireTimes(m Marking, times int) {
 	for _, a := range t.In {
 		m[a.Place] -= times * a.Weight
@@ -54,12 +54,13 @@ func (t *Transition) Touches(u *Transition) bool {
 	return slices.ContainsFunc(u.In, func(a Arc) bool { return weight(t.In, a.Place) != weight(t.Out, a.Place) })
 }
 
-// Holds reports whether t takes tokens of a place in which u finds too few.
+// Holds reports whether t consumes from an input place of u that has too few tokens for u, so that
+// t may hold the missing tokens.
 func (t *Transition) Holds(u *Transition, m Marking) bool {
 	return slices.ContainsFunc(u.In, func(need Arc) bool { return m[need.Place] < need.Weight && weight(t.In, need.Place) > 0 })
 }
 
-// Brings reports whether t puts tokens in a place in which u finds too few.
+// Brings reports whether t adds tokens to an input place of u that has too few tokens for u.
 func (t *Transition) Brings(u *Transition, m Marking) bool {
 	return slices.ContainsFunc(u.In, func(need Arc) bool {
 		return m[need.Place] < need.Weight && weight(t.Out, need.Place) > weight(t.In, need.Place)

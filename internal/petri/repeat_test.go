@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestTimes holds the formula against firing one by one.
+// TestTimes checks the formula against firing one by one.
 func TestTimes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	places := func() []int {
@@ -50,7 +50,7 @@ func TestTouches(t *testing.T) {
 		{move([]int{0}, []int{1}), move([]int{2}, []int{1}), false}, // both only add to 1
 		{move([]int{0}, []int{1}), move([]int{1}, []int{2}), true},
 		{move([]int{1}, []int{2}), move([]int{0}, []int{1}), false},       // the other way round
-		{move([]int{0, 1}, []int{0, 1}), move([]int{1}, []int{1}), false}, // they only look
+		{move([]int{0, 1}, []int{0, 1}), move([]int{1}, []int{1}), false}, // both return their input tokens
 		{move([]int{0, 1}, []int{0, 2}), move([]int{0}, []int{0}), false},
 		{move([]int{0}, []int{1}), move([]int{0}, []int{2}), true},
 	} {

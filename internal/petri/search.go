@@ -5,56 +5,54 @@ import (
 	"slices"
 )
 
-// wide is the number of transitions above which a search no longer tries all of them
-// in each state.
+// wide is the number of transitions above which a search no longer tries all of them in each state.
 const wide = 48
 
-// learnStates is the number of states after which the watched places are chosen
-// again.
+// learnStates is the number of visited states that triggers a new choice of the watched places,
+// from the statistics so far.
 const learnStates = 512
 
-// search visits the reachable markings of a net breadth first, in packed form.
+// search visits the reachable markings of a net in breadth-first order, in packed form.
 type search struct {
 	net     *Net
 	initial Marking
 	layout  *layout
 	firings []firing
 	states  *stateSet
-	high    []uint64 // the largest count of each place
-	fired   []bool   // transitions that were enabled somewhere
+	high    []uint64 // packed marking of the largest token count of each place
+	fired   []bool   // transitions that were enabled in some state
 
-	// Of a net with many transitions only those are tried that wait for a
-	// place with tokens. Each transition watches one of its inputs.
-	watchers [][]int32 // of the places
-	always   []int32   // transitions without input, or all of a narrow net
-	marked   []int     // how many states marked each place, while learning
+	// In a net with many transitions, each transition watches one of its input places, and the
+	// search tries only transitions that watch a marked place.
+	watchers [][]int32 // of each place
+	always   []int32   // transitions without inputs; in a net with few transitions, all
+	marked   []int     // number of states that mark each place, while learning
 
-	only *stubborn // where it is not nil, only what it chooses is fired
+	only *stubborn // if not nil, only the transitions that it chooses are fired
 
-	known *known // what need not be looked up; does without where only is not nil
+	known *known // successors that need no lookup; unused if only is set
 
-	by    []int32  // enabled in the states at hand
-	via   []int32  // those of them whose successor has to be looked up
-	next  []uint64 // these successors, one key after the other
-	ends  []end    // of each state at hand
-	rest  []uint64 // a key
-	skips []uint64 // the set of known of a state; empty: none
+	by    []int32  // transitions enabled in the current states
+	via   []int32  // the transitions of by whose successors need a lookup
+	next  []uint64 // the successors by via, concatenated keys
+	ends  []end    // one for each current state
+	rest  []uint64 // scratch space for one key
+	skips []uint64 // known transitions of the current state; may be empty
 
-	hashes, found []uint64 // of the keys in next, as probe leaves them
+	hashes, found []uint64 // for each key in next; filled by probe
 
 	edges    int
 	expanded int
-	stuck    int // states in which nothing is enabled
-	trapped  int // those of them in which no terminal place is marked
-	trap     int // the first of these; -1 if there is none
+	stuck    int // states without enabled transitions
+	trapped  int // stuck states without a marked terminal place
+	trap     int // the first trapped state; -1: no such state
 	terminal []int
 }
 
-// end is where by and via end for a state.
+// end is the end of the entries of a state in by and via.
 type end struct{ by, via int }
 
-// newSearch prepares a search; bounds are the known bounds of the places,
-// below 0 where they are not known.
+// newSearch prepares a search; bounds are the known bounds of the places, negative if unknown.
 func newSearch(n *Net, initial Marking, bounds []int) *search {
 	s := &search{net: n, initial: initial, fired: make([]bool, len(n.Transitions)), trap: -1}
 	if len(n.Transitions) > wide {
@@ -70,7 +68,7 @@ func newSearch(n *Net, initial Marking, bounds []int) *search {
 	return s
 }
 
-// use takes a layout.
+// use sets the layout and packs the transitions for it.
 func (s *search) use(l *layout) {
 	s.layout, s.rest = l, make([]uint64, l.words)
 	s.firings = s.firings[:0]
@@ -80,8 +78,8 @@ func (s *search) use(l *layout) {
 	s.watch()
 }
 
-// watch decides which place each transition waits for: the one that fewest
-// states mark, as far as is known, and of these the one with fewest watchers.
+// watch chooses the place that each transition watches: the input place that the fewest states have
+// marked so far; among equals, the one with the fewest watchers.
 func (s *search) watch() {
 	s.watchers, s.always = make([][]int32, s.net.Places), s.always[:0]
 	for i := range s.net.Transitions {
@@ -101,7 +99,8 @@ func (s *search) watch() {
 	}
 }
 
-// learn counts which places a state marks, and uses that once.
+// learn counts the places that a state marks; at state learnStates it calls watch with these
+// counts.
 func (s *search) learn(key []uint64, state int) {
 	for place := range s.marked {
 		if s.layout.tokens(key, place) > 0 {
@@ -116,7 +115,7 @@ func (s *search) learn(key []uint64, state int) {
 // batchKeys is the approximate number of successors that are looked up together.
 const batchKeys = 32
 
-// run expands states until all are, or a bound is reached. It returns why it
+// run expands states until all are expanded or a bound is reached. It returns the reason why it
 // stopped.
 func (s *search) run(o *Options) Stop {
 	limit := o.MaxStates
@@ -142,8 +141,8 @@ func (s *search) run(o *Options) Stop {
 	return Finished
 }
 
-// gather finds the successors of a few states. It reports whether all of them
-// fit the layout.
+// gather computes the successors of the next few states. It reports whether all of them fit the
+// layout.
 func (s *search) gather() bool {
 	s.by, s.via, s.next, s.ends = s.by[:0], s.via[:0], s.next[:0], s.ends[:0]
 	for i := s.expanded; i < s.states.len() && len(s.via) < batchKeys && len(s.by) < 16*batchKeys; i++ {
@@ -162,7 +161,7 @@ func (s *search) gather() bool {
 	return true
 }
 
-// settleAll counts what is known of the states at hand, whose successors are all there.
+// settleAll updates the statistics for the current states, whose successors are all stored.
 func (s *search) settleAll() {
 	from := 0
 	for _, e := range s.ends {
@@ -171,7 +170,7 @@ func (s *search) settleAll() {
 	}
 }
 
-// settle counts what is known of the next state, whose successors are all there.
+// settle updates the statistics for the next state, whose successors are all stored.
 func (s *search) settle(by []int32) {
 	for _, t := range by {
 		s.fired[t] = true
@@ -198,7 +197,7 @@ func (s *search) resting(key []uint64) bool {
 	return false
 }
 
-// admit adds the successors at hand.
+// admit stores the gathered successors.
 func (s *search) admit(limit int) Stop {
 	s.probe()
 	from := 0
@@ -211,8 +210,7 @@ func (s *search) admit(limit int) Stop {
 	return Finished
 }
 
-// admitOf adds the successors of a state, which are those with the numbers from one to
-// below the other.
+// admitOf stores the successors of a state, which are the successors with indexes in [from, to).
 func (s *search) admitOf(state, from, to, limit int) Stop {
 	words, k := s.layout.words, s.known
 	k.begin(state)
@@ -238,7 +236,7 @@ func (s *search) admitOf(state, from, to, limit int) Stop {
 	return Finished
 }
 
-// lookup returns the slot of a successor, and whether it is there.
+// lookup returns the slot of a successor and whether the state set contains it.
 func (s *search) lookup(i int, key []uint64) (slot int, found bool) {
 	if s.layout.words != 1 {
 		slot = s.states.keySlot(key, s.hashes[i])
@@ -251,9 +249,9 @@ func (s *search) lookup(i int, key []uint64) (slot int, found bool) {
 	return slot, s.states.inline[slot] != 0
 }
 
-// probe fills hashes, and found with what stands in the first slots: keys of one word,
-// or else the numbers of keys. The search mostly waits for the memory: the second loop
-// does nothing else than read it, so that many accesses fit into the processor at once.
+// probe computes hashes, and stores in found the contents of the first slots: keys of one word, or
+// the first words of longer keys. The search is limited by memory latency: the second loop does
+// nothing but read memory, so that the processor can overlap many accesses.
 func (s *search) probe() {
 	s.hashes, s.found = s.hashes[:0], slices.Grow(s.found[:0], len(s.via))[:len(s.via)]
 	if s.layout.words != 1 {
@@ -269,8 +267,8 @@ func (s *search) probe() {
 	}
 }
 
-// probeKeys is probe for keys that are not of one word. It reads the keys that those
-// in next are likely to be compared with, too.
+// probeKeys is probe for keys that are not one word long. It also reads the stored keys that are
+// likely to be compared with those in next, so that they are cached.
 func (s *search) probeKeys() {
 	words := s.layout.words
 	for i := range s.via {
@@ -290,7 +288,7 @@ func (s *search) probeKeys() {
 	}
 }
 
-// raise notes the largest counts.
+// raise updates the largest token counts.
 func (s *search) raise(key []uint64) {
 	for w, k := range key {
 		guard := s.layout.guard[w]
@@ -303,8 +301,8 @@ func (s *search) raise(key []uint64) {
 	}
 }
 
-// successors adds to by and next those of a state. It reports whether every count
-// fits its lane; otherwise the layout has to be widened first.
+// successors appends the enabled transitions and successors of a state to by, via and next. It
+// reports whether every token count fits its lane; if not, the layout must be widened first.
 func (s *search) successors(key []uint64) bool {
 	if s.only != nil && s.only.pays() {
 		return s.tryAll(s.only.choose(s.layout, key), key)
@@ -353,7 +351,8 @@ func (s *search) successorsOf(key uint64) bool {
 	return over&guard == 0
 }
 
-// tryAll fires those of the transitions that are enabled.
+// tryAll fires the enabled ones of the transitions. It reports whether every token count of the
+// successors fits its lane.
 func (s *search) tryAll(transitions []int32, key []uint64) bool {
 	ok := true
 	for _, t := range transitions {
@@ -386,8 +385,8 @@ func (s *search) enabled(f *firing, key []uint64) bool {
 	return true
 }
 
-// widen gives more room to the places that the successors at hand overflow,
-// and packs all states anew. It reports whether there is memory for that.
+// widen widens the lanes that the gathered successors overflow and repacks all states. It reports
+// whether the memory bound allows that.
 func (s *search) widen() bool {
 	old := s.layout
 	widths := old.widths()
@@ -408,13 +407,13 @@ func (s *search) widen() bool {
 	}
 	s.use(newLayout(widths))
 	if !s.repack(old) {
-		s.use(old) // as the states still are
+		s.use(old) // the states still have the old layout
 		return false
 	}
 	return true
 }
 
-// repack moves all states from the old layout to the present one, in order.
+// repack converts all states from the old layout to the current one, in order.
 func (s *search) repack(old *layout) bool {
 	states := newStateSet(s.layout.words)
 	states.maxBytes = s.states.maxBytes
@@ -434,15 +433,15 @@ func (s *search) repack(old *layout) bool {
 	return true
 }
 
-// bounds are the largest counts.
+// bounds returns the largest token count of each place.
 func (s *search) bounds() []int {
 	m := make(Marking, s.net.Places)
 	s.layout.unpack(s.high, m)
 	return m
 }
 
-// pathToTrap returns the transitions that lead to the first state of s.trapped; nil
-// if there is none.
+// pathToTrap returns a shortest firing sequence to the first trapped state; nil if no state is
+// trapped.
 func (s *search) pathToTrap() []int {
 	if s.trap < 0 {
 		return nil
@@ -450,9 +449,8 @@ func (s *search) pathToTrap() []int {
 	return s.path(s.trap)
 }
 
-// path returns a shortest sequence of transitions to a state. States are numbered as
-// the search reached them, so the one that led to a state is the least of
-// its predecessors, and need not be remembered.
+// path returns a shortest firing sequence to a state. States are numbered in discovery order, so
+// the predecessor that led to a state is the one with the smallest number and need not be stored.
 func (s *search) path(state int) []int {
 	path := []int{}
 	m, prev := make(Marking, s.net.Places), make(Marking, s.net.Places)
@@ -472,7 +470,7 @@ func (s *search) path(state int) []int {
 	return path
 }
 
-// before returns the state from which t leads to m.
+// before returns the state whose successor by t is m, if the search has visited it.
 func (s *search) before(m Marking, t int, prev Marking, key []uint64) (state int, ok bool) {
 	tr := &s.net.Transitions[t]
 	for _, a := range tr.Out {

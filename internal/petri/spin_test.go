@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestSpin compares with the model checker SPIN, where it and a C compiler are
-// installed and PETRIGATE_LARGE_NETS is set: each transition is one atomic step, so that the states that it
+// TestSpin compares with the model checker SPIN, if it and a C compiler are installed and
+// PETRIGATE_LARGE_NETS is set: each transition is one atomic step, so that the states that SPIN
 // stores are the markings.
 func TestSpin(t *testing.T) {
 	if os.Getenv("PETRIGATE_LARGE_NETS") == "" {
@@ -41,7 +41,7 @@ func TestSpin(t *testing.T) {
 	}
 }
 
-// promela is a process that fires any enabled transition.
+// promela returns a process that fires any enabled transition.
 func promela(n *Net, initial Marking) string {
 	var b strings.Builder
 	for place, tokens := range initial {
@@ -66,7 +66,7 @@ func promela(n *Net, initial Marking) string {
 	return b.String()
 }
 
-// spin counts the states of a model, and says whether one has no successor.
+// spin counts the states of a model and reports whether one has no successor.
 func spin(t *testing.T, model string) (states int, stuck bool) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "net.pml"), []byte(model), 0o600); err != nil {

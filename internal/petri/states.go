@@ -6,42 +6,41 @@ import (
 	"slices"
 )
 
-// stateSet is a set of keys of the same length, numbered in the order of insertion. It
-// is the visited set of a search and, as an arena in that order, also the queue of a
-// breadth-first search. Keys are compared exactly: two that differ
-// are never taken for one.
+// stateSet is a set of keys of equal length, numbered in insertion order. It is the visited set of
+// a search and, as an arena in that order, also the queue of a breadth-first search. Keys are
+// compared exactly, so two different keys are never confused.
 //
-// It allocates for thousands of keys at once and never for one. It is not safe
-// for concurrent use.
+// It allocates memory for thousands of keys at once and never for a single one. It is not safe for
+// concurrent use.
 type stateSet struct {
-	maxBytes int64 // the maximum memory; 0: no bound
+	maxBytes int64 // maximum memory; 0: unlimited
 
 	words  int
 	shift  uint       // a chunk holds 1<<shift keys
 	chunks [][]uint64 // the keys; all chunks but the last are full
 	count  int
 	bytes  int64
-	size   int  // of the tables, a power of 2
-	top    uint // 64 less the bits of a slot
+	size   int  // number of slots in the tables, a power of 2
+	top    uint // 64 minus the number of bits of a slot index
 
-	// Open addressing: the number of a key plus one, 0 is free. For keys of
-	// one word it is nil while nobody asks for a number.
+	// Hash table with open addressing: the number of a key plus one; 0: free. For keys of one word,
+	// it is nil until find is called.
 	table []uint32
 
-	// For other keys: a few bits of their hashes, so that few questions about a new
-	// key need another key. Here, too, 0 is free.
+	// For keys that are not one word long: a few bits of their hashes, so that a lookup rarely
+	// reads another key. 0: free.
 	tags []uint8
 
-	// For keys of one word: their complements, so that most questions cost one
-	// access to memory. Here, too, 0 is free.
+	// For keys of one word: their complements, so that most lookups cost one memory access. 0:
+	// free.
 	inline []uint64
 }
 
-// chunkWords is about how many words a chunk of the arena holds.
+// chunkWords is the approximate number of words in a chunk of the arena.
 const chunkWords = 1 << 15
 
-// newStateSet returns an empty set of keys with this number of words; a set of keys
-// with 0 words has at most one key. A key of one word must have a bit that is 0.
+// newStateSet returns an empty set of keys with the given number of words; a set of keys with 0
+// words contains at most one key. A key of one word must have at least one 0 bit.
 func newStateSet(words int) *stateSet {
 	s := &stateSet{words: words, shift: uint(bits.Len(uint(chunkWords / max(words, 1)))), size: firstSlots, top: 64 - firstBits}
 	if words == 1 {
@@ -52,47 +51,46 @@ func newStateSet(words int) *stateSet {
 	return s
 }
 
-// tagged is the size of a slot of table and tags.
+// tagged is the number of bytes of a slot in table and tags.
 const tagged = 5
 
-// The first table.
+// The size of the first table.
 const (
 	firstBits  = 4
 	firstSlots = 1 << firstBits
 )
 
-// add copies a key that is not in the set. It reports whether there was room.
+// add adds a copy of a key that is not in the set. It reports whether the memory bound allows that.
 func (s *stateSet) add(key []uint64) bool { return s.insert(key, s.slot(key)) }
 
-// find returns the number of key, if the set has it.
+// find returns the number of key; ok is false if the set does not contain it.
 func (s *stateSet) find(key []uint64) (index int, ok bool) {
 	if s.table == nil {
-		s.bytes += 4 * int64(s.size) // perhaps beyond the bound: a search that ended there must still report its path
+		s.bytes += 4 * int64(s.size) // may exceed the bound: a search that stopped at the bound must still report its path
 		s.number()
 	}
 	entry := s.table[s.slot(key)]
 	return int(entry) - 1, entry != 0
 }
 
-// at returns the key with number i. Later insertions do not change it; the caller
-// must not change it.
+// at returns the key with number i. The slice stays valid after later insertions; the caller must
+// not modify it.
 func (s *stateSet) at(i int) []uint64 {
 	at := (i & (1<<s.shift - 1)) * s.words
 	return s.chunks[i>>s.shift][at : at+s.words : at+s.words]
 }
 
-// len returns the number of keys.
 func (s *stateSet) len() int { return s.count }
 
-// bytesPerState returns the memory of the set, with its reserve for growth, divided
-// by the number of keys.
+// bytesPerState returns the memory of the set, including its reserve for growth, divided by the
+// number of keys.
 func (s *stateSet) bytesPerState() float64 { return float64(s.bytes) / float64(max(s.count, 1)) }
 
-// home returns the slot in which the search for a hash begins. It comes from the
-// high bits, so that a table that grows keeps its order.
+// home returns the first slot in the probe sequence of a hash. It uses the high bits of the hash,
+// so that growing the table preserves the order of its entries.
 func (s *stateSet) home(hash uint64) int { return int(hash >> s.top) }
 
-// slot returns the slot of key, or the one for it.
+// slot returns the slot that contains key, or the free slot for it.
 func (s *stateSet) slot(key []uint64) int {
 	if s.words == 1 {
 		return s.wordSlot(key[0], hashWord(key[0]))
@@ -100,7 +98,7 @@ func (s *stateSet) slot(key []uint64) int {
 	return s.keySlot(key, hashKey(key))
 }
 
-// keySlot is slot for a key that is not of one word.
+// keySlot is slot for a key that is not one word long.
 func (s *stateSet) keySlot(key []uint64, hash uint64) int {
 	tag := tagOf(hash)
 	for slot := s.home(hash); ; slot = (slot + 1) & (s.size - 1) {
@@ -110,7 +108,7 @@ func (s *stateSet) keySlot(key []uint64, hash uint64) int {
 	}
 }
 
-// tagOf returns the tag for a hash. It has nothing in common with the home.
+// tagOf returns the tag of a hash. It uses other bits than home.
 func tagOf(hash uint64) uint8 { return uint8(hash) | 1 }
 
 // wordSlot is slot for a key of one word.
@@ -122,8 +120,8 @@ func (s *stateSet) wordSlot(key, hash uint64) int {
 	}
 }
 
-// insert appends a key that is not there and belongs into slot. It reports whether
-// there was room.
+// insert adds a key that is not in the set and belongs into slot. It reports whether the memory
+// bound allows that.
 func (s *stateSet) insert(key []uint64, slot int) bool {
 	if s.full() {
 		if !s.grow() {
@@ -151,8 +149,8 @@ func (s *stateSet) insert(key []uint64, slot int) bool {
 // full reports whether the next key needs a larger table.
 func (s *stateSet) full() bool { return 4*(s.count+1) > 3*s.size }
 
-// room ensures space for one more key in the last chunk. The first chunk
-// grows by doubling, so that small sets are small; the others come whole.
+// room ensures that the last chunk has room for one more key. The first chunk grows by doubling, so
+// that small sets stay small; the others are allocated at full size.
 func (s *stateSet) room() bool {
 	full := s.words << s.shift
 	if s.count&(1<<s.shift-1) == 0 {
@@ -178,8 +176,8 @@ func (s *stateSet) room() bool {
 	return true
 }
 
-// grow doubles the table. For keys of one word it goes through the old table in
-// order, and so, but for collisions, through the new one.
+// grow doubles the table. For keys of one word, it reads the old table in order and, except for
+// collisions, writes the new one in order.
 func (s *stateSet) grow() bool {
 	slotBytes := int64(tagged)
 	if s.words == 1 {
@@ -190,7 +188,7 @@ func (s *stateSet) grow() bool {
 	}
 	s.size, s.top = 2*s.size, s.top-1
 	if s.words != 1 {
-		s.table, s.tags = nil, nil // so that they can go before the new ones come
+		s.table, s.tags = nil, nil // so that the garbage collector can free the old tables first
 		s.tag()
 		return true
 	}
@@ -204,7 +202,7 @@ func (s *stateSet) grow() bool {
 	return true
 }
 
-// tag makes table and tags.
+// tag rebuilds table and tags.
 func (s *stateSet) tag() {
 	s.table, s.tags = make([]uint32, s.size), make([]uint8, s.size)
 	for i := range s.count {
@@ -217,7 +215,7 @@ func (s *stateSet) tag() {
 	}
 }
 
-// number makes the table of numbers for keys of one word.
+// number builds the table of key numbers for keys of one word.
 func (s *stateSet) number() {
 	s.table = make([]uint32, s.size)
 	for i := range s.count {
@@ -225,7 +223,7 @@ func (s *stateSet) number() {
 	}
 }
 
-// take accounts for more memory, if the bound allows it.
+// take accounts for more bytes. It reports whether the bound allows them.
 func (s *stateSet) take(more int64) bool {
 	if s.maxBytes > 0 && s.bytes+more > s.maxBytes {
 		return false
@@ -234,9 +232,8 @@ func (s *stateSet) take(more int64) bool {
 	return true
 }
 
-// hashKey mixes each word by a multiplication of full width. It is good at
-// spreading markings, and no defense against keys made to collide: those only
-// make the search slow.
+// hashKey mixes each word by a full-width multiplication. It spreads markings well but does not
+// resist keys that are crafted to collide; such keys only slow down the search.
 func hashKey(key []uint64) uint64 {
 	h := uint64(hashSeed)
 	for _, w := range key {
@@ -252,7 +249,7 @@ func hashWord(w uint64) uint64 {
 	return hi ^ lo
 }
 
-// Two odd numbers without a pattern.
+// Two odd numbers without a bit pattern.
 const (
 	hashSeed   = 0x9e3779b97f4a7c15
 	hashFactor = 0xa0761d6478bd642f

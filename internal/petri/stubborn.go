@@ -2,33 +2,33 @@ package petri
 
 import "slices"
 
-// findDeadlocks finds all states in which nothing is enabled, and visits only
-// as many others as that takes. Of transitions that do not meet in a place the
-// order does not matter: in each state some are fired that no others can
-// interfere with, a strong stubborn set. The search tells nothing else of the net.
+// findDeadlocks finds all deadlocks and visits only as many other states as necessary. The order of
+// transitions that share no place is irrelevant: in each state, the search fires only a strong
+// stubborn set, a set of transitions that no transition outside it can interfere with. Except for
+// deadlocks, the search proves nothing about the net.
 func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) (*search, Stop) {
 	s := newSearch(n, initial, bounds)
 	s.only, s.known = newStubborn(n), &known{}
 	return s, s.run(o)
 }
 
-// stubborn chooses the transitions that are fired in a state.
+// stubborn chooses the transitions to fire in a state.
 type stubborn struct {
 	net   *Net
-	meets [][]int32 // of a transition: others that it can disable, or that can disable it
-	fills [][]int32 // of a place: transitions that add tokens to it
+	meets [][]int32 // for each transition: transitions that it can disable or that can disable it
+	fills [][]int32 // for each place: transitions that add tokens to it
 
 	marking Marking
-	able    []bool // transitions that are enabled in it
-	in      []int  // round in which a transition came into the set
+	able    []bool // transitions enabled in marking
+	in      []int  // the last round that added each transition to the set
 	round   int
 	set     []int32
 	best    []int32
 
-	states, enabled, chosen int // so far
+	states, enabled, chosen int // totals so far
 }
 
-// pays reports whether what was chosen so far is enough less than all.
+// pays reports whether the sets chosen so far are small enough to be worth computing.
 func (s *stubborn) pays() bool {
 	return s.states < 500 || 10*s.chosen < 9*s.enabled
 }
@@ -68,8 +68,8 @@ func newStubborn(n *Net) *stubborn {
 	return s
 }
 
-// choose returns the transitions to fire in the state: the enabled ones of the
-// smallest stubborn set that it finds.
+// choose returns the transitions to fire in the state: the enabled ones of the smallest stubborn
+// set that it finds.
 func (s *stubborn) choose(l *layout, key []uint64) []int32 {
 	l.unpack(key, s.marking)
 	for i := range s.able {
@@ -91,7 +91,7 @@ func (s *stubborn) choose(l *layout, key []uint64) []int32 {
 			break
 		}
 	}
-	if len(s.best) == 0 { // no set was small enough
+	if len(s.best) == 0 { // no set was small enough: fire all enabled transitions
 		for i, able := range s.able {
 			if able {
 				s.best = append(s.best, int32(i))
@@ -102,14 +102,14 @@ func (s *stubborn) choose(l *layout, key []uint64) []int32 {
 	return s.best
 }
 
-// Bounds of the effort in one state: sets that are compared, and the size of a set.
+// Bounds on the effort in one state: the number of sets compared, and the size of a set.
 const (
 	maxSeeds = 8
 	maxSet   = 400
 )
 
-// grow makes the set that holds a transition, and keeps it if it is better
-// than the best.
+// grow builds the stubborn set that contains seed and stores it in best if it is smaller than the
+// best one so far. It reports whether it did.
 func (s *stubborn) grow(seed int32) bool {
 	s.round++
 	s.set = append(s.set[:0], seed)
@@ -147,8 +147,8 @@ func (s *stubborn) join(transitions []int32) {
 	}
 }
 
-// lacking returns a place whose missing tokens disable the transition: the one that
-// the fewest transitions fill.
+// lacking returns the place whose lack of tokens disables t; among several, the one that the fewest
+// transitions fill.
 func (s *stubborn) lacking(t int32) int {
 	best := -1
 	for _, a := range s.net.Transitions[t].In {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestDeadlocksOfTheCorpus compares the search for deadlocks with what is known
-// of the nets, and says what it saves.
+// TestDeadlocksOfTheCorpus compares the search for deadlocks with the known results of the nets and
+// logs how many states it saves.
 func TestDeadlocksOfTheCorpus(t *testing.T) {
 	dir, large := sharedNets, 3000
 	if _, err := os.Stat(dir); err != nil {
@@ -40,7 +40,7 @@ func deadlocksOf(n *Net, initial Marking, o Options) (*search, Stop) {
 	return findDeadlocks(n, initial, invariantBounds(n.Places, invariants), &o)
 }
 
-// checkTrap fires what leads into a deadlock.
+// checkTrap fires the sequence that leads into a deadlock.
 func checkTrap(t *testing.T, n *Net, initial Marking, d *search) {
 	t.Helper()
 	if d.trapped == 0 {
@@ -90,8 +90,8 @@ func TestDeadlocksOfRandomNets(t *testing.T) {
 	}
 }
 
-// TestDeadlocksBeyondTheBudget checks that a net with too many states is still
-// known to be free of deadlocks, or not.
+// TestDeadlocksBeyondTheBudget checks that Analyze can still decide whether a net with too many
+// states has deadlocks.
 func TestDeadlocksBeyondTheBudget(t *testing.T) {
 	free, stuck := &Net{}, &Net{}
 	var initial Marking

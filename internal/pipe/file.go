@@ -7,15 +7,14 @@ import (
 	"syscall"
 )
 
-// A File reads and writes one end of a pipe. One goroutine may read it and one may write it,
-// at the same time.
+// A File is one end of a pipe. One goroutine may read and one may write at the same time.
 type File struct {
 	*os.File
-	raw     syscall.RawConn // nil: nothing can be told without waiting
+	raw     syscall.RawConn // nil: f may block, so every operation goes through os.File
 	in, out transfer
 }
 
-// New returns a File of f. Where f blocks, it reads and writes as f does.
+// New returns a File for f. If f is in blocking mode, reads and writes behave as those of f.
 func New(f *os.File) *File {
 	p := &File{File: f}
 	if raw, err := f.SyscallConn(); err == nil && nonblocking(raw) {
@@ -25,7 +24,8 @@ func New(f *os.File) *File {
 	return p
 }
 
-// A transfer is one read or write. It is kept, so that none makes a closure.
+// A transfer is a read or write operation. It is reused, so that operations do not allocate a
+// closure.
 type transfer struct {
 	b   []byte
 	n   int
@@ -34,13 +34,13 @@ type transfer struct {
 	now bool // do not wait
 }
 
-// read reads once.
+// read makes one read attempt. It reports whether the operation is done.
 func (t *transfer) read(fd uintptr) bool {
 	t.n, t.err = readOnce(fd, t.b)
 	return t.now || t.err != syscall.EAGAIN
 }
 
-// write goes on until all is written.
+// write writes until b is complete or an error occurs. It reports whether the operation is done.
 func (t *transfer) write(fd uintptr) bool {
 	for t.err = nil; t.n < len(t.b) && t.err == nil; {
 		var n int
@@ -50,7 +50,7 @@ func (t *transfer) write(fd uintptr) bool {
 	return t.now || t.err != syscall.EAGAIN
 }
 
-// run has b transferred by a method of a raw connection.
+// run transfers b through by, a method of a raw connection.
 func (t *transfer) run(by func(func(fd uintptr) bool) error, b []byte, now bool) (int, error) {
 	t.b, t.n, t.err, t.now = b, 0, nil, now
 	err := by(t.try)
@@ -73,8 +73,8 @@ func (p *File) Read(b []byte) (int, error) {
 	return n, p.readError(n, err)
 }
 
-// TryRead reads what there is, and waits for nothing, nor for its deadline. Where there is
-// nothing yet, or that cannot be told, waits is true.
+// TryRead reads the available data without waiting, and regardless of the read deadline. waits is
+// true if no data is available yet, or if f may block.
 func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
 	if p.raw == nil {
 		return 0, true, nil
@@ -86,7 +86,7 @@ func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
 	return n, false, p.readError(n, err)
 }
 
-// control calls f once, whatever the deadline.
+// control calls f once, regardless of deadlines.
 func (p *File) control(f func(fd uintptr) bool) error {
 	return p.raw.Control(func(fd uintptr) { f(fd) })
 }
@@ -107,7 +107,7 @@ func (p *File) Write(b []byte) (int, error) {
 	return n, p.about("write", err)
 }
 
-// TryWrite writes what the pipe takes at once: nothing where that cannot be told.
+// TryWrite writes as much as the pipe accepts without waiting, and nothing if f may block.
 func (p *File) TryWrite(b []byte) (int, error) {
 	if p.raw == nil {
 		return 0, nil
@@ -119,7 +119,7 @@ func (p *File) TryWrite(b []byte) (int, error) {
 	return n, p.about("write", err)
 }
 
-// about says what an [os.File] says of an error.
+// about wraps an error as [os.File] does.
 func (p *File) about(op string, err error) error {
 	if err == nil {
 		return nil

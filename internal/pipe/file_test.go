@@ -27,7 +27,7 @@ func ends(t *testing.T) (r, w *pipe.File) {
 	return pipe.New(in), pipe.New(out)
 }
 
-// What is more than a pipe holds goes through whole, and then comes the end.
+// More data than a pipe holds arrives completely, followed by EOF.
 func TestLarge(t *testing.T) {
 	r, w := ends(t)
 	sent := bytes.Repeat([]byte("a message and then some\n"), 100_000)
@@ -48,7 +48,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// A try takes what there is room for, or what there is, and waits for nothing.
+// TryWrite and TryRead transfer as much as possible without waiting.
 func TestTry(t *testing.T) {
 	r, w := ends(t)
 	if n, waits, err := r.TryRead(make([]byte, 10)); n != 0 || !waits || err != nil {
@@ -77,7 +77,7 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// Whoever waits is told when the file is closed, or the other end.
+// A waiting read or write fails when either end is closed.
 func TestEnds(t *testing.T) {
 	r, w := ends(t)
 	said := make(chan error, 1)
@@ -88,7 +88,7 @@ func TestEnds(t *testing.T) {
 		}
 		said <- err
 	}()
-	if _, err := w.Write(make([]byte, 1<<20)); err != nil { // more than a pipe holds: it is read
+	if _, err := w.Write(make([]byte, 1<<20)); err != nil { // more than a pipe holds, so it must be read
 		t.Error(err)
 	}
 	_ = r.Close()
@@ -110,7 +110,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// A file that blocks is read and written as before, and nothing is tried on it.
+// A blocking file is read and written as before, and TryRead and TryWrite do nothing.
 func TestBlocking(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	if err != nil {
@@ -136,8 +136,7 @@ func TestBlocking(t *testing.T) {
 	}
 }
 
-// The end of a pipe that this process owns does not block; that which it shares with
-// others still does.
+// The pipe end that this process owns is non-blocking; the shared one still blocks.
 func TestOwn(t *testing.T) {
 	var fds [2]int
 	if err := unix.Pipe(fds[:]); err != nil {
@@ -173,8 +172,8 @@ func TestOwn(t *testing.T) {
 	_ = ownIn.Close()
 }
 
-// A file that somebody makes unable to block is read and written as before, a message that is
-// larger than what it holds too.
+// A Shared whose file another process makes non-blocking still transfers messages, even larger ones
+// than the pipe holds.
 func TestShared(t *testing.T) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -187,7 +186,7 @@ func TestShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := mine.File.Read(make([]byte, 1)); !errors.Is(err, syscall.EAGAIN) {
-		t.Errorf("a plain file: %v", err) // else the rest shows nothing
+		t.Errorf("a plain file: %v", err) // otherwise the rest of the test proves nothing
 	}
 	sent := bytes.Repeat([]byte("a message and then some\n"), 100_000)
 	go func() { // waits for each end in turn
@@ -211,7 +210,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// Whoever waits for a client that does not read is told when the time is over.
+// A write to a client that does not read fails at the deadline.
 func TestDeadline(t *testing.T) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -257,6 +256,6 @@ func ExampleNew() {
 }
 
 func ExampleOwn() {
-	in := pipe.New(pipe.Own(os.Stdin)) // nobody else who has standard input will notice
+	in := pipe.New(pipe.Own(os.Stdin)) // other users of standard input are not affected
 	_, _, _ = in.TryRead(make([]byte, 0, 1))
 }

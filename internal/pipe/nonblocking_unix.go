@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nonblocking reports whether calls of the system return at once.
+// nonblocking reports whether the file is in non-blocking mode.
 func nonblocking(raw syscall.RawConn) (yes bool) {
 	err := raw.Control(func(fd uintptr) {
 		flags, err := unix.FcntlInt(fd, unix.F_GETFL, 0)

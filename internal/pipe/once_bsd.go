@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// readOnce reads what fd, which does not block, has at once.
+// readOnce reads the available data from fd, which must be non-blocking.
 func readOnce(fd uintptr, b []byte) (int, error) { return once(syscall.Read, fd, b) }
 
-// writeOnce writes what fd, which does not block, takes at once.
+// writeOnce writes as much as fd, which must be non-blocking, accepts at once.
 func writeOnce(fd uintptr, b []byte) (int, error) { return once(syscall.Write, fd, b) }
 
 func once(call func(fd int, b []byte) (int, error), fd uintptr, b []byte) (int, error) {
@@ -22,5 +22,5 @@ func once(call func(fd int, b []byte) (int, error), fd uintptr, b []byte) (int, 
 	}
 }
 
-// Own gives f: no end of a pipe can be opened twice.
+// Own returns f, because these systems cannot open an end of a pipe a second time.
 func Own(f *os.File) *os.File { return f }

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readOnce reads what fd, which does not block, has at once.
+// readOnce reads the available data from fd, which must be non-blocking.
 func readOnce(fd uintptr, b []byte) (int, error) { return once(syscall.SYS_READ, fd, b) }
 
-// writeOnce writes what fd, which does not block, takes at once. b is not empty.
+// writeOnce writes as much as fd, which must be non-blocking, accepts at once. b must not be empty.
 func writeOnce(fd uintptr, b []byte) (int, error) { return once(syscall.SYS_WRITE, fd, b) }
 
-// once does not tell the scheduler of a call that cannot wait.
+// once makes a raw system call, without informing the scheduler, because the call cannot block.
 func once(call, fd uintptr, b []byte) (int, error) {
 	for {
 		n, _, err := syscall.RawSyscall(call, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
@@ -29,9 +29,9 @@ func once(call, fd uintptr, b []byte) (int, error) {
 	}
 }
 
-// Own gives the same end of a pipe that f is, not blocking, to this process alone: whoever
-// else has f keeps it as it was. Where that is not possible, it gives f itself. It is to be
-// closed beside f.
+// Own opens the pipe end of f a second time, in non-blocking mode and for this process alone; other
+// users of f keep their blocking mode. If that is not possible, Own returns f itself. The caller
+// must close both files.
 func Own(f *os.File) *os.File {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {

@@ -7,12 +7,12 @@ import (
 	"syscall"
 )
 
-// nonblocking: nothing can be told without waiting.
+// nonblocking returns false: this system offers no test.
 func nonblocking(syscall.RawConn) bool { return false }
 
 func readOnce(uintptr, []byte) (int, error) { return 0, syscall.EAGAIN }
 
 func writeOnce(uintptr, []byte) (int, error) { return 0, syscall.EAGAIN }
 
-// Own gives f: no end of a pipe can be opened twice.
+// Own returns f, because these systems cannot open an end of a pipe a second time.
 func Own(f *os.File) *os.File { return f }

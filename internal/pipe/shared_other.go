@@ -4,5 +4,6 @@ package pipe
 
 import "os"
 
-// A Shared is a file that others have too. Here they cannot change how it is read and written.
+// A Shared is a file that is shared with other processes. On this system, they cannot change its
+// blocking mode.
 type Shared struct{ *os.File }

@@ -57,7 +57,7 @@ func BenchmarkMember(b *testing.B) {
 	}
 }
 
-// long has documents of a megabyte of several kinds.
+// long has one document of a megabyte for each of several kinds.
 func long() map[string][]byte {
 	const size = 1 << 20
 	fill := func(part string) string { return strings.Repeat(part, size/len(part)) }

@@ -2,13 +2,13 @@ package rawjson
 
 import "strconv"
 
-// MaxDepth is the deepest nesting of objects and arrays that this package
-// reads, whatever a caller asks for.
+// MaxDepth is the maximum nesting of objects and arrays in this package. Callers can set lower
+// limits, but no higher ones.
 const MaxDepth = 1024
 
-// A SyntaxError is the reason, with its offset, why a document is refused.
+// A SyntaxError describes why a document was rejected.
 type SyntaxError struct {
-	Offset int // of the first byte that is wrong; the length of the document if it ends too early
+	Offset int // offset of the first invalid byte; the length of the document if it ends too early
 	Msg    string
 }
 
@@ -16,10 +16,10 @@ func (e *SyntaxError) Error() string {
 	return "offset " + strconv.Itoa(e.Offset) + ": " + e.Msg
 }
 
-// Check reports whether doc is exactly one JSON value, with nothing but white
-// space around it, that every JSON parser reads alike. An object or array at
-// the top has depth 1; depth above maxDepth, or above [MaxDepth], is refused.
-// The error is a [*SyntaxError]. The time is linear in the length of doc.
+// Check reports whether doc is exactly one JSON value, with only white space around it, that all
+// JSON parsers read in the same way. A top-level object or array has depth 1; a depth above
+// maxDepth or [MaxDepth] is an error. The error is a [*SyntaxError]. The time is linear in the
+// length of doc.
 func Check(doc []byte, maxDepth int) error {
 	c := checker{doc: doc, max: min(maxDepth, MaxDepth)}
 	if c.document() {
@@ -28,8 +28,8 @@ func Check(doc []byte, maxDepth int) error {
 	return &SyntaxError{Offset: c.at, Msg: c.msg}
 }
 
-// checker walks one document. Its methods take the offset of what they read
-// and return the offset behind it, or -1 once fail was called.
+// checker checks one document. Its methods take the offset of the syntax element that they read and
+// return the offset after it, or -1 after a call of fail.
 type checker struct {
 	doc  []byte
 	max  int
@@ -44,7 +44,7 @@ func (c *checker) fail(at int, msg string) int {
 	return -1
 }
 
-// unexpected fails at i with what was wanted there.
+// unexpected fails at i because want is missing there.
 func (c *checker) unexpected(i int, want string) int {
 	if i >= len(c.doc) {
 		return c.fail(len(c.doc), "unexpected end, want "+want)
@@ -68,7 +68,7 @@ func (c *checker) document() bool {
 	return true
 }
 
-// value reads the value at i, inside depth containers.
+// value reads the value at i, which is nested in depth containers.
 func (c *checker) value(i, depth int) int {
 	switch peek(c.doc, i) {
 	case '"':
@@ -85,7 +85,7 @@ func (c *checker) value(i, depth int) int {
 	return c.unexpected(i, "a value")
 }
 
-// container reads the object or array at i, which ends with the bracket end.
+// container reads the object or array at i, whose closing bracket is end.
 func (c *checker) container(i, depth int, end byte) int {
 	if depth > c.max {
 		return c.fail(i, "nested too deeply")
@@ -116,7 +116,7 @@ func (c *checker) container(i, depth int, end byte) int {
 	}
 }
 
-// key reads the key of o at i, up to its value.
+// key reads the key of o at i and the colon, up to the value.
 func (c *checker) key(o *object, i int) int {
 	if peek(c.doc, i) != '"' {
 		return c.unexpected(i, "a key")
@@ -140,7 +140,7 @@ func (c *checker) key(o *object, i int) int {
 	return space(c.doc, i+1)
 }
 
-// str reads the string literal at i and reports whether it has escapes.
+// str reads the string literal at i and reports whether it contains escapes.
 func (c *checker) str(i int) (end int, escaped bool) {
 	end, escaped, msg := scanString(c.doc, i)
 	if msg != "" {
@@ -149,7 +149,7 @@ func (c *checker) str(i int) (end int, escaped bool) {
 	return end, escaped
 }
 
-// peek returns the byte at i, or 0, which is never valid outside a string.
+// peek returns the byte at i, or 0 at the end; 0 is never valid outside a string.
 func peek(doc []byte, i int) byte {
 	if uint(i) < uint(len(doc)) {
 		return doc[i]
@@ -157,7 +157,7 @@ func peek(doc []byte, i int) byte {
 	return 0
 }
 
-// space returns the offset of the first byte at or after i that is not white space.
+// space skips white space: it returns the offset of the first other byte at or after i.
 func space(doc []byte, i int) int {
 	for uint(i) < uint(len(doc)) {
 		if c := doc[i]; c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {

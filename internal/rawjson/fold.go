@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Fold returns a form of the key that is equal for keys that differ only in letter
-// case, by simple Unicode case folding. Case-insensitive parsers treat such keys as
-// one.
+// Fold returns a canonical form of the key: keys that differ only in letter case, by simple Unicode
+// case folding, have equal forms. Case-insensitive parsers treat such keys as equal.
 func Fold(key string) string {
 	for i := range len(key) {
 		if c := key[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
@@ -18,8 +17,8 @@ func Fold(key string) string {
 	return key
 }
 
-// foldRune returns the lower-case ASCII letter in the orbit of r, if there is one,
-// and otherwise the least rune of the orbit.
+// foldRune returns the lower-case ASCII letter in the case-folding orbit of r, or the smallest rune
+// of the orbit if it contains no ASCII letter.
 func foldRune(r rune) rune {
 	least := r
 	for s := unicode.SimpleFold(r); s != r; s = unicode.SimpleFold(s) {
@@ -31,9 +30,8 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// Variants reports whether the object obj has keys that differ from key in
-// letter case only, besides it or in its place. The value is that of the key
-// itself.
+// Variants returns the value of key in the object obj. It also reports whether obj has other keys
+// that differ from key only in letter case, even if key itself is missing.
 func Variants(obj []byte, key string) (value []byte, ok, variants bool) {
 	Members(obj, func(k, v []byte, _ int) bool {
 		switch {
@@ -47,8 +45,8 @@ func Variants(obj []byte, key string) (value []byte, ok, variants bool) {
 	return value, ok, variants
 }
 
-// EachVariant calls yield for the value of each key of the object obj that is
-// key or differs from it in letter case only, in source order.
+// EachVariant calls yield with the value of each key of the object obj that equals key or differs
+// from it only in letter case, in source order.
 func EachVariant(obj []byte, key string, yield func(value []byte)) {
 	Members(obj, func(k, v []byte, _ int) bool {
 		if strings.EqualFold(string(k), key) {

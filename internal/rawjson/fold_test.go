@@ -8,11 +8,11 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// TestFold holds Fold to strings.EqualFold for every rune and what it folds to.
+// TestFold compares Fold with strings.EqualFold for every rune and its folded form.
 func TestFold(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if r == 0xD800 {
-			r = 0xE000 // surrogates are no runes of a text
+			r = 0xE000 // surrogates cannot occur in valid text
 		}
 		s := "k" + string(r)
 		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {

@@ -9,16 +9,16 @@ import (
 // manyKeys is the number of keys above which an object gets a hash table.
 const manyKeys = 16
 
-// object finds duplicates among the keys of one object: by comparing, and by
-// a table once there are many, so that a hostile object costs linear time.
+// object detects duplicate keys of one object. It compares keys directly, and uses a hash table for
+// many keys, so that a hostile object takes only linear time.
 type object struct {
-	base  int // where its keys begin among those of all open objects
+	base  int // index of its first key in the stack of all open objects
 	seed  maphash.Seed
-	slots []uint32 // number of a key plus one; open addressing; nil: few keys
+	slots []uint32 // hash table with open addressing: index of a key plus one; nil: few keys
 }
 
-// duplicate reports whether the last of the keys was there before. It must be
-// called for each key in turn.
+// duplicate reports whether the last key equals an earlier one. It must be called once for each
+// key, in order.
 func (o *object) duplicate(keys [][]byte) bool {
 	last := len(keys) - 1
 	if last < manyKeys {
@@ -30,10 +30,10 @@ func (o *object) duplicate(keys [][]byte) bool {
 	return o.insert(keys, last)
 }
 
-// grow doubles the space for keys.
+// grow allocates the table or doubles its size.
 func (o *object) grow(keys [][]byte) {
 	if o.slots == nil {
-		o.seed = maphash.MakeSeed() // nobody can aim at one slot
+		o.seed = maphash.MakeSeed() // a random seed prevents deliberate collisions
 		o.slots = make([]uint32, 4*manyKeys)
 	}
 	o.slots = make([]uint32, 2*len(o.slots))
@@ -42,7 +42,7 @@ func (o *object) grow(keys [][]byte) {
 	}
 }
 
-// insert puts keys[n] into the table and reports whether an equal key is there.
+// insert adds keys[n] to the table and reports whether the table already has an equal key.
 func (o *object) insert(keys [][]byte, n int) bool {
 	mask := uint64(len(o.slots) - 1)
 	for h := maphash.Bytes(o.seed, keys[n]); ; h++ {
@@ -57,12 +57,12 @@ func (o *object) insert(keys [][]byte, n int) bool {
 	}
 }
 
-// keyStack holds the decoded keys of all objects that are open, innermost
-// last. The usual few need no allocation.
+// keyStack holds the decoded keys of all open objects, innermost last. A small number of keys needs
+// no allocation.
 type keyStack struct {
 	n    int
 	few  [24][]byte
-	many [][]byte // nil: all are in few
+	many [][]byte // nil: all keys are in few
 }
 
 func (s *keyStack) push(key []byte) {
@@ -78,7 +78,7 @@ func (s *keyStack) push(key []byte) {
 	s.n++
 }
 
-// from returns the keys behind the first base ones.
+// from returns all keys except the first base ones.
 func (s *keyStack) from(base int) [][]byte {
 	if s.many == nil {
 		return s.few[base:s.n]

@@ -1,9 +1,8 @@
 package rawjson
 
-// Leaves calls yield for each leaf of value, depth first in source order,
-// until it returns false: strings decoded, numbers and booleans by their
-// lexeme. Nulls and the keys of objects are not leaves. It ends at the first
-// syntax error.
+// Leaves calls yield for each leaf of value, depth-first in source order, until yield returns
+// false. Strings are decoded; numbers and booleans are passed as their lexemes. Nulls and object
+// keys are not leaves. Leaves stops at the first syntax error.
 func Leaves(value []byte, yield func(leaf string) bool) {
 	for i := space(value, 0); i < len(value); i = space(value, i) {
 		switch value[i] {
@@ -29,9 +28,9 @@ func Leaves(value []byte, yield func(leaf string) bool) {
 	}
 }
 
-// Strings calls yield for each string of value, decoded, in source order, until it returns
-// false. The keys of objects are among them. A string without escapes is a part of value: yield
-// must not change it. It ends at the first syntax error.
+// Strings calls yield for each decoded string of value, in source order and including object keys,
+// until yield returns false. A string without escapes is a slice of value, which yield must not
+// modify. Strings stops at the first syntax error.
 func Strings(value []byte, yield func(s []byte) bool) {
 	for i := space(value, 0); i < len(value); i = space(value, i) {
 		switch value[i] {
@@ -52,7 +51,7 @@ func Strings(value []byte, yield func(s []byte) bool) {
 	}
 }
 
-// decoded returns the string of the literal, without a copy where it has no escapes.
+// decoded decodes a string literal. It does not copy a literal without escapes.
 func decoded(lit []byte) ([]byte, bool) {
 	if s, ok := Bare(lit); ok {
 		return s, true

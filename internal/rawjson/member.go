@@ -1,8 +1,7 @@
 package rawjson
 
-// Member returns the value of the member of the object obj whose decoded key
-// is key. The value is a slice of obj. If several are, it is the first, which
-// a document that [Check] accepted cannot have.
+// Member returns the value of the first member of the object obj whose decoded key is key. The
+// value is a slice of obj. In a document that [Check] accepted, at most one member has that key.
 func Member(obj []byte, key string) (value []byte, ok bool) {
 	Members(obj, func(k, v []byte, _ int) bool {
 		if string(k) == key {
@@ -23,25 +22,24 @@ func MemberAt(obj []byte, keys ...string) (value []byte, ok bool) {
 	return obj, true
 }
 
-// Members calls yield for each member of the object obj in source order, until
-// it returns false. The key is decoded; it is a slice of obj if it has no
-// escapes. The value is a slice of obj that begins at the offset at.
+// Members calls yield for each member of the object obj in source order, until yield returns false.
+// The key is decoded; it is a slice of obj if it has no escapes. The value is a slice of obj that
+// starts at the offset at.
 //
-// It reports whether obj was read to its end as an object with nothing but
-// white space around it: false says that yield stopped it, or that obj is
-// broken or something else. Members before a broken one have been yielded.
+// Members reports whether obj is an object with only white space around it and was read to its end.
+// It returns false if yield stopped the iteration, if obj is malformed, or if obj is another kind
+// of value. Members before a malformed one are passed to yield.
 func Members(obj []byte, yield func(key, value []byte, at int) bool) bool {
 	return each(obj, '{', '}', yield)
 }
 
-// Elements calls yield for each element of the array arr in order, until it
-// returns false. The value is a slice of arr that begins at the offset at.
-// It returns what [Members] returns.
+// Elements calls yield for each element of the array arr in order, until yield returns false. The
+// value is a slice of arr that starts at the offset at. The result is that of [Members].
 func Elements(arr []byte, yield func(value []byte, at int) bool) bool {
 	return each(arr, '[', ']', func(_, value []byte, at int) bool { return yield(value, at) })
 }
 
-// each is [Members], also of an array, whose elements have no key.
+// each implements [Members] and [Elements]; the elements of an array have a nil key.
 func each(doc []byte, open, end byte, yield func(key, value []byte, at int) bool) bool {
 	i := space(doc, 0)
 	if peek(doc, i) != open {
@@ -74,8 +72,8 @@ func each(doc []byte, open, end byte, yield func(key, value []byte, at int) bool
 	}
 }
 
-// memberKey reads the key at i and the colon. The value begins at at; -1 if
-// the key is broken.
+// memberKey reads the key at i and the colon. It returns the offset of the value, or -1 if the key
+// is malformed.
 func memberKey(obj []byte, i int) (key []byte, at int) {
 	if peek(obj, i) != '"' {
 		return nil, -1
@@ -94,8 +92,8 @@ func memberKey(obj []byte, i int) (key []byte, at int) {
 	return key, space(obj, i+1)
 }
 
-// Kind returns the kind of value by its first byte: '{', '[', '"', 't', 'f', 'n', or
-// '0' for a number. It returns 0 if no value begins with that byte.
+// Kind returns the kind of value by its first byte: '{', '[', '"', 't', 'f', 'n', or '0' for a
+// number. It returns 0 if no value can start with that byte.
 func Kind(value []byte) byte {
 	switch c := peek(value, space(value, 0)); {
 	case c == '-' || isDigit(c):

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// An Object is a JSON object that is written member by member. The zero value has none.
+// An Object builds a JSON object member by member. The zero value is the empty object.
 type Object []byte
 
-// Raw adds a member whose value is JSON.
+// Raw appends a member whose value is JSON.
 func (o Object) Raw(key string, value []byte) Object {
 	return append(o.key(key), value...)
 }
 
-// String adds a member whose value is a string.
+// String appends a member whose value is a string.
 func (o Object) String(key, value string) Object {
 	return AppendString(o.key(key), value)
 }
@@ -26,7 +26,7 @@ func (o Object) key(key string) Object {
 	return append(AppendString(append(o, before), key), ':')
 }
 
-// Bytes returns the whole object.
+// Bytes returns the complete object.
 func (o Object) Bytes() []byte {
 	if len(o) == 0 {
 		return []byte(`{}`)
@@ -34,7 +34,8 @@ func (o Object) Bytes() []byte {
 	return append(o, '}')
 }
 
-// Without returns the object obj without the members of these decoded keys: obj itself where it has none of them.
+// Without returns the object obj without the members whose decoded keys are in keys. If obj has no
+// such member, Without returns obj itself.
 func Without(obj []byte, keys []string) []byte {
 	left, found := Object(nil), false
 	if len(keys) == 0 {
@@ -54,7 +55,7 @@ func Without(obj []byte, keys []string) []byte {
 	return left.Bytes()
 }
 
-// Array returns the array of the elements, each of which is JSON.
+// Array returns a JSON array of the elements, which must be JSON values.
 func Array(elements ...[]byte) []byte {
 	return slices.Concat([]byte(`[`), bytes.Join(elements, []byte(`,`)), []byte(`]`))
 }

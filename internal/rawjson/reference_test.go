@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// slowCheck says what Check must say, in terms of encoding/json.
+// slowCheck is a reference implementation of Check on top of encoding/json.
 func slowCheck(doc []byte, depth int) bool {
 	if !json.Valid(doc) || !utf8.Valid(doc) || bytes.HasPrefix(doc, []byte("\ufeff")) {
 		return false
@@ -32,7 +32,7 @@ var (
 	pairPattern   = regexp.MustCompile(`^\\u[dD][89abAB]..\\u[dD][c-fC-F]..`)
 )
 
-// loneSurrogate looks at the escapes of a valid document in turn.
+// loneSurrogate checks each escape of a valid document in turn.
 func loneSurrogate(doc []byte) bool {
 	for {
 		at := escapePattern.FindIndex(doc)
@@ -84,8 +84,8 @@ func slowMembers(d *json.Decoder, isObject bool, depth int) bool {
 	return err == nil
 }
 
-// checkLookups compares the lookups on a document that Check accepted with
-// what encoding/json decodes.
+// checkLookups compares the lookups in a document that Check accepted with the result of
+// encoding/json.
 func checkLookups(t *testing.T, doc []byte) {
 	t.Helper()
 	trimmed := bytes.Trim(doc, " \t\r\n")

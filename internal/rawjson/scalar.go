@@ -22,8 +22,8 @@ func literal(doc []byte, i int, name string) int {
 	return -1
 }
 
-// number returns the end of the number at i. A leading zero ends it, so that 01 is
-// a number followed by an invalid byte.
+// number returns the end of the number at i, or -1. A leading zero ends the number, so that 01 is a
+// number followed by an invalid byte.
 func number(doc []byte, i int) int {
 	if doc[i] == '-' {
 		i++

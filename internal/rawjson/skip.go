@@ -1,9 +1,8 @@
 package rawjson
 
-// Skip returns the end of the value that starts at doc[i], or -1 if there is
-// none. Scalars are read strictly but for the inside of strings; of objects
-// and arrays only strings and brackets are looked at, so that a megabyte costs
-// little. Nesting above [MaxDepth] is -1.
+// Skip returns the end of the value that starts at doc[i], or -1 if no value starts there or the
+// nesting exceeds [MaxDepth]. It validates scalars, except for the contents of strings; in objects
+// and arrays it only looks at strings and brackets, so that even large values are cheap to skip.
 func Skip(doc []byte, i int) int {
 	switch peek(doc, i) {
 	case '"':
@@ -39,10 +38,10 @@ func skipContainer(doc []byte, i int) int {
 	return -1
 }
 
-// brackets remembers which brackets are open, a bit for each.
+// brackets is a stack of open brackets with one bit each.
 type brackets struct {
 	depth int
-	bits  [MaxDepth / 64]uint64 // set: an object
+	bits  [MaxDepth / 64]uint64 // 1: object, 0: array
 }
 
 func (b *brackets) push(c byte) bool {
@@ -59,7 +58,7 @@ func (b *brackets) push(c byte) bool {
 	return true
 }
 
-// pop reports whether c closes what was opened last; something must be open.
+// pop reports whether c closes the innermost open bracket. At least one bracket must be open.
 func (b *brackets) pop(c byte) bool {
 	b.depth--
 	isObject := b.bits[b.depth/64]>>(b.depth%64)&1 == 1

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// skipString returns the end of the string literal at i, or -1. Most strings are
-// short and have few escapes.
+// skipString returns the end of the string literal at i, or -1. It is optimized for short strings
+// with few escapes and leaves the rest to skipLong.
 func skipString(doc []byte, i int) int {
 	i++
 	for range 3 {
@@ -24,8 +24,8 @@ func skipString(doc []byte, i int) int {
 	return skipLong(doc, i)
 }
 
-// near returns the offset of the first quote or backslash at or after i, or where it
-// gave up: soon, or close to the end.
+// near returns the offset of the first quote or backslash at or after i. It gives up after a few
+// words or close to the end of doc, and then returns the offset that it reached.
 func near(doc []byte, i int) int {
 	for range 6 {
 		if len(doc)-i < 8 {
@@ -39,9 +39,9 @@ func near(doc []byte, i int) int {
 	return i
 }
 
-// skipLong returns the end of the string literal whose rest begins at i. Near quotes
-// it reads blocks of 64 bytes without a branch for each quote; elsewhere it hunts
-// for the next one.
+// skipLong returns the end of the string literal whose unread rest starts at i. Near quotes it
+// processes blocks of 64 bytes without a branch for each quote; elsewhere it searches for the next
+// quote.
 func skipLong(doc []byte, i int) int {
 	carry := uint64(0)
 	for len(doc)-i >= 64 {
@@ -50,7 +50,7 @@ func skipLong(doc []byte, i int) int {
 			return i + bits.TrailingZeros64(ends) + 1
 		}
 		i += 64
-		if quotes == 0 { // escapes of other characters need no look
+		if quotes == 0 { // only escapes of quotes matter
 			i, carry = hunt(doc, i+int(carry)), 0
 		}
 	}
@@ -65,8 +65,8 @@ func skipLong(doc []byte, i int) int {
 	return -1
 }
 
-// hunt returns the offset of the next quote at or after i, or of the backslashes
-// right before it: no others matter.
+// hunt returns the offset of the next quote at or after i, or of the run of backslashes directly
+// before it. Other backslashes do not matter.
 func hunt(doc []byte, i int) int {
 	if i >= len(doc) {
 		return len(doc)
@@ -81,7 +81,8 @@ func hunt(doc []byte, i int) int {
 	return i + n
 }
 
-// masks has a bit for each byte of block that is a quote or a backslash.
+// masks returns one bit for each byte of block: set in quotes for a quote, in slashes for a
+// backslash.
 func masks(block *[64]byte) (quotes, slashes uint64) {
 	for i := 0; i < 64; i += 8 {
 		w := binary.LittleEndian.Uint64(block[i:])
@@ -91,21 +92,21 @@ func masks(block *[64]byte) (quotes, slashes uint64) {
 	return quotes, slashes
 }
 
-// zeros has a bit, of the low eight, for each byte of w that is zero.
+// zeros returns one bit for each byte of w, set if the byte is zero, in the low eight bits.
 func zeros(w uint64) uint64 {
 	high := ^((w&^highs + ^uint64(highs)) | w) & highs
 	return high >> 7 * 0x0102040810204080 >> 56
 }
 
-// escaped returns a bit for each byte that a backslash escapes, given a bit for each
-// backslash. The carry says whether the block before escapes the first
-// byte, and then whether this one escapes that of the next.
+// escaped returns one bit for each byte of the block, set if a backslash escapes the byte; slashes
+// has one bit for each backslash. On entry, carry is 1 if the previous block escapes the first
+// byte; on return, it is 1 if this block escapes the first byte of the next one.
 func escaped(slashes uint64, carry *uint64) uint64 {
 	const even = 0x5555555555555555
 	slashes &^= *carry
 	follows := slashes<<1 | *carry
-	// Adding a run of backslashes to its first bit carries to its end, where
-	// the parity tells whether the run was of odd length.
+	// Adding a run of backslashes to its first bit carries to the bit after the run, whose parity
+	// tells whether the run has odd length.
 	oddStarts := slashes &^ even &^ follows
 	sum, out := bits.Add64(oddStarts, slashes, 0)
 	*carry = out

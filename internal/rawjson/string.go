@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// String decodes the string literal lit. It is false for anything that
-// [Check] does not accept as a string.
+// String decodes the string literal lit. It returns false if [Check] would not accept lit as a
+// string.
 func String(lit []byte) (string, bool) {
 	if peek(lit, 0) != '"' {
 		return "", false
@@ -25,8 +25,8 @@ func String(lit []byte) (string, bool) {
 	return string(lit[1 : end-1]), true
 }
 
-// Bare returns what is between the quotes of the string literal lit, if that is the
-// string: it has no escapes. It is a slice of lit.
+// Bare returns the text between the quotes of the string literal lit as a slice of lit; ok is false
+// if lit has escapes or is not a valid string literal.
 func Bare(lit []byte) (content []byte, ok bool) {
 	if peek(lit, 0) != '"' {
 		return nil, false
@@ -38,8 +38,8 @@ func Bare(lit []byte) (content []byte, ok bool) {
 	return lit[1 : end-1 : end-1], true
 }
 
-// AppendString appends s as a JSON string literal. Bytes that are not UTF-8
-// become U+FFFD; nothing is escaped for the sake of HTML.
+// AppendString appends s to dst as a JSON string literal. Invalid UTF-8 becomes U+FFFD. HTML
+// characters are not escaped.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
@@ -66,13 +66,13 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// The characters that have an escape of one letter, and those letters.
+// The characters that have an escape of one letter, and these letters.
 const (
 	lettered = "\"\\\n\r\t\b\f/"
 	letters  = `"\nrtbf/`
 )
 
-// appendEscaped appends a byte that must be escaped in a literal.
+// appendEscaped appends the escape of c to a string literal. If c is not ASCII, it appends U+FFFD.
 func appendEscaped(dst []byte, c byte) []byte {
 	const hex = "0123456789abcdef"
 	if i := strings.IndexByte(lettered, c); i >= 0 {
@@ -84,9 +84,8 @@ func appendEscaped(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }
 
-// scanString reads the string literal whose opening quote is at i and returns
-// the offset behind the closing one. If msg is not empty, end is the offset of
-// the fault.
+// scanString reads the string literal whose opening quote is at i and returns the offset after the
+// closing quote. If msg is not empty, end is the offset of the error.
 func scanString(doc []byte, i int) (end int, escaped bool, msg string) {
 	i++
 	for {
@@ -116,8 +115,7 @@ func scanString(doc []byte, i int) (end int, escaped bool, msg string) {
 	}
 }
 
-// scanEscape returns the length of the escape, or pair of surrogates, that s begins
-// with.
+// scanEscape returns the length of the escape or pair of surrogate escapes at the start of s.
 func scanEscape(s []byte) (n int, msg string) {
 	switch c := peek(s, 1); {
 	case strings.IndexByte(letters, c) >= 0:
@@ -139,7 +137,7 @@ func scanEscape(s []byte) (n int, msg string) {
 	return 12, ""
 }
 
-// hex4 is the number in the escape \uXXXX that s begins with, or -1.
+// hex4 returns the number in the escape \uXXXX at the start of s, or -1.
 func hex4(s []byte) rune {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return -1
@@ -151,8 +149,8 @@ func hex4(s []byte) rune {
 	return rune(n)
 }
 
-// plain returns the offset of the first byte at or after i that is not plain ASCII:
-// a quote, a backslash, a control character, or part of a longer rune.
+// plain returns the offset of the first byte at or after i that is not plain ASCII: a quote, a
+// backslash, a control character, or part of a multibyte rune.
 func plain(doc []byte, i int) int {
 	for len(doc)-i >= 8 {
 		if m := special(binary.LittleEndian.Uint64(doc[i:])); m != 0 {
@@ -169,26 +167,26 @@ func plain(doc []byte, i int) int {
 	return i
 }
 
-// special has the high bit set in the first byte of w, from the low end, that
-// is not plain. Higher bytes may be marked wrongly.
+// special sets the high bit in the first byte of w, from the low end, that is not plain ASCII.
+// Higher bytes may be marked wrongly.
 func special(w uint64) uint64 {
 	return quoteOrSlash(w) | ((w-ones*' ')&^w|w)&highs
 }
 
-// quoteOrSlash is like special for quotes and backslashes alone.
+// quoteOrSlash is like special, but marks only quotes and backslashes.
 func quoteOrSlash(w uint64) uint64 {
 	quote := w ^ ones*'"'
 	slash := w ^ ones*'\\'
 	return ((quote-ones)&^quote | (slash-ones)&^slash) & highs
 }
 
-// A word with a one, or with the high bit, in each byte.
+// Words with 1 and with the high bit set in each byte.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
 )
 
-// unescape decodes the inside of a string literal that scanString accepted.
+// unescape decodes the contents of a string literal that scanString accepted.
 func unescape(s []byte) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
@@ -204,7 +202,7 @@ func unescape(s []byte) []byte {
 	return out
 }
 
-// appendUnescaped appends the character of the valid escape esc.
+// appendUnescaped appends the character that the valid escape esc stands for.
 func appendUnescaped(dst, esc []byte) []byte {
 	if esc[1] != 'u' {
 		return append(dst, lettered[strings.IndexByte(letters, esc[1])])
