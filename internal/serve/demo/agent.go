@@ -52,7 +52,7 @@ func startAgent(ctx context.Context, exe, dir string) (*agent, error) {
 	hello.Params.ClientInfo = mcp.Implementation{Name: "demo-agent", Version: "1"}
 	if _, err := a.proxy.Initialize(ctx, hello); err != nil {
 		_ = a.close()
-		return nil, fmt.Errorf("initializing a session with the proxy: %w%s", err, a.said())
+		return nil, fmt.Errorf("initializing a session with the proxy: %w%s", err, a.proxyLog())
 	}
 	return a, nil
 }
@@ -75,8 +75,8 @@ func (a *agent) close() error {
 	return nil
 }
 
-// said is what the proxy wrote on standard error, for an error message.
-func (a *agent) said() string {
+// proxyLog is what the proxy wrote on standard error, for an error message.
+func (a *agent) proxyLog() string {
 	if a.log.Len() == 0 {
 		return ""
 	}

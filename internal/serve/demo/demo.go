@@ -41,12 +41,12 @@ func Run(ctx context.Context, exe string, out io.Writer, ink text.Ink) error {
 	if err != nil {
 		return err
 	}
-	made, err := p.tell(ctx, a, story())
+	made, err := p.play(ctx, a, script())
 	if closing := a.close(); err == nil {
 		err = closing
 	}
 	if err != nil {
-		return fmt.Errorf("playing the demo: %w%s", err, a.said())
+		return fmt.Errorf("playing the demo: %w%s", err, a.proxyLog())
 	}
 	seen, err := readRecords(dir)
 	if err != nil {

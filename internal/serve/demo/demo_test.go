@@ -21,8 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/demo.txt")
 
-// TestDemo plays the demo as a user does, by a process of its own.
-func TestDemo(t *testing.T) {
+// TestDemoMatchesGolden plays the demo as a user does, by a process of its own.
+func TestDemoMatchesGolden(t *testing.T) {
 	exe := testbinary.Path(t)
 	tmp := t.TempDir()
 	demo := exec.Command(exe, "demo")
@@ -125,8 +125,8 @@ func scripted(asks int, r *mcp.CallToolResult) *server.MCPServer {
 	return s
 }
 
-// TestStepIsChecked holds the demo to its word: what is not as expected is an error.
-func TestStepIsChecked(t *testing.T) {
+// TestUnexpectedReplyIsAnError holds the demo to its word: what is not as expected is an error.
+func TestUnexpectedReplyIsAnError(t *testing.T) {
 	done, bad := mcp.NewToolResultText("done"), mcp.NewToolResultError("done")
 	turned := mcp.NewToolResultError("done")
 	turned.Meta = mcp.NewMetaFromMap(map[string]any{"io.petrigate/decision": map[string]any{}})
@@ -157,7 +157,7 @@ func TestStepIsChecked(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			a := connect(t, scripted(test.asks, test.reply))
-			if got := said((&printer{io.Discard, true}).play(t.Context(), a, test.step)); got != test.err {
+			if got := said((&printer{io.Discard, true}).playStep(t.Context(), a, test.step)); got != test.err {
 				t.Errorf("got %q, want %q", got, test.err)
 			}
 		})
@@ -168,7 +168,7 @@ func TestStepIsChecked(t *testing.T) {
 }
 
 func TestEndingNeedsTheRecords(t *testing.T) {
-	made := tally{passed: 2, failed: 1, refused: 4}
+	made := counts{passed: 2, failed: 1, refused: 4}
 	for seen, want := range map[records]string{
 		{allowed: 3, refused: 4, executed: 3}: "",
 		{allowed: 3, refused: 4, executed: 4}: "3 calls ran and 4 were refused, but the audit log has 3 and 4, and 4 reached the server",

@@ -13,8 +13,8 @@ import (
 
 const handshake = `read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}'; read line; `
 
-// TestProxyFails plays the demo with programs that are no proxy.
-func TestProxyFails(t *testing.T) {
+// TestProgramIsNoProxy plays the demo with programs that are no proxy.
+func TestProgramIsNoProxy(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the programs are scripts for a shell")
 	}
@@ -35,8 +35,8 @@ func TestProxyFails(t *testing.T) {
 	}
 }
 
-// TestProxyEndsBadly: what the proxy ends with is told, not only what it said.
-func TestProxyEndsBadly(t *testing.T) {
+// TestProxyExitIsReported: what the proxy ends with is told, not only what it said.
+func TestProxyExitIsReported(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the program is a script for a shell")
 	}
@@ -59,8 +59,8 @@ func program(t *testing.T, name, text string) {
 	}
 }
 
-// TestFiles compares what is said of files that cannot be made or are not there.
-func TestFiles(t *testing.T) {
+// TestFileErrors compares what is said of files that cannot be made or are not there.
+func TestFileErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := writeFiles("none", "petrigate"); !strings.HasPrefix(said(err), "writing the configuration of the demo: open none/") {
 		t.Error(err)

@@ -15,10 +15,10 @@ type printer struct {
 	ink text.Ink
 }
 
-// A tally counts the calls of the agent by their outcomes.
-type tally map[outcome]int
+// A counts counts the calls of the agent by their outcomes.
+type counts map[outcome]int
 
-func (t tally) ran() int { return t[passed] + t[failed] }
+func (t counts) executed() int { return t[passed] + t[failed] }
 
 func (p *printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p.w, format+"\n", args...) }
 
@@ -37,13 +37,13 @@ func (p *printer) opening(rules, net string) {
 	p.block("    ", text.Cyan, net)
 }
 
-// tell plays the chapters. It stops at the first reply that is not as expected.
-func (p *printer) tell(ctx context.Context, a *agent, chapters []chapter) (tally, error) {
-	made := tally{}
+// play plays the chapters. It stops at the first reply that is not as expected.
+func (p *printer) play(ctx context.Context, a *agent, chapters []section) (counts, error) {
+	made := counts{}
 	for i, c := range chapters {
 		p.line("\n%s\n", p.ink.In(text.Bold, fmt.Sprintf("%d. %s", i+1, c.title)))
 		for _, s := range c.steps {
-			if err := p.play(ctx, a, s); err != nil {
+			if err := p.playStep(ctx, a, s); err != nil {
 				return made, err
 			}
 			made[s.want]++
@@ -52,8 +52,8 @@ func (p *printer) tell(ctx context.Context, a *agent, chapters []chapter) (tally
 	return made, nil
 }
 
-// play makes the call of a step, and checks its reply and whether the person was asked.
-func (p *printer) play(ctx context.Context, a *agent, s step) error {
+// playStep makes the call of a step, and checks its reply and whether the person was asked.
+func (p *printer) playStep(ctx context.Context, a *agent, s step) error {
 	if s.note != "" {
 		p.line("\n    %s", p.ink.In(text.Faint, s.note))
 	}
@@ -92,13 +92,13 @@ func (p *printer) question(question string, choices []string, said answer) {
 }
 
 // ending holds the calls that were made against what others saw of them.
-func (p *printer) ending(made tally, seen records) error {
-	if seen.allowed != made.ran() || seen.executed != made.ran() || seen.refused != made[refused] {
+func (p *printer) ending(made counts, seen records) error {
+	if seen.allowed != made.executed() || seen.executed != made.executed() || seen.refused != made[refused] {
 		return fmt.Errorf("%d calls ran and %d were refused, but the audit log has %d and %d, and %d reached the server",
-			made.ran(), made[refused], seen.allowed, seen.refused, seen.executed)
+			made.executed(), made[refused], seen.allowed, seen.refused, seen.executed)
 	}
 	p.line("\n%s", p.ink.In(text.Bold, "The end"))
-	p.line("\n  %d calls, %d refused. The server saw %d of them; the audit log has all %d.", made.ran()+made[refused], seen.refused, seen.executed, seen.allowed+seen.refused)
+	p.line("\n  %d calls, %d refused. The server saw %d of them; the audit log has all %d.", made.executed()+made[refused], seen.refused, seen.executed, seen.allowed+seen.refused)
 	p.line("\n  Next: gate a server of yours with a file of rules,")
 	p.line("    petrigate wrap --rules my.rules -- npx -y @modelcontextprotocol/server-filesystem /some/folder")
 	p.line("  and read README.md: five minutes with rules and clients, and what is not enforced. docs/ and examples/ have more.")

@@ -31,8 +31,8 @@ func connect(t *testing.T, s *server.MCPServer) *agent {
 	return a
 }
 
-// TestProject: the tools act on one project.
-func TestProject(t *testing.T) {
+// TestToolsShareProject: the tools act on one project.
+func TestToolsShareProject(t *testing.T) {
 	var executed strings.Builder
 	a := connect(t, newServer(&executed))
 	steps := []struct {
@@ -75,8 +75,8 @@ func TestProject(t *testing.T) {
 	}
 }
 
-// TestServe: without a file the calls of tools are on no record.
-func TestServe(t *testing.T) {
+// TestServeWithoutRecord: without a file the calls of tools are on no record.
+func TestServeWithoutRecord(t *testing.T) {
 	var out strings.Builder
 	in := `{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n"
 	if err := Serve(t.Context(), strings.NewReader(in), &out, ""); err != nil || !strings.Contains(out.String(), `"id":1`) {

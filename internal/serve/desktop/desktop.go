@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	patience = 5 * time.Second // for the program to end by itself
-	atATime  = 4               // notifications that are being shown; further ones are left out
+	timeout = 5 * time.Second // for the program to end by itself
+	maxConcurrent  = 4               // notifications that are being shown; further ones are left out
 	maxLine  = 240             // bytes of a notification
 )
 
@@ -26,9 +26,9 @@ const (
 type Notifier struct {
 	log   *slog.Logger
 	limit time.Duration // for the program to end by itself
-	make  func(line string) (name string, args, env []string)
+	command  func(line string) (name string, args, env []string)
 	slots chan struct{}
-	said  sync.Once // that nothing can be shown
+	logOnce  sync.Once // that nothing can be shown
 
 	ctx  context.Context //nolint:containedctx // ends with the notifier
 	end  context.CancelFunc
@@ -37,7 +37,7 @@ type Notifier struct {
 
 // New returns a notifier for this system.
 func New(log *slog.Logger) *Notifier {
-	n := &Notifier{log: log, limit: patience, make: commandOf(runtime.GOOS), slots: make(chan struct{}, atATime)}
+	n := &Notifier{log: log, limit: timeout, command: commandOf(runtime.GOOS), slots: make(chan struct{}, maxConcurrent)}
 	n.ctx, n.end = context.WithCancel(context.Background())
 	return n
 }
@@ -52,7 +52,7 @@ func (n *Notifier) Show(line string) {
 	n.work.Go(func() {
 		defer func() { <-n.slots }()
 		if err := n.run(text.Excerpt(line, maxLine)); err != nil && n.ctx.Err() == nil {
-			n.said.Do(func() { n.log.Warn("a notification cannot be shown on this desktop", "error", err) })
+			n.logOnce.Do(func() { n.log.Warn("a notification cannot be shown on this desktop", "error", err) })
 		}
 	})
 }
@@ -66,7 +66,7 @@ func (n *Notifier) Close() {
 func (n *Notifier) run(line string) error {
 	ctx, cancel := context.WithTimeout(n.ctx, n.limit)
 	defer cancel()
-	name, args, env := n.make(line)
+	name, args, env := n.command(line)
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), env...)
 	cmd.WaitDelay = time.Second // a child of it may have its pipes

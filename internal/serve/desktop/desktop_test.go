@@ -30,14 +30,14 @@ func notifier(t *testing.T, script string) (n *Notifier, logged *strings.Builder
 	}
 	logged = &strings.Builder{}
 	n = New(slog.New(slog.NewTextHandler(logged, nil)))
-	n.make = commandOf("linux")
+	n.command = commandOf("linux")
 	t.Cleanup(n.Close)
 	return n, logged
 }
 
-// TestShow: the program gets the line as one argument, without what would move a cursor, be an
+// TestShowPassesLineAsArgument: the program gets the line as one argument, without what would move a cursor, be an
 // option, or be markup.
-func TestShow(t *testing.T) {
+func TestShowPassesLineAsArgument(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	n, logged := notifier(t, `printf '[%s]' "$@" > `+out)
 	n.Show(Line("ap_7F3K", "--de<b>ploy\n\x1b[2J$(reboot)", `\074b\076`, "ann", "cla\u202eude"))
@@ -49,8 +49,8 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// TestMissing: a program that is missing, or fails, is in the log once.
-func TestMissing(t *testing.T) {
+// TestMissingProgramIsLoggedOnce: a program that is missing, or fails, is in the log once.
+func TestMissingProgramIsLoggedOnce(t *testing.T) {
 	for _, script := range []string{"", "exit 3"} {
 		n, logged := notifier(t, script)
 		for range 3 {
@@ -63,8 +63,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestHangs: a program that does not end is ended, blocks nobody, and there are few of them.
-func TestHangs(t *testing.T) {
+// TestHangingProgramIsEnded: a program that does not end is ended, blocks nobody, and there are few of them.
+func TestHangingProgramIsEnded(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	n, logged := notifier(t, `echo >> `+out+`; exec /bin/sleep 600`)
 	n.limit = 500 * time.Millisecond
@@ -72,16 +72,16 @@ func TestHangs(t *testing.T) {
 		n.Show("x")
 	}
 	n.work.Wait()
-	if got, _ := os.ReadFile(out); len(got) > atATime || !strings.Contains(logged.String(), "killed") {
+	if got, _ := os.ReadFile(out); len(got) > maxConcurrent || !strings.Contains(logged.String(), "killed") {
 		t.Errorf("%d started: %s", len(got), logged)
 	}
-	n.limit = patience
+	n.limit = timeout
 	n.Show("x")
 	n.Close() // does not wait for it
 }
 
-// TestCommands: on each system the text is an argument, or in a variable, and in no script.
-func TestCommands(t *testing.T) {
+// TestCommandsKeepTextOutOfScripts: on each system the text is an argument, or in a variable, and in no script.
+func TestCommandsKeepTextOutOfScripts(t *testing.T) {
 	const evil = `x"); do shell script "reboot`
 	for system, want := range map[string]string{"linux": "notify-send", "freebsd": "notify-send", "darwin": "osascript", "windows": "powershell"} {
 		name, args, env := commandOf(system)(evil)

@@ -17,9 +17,9 @@ nets:
   - { name: gate, places: [a], initialMarking: { a: 1 }, transitions: [{ name: t, inputs: [a], tools: [release] }] }
 `
 
-// TestBase: a draft that lets pass what the base policy does not has the error that check has, and no
+// TestDraftAgainstBasePolicy: a draft that lets pass what the base policy does not has the error that check has, and no
 // text of the base is drafted.
-func TestBase(t *testing.T) {
+func TestDraftAgainstBasePolicy(t *testing.T) {
 	c := folder(t, map[string]string{
 		"base.yaml":      someBase,
 		"a.rules":        "block rm\n",

@@ -46,14 +46,14 @@ func (d *Desk) Policy(ctx context.Context, who string) (*Policy, error) {
 	if log := d.log(); log != nil {
 		p.Record = log.Name
 	}
-	known := d.inForce(c, result)
+	known := d.currentPolicy(c, result)
 	if known.report == nil {
-		err := d.within(ctx, d.of(who), checkTime, func(ctx context.Context) error {
+		err := d.run(ctx, d.slotFor(who), checkTime, func(ctx context.Context) error {
 			e := check.Effort{Time: check.AtStart(1).Time, Narrower: policydiff.Narrower}
 			report, _, err := check.Look(ctx, policy.FromConfig(c), known.problems, check.ToolSet{}, e)
 			if err == nil && ctx.Err() == nil {
 				known.report = &report
-				d.learn(known)
+				d.cache(known)
 			}
 			return err
 		})
@@ -90,7 +90,7 @@ func (c *Checked) More() int { return len(c.Report.Problems) - len(c.Problems) }
 
 // Check says of a draft what petrigate check says of it as a file.
 func (d *Desk) Check(ctx context.Context, who string, draft Draft) (*Checked, error) {
-	x, err := d.drafted(draft)
+	x, err := d.applyDraft(draft)
 	if err != nil {
 		return nil, err
 	}
@@ -99,9 +99,9 @@ func (d *Desk) Check(ctx context.Context, who string, draft Draft) (*Checked, er
 	if x.config == nil {
 		checked.Report = check.NewReport(x.problems, &policy.Result{}, check.ToolSet{}, nil)
 	} else {
-		err = d.within(ctx, d.of(who), checkTime, func(ctx context.Context) error {
-			known := d.tools(x.config, draft.Known)
-			report, _, err := check.Look(ctx, policy.FromConfig(x.config), x.problems, known, check.Effort{Time: proofTime, Narrower: narrower(x.force), Widened: policydiff.Widened})
+		err = d.run(ctx, d.slotFor(who), checkTime, func(ctx context.Context) error {
+			known := d.knownTools(x.config, draft.Known)
+			report, _, err := check.Look(ctx, policy.FromConfig(x.config), x.problems, known, check.Effort{Time: proofTime, Narrower: narrower(x.inForce), Widened: policydiff.Widened})
 			checked.Report, checked.Known = report, len(known.Tools)
 			return err
 		})
@@ -110,14 +110,14 @@ func (d *Desk) Check(ctx context.Context, who string, draft Draft) (*Checked, er
 		return nil, err
 	}
 	checked.Report.Judge(false, false)
-	checked.Problems, checked.Took = x.shown(checked.Report.Problems), d.options.Now().Sub(began)
+	checked.Problems, checked.Took = x.display(checked.Report.Problems), d.options.Now().Sub(began)
 	return &checked, nil
 }
 
-// shown are the first problems for a page, errors first, with their places in the draft.
-func (x *drafted) shown(list diag.List) (all []Problem) {
+// display are the first problems for a page, errors first, with their places in the draft.
+func (x *candidate) display(list diag.List) (all []Problem) {
 	var secrets []string
-	for _, s := range x.was.Secrets() {
+	for _, s := range x.current.Secrets() {
 		secrets = append(secrets, s, "***")
 	}
 	mask := strings.NewReplacer(secrets...)
@@ -127,7 +127,7 @@ func (x *drafted) shown(list diag.List) (all []Problem) {
 			s.Message = fmt.Sprintf("net %q: %s", p.Net, p.Msg)
 		}
 		if i >= x.outside {
-			s.Line, s.Column = x.at(p)
+			s.Line, s.Column = x.position(p)
 		}
 		if s.Excerpt == "" {
 			s.Excerpt = x.excerpt(s)
@@ -137,7 +137,7 @@ func (x *drafted) shown(list diag.List) (all []Problem) {
 		all = append(all, s)
 	}
 	slices.SortStableFunc(all, func(a, b Problem) int { return cmp.Compare(rank(a), rank(b)) })
-	return all[:min(len(all), mostShown)]
+	return all[:min(len(all), maxShown)]
 }
 
 // rank puts errors first, and those of the draft itself before others.
@@ -151,21 +151,21 @@ func rank(p Problem) (n int) {
 	return n
 }
 
-// ofConfiguration are the codes of problems that have no place in a text of rules, whatever
+// isConfigurationCode are the codes of problems that have no place in a text of rules, whatever
 // their line is.
-func ofConfiguration(code string) bool {
+func isConfigurationCode(code string) bool {
 	return len(code) == 4 && code[1] == '2' && code != "W203" && code != "E201"
 }
 
-// at is where in the draft a problem is; 0: elsewhere.
-func (x *drafted) at(p diag.Problem) (line, column int) {
-	if p.File != x.text.Name || p.Line == 0 || ofConfiguration(p.Code) {
+// position is where in the draft a problem is; 0: elsewhere.
+func (x *candidate) position(p diag.Problem) (line, column int) {
+	if p.File != x.text.Name || p.Line == 0 || isConfigurationCode(p.Code) {
 		return 0, 0
 	}
 	if x.text.Kind != InlineRules {
 		return p.Line, p.Column
 	}
-	first := x.was.Rules[x.text.index].Position(1, 1)
+	first := x.current.Rules[x.text.index].Position(1, 1)
 	line, column = p.Line-first.Line+1, max(p.Column-first.Column+1, 1)
 	if line < 1 || line > strings.Count(x.text.Text, "\n")+1 {
 		return 0, 0
@@ -174,17 +174,17 @@ func (x *drafted) at(p diag.Problem) (line, column int) {
 }
 
 // excerpt is the line of a problem that has none with it.
-func (x *drafted) excerpt(p Problem) string {
+func (x *candidate) excerpt(p Problem) string {
 	src, line, column := "", p.Problem.Line, p.Problem.Column
 	switch {
 	case p.Line > 0 && x.text.Kind != Nets:
 		src, line, column = x.text.Text, p.Line, p.Column
 	default:
-		i := slices.IndexFunc(x.was.Rules, func(r config.RuleText) bool { return r.File == p.File && !r.Inline() })
+		i := slices.IndexFunc(x.current.Rules, func(r config.RuleText) bool { return r.File == p.File && !r.Inline() })
 		if i < 0 || p.File == x.text.Name {
 			return ""
 		}
-		src = x.was.Rules[i].Text
+		src = x.current.Rules[i].Text
 	}
 	lines := strings.Split(src, "\n")
 	if line < 1 || line > len(lines) || column < 1 {
@@ -205,17 +205,17 @@ type Compared struct {
 
 // Compare says whether the policy is stricter or looser with the draft.
 func (d *Desk) Compare(ctx context.Context, who string, draft Draft) (*Compared, error) {
-	x, err := d.drafted(draft)
+	x, err := d.applyDraft(draft)
 	if err != nil {
 		return nil, err
 	}
 	var compared Compared
-	err = d.within(ctx, d.of(who), compareTime, func(ctx context.Context) error {
+	err = d.run(ctx, d.slotFor(who), compareTime, func(ctx context.Context) error {
 		after, before, err := x.build()
 		if err != nil {
 			return err
 		}
-		was, err := policydiff.NewSide(before, x.source(x.was))
+		was, err := policydiff.NewSide(before, x.source(x.current))
 		if err != nil {
 			return err
 		}

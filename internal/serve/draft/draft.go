@@ -38,9 +38,9 @@ const (
 	proofTime   = 4 * time.Second // of work, so that a check says what it knows before its time is over
 	compareTime = 5 * time.Second
 	replayTime  = 10 * time.Second
-	mostRecords = 100_000 // that are replayed
-	mostShown   = 100     // decisions that come out otherwise, and problems
-	mostAtOnce  = 2       // of checks and comparisons
+	maxRecords = 100_000 // that are replayed
+	maxShown   = 100     // decisions that come out otherwise, and problems
+	maxConcurrent  = 2       // of checks and comparisons
 )
 
 var (
@@ -89,19 +89,19 @@ type Draft struct {
 // A Desk looks at drafts. It is safe for concurrent use. Close it.
 type Desk struct {
 	options Options
-	turns   *turns          // of checks and comparisons
-	replays *turns          // one
+	turns   *limiter          // of checks and comparisons
+	replays *limiter          // one
 	ctx     context.Context //nolint:containedctx // ends with Close, and with it all work
 	cancel  context.CancelFunc
 
 	mu    sync.Mutex
-	known *inForce // nil: nobody has asked
+	cached *currentPolicy // nil: nobody has asked
 	work  int
 	idle  chan struct{} // closed when the last work ends after Close; nil: it is not closed
 }
 
-// inForce is what was found out about the policy in force.
-type inForce struct {
+// currentPolicy is what was found out about the policy in force.
+type currentPolicy struct {
 	result   *policy.Result
 	problems diag.List
 	report   *check.Report // nil: not yet
@@ -112,7 +112,7 @@ func New(o Options) *Desk {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	d := &Desk{options: o, turns: newTurns(mostAtOnce), replays: newTurns(1)}
+	d := &Desk{options: o, turns: newLimiter(maxConcurrent), replays: newLimiter(1)}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
 }
@@ -151,17 +151,17 @@ func (d *Desk) end() {
 	}
 }
 
-// A taker takes the turn for some work.
-type taker func(context.Context) (release func(), err error)
+// A acquirer takes the turn for some work.
+type acquirer func(context.Context) (release func(), err error)
 
-// of is the turn of a person.
-func (d *Desk) of(who string) taker {
-	return func(ctx context.Context) (func(), error) { return d.turns.take(ctx, who) }
+// slotFor is the turn of a person.
+func (d *Desk) slotFor(who string) acquirer {
+	return func(ctx context.Context) (func(), error) { return d.turns.acquire(ctx, who) }
 }
 
-// within does work in its turn, and waits for it for so long. Work that does not end then
+// run does work in its turn, and waits for it for so long. Work that does not end then
 // keeps its turn until it does. It is told to stop when the time is over or nobody waits.
-func (d *Desk) within(ctx context.Context, take taker, most time.Duration, work func(context.Context) error) error {
+func (d *Desk) run(ctx context.Context, take acquirer, most time.Duration, work func(context.Context) error) error {
 	if !d.begin() {
 		return ErrSlow
 	}
@@ -172,40 +172,40 @@ func (d *Desk) within(ctx context.Context, take taker, most time.Duration, work 
 		stop()
 		cancel()
 		d.end()
-		return told(err)
+		return userError(err)
 	}
 	done := make(chan error, 1)
 	go func() {
 		defer d.end()
 		defer cancel()
 		defer stop()
-		err := d.beside(ctx, work)
+		err := d.runMarked(ctx, work)
 		release() // before anybody knows: the turn is free then
 		done <- err
 	}()
 	select {
 	case err := <-done:
-		return told(err)
+		return userError(err)
 	case <-ctx.Done():
 	}
 	select {
 	case err := <-done: // it has ended as well
-		return told(err)
+		return userError(err)
 	default:
-		return told(ctx.Err())
+		return userError(ctx.Err())
 	}
 }
 
-// beside does work beside the calls.
-func (d *Desk) beside(ctx context.Context, work func(context.Context) error) error {
+// runMarked does work beside the calls.
+func (d *Desk) runMarked(ctx context.Context, work func(context.Context) error) error {
 	if d.options.Busy != nil {
 		defer d.options.Busy()()
 	}
-	return guarded(ctx, work)
+	return recovered(ctx, work)
 }
 
-// guarded makes a panic an error: a text of somebody's must not end the proxy.
-func guarded(ctx context.Context, work func(context.Context) error) (err error) {
+// recovered makes a panic an error: a text of somebody's must not end the proxy.
+func recovered(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("looking at the draft failed: %v", fault)
@@ -214,27 +214,27 @@ func guarded(ctx context.Context, work func(context.Context) error) (err error) 
 	return work(ctx)
 }
 
-// told is an error for people.
-func told(err error) error {
+// userError is an error for people.
+func userError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return ErrSlow
 	}
 	return err
 }
 
-// drafted is the configuration in force with a draft in it.
-type drafted struct {
+// candidate is the configuration in force with a draft in it.
+type candidate struct {
 	text   Text
-	was    *config.Config
-	force  *policy.Result
+	current    *config.Config
+	inForce  *policy.Result
 	config *config.Config // nil: the draft cannot be read, see problems
 
 	problems diag.List // of the configuration, and of reading the draft
 	outside  int       // how many of them are of the configuration
 }
 
-// drafted puts a draft into the configuration.
-func (d *Desk) drafted(draft Draft) (*drafted, error) {
+// applyDraft puts a draft into the configuration.
+func (d *Desk) applyDraft(draft Draft) (*candidate, error) {
 	if len(draft.Text) > MaxText {
 		return nil, ErrLong
 	}
@@ -256,7 +256,7 @@ func (d *Desk) drafted(draft Draft) (*drafted, error) {
 			return nil, ErrMany
 		}
 	}
-	x := &drafted{text: t, was: c, force: result, problems: slices.Clone(d.inForce(c, result).problems)}
+	x := &candidate{text: t, current: c, inForce: result, problems: slices.Clone(d.currentPolicy(c, result).problems)}
 	x.outside = len(x.problems)
 	var err error
 	if t.Kind == Nets {
@@ -275,50 +275,50 @@ func (d *Desk) drafted(draft Draft) (*drafted, error) {
 // build builds the policy of the draft, and the one in force. One in shadow, which lets every
 // call pass, is built as it is when it is enforced. The error is that of a draft that does
 // not load.
-func (x *drafted) build() (is, was *policy.Result, err error) {
+func (x *candidate) build() (is, was *policy.Result, err error) {
 	if x.config == nil {
 		return nil, nil, x.problems
 	}
 	if is, err = policy.Build(x.source(x.config)); err != nil {
 		return nil, nil, err
 	}
-	if was = x.force; x.was.Mode == "shadow" {
-		was, err = policy.Build(x.source(x.was))
+	if was = x.inForce; x.current.Mode == "shadow" {
+		was, err = policy.Build(x.source(x.current))
 	}
 	return is, was, err
 }
 
 // source is what an enforced policy is made of.
-func (x *drafted) source(c *config.Config) policy.Source {
+func (x *candidate) source(c *config.Config) policy.Source {
 	s := policy.FromConfig(c)
 	s.Mode = ""
 	return s
 }
 
-// inForce returns what is known of the policy in force.
-func (d *Desk) inForce(c *config.Config, result *policy.Result) inForce {
+// currentPolicy returns what is known of the policy in force.
+func (d *Desk) currentPolicy(c *config.Config, result *policy.Result) currentPolicy {
 	d.mu.Lock()
-	known := d.known
+	known := d.cached
 	d.mu.Unlock()
 	if known != nil && known.result == result {
 		return *known
 	}
-	known = &inForce{result: result}
+	known = &currentPolicy{result: result}
 	if d.options.Problems != nil {
 		known.problems = d.options.Problems(c)
 	}
-	d.learn(*known)
+	d.cache(*known)
 	return *known
 }
 
-func (d *Desk) learn(known inForce) {
+func (d *Desk) cache(known currentPolicy) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.known = &known
+	d.cached = &known
 }
 
-// tools are those that the servers list, where they are wanted and known.
-func (d *Desk) tools(c *config.Config, wanted bool) check.ToolSet {
+// knownTools are those that the servers list, where they are wanted and known.
+func (d *Desk) knownTools(c *config.Config, wanted bool) check.ToolSet {
 	if !wanted || d.options.Tools == nil {
 		return check.ToolSet{}
 	}

@@ -136,8 +136,8 @@ var drafts = []struct{ kind, text string }{
 	{Nets, strings.Repeat("[", 20_000)},
 }
 
-// TestAsCheck: a draft has the problems, claims and tools that the same text has as a file.
-func TestAsCheck(t *testing.T) {
+// TestDraftMatchesCheckOfFile: a draft has the problems, claims and tools that the same text has as a file.
+func TestDraftMatchesCheckOfFile(t *testing.T) {
 	tools := []check.ListedTool{{Exposed: "deploy"}, {Exposed: "delete"}, {Exposed: "backup"}, {Exposed: "test"}}
 	for i, draft := range drafts {
 		c := folder(t, nil)
@@ -196,8 +196,8 @@ func restore(t *testing.T) {
 	}
 }
 
-// TestPlaces: a problem has its place in the text of the draft, and its line.
-func TestPlaces(t *testing.T) {
+// TestProblemPositionsInDraft: a problem has its place in the text of the draft, and its line.
+func TestProblemPositionsInDraft(t *testing.T) {
 	c := folder(t, nil)
 	d := desk(t, c, Options{})
 	for _, one := range []struct {
@@ -219,8 +219,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestTexts: what may hold a secret, has changed or is too long is not shown.
-func TestTexts(t *testing.T) {
+// TestTextsHideSecretsAndChanges: what may hold a secret, has changed or is too long is not shown.
+func TestTextsHideSecretsAndChanges(t *testing.T) {
 	c := folder(t, nil)
 	if got := of(t, c, Rules); got.Text != someRules || got.Closed != "" {
 		t.Errorf("%+v", got)
@@ -252,8 +252,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestRefused: drafts of no text, and those that are too long, are not looked at.
-func TestRefused(t *testing.T) {
+// TestUnknownAndLongDraftsAreRefused: drafts of no text, and those that are too long, are not looked at.
+func TestUnknownAndLongDraftsAreRefused(t *testing.T) {
 	c := folder(t, nil)
 	d := desk(t, c, Options{})
 	id := of(t, c, Rules).ID
@@ -277,8 +277,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNoFile: a draft has no other file read, whatever it claims.
-func TestNoFile(t *testing.T) {
+// TestDraftReadsNoFile: a draft has no other file read, whatever it claims.
+func TestDraftReadsNoFile(t *testing.T) {
 	c := folder(t, map[string]string{"wide.rules": "block rm_rf\n", "a.rules": someRules + "prove narrower-than wide.rules\n", "other.rules": "block rm_rf\n"})
 	d := desk(t, c, Options{})
 	got, err := d.Check(t.Context(), "ann", Draft{Of: of(t, c, Rules).ID, Text: someRules + "prove narrower-than wide.rules\nprove narrower-than other.rules\nprove narrower-than /etc/passwd\n"})
@@ -294,8 +294,8 @@ func TestNoFile(t *testing.T) {
 	}
 }
 
-// TestCompare: the difference is told with calls.
-func TestCompare(t *testing.T) {
+// TestCompareNamesCalls: the difference is told with calls.
+func TestCompareNamesCalls(t *testing.T) {
 	c := folder(t, nil)
 	d := desk(t, c, Options{})
 	id := of(t, c, Rules).ID
@@ -317,8 +317,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestShadow: a policy in shadow is compared as it is when it is enforced.
-func TestShadow(t *testing.T) {
+// TestShadowPolicyIsComparedAsEnforced: a policy in shadow is compared as it is when it is enforced.
+func TestShadowPolicyIsComparedAsEnforced(t *testing.T) {
 	c := folder(t, map[string]string{"petrigate.yaml": someFile + "mode: shadow\n"})
 	d := desk(t, c, Options{})
 	got, err := d.Compare(t.Context(), "ann", Draft{Of: of(t, c, Rules).ID, Text: strings.Replace(someRules, "deploy to 3", "deploy to 1", 1)})
@@ -348,9 +348,9 @@ func (s stalled) Records(ctx context.Context, _ *trail.Filter) iter.Seq2[trail.R
 	}
 }
 
-// TestReplayOnce: the record is read for one draft at a time, and no longer than somebody
+// TestOneReplayAtATime: the record is read for one draft at a time, and no longer than somebody
 // waits.
-func TestReplayOnce(t *testing.T) {
+func TestOneReplayAtATime(t *testing.T) {
 	c := folder(t, nil)
 	log := stalled{make(chan struct{}), make(chan struct{})}
 	source := trail.Source(log)
@@ -379,40 +379,40 @@ func TestReplayOnce(t *testing.T) {
 	}
 }
 
-// TestTurns: a person has one turn, and all together have few.
-func TestTurns(t *testing.T) {
-	turns := newTurns(2)
-	first, err := turns.take(t.Context(), "ann")
+// TestLimiter: a person has one turn, and all together have few.
+func TestLimiter(t *testing.T) {
+	turns := newLimiter(2)
+	first, err := turns.acquire(t.Context(), "ann")
 	if err != nil {
 		t.Fatal(err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := turns.take(gone, "ann"); !errors.Is(err, context.Canceled) {
+	if _, err := turns.acquire(gone, "ann"); !errors.Is(err, context.Canceled) {
 		t.Errorf("the same person: %v", err)
 	}
-	second, err := turns.take(t.Context(), "bob")
+	second, err := turns.acquire(t.Context(), "bob")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := turns.take(gone, "eve"); !errors.Is(err, context.Canceled) {
+	if _, err := turns.acquire(gone, "eve"); !errors.Is(err, context.Canceled) {
 		t.Errorf("the third: %v", err)
 	}
 	next := make(chan func())
 	go func() {
-		release, _ := turns.take(context.WithoutCancel(gone), "ann")
+		release, _ := turns.acquire(context.WithoutCancel(gone), "ann")
 		next <- release
 	}()
 	first()
 	(<-next)()
 	second()
-	if len(turns.seats) != 0 || len(turns.all) != 0 {
-		t.Errorf("%d seats are left", len(turns.seats))
+	if len(turns.slots) != 0 || len(turns.all) != 0 {
+		t.Errorf("%d seats are left", len(turns.slots))
 	}
 }
 
-// TestTogether: many check at once, and each gets the answer to its own text.
-func TestTogether(t *testing.T) {
+// TestConcurrentChecks: many check at once, and each gets the answer to its own text.
+func TestConcurrentChecks(t *testing.T) {
 	c := folder(t, nil)
 	d := desk(t, c, Options{})
 	id := of(t, c, Rules).ID
@@ -432,25 +432,25 @@ func TestTogether(t *testing.T) {
 	all.Wait()
 }
 
-// TestGuarded: a panic is an error.
-func TestGuarded(t *testing.T) {
+// TestPanicIsAnError: a panic is an error.
+func TestPanicIsAnError(t *testing.T) {
 	c := folder(t, nil)
 	d := desk(t, c, Options{})
-	err := d.within(t.Context(), d.of("ann"), time.Minute, func(context.Context) error { panic("oh") })
+	err := d.run(t.Context(), d.slotFor("ann"), time.Minute, func(context.Context) error { panic("oh") })
 	if err == nil || !strings.Contains(err.Error(), "oh") {
 		t.Error(err)
 	}
-	if err := d.within(t.Context(), d.of("ann"), time.Minute, func(context.Context) error { return nil }); err != nil {
+	if err := d.run(t.Context(), d.slotFor("ann"), time.Minute, func(context.Context) error { return nil }); err != nil {
 		t.Errorf("the turn is not free: %v", err)
 	}
 }
 
-// TestSlow: work that does not heed its time is no longer waited for, and keeps its turn.
-func TestSlow(t *testing.T) {
+// TestSlowWorkKeepsItsSlot: work that does not heed its time is no longer waited for, and keeps its turn.
+func TestSlowWorkKeepsItsSlot(t *testing.T) {
 	c := folder(t, nil)
 	d := desk(t, c, Options{})
 	free := make(chan struct{})
-	if err := d.within(t.Context(), d.of("ann"), time.Nanosecond, func(context.Context) error { <-free; return nil }); !errors.Is(err, ErrSlow) {
+	if err := d.run(t.Context(), d.slotFor("ann"), time.Nanosecond, func(context.Context) error { <-free; return nil }); !errors.Is(err, ErrSlow) {
 		t.Errorf("%v", err)
 	}
 	close(free)

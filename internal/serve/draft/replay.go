@@ -40,7 +40,7 @@ func (d *Desk) log() *Log {
 // Replay makes the decisions on record again under the policy with the draft: all, or those
 // since a time. One such job runs at a time; it ends with the context.
 func (d *Desk) Replay(ctx context.Context, draft Draft, since time.Time) (*Replayed, error) {
-	x, err := d.drafted(draft)
+	x, err := d.applyDraft(draft)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (d *Desk) Replay(ctx context.Context, draft Draft, since time.Time) (*Repla
 	}
 	began := d.options.Now()
 	r := Replayed{Record: log.Name}
-	err = d.within(ctx, d.replays.try, replayTime+checkTime, func(ctx context.Context) error { return d.replay(ctx, x, log, since, &r) })
+	err = d.run(ctx, d.replays.tryAcquire, replayTime+checkTime, func(ctx context.Context) error { return d.replay(ctx, x, log, since, &r) })
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (d *Desk) Replay(ctx context.Context, draft Draft, since time.Time) (*Repla
 	return &r, nil
 }
 
-func (d *Desk) replay(ctx context.Context, x *drafted, log *Log, since time.Time, r *Replayed) error {
+func (d *Desk) replay(ctx context.Context, x *candidate, log *Log, since time.Time, r *Replayed) error {
 	result, was, err := x.build()
 	if err != nil {
 		return err
@@ -85,8 +85,8 @@ func (d *Desk) replay(ctx context.Context, x *drafted, log *Log, since time.Time
 			r.Ended = fmt.Sprintf("%.0f s were over", replayTime.Seconds())
 		case err != nil:
 			return fmt.Errorf("reading %s: %w", log.Name, err)
-		case taken == mostRecords:
-			r.Ended = fmt.Sprintf("%d records were read", mostRecords)
+		case taken == maxRecords:
+			r.Ended = fmt.Sprintf("%d records were read", maxRecords)
 		}
 		if r.Ended != "" {
 			break
@@ -120,7 +120,7 @@ func (r *Replayed) count(v *replay.Divergence) {
 	default:
 		r.Allowed++
 	}
-	if len(r.Diverges) < mostShown {
+	if len(r.Diverges) < maxShown {
 		r.Diverges = append(r.Diverges, *v)
 	}
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// TestReplay: what a draft would have changed is counted and listed. The log is one of a
+// TestReplayCountsChanges: what a draft would have changed is counted and listed. The log is one of a
 // proxy with other rules: six calls, of which delete was refused.
-func TestReplay(t *testing.T) {
+func TestReplayCountsChanges(t *testing.T) {
 	path, err := filepath.Abs("testdata/records.jsonl")
 	if err != nil {
 		t.Fatal(err)
@@ -74,12 +74,12 @@ func (endless) Records(context.Context, *trail.Filter) iter.Seq2[trail.Record, e
 	}
 }
 
-// TestReplayEnds: so many records are read, for so long, and it is said that there are more.
-func TestReplayEnds(t *testing.T) {
+// TestReplayIsBounded: so many records are read, for so long, and it is said that there are more.
+func TestReplayIsBounded(t *testing.T) {
 	c := folder(t, nil)
 	draft := Draft{Of: of(t, c, Rules).ID, Text: someRules}
 	d := desk(t, c, Options{Log: func() *Log { return &Log{Source: endless{}, Name: "endless"} }})
-	if r, err := d.Replay(t.Context(), draft, time.Time{}); err != nil || r.Read() != mostRecords || r.Ended != "100000 records were read" {
+	if r, err := d.Replay(t.Context(), draft, time.Time{}); err != nil || r.Read() != maxRecords || r.Ended != "100000 records were read" {
 		t.Errorf("%+v, %v", r, err)
 	}
 	result, err := policy.Build(policy.FromConfig(c))

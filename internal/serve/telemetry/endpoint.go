@@ -20,11 +20,11 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, trusted bool) b
 	var answer func(w http.ResponseWriter, trusted bool)
 	switch r.URL.Path {
 	case "/metrics":
-		answer = e.metrics
+		answer = e.serveMetrics
 	case "/healthz":
-		answer = alive
+		answer = serveAlive
 	case "/readyz":
-		answer = e.ready
+		answer = e.serveReady
 	default:
 		return false
 	}
@@ -40,7 +40,7 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, trusted bool) b
 	return true
 }
 
-func (e *Endpoint) metrics(w http.ResponseWriter, trusted bool) {
+func (e *Endpoint) serveMetrics(w http.ResponseWriter, trusted bool) {
 	if !trusted {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="petrigate"`)
 		http.Error(w, "metrics are for programs of this machine that ask for localhost, or with a bearer token of the listener", http.StatusUnauthorized)
@@ -50,9 +50,9 @@ func (e *Endpoint) metrics(w http.ResponseWriter, trusted bool) {
 	_, _ = w.Write(e.Metrics.Append(nil, e.State()))
 }
 
-func alive(w http.ResponseWriter, _ bool) { _, _ = io.WriteString(w, "ok\n") }
+func serveAlive(w http.ResponseWriter, _ bool) { _, _ = io.WriteString(w, "ok\n") }
 
-func (e *Endpoint) ready(w http.ResponseWriter, trusted bool) {
+func (e *Endpoint) serveReady(w http.ResponseWriter, trusted bool) {
 	missing := e.Missing()
 	if len(missing) == 0 {
 		_, _ = io.WriteString(w, "ready\n")

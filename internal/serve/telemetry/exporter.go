@@ -18,8 +18,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// tries is how often a batch is sent before it is dropped.
-const tries = 3
+// maxAttempts is how often a batch is sent before it is dropped.
+const maxAttempts = 3
 
 // An exporter sends batches of spans to a collector by OTLP over HTTP. The batches come from
 // one goroutine, one after the other.
@@ -31,12 +31,12 @@ type exporter struct {
 	failing atomic.Bool // it is in the log that the collector takes nothing
 
 	ending chan struct{} // closed: nothing is tried again
-	cut    chan struct{} // closed: nothing is sent any more
+	aborted    chan struct{} // closed: nothing is sent any more
 	ended  chan struct{} // closed: no batch comes any more
 }
 
 func newExporter(o TracerOptions) *exporter {
-	e := &exporter{target: o.Target, client: o.Target.client(), log: o.Log, metrics: o.Metrics, ending: make(chan struct{}), cut: make(chan struct{}), ended: make(chan struct{})}
+	e := &exporter{target: o.Target, client: o.Target.client(), log: o.Log, metrics: o.Metrics, ending: make(chan struct{}), aborted: make(chan struct{}), ended: make(chan struct{})}
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
@@ -47,7 +47,7 @@ func newExporter(o TracerOptions) *exporter {
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	body, err := proto.Marshal(encode(spans))
 	if err == nil && e.target.Gzip {
-		body = compressed(body)
+		body = gzipped(body)
 	}
 	if err == nil {
 		err = e.send(ctx, body)
@@ -71,12 +71,12 @@ func (e *exporter) Shutdown(context.Context) error {
 	return nil
 }
 
-// hasten has batches sent once only: the proxy is ending.
-func (e *exporter) hasten() { close(e.ending) }
+// stopRetrying has batches sent once only: the proxy is ending.
+func (e *exporter) stopRetrying() { close(e.ending) }
 
-// stop gives up what is not sent yet, and returns when that is over.
-func (e *exporter) stop() {
-	close(e.cut)
+// abort gives up what is not sent yet, and returns when that is over.
+func (e *exporter) abort() {
+	close(e.aborted)
 	<-e.ended
 }
 
@@ -86,14 +86,14 @@ func (e *exporter) send(ctx context.Context, body []byte) error {
 	defer cancel()
 	go func() {
 		select {
-		case <-e.cut:
+		case <-e.aborted:
 			cancel()
 		case <-ctx.Done():
 		}
 	}()
 	for n, wait := 1, time.Second; ; n, wait = n+1, 2*wait {
 		again, err := e.post(ctx, body)
-		if err == nil || !again || n == tries {
+		if err == nil || !again || n == maxAttempts {
 			return err
 		}
 		timer := time.NewTimer(wait)
@@ -137,7 +137,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error
 	return again, fmt.Errorf("the collector answers %s", strconv.Itoa(answer.StatusCode)+" "+http.StatusText(answer.StatusCode))
 }
 
-func compressed(body []byte) []byte {
+func gzipped(body []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	_, _ = w.Write(body) // memory takes everything

@@ -35,7 +35,7 @@ func (m *Metrics) Append(dst []byte, s State) []byte {
 	for _, l := range m.answers.sorted(func(a, b answerLabels) int {
 		return cmp.Or(cmp.Compare(a.state, b.state), cmp.Compare(a.channel, b.channel))
 	}) {
-		p.sample("petrigate_approvals_total", m.answers.at(l).Load(), "state", l.state, "channel", l.channel)
+		p.sample("petrigate_approvals_total", m.answers.get(l).Load(), "state", l.state, "channel", l.channel)
 	}
 	p.seconds("petrigate_approval_wait_seconds", "How long requests for approval have waited.", m.wait)
 	p.counter("petrigate_audit_records_total", "Records that were written to the audit file.", &m.auditRecords)
@@ -56,7 +56,7 @@ func (m *Metrics) appendCalls(p *page) {
 	for _, l := range m.calls.sorted(func(a, b callLabels) int {
 		return cmp.Or(cmp.Compare(a.upstream, b.upstream), cmp.Compare(a.method, b.method), cmp.Compare(a.tool, b.tool))
 	}) {
-		cells := m.calls.at(l)
+		cells := m.calls.get(l)
 		for _, d := range [...]struct {
 			decision string
 			n        *atomic.Uint64
@@ -70,7 +70,7 @@ func (m *Metrics) appendCalls(p *page) {
 	for _, l := range m.refusals.sorted(func(a, b refusalLabels) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.rule, b.rule))
 	}) {
-		p.sample("petrigate_refusals_total", m.refusals.at(l).Load(), "kind", l.kind, "rule", l.rule)
+		p.sample("petrigate_refusals_total", m.refusals.get(l).Load(), "kind", l.kind, "rule", l.rule)
 	}
 	p.seconds("petrigate_decide_seconds", "How long decisions take, with their commit.", m.decide)
 }
@@ -79,23 +79,23 @@ func (m *Metrics) appendUpstreams(p *page) {
 	all := m.upstreams.sorted(strings.Compare)
 	p.family("petrigate_forward_seconds", "histogram", "How long upstreams take for a call.")
 	for _, name := range all {
-		p.histogram("petrigate_forward_seconds", m.upstreams.at(name).forward, 1e9, "upstream", name)
+		p.histogram("petrigate_forward_seconds", m.upstreams.get(name).forward, 1e9, "upstream", name)
 	}
 	p.family("petrigate_call_seconds", "histogram", "How long calls take that were let through, from their arrival until their outcome is on record.")
 	for _, name := range all {
-		p.histogram("petrigate_call_seconds", m.upstreams.at(name).total, 1e9, "upstream", name)
+		p.histogram("petrigate_call_seconds", m.upstreams.get(name).total, 1e9, "upstream", name)
 	}
 	p.family("petrigate_calls_in_flight", "gauge", "Calls that an upstream works on.")
 	for _, name := range all {
-		p.sample("petrigate_calls_in_flight", m.upstreams.at(name).inFlight.Load(), "upstream", name)
+		p.sample("petrigate_calls_in_flight", m.upstreams.get(name).inFlight.Load(), "upstream", name)
 	}
 	p.family("petrigate_forward_errors_total", "counter", "Calls without an answer of their upstream.")
 	for _, name := range all {
-		p.sample("petrigate_forward_errors_total", m.upstreams.at(name).errors.Load(), "upstream", name)
+		p.sample("petrigate_forward_errors_total", m.upstreams.get(name).errors.Load(), "upstream", name)
 	}
 	p.family("petrigate_outcomes_total", "counter", "How calls have ended that were let through.")
 	for _, name := range all {
-		cells := m.upstreams.at(name)
+		cells := m.upstreams.get(name)
 		p.sample("petrigate_outcomes_total", cells.success.Load(), "upstream", name, "outcome", "success")
 		p.sample("petrigate_outcomes_total", cells.failure.Load(), "upstream", name, "outcome", "failure")
 		p.sample("petrigate_outcomes_total", cells.unknown.Load(), "upstream", name, "outcome", "unknown")
@@ -126,12 +126,12 @@ func (p *page) state(s State) {
 	p.family("petrigate_upstream_state", "gauge", "1 for the state that an upstream is in.")
 	for _, u := range s.Upstreams {
 		for _, state := range upstreamStates {
-			p.sample("petrigate_upstream_state", one(u.State == state), "upstream", u.Name, "state", state)
+			p.sample("petrigate_upstream_state", boolToUint(u.State == state), "upstream", u.Name, "state", state)
 		}
 	}
 }
 
-func one(b bool) uint64 {
+func boolToUint(b bool) uint64 {
 	if b {
 		return 1
 	}
@@ -180,14 +180,14 @@ func (p *page) histogram(name string, h *histogram, unit float64, labels ...stri
 	p.sample(name+"_count", n, labels...)
 }
 
-// escaped is how a label is written.
-var escaped = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+// labelEscaper is how a label is written.
+var labelEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 func (p *page) labels(pairs ...string) {
 	for i := 0; i < len(pairs); i += 2 {
-		p.dst = append(p.dst, ",{"[one(i == 0)])
+		p.dst = append(p.dst, ",{"[boolToUint(i == 0)])
 		p.dst = append(append(p.dst, pairs[i]...), `="`...)
-		p.dst = append(append(p.dst, escaped.Replace(strings.ToValidUTF8(pairs[i+1], "\uFFFD"))...), '"')
+		p.dst = append(append(p.dst, labelEscaper.Replace(strings.ToValidUTF8(pairs[i+1], "\uFFFD"))...), '"')
 	}
 	if len(pairs) > 0 {
 		p.dst = append(p.dst, '}')

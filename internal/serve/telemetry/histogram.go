@@ -25,16 +25,16 @@ func (h *histogram) observe(v int64) {
 	h.sum.Add(v)
 }
 
-// quick are the bounds of what the proxy does itself, slow those of what servers and people
+// fastBounds are the bounds of what the proxy does itself, slow those of what servers and people
 // do, sizes those of batches.
 var (
-	quick = []int64{
+	fastBounds = []int64{
 		int64(5 * time.Microsecond), int64(10 * time.Microsecond), int64(25 * time.Microsecond), int64(50 * time.Microsecond), int64(100 * time.Microsecond),
 		int64(250 * time.Microsecond), int64(time.Millisecond), int64(5 * time.Millisecond), int64(25 * time.Millisecond), int64(100 * time.Millisecond), int64(time.Second),
 	}
-	slow = []int64{
+	slowBounds = []int64{
 		int64(time.Millisecond), int64(5 * time.Millisecond), int64(25 * time.Millisecond), int64(100 * time.Millisecond), int64(250 * time.Millisecond),
 		int64(time.Second), int64(2500 * time.Millisecond), int64(10 * time.Second), int64(30 * time.Second), int64(time.Minute), int64(5 * time.Minute), int64(15 * time.Minute),
 	}
-	sizes = []int64{1, 2, 4, 8, 16, 32, 64, 128, 256}
+	sizeBounds = []int64{1, 2, 4, 8, 16, 32, 64, 128, 256}
 )

@@ -54,11 +54,11 @@ type answerLabels struct{ state, channel string }
 // NewMetrics returns counts of nothing.
 func NewMetrics() *Metrics {
 	return &Metrics{
-		calls:     table[callLabels, callCells]{most: maxTools},
-		upstreams: table[string, upstreamCells]{most: maxUpstreams},
-		refusals:  table[refusalLabels, atomic.Uint64]{most: maxRefusals},
-		answers:   table[answerLabels, atomic.Uint64]{most: maxAnswers},
-		decide:    newHistogram(quick), commit: newHistogram(quick), wait: newHistogram(slow), batch: newHistogram(sizes),
+		calls:     table[callLabels, callCells]{limit: maxTools},
+		upstreams: table[string, upstreamCells]{limit: maxUpstreams},
+		refusals:  table[refusalLabels, atomic.Uint64]{limit: maxRefusals},
+		answers:   table[answerLabels, atomic.Uint64]{limit: maxAnswers},
+		decide:    newHistogram(fastBounds), commit: newHistogram(fastBounds), wait: newHistogram(slowBounds), batch: newHistogram(sizeBounds),
 	}
 }
 
@@ -69,7 +69,7 @@ func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Dur
 	if c.Method != methodTool {
 		labels.tool = ""
 	}
-	cells := m.calls.at(labels)
+	cells := m.calls.get(labels)
 	if cells == nil {
 		cells = m.calls.add(labels, callLabels{c.Method, other, other}, &callCells{})
 	}
@@ -102,7 +102,7 @@ func (m *Metrics) Refused(r *admission.Refused) {
 
 func (m *Metrics) refusal(kind, rule string) {
 	labels := refusalLabels{kind, rule}
-	n := m.refusals.at(labels)
+	n := m.refusals.get(labels)
 	if n == nil {
 		n = m.refusals.add(labels, refusalLabels{kind, other}, &atomic.Uint64{})
 	}
@@ -137,9 +137,9 @@ func (m *Metrics) Settled(upstream string, o gate.Outcome, took time.Duration) {
 }
 
 func (m *Metrics) upstream(name string) *upstreamCells {
-	cells := m.upstreams.at(name)
+	cells := m.upstreams.get(name)
 	if cells == nil {
-		cells = m.upstreams.add(name, other, &upstreamCells{forward: newHistogram(slow), total: newHistogram(slow)})
+		cells = m.upstreams.add(name, other, &upstreamCells{forward: newHistogram(slowBounds), total: newHistogram(slowBounds)})
 	}
 	return cells
 }
@@ -151,7 +151,7 @@ func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 		return
 	}
 	labels := answerLabels{state, channel}
-	n := m.answers.at(labels)
+	n := m.answers.get(labels)
 	if n == nil {
 		n = m.answers.add(labels, answerLabels{other, other}, &atomic.Uint64{})
 	}

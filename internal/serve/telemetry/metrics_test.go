@@ -72,8 +72,8 @@ func busy() *telemetry.Metrics {
 	return m
 }
 
-// TestScrape: a scrape has what was counted, by its labels.
-func TestScrape(t *testing.T) {
+// TestScrapeHasCountsByLabel: a scrape has what was counted, by its labels.
+func TestScrapeHasCountsByLabel(t *testing.T) {
 	families := parse(t, busy().Append(nil, state()))
 	value := func(name string, labels ...string) float64 {
 		t.Helper()
@@ -159,8 +159,8 @@ func TestScrape(t *testing.T) {
 	}
 }
 
-// TestManyLabels: what servers and rules can make up is bounded.
-func TestManyLabels(t *testing.T) {
+// TestLabelsAreBounded: what servers and rules can make up is bounded.
+func TestLabelsAreBounded(t *testing.T) {
 	m := telemetry.NewMetrics()
 	for i := range 2500 {
 		name := fmt.Sprint(i)
@@ -181,8 +181,8 @@ func TestManyLabels(t *testing.T) {
 	}
 }
 
-// TestEndpoint: strangers are told whether the proxy is alive and ready, and nothing else.
-func TestEndpoint(t *testing.T) {
+// TestEndpointTellsStrangersOnlyHealth: strangers are told whether the proxy is alive and ready, and nothing else.
+func TestEndpointTellsStrangersOnlyHealth(t *testing.T) {
 	missing := []string{}
 	e := &telemetry.Endpoint{Metrics: busy(), State: state, Missing: func() []string { return missing }}
 	get := func(method, path string, trusted bool) (int, string) {
@@ -219,8 +219,8 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// TestDashboard: every query of the dashboard names metrics and labels that there are.
-func TestDashboard(t *testing.T) {
+// TestDashboardQueriesKnownMetrics: every query of the dashboard names metrics and labels that there are.
+func TestDashboardQueriesKnownMetrics(t *testing.T) {
 	board, err := os.ReadFile("../../../examples/grafana/petrigate.json")
 	if err != nil {
 		t.Fatal(err)

@@ -25,8 +25,8 @@ func (m many) AppendAll([][]byte) error {
 	return nil
 }
 
-// TestStorage: records that can be stored together still are, and each is counted.
-func TestStorage(t *testing.T) {
+// TestStorageCountsRecordsOnce: records that can be stored together still are, and each is counted.
+func TestStorageCountsRecordsOnce(t *testing.T) {
 	m, writes := NewMetrics(), 0
 	if _, ok := m.Storage(single{}).(audit.BatchStorage); ok {
 		t.Error("it takes many, which it cannot store")

@@ -8,13 +8,13 @@ import (
 
 // A table has cells by labels. Reading it takes no lock; it grows by copies, up to a bound.
 type table[K comparable, V any] struct {
-	most int
+	limit int
 	all  atomic.Pointer[map[K]*V]
 	mu   sync.Mutex // held to grow
 }
 
-// at returns the cells of k; nil: there are none yet.
-func (t *table[K, V]) at(k K) *V {
+// get returns the cells of k; nil: there are none yet.
+func (t *table[K, V]) get(k K) *V {
 	if all := t.all.Load(); all != nil {
 		return (*all)[k]
 	}
@@ -25,11 +25,11 @@ func (t *table[K, V]) at(k K) *V {
 func (t *table[K, V]) add(k, rest K, made *V) *V {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if have := t.at(k); have != nil {
+	if have := t.get(k); have != nil {
 		return have
 	}
 	old := t.all.Load()
-	if old != nil && len(*old) >= t.most {
+	if old != nil && len(*old) >= t.limit {
 		if have := (*old)[rest]; have != nil {
 			return have
 		}

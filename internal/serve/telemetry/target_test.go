@@ -73,9 +73,9 @@ func message(err error) string {
 	return err.Error()
 }
 
-// TestNoCollector: a collector that takes nothing costs calls nothing: the spans are lost,
+// TestUnavailableCollectorDoesNotBlock: a collector that takes nothing costs calls nothing: the spans are lost,
 // which is counted, and the end waits only for a while.
-func TestNoCollector(t *testing.T) {
+func TestUnavailableCollectorDoesNotBlock(t *testing.T) {
 	hangs := make(chan struct{})
 	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hangs }))
 	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))

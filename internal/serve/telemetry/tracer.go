@@ -61,13 +61,13 @@ func NewTracer(o TracerOptions) (*Tracer, error) {
 func (t *Tracer) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
-	t.exporter.hasten()
+	t.exporter.stopRetrying()
 	_ = t.provider.Shutdown(ctx) // the exporter has said why
-	t.exporter.stop()
+	t.exporter.abort()
 }
 
-// kinds are the kinds of spans; a station that is not here is internal.
-var kinds = map[admission.Station]trace.SpanKind{
+// spanKinds are the kinds of spans; a station that is not here is internal.
+var spanKinds = map[admission.Station]trace.SpanKind{
 	admission.StationCall:    trace.SpanKindServer,
 	admission.StationForward: trace.SpanKindClient,
 }
@@ -75,7 +75,7 @@ var kinds = map[admission.Station]trace.SpanKind{
 // Start begins the span of a station.
 func (t *Tracer) Start(ctx context.Context, s admission.Station, i admission.Info) (context.Context, func(admission.Result)) {
 	name := "gate " + string(s)
-	options := []trace.SpanStartOption{trace.WithSpanKind(kinds[s])}
+	options := []trace.SpanStartOption{trace.WithSpanKind(spanKinds[s])}
 	switch s {
 	case admission.StationCall:
 		ctx = t.context.Extract(ctx, propagation.MapCarrier{"traceparent": i.TraceParent, "tracestate": i.TraceState})
@@ -90,7 +90,7 @@ func (t *Tracer) Start(ctx context.Context, s admission.Station, i admission.Inf
 		call.SetAttributes(callAttributes(i)...)
 	}
 	ctx, span := t.tracer.Start(ctx, name, options...)
-	return ctx, func(r admission.Result) { end(span, s, i.Method, r) }
+	return ctx, func(r admission.Result) { endSpan(span, s, i.Method, r) }
 }
 
 // Trace is the context of the span in ctx.
@@ -167,8 +167,8 @@ func clientAttributes(i admission.Info) []attribute.KeyValue {
 	return append(all, attribute.String("network.transport", "tcp"), attribute.String("network.protocol.name", "http"))
 }
 
-// end ends the span of a station.
-func end(span trace.Span, s admission.Station, method string, r admission.Result) {
+// endSpan ends the span of a station.
+func endSpan(span trace.Span, s admission.Station, method string, r admission.Result) {
 	defer span.End()
 	if r.Decision != "" {
 		span.SetAttributes(attribute.String("petrigate.decision", r.Decision))

@@ -55,9 +55,9 @@ func ExampleNewTracer() {
 	// Output:
 }
 
-// TestSpans: spans have the attributes of the conventions, and the resource says who sends
+// TestSpanAttributes: spans have the attributes of the conventions, and the resource says who sends
 // them; the standard variables say how.
-func TestSpans(t *testing.T) {
+func TestSpanAttributes(t *testing.T) {
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
 	var mu sync.Mutex
 	var data otlp.TracesData

@@ -1,7 +1,7 @@
 package demo
 
-// A chapter is a rule and what the agent does about it.
-type chapter struct {
+// A section is a rule and what the agent does about it.
+type section struct {
 	title string
 	steps []step
 }
@@ -23,8 +23,8 @@ const (
 	refused outcome = "refused"
 )
 
-func story() []chapter {
-	return []chapter{
+func script() []section {
+	return []section{
 		{"No delete without a backup", []step{
 			{tool: "delete", args: `{"path":"notes.txt"}`, want: refused, text: "delete requires a successful call to backup first."},
 			{tool: "backup", args: `{"path":"notes.txt","fail":true}`, want: failed, text: "the disk is full"},

@@ -1,0 +1,77 @@
+package draft
+
+import (
+	"context"
+	"sync"
+)
+
+// limiter let everybody do one thing at a time, and all together a few.
+type limiter struct {
+	all chan struct{} // has an element for each thing that is done
+
+	mu    sync.Mutex
+	slots map[string]*slot
+}
+
+// A slot is that of one person, who has it or waits for it.
+type slot struct {
+	taken chan struct{} // has an element while something is done
+	users int
+}
+
+func newLimiter(most int) *limiter {
+	return &limiter{all: make(chan struct{}, most), slots: map[string]*slot{}}
+}
+
+// acquire waits for the turn.
+func (t *limiter) acquire(ctx context.Context, who string) (release func(), err error) {
+	s := t.join(who)
+	select {
+	case s.taken <- struct{}{}:
+	case <-ctx.Done():
+		t.leave(who)
+		return nil, ctx.Err()
+	}
+	select {
+	case t.all <- struct{}{}:
+	case <-ctx.Done():
+		<-s.taken
+		t.leave(who)
+		return nil, ctx.Err()
+	}
+	return func() {
+		<-t.all
+		<-s.taken
+		t.leave(who)
+	}, nil
+}
+
+func (t *limiter) join(who string) *slot {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.slots[who]
+	if s == nil {
+		s = &slot{taken: make(chan struct{}, 1)}
+		t.slots[who] = s
+	}
+	s.users++
+	return s
+}
+
+func (t *limiter) leave(who string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.slots[who].users--; t.slots[who].users == 0 {
+		delete(t.slots, who)
+	}
+}
+
+// tryAcquire takes the turn if nobody has it.
+func (t *limiter) tryAcquire(context.Context) (release func(), err error) {
+	select {
+	case t.all <- struct{}{}:
+		return func() { <-t.all }, nil
+	default:
+		return nil, ErrBusy
+	}
+}
