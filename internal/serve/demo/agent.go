@@ -18,15 +18,15 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// An agent is an MCP client of the proxy over stdio. It makes one call at a time, and passes
-// each elicitation/create that comes meanwhile on to its person.
+// An agent is an MCP client of the proxy over stdio. It makes one call at a time, and passes each
+// elicitation/create request that arrives meanwhile to its person.
 type agent struct {
 	proxy  *client.Client
-	log    *bytes.Buffer // standard error of the proxy; read it after close
+	log    *bytes.Buffer // standard error of the proxy; read only after close
 	person func(question string, choices []string) answer
 }
 
-// An answer is what the person chooses. Without a decision nobody answers.
+// An answer is the choice of the person. With an empty Decision the person does not answer.
 type answer struct{ Decision, Reason string }
 
 // A reply is the result of a call.
@@ -35,8 +35,8 @@ type reply struct {
 	outcome outcome
 }
 
-// startAgent starts a proxy with the configuration in dir, as a client would, and initializes
-// a session with it.
+// startAgent starts a proxy with the configuration in dir, as a client would, and initializes a
+// session with it.
 func startAgent(ctx context.Context, exe, dir string) (*agent, error) {
 	a := &agent{log: &bytes.Buffer{}}
 	stdio := transport.NewStdioWithOptions(exe, nil, nil, transport.WithCommandFunc(
@@ -60,14 +60,14 @@ func startAgent(ctx context.Context, exe, dir string) (*agent, error) {
 func (a *agent) command(ctx context.Context, exe, dir string) *exec.Cmd {
 	c := exec.CommandContext(ctx, exe, "serve", "--config", "petrigate.yaml")
 	c.Dir, c.Stderr = dir, a.log
-	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETRIGATE_") }) // which would change the configuration
+	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETRIGATE_") }) // they would change the configuration
 	c.Env = append(c.Env, "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"))
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 3 * time.Second
 	return c
 }
 
-// close ends the proxy as clients do, by the end of its input.
+// close ends the proxy as clients do, by closing its standard input.
 func (a *agent) close() error {
 	if err := a.proxy.Close(); err != nil {
 		return fmt.Errorf("ending the proxy: %w", err)
@@ -75,7 +75,7 @@ func (a *agent) close() error {
 	return nil
 }
 
-// proxyLog is what the proxy wrote on standard error, for an error message.
+// proxyLog returns the standard error of the proxy, for an error message.
 func (a *agent) proxyLog() string {
 	if a.log.Len() == 0 {
 		return ""
@@ -83,7 +83,7 @@ func (a *agent) proxyLog() string {
 	return "\nthe proxy said:\n" + strings.TrimRight(a.log.String(), "\n")
 }
 
-// call calls a tool. Its reply is refused where petrigate says that it refuses.
+// call calls a tool. The outcome is refused if the result carries petrigate's own decision.
 func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 	var request mcp.CallToolRequest
 	request.Params.Name, request.Params.Arguments = tool, json.RawMessage(args)
@@ -105,7 +105,8 @@ func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 	return r, nil
 }
 
-// Elicit answers an elicitation/create of the proxy, which comes during a call only.
+// Elicit answers an elicitation/create request of the proxy. Such requests arrive only during a
+// call.
 func (a *agent) Elicit(_ context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	if a.person == nil {
 		return nil, errors.New("nobody is there to be asked")
@@ -122,7 +123,7 @@ func (a *agent) Elicit(_ context.Context, r mcp.ElicitationRequest) (*mcp.Elicit
 	return result, nil
 }
 
-// choices are what the schema of an elicitation offers as decisions.
+// choices returns the decisions that the schema of an elicitation offers.
 func choices(schema any) []string {
 	var form struct {
 		Properties struct {

@@ -1,6 +1,6 @@
-// Package demo plays a scripted agent against a real proxy in front of a real MCP server, both
-// of them the program itself, and prints what passes and what does not. Every reply is held
-// against what it should be, and the total against the audit log and the record of the server.
+// Package demo runs a scripted agent against a real proxy in front of a real MCP server, both of
+// them this program, and prints which calls pass and which do not. It compares every reply with the
+// expected one, and the totals with the audit log and the log of the server.
 package demo
 
 import (
@@ -24,8 +24,8 @@ var ruleText string
 //go:embed demo.net.yaml
 var netText string
 
-// Run tells the story on out, with the program exe as the proxy ("serve") and as its server
-// ("demo-upstream", see [Serve]). It leaves no file and no process behind.
+// Run plays the script and prints it to out. It runs the program exe as the proxy ("serve") and as
+// its server ("demo-upstream", see [Serve]). It leaves no file and no process behind.
 func Run(ctx context.Context, exe string, out io.Writer, ink text.Ink) error {
 	dir, err := os.MkdirTemp("", "petrigate-demo-")
 	if err != nil {
@@ -74,22 +74,23 @@ log: { level: error }
 	return nil
 }
 
-// quoted is a path as the configuration reads it: a dollar sign would begin a variable.
+// quoted quotes a path for the configuration. It doubles dollar signs, which would begin a
+// variable.
 func quoted(path string) string {
 	text, err := json.Marshal(strings.ReplaceAll(path, "$", "$$"))
 	if err != nil {
-		panic(err) // a string
+		panic(err) // cannot happen: it is a string
 	}
 	return string(text)
 }
 
-// records are what the proxy and the server have on record of the calls of the agent.
+// records counts the agent's calls in the logs of the proxy and of the server.
 type records struct {
 	allowed, refused int // decisions in the audit log
 	executed         int // calls that reached the server
 }
 
-// readRecords reads the audit log and the record of the server.
+// readRecords reads the audit log and the log of the server.
 func readRecords(dir string) (seen records, err error) {
 	audit, err := os.Open(filepath.Join(dir, "audit.jsonl"))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 const handshake = `read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}'; read line; `
 
-// TestProgramIsNoProxy plays the demo with programs that are no proxy.
+// TestProgramIsNoProxy runs the demo with programs that do not behave like a proxy.
 func TestProgramIsNoProxy(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the programs are scripts for a shell")
@@ -35,7 +35,7 @@ func TestProgramIsNoProxy(t *testing.T) {
 	}
 }
 
-// TestProxyExitIsReported: what the proxy ends with is told, not only what it said.
+// TestProxyExitIsReported checks that an error names the exit status of the proxy.
 func TestProxyExitIsReported(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the program is a script for a shell")
@@ -51,7 +51,7 @@ func TestProxyExitIsReported(t *testing.T) {
 	}
 }
 
-// program writes a script for a shell.
+// program writes a shell script.
 func program(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
@@ -59,7 +59,7 @@ func program(t *testing.T, name, text string) {
 	}
 }
 
-// TestFileErrors compares what is said of files that cannot be made or are not there.
+// TestFileErrors compares the messages about files that cannot be created or are missing.
 func TestFileErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := writeFiles("none", "petrigate"); !strings.HasPrefix(said(err), "writing the configuration of the demo: open none/") {
@@ -86,12 +86,12 @@ func TestFileErrors(t *testing.T) {
 	}
 }
 
-// TestEveryError finds errors that no test shows.
+// TestEveryError finds errors that no test covers.
 func TestEveryError(t *testing.T) {
 	messagetest.CheckCalls(t, []string{"errors.New", "fmt.Errorf"}, messagetest.Tables(t, "*_test.go"), nil, "*.go")
 }
 
-// said is the text of an error; empty where there is none.
+// said returns the text of an error, or "" for nil.
 func said(err error) string {
 	if err == nil {
 		return ""

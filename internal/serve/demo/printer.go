@@ -9,20 +9,20 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A printer shows a person what happens.
+// A printer prints the demo.
 type printer struct {
 	w   io.Writer
 	ink text.Ink
 }
 
-// A counts counts the calls of the agent by their outcomes.
+// counts holds the number of the agent's calls by outcome.
 type counts map[outcome]int
 
 func (t counts) executed() int { return t[passed] + t[failed] }
 
 func (p *printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p.w, format+"\n", args...) }
 
-// block writes a text with something before each of its lines.
+// block prints a text with a prefix before each line.
 func (p *printer) block(before, style, content string) {
 	for line := range strings.Lines(content) {
 		p.line("%s%s", before, p.ink.In(style, strings.TrimRight(line, "\n")))
@@ -37,7 +37,7 @@ func (p *printer) opening(rules, net string) {
 	p.block("    ", text.Cyan, net)
 }
 
-// play plays the chapters. It stops at the first reply that is not as expected.
+// play plays the sections. It stops at the first reply that differs from the expected one.
 func (p *printer) play(ctx context.Context, a *agent, chapters []section) (counts, error) {
 	made := counts{}
 	for i, c := range chapters {
@@ -79,7 +79,7 @@ func (p *printer) playStep(ctx context.Context, a *agent, s step) error {
 	return nil
 }
 
-// question shows what the client of the agent shows its person.
+// question prints the question as the client of the agent would show it, and the answer.
 func (p *printer) question(question string, choices []string, said answer) {
 	p.line("    The person sees:")
 	p.block("      | ", "", question)
@@ -91,7 +91,7 @@ func (p *printer) question(question string, choices []string, said answer) {
 	p.line("    The person answers: %s", p.ink.In(text.Bold, shown))
 }
 
-// ending holds the calls that were made against what others saw of them.
+// ending compares the calls with the records of the proxy and the server, and prints a summary.
 func (p *printer) ending(made counts, seen records) error {
 	if seen.allowed != made.executed() || seen.executed != made.executed() || seen.refused != made[refused] {
 		return fmt.Errorf("%d calls ran and %d were refused, but the audit log has %d and %d, and %d reached the server",

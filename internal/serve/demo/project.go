@@ -12,8 +12,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A project is what the tools act on: three files, their backups, and the counts of pushes and
-// builds, all in memory.
+// A project is the in-memory state that the tools change: three files, their backups, and the
+// numbers of pushes and builds.
 type project struct {
 	mu      sync.Mutex
 	files   map[string]string
@@ -53,8 +53,7 @@ func (p *project) tools() []tool {
 	}
 }
 
-// call runs a tool after it has written the name of the tool to executed. It runs one
-// tool at a time.
+// call writes the name of the tool to executed and runs it. Only one tool runs at a time.
 func (p *project) call(t tool, c mcp.CallToolRequest, executed io.Writer) (*mcp.CallToolResult, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,7 +96,7 @@ func (p *project) remove(path string) (string, error) {
 	return fmt.Sprintf("deleted %s, %d files are left", path, len(p.files)), nil
 }
 
-// bash knows cat, echo, ls and rm.
+// bash supports cat, echo, ls and rm.
 func (p *project) bash(c mcp.CallToolRequest) (string, error) {
 	words := strings.Fields(c.GetString("command", ""))
 	if len(words) == 0 {

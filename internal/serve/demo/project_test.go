@@ -10,7 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// connect makes an agent that speaks to s in this process.
+// connect returns an agent that talks to s in this process.
 func connect(t *testing.T, s *server.MCPServer) *agent {
 	t.Helper()
 	a := &agent{}
@@ -31,7 +31,7 @@ func connect(t *testing.T, s *server.MCPServer) *agent {
 	return a
 }
 
-// TestToolsShareProject: the tools act on one project.
+// TestToolsShareProject checks that all tools act on the same project.
 func TestToolsShareProject(t *testing.T) {
 	var executed strings.Builder
 	a := connect(t, newServer(&executed))
@@ -75,7 +75,7 @@ func TestToolsShareProject(t *testing.T) {
 	}
 }
 
-// TestServeWithoutRecord: without a file the calls of tools are on no record.
+// TestServeWithoutRecord checks that no calls are recorded if no file is given.
 func TestServeWithoutRecord(t *testing.T) {
 	var out strings.Builder
 	in := `{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n"

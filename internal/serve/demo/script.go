@@ -1,25 +1,25 @@
 package demo
 
-// A section is a rule and what the agent does about it.
+// A section shows a rule and the agent's calls under it.
 type section struct {
 	title string
 	steps []step
 }
 
-// A step is one call, and what has to come of it.
+// A step is one call with its expected result.
 type step struct {
-	note       string // said before it; may be empty
+	note       string // printed before the call; may be empty
 	tool, args string
-	answer     answer // of the person; zero: nobody must be asked
+	answer     answer // the person's answer; zero: the person must not be asked
 	want       outcome
-	text       string // is in the reply
+	text       string // expected part of the reply
 }
 
 type outcome string
 
 const (
 	passed  outcome = "passed"
-	failed  outcome = "failed" // the tool ran and said so
+	failed  outcome = "failed" // the tool ran and reported an error
 	refused outcome = "refused"
 )
 

@@ -1,6 +1,6 @@
-// Package desktop shows notifications on the desktop of who runs the program, by the
-// program that each system has for that. What it shows is given to that program as an argument or in
-// a variable, never as a part of a script.
+// Package desktop shows notifications on the user's desktop, using the program that each system
+// provides. It passes the text to that program as an argument or in a variable, never as part of a
+// script.
 package desktop
 
 import (
@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	timeout = 5 * time.Second // for the program to end by itself
-	maxConcurrent  = 4               // notifications that are being shown; further ones are left out
-	maxLine  = 240             // bytes of a notification
+	timeout       = 5 * time.Second // limit for the program to end by itself
+	maxConcurrent = 4               // notifications shown at the same time; further ones are dropped
+	maxLine       = 240             // bytes of a notification
 )
 
-// A Notifier shows notifications. It is safe for concurrent use. Close it.
+// A Notifier shows notifications. It is safe for concurrent use. The caller must close it.
 type Notifier struct {
-	log   *slog.Logger
-	limit time.Duration // for the program to end by itself
-	command  func(line string) (name string, args, env []string)
-	slots chan struct{}
-	logOnce  sync.Once // that nothing can be shown
+	log     *slog.Logger
+	limit   time.Duration // limit for the program to end by itself
+	command func(line string) (name string, args, env []string)
+	slots   chan struct{}
+	logOnce sync.Once // for the warning that nothing can be shown
 
 	ctx  context.Context //nolint:containedctx // ends with the notifier
 	end  context.CancelFunc
@@ -42,7 +42,7 @@ func New(log *slog.Logger) *Notifier {
 	return n
 }
 
-// Show shows a line. It does not block, and an error is in the log, once.
+// Show shows a line. It does not block. The first error is logged.
 func (n *Notifier) Show(line string) {
 	select {
 	case n.slots <- struct{}{}:
@@ -57,7 +57,7 @@ func (n *Notifier) Show(line string) {
 	})
 }
 
-// Close ends what is being shown. Nothing may be shown any more.
+// Close ends the programs that are running and waits for them. Show must not be called afterwards.
 func (n *Notifier) Close() {
 	n.end()
 	n.work.Wait()
@@ -69,13 +69,13 @@ func (n *Notifier) run(line string) error {
 	name, args, env := n.command(line)
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), env...)
-	cmd.WaitDelay = time.Second // a child of it may have its pipes
+	cmd.WaitDelay = time.Second // a child process may hold its pipes open
 	return cmd.Run()
 }
 
 const title = "petrigate asks for an approval"
 
-// toast shows the text of a variable. It is the same whatever the text is.
+// toast is a script that shows the text in a variable. The script never contains the text.
 const toast = `$ErrorActionPreference='Stop';` +
 	`[void][Windows.UI.Notifications.ToastNotificationManager,Windows.UI.Notifications,ContentType=WindowsRuntime];` +
 	`$x=[Windows.UI.Notifications.ToastNotificationManager]::GetTemplateContent([Windows.UI.Notifications.ToastTemplateType]::ToastText02);` +
@@ -84,12 +84,12 @@ const toast = `$ErrorActionPreference='Stop';` +
 	`[void]$t.Item(1).AppendChild($x.CreateTextNode($env:PETRIGATE_NOTIFICATION));` +
 	`[Windows.UI.Notifications.ToastNotificationManager]::CreateToastNotifier('petrigate').Show([Windows.UI.Notifications.ToastNotification]::new($x))`
 
-// markup is what some desktops read in the text of a notification. notify-send itself reads
-// \n, \074 and the like, so that a backslash could bring back all that was escaped.
+// markup escapes the markup that some desktops interpret in notifications. It also escapes
+// backslashes: notify-send decodes \n, \074 and the like, which could restore escaped markup.
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`)
 
-// commandOf returns the program of a system that shows a line, its arguments, and further
-// variables. A line does not begin with a dash: see [Line].
+// commandOf returns a function that returns the program of a system for a line, its arguments, and
+// additional variables. A line must not begin with a dash: see [Line].
 func commandOf(system string) func(line string) (name string, args, env []string) {
 	return func(line string) (name string, args, env []string) {
 		switch system {
@@ -104,7 +104,7 @@ func commandOf(system string) func(line string) (name string, args, env []string
 	}
 }
 
-// Line is the line about an approval that is wanted.
+// Line returns the line about a pending approval.
 func Line(id, tool, upstream, principal, client string) string {
 	line := "Approval " + text.Excerpt(id, 32) + ": " + text.Excerpt(tool, 80) + " on " + text.Excerpt(upstream, 60)
 	if caller := text.Caller(principal, client, 60); caller != "" {

@@ -15,7 +15,8 @@ import (
 
 func TestMain(m *testing.M) { leftover.Main(m) }
 
-// notifier returns one whose program is a script in the PATH; empty: there is none.
+// notifier returns a Notifier whose program is the given script in the PATH; empty: the program
+// does not exist.
 func notifier(t *testing.T, script string) (n *Notifier, logged *strings.Builder) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -35,8 +36,8 @@ func notifier(t *testing.T, script string) (n *Notifier, logged *strings.Builder
 	return n, logged
 }
 
-// TestShowPassesLineAsArgument: the program gets the line as one argument, without what would move a cursor, be an
-// option, or be markup.
+// TestShowPassesLineAsArgument checks that the program gets the line as one argument, without
+// control sequences, options or markup.
 func TestShowPassesLineAsArgument(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	n, logged := notifier(t, `printf '[%s]' "$@" > `+out)
@@ -49,7 +50,7 @@ func TestShowPassesLineAsArgument(t *testing.T) {
 	}
 }
 
-// TestMissingProgramIsLoggedOnce: a program that is missing, or fails, is in the log once.
+// TestMissingProgramIsLoggedOnce checks that a missing or failing program is logged once.
 func TestMissingProgramIsLoggedOnce(t *testing.T) {
 	for _, script := range []string{"", "exit 3"} {
 		n, logged := notifier(t, script)
@@ -63,7 +64,8 @@ func TestMissingProgramIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// TestHangingProgramIsEnded: a program that does not end is ended, blocks nobody, and there are few of them.
+// TestHangingProgramIsEnded checks that a program that hangs is killed and does not block Show, and
+// that only a few run at once.
 func TestHangingProgramIsEnded(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	n, logged := notifier(t, `echo >> `+out+`; exec /bin/sleep 600`)
@@ -77,10 +79,11 @@ func TestHangingProgramIsEnded(t *testing.T) {
 	}
 	n.limit = timeout
 	n.Show("x")
-	n.Close() // does not wait for it
+	n.Close() // Show does not wait for it
 }
 
-// TestCommandsKeepTextOutOfScripts: on each system the text is an argument, or in a variable, and in no script.
+// TestCommandsKeepTextOutOfScripts checks that the text is an argument or in a variable on each
+// system, and never in a script.
 func TestCommandsKeepTextOutOfScripts(t *testing.T) {
 	const evil = `x"); do shell script "reboot`
 	for system, want := range map[string]string{"linux": "notify-send", "freebsd": "notify-send", "darwin": "osascript", "windows": "powershell"} {

@@ -17,8 +17,8 @@ nets:
   - { name: gate, places: [a], initialMarking: { a: 1 }, transitions: [{ name: t, inputs: [a], tools: [release] }] }
 `
 
-// TestDraftAgainstBasePolicy: a draft that lets pass what the base policy does not has the error that check has, and no
-// text of the base is drafted.
+// TestDraftAgainstBasePolicy checks that a draft that allows more than the base policy has the
+// error that check reports, and that no draft of a base text can be made.
 func TestDraftAgainstBasePolicy(t *testing.T) {
 	c := folder(t, map[string]string{
 		"base.yaml":      someBase,

@@ -16,21 +16,21 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
 )
 
-// A Policy is the policy in force.
+// A Policy describes the policy in force.
 type Policy struct {
 	Fingerprint string
 	Shadow      bool
 	Nets        int
 	Files       []File
 	Texts       []Text
-	Tools       int    // that the servers list; 0: not known
-	Record      string // what decisions are on record in; empty: nothing
+	Tools       int    // number of tools that the servers list; 0: unknown
+	Record      string // place of the recorded decisions; empty: nothing is recorded
 
-	Report *check.Report // nil: it is not known yet, see Why
+	Report *check.Report // nil: not available yet, see Why
 	Why    string
 }
 
-// Policy is the policy in force, with what is known of its claims.
+// Policy returns the policy in force and the results of its claims.
 func (d *Desk) Policy(ctx context.Context, who string) (*Policy, error) {
 	c, result := d.options.InForce()
 	p := &Policy{Texts: texts(c)}
@@ -68,27 +68,27 @@ func (d *Desk) Policy(ctx context.Context, who string) (*Policy, error) {
 	return p, ctx.Err()
 }
 
-// A Problem is one of a draft.
+// A Problem is a problem in a draft.
 type Problem struct {
 	diag.Problem
-	Message      string // with the net that it is about
+	Message      string // message, with the name of the net concerned
 	Place        string
 	Excerpt      string
-	Line, Column int // in the text of the draft; 0: it is elsewhere
+	Line, Column int // position in the text of the draft; 0: the problem is elsewhere
 }
 
-// Checked is what check says of a draft.
+// Checked is the result of checking a draft.
 type Checked struct {
 	Report   check.Report
-	Problems []Problem // errors first; the first ones
-	Known    int       // so many tools were known; 0: rules make some likely
+	Problems []Problem // errors first; at most maxShown
+	Known    int       // number of known tools; 0: tools are guessed from the rules
 	Took     time.Duration
 }
 
-// More is how many problems there are beyond those that are listed.
+// More returns the number of problems that are not listed.
 func (c *Checked) More() int { return len(c.Report.Problems) - len(c.Problems) }
 
-// Check says of a draft what petrigate check says of it as a file.
+// Check reports what petrigate check reports for the same text in a file.
 func (d *Desk) Check(ctx context.Context, who string, draft Draft) (*Checked, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {
@@ -114,7 +114,7 @@ func (d *Desk) Check(ctx context.Context, who string, draft Draft) (*Checked, er
 	return &checked, nil
 }
 
-// display are the first problems for a page, errors first, with their places in the draft.
+// display returns the first problems for a page, errors first, with their positions in the draft.
 func (x *candidate) display(list diag.List) (all []Problem) {
 	var secrets []string
 	for _, s := range x.current.Secrets() {
@@ -140,7 +140,7 @@ func (x *candidate) display(list diag.List) (all []Problem) {
 	return all[:min(len(all), maxShown)]
 }
 
-// rank puts errors first, and those of the draft itself before others.
+// rank sorts errors first, and problems in the draft itself before others.
 func rank(p Problem) (n int) {
 	if p.Severity != diag.Error {
 		n += 2
@@ -151,13 +151,13 @@ func rank(p Problem) (n int) {
 	return n
 }
 
-// isConfigurationCode are the codes of problems that have no place in a text of rules, whatever
-// their line is.
+// isConfigurationCode reports whether a problem with this code has no position in a text of rules,
+// whatever its line says.
 func isConfigurationCode(code string) bool {
 	return len(code) == 4 && code[1] == '2' && code != "W203" && code != "E201"
 }
 
-// position is where in the draft a problem is; 0: elsewhere.
+// position returns the position of a problem in the draft, or 0 if the problem is elsewhere.
 func (x *candidate) position(p diag.Problem) (line, column int) {
 	if p.File != x.text.Name || p.Line == 0 || isConfigurationCode(p.Code) {
 		return 0, 0
@@ -173,7 +173,7 @@ func (x *candidate) position(p diag.Problem) (line, column int) {
 	return line, column
 }
 
-// excerpt is the line of a problem that has none with it.
+// excerpt returns the source line for a problem that comes without one.
 func (x *candidate) excerpt(p Problem) string {
 	src, line, column := "", p.Problem.Line, p.Problem.Column
 	switch {
@@ -197,13 +197,13 @@ func (x *candidate) excerpt(p Problem) string {
 	return diag.Excerpt(text, column, 1)
 }
 
-// Compared is how a draft differs from the policy in force.
+// Compared is the difference between a draft and the policy in force.
 type Compared struct {
-	Result string // as of [policydiff.Report]
-	Text   string // with the calls that show it
+	Result string // as in [policydiff.Report]
+	Text   string // explanation, with the calls that show the difference
 }
 
-// Compare says whether the policy is stricter or looser with the draft.
+// Compare determines whether the policy becomes stricter or looser with the draft.
 func (d *Desk) Compare(ctx context.Context, who string, draft Draft) (*Compared, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {
@@ -239,7 +239,7 @@ func (d *Desk) Compare(ctx context.Context, who string, draft Draft) (*Compared,
 	return &compared, nil
 }
 
-// Bounds of a comparison, as those of a reload.
+// Limits of a comparison, the same as for a reload.
 const (
 	compareStates = 20_000
 	compareWork   = 3 * time.Second

@@ -1,9 +1,9 @@
-// Package draft looks at drafts of the policy in force: checks one text of it anew, compares
-// it with the policy in force, and makes the decisions on record again under it.
+// Package draft evaluates drafts of the policy in force: it checks a changed text of the policy,
+// compares it with the policy in force, and replays the recorded decisions under it.
 //
-// A draft is never written to a disk and never put in force. What it says has no process
-// started, no other file read and nothing fetched. The texts are those that were read when
-// the policy was put in force.
+// A draft is never written to disk and never put in force. Its content cannot make the package
+// start a process, read another file or fetch anything. The texts to change are those that were
+// read when the policy was put in force.
 //
 //	d := draft.New(draft.Options{InForce: func() (*config.Config, *policy.Result) { return c, result }})
 //	defer d.Close()
@@ -30,84 +30,84 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Bounds of what is done for a draft.
+// Limits of the work for one draft.
 const (
-	MaxText     = 256 << 10 // bytes
-	MaxRules    = 2000      // the work for a policy grows with the square of them
-	checkTime   = 5 * time.Second
-	proofTime   = 4 * time.Second // of work, so that a check says what it knows before its time is over
-	compareTime = 5 * time.Second
-	replayTime  = 10 * time.Second
-	maxRecords = 100_000 // that are replayed
-	maxShown   = 100     // decisions that come out otherwise, and problems
-	maxConcurrent  = 2       // of checks and comparisons
+	MaxText       = 256 << 10 // bytes
+	MaxRules      = 2000      // the work for a policy grows with the square of the number of rules
+	checkTime     = 5 * time.Second
+	proofTime     = 4 * time.Second // CPU time; less than checkTime, so that a check returns partial results in time
+	compareTime   = 5 * time.Second
+	replayTime    = 10 * time.Second
+	maxRecords    = 100_000 // records that are replayed
+	maxShown      = 100     // changed decisions, or problems
+	maxConcurrent = 2       // checks and comparisons
 )
 
 var (
-	// ErrGone says that the policy in force has no such text any more.
+	// ErrGone: the policy in force no longer has this text.
 	ErrGone = errors.New("the policy in force has changed meanwhile and has no such text any more; load the page again")
-	// ErrLong says that the text has more than [MaxText] bytes.
+	// ErrLong: the text has more than [MaxText] bytes.
 	ErrLong = fmt.Errorf("the text has more than %d KiB; petrigate check takes it from a file", MaxText>>10)
-	// ErrMany says that the text has more than [MaxRules] rules.
+	// ErrMany: the text has more than [MaxRules] rules.
 	ErrMany = fmt.Errorf("the text has more than %d rules; petrigate check takes them from a file", MaxRules)
-	// ErrSlow says that the time for a draft is over.
+	// ErrSlow: the time limit has passed.
 	ErrSlow = errors.New("this takes longer than a page waits; petrigate check, diff and replay take their time")
-	// ErrBusy says that decisions are being made again for somebody else.
+	// ErrBusy: another replay is running.
 	ErrBusy = errors.New("the record is being read for another draft; try again when that has ended")
-	// ErrNoRecord says that there is nothing to be replayed.
+	// ErrNoRecord: no decisions are recorded that could be replayed.
 	ErrNoRecord = errors.New("nothing is on record: this proxy has neither a database (state.driver) nor an audit log (audit.file)")
 )
 
-// A Log is what a proxy has put on record.
+// A Log holds the recorded decisions of a proxy.
 type Log struct {
 	trail.Source
 	Name    string // for people, without secrets
-	Durable bool   // the states outlive a process
+	Durable bool   // the states outlive the process
 }
 
-// A File is a file of the policy in force, as it was read.
+// A File identifies a file of the policy in force by the content that was read.
 type File struct{ Name, SHA256 string }
 
-// Options are what a Desk works with. InForce is required.
+// Options configures a Desk. InForce is required.
 type Options struct {
-	InForce  func() (*config.Config, *policy.Result) // the policy in force
-	Files    func(*config.Config) []File             // nil: none are shown
-	Problems func(*config.Config) diag.List          // of a configuration apart from its policy; nil: none
-	Tools    func() []check.ListedTool               // that the servers list; empty: not known; nil: never known
-	Log      func() *Log                             // nil, or a nil of it: nothing is on record
-	Busy     func() (done func())                    // is told of work beside the calls; may be nil
+	InForce  func() (*config.Config, *policy.Result) // returns the policy in force
+	Files    func(*config.Config) []File             // returns the files of the policy; nil: none are shown
+	Problems func(*config.Config) diag.List          // finds problems of a configuration apart from its policy; nil: none
+	Tools    func() []check.ListedTool               // returns the tools that the servers list; nil or empty: unknown
+	Log      func() *Log                             // returns the recorded decisions; nil, or a nil result: nothing is recorded
+	Busy     func() (done func())                    // called before background work; done is called after it; may be nil
 	Now      func() time.Time                        // nil: time.Now
 }
 
-// A Draft is another text for one of the policy in force.
+// A Draft is a replacement for one text of the policy in force.
 type Draft struct {
-	Of    string // a [Text.ID]
+	Of    string // id of the replaced text, see [Text]
 	Text  string
-	Known bool // names are held against the tools that the servers list, where these are known
+	Known bool // check names against the tools that the servers list, if known
 }
 
-// A Desk looks at drafts. It is safe for concurrent use. Close it.
+// A Desk evaluates drafts. It is safe for concurrent use. The caller must close it.
 type Desk struct {
 	options Options
-	turns   *limiter          // of checks and comparisons
-	replays *limiter          // one
+	turns   *limiter        // limits checks and comparisons
+	replays *limiter        // allows one replay at a time
 	ctx     context.Context //nolint:containedctx // ends with Close, and with it all work
 	cancel  context.CancelFunc
 
-	mu    sync.Mutex
-	cached *currentPolicy // nil: nobody has asked
-	work  int
-	idle  chan struct{} // closed when the last work ends after Close; nil: it is not closed
+	mu     sync.Mutex
+	cached *currentPolicy // results for the policy in force; nil: not requested yet
+	work   int
+	idle   chan struct{} // closed when the last work ends after Close; nil: Close was not called
 }
 
-// currentPolicy is what was found out about the policy in force.
+// currentPolicy caches results about the policy in force.
 type currentPolicy struct {
 	result   *policy.Result
 	problems diag.List
-	report   *check.Report // nil: not yet
+	report   *check.Report // nil: not available yet
 }
 
-// New returns a desk.
+// New returns a Desk.
 func New(o Options) *Desk {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -117,7 +117,7 @@ func New(o Options) *Desk {
 	return d
 }
 
-// Close ends all work and waits for it.
+// Close cancels all work and waits until it has ended.
 func (d *Desk) Close() {
 	d.cancel()
 	d.mu.Lock()
@@ -132,7 +132,7 @@ func (d *Desk) Close() {
 	<-idle
 }
 
-// begin counts work that Close waits for; false: the desk is closed.
+// begin registers work that Close waits for. It returns false after Close.
 func (d *Desk) begin() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -151,16 +151,16 @@ func (d *Desk) end() {
 	}
 }
 
-// A acquirer takes the turn for some work.
+// An acquirer waits for a slot in a limiter.
 type acquirer func(context.Context) (release func(), err error)
 
-// slotFor is the turn of a person.
+// slotFor returns the acquirer for a person.
 func (d *Desk) slotFor(who string) acquirer {
 	return func(ctx context.Context) (func(), error) { return d.turns.acquire(ctx, who) }
 }
 
-// run does work in its turn, and waits for it for so long. Work that does not end then
-// keeps its turn until it does. It is told to stop when the time is over or nobody waits.
+// run does work in a slot and waits for it, most at the longest. When that time is over or ctx
+// ends, the context of the work ends; work that continues nevertheless keeps its slot.
 func (d *Desk) run(ctx context.Context, take acquirer, most time.Duration, work func(context.Context) error) error {
 	if !d.begin() {
 		return ErrSlow
@@ -180,7 +180,7 @@ func (d *Desk) run(ctx context.Context, take acquirer, most time.Duration, work 
 		defer cancel()
 		defer stop()
 		err := d.runMarked(ctx, work)
-		release() // before anybody knows: the turn is free then
+		release() // before the caller returns, so that the slot is free by then
 		done <- err
 	}()
 	select {
@@ -189,14 +189,14 @@ func (d *Desk) run(ctx context.Context, take acquirer, most time.Duration, work 
 	case <-ctx.Done():
 	}
 	select {
-	case err := <-done: // it has ended as well
+	case err := <-done: // the work ended at the same time
 		return userError(err)
 	default:
 		return userError(ctx.Err())
 	}
 }
 
-// runMarked does work beside the calls.
+// runMarked does work and reports it to Busy, so that calls can take precedence.
 func (d *Desk) runMarked(ctx context.Context, work func(context.Context) error) error {
 	if d.options.Busy != nil {
 		defer d.options.Busy()()
@@ -204,7 +204,7 @@ func (d *Desk) runMarked(ctx context.Context, work func(context.Context) error) 
 	return recovered(ctx, work)
 }
 
-// recovered makes a panic an error: a text of somebody's must not end the proxy.
+// recovered turns a panic into an error: a text from a user must not crash the proxy.
 func recovered(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -214,7 +214,7 @@ func recovered(ctx context.Context, work func(context.Context) error) (err error
 	return work(ctx)
 }
 
-// userError is an error for people.
+// userError replaces an error by one for people.
 func userError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return ErrSlow
@@ -222,18 +222,18 @@ func userError(err error) error {
 	return err
 }
 
-// candidate is the configuration in force with a draft in it.
+// A candidate is the configuration in force with a draft applied.
 type candidate struct {
-	text   Text
-	current    *config.Config
-	inForce  *policy.Result
-	config *config.Config // nil: the draft cannot be read, see problems
+	text    Text
+	current *config.Config
+	inForce *policy.Result
+	config  *config.Config // nil: the draft cannot be parsed, see problems
 
-	problems diag.List // of the configuration, and of reading the draft
-	outside  int       // how many of them are of the configuration
+	problems diag.List // problems of the configuration, followed by those of parsing the draft
+	outside  int       // number of problems that belong to the configuration
 }
 
-// applyDraft puts a draft into the configuration.
+// applyDraft applies a draft to the configuration in force.
 func (d *Desk) applyDraft(draft Draft) (*candidate, error) {
 	if len(draft.Text) > MaxText {
 		return nil, ErrLong
@@ -249,7 +249,7 @@ func (d *Desk) applyDraft(draft Draft) (*candidate, error) {
 	}
 	t := all[i]
 	if !strings.Contains(t.Text, "\r\n") {
-		draft.Text = strings.ReplaceAll(draft.Text, "\r\n", "\n") // forms are sent so
+		draft.Text = strings.ReplaceAll(draft.Text, "\r\n", "\n") // browsers send form text with CRLF
 	}
 	if t.Text = draft.Text; t.Kind != Nets {
 		if f, wrong := rules.Parse(t.Name, []byte(t.Text)); len(f.Statements)+len(wrong) > MaxRules {
@@ -266,15 +266,15 @@ func (d *Desk) applyDraft(draft Draft) (*candidate, error) {
 	}
 	if err != nil {
 		found, rest := check.ConfigProblems(err)
-		x.problems, x.outside = found, 0 // as of a configuration that does not load
+		x.problems, x.outside = found, 0 // like a configuration that does not load
 		return x, rest
 	}
 	return x, nil
 }
 
-// build builds the policy of the draft, and the one in force. One in shadow, which lets every
-// call pass, is built as it is when it is enforced. The error is that of a draft that does
-// not load.
+// build builds the policy of the draft and the one in force. A policy in shadow mode, which lets
+// every call pass, is built as if it were enforced. The error is that of a draft that does not
+// load.
 func (x *candidate) build() (is, was *policy.Result, err error) {
 	if x.config == nil {
 		return nil, nil, x.problems
@@ -288,14 +288,14 @@ func (x *candidate) build() (is, was *policy.Result, err error) {
 	return is, was, err
 }
 
-// source is what an enforced policy is made of.
+// source returns the source of a policy as if it were enforced.
 func (x *candidate) source(c *config.Config) policy.Source {
 	s := policy.FromConfig(c)
 	s.Mode = ""
 	return s
 }
 
-// currentPolicy returns what is known of the policy in force.
+// currentPolicy returns the cached results about the policy in force.
 func (d *Desk) currentPolicy(c *config.Config, result *policy.Result) currentPolicy {
 	d.mu.Lock()
 	known := d.cached
@@ -317,7 +317,7 @@ func (d *Desk) cache(known currentPolicy) {
 	d.cached = &known
 }
 
-// knownTools are those that the servers list, where they are wanted and known.
+// knownTools returns the tools that the servers list, if wanted and known.
 func (d *Desk) knownTools(c *config.Config, wanted bool) check.ToolSet {
 	if !wanted || d.options.Tools == nil {
 		return check.ToolSet{}
@@ -329,8 +329,8 @@ func (d *Desk) knownTools(c *config.Config, wanted bool) check.ToolSet {
 	return check.KnownSet(list, c)
 }
 
-// narrower compares with the files that claims of the policy in force name, and with no
-// others: a draft has no file read.
+// narrower returns a function that proves narrower-than claims only against files that claims of
+// the policy in force name: a draft must not make petrigate read other files.
 func narrower(force *policy.Result) func(policy.Claim, *policy.Result, policy.Source, func() bool) verify.Proof {
 	place := func(c policy.Claim) string {
 		if filepath.IsAbs(c.File) {

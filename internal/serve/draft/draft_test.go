@@ -42,7 +42,7 @@ rules:
 `
 )
 
-// folder makes a folder with a configuration, and goes there.
+// folder creates a folder with a configuration, changes to it and loads the configuration.
 func folder(t *testing.T, files map[string]string) *config.Config {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -66,7 +66,7 @@ func doubts(c *config.Config) diag.List {
 	return slices.Concat(check.ConfigWarnings(c), check.NoUpstream(c), check.NoAudit(c), check.Sessions(c), check.MissingCommands(c, diag.Warning))
 }
 
-// desk is one for the configuration.
+// desk returns a Desk for the configuration.
 func desk(t *testing.T, c *config.Config, o Options) *Desk {
 	t.Helper()
 	result, err := policy.Build(policy.FromConfig(c))
@@ -79,7 +79,7 @@ func desk(t *testing.T, c *config.Config, o Options) *Desk {
 	return d
 }
 
-// of is the text of a file in force.
+// of returns a text of this kind in force.
 func of(t *testing.T, c *config.Config, kind string) Text {
 	t.Helper()
 	all := texts(c)
@@ -90,7 +90,7 @@ func of(t *testing.T, c *config.Config, kind string) Text {
 	return all[i]
 }
 
-// onDisk is what petrigate check says of the files as they are.
+// onDisk returns the report of petrigate check for the files on disk.
 func onDisk(t *testing.T, list []check.ListedTool) check.Report {
 	t.Helper()
 	c, err := config.Load(config.Options{Path: "petrigate.yaml"})
@@ -112,8 +112,8 @@ func onDisk(t *testing.T, list []check.ListedTool) check.Report {
 	return report
 }
 
-// drafts are texts, each of a kind; inline rules are written into the configuration at
-// their depth.
+// drafts holds texts of each kind. Inline rules are written into the configuration with its
+// indentation.
 var drafts = []struct{ kind, text string }{
 	{Rules, someRules},
 	{Rules, "require tets before deploy\nblokc x\n"},
@@ -136,7 +136,8 @@ var drafts = []struct{ kind, text string }{
 	{Nets, strings.Repeat("[", 20_000)},
 }
 
-// TestDraftMatchesCheckOfFile: a draft has the problems, claims and tools that the same text has as a file.
+// TestDraftMatchesCheckOfFile checks that a draft has the same problems, claims and tools as the
+// same text in a file.
 func TestDraftMatchesCheckOfFile(t *testing.T) {
 	tools := []check.ListedTool{{Exposed: "deploy"}, {Exposed: "delete"}, {Exposed: "backup"}, {Exposed: "test"}}
 	for i, draft := range drafts {
@@ -161,7 +162,7 @@ func TestDraftMatchesCheckOfFile(t *testing.T) {
 	}
 }
 
-// printed is a report without the lines of files, which are not those of the draft.
+// printed formats a report without source lines: those of the draft differ.
 func printed(t *testing.T, r check.Report) string {
 	t.Helper()
 	r.Judge(false, false)
@@ -196,7 +197,8 @@ func restore(t *testing.T) {
 	}
 }
 
-// TestProblemPositionsInDraft: a problem has its place in the text of the draft, and its line.
+// TestProblemPositionsInDraft checks that a problem has its position in the text of the draft, and
+// its source line.
 func TestProblemPositionsInDraft(t *testing.T) {
 	c := folder(t, nil)
 	d := desk(t, c, Options{})
@@ -219,7 +221,8 @@ func TestProblemPositionsInDraft(t *testing.T) {
 	}
 }
 
-// TestTextsHideSecretsAndChanges: what may hold a secret, has changed or is too long is not shown.
+// TestTextsHideSecretsAndChanges checks that a text that may hold a secret, has changed or is too
+// long is not shown.
 func TestTextsHideSecretsAndChanges(t *testing.T) {
 	c := folder(t, nil)
 	if got := of(t, c, Rules); got.Text != someRules || got.Closed != "" {
@@ -252,7 +255,8 @@ func TestTextsHideSecretsAndChanges(t *testing.T) {
 	}
 }
 
-// TestUnknownAndLongDraftsAreRefused: drafts of no text, and those that are too long, are not looked at.
+// TestUnknownAndLongDraftsAreRefused checks that drafts of an unknown text and drafts that are too
+// long are refused.
 func TestUnknownAndLongDraftsAreRefused(t *testing.T) {
 	c := folder(t, nil)
 	d := desk(t, c, Options{})
@@ -277,7 +281,7 @@ func TestUnknownAndLongDraftsAreRefused(t *testing.T) {
 	}
 }
 
-// TestDraftReadsNoFile: a draft has no other file read, whatever it claims.
+// TestDraftReadsNoFile checks that a draft cannot make petrigate read a file, whatever it claims.
 func TestDraftReadsNoFile(t *testing.T) {
 	c := folder(t, map[string]string{"wide.rules": "block rm_rf\n", "a.rules": someRules + "prove narrower-than wide.rules\n", "other.rules": "block rm_rf\n"})
 	d := desk(t, c, Options{})
@@ -294,7 +298,7 @@ func TestDraftReadsNoFile(t *testing.T) {
 	}
 }
 
-// TestCompareNamesCalls: the difference is told with calls.
+// TestCompareNamesCalls checks that a difference is explained with calls.
 func TestCompareNamesCalls(t *testing.T) {
 	c := folder(t, nil)
 	d := desk(t, c, Options{})
@@ -317,7 +321,8 @@ func TestCompareNamesCalls(t *testing.T) {
 	}
 }
 
-// TestShadowPolicyIsComparedAsEnforced: a policy in shadow is compared as it is when it is enforced.
+// TestShadowPolicyIsComparedAsEnforced checks that a policy in shadow mode is compared as if it
+// were enforced.
 func TestShadowPolicyIsComparedAsEnforced(t *testing.T) {
 	c := folder(t, map[string]string{"petrigate.yaml": someFile + "mode: shadow\n"})
 	d := desk(t, c, Options{})
@@ -331,7 +336,7 @@ func TestShadowPolicyIsComparedAsEnforced(t *testing.T) {
 	}
 }
 
-// A stalled log has no record until it may go on.
+// A stalled log yields no record until it is opened.
 type stalled struct {
 	begun chan struct{}
 	open  chan struct{} // nil: only the context ends it
@@ -348,8 +353,8 @@ func (s stalled) Records(ctx context.Context, _ *trail.Filter) iter.Seq2[trail.R
 	}
 }
 
-// TestOneReplayAtATime: the record is read for one draft at a time, and no longer than somebody
-// waits.
+// TestOneReplayAtATime checks that only one replay runs at a time, and that it ends when its caller
+// has gone.
 func TestOneReplayAtATime(t *testing.T) {
 	c := folder(t, nil)
 	log := stalled{make(chan struct{}), make(chan struct{})}
@@ -379,7 +384,7 @@ func TestOneReplayAtATime(t *testing.T) {
 	}
 }
 
-// TestLimiter: a person has one turn, and all together have few.
+// TestLimiter checks that each person has one slot and that all together have a few.
 func TestLimiter(t *testing.T) {
 	turns := newLimiter(2)
 	first, err := turns.acquire(t.Context(), "ann")
@@ -411,7 +416,7 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// TestConcurrentChecks: many check at once, and each gets the answer to its own text.
+// TestConcurrentChecks checks that concurrent checks each get the answer for their own text.
 func TestConcurrentChecks(t *testing.T) {
 	c := folder(t, nil)
 	d := desk(t, c, Options{})
@@ -422,7 +427,7 @@ func TestConcurrentChecks(t *testing.T) {
 			name := fmt.Sprintf("tool%d", i)
 			got, err := d.Check(t.Context(), fmt.Sprint("person ", i%5), Draft{Of: id, Text: "block " + name})
 			if errors.Is(err, ErrSlow) {
-				return // on a machine that has much to do
+				return // on a busy machine
 			}
 			if err != nil || got.Report.ToolRows()[0][0] != name {
 				t.Errorf("%v", err)
@@ -432,7 +437,7 @@ func TestConcurrentChecks(t *testing.T) {
 	all.Wait()
 }
 
-// TestPanicIsAnError: a panic is an error.
+// TestPanicIsAnError checks that a panic becomes an error and frees the slot.
 func TestPanicIsAnError(t *testing.T) {
 	c := folder(t, nil)
 	d := desk(t, c, Options{})
@@ -445,7 +450,8 @@ func TestPanicIsAnError(t *testing.T) {
 	}
 }
 
-// TestSlowWorkKeepsItsSlot: work that does not heed its time is no longer waited for, and keeps its turn.
+// TestSlowWorkKeepsItsSlot checks that run returns when work ignores its deadline, and that the
+// work keeps its slot.
 func TestSlowWorkKeepsItsSlot(t *testing.T) {
 	c := folder(t, nil)
 	d := desk(t, c, Options{})
@@ -456,7 +462,7 @@ func TestSlowWorkKeepsItsSlot(t *testing.T) {
 	close(free)
 }
 
-// benchmarkRules are rules that make sixty nets, and claims about some of them.
+// benchmarkRules returns rules for sixty nets, with some claims.
 func benchmarkRules(hard bool) string {
 	var b strings.Builder
 	for i := range 20 {

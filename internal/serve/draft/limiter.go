@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// limiter let everybody do one thing at a time, and all together a few.
+// A limiter lets each person do one thing at a time, and limits how many things are done at once.
 type limiter struct {
-	all chan struct{} // has an element for each thing that is done
+	all chan struct{} // holds an element for each thing in progress
 
 	mu    sync.Mutex
 	slots map[string]*slot
 }
 
-// A slot is that of one person, who has it or waits for it.
+// A slot belongs to one person. It exists while that person uses it or waits for it.
 type slot struct {
-	taken chan struct{} // has an element while something is done
+	taken chan struct{} // holds an element while in use
 	users int
 }
 
@@ -23,7 +23,7 @@ func newLimiter(most int) *limiter {
 	return &limiter{all: make(chan struct{}, most), slots: map[string]*slot{}}
 }
 
-// acquire waits for the turn.
+// acquire waits for the slot of a person, and then for one of all.
 func (t *limiter) acquire(ctx context.Context, who string) (release func(), err error) {
 	s := t.join(who)
 	select {
@@ -66,7 +66,7 @@ func (t *limiter) leave(who string) {
 	}
 }
 
-// tryAcquire takes the turn if nobody has it.
+// tryAcquire acquires a slot without waiting, or returns ErrBusy.
 func (t *limiter) tryAcquire(context.Context) (release func(), err error) {
 	select {
 	case t.all <- struct{}{}:

@@ -10,24 +10,24 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// Replayed is what a draft would have changed.
+// Replayed is the effect that a draft would have had on the recorded decisions.
 type Replayed struct {
 	replay.Report
-	Record   string // what was read
-	Same     bool   // the draft is the policy in force
-	Refused  int    // decisions that were another, and would be a refusal
+	Record   string // place of the records
+	Same     bool   // the draft equals the policy in force
+	Refused  int    // changed decisions that become a refusal
 	Asked    int
 	Allowed  int
-	Diverges []replay.Divergence // the first ones
-	Left     int                 // records before the time that was asked for
-	Ended    string              // why it was not read to its end; empty: it was
+	Diverges []replay.Divergence // the first changed decisions
+	Left     int                 // records before the requested time
+	Ended    string              // why reading stopped before the end; empty: all was read
 	Took     time.Duration
 }
 
-// More is how many decisions come out otherwise beyond those that are listed.
+// More returns the number of changed decisions that are not listed.
 func (r *Replayed) More() int { return r.Refused + r.Asked + r.Allowed - len(r.Diverges) }
 
-// Read is how many records were read.
+// Read returns the number of records that were read.
 func (r *Replayed) Read() int { return int(r.Records) } //nolint:gosec // at most mostRecords
 
 func (d *Desk) log() *Log {
@@ -37,8 +37,8 @@ func (d *Desk) log() *Log {
 	return d.options.Log()
 }
 
-// Replay makes the decisions on record again under the policy with the draft: all, or those
-// since a time. One such job runs at a time; it ends with the context.
+// Replay replays the recorded decisions under the policy with the draft: all, or those since a
+// time. It returns ErrBusy while another replay runs, and stops when ctx ends.
 func (d *Desk) Replay(ctx context.Context, draft Draft, since time.Time) (*Replayed, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {
@@ -95,7 +95,7 @@ func (d *Desk) replay(ctx context.Context, x *candidate, log *Log, since time.Ti
 		if err != nil {
 			return fmt.Errorf("record %d cannot be read: %w", record.Seq, err)
 		}
-		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // which say how to read the others
+		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // these say how to interpret later records
 			r.Left++
 			continue
 		}
@@ -110,7 +110,7 @@ func (d *Desk) replay(ctx context.Context, x *candidate, log *Log, since time.Ti
 	return nil
 }
 
-// count counts a decision that comes out otherwise.
+// count counts a changed decision.
 func (r *Replayed) count(v *replay.Divergence) {
 	switch v.Now {
 	case "refuse":

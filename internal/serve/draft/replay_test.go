@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// TestReplayCountsChanges: what a draft would have changed is counted and listed. The log is one of a
-// proxy with other rules: six calls, of which delete was refused.
+// TestReplayCountsChanges checks that changed decisions are counted and listed. The log is that of
+// a proxy with other rules: six calls, one of them, delete, refused.
 func TestReplayCountsChanges(t *testing.T) {
 	path, err := filepath.Abs("testdata/records.jsonl")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestReplayCountsChanges(t *testing.T) {
 	}
 }
 
-// An endless log has records of one call, for ever.
+// An endless log yields records of one call forever.
 type endless struct{}
 
 func (endless) Records(context.Context, *trail.Filter) iter.Seq2[trail.Record, error] {
@@ -74,7 +74,8 @@ func (endless) Records(context.Context, *trail.Filter) iter.Seq2[trail.Record, e
 	}
 }
 
-// TestReplayIsBounded: so many records are read, for so long, and it is said that there are more.
+// TestReplayIsBounded checks that the number of records and the time are limited, and that the
+// result says so.
 func TestReplayIsBounded(t *testing.T) {
 	c := folder(t, nil)
 	draft := Draft{Of: of(t, c, Rules).ID, Text: someRules}

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// What a text is.
+// The values of Text.Kind.
 const (
 	Rules       = "rules"
 	InlineRules = "inline rules"
@@ -22,17 +22,17 @@ const (
 
 // A Text is a text of the policy in force.
 type Text struct {
-	ID     string // good as long as the policy has it
-	Name   string // of the file, as places have it
+	ID     string // valid as long as the policy contains the text
+	Name   string // file name, as in the positions of problems
 	Kind   string
-	Text   string // as it was read
-	Closed string // why it cannot be drafted here; empty: it can
+	Text   string // content when the policy was put in force
+	Closed string // why no draft of it can be made; empty: a draft can be made
 
-	index int // in the rules of the configuration
+	index int // index in the rules of the configuration
 }
 
-// texts are those of a configuration: rules, then nets. The configuration itself is not
-// among them: it may hold secrets.
+// texts returns the texts of a configuration: rules, then nets. The configuration file itself is
+// excluded, because it may hold secrets.
 func texts(c *config.Config) (all []Text) {
 	secrets := c.Secrets()
 	for i, r := range c.Rules {
@@ -70,7 +70,7 @@ func texts(c *config.Config) (all []Text) {
 	return all
 }
 
-// netText is the text of a file of nets, if it is still as it was read.
+// netText returns the text of a file of nets, if the file has not changed since it was read.
 func netText(c *config.Config, name string) Text {
 	t := Text{Name: name, Kind: Nets}
 	switch src, err := readText(name); {
@@ -91,7 +91,7 @@ func sumOf(src []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// readText reads a file of the policy, and not too much of it.
+// readText reads a regular file of at most MaxText bytes.
 func readText(name string) ([]byte, error) {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, errors.New("it is no file"))

@@ -12,9 +12,9 @@ import (
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// encode writes spans as OTLP. TracesData has the same bytes as the request of the
-// collector's service, whose package would bring gRPC along. All spans are of one resource
-// and one scope: those of one [Tracer].
+// encode converts spans to OTLP. TracesData has the same encoding as the request of the collector
+// service, whose package depends on gRPC. All spans belong to one [Tracer] and so have the same
+// resource and scope.
 func encode(spans []sdk.ReadOnlySpan) *otlp.TracesData {
 	if len(spans) == 0 {
 		return &otlp.TracesData{}
@@ -32,10 +32,10 @@ func encode(spans []sdk.ReadOnlySpan) *otlp.TracesData {
 	}}}
 }
 
-// Flags of a span, beside those of its context.
+// Flags of a span, in addition to those of its context.
 const (
-	flagHasRemote = 0x100 // it is known whether the parent is of another process
-	flagIsRemote  = 0x200 // it is
+	flagHasRemote = 0x100 // flagIsRemote is valid
+	flagIsRemote  = 0x200 // the parent is in another process
 )
 
 func encodeSpan(s sdk.ReadOnlySpan) *otlp.Span {
@@ -78,8 +78,8 @@ func encodeAttributes(all []attribute.KeyValue) []*common.KeyValue {
 	return out
 }
 
-// encodeValue writes the kinds of values that spans and resources of this program have;
-// others as text.
+// encodeValue converts the types of values used in this program; other types are converted to
+// strings.
 func encodeValue(v attribute.Value) *common.AnyValue {
 	switch v.Type() {
 	case attribute.INT64:

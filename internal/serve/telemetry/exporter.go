@@ -21,18 +21,18 @@ import (
 // maxAttempts is how often a batch is sent before it is dropped.
 const maxAttempts = 3
 
-// An exporter sends batches of spans to a collector by OTLP over HTTP. The batches come from
-// one goroutine, one after the other.
+// An exporter sends batches of spans to a collector by OTLP over HTTP. One goroutine calls it, one
+// batch after the other.
 type exporter struct {
 	target  *Target
 	client  *http.Client
 	log     *slog.Logger
 	metrics *Metrics
-	failing atomic.Bool // it is in the log that the collector takes nothing
+	failing atomic.Bool // the failure of the collector is in the log
 
-	ending chan struct{} // closed: nothing is tried again
-	aborted    chan struct{} // closed: nothing is sent any more
-	ended  chan struct{} // closed: no batch comes any more
+	ending  chan struct{} // closed: failed batches are not retried
+	aborted chan struct{} // closed: requests in progress are canceled
+	ended   chan struct{} // closed after the last batch
 }
 
 func newExporter(o TracerOptions) *exporter {
@@ -43,7 +43,8 @@ func newExporter(o TracerOptions) *exporter {
 	return e
 }
 
-// ExportSpans sends spans. It logs its errors itself, when they begin and when they end.
+// ExportSpans sends spans. It always returns nil and logs errors itself, when they begin and when
+// they end.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	body, err := proto.Marshal(encode(spans))
 	if err == nil && e.target.Gzip {
@@ -71,16 +72,16 @@ func (e *exporter) Shutdown(context.Context) error {
 	return nil
 }
 
-// stopRetrying has batches sent once only: the proxy is ending.
+// stopRetrying makes each batch be sent only once, because the proxy is shutting down.
 func (e *exporter) stopRetrying() { close(e.ending) }
 
-// abort gives up what is not sent yet, and returns when that is over.
+// abort cancels the requests in progress and waits until the last batch has ended.
 func (e *exporter) abort() {
 	close(e.aborted)
 	<-e.ended
 }
 
-// send posts a batch, again where the collector says that this may help.
+// send posts a batch, and retries if the response of the collector allows a retry.
 func (e *exporter) send(ctx context.Context, body []byte) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -108,7 +109,7 @@ func (e *exporter) send(ctx context.Context, body []byte) error {
 	}
 }
 
-// post posts a batch once. again reports whether it may be posted again.
+// post posts a batch once. again reports whether a retry may help.
 func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.target.URL, bytes.NewReader(body))
 	if err != nil {
@@ -127,7 +128,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error
 		return true, text.Innermost(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // so that the connection can be used again
+	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // so that the connection can be reused
 	switch answer.StatusCode {
 	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
 		return false, nil
@@ -140,7 +141,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error
 func gzipped(body []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	_, _ = w.Write(body) // memory takes everything
+	_, _ = w.Write(body) // a bytes.Buffer never fails
 	_ = w.Close()
 	return b.Bytes()
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A State is what is not counted but looked at: the proxy as it is now.
+// A State holds the values that are read rather than counted: the current state of the proxy.
 type State struct {
 	Version                          string
 	Started                          time.Time
@@ -22,10 +22,10 @@ type State struct {
 // An Upstream is a server behind the proxy.
 type Upstream struct{ Name, State string }
 
-// upstreamStates are the states that an upstream may be in.
+// upstreamStates are the possible values of Upstream.State.
 var upstreamStates = [...]string{"starting", "up", "down"}
 
-// Append appends all counts, and the state, in the text format of Prometheus (0.0.4).
+// Append appends all counters and the state in the text format of Prometheus (0.0.4).
 func (m *Metrics) Append(dst []byte, s State) []byte {
 	p := &page{dst}
 	p.state(s)
@@ -162,7 +162,7 @@ func (p *page) sample(name string, n uint64, labels ...string) {
 	p.dst = append(p.dst, '\n')
 }
 
-// histogram appends the samples of h, whose values are divided by unit.
+// histogram appends the samples of h, divided by unit.
 func (p *page) histogram(name string, h *histogram, unit float64, labels ...string) {
 	n := uint64(0)
 	for i := range h.counts {
@@ -180,7 +180,7 @@ func (p *page) histogram(name string, h *histogram, unit float64, labels ...stri
 	p.sample(name+"_count", n, labels...)
 }
 
-// labelEscaper is how a label is written.
+// labelEscaper escapes the value of a label.
 var labelEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 func (p *page) labels(pairs ...string) {
@@ -194,7 +194,7 @@ func (p *page) labels(pairs ...string) {
 	}
 }
 
-// sorted are the labels of the table, in order.
+// sorted returns the labels of the table in order.
 func (t *table[K, V]) sorted(order func(a, b K) int) []K {
 	all := t.all.Load()
 	if all == nil {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A histogram counts values below bounds. It is safe for concurrent use.
+// A histogram counts values in buckets. It is safe for concurrent use.
 type histogram struct {
-	bounds []int64 // ascending
+	bounds []int64 // upper bounds of the buckets, ascending
 	counts []atomic.Uint64
 	sum    atomic.Int64
 }
@@ -25,8 +25,8 @@ func (h *histogram) observe(v int64) {
 	h.sum.Add(v)
 }
 
-// fastBounds are the bounds of what the proxy does itself, slow those of what servers and people
-// do, sizes those of batches.
+// Bucket bounds: fastBounds for the work of the proxy itself, slowBounds for the work of servers
+// and people, sizeBounds for batch sizes.
 var (
 	fastBounds = []int64{
 		int64(5 * time.Microsecond), int64(10 * time.Microsecond), int64(25 * time.Microsecond), int64(50 * time.Microsecond), int64(100 * time.Microsecond),

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Bounds of the number of labels: what is beyond them is counted together, as "(other)".
+// Limits of the number of label sets. Further label sets are counted together as "(other)".
 const (
 	maxTools     = 2000
 	maxUpstreams = 500
@@ -17,11 +17,11 @@ const (
 	maxAnswers   = 100
 )
 
-// other is the label of what is beyond a bound.
+// other is the label for everything beyond a limit.
 const other = "(other)"
 
-// Metrics counts what a proxy does. The methods that count may be called on nil, and
-// never wait for each other for long.
+// Metrics counts the events of a proxy. It is safe for concurrent use, and counting hardly ever
+// blocks. Answered, Reloaded, Committed, Recorded and SpansLost may be called on a nil *Metrics.
 type Metrics struct {
 	calls     table[callLabels, callCells]
 	upstreams table[string, upstreamCells]
@@ -35,8 +35,8 @@ type Metrics struct {
 	reloads, reloadFailures, spansLost atomic.Uint64
 }
 
-// callLabels name the calls that are counted together. Only tools are told apart within an
-// upstream: the URIs of resources are what clients make up.
+// callLabels identifies calls that are counted together. Only tools are counted separately within
+// an upstream: clients choose the URIs of resources.
 type callLabels struct{ method, upstream, tool string }
 
 type callCells struct{ allow, refuse, ask atomic.Uint64 }
@@ -51,7 +51,7 @@ type refusalLabels struct{ kind, rule string }
 
 type answerLabels struct{ state, channel string }
 
-// NewMetrics returns counts of nothing.
+// NewMetrics returns a Metrics with all counters at zero.
 func NewMetrics() *Metrics {
 	return &Metrics{
 		calls:     table[callLabels, callCells]{limit: maxTools},
@@ -62,7 +62,7 @@ func NewMetrics() *Metrics {
 	}
 }
 
-// Decided counts a decision of the nets.
+// Decided counts a decision of the gate.
 func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Duration) {
 	m.decide.observe(int64(took))
 	labels := callLabels{c.Method, c.Upstream, c.Tool}
@@ -83,9 +83,9 @@ func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Dur
 	}
 }
 
-// Refused counts a refusal once for each rule behind it.
+// Refused counts a refusal, once for each rule that caused it.
 func (m *Metrics) Refused(r *admission.Refused) {
-	if r.Facts.Decision == "ask" { // a person is asked still
+	if r.Facts.Decision == "ask" { // a person is still being asked
 		return
 	}
 	some := false
@@ -109,20 +109,20 @@ func (m *Metrics) refusal(kind, rule string) {
 	n.Add(1)
 }
 
-// Forwarding counts a call that its upstream works on.
+// Forwarding counts a call that was sent to its upstream.
 func (m *Metrics) Forwarding(upstream string) { m.upstream(upstream).inFlight.Add(1) }
 
-// Forwarded counts a call that its upstream has answered, or will not.
+// Forwarded counts the end of a call at its upstream, with or without a response.
 func (m *Metrics) Forwarded(upstream, _, _ string, took time.Duration, err error) {
 	cells := m.upstream(upstream)
-	cells.inFlight.Add(^uint64(0)) // one less
+	cells.inFlight.Add(^uint64(0)) // decrement
 	cells.forward.observe(int64(took))
 	if err != nil {
 		cells.errors.Add(1)
 	}
 }
 
-// Settled counts an outcome.
+// Settled counts the outcome of a call.
 func (m *Metrics) Settled(upstream string, o gate.Outcome, took time.Duration) {
 	cells := m.upstream(upstream)
 	cells.total.observe(int64(took))
@@ -144,8 +144,8 @@ func (m *Metrics) upstream(name string) *upstreamCells {
 	return cells
 }
 
-// Answered counts a request for approval that waits no more: the state it is in, the
-// channel by which a person answered, and how long it has waited.
+// Answered counts a request for approval that has ended: its state, the channel of the person's
+// answer, and how long it waited.
 func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	if m == nil {
 		return
@@ -159,7 +159,7 @@ func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	m.wait.observe(int64(waited))
 }
 
-// Reloaded counts a reload of the configuration; problem is why it failed, empty: it did not.
+// Reloaded counts a reload of the configuration. problem is the reason why it failed, or "".
 func (m *Metrics) Reloaded(problem string) {
 	if m == nil {
 		return
@@ -170,7 +170,7 @@ func (m *Metrics) Reloaded(problem string) {
 	}
 }
 
-// Committed counts a commit of a store with so many steps, of which so many were stale.
+// Committed counts a commit of a store, its steps, and how many of them were stale.
 func (m *Metrics) Committed(steps, stale int, took time.Duration, err error) {
 	if m == nil {
 		return
@@ -194,14 +194,14 @@ func (m *Metrics) Recorded(records int, err error) {
 	}
 }
 
-// SpansLost counts spans that no collector took.
+// SpansLost counts spans that could not be delivered to the collector.
 func (m *Metrics) SpansLost(n int) {
 	if m != nil {
 		m.spansLost.Add(uint64(n)) //nolint:gosec // it is no negative number
 	}
 }
 
-// Storage returns an audit storage whose records are counted.
+// Storage returns an audit storage that counts its records in m.
 func (m *Metrics) Storage(s audit.Storage) audit.Storage {
 	counted := &countedStorage{s, m}
 	if all, ok := s.(audit.BatchStorage); ok {
@@ -222,7 +222,7 @@ func (s *countedStorage) Append(record []byte) error {
 	return err
 }
 
-// countedBatches are of a storage that takes many records at a time.
+// countedBatches wraps a storage that stores many records at a time.
 type countedBatches struct {
 	*countedStorage
 	all audit.BatchStorage

@@ -22,7 +22,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/telemetry"
 )
 
-// parse reads a page as Prometheus does.
+// parse parses a page as Prometheus does.
 func parse(t *testing.T, page []byte) map[string]*dto.MetricFamily {
 	t.Helper()
 	p := expfmt.NewTextParser(model.UTF8Validation)
@@ -33,7 +33,7 @@ func parse(t *testing.T, page []byte) map[string]*dto.MetricFamily {
 	return families
 }
 
-// state is a proxy with two servers.
+// state is the state of a proxy with two servers.
 func state() telemetry.State {
 	return telemetry.State{
 		Version: "1.2.3", Started: time.Unix(1000, 0), Sessions: 2, Clients: 3, Tools: 4, Asking: 1, Goroutines: 9,
@@ -41,7 +41,7 @@ func state() telemetry.State {
 	}
 }
 
-// busy is the metrics of a proxy that has done a little of everything.
+// busy returns metrics with every kind of event.
 func busy() *telemetry.Metrics {
 	m := telemetry.NewMetrics()
 	call := &admission.Call{Method: "tools/call", Upstream: "files", Tool: "write"}
@@ -72,7 +72,7 @@ func busy() *telemetry.Metrics {
 	return m
 }
 
-// TestScrapeHasCountsByLabel: a scrape has what was counted, by its labels.
+// TestScrapeHasCountsByLabel checks all counts of a scrape with their labels.
 func TestScrapeHasCountsByLabel(t *testing.T) {
 	families := parse(t, busy().Append(nil, state()))
 	value := func(name string, labels ...string) float64 {
@@ -159,7 +159,7 @@ func TestScrapeHasCountsByLabel(t *testing.T) {
 	}
 }
 
-// TestLabelsAreBounded: what servers and rules can make up is bounded.
+// TestLabelsAreBounded checks that the number of labels chosen by servers and rules is bounded.
 func TestLabelsAreBounded(t *testing.T) {
 	m := telemetry.NewMetrics()
 	for i := range 2500 {
@@ -181,7 +181,8 @@ func TestLabelsAreBounded(t *testing.T) {
 	}
 }
 
-// TestEndpointTellsStrangersOnlyHealth: strangers are told whether the proxy is alive and ready, and nothing else.
+// TestEndpointTellsStrangersOnlyHealth checks that untrusted callers learn only whether the proxy
+// is alive and ready.
 func TestEndpointTellsStrangersOnlyHealth(t *testing.T) {
 	missing := []string{}
 	e := &telemetry.Endpoint{Metrics: busy(), State: state, Missing: func() []string { return missing }}
@@ -219,7 +220,8 @@ func TestEndpointTellsStrangersOnlyHealth(t *testing.T) {
 	}
 }
 
-// TestDashboardQueriesKnownMetrics: every query of the dashboard names metrics and labels that there are.
+// TestDashboardQueriesKnownMetrics checks that every query of the dashboard uses existing metrics
+// and labels.
 func TestDashboardQueriesKnownMetrics(t *testing.T) {
 	board, err := os.ReadFile("../../../examples/grafana/petrigate.json")
 	if err != nil {

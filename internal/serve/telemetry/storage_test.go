@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// single stores a record at a time, many all of them.
+// single stores one record at a time, many stores batches.
 type (
 	single struct{}
 	many   struct {
@@ -25,7 +25,7 @@ func (m many) AppendAll([][]byte) error {
 	return nil
 }
 
-// TestStorageCountsRecordsOnce: records that can be stored together still are, and each is counted.
+// TestStorageCountsRecordsOnce checks that batches stay batches and that each record is counted.
 func TestStorageCountsRecordsOnce(t *testing.T) {
 	m, writes := NewMetrics(), 0
 	if _, ok := m.Storage(single{}).(audit.BatchStorage); ok {

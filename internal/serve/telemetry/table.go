@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// A table has cells by labels. Reading it takes no lock; it grows by copies, up to a bound.
+// A table maps labels to cells. Reading takes no lock. A table grows by copying, up to a limit.
 type table[K comparable, V any] struct {
 	limit int
-	all  atomic.Pointer[map[K]*V]
-	mu   sync.Mutex // held to grow
+	all   atomic.Pointer[map[K]*V]
+	mu    sync.Mutex // held while the table grows
 }
 
-// get returns the cells of k; nil: there are none yet.
+// get returns the cells of k, or nil.
 func (t *table[K, V]) get(k K) *V {
 	if all := t.all.Load(); all != nil {
 		return (*all)[k]
@@ -21,7 +21,8 @@ func (t *table[K, V]) get(k K) *V {
 	return nil
 }
 
-// add returns the cells of k, which are made if need be; those of rest, if there is no room.
+// add returns the cells of k, and stores made if k has none. If the table is full, it does the same
+// for rest.
 func (t *table[K, V]) add(k, rest K, made *V) *V {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,24 +15,24 @@ import (
 	"time"
 )
 
-// tracesPath is where collectors take traces.
+// tracesPath is the URL path of collectors for traces.
 const tracesPath = "/v1/traces"
 
-// exportTimeout bounds one request to the collector.
+// exportTimeout is the default limit for one request to the collector.
 const exportTimeout = 10 * time.Second
 
-// A Target is a collector, and how to speak to it.
+// A Target describes a collector and how to send traces to it.
 type Target struct {
 	URL     string
-	Headers map[string]string // they may be secrets
+	Headers map[string]string // may hold secrets
 	Timeout time.Duration
 	Gzip    bool
 	TLS     *tls.Config
 }
 
-// FindTarget returns the collector at the URL of the configuration, or, where that is
-// empty, the one that the standard variables name (OTEL_EXPORTER_OTLP_ENDPOINT and its
-// kin). Nil: traces are not wanted. The other standard variables say how to speak to it.
+// FindTarget returns the configured collector or, if configured is empty, the one in the standard
+// variables (OTEL_EXPORTER_OTLP_ENDPOINT and related ones). It returns nil if no traces are wanted.
+// The other standard variables set the headers, timeout, compression and TLS.
 func FindTarget(configured string, getenv func(string) string) (*Target, error) {
 	env := environment(getenv)
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
@@ -64,24 +64,24 @@ func FindTarget(configured string, getenv func(string) string) (*Target, error) 
 	return t, err
 }
 
-// Client is the client of requests to the collector.
+// client returns the HTTP client for the collector.
 func (t *Target) client() *http.Client {
 	return &http.Client{
 		Timeout:       t.Timeout,
 		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: t.TLS, MaxIdleConns: 1, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the headers are for the collector
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // other servers must not get the headers
 	}
 }
 
-// An environment reads the variables OTEL_EXPORTER_OTLP_*, of which those for traces alone
-// come first.
+// An environment reads the variables OTEL_EXPORTER_OTLP_*. The variables for traces alone take
+// precedence.
 type environment func(string) string
 
 func (e environment) get(name string) string {
 	return strings.TrimSpace(cmp.Or(e("OTEL_EXPORTER_OTLP_TRACES_"+name), e("OTEL_EXPORTER_OTLP_"+name)))
 }
 
-// endpoint is the URL for traces; empty: there is none.
+// endpoint returns the URL for traces, or "" if no traces are wanted.
 func (e environment) endpoint(configured string) (string, error) {
 	if configured != "" {
 		return endpointURL("telemetry.traces", configured, tracesPath)
@@ -104,15 +104,15 @@ func (e environment) endpoint(configured string) (string, error) {
 	return endpointURL(name, base, path)
 }
 
-// A ProtocolError is that of variables which want traces sent in a way that is not spoken.
+// A ProtocolError reports that variables require a protocol that is not supported.
 type ProtocolError struct{ Variable, Protocol string }
 
-// Error says what would help.
+// Error names the variable and a way to fix the problem.
 func (e *ProtocolError) Error() string {
 	return fmt.Sprintf("%s is set and OTEL_EXPORTER_OTLP_PROTOCOL is %q: traces are sent by http/protobuf only; telemetry.traces names a collector for this proxy", e.Variable, e.Protocol)
 }
 
-// endpointURL checks a URL of a user. One without a path gets this one.
+// endpointURL checks a URL from the user. It sets the path if the URL has none.
 func endpointURL(name, value, path string) (string, error) {
 	u, err := url.Parse(value)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -124,7 +124,7 @@ func endpointURL(name, value, path string) (string, error) {
 	return u.String(), nil
 }
 
-// headers are those of both variables.
+// headers returns the headers of both variables.
 func (e environment) headers() (map[string]string, error) {
 	all := map[string]string{}
 	for _, name := range [...]string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"} {
@@ -137,8 +137,8 @@ func (e environment) headers() (map[string]string, error) {
 	return all, nil
 }
 
-// parseHeaders reads key=value pairs with commas between them; values are escaped as in
-// URLs. Its errors quote no value.
+// parseHeaders parses comma-separated key=value pairs with URL-escaped values. Its errors quote no
+// value.
 func parseHeaders(list string) (map[string]string, error) {
 	all := map[string]string{}
 	for pair := range strings.SplitSeq(list, ",") {
@@ -155,7 +155,7 @@ func parseHeaders(list string) (map[string]string, error) {
 	return all, nil
 }
 
-// tls is what the files of the variables say; nil: nothing.
+// tls returns the TLS configuration from the files in the variables, or nil.
 func (e environment) tls() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	roots, cert, key := e.get("CERTIFICATE"), e.get("CLIENT_CERTIFICATE"), e.get("CLIENT_KEY")

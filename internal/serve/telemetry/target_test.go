@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/telemetry"
 )
 
-// TestFindTarget: the configuration and the standard variables say where traces go.
+// TestFindTarget checks how the configuration and the standard variables select the collector.
 func TestFindTarget(t *testing.T) {
 	const prefix = "OTEL_EXPORTER_OTLP_"
 	for _, c := range []struct {
@@ -73,8 +73,8 @@ func message(err error) string {
 	return err.Error()
 }
 
-// TestUnavailableCollectorDoesNotBlock: a collector that takes nothing costs calls nothing: the spans are lost,
-// which is counted, and the end waits only for a while.
+// TestUnavailableCollectorDoesNotBlock checks that a collector that accepts nothing does not slow
+// down calls: the spans are lost, the loss is counted, and Close waits only for a while.
 func TestUnavailableCollectorDoesNotBlock(t *testing.T) {
 	hangs := make(chan struct{})
 	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hangs }))
@@ -93,7 +93,7 @@ func TestUnavailableCollectorDoesNotBlock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 1000 { // more than are kept
+		for range 1000 { // more than the queue holds
 			call(t, tracer)
 		}
 		tracer.Close()

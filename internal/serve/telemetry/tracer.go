@@ -20,23 +20,23 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// flushTimeout bounds how long [Tracer.Close] waits for the collector.
+// flushTimeout limits how long [Tracer.Close] waits for the collector.
 const flushTimeout = 3 * time.Second
 
-// maxAttribute is the most bytes that a client or a server writes into one attribute.
+// maxAttribute limits the bytes of an attribute whose value a client or server chooses.
 const maxAttribute = 256
 
-// TracerOptions configures a Tracer.
+// TracerOptions configures a Tracer. Target is required.
 type TracerOptions struct {
 	Target  *Target
-	Version string       // of the proxy
-	Log     *slog.Logger // where it says that the collector cannot be reached
-	Metrics *Metrics     // counts what could not be sent; nil: nobody does
+	Version string       // version of the proxy
+	Log     *slog.Logger // log for failures of the collector; nil: discard
+	Metrics *Metrics     // counts lost spans; may be nil
 }
 
-// A Tracer makes spans of the stations of calls, by the conventions of OpenTelemetry for
-// MCP and GenAI, and sends them in batches in the background. What the collector does not
-// take in time is dropped.
+// A Tracer makes spans of the stations of calls, following the OpenTelemetry conventions for MCP
+// and GenAI, and sends them in batches in the background. It drops spans that the collector does
+// not accept in time. It is safe for concurrent use.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -44,7 +44,7 @@ type Tracer struct {
 	exporter *exporter
 }
 
-// NewTracer returns a Tracer, which has to be closed.
+// NewTracer returns a Tracer. The caller must close it.
 func NewTracer(o TracerOptions) (*Tracer, error) {
 	described, err := resource.New(context.Background(),
 		resource.WithAttributes(attribute.String("service.name", "petrigate"), attribute.String("service.version", o.Version)),
@@ -57,16 +57,16 @@ func NewTracer(o TracerOptions) (*Tracer, error) {
 	return &Tracer{provider: provider, exporter: e, tracer: provider.Tracer("github.com/petrigate/petrigate", trace.WithInstrumentationVersion(o.Version))}, nil
 }
 
-// Close sends what has not been sent, for a while.
+// Close sends the remaining spans, but waits for flushTimeout at most.
 func (t *Tracer) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
 	t.exporter.stopRetrying()
-	_ = t.provider.Shutdown(ctx) // the exporter has said why
+	_ = t.provider.Shutdown(ctx) // the exporter has logged the error
 	t.exporter.abort()
 }
 
-// spanKinds are the kinds of spans; a station that is not here is internal.
+// spanKinds maps stations to kinds of spans. Other stations are internal.
 var spanKinds = map[admission.Station]trace.SpanKind{
 	admission.StationCall:    trace.SpanKindServer,
 	admission.StationForward: trace.SpanKindClient,
@@ -84,7 +84,7 @@ func (t *Tracer) Start(ctx context.Context, s admission.Station, i admission.Inf
 	case admission.StationForward:
 		name = spanName(i)
 		options = append(options, trace.WithAttributes(callAttributes(i)...))
-	case admission.StationDecide: // the tool may not have been known before
+	case admission.StationDecide: // the tool might be unknown until now
 		call := trace.SpanFromContext(ctx)
 		call.SetName(spanName(i))
 		call.SetAttributes(callAttributes(i)...)
@@ -93,15 +93,15 @@ func (t *Tracer) Start(ctx context.Context, s admission.Station, i admission.Inf
 	return ctx, func(r admission.Result) { endSpan(span, s, i.Method, r) }
 }
 
-// Trace is the context of the span in ctx.
+// Trace returns the trace context of the span in ctx, as the headers traceparent and tracestate.
 func (t *Tracer) Trace(ctx context.Context) (parent, state string) {
 	carrier := propagation.MapCarrier{}
 	t.context.Inject(ctx, carrier)
 	return carrier["traceparent"], carrier["tracestate"]
 }
 
-// spanName is the method, with the tool or prompt where there are few. The URIs of
-// resources are many, and clients make them up.
+// spanName returns the method, followed by the tool or prompt. It omits the URIs of resources,
+// which clients choose and which would make too many names.
 func spanName(i admission.Info) string {
 	if i.Tool == "" || i.Method == methodRead {
 		return i.Method
@@ -109,14 +109,14 @@ func spanName(i admission.Info) string {
 	return i.Method + " " + target(i)
 }
 
-// The methods of MCP by which calls differ.
+// MCP methods that are treated differently.
 const (
 	methodTool   = "tools/call"
 	methodPrompt = "prompts/get"
 	methodRead   = "resources/read"
 )
 
-// target is the tool or prompt as its upstream names it.
+// target returns the name of the tool or prompt at its upstream.
 func target(i admission.Info) string {
 	name := i.Tool
 	if i.Method == methodPrompt {
@@ -125,7 +125,7 @@ func target(i admission.Info) string {
 	return text.Excerpt(name, maxAttribute)
 }
 
-// cutLast cuts s after the last prefix; where there is none, all of s is after it.
+// cutLast cuts s around the last occurrence of prefix. Without one, after is s.
 func cutLast(s, prefix string) (before, after string, found bool) {
 	if at := strings.LastIndex(s, prefix); at >= 0 {
 		return s[:at], s[at+len(prefix):], true
@@ -133,7 +133,7 @@ func cutLast(s, prefix string) (before, after string, found bool) {
 	return "", s, false
 }
 
-// callAttributes say what is called.
+// callAttributes returns the attributes of the called tool or prompt.
 func callAttributes(i admission.Info) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("mcp.method.name", i.Method)}
 	if i.Upstream != "" {
@@ -149,7 +149,7 @@ func callAttributes(i admission.Info) []attribute.KeyValue {
 	return all
 }
 
-// clientAttributes say who calls.
+// clientAttributes returns the attributes of the caller.
 func clientAttributes(i admission.Info) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("mcp.session.id", i.Session)}
 	if id := strings.Trim(string(i.ID), `"`); id != "" {
@@ -191,8 +191,8 @@ func endSpan(span trace.Span, s admission.Station, method string, r admission.Re
 	}
 }
 
-// errorType is error.type of a station; empty: it went well. A refusal by the gate is no
-// error of the gate, and one of the call.
+// errorType returns the attribute error.type for a station, or "" if it succeeded. A refusal is an
+// error of the call, but not of the gate's own span.
 func errorType(s admission.Station, method string, r admission.Result) string {
 	switch {
 	case r.Code != 0:

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { leftover.Main(m) }
 
-// call takes one call through the stations.
+// call makes the spans of one call.
 func call(t testing.TB, o admission.Observer) {
 	info := admission.Info{
 		Key: admission.Key{Session: "s1"}, Upstream: "files", Tool: "write", Client: "an agent", Method: "tools/call",
@@ -50,13 +50,13 @@ func ExampleNewTracer() {
 	if err != nil {
 		panic(err)
 	}
-	defer tracer.Close() // sends what is left
+	defer tracer.Close() // sends the remaining spans
 	var _ admission.Observer = tracer
 	// Output:
 }
 
-// TestSpanAttributes: spans have the attributes of the conventions, and the resource says who sends
-// them; the standard variables say how.
+// TestSpanAttributes checks that spans have the attributes of the conventions, that the resource
+// names the sender, and that the standard variables are respected.
 func TestSpanAttributes(t *testing.T) {
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
 	var mu sync.Mutex
@@ -125,7 +125,7 @@ tools/call: mcp.session.id=s1 network.transport=tcp network.protocol.name=http m
 	}
 }
 
-// others are calls that end in other ways.
+// others makes the spans of calls that end in other ways.
 func others(t *testing.T, o admission.Observer) {
 	for _, c := range []struct {
 		method, tool string
