@@ -26,9 +26,6 @@ type agent struct {
 	person func(question string, choices []string) answer
 }
 
-// An answer is the choice of the person. With an empty Decision the person does not answer.
-type answer struct{ Decision, Reason string }
-
 // A reply is the result of a call.
 type reply struct {
 	text    string

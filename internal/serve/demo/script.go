@@ -15,6 +15,9 @@ type step struct {
 	text       string // expected part of the reply
 }
 
+// An answer is the choice of the person. With an empty Decision the person does not answer.
+type answer struct{ Decision, Reason string }
+
 type outcome string
 
 const (

@@ -14,9 +14,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -24,38 +21,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
-	"github.com/petrigate/petrigate/internal/policy/policydiff"
-	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
-	"github.com/petrigate/petrigate/rules"
-)
-
-// Limits of the work for one draft.
-const (
-	MaxText       = 256 << 10 // bytes
-	MaxRules      = 2000      // the work for a policy grows with the square of the number of rules
-	checkTime     = 5 * time.Second
-	proofTime     = 4 * time.Second // CPU time; less than checkTime, so that a check returns partial results in time
-	compareTime   = 5 * time.Second
-	replayTime    = 10 * time.Second
-	maxRecords    = 100_000 // records that are replayed
-	maxShown      = 100     // changed decisions, or problems
-	maxConcurrent = 2       // checks and comparisons
-)
-
-var (
-	// ErrGone: the policy in force no longer has this text.
-	ErrGone = errors.New("the policy in force has changed meanwhile and has no such text any more; load the page again")
-	// ErrLong: the text has more than [MaxText] bytes.
-	ErrLong = fmt.Errorf("the text has more than %d KiB; petrigate check takes it from a file", MaxText>>10)
-	// ErrMany: the text has more than [MaxRules] rules.
-	ErrMany = fmt.Errorf("the text has more than %d rules; petrigate check takes them from a file", MaxRules)
-	// ErrSlow: the time limit has passed.
-	ErrSlow = errors.New("this takes longer than a page waits; petrigate check, diff and replay take their time")
-	// ErrBusy: another replay is running.
-	ErrBusy = errors.New("the record is being read for another draft; try again when that has ended")
-	// ErrNoRecord: no decisions are recorded that could be replayed.
-	ErrNoRecord = errors.New("nothing is on record: this proxy has neither a database (state.driver) nor an audit log (audit.file)")
 )
 
 // A Log holds the recorded decisions of a proxy.
@@ -222,79 +188,6 @@ func userError(err error) error {
 	return err
 }
 
-// A candidate is the configuration in force with a draft applied.
-type candidate struct {
-	text    Text
-	current *config.Config
-	inForce *policy.Result
-	config  *config.Config // nil: the draft cannot be parsed, see problems
-
-	problems diag.List // problems of the configuration, followed by those of parsing the draft
-	outside  int       // number of problems that belong to the configuration
-}
-
-// applyDraft applies a draft to the configuration in force.
-func (d *Desk) applyDraft(draft Draft) (*candidate, error) {
-	if len(draft.Text) > MaxText {
-		return nil, ErrLong
-	}
-	c, result := d.options.InForce()
-	all := texts(c)
-	i := slices.IndexFunc(all, func(t Text) bool { return t.ID == draft.Of })
-	switch {
-	case i < 0:
-		return nil, ErrGone
-	case all[i].Closed != "":
-		return nil, errors.New(all[i].Closed)
-	}
-	t := all[i]
-	if !strings.Contains(t.Text, "\r\n") {
-		draft.Text = strings.ReplaceAll(draft.Text, "\r\n", "\n") // browsers send form text with CRLF
-	}
-	if t.Text = draft.Text; t.Kind != Nets {
-		if f, wrong := rules.Parse(t.Name, []byte(t.Text)); len(f.Statements)+len(wrong) > MaxRules {
-			return nil, ErrMany
-		}
-	}
-	x := &candidate{text: t, current: c, inForce: result, problems: slices.Clone(d.currentPolicy(c, result).problems)}
-	x.outside = len(x.problems)
-	var err error
-	if t.Kind == Nets {
-		x.config, err = c.WithNets(t.Name, t.Text)
-	} else {
-		x.config, err = c.WithRules(t.index, t.Text)
-	}
-	if err != nil {
-		found, rest := check.ConfigProblems(err)
-		x.problems, x.outside = found, 0 // like a configuration that does not load
-		return x, rest
-	}
-	return x, nil
-}
-
-// build builds the policy of the draft and the one in force. A policy in shadow mode, which lets
-// every call pass, is built as if it were enforced. The error is that of a draft that does not
-// load.
-func (x *candidate) build() (is, was *policy.Result, err error) {
-	if x.config == nil {
-		return nil, nil, x.problems
-	}
-	if is, err = policy.Build(x.source(x.config)); err != nil {
-		return nil, nil, err
-	}
-	if was = x.inForce; x.current.Mode == "shadow" {
-		was, err = policy.Build(x.source(x.current))
-	}
-	return is, was, err
-}
-
-// source returns the source of a policy as if it were enforced.
-func (x *candidate) source(c *config.Config) policy.Source {
-	s := policy.FromConfig(c)
-	s.Mode = ""
-	return s
-}
-
 // currentPolicy returns the cached results about the policy in force.
 func (d *Desk) currentPolicy(c *config.Config, result *policy.Result) currentPolicy {
 	d.mu.Lock()
@@ -327,27 +220,4 @@ func (d *Desk) knownTools(c *config.Config, wanted bool) check.ToolSet {
 		return check.ToolSet{}
 	}
 	return check.KnownSet(list, c)
-}
-
-// narrower returns a function that proves narrower-than claims only against files that claims of
-// the policy in force name: a draft must not make petrigate read other files.
-func narrower(force *policy.Result) func(policy.Claim, *policy.Result, policy.Source, func() bool) verify.Proof {
-	place := func(c policy.Claim) string {
-		if filepath.IsAbs(c.File) {
-			return filepath.Clean(c.File)
-		}
-		return filepath.Join(filepath.Dir(c.Rule.File), c.File)
-	}
-	named := map[string]bool{}
-	for _, c := range force.Claims {
-		if c.Kind == rules.NarrowerThan {
-			named[place(c)] = true
-		}
-	}
-	return func(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof {
-		if !named[place(c)] {
-			return verify.Proof{Why: "no file is read for a draft; petrigate check compares with " + c.File}
-		}
-		return policydiff.Narrower(c, result, source, stop)
-	}
 }

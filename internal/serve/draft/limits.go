@@ -1,0 +1,35 @@
+package draft
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Limits of the work for one draft.
+const (
+	MaxText       = 256 << 10 // bytes
+	MaxRules      = 2000      // the work for a policy grows with the square of the number of rules
+	checkTime     = 5 * time.Second
+	proofTime     = 4 * time.Second // CPU time; less than checkTime, so that a check returns partial results in time
+	compareTime   = 5 * time.Second
+	replayTime    = 10 * time.Second
+	maxRecords    = 100_000 // records that are replayed
+	maxShown      = 100     // changed decisions, or problems
+	maxConcurrent = 2       // checks and comparisons
+)
+
+var (
+	// ErrGone: the policy in force no longer has this text.
+	ErrGone = errors.New("the policy in force has changed meanwhile and has no such text any more; load the page again")
+	// ErrLong: the text has more than [MaxText] bytes.
+	ErrLong = fmt.Errorf("the text has more than %d KiB; petrigate check takes it from a file", MaxText>>10)
+	// ErrMany: the text has more than [MaxRules] rules.
+	ErrMany = fmt.Errorf("the text has more than %d rules; petrigate check takes them from a file", MaxRules)
+	// ErrSlow: the time limit has passed.
+	ErrSlow = errors.New("this takes longer than a page waits; petrigate check, diff and replay take their time")
+	// ErrBusy: another replay is running.
+	ErrBusy = errors.New("the record is being read for another draft; try again when that has ended")
+	// ErrNoRecord: no decisions are recorded that could be replayed.
+	ErrNoRecord = errors.New("nothing is on record: this proxy has neither a database (state.driver) nor an audit log (audit.file)")
+)
