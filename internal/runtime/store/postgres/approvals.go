@@ -21,25 +21,25 @@ const (
 
 // PutApproval implements [backend.Backend].
 func (d *DB) PutApproval(ctx context.Context, a backend.Approval) (version int64, err error) {
-	open := false // an attempt was made, and how it ended was not heard
+	open := false // an earlier attempt ended without an answer
 	err = d.read(ctx, "writing an approval to", func(ctx context.Context) error {
-		err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return put(ctx, tx, a) })
+		err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return writeApproval(ctx, tx, a) })
 		if open && errors.Is(err, backend.ErrStale) {
-			err = d.written(ctx, a)
+			err = d.alreadyWritten(ctx, a)
 		}
-		open = open || err != nil && lost(err)
+		open = open || err != nil && connectionLost(err)
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
-	d.announce(ctx)
+	d.notify(ctx)
 	return a.Version + 1, nil
 }
 
-// written reports by a nil error that it was this process which wrote an approval, in an
-// attempt that it heard nothing of, and no other one: [backend.ErrStale].
-func (d *DB) written(ctx context.Context, a backend.Approval) error {
+// alreadyWritten returns nil if this process wrote the approval in an earlier attempt that had no
+// answer, and [backend.ErrStale] if another process wrote it.
+func (d *DB) alreadyWritten(ctx context.Context, a backend.Approval) error {
 	var same bool
 	err := d.pool.QueryRow(ctx, `SELECT count(*) = 1 FROM petrigate_approval WHERE id = $1 AND version = $2 AND state = $3 AND data = $4`,
 		[]byte(a.ID), a.Version+1, a.State, a.Data).Scan(&same)
@@ -49,7 +49,7 @@ func (d *DB) written(ctx context.Context, a backend.Approval) error {
 	return err
 }
 
-func put(ctx context.Context, tx pgx.Tx, a backend.Approval) error {
+func writeApproval(ctx context.Context, tx pgx.Tx, a backend.Approval) error {
 	sql, args := insertSQL, []any{[]byte(a.ID), []byte(a.Key), a.State, []byte(a.Session), a.Created, a.Expires, a.Data}
 	if a.Version != 0 {
 		sql, args = replaceSQL, append(args, a.Version)

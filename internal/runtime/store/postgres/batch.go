@@ -9,24 +9,24 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// maxName bounds names and keys: an index takes no more than 2,704 bytes.
+// maxName bounds the length of names and keys in bytes: an index entry can have at most 2,704.
 const maxName = 1000
 
-// A batch is ops as the arrays that petrigate_commit takes.
+// batch encodes ops as the array arguments of petrigate_commit.
 type batch struct {
-	ops []*backend.Op // that are sent; the others have their Err
+	ops []*backend.Op // ops to send; the others have their Err set
 
-	scopes []string
-	names  [][]byte
-	fresh  []int32 // parts that may have to be made
-	places map[backend.PartID]int32
-	ends   []int32 // of runs of parts that are all only read, or all written
-	shared []bool  // by run
+	scopes    []string
+	names     [][]byte
+	inserts   []int32 // positions of parts that may have to be inserted
+	positions map[backend.PartID]int32
+	ends      []int32 // last positions of runs of parts that are all read-only, or all written
+	shared    []bool  // for each run: the parts are only read
 
 	sessions, uses [][]byte
 	reserve        []bool
-	times          []*time.Time // nil: now
-	writes, events []int32      // the end of those of each op
+	times          []*time.Time // nil: the time of the server
+	writes, events []int32      // for each op: the end of its writes and events
 	writePart      []int32
 	writeVersion   []int64
 	writeRead      []bool
@@ -43,11 +43,11 @@ type batch struct {
 	stopTime       *time.Time
 }
 
-// newBatch encodes ops, but for those of which it is known that they cannot be committed.
-func newBatch(ops []*backend.Op, f *fresh) *batch {
+// newBatch encodes ops, except those that certainly cannot be committed.
+func newBatch(ops []*backend.Op, f *freshParts) *batch {
 	b := &batch{
-		// Not nil: an array without elements is not NULL.
-		ops: []*backend.Op{}, scopes: []string{}, names: [][]byte{}, fresh: []int32{}, places: map[backend.PartID]int32{}, ends: []int32{}, shared: []bool{},
+		// not nil: an empty array must not become NULL
+		ops: []*backend.Op{}, scopes: []string{}, names: [][]byte{}, inserts: []int32{}, positions: map[backend.PartID]int32{}, ends: []int32{}, shared: []bool{},
 		sessions: [][]byte{}, uses: [][]byte{}, reserve: []bool{}, times: []*time.Time{}, writes: []int32{}, events: []int32{},
 		writePart: []int32{}, writeVersion: []int64{}, writeRead: []bool{}, writeData: [][]byte{}, valueWrite: []int32{}, valueKey: [][]byte{}, valueData: [][]byte{},
 		eventTime: []time.Time{}, eventSession: [][]byte{}, eventObject: [][]byte{},
@@ -58,24 +58,24 @@ func newBatch(ops []*backend.Op, f *fresh) *batch {
 			b.ops = append(b.ops, op)
 		}
 	}
-	b.place(p.parts)
+	b.orderParts(p.parts)
 	for _, op := range b.ops {
-		b.add(op)
+		b.addOp(op)
 	}
 	return b
 }
 
-// A plan is what the ops of a batch do with parts.
+// plan records how the ops of a batch use parts.
 type plan struct {
-	fresh *fresh
+	fresh *freshParts
 	parts map[backend.PartID]*part
 }
 
 type part struct {
-	made    bool // it may not be there yet
-	written bool // by an op that is sent
-	refused bool // an op that is not sent would have written it
-	sent    bool // an op that is sent has it
+	mayInsert bool // the part might not exist yet
+	written   bool // an op to send writes the part
+	refused   bool // a rejected op would have written the part
+	sent      bool // an op to send uses the part
 }
 
 func (p *plan) part(id backend.PartID) *part {
@@ -85,9 +85,9 @@ func (p *plan) part(id backend.PartID) *part {
 	return p.parts[id]
 }
 
-// add says why an op cannot be committed, whatever the database says, or adds it.
+// add adds an op to the plan, or returns why it cannot be committed whatever the database contains.
 func (p *plan) add(op *backend.Op) error {
-	err := p.unfit(op)
+	err := p.reject(op)
 	for _, w := range op.Writes {
 		x := p.part(w.ID)
 		if err != nil {
@@ -95,13 +95,13 @@ func (p *plan) add(op *backend.Op) error {
 			continue
 		}
 		x.sent = true
-		x.made = x.made || w.Version == 0
+		x.mayInsert = x.mayInsert || w.Version == 0
 		x.written = x.written || !w.Read
 	}
 	return err
 }
 
-func (p *plan) unfit(op *backend.Op) error {
+func (p *plan) reject(op *backend.Op) error {
 	for _, w := range op.Writes {
 		x := p.part(w.ID)
 		if x.refused || w.Version != 0 && !x.written && !p.fresh.has(w.ID) {
@@ -119,8 +119,8 @@ func (p *plan) unfit(op *backend.Op) error {
 	return nil
 }
 
-// place puts the parts in the order in which all processes lock them.
-func (b *batch) place(parts map[backend.PartID]*part) {
+// orderParts puts the parts into the order that all processes lock them in.
+func (b *batch) orderParts(parts map[backend.PartID]*part) {
 	ids := make([]backend.PartID, 0, len(parts))
 	for id, p := range parts {
 		if p.sent {
@@ -132,10 +132,10 @@ func (b *batch) place(parts map[backend.PartID]*part) {
 	})
 	for n, id := range ids {
 		p, at := parts[id], int32(n+1)
-		b.places[id] = at
+		b.positions[id] = at
 		b.scopes, b.names = append(b.scopes, string(id.Scope)), append(b.names, []byte(id.Name))
-		if p.made {
-			b.fresh = append(b.fresh, at)
+		if p.mayInsert {
+			b.inserts = append(b.inserts, at)
 		}
 		if last := len(b.ends) - 1; last >= 0 && b.shared[last] == !p.written {
 			b.ends[last] = at
@@ -145,9 +145,9 @@ func (b *batch) place(parts map[backend.PartID]*part) {
 	}
 }
 
-func (b *batch) add(op *backend.Op) {
+func (b *batch) addOp(op *backend.Op) {
 	for _, w := range op.Writes {
-		b.writePart, b.writeVersion = append(b.writePart, b.places[w.ID]), append(b.writeVersion, w.Version)
+		b.writePart, b.writeVersion = append(b.writePart, b.positions[w.ID]), append(b.writeVersion, w.Version)
 		b.writeData, b.writeRead = append(b.writeData, w.Data), append(b.writeRead, w.Read)
 		if w.Data == nil || w.Read {
 			continue
@@ -166,28 +166,28 @@ func (b *batch) add(op *backend.Op) {
 		uses = []byte(op.Uses)
 	}
 	b.sessions, b.reserve = append(b.sessions, []byte(op.Session)), append(b.reserve, op.Reserve)
-	b.uses, b.times = append(b.uses, uses), append(b.times, known(op.Time))
+	b.uses, b.times = append(b.uses, uses), append(b.times, timeOrNil(op.Time))
 	b.writes, b.events = append(b.writes, int32(len(b.writePart))), append(b.events, int32(len(b.eventTime)))
 }
 
-// known is nil for no time at all.
-func known(t time.Time) *time.Time {
+// timeOrNil returns nil for the zero time.
+func timeOrNil(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
 	return &t
 }
 
-// turn adds a use of the kill switch.
-func (b *batch) turn(s backend.Stop, on bool) {
+// addStop adds a use of the kill switch.
+func (b *batch) addStop(s backend.Stop, on bool) {
 	b.switched, b.stopTime = &on, &s.Time
 	b.stopSession, b.actor, b.reason = []byte(s.Session), []byte(s.Actor), []byte(s.Reason)
 }
 
-// args are the arguments of petrigate_commit after those that say who commits.
+// args returns the arguments of petrigate_commit that follow those of the writer.
 func (b *batch) args() []any {
 	return []any{
-		b.scopes, b.names, b.fresh, b.ends, b.shared,
+		b.scopes, b.names, b.inserts, b.ends, b.shared,
 		b.sessions, b.reserve, b.uses, b.times, b.writes, b.events,
 		b.writePart, b.writeVersion, b.writeRead, b.writeData,
 		b.valueWrite, b.valueKey, b.valueData,
@@ -196,14 +196,14 @@ func (b *batch) args() []any {
 	}
 }
 
-// answer is what petrigate_commit said.
+// answer is the result of petrigate_commit.
 type answer struct {
 	codes  []int32
-	newest *time.Time // of the records, where a clock is behind them
+	newest *time.Time // time of the newest record, if the clock of an op is behind it
 }
 
-// answered sets the errors of the ops.
-func (b *batch) answered(a answer, mark string, f *fresh) error {
+// applyAnswer sets the errors of the ops.
+func (b *batch) applyAnswer(a answer, mark string, f *freshParts) error {
 	if len(a.codes) != len(b.ops) {
 		return fmt.Errorf("petrigate_commit answered for %d of %d ops", len(a.codes), len(b.ops))
 	}
@@ -211,7 +211,7 @@ func (b *batch) answered(a answer, mark string, f *fresh) error {
 		switch op.Err = [...]error{nil, backend.ErrStale, backend.ErrUsed, backend.ErrStopped, backend.ErrClock}[a.codes[i]]; {
 		case op.Err == nil:
 			for _, w := range op.Writes {
-				f.add(mark, w.ID) // of a part that was only read, it was seen to be as it was
+				f.add(mark, w.ID) // a part that was only read had the expected version
 			}
 		case a.codes[i] == 4 && a.newest != nil:
 			op.Err = backend.Behind(op.Time, *a.newest)

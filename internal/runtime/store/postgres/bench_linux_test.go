@@ -127,7 +127,7 @@ func oneCall(b *testing.B, r *replica, k admission.Key, tool string) bool {
 	return err == nil && number != 0
 }
 
-// A counter counts what replicas ask of their database.
+// A counter counts the requests of replicas to their database.
 type counter struct{ commits, ops, stale, loads atomic.Int64 }
 
 func (c *counter) reset() {
@@ -158,7 +158,7 @@ func (c *counting) Load(ctx context.Context, ids ...backend.PartID) ([]backend.P
 	return c.Backend.Load(ctx, ids...)
 }
 
-// ownTime is the processor time of this process so far.
+// ownTime returns the processor time of this process so far.
 func ownTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -168,7 +168,7 @@ func ownTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// serverPID is the process of the server that has started the others; 0: it is not on this machine.
+// serverPID returns the main process of the server; 0: it does not run on this machine.
 func serverPID(b *testing.B, dsn string) (pid int) {
 	b.Helper()
 	conn, err := pgx.Connect(b.Context(), dsn)
@@ -184,7 +184,7 @@ func serverPID(b *testing.B, dsn string) (pid int) {
 	return parent
 }
 
-// serverTime is the processor time of the processes of the server that run.
+// serverTime returns the processor time of the running processes of the server.
 func serverTime(b *testing.B, server int) (all time.Duration) {
 	b.Helper()
 	entries, err := os.ReadDir("/proc")

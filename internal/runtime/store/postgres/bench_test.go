@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 )
 
-// BenchmarkCommit is steps of many sessions, committed together by whoever comes first:
-// each replaces a state of 300 bytes and adds a record of 420.
+// BenchmarkCommit commits steps of many sessions; the first goroutine commits for all. Each step
+// replaces a state of 300 bytes and adds a record of 420.
 func BenchmarkCommit(b *testing.B) {
 	dsn := postgrestest.Schema(b)
 	for _, kind := range []string{"reserve", "settle"} {
@@ -52,7 +52,7 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
-// group commits what waits, as a ledger does.
+// group commits the waiting steps together, as a ledger does.
 type group struct {
 	d    *postgres.DB
 	lead chan struct{}

@@ -8,41 +8,42 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Commit implements [backend.Backend]. It is one round trip: one call of the function
-// petrigate_commit, which is a transaction of its own. So no lock is ever held while this
-// process is slow, and a process that dies leaves none.
+// Commit implements [backend.Backend]. It takes one round trip: a call of the function
+// petrigate_commit, which is a transaction of its own. So no lock is held while this process is
+// slow, and a process that dies leaves no lock behind.
 //
-// The isolation level is READ COMMITTED, where each statement of the function sees what
-// was committed before it began. That is enough, because every row on which an answer
-// depends is locked before it is read, and stays locked until the end:
+// The isolation level is READ COMMITTED: each statement of the function sees what was committed
+// before the statement began. That is enough, because every row that an answer depends on is locked
+// before it is read, and stays locked until the end of the transaction:
 //
-//   - The writer, by SELECT FOR UPDATE. It says how many commits there were, so one that
-//     is sent again, or comes late, is refused.
-//   - The stops, by a lock of their table: commits that reserve share it, SetStop has it alone.
-//     Once SetStop has returned, each commit that reserves sees the stop. It is neither an
-//     advisory lock, which any role that can connect could hold, nor the lock of a row, for
-//     which commits that share it would not queue behind a stop.
-//   - Approvals that are used up, by SELECT FOR UPDATE in the order of ids.
-//   - Parts that are there, by SELECT FOR UPDATE in the order of scope and name. Where
-//     another has changed the row meanwhile, PostgreSQL returns it as it is by then.
-//     Those that the whole batch only reads are locked with SELECT FOR SHARE, in the same
-//     order, so that their readers do not wait for each other.
-//   - Parts that are not there have no row to lock, so one is inserted first, in the same
-//     order, with version 0. Who inserts the same one waits for the end of this
-//     transaction, and then finds a row with another version. A row that was removed
-//     between the two steps is not found, and its op is stale.
+//   - The writer, by SELECT FOR UPDATE. Its row has the number of commits, so a commit that is
+//     sent twice or arrives late is refused (fencing).
+//   - The stops, by a lock of their table: commits with a reservation share the lock, SetStop
+//     takes it exclusively. When SetStop has returned, each commit with a reservation sees the
+//     stop. It is not an advisory lock, which any role that can connect could hold, and not a
+//     row lock, since commits that share a row lock would not queue behind a stop.
+//   - Used approvals, by SELECT FOR UPDATE in the order of ids.
+//   - Existing parts, by SELECT FOR UPDATE in the order of scope and name. If another
+//     transaction has changed the row meanwhile, PostgreSQL returns the new version. Parts that
+//     the whole batch only reads are locked by SELECT FOR SHARE, in the same order, so that
+//     readers do not wait for each other.
+//   - Missing parts have no row to lock, so a row with version 0 is inserted first, in the same
+//     order. A transaction that inserts the same row waits for the end of this one, and then
+//     finds a row with another version. If a row is removed between the two steps, it is not
+//     found, and its op is stale.
 //
-// Nobody else writes rows of values: only who has locked their part. Records are of the
-// writer alone.
+// Rows of values are written only by the transaction that has locked their part. Records belong to
+// their writer alone.
 //
-// There is no deadlock. The five steps are taken in this order by all, and within a step
-// in the order of the rows. A row that was inserted and not committed is seen by nobody
-// who locks rows, only by who inserts: who inserts may wait for one who locks, never the
-// other way round. The chain of records is of one writer, so that processes wait for each
-// other only where they share a part.
+// Deadlocks are impossible. All transactions take the five steps in this order, and lock rows in
+// order within a step. An inserted row that is not committed is visible only to transactions that
+// insert the same row, not to those that lock rows: an inserting transaction may wait for a locking
+// one, never the reverse. Each writer has its own chain of records, so processes wait for each
+// other only if they share a part.
 //
-// An op on a part that an op before it was refused on is stale: it read what never came
-// to be, and another process may have written the same number of the version.
+// An op on a part is stale if an earlier op on the part was refused in the same batch: it was
+// decided on a state that never existed, and another process may have written a version with the
+// same number.
 func (d *DB) Commit(ctx context.Context, ops []*backend.Op) error {
 	return d.commit(ctx, "committing to", ops, nil)
 }
@@ -50,55 +51,57 @@ func (d *DB) Commit(ctx context.Context, ops []*backend.Op) error {
 // SetStop implements [backend.Backend].
 func (d *DB) SetStop(ctx context.Context, s backend.Stop, on bool, events ...backend.Event) error {
 	ops := []*backend.Op{{Session: s.Session, Events: events, Time: s.Time}}
-	if err := d.commit(ctx, "stopping or starting in", ops, func(b *batch) { b.turn(s, on) }); err != nil {
+	if err := d.commit(ctx, "stopping or starting in", ops, func(b *batch) { b.addStop(s, on) }); err != nil {
 		return err
 	}
-	d.announce(ctx)
+	d.notify(ctx)
 	return nil
 }
 
 func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change func(*batch)) error {
-	within, cancel, err := d.turn(ctx, doing)
+	within, cancel, err := d.lockWriter(ctx, doing)
 	if err != nil {
 		return err
 	}
 	defer cancel()
-	defer d.writer.leave()
+	defer d.writer.unlock()
 	err = d.writer.commit(within, ops, change)
 	var u *uncertainError
 	switch {
 	case err == nil:
 		return nil
-	case full(err):
-		d.room.lacked(backend.Largest(ops))
+	case diskFull(err):
+		d.space.noteFull(backend.Largest(ops))
 	case errors.As(err, &u):
-		d.health.set(d.failed(doing, u.cause)) // of the next commits it is known that they did nothing
+		d.health.set(d.wrap(doing, u.cause)) // the cause alone: operations that fail with it later certainly have no effect
 	default:
-		d.health.set(d.failed(doing, err))
+		d.health.set(d.wrap(doing, err))
 	}
-	return d.failed(doing, err)
+	return d.wrap(doing, err)
 }
 
-// turn takes the turn of the writer, unless the database is away. Where that was found out while the
-// turn was waited for, nothing is begun, and the next trial of the database decides.
-func (d *DB) turn(ctx context.Context, doing string) (within context.Context, cancel context.CancelFunc, err error) {
-	// A commit that was sent goes on when its caller gives up: otherwise its end would not be known.
+// lockWriter locks the writer, unless the database is unavailable. If the database becomes
+// unavailable while it waits, it unlocks the writer and waits for the next probe. The caller must
+// call unlock and cancel.
+func (d *DB) lockWriter(ctx context.Context, doing string) (within context.Context, cancel context.CancelFunc, err error) {
+	// A commit that was sent continues after its caller has given up: otherwise its outcome would
+	// be unknown.
 	within, cancel = context.WithTimeout(context.WithoutCancel(ctx), d.timeout)
 	for {
 		if err = d.available(ctx); err != nil {
 			break
 		}
 		if err = ctx.Err(); err == nil {
-			err = d.writer.take(within)
+			err = d.writer.lock(within)
 		}
 		if err != nil {
-			err = d.failed(doing, err)
+			err = d.wrap(doing, err)
 			break
 		}
 		if d.health.get() == nil {
 			return within, cancel, nil
 		}
-		d.writer.leave()
+		d.writer.unlock()
 	}
 	cancel()
 	return nil, nil, err

@@ -15,29 +15,30 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// connections is how many a process has at most, but for the one that listens. A DSN may
-// say otherwise with pool_max_conns.
-const connections = 6
+// maxConnections bounds the connections of a process, not counting the one that listens. The
+// parameter pool_max_conns of a DSN overrides it.
+const maxConnections = 6
 
-// plans keeps to indexes. Plans are made once for a connection: one that was made while a
-// table was small would read the whole of it when it is large.
-const plans = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan`
+// planSettings makes the planner use indexes. Plans are cached by connection: a plan that was made
+// while a table was small would read the whole table when it is large.
+const planSettings = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan`
 
-// parse reads the DSN. Its errors do not quote it: it may hold a password, and what a DSN
-// with a mistake means by its parts is anybody's guess.
+// parse parses the DSN. Its errors do not quote the DSN: it may contain a password, and in a
+// malformed DSN any part could be the password.
 func parse(o Options) (*pgxpool.Config, error) {
 	c, err := pgxpool.ParseConfig(o.DSN)
 	if err != nil {
 		return nil, fmt.Errorf("the DSN of PostgreSQL cannot be read%s; write it as postgres://USER@HOST:5432/DATABASE?sslmode=verify-full, or as host=HOST user=USER dbname=DATABASE", hint(o.DSN, err))
 	}
 	if !strings.Contains(o.DSN, "pool_max_conns") {
-		c.MaxConns = connections
+		c.MaxConns = maxConnections
 	}
-	// One round trip: the answer to a dead connection is not a ping before each statement.
+	// One round trip: a dead connection is detected by the statement itself, without a ping before
+	// it.
 	c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	c.ConnConfig.ConnectTimeout = min(o.Timeout, max(c.ConnConfig.ConnectTimeout, time.Second))
 	limits := fmt.Sprintf(`SET lock_timeout = %d; SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d;
-		SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning; `+plans,
+		SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning; `+planSettings,
 		o.Timeout.Milliseconds()*6/10, o.Timeout.Milliseconds()*8/10, o.Timeout.Milliseconds()*2)
 	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, limits, pgx.QueryExecModeSimpleProtocol)
@@ -46,8 +47,8 @@ func parse(o Options) (*pgxpool.Config, error) {
 	return c, nil
 }
 
-// hint is the part of an error of a DSN that names an option. Everything else may hold
-// the password.
+// hint returns the option that the error names, if it is one of the DSN. The rest of the error may
+// contain the password.
 func hint(dsn string, err error) string {
 	for _, option := range []string{"sslmode", "sslrootcert", "sslcert", "sslkey", "port", "connect_timeout", "target_session_attrs", "pool_max_conns", "pool_min_conns", "default_query_exec_mode", "min_protocol_version"} {
 		if u, bad := url.Parse(dsn); bad == nil && u.Query().Has(option) || strings.Contains(dsn, option+"=") {
@@ -68,7 +69,7 @@ func describe(c *pgx.ConnConfig) string {
 	return fmt.Sprintf("the PostgreSQL database %q at %s", c.Database, at)
 }
 
-// Describe names a database for messages, without secrets.
+// Describe returns a description of a database for messages, without secrets.
 func Describe(dsn string) (string, error) {
 	c, err := parse(Options{DSN: dsn, Timeout: time.Second})
 	if err != nil {
@@ -77,7 +78,7 @@ func Describe(dsn string) (string, error) {
 	return describe(c.ConnConfig), nil
 }
 
-// explain says what to do about errors of which one can know.
+// explain adds advice to errors with a known cause.
 func explain(err error) error {
 	var p *pgconn.PgError
 	if !errors.As(err, &p) {

@@ -1,6 +1,6 @@
 package postgres
 
-// Waiting is how many calls of Load wait for the one that is under way.
+// Waiting returns the number of calls of Load that wait for the running one.
 func (d *DB) Waiting() int {
 	d.loads.mu.Lock()
 	defer d.loads.mu.Unlock()

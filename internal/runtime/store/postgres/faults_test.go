@@ -23,7 +23,7 @@ var (
 	all = backend.PartID{Scope: backend.Global}
 )
 
-// step is an op on what all share.
+// step returns an op on the global part.
 func step(reserve bool, version int64, data string) *backend.Op {
 	return &backend.Op{
 		Session: "s", Reserve: reserve, Time: at,
@@ -32,7 +32,7 @@ func step(reserve bool, version int64, data string) *backend.Op {
 	}
 }
 
-// commit commits one op, which is to have the error.
+// commit commits one op and expects the given error.
 func commit(t *testing.T, d *postgres.DB, want error, op *backend.Op) {
 	t.Helper()
 	if err := d.Commit(t.Context(), []*backend.Op{op}); err != nil {
@@ -43,7 +43,7 @@ func commit(t *testing.T, d *postgres.DB, want error, op *backend.Op) {
 	}
 }
 
-// expect is what all share now, and that the chain of d has so many records.
+// expect checks the global part and the number of records in the chain of d.
 func expect(t *testing.T, d *postgres.DB, version int64, data string, records int) {
 	t.Helper()
 	p, err := d.Load(t.Context(), all)
@@ -70,7 +70,7 @@ func recovers(t *testing.T, d *postgres.DB) {
 	finds(t, d, func(err error) bool { return err == nil })
 }
 
-// finds waits until d finds its database as it is to be.
+// finds waits until d finds its database in the expected state.
 func finds(t *testing.T, d *postgres.DB, is func(error) bool) {
 	t.Helper()
 	for began := time.Now(); ; {
@@ -84,8 +84,8 @@ func finds(t *testing.T, d *postgres.DB, is func(error) bool) {
 	}
 }
 
-// TestCut: a connection that breaks before or after a commit costs nothing: it takes effect once.
-func TestCut(t *testing.T) {
+// TestCommitSurvivesCutConnection: if a connection breaks before or after a commit, the commit takes effect exactly once.
+func TestCommitSurvivesCutConnection(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	for _, mode := range []postgrestest.Mode{postgrestest.CutRequest, postgrestest.CutAnswer} {
 		t.Run(fmt.Sprint(mode), func(t *testing.T) {
@@ -108,9 +108,9 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestUncertain: where the database cannot be asked how a commit ended, that is said, and
-// the records tell later. A commit that arrives late is refused.
-func TestUncertain(t *testing.T) {
+// TestUncertainCommit: if the database cannot be asked about a commit, the error is uncertain, and the
+// records show the outcome later. A commit that arrives late is refused.
+func TestUncertainCommit(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	for _, c := range []struct {
 		mode    postgrestest.Mode
@@ -123,7 +123,7 @@ func TestUncertain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			commit(t, d, nil, step(true, first[0], "1")) // which prepares the statement
+			commit(t, d, nil, step(true, first[0], "1")) // prepares the statement
 			p.Set(c.mode)
 			err = d.Commit(t.Context(), []*backend.Op{step(true, first[0]+1, "2")})
 			if !errors.Is(err, backend.ErrUncertain) {
@@ -153,10 +153,10 @@ func TestUncertain(t *testing.T) {
 	}
 }
 
-// TestSwallowed: of a network that swallows everything the first decision waits. Those after
-// it fail at once, as reads, stops and the question whether it is ready do, and say why;
-// they do not count as of unknown end. It goes on by itself.
-func TestSwallowed(t *testing.T) {
+// TestSilentNetwork: if the network drops all packets, the first decision waits for the timeout. Later
+// decisions, reads, stops and readiness checks fail at once with the reason, and their outcome is
+// certain. When the network works again, so do they.
+func TestSilentNetwork(t *testing.T) {
 	p := postgrestest.NewProxy(t, postgrestest.Schema(t))
 	d := open(t, postgres.Options{DSN: p.DSN(), Timeout: 2 * time.Second, Poll: 100 * time.Millisecond})
 	commit(t, d, nil, step(true, 0, "1"))
@@ -187,9 +187,9 @@ func TestSwallowed(t *testing.T) {
 	expect(t, d, 2, "2", 2)
 }
 
-// TestTerminated: an administrator who ends the connections of a process costs no decision
-// and no read: what is safe is tried again.
-func TestTerminated(t *testing.T) {
+// TestTerminatedConnections: an administrator who terminates the connections of a process causes no failed
+// decision and no failed read: whatever is safe is tried again.
+func TestTerminatedConnections(t *testing.T) {
 	const rounds = 40
 	dsn := postgrestest.Schema(t)
 	name := "petrigate_" + strings.ToLower(rand.Text())
@@ -214,7 +214,7 @@ func TestTerminated(t *testing.T) {
 	version := int64(0)
 	for i := range rounds {
 		select {
-		case turns <- struct{}{}: // while one of what follows is under way
+		case turns <- struct{}{}: // during one of the following operations
 		default:
 		}
 		commit(t, d, nil, step(i%2 == 0, int64(i), "1"))
@@ -228,11 +228,11 @@ func TestTerminated(t *testing.T) {
 	expect(t, d, rounds, "1", rounds)
 }
 
-// TestTrips: a decision is one round trip, and so are many.
-func TestTrips(t *testing.T) {
+// TestCommitRoundTrips: a decision takes one round trip, and so does a batch of them.
+func TestCommitRoundTrips(t *testing.T) {
 	p := postgrestest.NewProxy(t, postgrestest.Schema(t))
 	d := open(t, postgres.Options{DSN: p.DSN() + "&pool_max_conns=1", Poll: time.Hour})
-	<-d.Changes()                         // it listens by now
+	<-d.Changes()                         // wait until the listener is connected
 	commit(t, d, nil, step(true, 0, "0")) // the first prepares the statement
 	before := p.Trips()
 	for i := range 10 {
@@ -254,8 +254,8 @@ func TestTrips(t *testing.T) {
 	}
 }
 
-// TestBytes: names and keys of any bytes are stored, and too long ones refused alone.
-func TestBytes(t *testing.T) {
+// TestArbitraryNames: names and keys may have any bytes; only those that are too long are refused.
+func TestArbitraryNames(t *testing.T) {
 	d := open(t, postgres.Options{DSN: postgrestest.Schema(t)})
 	odd := backend.PartID{Scope: backend.Session, Name: "\xff\x00'\\"}
 	long := backend.PartID{Scope: backend.Session, Name: strings.Repeat("x", 5000)}
@@ -277,9 +277,9 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestStopWaits: once a stop is in force, no commit that reserves ends well, not even one
-// that had begun.
-func TestStopWaits(t *testing.T) {
+// TestStopExcludesReservations: once a stop is in force, no commit with a reservation succeeds, even if it had
+// begun before.
+func TestStopExcludesReservations(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	a, b := open(t, postgres.Options{DSN: dsn}), open(t, postgres.Options{DSN: dsn})
 	var wait sync.WaitGroup
@@ -311,8 +311,8 @@ func TestStopWaits(t *testing.T) {
 	}
 }
 
-// TestRestart: the server is stopped and started, and crashes, while processes commit.
-func TestRestart(t *testing.T) {
+// TestServerRestart: the server is restarted, and crashes, while processes commit.
+func TestServerRestart(t *testing.T) {
 	s := postgrestest.Start(t, "wal_writer_delay=10s")
 	o := postgres.Options{DSN: s.DSN(), Timeout: 2 * time.Second, Poll: 50 * time.Millisecond}
 	a, b := open(t, o), open(t, o)
@@ -333,7 +333,7 @@ func TestRestart(t *testing.T) {
 	commit(t, a, nil, step(true, 1, "2"))
 	expect(t, b, 2, "2", 0)
 
-	// A crash undoes what did not wait for the disk. Nobody builds on it.
+	// A crash undoes commits that did not wait for the disk. No later commit builds on them.
 	commit(t, a, nil, step(false, 2, "3"))
 	expect(t, b, 3, "3", 0)
 	s.Stop("immediate")
@@ -354,14 +354,14 @@ func TestRestart(t *testing.T) {
 	}
 	t.Logf("after the crash: version %d", p[0].Version)
 	commit(t, a, nil, step(true, p[0].Version, "5"))
-	commit(t, b, backend.ErrStale, step(true, p[0].Version+1, "6")) // it has not read it
+	commit(t, b, backend.ErrStale, step(true, p[0].Version+1, "6")) // this process has not read it
 	expect(t, b, p[0].Version+1, "5", 0)
 	commit(t, b, nil, step(true, p[0].Version+1, "6"))
 	expect(t, a, p[0].Version+2, "6", int(p[0].Version)+1)
 }
 
-// TestOld: an older copy of the database is not written to.
-func TestOld(t *testing.T) {
+// TestOlderCopyIsRefused: an older copy of the database is not written.
+func TestOlderCopyIsRefused(t *testing.T) {
 	s := postgrestest.Start(t)
 	d := open(t, postgres.Options{DSN: s.DSN(), Timeout: time.Second, Poll: 50 * time.Millisecond})
 	commit(t, d, nil, step(true, 0, "1"))
@@ -374,14 +374,15 @@ func TestOld(t *testing.T) {
 	if err := d.Commit(t.Context(), []*backend.Op{step(true, 2, "3")}); !old(err) {
 		t.Fatalf("%v, want %v", err, backend.ErrRolledBack)
 	}
-	s.Restore() // the newer one comes back
+	s.Restore() // the newer database is back
 	recovers(t, d)
 	expect(t, d, 2, "2", 2)
 	commit(t, d, nil, step(true, 2, "3"))
 }
 
-// TestReadOnly: a server that takes no writes is waited for, and is found ready again.
-func TestReadOnly(t *testing.T) {
+// TestReadOnlyServer: a process waits for a server that does not accept writes, and works again when it
+// does.
+func TestReadOnlyServer(t *testing.T) {
 	s := postgrestest.Start(t)
 	d := open(t, postgres.Options{DSN: s.DSN(), Timeout: time.Second, Poll: 50 * time.Millisecond})
 	commit(t, d, nil, step(true, 0, "1"))

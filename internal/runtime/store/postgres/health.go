@@ -9,20 +9,20 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// health is what is known of the database: why nothing can be committed, if so. While it is
-// away one goroutine tries it, see [DB.tries], and everything else fails at once.
+// health is the state of the database: why nothing can be committed, if so. While the database is
+// unavailable one goroutine probes it, see [DB.probeLoop], and all other operations fail at once.
 type health struct {
-	wanted chan struct{} // full while a trial is wanted that has not begun
+	requests chan struct{} // full while a probe is requested and has not begun
 
 	mu     sync.Mutex
 	err    error
-	silent bool          // it did not answer in time
-	began  time.Time     // of the trial that runs; zero: none does
-	ended  chan struct{} // closed when the next trial has ended
+	silent bool          // the last operation timed out
+	began  time.Time     // when the running probe began; zero: none is running
+	ended  chan struct{} // closed when the next probe has ended
 }
 
 func newHealth() *health {
-	return &health{wanted: make(chan struct{}, 1), ended: make(chan struct{})}
+	return &health{requests: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 func (h *health) get() error {
@@ -37,75 +37,75 @@ func (h *health) set(err error) {
 	h.err, h.silent = err, timedOut(err)
 }
 
-// timedOut reports whether err is of a database that did not answer in time.
+// timedOut reports whether err means that the database did not answer in time.
 func timedOut(err error) bool {
 	return err != nil && (errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err))
 }
 
-// suspect has the database tried, and everything else wait for that or fail, because of what a read
-// has met.
+// suspect records err, the failure of a read, and requests a probe. Other operations wait for the
+// probe or fail.
 func (h *health) suspect(err error) {
 	h.mu.Lock()
 	if h.err == nil {
 		h.err = err
 	}
 	h.mu.Unlock()
-	h.want()
+	h.requestProbe()
 }
 
-// isSilent reports whether the database did not answer in time when it was tried last.
+// isSilent reports whether the last operation timed out.
 func (h *health) isSilent() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.silent
 }
 
-// want wants a trial. It returns how the end of it is heard of, and when it began; zero: it
-// has not yet.
-func (h *health) want() (ended <-chan struct{}, began time.Time) {
+// requestProbe requests a probe unless one is running. It returns a channel that is closed at the
+// end of the next probe, and the time when that probe began; zero: not yet.
+func (h *health) requestProbe() (ended <-chan struct{}, began time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.began.IsZero() {
 		select {
-		case h.wanted <- struct{}{}:
+		case h.requests <- struct{}{}:
 		default:
 		}
 	}
 	return h.ended, h.began
 }
 
-func (h *health) begin() {
+func (h *health) beginProbe() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.began = time.Now()
 }
 
-func (h *health) end() {
+func (h *health) endProbe() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	close(h.ended)
 	h.ended, h.began = make(chan struct{}), time.Time{}
 }
 
-// A caller waits so long for a trial to find that the database is back, and a trial begins
-// so long after the one before.
+// probeWait is how long a caller waits for a probe to find the database available. probeInterval is
+// the pause between two probes.
 const (
-	grace = 500 * time.Millisecond
-	rest  = 50 * time.Millisecond
+	probeWait     = 500 * time.Millisecond
+	probeInterval = 50 * time.Millisecond
 )
 
-// available returns at once why nothing can be done with the database; nil: it can be
-// tried. It waits only for a trial that has just begun: the database may be back. Where the
-// database did not answer in time, as behind a network that drops all packets, it does not wait.
+// available returns why the database cannot be used; nil: it can be tried. It waits only for a
+// probe that is about to begin or has just begun, since the database may be available again. If the
+// database timed out, as behind a network that drops all packets, it does not wait.
 func (d *DB) available(ctx context.Context) error {
 	if d.health.get() == nil {
 		return nil
 	}
-	ended, began := d.health.want()
+	ended, began := d.health.requestProbe()
 	if d.health.isSilent() {
 		return d.health.get()
 	}
-	wait := grace
+	wait := probeWait
 	if !began.IsZero() {
 		wait -= time.Since(began)
 	}
@@ -119,49 +119,49 @@ func (d *DB) available(ctx context.Context) error {
 	return d.health.get()
 }
 
-// tries tries the database when that is wanted, until ctx is over.
-func (d *DB) tries(ctx context.Context) {
+// probeLoop probes the database on request until ctx ends.
+func (d *DB) probeLoop(ctx context.Context) {
 	for {
 		select {
-		case <-d.health.wanted:
+		case <-d.health.requests:
 		case <-ctx.Done():
 			return
 		}
-		d.health.begin()
-		_ = d.try(ctx)
-		d.health.end()
-		sleep(ctx, rest)
+		d.health.beginProbe()
+		_ = d.probe(ctx)
+		d.health.endProbe()
+		sleep(ctx, probeInterval)
 	}
 }
 
-// trial has the database tried and waits for the end of that, or of ctx.
-func (d *DB) trial(ctx context.Context) {
-	ended, _ := d.health.want()
+// waitForProbe requests a probe and waits for its end, or for the end of ctx.
+func (d *DB) waitForProbe(ctx context.Context) {
+	ended, _ := d.health.requestProbe()
 	select {
 	case <-ended:
 	case <-ctx.Done():
 	}
 }
 
-// try writes to the database, and remembers what came of it. It does not take a connection
-// that was broken for a database that is away. It is called by one goroutine: a trial that
-// began while the database was away does not end after one that has found it.
-func (d *DB) try(ctx context.Context) error {
+// probe writes to the database and records the result. A broken connection alone does not make the
+// database unavailable. Only one goroutine calls probe, so a probe that began while the database
+// was unavailable cannot end after one that has succeeded.
+func (d *DB) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	var err error
 	for n := 1; n <= attempts; n++ {
-		if err = d.writer.probe(ctx); err == nil || !lost(err) {
+		if err = d.writer.probe(ctx); err == nil || !connectionLost(err) {
 			break
 		}
-		if n >= 3 && errors.As(err, new(*pgconn.ConnectError)) || pause(ctx, n) != nil {
+		if n >= 3 && errors.As(err, new(*pgconn.ConnectError)) || backoff(ctx, n) != nil {
 			break
 		}
 		d.pool.Reset()
 	}
 	if err != nil {
 		d.pool.Reset()
-		err = d.failed("trying", err)
+		err = d.wrap("trying", err)
 	}
 	d.health.set(err)
 	return err

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestAvailable: while the database is away, a caller waits shortly for a trial that has begun or is
-// about to, and not at all where the database does not answer in time.
+// TestAvailable: while the database is unavailable, a caller waits briefly for a probe that has
+// begun or is about to begin, and not at all if the database timed out.
 func TestAvailable(t *testing.T) {
 	refused := errors.New("connection refused")
 	for _, c := range []struct {
@@ -21,7 +21,7 @@ func TestAvailable(t *testing.T) {
 		wait  time.Duration
 	}{
 		{"there", nil, 0, nil, 0},
-		{"away", refused, 0, refused, grace},
+		{"away", refused, 0, refused, probeWait},
 		{"back", refused, 100 * time.Millisecond, nil, 100 * time.Millisecond},
 		{"silent", context.DeadlineExceeded, 0, context.DeadlineExceeded, 0},
 		{"silent, and about to be back", context.DeadlineExceeded, 100 * time.Millisecond, context.DeadlineExceeded, 0},
@@ -34,11 +34,11 @@ func TestAvailable(t *testing.T) {
 				defer wait.Wait()
 				if c.ends > 0 {
 					wait.Go(func() {
-						<-d.health.wanted
-						d.health.begin()
+						<-d.health.requests
+						d.health.beginProbe()
 						time.Sleep(c.ends) //nolint:forbidigo // of synctest
 						d.health.set(nil)
-						d.health.end()
+						d.health.endProbe()
 					})
 				}
 				began := time.Now()
@@ -48,7 +48,7 @@ func TestAvailable(t *testing.T) {
 				if waited := time.Since(began); waited != c.wait {
 					t.Errorf("it waited for %v, want %v", waited, c.wait)
 				}
-				if c.found != nil && c.ends == 0 && len(d.health.wanted) == 0 {
+				if c.found != nil && c.ends == 0 && len(d.health.requests) == 0 {
 					t.Error("no trial is wanted")
 				}
 			})
@@ -56,34 +56,34 @@ func TestAvailable(t *testing.T) {
 	}
 }
 
-// TestTurn: a commit that has waited for its turn while the database was found to be away has begun
-// nothing. It is not refused if a trial finds the database.
-func TestTurn(t *testing.T) {
+// TestCommitWaitsForWriter: a commit that waits for the writer while the database becomes unavailable has sent
+// nothing. It is not refused if a probe finds the database.
+func TestCommitWaitsForWriter(t *testing.T) {
 	for _, found := range []error{nil, errors.New("connection refused")} {
 		synctest.Test(t, func(t *testing.T) {
-			d := &DB{health: newHealth(), writer: &writer{turn: make(chan struct{}, 1)}, timeout: time.Second}
-			if err := d.writer.take(t.Context()); err != nil {
+			d := &DB{health: newHealth(), writer: &writer{sem: make(chan struct{}, 1)}, timeout: time.Second}
+			if err := d.writer.lock(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			var wait sync.WaitGroup
 			defer wait.Wait()
 			wait.Go(func() {
-				_, cancel, err := d.turn(t.Context(), "committing to")
+				_, cancel, err := d.lockWriter(t.Context(), "committing to")
 				if !errors.Is(err, found) {
 					t.Errorf("%v, want %v", err, found)
 				}
 				if err == nil {
 					cancel()
-					d.writer.leave()
+					d.writer.unlock()
 				}
 			})
-			synctest.Wait() // it waits for its turn
+			synctest.Wait() // it waits for the writer
 			d.health.set(errors.New("terminated"))
-			d.writer.leave()
-			<-d.health.wanted
-			d.health.begin()
+			d.writer.unlock()
+			<-d.health.requests
+			d.health.beginProbe()
 			d.health.set(found)
-			d.health.end()
+			d.health.endProbe()
 		})
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 )
 
-// TestLarge: the statements of a process that has begun with an empty database do not read
-// all of it when it is large.
-func TestLarge(t *testing.T) {
+// TestPlansForLargeTables: the cached plans of a process that has started on an empty database do not read whole
+// tables when the database is large.
+func TestPlansForLargeTables(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	d := open(t, postgres.Options{DSN: dsn + "&pool_max_conns=1", Poll: time.Hour})
 	round := func(first int) {
@@ -30,7 +30,7 @@ func TestLarge(t *testing.T) {
 				ID: id, Version: p[0].Version, Data: []byte("{}"), Values: map[string][]byte{"k": []byte("{}")}}},
 				Events: []backend.Event{{Time: at, Object: []byte("{}")}}})
 		}
-		for range 8 { // a plan is kept after five times
+		for range 8 { // a plan is cached after five executions
 			if err := d.Commit(t.Context(), ops); err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +53,7 @@ func TestLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	round(1000)
-	d.Close() // with its connection end the counts of it
+	d.Close() // closing the connection writes its statistics
 	var read, found int
 	for began := time.Now(); found == 0 && time.Since(began) < 10*time.Second; {
 		err := conn.QueryRow(t.Context(), `SELECT sum(seq_tup_read), sum(idx_scan) FROM pg_stat_user_tables

@@ -9,23 +9,23 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// The channel is of the schema: several may be in one database.
+// The channel has the id of a table in its name: a database may have several schemas.
 const (
 	channelSQL = `SELECT 'petrigate_' || 'petrigate_change'::regclass::oid::text`
 	notifySQL  = `SELECT pg_notify('petrigate_' || 'petrigate_change'::regclass::oid::text, '')`
 )
 
-// announce wakes the other processes after a change of approvals or stops. It is no part
-// of the transaction, since one that notifies holds a lock of the whole server while it
-// commits. Where it fails, they poll.
-func (d *DB) announce(ctx context.Context) {
+// notify wakes the other processes after a change of approvals or stops. It is not part of the
+// transaction, since a transaction that notifies holds a lock of the whole server while it commits.
+// If it fails, the other processes find the change by polling.
+func (d *DB) notify(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	_, _ = d.pool.Exec(ctx, notifySQL)
 	d.wake()
 }
 
-// wake wakes whoever reads the channel of changes.
+// wake wakes the reader of the channel of changes.
 func (d *DB) wake() {
 	select {
 	case d.changes <- struct{}{}:
@@ -33,16 +33,16 @@ func (d *DB) wake() {
 	}
 }
 
-// listen waits for changes on a connection of its own, and tries the database again while
-// it is away, until ctx is over.
+// listen waits for changes on a connection of its own until ctx ends. When the connection breaks,
+// it waits for a probe of the database and connects again.
 func (d *DB) listen(ctx context.Context, config *pgx.ConnConfig, poll time.Duration) {
 	for ctx.Err() == nil {
-		_ = d.follow(ctx, config, poll)
+		_ = d.listenOnce(ctx, config, poll)
 		if ctx.Err() != nil {
 			return
 		}
-		d.pool.Reset() // the connection broke, and those of the pool have hardly fared better
-		d.trial(ctx)
+		d.pool.Reset() // the connections of the pool are probably broken too
+		d.waitForProbe(ctx)
 		d.wake()
 		sleep(ctx, poll)
 	}
@@ -57,9 +57,9 @@ func sleep(ctx context.Context, t time.Duration) {
 	}
 }
 
-// follow listens until the connection breaks. It polls as well, each time that nothing has
-// come for a while: a pooler in between may swallow notifications.
-func (d *DB) follow(ctx context.Context, config *pgx.ConnConfig, poll time.Duration) error {
+// listenOnce listens until the connection breaks. It also polls whenever no notification has
+// arrived for a while: a connection pooler may drop notifications.
+func (d *DB) listenOnce(ctx context.Context, config *pgx.ConnConfig, poll time.Duration) error {
 	conn, err := d.dial(ctx, config)
 	if err != nil {
 		return err
@@ -71,9 +71,9 @@ func (d *DB) follow(ctx context.Context, config *pgx.ConnConfig, poll time.Durat
 	}()
 	seen := int64(-1)
 	for {
-		if n, err := d.changed(ctx, conn); err != nil {
+		if n, err := d.changeCount(ctx, conn); err != nil {
 			if timedOut(err) && ctx.Err() == nil {
-				d.health.suspect(d.failed("polling", err))
+				d.health.suspect(d.wrap("polling", err))
 			}
 			return err
 		} else if n != seen {
@@ -81,9 +81,9 @@ func (d *DB) follow(ctx context.Context, config *pgx.ConnConfig, poll time.Durat
 			d.wake()
 		}
 		if d.health.get() != nil {
-			d.trial(ctx)
+			d.waitForProbe(ctx)
 		}
-		if err := await(ctx, conn, poll); err != nil {
+		if err := waitForNotification(ctx, conn, poll); err != nil {
 			return err
 		}
 	}
@@ -107,16 +107,16 @@ func (d *DB) dial(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error
 	return conn, nil
 }
 
-// changed is how often approvals and stops have changed.
-func (d *DB) changed(ctx context.Context, conn *pgx.Conn) (n int64, err error) {
+// changeCount returns the number of changes of approvals and stops.
+func (d *DB) changeCount(ctx context.Context, conn *pgx.Conn) (n int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	err = conn.QueryRow(ctx, `SELECT n FROM petrigate_change`).Scan(&n)
 	return n, err
 }
 
-// await waits for a notification, but not for longer than it may take.
-func await(ctx context.Context, conn *pgx.Conn, poll time.Duration) error {
+// waitForNotification waits for a notification, at most for the time poll.
+func waitForNotification(ctx context.Context, conn *pgx.Conn, poll time.Duration) error {
 	within, cancel := context.WithTimeout(ctx, poll)
 	defer cancel()
 	_, err := conn.WaitForNotification(within)

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 )
 
-// schemaOf is the schema of a DSN of [postgrestest.Schema].
+// schemaOf returns the schema of a DSN of [postgrestest.Schema].
 func schemaOf(dsn string) string {
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -24,7 +24,7 @@ func schemaOf(dsn string) string {
 	return u.Query().Get("search_path")
 }
 
-// stranger connects to the database of dsn as a role that can do so, and nothing else.
+// stranger connects to the database of dsn as a role with no other right.
 func stranger(t *testing.T, dsn string) *pgx.Conn {
 	t.Helper()
 	role := "stranger_" + strings.ToLower(rand.Text())
@@ -45,10 +45,10 @@ func stranger(t *testing.T, dsn string) *pgx.Conn {
 	return conn
 }
 
-// TestStranger: a role that can only connect, and holds every advisory lock that petrigate
-// ever used, keeps no process from starting, deciding, stopping, or accepting tools. The
-// locks that are used now are refused to it.
-func TestStranger(t *testing.T) {
+// TestRoleWithoutRights: a role that can only connect, and holds every advisory lock that petrigate has ever
+// used, keeps no process from starting, deciding, stopping, or accepting tools. The role cannot
+// take the locks that are used now.
+func TestRoleWithoutRights(t *testing.T) {
 	for _, lock := range []string{"pg_advisory_lock_shared", "pg_advisory_lock"} {
 		t.Run(lock, func(t *testing.T) {
 			dsn := postgrestest.Schema(t)
@@ -99,8 +99,8 @@ func TestStranger(t *testing.T) {
 	}
 }
 
-// TestStrangerFirst: nor does such a role keep the tables from being made, or brought up to date.
-func TestStrangerFirst(t *testing.T) {
+// TestRoleWithoutRightsBeforeMigration: such a role cannot prevent the creation or migration of the tables either.
+func TestRoleWithoutRightsBeforeMigration(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	conn := stranger(t, dsn)
 	if _, err := conn.Exec(t.Context(), `SELECT pg_advisory_lock(8098989879002923007)`); err != nil {

@@ -16,25 +16,25 @@ import (
 //go:embed schema/*.sql
 var files embed.FS
 
-// What an older process may still call stays, under its name.
+// Functions that an older process may still call keep their names.
 var schema = migration.Of(files)
 
-// oldest is the first server version that has all that the schema needs.
-const oldest = 130000
+// minServerVersion is the first server version that supports the schema.
+const minServerVersion = 130000
 
-// migrate brings the schema up to date in one transaction. Of several processes that
-// start at a time one does it, and the others wait for it.
+// migrate converts the schema to the newest version in one transaction. If several processes start
+// at the same time, one migrates and the others wait for it.
 func migrate(ctx context.Context, tx pgx.Tx) error {
 	var server int
 	if err := tx.QueryRow(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&server); err != nil {
 		return err
 	}
-	if server < oldest {
-		return fmt.Errorf("the server is PostgreSQL %d; it has to be %d or later", server/10000, oldest/10000)
+	if server < minServerVersion {
+		return fmt.Errorf("the server is PostgreSQL %d; it has to be %d or later", server/10000, minServerVersion/10000)
 	}
-	at, err := version(ctx, tx)
+	at, err := schemaVersion(ctx, tx)
 	if err == nil && at < len(schema) {
-		at, err = lock(ctx, tx)
+		at, err = lockSchema(ctx, tx)
 	}
 	if err == nil {
 		err = schema.Check(at)
@@ -51,9 +51,9 @@ func migrate(ctx context.Context, tx pgx.Tx) error {
 	})
 }
 
-// lock waits until no other process migrates, and returns the version then. Its error is
-// [tooSoon] if another process made the table meanwhile.
-func lock(ctx context.Context, tx pgx.Tx) (int, error) {
+// lockSchema waits until no other process migrates, and returns the schema version after that. If
+// another process creates the table meanwhile, its error satisfies [concurrentMigration].
+func lockSchema(ctx context.Context, tx pgx.Tx) (int, error) {
 	for _, s := range []string{
 		`SET LOCAL lock_timeout = 0`, `SET LOCAL statement_timeout = 0`,
 		`CREATE TABLE IF NOT EXISTS petrigate_schema (version int PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())`,
@@ -63,19 +63,19 @@ func lock(ctx context.Context, tx pgx.Tx) (int, error) {
 			return 0, err
 		}
 	}
-	return version(ctx, tx)
+	return schemaVersion(ctx, tx)
 }
 
-// tooSoon reports whether a migration failed because another process was migrating too:
-// CREATE TABLE IF NOT EXISTS fails if another transaction has just committed the table, or its
-// row type (42710).
-func tooSoon(err error) bool {
+// concurrentMigration reports whether a migration failed because another process was migrating too:
+// CREATE TABLE IF NOT EXISTS fails if another transaction has just committed the table or its row
+// type (42710).
+func concurrentMigration(err error) bool {
 	var p *pgconn.PgError
 	return errors.As(err, &p) && slices.Contains([]string{"23505", "42P07", "42710", "40P01"}, p.Code)
 }
 
-// version is the version of the schema: 0 where there is none.
-func version(ctx context.Context, tx pgx.Tx) (int, error) {
+// schemaVersion returns the version of the schema; 0: no schema.
+func schemaVersion(ctx context.Context, tx pgx.Tx) (int, error) {
 	var there bool
 	if err := tx.QueryRow(ctx, `SELECT to_regclass('petrigate_schema') IS NOT NULL`).Scan(&there); err != nil || !there {
 		return 0, err

@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 )
 
-// TestSecrets: no error has the password in it, whatever is wrong with the DSN.
-func TestSecrets(t *testing.T) {
+// TestErrorsHidePassword: no error contains the password, whatever is wrong with the DSN.
+func TestErrorsHidePassword(t *testing.T) {
 	const password = "s3cr3t-Pass"
 	for _, dsn := range []string{
 		"postgres://u:" + password + "@127.0.0.1:1/db?sslmode=disable",
@@ -41,8 +41,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestTogether: many processes that start at a time on an empty database make one schema.
-func TestTogether(t *testing.T) {
+// TestConcurrentMigrations: many processes that start at the same time on an empty database create one schema.
+func TestConcurrentMigrations(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	var wait sync.WaitGroup
 	for range 5 {
@@ -80,8 +80,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestUpgrade: a database of the version before keeps what is in it, and takes pins.
-func TestUpgrade(t *testing.T) {
+// TestSchemaUpgrade: a database of the previous version keeps its contents, and accepts pins.
+func TestSchemaUpgrade(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	first, err := os.ReadFile("schema/0001_first.sql")
 	if err != nil {

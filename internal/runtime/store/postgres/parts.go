@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// each runs f for each row, read into columns.
+// each scans each row into columns and calls f.
 func each(rows pgx.Rows, columns []any, f func()) error {
 	_, err := pgx.ForEachRow(rows, columns, func() error {
 		f()
@@ -29,8 +29,9 @@ FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
 LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
 ORDER BY a.slot`
 
-// current reads n rows, again if the server has recovered from a crash meanwhile.
-func (d *DB) current(ctx context.Context, n int, f func(context.Context) (mark string, err error)) error {
+// readCurrent runs f, which reads n rows, and repeats it if the server has recovered from a crash
+// meanwhile.
+func (d *DB) readCurrent(ctx context.Context, n int, f func(context.Context) (mark string, err error)) error {
 	return d.read(ctx, "reading", func(ctx context.Context) error {
 		for {
 			if mark, err := f(ctx); err != nil || n == 0 || d.fresh.add(mark) {
@@ -44,7 +45,7 @@ func (d *DB) current(ctx context.Context, n int, f func(context.Context) (mark s
 }
 
 func (d *DB) load(ctx context.Context, ids []backend.PartID) (parts []backend.Part, mark string, err error) {
-	scopes, names := columns(ids)
+	scopes, names := idColumns(ids)
 	rows, err := d.pool.Query(ctx, loadSQL, scopes, names)
 	if err != nil {
 		return nil, "", err
@@ -68,8 +69,8 @@ func (d *DB) load(ctx context.Context, ids []backend.PartID) (parts []backend.Pa
 	return parts, mark, err
 }
 
-// columns are ids as arrays.
-func columns(ids []backend.PartID) (scopes []string, names [][]byte) {
+// idColumns splits ids into arrays.
+func idColumns(ids []backend.PartID) (scopes []string, names [][]byte) {
 	scopes, names = make([]string, len(ids)), make([][]byte, len(ids))
 	for i, id := range ids {
 		scopes[i], names[i] = string(id.Scope), []byte(id.Name)
@@ -82,11 +83,12 @@ FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
 LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
 ORDER BY a.slot`
 
-// Versions implements [backend.Backend]. That of a part which was not read since a crash of
-// the server is negative: whoever has read it before has to read it again, see [fresh].
+// Versions implements [backend.Backend]. The version of a part that was not read since the last
+// crash of the server is negative: a process that read the part before has to read it again, see
+// [freshParts].
 func (d *DB) Versions(ctx context.Context, ids ...backend.PartID) (versions []int64, err error) {
-	scopes, names := columns(ids)
-	err = d.current(ctx, len(ids), func(ctx context.Context) (mark string, err error) {
+	scopes, names := idColumns(ids)
+	err = d.readCurrent(ctx, len(ids), func(ctx context.Context) (mark string, err error) {
 		rows, err := d.pool.Query(ctx, versionsSQL, scopes, names)
 		if err != nil {
 			return "", err
@@ -110,19 +112,19 @@ const (
 	JOIN petrigate_part p ON p.id = a.id ORDER BY a.n`
 )
 
-// List implements [backend.Backend]. What is removed meanwhile may be missing.
+// List implements [backend.Backend]. It may omit parts that are removed meanwhile.
 func (d *DB) List(ctx context.Context, s backend.Scope) iter.Seq2[backend.Part, error] {
 	return d.ListWith(ctx, s, "")
 }
 
-// ListWith implements [backend.Backend], as List does.
+// ListWith implements [backend.Backend]. It may omit parts that are removed meanwhile.
 func (d *DB) ListWith(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
 	return func(yield func(backend.Part, error) bool) {
-		ids, err := d.order(ctx, s, text)
+		ids, err := d.listIDs(ctx, s, text)
 		for err == nil && len(ids) > 0 {
 			n := min(len(ids), backend.PageSize)
 			var parts []backend.Part
-			if parts, err = d.list(ctx, s, ids[:n]); err != nil {
+			if parts, err = d.listPage(ctx, s, ids[:n]); err != nil {
 				break
 			}
 			for _, p := range parts {
@@ -138,8 +140,9 @@ func (d *DB) ListWith(ctx context.Context, s backend.Scope, text string) iter.Se
 	}
 }
 
-// order returns the ids of the rows of a scope with a text in their data, the oldest first.
-func (d *DB) order(ctx context.Context, s backend.Scope, text string) (ids []int64, err error) {
+// listIDs returns the row ids of the parts of a scope whose data contains the text, the oldest
+// first.
+func (d *DB) listIDs(ctx context.Context, s backend.Scope, text string) (ids []int64, err error) {
 	err = d.read(ctx, "listing in", func(ctx context.Context) error {
 		rows, err := d.pool.Query(ctx, orderSQL, string(s), []byte(text))
 		if err != nil {
@@ -151,7 +154,7 @@ func (d *DB) order(ctx context.Context, s backend.Scope, text string) (ids []int
 	return ids, err
 }
 
-func (d *DB) list(ctx context.Context, s backend.Scope, ids []int64) (parts []backend.Part, err error) {
+func (d *DB) listPage(ctx context.Context, s backend.Scope, ids []int64) (parts []backend.Part, err error) {
 	err = d.read(ctx, "listing in", func(ctx context.Context) error {
 		rows, err := d.pool.Query(ctx, listSQL, ids)
 		if err != nil {

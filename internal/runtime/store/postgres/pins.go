@@ -12,11 +12,12 @@ import (
 
 var _ backend.Pins = (*DB)(nil)
 
-// pinsAtOnce is how many pins one statement reads or writes. Each may have a megabyte.
-const pinsAtOnce = 50
+// pinsPerStatement is the number of pins that one statement reads or writes. A pin may have a
+// megabyte.
+const pinsPerStatement = 50
 
 const (
-	pinTurnSQL = `SELECT petrigate_pin_turn()`
+	lockPinsSQL = `SELECT petrigate_pin_turn()`
 
 	addPinsSQL = `INSERT INTO petrigate_pin (server, tool, definition, since, actor)
 	SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::timestamptz[], $5::bytea[]) ON CONFLICT DO NOTHING`
@@ -24,7 +25,7 @@ const (
 	putPinSQL = `INSERT INTO petrigate_pin (server, tool, definition, since, actor) VALUES ($1, $2, $3, $4, $5)
 	ON CONFLICT (server, tool) DO UPDATE SET number = DEFAULT, definition = excluded.definition, since = excluded.since, actor = excluded.actor`
 
-	// One row without a pin where none has changed.
+	// One row without a pin if no pin has changed.
 	pinsSQL = `SELECT c.total, coalesce(p.number, 0), coalesce(p.server, ''), coalesce(p.tool, ''), p.definition, coalesce(p.since, 'epoch'), coalesce(p.actor, '')
 	FROM (SELECT count(*) AS total FROM petrigate_pin) c
 	LEFT JOIN petrigate_pin p ON p.number > $1
@@ -39,7 +40,7 @@ func (d *DB) Pins(ctx context.Context, after int64) (changed []backend.Pin, tota
 			return nil, 0, err
 		}
 		changed = append(changed, page...)
-		if len(page) < pinsAtOnce {
+		if len(page) < pinsPerStatement {
 			return changed, total, nil
 		}
 		after = page[len(page)-1].Number
@@ -48,7 +49,7 @@ func (d *DB) Pins(ctx context.Context, after int64) (changed []backend.Pin, tota
 
 func (d *DB) pinsAfter(ctx context.Context, after int64) (page []backend.Pin, total int, err error) {
 	err = d.read(ctx, "reading the accepted definitions of tools in", func(ctx context.Context) error {
-		rows, err := d.pool.Query(ctx, pinsSQL, after, pinsAtOnce)
+		rows, err := d.pool.Query(ctx, pinsSQL, after, pinsPerStatement)
 		if err != nil {
 			return err
 		}
@@ -67,7 +68,7 @@ func (d *DB) pinsAfter(ctx context.Context, after int64) (page []backend.Pin, to
 
 // AddPins implements [backend.Pins].
 func (d *DB) AddPins(ctx context.Context, pins []backend.Pin) (added int, err error) {
-	for some := range slices.Chunk(pins, pinsAtOnce) {
+	for some := range slices.Chunk(pins, pinsPerStatement) {
 		n := 0
 		err := d.writePins(ctx, func(ctx context.Context, tx pgx.Tx) error {
 			var servers, tools, definitions, actors [][]byte
@@ -98,7 +99,7 @@ func (d *DB) PutPin(ctx context.Context, p backend.Pin) error {
 		return err
 	})
 	if err == nil {
-		d.announce(ctx)
+		d.notify(ctx)
 	}
 	return err
 }
@@ -107,7 +108,7 @@ func (d *DB) PutPin(ctx context.Context, p backend.Pin) error {
 func (d *DB) writePins(ctx context.Context, f func(context.Context, pgx.Tx) error) error {
 	return d.read(ctx, "keeping accepted definitions of tools in", func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, pinTurnSQL); err != nil {
+			if _, err := tx.Exec(ctx, lockPinsSQL); err != nil {
 				return err
 			}
 			return f(ctx, tx)

@@ -11,20 +11,20 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 )
 
-// TestPinWakes: a pin that is put in the place of another wakes other processes.
-func TestPinWakes(t *testing.T) {
+// TestReplacedPinWakes: a replaced pin wakes other processes.
+func TestReplacedPinWakes(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	one, other := open(t, postgres.Options{DSN: dsn}), open(t, postgres.Options{DSN: dsn, Poll: time.Hour})
-	<-other.Changes() // it listens by now
+	<-other.Changes() // wait until the listener is connected
 	if err := one.PutPin(t.Context(), backend.Pin{Server: "s", Tool: "a", Definition: []byte(`{}`), Since: at}); err != nil {
 		t.Fatal(err)
 	}
 	<-other.Changes()
 }
 
-// TestPinTurns: who writes pins waits until another process has committed its own, so that no
-// pin gets a number below one that was read.
-func TestPinTurns(t *testing.T) {
+// TestPinNumbersIncrease: a process that writes pins waits until another process has committed its pins, so
+// that no pin gets a lower number than one that was already read.
+func TestPinNumbersIncrease(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	d := open(t, postgres.Options{DSN: dsn})
 	conn, err := pgx.Connect(t.Context(), dsn)

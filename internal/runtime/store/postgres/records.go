@@ -23,12 +23,12 @@ func (d *DB) Heads(ctx context.Context) (heads []backend.Record, err error) {
 	return heads, err
 }
 
-// Records implements [backend.Backend]. Those of several writers are in the order of time.
+// Records implements [backend.Backend]. Records of several writers are in the order of time.
 func (d *DB) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
 	q.Last = q.Last && q.Limit > 0
 	return backend.Pages(q, func(after backend.Row, n int) (rows []backend.Row, err error) {
 		err = d.read(ctx, "reading the records of", func(ctx context.Context) (err error) {
-			text, args := selected(q, after)
+			text, args := recordsQuery(q, after)
 			args["limit"] = n
 			rows, err = d.records(ctx, text, args)
 			return err
@@ -37,8 +37,9 @@ func (d *DB) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Rec
 	})
 }
 
-// selected says which records are read next, after a row.
-func selected(q backend.Query, after backend.Row) (text string, args pgx.NamedArgs) {
+// recordsQuery returns the end of the statement that reads the next records after a row, and its
+// arguments.
+func recordsQuery(q backend.Query, after backend.Row) (text string, args pgx.NamedArgs) {
 	text, order := `WHERE (r.time, r.writer, r.seq) > (@time, @no, @after)`, []string{`r.time`, `r.writer`, `r.seq`}
 	args = pgx.NamedArgs{"time": after.Time, "no": after.Place, "after": int64(after.Seq)}
 	if q.Writer != "" {
@@ -60,7 +61,7 @@ func selected(q backend.Query, after backend.Row) (text string, args pgx.NamedAr
 	return text + ` ORDER BY ` + strings.Join(order, between) + strings.TrimSuffix(between, `, `) + ` LIMIT @limit`, args
 }
 
-// records reads the records that the end of the statement selects.
+// records reads the records that the given end of the statement selects.
 func (d *DB) records(ctx context.Context, end string, args ...any) (all []backend.Row, err error) {
 	rows, err := d.pool.Query(ctx, `SELECT w.no, w.name, r.seq, r.time, r.session, r.object, r.hash
 		FROM petrigate_writer w JOIN petrigate_record r ON r.writer = w.no `+end, args...)

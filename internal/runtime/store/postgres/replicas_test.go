@@ -29,7 +29,8 @@ import (
 
 const budget = 100
 
-// shared is a budget of a user, one by key, and a pipeline in which one step runs at a time.
+// shared is a policy with a budget of a user, one by key, and a pipeline that runs one step at a
+// time.
 func shared(t *testing.T) *gate.Policy {
 	t.Helper()
 	f, errs := rules.Parse("r", []byte("limit x to 100 per user\nlimit z to 5 per user for each env\n"))
@@ -54,7 +55,7 @@ func shared(t *testing.T) *gate.Policy {
 	return p
 }
 
-// A replica is a process that decides.
+// A replica is a process with its own ledger.
 type replica struct {
 	*store.Durable
 	name  string
@@ -76,7 +77,7 @@ func (r *replica) begin(ctx context.Context, client int) (admission.Key, error) 
 	return k, r.Open(ctx, admission.SessionInfo{Key: k, Since: time.Now()})
 }
 
-// admit decides a call; 0: it was refused.
+// admit decides a call and returns its number; 0: refused.
 func (r *replica) admit(ctx context.Context, k admission.Key, c gate.Call) (number uint64, err error) {
 	err = admission.Update(ctx, r, k, func(s *gate.State) (admission.Change, error) {
 		number = 0
@@ -93,7 +94,7 @@ func (r *replica) admit(ctx context.Context, k admission.Key, c gate.Call) (numb
 	return number, err
 }
 
-// settle ends a call, however long the database is away.
+// settle ends a call, however long the database is unavailable.
 func (r *replica) settle(ctx context.Context, k admission.Key, number uint64, o gate.Outcome) error {
 	for {
 		err := admission.Update(ctx, r, k, func(s *gate.State) (admission.Change, error) {
@@ -106,14 +107,14 @@ func (r *replica) settle(ctx context.Context, k admission.Key, number uint64, o 
 	}
 }
 
-// recover waits until the database is there again.
+// recover waits until the database is available again.
 func (r *replica) recover(ctx context.Context) {
 	for r.Ready() != nil && ctx.Err() == nil {
 		<-time.After(10 * time.Millisecond)
 	}
 }
 
-// A history is what clients saw of the budget, for the checker.
+// A history has the operations of clients on the budget, for the checker.
 type history struct {
 	clock atomic.Int64
 
@@ -121,15 +122,15 @@ type history struct {
 	ops []porcupine.Operation
 }
 
-// Outputs of an operation, which is one call of x.
+// Outputs of an operation; an operation is one call of x.
 const (
 	passed  = "passed"
 	refused = "refused"
 	unheard = "unheard"
 )
 
-// take runs one call and puts it down. Of one that ended with an error nobody knows when
-// it takes effect, if it does.
+// take runs one call and records it. If a call ends with an error, it is unknown when and whether
+// it takes effect.
 func (h *history) take(client int, f func() (uint64, error)) (number uint64, err error) {
 	op := porcupine.Operation{ClientId: client, Call: h.clock.Add(1), Output: refused}
 	number, err = f()
@@ -157,14 +158,14 @@ func (h *history) count(output string) (n int) {
 	return n
 }
 
-// drop leaves out the calls that ended so.
+// drop leaves out the calls with the given output.
 func (h *history) drop(output string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ops = slices.DeleteFunc(h.ops, func(op porcupine.Operation) bool { return op.Output == output })
 }
 
-// check reports whether the history is one of a single budget that calls use in some order,
+// check reports whether the history is linearizable: a single budget that calls use in some order,
 // each of them between its beginning and its end.
 func (h *history) check() porcupine.CheckResult {
 	m := porcupine.NondeterministicModel{
@@ -191,7 +192,7 @@ func (h *history) check() porcupine.CheckResult {
 	return porcupine.CheckOperationsTimeout(m.ToModel(), h.ops, time.Minute)
 }
 
-// blind is a database that does not compare: who comes last wins.
+// blind is a database that does not compare versions: the last writer wins.
 type blind struct{ backend.Backend }
 
 func (b blind) Commit(ctx context.Context, ops []*backend.Op) error {
@@ -212,8 +213,9 @@ func (b blind) Commit(ctx context.Context, ops []*backend.Op) error {
 	return nil
 }
 
-// TestChecker: the checker accepts what a database does, and finds one that does not compare.
-func TestChecker(t *testing.T) {
+// TestLinearizabilityChecker: the checker accepts the history of a correct database, and rejects that of one that
+// does not compare versions.
+func TestLinearizabilityChecker(t *testing.T) {
 	p, dsn := shared(t), postgrestest.Schema(t)
 	for _, broken := range []bool{false, true} {
 		if broken {
@@ -250,9 +252,9 @@ func TestChecker(t *testing.T) {
 	}
 }
 
-// TestReplicas: three replicas on one server, and 64 clients, while connections are cut,
-// the server crashes and starts again: a budget of 100 is used up and never exceeded, no
-// step of the pipeline runs beside another, and all that passed is on record.
+// TestReplicas: three replicas on one server, and 64 clients, while connections are cut and the
+// server crashes and restarts: a budget of 100 is used up and never exceeded, no two steps of the
+// pipeline run at the same time, and every admitted call is on record.
 func TestReplicas(t *testing.T) {
 	rounds := 1
 	if n, err := strconv.Atoi(os.Getenv("PETRIGATE_SOAK")); err == nil {
@@ -267,7 +269,7 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// A world is what the clients of one round share.
+// A world is shared by the clients of one round.
 type world struct {
 	*testing.T
 	history
@@ -300,13 +302,13 @@ func replicas(t *testing.T, s *postgrestest.Server, dsn string) {
 	go func() { wait.Wait(); close(ended) }()
 	w.disturb(s, clients*calls, ended)
 	<-ended
-	for n := range budget { // what is left
+	for n := range budget { // the remaining budget
 		w.x(t.Context(), w.replicas[n%3], 0)
 	}
 	w.verify(open(t, postgres.Options{DSN: dsn}))
 }
 
-// disturb breaks something each time that some calls were made.
+// disturb breaks something whenever a number of calls were made.
 func (w *world) disturb(s *postgrestest.Server, calls int, ended <-chan struct{}) {
 	for n, f := range []func(){
 		w.replicas[0].proxy.Cut,
@@ -327,7 +329,7 @@ func (w *world) disturb(s *postgrestest.Server, calls int, ended <-chan struct{}
 	}
 }
 
-// call makes one call of a client, of one kind after the other.
+// call makes one call of a client; the kinds of calls alternate.
 func (w *world) call(ctx context.Context, client, i int) {
 	r := w.replicas[(client+i)%3]
 	switch i % 3 {
@@ -344,7 +346,7 @@ func (w *world) call(ctx context.Context, client, i int) {
 	w.done.Add(1)
 }
 
-// x is a call of the budget that the checker is shown.
+// x makes a call on the budget that the checker examines.
 func (w *world) x(ctx context.Context, r *replica, client int) {
 	k, err := r.begin(ctx, client)
 	if err != nil {
@@ -360,7 +362,7 @@ func (w *world) x(ctx context.Context, r *replica, client int) {
 	}
 }
 
-// pass decides another call, and settles it at once but for a step of the pipeline.
+// pass decides another call and settles it at once, except a step of the pipeline.
 func (w *world) pass(ctx context.Context, r *replica, client int, c gate.Call) (admission.Key, uint64) {
 	k, err := r.begin(ctx, client)
 	if err != nil {
@@ -394,7 +396,7 @@ func (w *world) step(ctx context.Context, r *replica, client int, tool string) {
 	}
 }
 
-// verify compares what clients saw with what is on record.
+// verify compares the observations of clients with the records.
 func (w *world) verify(d *postgres.DB) {
 	w.Helper()
 	decided := map[string]int{}
@@ -430,22 +432,22 @@ func (w *world) verify(d *postgres.DB) {
 			w.Errorf("%d calls with env e%d passed a limit of 5", n, env)
 		}
 	}
-	if decided["x"] == seen { // none of those of which nothing was heard took effect
+	if decided["x"] == seen { // none of the calls without an answer took effect
 		w.drop(unheard)
 	}
 	switch got := w.check(); {
-	case got == porcupine.Unknown && w.count(unheard) > 0: // each of them doubles what is to be tried
+	case got == porcupine.Unknown && w.count(unheard) > 0: // each of them doubles the number of possible histories
 		w.Logf("the checker did not end in time, with %d calls of which nothing was heard", w.count(unheard))
 	case got != porcupine.Ok:
 		w.Errorf("the checker says %s", got)
 	}
 }
 
-// TestDecisionTrips: a decision is one round trip, and so is its outcome.
+// TestDecisionTrips: a decision takes one round trip, and so does its outcome.
 func TestDecisionTrips(t *testing.T) {
 	proxy := postgrestest.NewProxy(t, postgrestest.Schema(t))
 	d := open(t, postgres.Options{DSN: proxy.DSN() + "&pool_max_conns=1", Poll: time.Hour})
-	<-d.Changes() // it listens by now
+	<-d.Changes() // wait until the listener is connected
 	r := newReplica(t, "0", shared(t), d)
 	k, err := r.begin(t.Context(), 0)
 	if err != nil {
@@ -470,8 +472,8 @@ func TestDecisionTrips(t *testing.T) {
 	}
 }
 
-// BenchmarkDecision is calls through the ledger, each with its outcome: in sessions of
-// their own, or all on one budget.
+// BenchmarkDecision makes calls through the ledger, each with its outcome: in sessions of their
+// own, or all on one budget.
 func BenchmarkDecision(b *testing.B) {
 	f, errs := rules.Parse("r", []byte("limit own to 1000000 per session\nlimit all to 1000000 per user\n"))
 	if len(errs) > 0 {
@@ -513,7 +515,7 @@ func BenchmarkDecision(b *testing.B) {
 	}
 }
 
-// decide makes n calls of one client, and says how long each decision took.
+// decide makes n calls of one client, and returns the duration of each decision.
 func decide(b *testing.B, r *replica, client, n int, tool string) (took []time.Duration) {
 	k, err := r.begin(b.Context(), client)
 	if err != nil {

@@ -13,32 +13,32 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// writer is this process as the database knows it: who may commit, and what was the last
-// that did. One goroutine at a time has its turn.
+// writer commits for this process. The database identifies it by number and knows its last commit.
+// Only one goroutine at a time may use it, between lock and unlock.
 type writer struct {
 	pool  *pgxpool.Pool
 	name  string
 	no    int64
 	flush bool
-	fresh *fresh
+	fresh *freshParts
 
-	closed    atomic.Bool
-	turn      chan struct{} // full while a goroutine has its turn
-	unsettled atomic.Bool   // what is below may not be as in the database
+	closed     atomic.Bool
+	sem        chan struct{} // semaphore of size one: held while a goroutine uses the writer
+	mustResume atomic.Bool   // the fields below might differ from the database
 
-	// Whoever has the turn may touch these.
-	fence   int64  // commits with a lower one are refused
-	commits int64  // so far
-	flushed int64  // commits that a crash of the server cannot undo
-	doubt   bool   // one more was sent, of which nothing was heard
-	mark    string // see fresh
+	// Guarded by sem.
+	fence     int64  // fencing token: commits with a lower one are refused
+	commits   int64  // number of commits so far
+	flushed   int64  // number of commits that a crash of the server cannot undo
+	uncertain bool   // one more commit was sent without an answer
+	mark      string // see freshParts
 }
 
-func (w *writer) take(ctx context.Context) error {
+func (w *writer) lock(ctx context.Context) error {
 	select {
-	case w.turn <- struct{}{}:
+	case w.sem <- struct{}{}:
 		if w.closed.Load() {
-			w.leave()
+			w.unlock()
 			return errClosed
 		}
 		return nil
@@ -47,9 +47,9 @@ func (w *writer) take(ctx context.Context) error {
 	}
 }
 
-func (w *writer) leave() { <-w.turn }
+func (w *writer) unlock() { <-w.sem }
 
-// attempts bounds how often a commit is begun anew while the database answers.
+// attempts bounds the attempts of a commit while the database answers.
 const attempts = 8
 
 // Errors of one attempt.
@@ -59,10 +59,9 @@ var (
 	errMoved  = errors.New("the server has recovered from a crash, or an earlier commit took effect")
 )
 
-// commit commits ops, and what change adds to them where it is not nil. A connection that
-// breaks is not the end: the database says afterwards whether the commit took effect, and
-// what it answered. Where it cannot be asked before the time is over, the error is
-// [backend.ErrUncertain].
+// commit commits ops after change, if not nil, has modified their batch. After a broken connection
+// it asks the database whether the commit took effect and what the answer was. If the database
+// cannot be asked in time, the error is [backend.ErrUncertain].
 func (w *writer) commit(ctx context.Context, ops []*backend.Op, change func(*batch)) error {
 	var open *batch
 	for n := 1; ; n++ {
@@ -70,7 +69,7 @@ func (w *writer) commit(ctx context.Context, ops []*backend.Op, change func(*bat
 		if err == nil {
 			return nil
 		}
-		if !worthwhile(err, n) || pause(ctx, n) != nil {
+		if !shouldRetry(err, n) || backoff(ctx, n) != nil {
 			if open != nil {
 				return &uncertainError{err}
 			}
@@ -79,23 +78,23 @@ func (w *writer) commit(ctx context.Context, ops []*backend.Op, change func(*bat
 	}
 }
 
-// uncertainError is a [backend.ErrUncertain].
+// uncertainError wraps the cause of a [backend.ErrUncertain].
 type uncertainError struct{ cause error }
 
 func (u *uncertainError) Error() string   { return fmt.Sprintf("%v: %v", backend.ErrUncertain, u.cause) }
 func (u *uncertainError) Unwrap() []error { return []error{backend.ErrUncertain, u.cause} }
 
-// attempt is one attempt. The batch of an earlier one that is open is settled first.
+// attempt makes one attempt. First it resolves the batch of an earlier attempt without an answer.
 func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, change func(*batch)) error {
-	if w.unsettled.Load() {
-		committed, codes, err := w.settle(ctx)
+	if w.mustResume.Load() {
+		committed, codes, err := w.resume(ctx)
 		if err != nil {
 			return err
 		}
 		b := *open
 		*open = nil
 		if b != nil && committed {
-			return b.answered(answer{codes: codes}, w.mark, w.fresh)
+			return b.applyAnswer(answer{codes: codes}, w.mark, w.fresh)
 		}
 	}
 	b := newBatch(ops, w.fresh)
@@ -111,8 +110,8 @@ func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, c
 	return err
 }
 
-// worthwhile reports whether a further attempt after n may do better.
-func worthwhile(err error, n int) bool {
+// shouldRetry reports whether another attempt after n may succeed.
+func shouldRetry(err error, n int) bool {
 	var p *pgconn.PgError
 	switch {
 	case errors.Is(err, backend.ErrRolledBack), errors.Is(err, errClosed):
@@ -125,15 +124,15 @@ func worthwhile(err error, n int) bool {
 	return true
 }
 
-// definite reports whether the server itself has said that it has failed, and goes on.
-// One that ends a connection may do so after the commit.
+// definite reports whether the server itself has reported the failure and keeps the connection. A
+// server that ends a connection may do so after the commit.
 func definite(err error) bool {
 	var p *pgconn.PgError
 	return errors.As(err, &p) && (p.SeverityUnlocalized == "ERROR" || p.Severity == "ERROR") && !errors.Is(err, errLost)
 }
 
-// pause waits longer from one attempt to the next.
-func pause(ctx context.Context, n int) error {
+// backoff waits before the next attempt, longer after each one.
+func backoff(ctx context.Context, n int) error {
 	t := time.NewTimer(min(time.Millisecond<<min(n, 10), 250*time.Millisecond))
 	defer t.Stop()
 	select {
@@ -144,7 +143,7 @@ func pause(ctx context.Context, n int) error {
 	}
 }
 
-// send sends a batch, in one round trip.
+// send sends a batch in one round trip.
 func (w *writer) send(ctx context.Context, b *batch) error {
 	conn, err := w.pool.Acquire(ctx)
 	if err != nil {
@@ -157,37 +156,37 @@ func (w *writer) send(ctx context.Context, b *batch) error {
 	switch err := conn.QueryRow(ctx, commitSQL, args...).Scan(&state, &a.codes, &a.newest); {
 	case err == nil:
 	case definite(err) || pgconn.SafeToRetry(err):
-		w.reset(err)
+		w.resetPool(err)
 		return err
 	default:
-		w.doubt = true
-		w.unsettled.Store(true)
+		w.uncertain = true
+		w.mustResume.Store(true)
 		w.pool.Reset()
 		return fmt.Errorf("%w: %w", errLost, err)
 	}
 	if state != "done" && state != "flushed" {
-		w.unsettled.Store(true)
+		w.mustResume.Store(true)
 		return errMoved
 	}
 	w.commits++
 	if state == "flushed" {
 		w.flushed = w.commits
 	}
-	return b.answered(a, w.mark, w.fresh)
+	return b.applyAnswer(a, w.mark, w.fresh)
 }
 
-// reset drops the connections where they are to a server that takes no writes: another
-// may have taken over.
-func (w *writer) reset(err error) {
+// resetPool drops the connections if they lead to a server that does not accept writes: another
+// server may have taken over.
+func (w *writer) resetPool(err error) {
 	var p *pgconn.PgError
 	if !errors.As(err, &p) || p.Code == "25006" {
 		w.pool.Reset()
 	}
 }
 
-// settle asks where this writer stands, and has the database refuse what is still on its
-// way. It reports whether the commit that was in doubt took effect, and its answer.
-func (w *writer) settle(ctx context.Context) (committed bool, codes []int32, err error) {
+// resume reads the state of this writer from the database, and fences off commits that are still on
+// their way. It reports whether the uncertain commit took effect, and returns its answer.
+func (w *writer) resume(ctx context.Context) (committed bool, codes []int32, err error) {
 	var fence, commits *int64
 	var mark string
 	row := w.pool.QueryRow(ctx, `SELECT o_fence, o_turn, o_codes, o_mark FROM petrigate_resume($1)`, w.no)
@@ -195,7 +194,7 @@ func (w *writer) settle(ctx context.Context) (committed bool, codes []int32, err
 		if !definite(err) {
 			w.pool.Reset()
 		}
-		w.reset(err)
+		w.resetPool(err)
 		return false, nil, err
 	}
 	if fence == nil {
@@ -203,53 +202,53 @@ func (w *writer) settle(ctx context.Context) (committed bool, codes []int32, err
 	}
 	least := w.commits
 	if mark != w.mark {
-		least = w.flushed // a crash may undo what did not wait for the disk
+		least = w.flushed // a crash may undo commits that did not wait for the disk
 	}
 	switch {
-	case *commits == w.commits+1 && w.doubt:
+	case *commits == w.commits+1 && w.uncertain:
 		committed = true
 	case *commits < least || *commits > w.commits:
 		return false, nil, fmt.Errorf("%w: it has %d commits of this process, which has made %d", backend.ErrRolledBack, *commits, w.commits)
 	}
-	w.fresh.begin(mark)
-	w.fence, w.commits, w.flushed, w.mark, w.doubt = *fence, *commits, *commits, mark, false
-	w.unsettled.Store(false)
+	w.fresh.setMark(mark)
+	w.fence, w.commits, w.flushed, w.mark, w.uncertain = *fence, *commits, *commits, mark, false
+	w.mustResume.Store(false)
 	return committed, codes, nil
 }
 
-// probe writes where nothing is to be written, to see whether it can be.
+// probe makes a write without data, to check whether the database can be written.
 func (w *writer) probe(ctx context.Context) error {
-	if err := w.take(ctx); err != nil {
+	if err := w.lock(ctx); err != nil {
 		return err
 	}
-	defer w.leave()
-	_, _, err := w.settle(ctx)
+	defer w.unlock()
+	_, _, err := w.resume(ctx)
 	return err
 }
 
-// Writers without records are of no use once they have ended: of verbs that only read. One
-// that was killed is not there to say so.
+// Writers without records are of no use after their process has ended, for example a command that
+// only reads. A killed process cannot remove its own.
 const (
 	resignSQL = `DELETE FROM petrigate_writer WHERE no = $1 AND seq = 0`
 	idleSQL   = `DELETE FROM petrigate_writer WHERE seq = 0 AND seen < now() - interval '7 days'`
 )
 
-// resign removes this writer if it has committed nothing.
-func (w *writer) resign(within time.Duration) {
+// removeIfUnused removes this writer if it has committed nothing.
+func (w *writer) removeIfUnused(within time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
-	if w.take(ctx) != nil {
+	if w.lock(ctx) != nil {
 		return
 	}
-	defer w.leave()
-	if w.commits == 0 && !w.doubt {
-		_, _ = w.pool.Exec(ctx, resignSQL, w.no) // the next that opens the database does it otherwise
+	defer w.unlock()
+	if w.commits == 0 && !w.uncertain {
+		_, _ = w.pool.Exec(ctx, resignSQL, w.no) // otherwise a later process removes it on opening the database
 	}
 }
 
-// settled settles what is open, before anything is read.
-func (w *writer) settled(ctx context.Context) error {
-	if !w.unsettled.Load() {
+// ensureResumed resolves an uncertain commit before a read.
+func (w *writer) ensureResumed(ctx context.Context) error {
+	if !w.mustResume.Load() {
 		return nil
 	}
 	return w.probe(ctx)

@@ -21,24 +21,24 @@ type Proxy struct {
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
 	mode  Mode
-	once  bool // it ends when it was used
+	once  bool // mode applies to one message only
 	trips int
 	wg    sync.WaitGroup
 }
 
-// Mode says what a proxy does with connections.
+// Mode is the behavior of a proxy.
 type Mode int
 
 // The modes of a proxy.
 const (
 	Pass       Mode = iota
-	Refuse          // no connection is let in
-	CutRequest      // a connection is cut when a client sends anything, which does not arrive
-	CutAnswer       // a connection is cut when the server answers: what was asked for is done
-	Hold            // nothing arrives, and nothing breaks
+	Refuse          // closes new connections at once
+	CutRequest      // closes a connection when the client sends something; the request does not arrive
+	CutAnswer       // closes a connection when the server answers; the request was executed
+	Hold            // drops all data without closing connections
 )
 
-// NewProxy starts a proxy in front of what the DSN connects to.
+// NewProxy starts a proxy for the server that the DSN names. It ends with the test.
 func NewProxy(t testing.TB, dsn string) *Proxy {
 	t.Helper()
 	c, err := pgx.ParseConfig(dsn)
@@ -60,27 +60,27 @@ func NewProxy(t testing.TB, dsn string) *Proxy {
 	return p
 }
 
-// DSN leads through the proxy.
+// DSN returns a DSN that connects through the proxy.
 func (p *Proxy) DSN() string {
 	at := p.listener.Addr().(*net.TCPAddr)
 	return format(p.config, "127.0.0.1", uint16(at.Port), "")
 }
 
-// Set says what to do from now on.
+// Set sets the mode.
 func (p *Proxy) Set(m Mode) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mode = m
 }
 
-// Once says what to do at the next message, and only then.
+// Once sets the mode for the next message only.
 func (p *Proxy) Once(m Mode) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mode, p.once = m, true
 }
 
-// Cut breaks all connections.
+// Cut closes all connections.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,7 +89,7 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Trips is how often a client has waited for the server so far, on all connections.
+// Trips returns the number of round trips so far, on all connections.
 func (p *Proxy) Trips() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +121,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// use reports whether the mode is one of these, and takes it back where it was for once.
+// use reports whether the mode is one of the given modes. It resets a mode that applies only once.
 func (p *Proxy) use(modes ...Mode) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +151,7 @@ func (p *Proxy) end(conns ...net.Conn) {
 	}
 }
 
-// requests passes messages of a client on, and counts those that ask for an answer.
+// requests forwards the messages of a client, and counts those that ask for an answer.
 func (p *Proxy) requests(client, server net.Conn) {
 	defer p.end(client, server)
 	for first := true; ; first = false {
@@ -176,7 +176,7 @@ func (p *Proxy) requests(client, server net.Conn) {
 	}
 }
 
-// read reads one message. The first of a connection has no kind.
+// read reads one message. The first message of a connection has no kind.
 func read(r io.Reader, first bool) (kind byte, message []byte, err error) {
 	head := make([]byte, 5)
 	if first {

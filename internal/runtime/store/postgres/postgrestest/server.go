@@ -11,17 +11,17 @@ import (
 	"testing"
 )
 
-// A Server is a PostgreSQL of the test's own.
+// A Server is a PostgreSQL server of one test.
 type Server struct {
 	t    testing.TB
 	bin  string
-	dir  string // of the data and the socket
+	dir  string // directory of the data and the socket
 	port int
-	as   []string // how to run as somebody who is not root
+	as   []string // command prefix to run as an unprivileged user
 }
 
-// Start starts a server, which is removed when the test ends. The test is skipped where
-// [Variable] is not set, or the programs of the server are not there.
+// Start starts a server that is removed when the test ends. The test is skipped if [Variable] is
+// not set or the server programs are not installed.
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	if os.Getenv(Variable) == "" {
@@ -73,7 +73,7 @@ func (s *Server) configure(settings ...string) {
 	}
 }
 
-// program is the command line of a program of the server.
+// program returns the command line of a server program.
 func (s *Server) program(name string, args ...string) []string {
 	return slices.Concat(s.as, []string{filepath.Join(s.bin, name)}, args)
 }
@@ -87,13 +87,14 @@ func (s *Server) command(line ...string) {
 	}
 }
 
-// Start starts the server after a stop.
+// Start starts the server again after Stop.
 func (s *Server) Start() {
 	s.t.Helper()
 	s.command(s.program("pg_ctl", "-D", s.dir+"/data", "-l", s.dir+"/log", "-w", "start")...)
 }
 
-// Stop stops it: fast, or immediate, which is a crash. Stopping it twice does nothing.
+// Stop stops the server. The mode is fast, or immediate, which is a crash. Stop does nothing if the
+// server is stopped.
 func (s *Server) Stop(mode string) {
 	s.t.Helper()
 	if _, err := os.Stat(s.dir + "/data/postmaster.pid"); err == nil {
@@ -101,18 +102,18 @@ func (s *Server) Stop(mode string) {
 	}
 }
 
-// DSN connects to it.
+// DSN returns the DSN of the server.
 func (s *Server) DSN() string {
 	return fmt.Sprintf("host=%s port=%d user=petrigate dbname=postgres", s.dir, s.port)
 }
 
-// Run runs statements on it.
+// Run runs statements on the server.
 func (s *Server) Run(sql string) {
 	s.t.Helper()
 	Run(s.t, s.DSN(), sql)
 }
 
-// Copy copies the data of the server, which is stopped for it.
+// Copy copies the data of the server. It stops the server meanwhile.
 func (s *Server) Copy() {
 	s.t.Helper()
 	s.Stop("fast")
@@ -120,7 +121,7 @@ func (s *Server) Copy() {
 	s.Start()
 }
 
-// Restore puts the copy in the place of the data, and the data in that of the copy.
+// Restore exchanges the data and the copy.
 func (s *Server) Restore() {
 	s.t.Helper()
 	s.Stop("fast")

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 )
 
-// TestFullDisk: a disk that has room for small decisions, and none for a large one. The
-// small ones pass, and the database is not ready until there is room for the large one.
+// TestFullDisk: a disk has space for small decisions and none for a large one. The small ones
+// succeed, and the database is not ready until there is space for the large one.
 func TestFullDisk(t *testing.T) {
 	s := postgrestest.Start(t)
 	dir := smallDisk(t, "32m")
@@ -26,7 +26,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	filler := filepath.Join(dir, "filler")
 	fill(t, filler, 200<<10)
-	noise := make([]byte, 400<<10) // of letters PostgreSQL would keep little
+	noise := make([]byte, 400<<10) // random, since PostgreSQL would compress repeated letters
 	_, _ = rand.Read(noise)
 	large := step(true, 0, "3")
 	large.Writes[0].ID = backend.PartID{Scope: backend.Session, Name: "large"}
@@ -52,7 +52,7 @@ func TestFullDisk(t *testing.T) {
 	commit(t, d, nil, large)
 }
 
-// smallDisk mounts a file system of that size, which the server may write.
+// smallDisk mounts a file system of the given size that the server may write.
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -75,13 +75,13 @@ func smallDisk(t *testing.T, size string) string {
 	if err := os.Mkdir(place, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chown(place, 65534, 65534); err != nil { // nobody, who runs the server
+	if err := os.Chown(place, 65534, 65534); err != nil { // the user "nobody" runs the server
 		t.Fatal(err)
 	}
 	return place
 }
 
-// fill fills the disk with a file, but for so many bytes.
+// fill fills the disk with a file, except the given number of bytes.
 func fill(t *testing.T, file string, left int) {
 	t.Helper()
 	var disk syscall.Statfs_t

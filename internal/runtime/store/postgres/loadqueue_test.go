@@ -16,20 +16,20 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 )
 
-// TestLoads: loads that wait while another one is under way take one round trip together, and each
-// gets its own parts. A caller that gives up does not hold up the others.
-func TestLoads(t *testing.T) {
+// TestConcurrentLoadsShareTrip: loads that wait while another one is running take one round trip together, and each
+// gets its own parts. A caller that gives up does not delay the others.
+func TestConcurrentLoadsShareTrip(t *testing.T) {
 	const n = 20
 	dsn := postgrestest.Schema(t)
 	proxy := postgrestest.NewProxy(t, dsn)
 	d := open(t, postgres.Options{DSN: proxy.DSN() + "&pool_max_conns=1", Timeout: time.Minute, Poll: time.Hour})
-	<-d.Changes() // it listens by now
+	<-d.Changes() // wait until the listener is connected
 	ids := make([]backend.PartID, n)
 	for i := range ids {
 		ids[i] = backend.PartID{Scope: backend.Session, Name: fmt.Sprint(i)}
 		commit(t, d, nil, &backend.Op{Time: at, Writes: []backend.Write{{ID: ids[i], Data: fmt.Append(nil, i)}}})
 	}
-	if _, err := d.Load(t.Context(), ids[0]); err != nil { // which prepares the statement
+	if _, err := d.Load(t.Context(), ids[0]); err != nil { // prepares the statement
 		t.Fatal(err)
 	}
 
@@ -74,7 +74,7 @@ func TestLoads(t *testing.T) {
 	}
 }
 
-// lockTable locks a table against everybody until it is unlocked.
+// lockTable locks a table exclusively until the returned function is called.
 func lockTable(t *testing.T, dsn, table string) (unlock func()) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
@@ -85,7 +85,7 @@ func lockTable(t *testing.T, dsn, table string) (unlock func()) {
 		t.Fatal(err)
 	}
 	return func() {
-		if err := conn.Close(context.Background()); err != nil { // it takes back what it has not committed
+		if err := conn.Close(context.Background()); err != nil { // rolls back
 			t.Error(err)
 		}
 	}

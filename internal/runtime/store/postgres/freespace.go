@@ -1,0 +1,71 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// freeSpace tracks whether the disk of the database is full. If there was no space for a decision,
+// there may be space for smaller ones, so calls are still tried; but the database is not ready
+// until it has space for such a decision.
+type freeSpace struct {
+	needed atomic.Int64 // size of the largest op that did not fit; 0: there was space
+	trial  sync.Mutex   // held during a trial
+}
+
+// overhead is the number of bytes that a decision may write besides its data.
+const overhead = 64 << 10
+
+// diskFull reports whether the server answered that its disk is full.
+func diskFull(err error) bool {
+	var p *pgconn.PgError
+	return definite(err) && errors.As(err, &p) && p.Code == "53100"
+}
+
+// noteFull notes that n bytes did not fit.
+func (r *freeSpace) noteFull(n int) {
+	for {
+		most := r.needed.Load()
+		if most >= int64(n) || r.needed.CompareAndSwap(most, int64(n)) {
+			return
+		}
+	}
+}
+
+// ready returns an error if there is still no space for what did not fit before. It writes the same
+// number of bytes into a new table and rolls back, which frees the space at once: in an existing
+// table, rows of a failed transaction would stay until a vacuum. If the user must not create
+// tables, ready returns nil, and the next decision finds out.
+func (r *freeSpace) ready(ctx context.Context, w *writer) error {
+	if r.needed.Load() == 0 {
+		return nil
+	}
+	r.trial.Lock()
+	defer r.trial.Unlock()
+	lacking := int(r.needed.Load())
+	if lacking == 0 {
+		return nil // another trial has succeeded
+	}
+	tx, err := w.pool.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	data := make([]byte, lacking+overhead)
+	_, _ = rand.Read(data) // random, since PostgreSQL would compress zeros
+	table := "petrigate_trial_" + w.name
+	if _, err = tx.Exec(ctx, "CREATE TABLE "+table+" (data bytea)"); err == nil {
+		_, err = tx.Exec(ctx, "INSERT INTO "+table+" VALUES ($1)", data)
+	}
+	var p *pgconn.PgError
+	if err != nil && !(errors.As(err, &p) && p.Code == "42501") {
+		return err
+	}
+	r.needed.CompareAndSwap(int64(lacking), 0)
+	return nil
+}
