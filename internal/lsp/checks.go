@@ -14,19 +14,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// The bounds of one check. What takes longer is not known, and said so.
+// Time limits of a check. A proof that takes longer is reported as unknown.
 const (
 	proofTime = 5 * time.Second
-	firstNews = 300 * time.Millisecond // then what is known before the proofs is shown
+	firstNews = 300 * time.Millisecond // after this time, the problems found before the proofs are shown
 )
 
-// A checker checks, in a goroutine of its own.
+// A checker runs the checks of a server, in its own goroutine.
 type checker struct {
 	*server
-	shown map[string][]string // the paths with diagnostics, by the main file of the policy
+	shown map[string][]string // paths with diagnostics, by the main file of the policy
 }
 
-// checkLoop checks what is stale whenever nobody has typed for a moment.
+// checkLoop checks the stale documents whenever the user pauses typing.
 func (s *server) checkLoop(ctx context.Context) {
 	c := &checker{server: s, shown: map[string][]string{}}
 	for s.quiet(ctx) {
@@ -37,7 +37,7 @@ func (s *server) checkLoop(ctx context.Context) {
 	}
 }
 
-// quiet waits for a change and for the pause after it; false: the server ends.
+// quiet waits for a change and for the pause after it. It returns false when the server ends.
 func (s *server) quiet(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
@@ -57,9 +57,9 @@ func (s *server) quiet(ctx context.Context) bool {
 	}
 }
 
-// check checks the policies of all stale documents, and takes away what was shown of
-// policies that no document belongs to any more. It returns the documents that are left
-// where it is outdated.
+// check checks the policies of all stale documents, and clears the diagnostics of policies that
+// no longer have an open document. If a change makes the check outdated, it returns the documents
+// that remain stale.
 func (c *checker) check(ctx context.Context, stale []string, open map[string]*document) (left []string) {
 	projects := c.projects(stale, open)
 	var mains []string
@@ -85,7 +85,8 @@ func (c *checker) check(ctx context.Context, stale []string, open map[string]*do
 	return nil
 }
 
-// projects finds the policies of the open documents, anew for the stale ones.
+// projects returns the policies of the open documents, by path. It reloads those of stale
+// documents.
 func (c *checker) projects(stale []string, open map[string]*document) map[string]*project {
 	all := map[string]*project{}
 	for path, d := range open {
@@ -104,7 +105,7 @@ func (c *checker) projects(stale []string, open map[string]*document) map[string
 	return all
 }
 
-// run checks one policy and shows what it finds; false: it is outdated.
+// run checks one policy and publishes the diagnostics. It returns false if the check is outdated.
 func (c *checker) run(ctx context.Context, p *project, open map[string]*document) (done bool) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -130,8 +131,8 @@ func (c *checker) run(ctx context.Context, p *project, open map[string]*document
 	return true
 }
 
-// problems is what check reports of a policy. early is told of what is known before
-// the proofs where these take long.
+// problems returns what the check command reports for a policy. If the proofs take long, it first
+// passes the problems found before them to early.
 func (c *checker) problems(ctx context.Context, p *project, early func(diag.List)) (diag.List, error) {
 	if p.broken {
 		return p.problems, nil
@@ -170,7 +171,8 @@ func (c *checker) problems(ctx context.Context, p *project, early func(diag.List
 	return slices.Concat(problems, v.Problems()), nil
 }
 
-// show sends what was found in each file of a policy, and takes away what is no longer.
+// show publishes the problems of each file of a policy, and clears diagnostics that no longer
+// apply.
 func (c *checker) show(p *project, problems diag.List, open map[string]*document) {
 	at := map[string]diag.List{}
 	for _, q := range problems {
@@ -191,7 +193,7 @@ func (c *checker) show(p *project, problems diag.List, open map[string]*document
 	sources := &sources{project: p, open: open, texts: map[string]*content{}}
 	for _, path := range slices.Compact(paths) {
 		if len(at[path]) == 0 && open[path] == nil && !slices.Contains(c.shown[p.main], path) {
-			continue // nothing was said of it
+			continue // nothing was published for it
 		}
 		c.publish(path, sources.diagnostics(at[path]), open)
 		if len(at[path]) > 0 {
@@ -201,7 +203,7 @@ func (c *checker) show(p *project, problems diag.List, open map[string]*document
 	c.shown[p.main] = shown
 }
 
-// takeAway takes away what was shown of files.
+// takeAway clears the diagnostics of files.
 func (c *checker) takeAway(paths []string, open map[string]*document) {
 	for _, path := range paths {
 		c.publish(path, nil, open)
@@ -219,10 +221,10 @@ func (c *checker) publish(path string, found []diagnostic, open map[string]*docu
 	_ = c.conn.Notify(context.Background(), "textDocument/publishDiagnostics", p)
 }
 
-// offeredLasts is for how long a running proxy is not asked again.
+// offeredLasts is the minimum time between requests to a running proxy.
 const offeredLasts = 10 * time.Second
 
-// ask asks the proxy that runs the policy for its tools, now and then.
+// ask fetches the tools from the proxy that runs the policy, unless it did so recently.
 func (c *checker) ask(p *project) {
 	if c.options.Running == nil || p.source.Config == nil || c.recorded() != nil || time.Since(c.offers(p.main).asked) < offeredLasts {
 		return
@@ -230,20 +232,20 @@ func (c *checker) ask(p *project) {
 	c.offer(p.main, offered{c.options.Running(p.source.Config), time.Now()})
 }
 
-// tell shows a message in the editor.
+// tell shows a warning in the editor.
 func (s *server) tell(message string) {
 	const warning = 2
 	_ = s.conn.Notify(context.Background(), "window/showMessage", map[string]any{"type": warning, "message": "petrigate: " + message})
 }
 
-// sources are the texts of files, read once.
+// sources caches the texts of files.
 type sources struct {
 	project *project
 	open    map[string]*document
 	texts   map[string]*content
 }
 
-// text returns the text of a file: that of the editor, or that on the disk.
+// text returns the text of a file: from the editor if it is open there, otherwise from the disk.
 func (s *sources) text(path string) *content {
 	if d := s.open[path]; d != nil {
 		return d.content
@@ -251,7 +253,7 @@ func (s *sources) text(path string) *content {
 	if s.texts[path] == nil {
 		src := []byte{}
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() <= maxDocument {
-			src, _ = os.ReadFile(path) // without it, places are the begin of the file
+			src, _ = os.ReadFile(path) // without it, all positions are the beginning of the file
 		}
 		s.texts[path] = newContent(string(src))
 	}

@@ -13,16 +13,16 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// maxItems bounds a list of completions; the editor asks again as the user types on.
+// maxItems bounds a list of completions; the editor asks again as the user continues typing.
 const maxItems = 300
 
-// completion offers the keywords and names that may stand at a place.
+// completion offers the keywords and names that can stand at a position.
 func (s *server) completion(d *document, p Position) any {
 	c := d.cursor(p)
 	before, end := words(c.line[:c.at])
 	list := completionList{Items: []completionItem{}}
 	if end < c.at && c.line[end] == '#' || len(before) > maxWords {
-		return list // a comment
+		return list // the position is in a comment
 	}
 	begun := word{from: c.at, to: c.at}
 	if n := len(before); n > 0 && before[n-1].to == c.at && before[n-1].kind != comma {
@@ -49,18 +49,18 @@ func (s *server) completion(d *document, p Position) any {
 	return list
 }
 
-// An offer is a list of completions in the making.
+// An offer collects the items of a completion list.
 type offer struct {
 	*server
 	*document
 	match *match
 	edit  Range
-	begun string // what the user has typed of the word
+	begun string // the part of the word before the cursor
 	items []completionItem
 	seen  map[string]bool
 }
 
-// add offers a text once, unless what is typed cannot become it.
+// add adds an item, unless its label is already in the list or does not contain the typed text.
 func (o *offer) add(order int, item completionItem) {
 	if o.seen == nil {
 		o.seen = map[string]bool{}
@@ -78,8 +78,8 @@ func (o *offer) add(order int, item completionItem) {
 	o.items = append(o.items, item)
 }
 
-// keyword offers a keyword. At the begin of a line it offers the forms of the statement
-// too, to fill in.
+// keyword offers a keyword. At the beginning of a line it also offers the forms of statements with
+// this keyword as snippets.
 func (o *offer) keyword(word string) {
 	doc := o.forms(word, o.match)
 	o.add(1, completionItem{Label: word, Kind: kindKeyword, Doc: &markup{"markdown", doc}})
@@ -94,15 +94,15 @@ func (o *offer) keyword(word string) {
 	}
 }
 
-// withoutBraces is a sentence of the table without its braces.
+// withoutBraces removes the braces from an explanation in the table of forms.
 func withoutBraces(says string) string { return strings.NewReplacer("{", "", "}", "").Replace(says) }
 
-// fillIn returns a form without what may be left out, for people and as a snippet.
+// fillIn returns a form without its optional parts, as a label and as a snippet.
 func fillIn(parts []part) (label, snippet string) {
 	stop := 0
 	var labels, snippets []string
 	for _, p := range parts {
-		for p.choice != nil { // the first sequence, or nothing
+		for p.choice != nil { // the first alternative, or nothing if the choice is optional
 			last := p.choice[len(p.choice)-1]
 			if len(last) == 0 || len(p.choice[0]) == 0 {
 				break
@@ -120,7 +120,7 @@ func fillIn(parts []part) (label, snippet string) {
 	return strings.Join(labels, " "), strings.Join(snippets, " ")
 }
 
-// kind tells operands apart for which different things are offered.
+// kind returns a key that is equal for operands with the same completions.
 func kind(c class) string {
 	switch c {
 	case oneCall, either:
@@ -131,7 +131,7 @@ func kind(c class) string {
 	return string(rune('A' + c))
 }
 
-// operand offers what may stand for an operand.
+// operand offers completions for an operand.
 func (o *offer) operand(name string) {
 	switch operands[name] {
 	case ofCalls, oneCall, either:
@@ -153,7 +153,7 @@ func (o *offer) operand(name string) {
 	}
 }
 
-// written is a name as rules write it.
+// written returns a name in the notation of rules, quoted if necessary.
 func (o *offer) written(name string) string {
 	if name != "" && !strings.ContainsAny(name, " \t\"#,") && utf8.ValidString(name) && !strings.HasPrefix(o.begun, `"`) {
 		return name
@@ -162,7 +162,7 @@ func (o *offer) written(name string) string {
 	return string(text)
 }
 
-// names offers the names that the policy knows, then those of tools.
+// names offers the names in the rules of the policy, then the names of tools.
 func (o *offer) names(labels bool, write func(string) string) {
 	for _, w := range o.rulesOf(o.document) {
 		if labels {
@@ -181,7 +181,7 @@ func (o *offer) names(labels bool, write func(string) string) {
 	}
 }
 
-// targets offers tools, and behind the dot the fields of their arguments.
+// targets offers tools, and after a dot the arguments of the tool.
 func (o *offer) targets() {
 	tool, _, dotted := strings.Cut(o.begun, ".")
 	if !dotted {
@@ -204,7 +204,7 @@ func (o *offer) targets() {
 	}
 }
 
-// fields offers the arguments of the tools that the line speaks of.
+// fields offers the arguments of the tools that the line mentions.
 func (o *offer) fields() {
 	for _, t := range o.toolNames(o.document) {
 		for _, field := range t.fields {
@@ -233,14 +233,13 @@ func (o *offer) nets() {
 	}
 }
 
-// A toolName is a name of a tool.
+// A toolName is the name of a tool, with a description of its source.
 type toolName struct {
 	name, is string
-	fields   []string // of its arguments
+	fields   []string // names of its arguments
 }
 
-// toolNames returns the names of the tools that the policy of a document has, as far as
-// the last check knew them.
+// toolNames returns the tools known for the policy of a document as of its last check.
 func (s *server) toolNames(d *document) []toolName {
 	p := s.project(d.path)
 	set, is := check.ToolSet{}, "a tool of the running proxy"
@@ -259,7 +258,7 @@ func (s *server) toolNames(d *document) []toolName {
 	return all
 }
 
-// fieldsOf lists the arguments in the schemas of a tool.
+// fieldsOf returns the arguments in the schemas of a tool.
 func fieldsOf(schemas []policy.Schema) []string {
 	var fields []string
 	for _, s := range schemas {

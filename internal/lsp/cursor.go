@@ -1,15 +1,15 @@
 package lsp
 
-// A cursor is a place in a line of rules.
+// A cursor is a position in a line of rules.
 type cursor struct {
-	line   string // of rules, with its end
-	begin  int    // of the line in the text
-	at     int    // in the line
+	line   string // text of the line
+	begin  int    // byte offset of the line in the text
+	at     int    // byte offset of the cursor in the line
 	words  []word
-	number int // of the line, from 0
+	number int // line number, counted from 0
 }
 
-// maxWords bounds the lines that are looked at: nobody writes longer ones by hand.
+// maxWords bounds the words of a line; lines written by hand are shorter.
 const maxWords = 2000
 
 func (d *document) cursor(p Position) cursor {

@@ -13,10 +13,10 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// maxRelated bounds the places that one diagnostic refers to.
+// maxRelated bounds the related locations of one diagnostic.
 const maxRelated = 10
 
-// diagnostics returns the problems of a file as the editor shows them.
+// diagnostics converts the problems of a file to diagnostics of the protocol.
 func (s *sources) diagnostics(problems diag.List) []diagnostic {
 	var all []diagnostic
 	for _, p := range problems {
@@ -46,7 +46,7 @@ func severity(s diag.Severity) int {
 	}
 }
 
-// said is all that is known of a problem.
+// said returns the full message of a problem: net, text, detail and hint.
 func said(p diag.Problem) string {
 	var b strings.Builder
 	if p.Net != "" {
@@ -62,7 +62,7 @@ func said(p diag.Problem) string {
 	return b.String()
 }
 
-// shortened is a message with the paths of the policy as they are seen from its folder.
+// shortened makes the paths in a message relative to the directory of the policy.
 func (s *sources) shortened(message string) string {
 	dir := filepath.Dir(s.project.main)
 	if !filepath.IsAbs(dir) || dir == filepath.Dir(dir) {
@@ -73,7 +73,8 @@ func (s *sources) shortened(message string) string {
 
 var cited = regexp.MustCompile(`[^\s()"]+:\d+`)
 
-// related are the places in files of the policy that a message cites, but for its own.
+// related returns the locations in files of the policy that a message cites, except for its own
+// location.
 func (s *sources) related(message, path string, line int) []related {
 	var all []related
 	seen := map[string]bool{path + ":" + strconv.Itoa(line): true}
@@ -100,8 +101,8 @@ func (s *sources) uri(path string) string {
 	return uriOf(path)
 }
 
-// extent returns the bytes that a problem is about: what its carets show, the word
-// there, or the whole line. A problem of a whole file is about its first line.
+// extent returns the byte range that a problem marks: the range of its carets, the word at its
+// position, or the whole line. A problem that concerns a whole file marks its first line.
 func extent(t *content, p diag.Problem) (from, to int) {
 	if p.Line < 1 {
 		return 0, len(t.rowText(0)) + t.rows[0]
@@ -113,20 +114,20 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	row := t.src[from:to]
 	indent := len(row) - len(strings.TrimLeft(row, " \t"))
 	switch width := carets(p.Excerpt); {
-	case p.Column < 1: // the line, without its indent
+	case p.Column < 1: // the line without its indentation
 		from += indent
 	case width > 1:
 		to = after(t.src, from, to, width)
-	case width == 1 || filepath.Ext(p.File) != ".rules": // a place; a word shows it better
+	case width == 1 || filepath.Ext(p.File) != ".rules": // a position: mark the word there
 		to = max(min(bareEnd(t.src[:to], from), to), after(t.src, from, to, 1))
-	case strings.Contains(row, "#"): // a statement, without its comment
+	case strings.Contains(row, "#"): // the statement without its comment
 		_, comment := words(row)
 		to = from + len(strings.TrimRight(row[:comment], " \t"))
 	}
 	return from, max(from, to)
 }
 
-// after returns the byte that is some characters after another, within a bound.
+// after returns the offset that is a number of characters after from, but at most bound.
 func after(s string, from, bound, characters int) int {
 	for ; characters > 0 && from < bound; characters-- {
 		_, size := utf8.DecodeRuneInString(s[from:bound])
@@ -135,7 +136,7 @@ func after(s string, from, bound, characters int) int {
 	return from
 }
 
-// carets counts those below the line of an excerpt.
+// carets counts the carets below the line of an excerpt.
 func carets(excerpt string) int {
 	_, below, ok := strings.Cut(strings.TrimRight(excerpt, "\n"), "\n")
 	if !ok {
@@ -150,7 +151,7 @@ var (
 	inText = regexp.MustCompile(`^"?[^\s"]*"?$`)
 )
 
-// replacement is what a hint proposes to write in place of a word.
+// replacement returns the replacement for a word that a hint suggests.
 func replacement(hint, word string) (string, bool) {
 	m := asked.FindStringSubmatch(hint)
 	var write string

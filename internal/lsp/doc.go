@@ -1,16 +1,20 @@
-// Package lsp serves the Language Server Protocol for the policies of petrigate:
+// Package lsp implements a server of the Language Server Protocol 3.17 for petrigate's policies:
 // files of rules, nets and configurations.
 //
-// [Serve] answers one editor over two streams. It reports what "check" reports as
-// the user types, says what a statement means under the cursor, completes keywords
-// and names, formats, and lists statements. A text that is open in the editor stands
-// for the file on the disk. Which policy a file belongs to is decided by the nearest
-// petrigate.yaml above it that lists it; a file that none lists is a policy of its own.
+// [Serve] serves one editor over two streams. It publishes the problems that the check command
+// reports as the user types, explains the statement under the cursor, completes keywords and names,
+// formats, and lists statements. The text of an open document takes precedence over the file on the
+// disk. A file belongs to the nearest petrigate.yaml in a parent directory that lists it; a file
+// that none of them lists is a policy of its own.
 //
-// Requests are answered in their order and need a parse at most. Checks run beside
-// them, one at a time: a change ends the one that runs, and begins the next when
-// nobody has typed for a moment.
+// Requests are answered in order and need at most a parse. Checks run concurrently with them, one
+// at a time, in the goroutine of checkLoop: a change cancels the running check, and the next one
+// starts when the user pauses typing. Requests and checks share only a state, which its mutex
+// guards; documents and projects are immutable once they are in it. A frames value guards its
+// output with a mutex of its own.
 //
-// What a keyword means and where it may stand is in one table, forms.go: completion,
-// hover and the sentences about statements come from it.
+// The explanation and the grammar of every statement are in a single table in forms.go, which
+// completion, hover and the explanations of statements use. A grammar is that table in compiled
+// form; match fits it to the words of a line. A content converts between byte offsets, lines and
+// columns of rules, and the UTF-16 positions of the protocol.
 package lsp

@@ -7,37 +7,36 @@ import (
 	"unicode/utf8"
 )
 
-// A Position is a place in a text as the protocol counts: lines from 0, and characters
-// of UTF-16 from 0.
+// A Position is a position of the protocol in a text: line and UTF-16 code unit, both counted from
+// 0.
 type Position struct {
 	Line      int `json:"line"`
 	Character int `json:"character"`
 }
 
-// A Range is what lies between two positions.
+// A Range is the text between two positions.
 type Range struct {
 	Start Position `json:"start"`
 	End   Position `json:"end"`
 }
 
-// A content is the text of a document, with the places of its lines in bytes. The protocol ends lines
-// at LF, CR LF and CR; rules and YAML at LF. So what is known of the one is converted by
-// way of the byte.
+// A content is the text of a document with the byte offsets of its lines. In the protocol, lines
+// end at LF, CR LF or CR; in rules and YAML, at LF only. Positions are converted between the two by
+// way of byte offsets.
 type content struct {
 	src   string
-	lines []int // where the lines of the protocol begin
-	rows  []int // where the lines of rules begin
+	lines []int // offsets of the protocol's lines
+	rows  []int // offsets of the lines of rules
 }
 
-// The bounds of a text that is looked at. That of a document is the one that a
-// configuration has on the disk; nobody writes longer lines by hand, and reading one
-// takes time by the square of its length.
+// Limits on the texts that are processed. maxDocument is also the limit for a configuration on the
+// disk. Lines written by hand are shorter than maxLine, and parsing a line takes quadratic time.
 const (
 	maxDocument = 4 << 20
 	maxLine     = 16 << 10
 )
 
-// tooLarge says why a text is not looked at; empty: it is.
+// tooLarge returns the reason why a text is not processed, or "" if it is.
 func (t *content) tooLarge() string {
 	if len(t.src) > maxDocument {
 		return fmt.Sprintf("the text is over %d MiB and is not checked", maxDocument>>20)
@@ -63,7 +62,7 @@ func newContent(src string) *content {
 	return t
 }
 
-// line returns what stands on a line of the protocol, without its end.
+// line returns the text of a line of the protocol, without its line ending.
 func (t *content) line(n int) string {
 	end := len(t.src)
 	if n+1 < len(t.lines) {
@@ -72,8 +71,9 @@ func (t *content) line(n int) string {
 	return strings.TrimRight(t.src[t.lines[n]:end], "\r\n")
 }
 
-// offset returns the byte at a position. A position beyond its line is the end of the
-// line, one inside of a character is its begin, one beyond the text its end.
+// offset returns the byte offset of a position. A position after the end of its line yields the end
+// of the line, one within a character the beginning of the character, and one after the text its
+// end.
 func (t *content) offset(p Position) int {
 	switch {
 	case p.Line < 0:
@@ -90,7 +90,7 @@ func (t *content) offset(p Position) int {
 	return t.lines[p.Line] + len(line)
 }
 
-// position returns the position of a byte.
+// position returns the position of a byte offset.
 func (t *content) position(offset int) Position {
 	offset = min(max(offset, 0), len(t.src))
 	n := sort.SearchInts(t.lines, offset+1) - 1
@@ -105,13 +105,13 @@ func (t *content) position(offset int) Position {
 	return p
 }
 
-// row returns the line of rules, counted from 0, at a byte, and where it begins.
+// row returns the line of rules, counted from 0, at a byte offset, and the offset where it begins.
 func (t *content) row(offset int) (n, begin int) {
 	n = max(sort.SearchInts(t.rows, offset+1)-1, 0)
 	return n, t.rows[n]
 }
 
-// rowText returns a line of rules, counted from 0, without its end.
+// rowText returns the text of a line of rules, counted from 0, without its line ending.
 func (t *content) rowText(n int) string {
 	end := len(t.src)
 	if n+1 < len(t.rows) {
@@ -120,9 +120,9 @@ func (t *content) rowText(n int) string {
 	return strings.TrimSuffix(t.src[t.rows[n]:max(end, t.rows[n])], "\r")
 }
 
-// place returns the byte at a line and a column of rules, both counted from 1, columns
-// in characters. What lies beyond is the end of the line, before white
-// space, or of the text.
+// place returns the byte offset of a line and a column of rules, both counted from 1, with columns
+// in characters. A position after the end yields the end of the line without trailing white space,
+// or the end of the text.
 func (t *content) place(line, column int) int {
 	switch {
 	case line < 1:
@@ -139,10 +139,10 @@ func (t *content) place(line, column int) int {
 	return at + len(row)
 }
 
-// span returns the range between two bytes.
+// span returns the range between two byte offsets.
 func (t *content) span(from, to int) Range { return Range{t.position(from), t.position(max(from, to))} }
 
-// utf16Len counts the units of a character in UTF-16.
+// utf16Len returns the number of UTF-16 code units of a character.
 func utf16Len(r rune) int {
 	if r != utf8.RuneError && r > 0xffff {
 		return 2

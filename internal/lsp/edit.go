@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// formatting returns the edit that makes a document what fmt prints; none where the
-// document has mistakes, which its diagnostics show.
+// formatting returns the edit that turns a document into the output of the fmt command, or nil if
+// the document has syntax errors, which its diagnostics show.
 func (s *server) formatting(d *document, _ Position) any {
 	out, err := rules.Format([]byte(d.src))
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *server) formatting(d *document, _ Position) any {
 	return []textEdit{{d.span(from, to), write}}
 }
 
-// changed returns the lines of a text that differ, and what stands there in another.
+// changed returns the range of lines that differ between two texts, and the replacement for it.
 func changed(was, is string) (from, to int, write string) {
 	n := 0
 	for n < min(len(was), len(is)) && was[n] == is[n] {
@@ -45,7 +45,7 @@ func changed(was, is string) (from, to int, write string) {
 	return from, len(was) - m, is[from : len(is)-m]
 }
 
-// symbols lists the statements of a document.
+// symbols returns the statements of a document.
 func (s *server) symbols(d *document, _ Position) any {
 	f, _ := rules.Parse(d.path, []byte(d.src))
 	all := []documentSymbol{}
@@ -64,7 +64,7 @@ func (s *server) symbols(d *document, _ Position) any {
 	return all
 }
 
-// definition leads from a name to the maps that give it.
+// definition returns the locations of the maps that define the name at a position.
 func (s *server) definition(d *document, p Position) any {
 	c := d.cursor(p)
 	at := c.word()
@@ -92,7 +92,7 @@ func (s *server) definition(d *document, p Position) any {
 	return all
 }
 
-// codeActions offers what the hints of diagnostics propose.
+// codeActions returns the replacements that the hints of diagnostics suggest.
 func codeActions(params json.RawMessage) (any, error) {
 	var p codeActionParams
 	if err := json.Unmarshal(params, &p); err != nil {

@@ -7,15 +7,15 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A form is one way to write a statement, and what a statement of this form says.
+// A form is one way to write a statement, with an explanation of its meaning.
 //
-// In a form, lower-case words are keywords and capitals are operands (see operands);
-// [ ] encloses what may be left out, ( | ) one of several, and <name> is a clause. In
-// the sentence, {A} is what stands for A.
+// In a form, lower-case words are keywords and upper-case words are operands (see operands). [ ]
+// encloses an optional part, ( | ) alternatives, and <name> is a clause. In the explanation, {A}
+// stands for the operand A.
 type form struct{ form, says string }
 
-// forms are all statements. Of several that fit, the first is the one. A new statement
-// is a line here; a keyword in it is completed and explained by that.
+// forms is the table of all statements. If several forms fit a line, the first one counts. A new
+// statement is a new entry here; completion and hover then know its keywords.
 var forms = []form{
 	{"[<shadow>] require human-approval [<via>] before B [<after> [<until>]] [<unless>] [<because>]", "A person is asked before each call of {B}."},
 	{"[<shadow>] require N human-approvals [<via>] before B [<after> [<until>]] [<unless>] [<because>]", "{N} different people must approve each call of {B}."},
@@ -74,14 +74,13 @@ var forms = []form{
 	{"prove exclusive PLACES", "A claim: no two of the places {PLACES} are marked at once."},
 }
 
-// channels are the channels of approvals as a choice.
+// channels is the choice of approval channels, in the notation of forms.
 var channels = "(" + strings.Join(channel.Names(nil), " | ") + ")"
 
-// timeSpans are the keywords of the spans of time as a choice.
+// timeSpans is the choice of time spans, in the notation of forms.
 var timeSpans = "(" + strings.Join(rules.TimeSpans(), " | ") + ")"
 
-// clauses are parts of several forms. What they say follows the sentence of the
-// statement.
+// clauses are parts shared by several forms. Their explanations follow that of the statement.
 var clauses = map[string]form{
 	"shadow":  {"shadow", "In shadow: it records what it would have refused, and refuses nothing."},
 	"via":     {"via " + channels + "", "Only the channel {via} may ask."},
@@ -96,10 +95,10 @@ var clauses = map[string]form{
 	"because": {"because WHY", "Its refusals and questions begin with these words: {WHY}"},
 }
 
-// noCalls are words that are no names of calls unless they are quoted.
+// noCalls are words that are names of calls only if they are quoted.
 var noCalls = []string{"human-approval", "human-approvals"}
 
-// operands say what may stand for the capitals of forms.
+// operands maps the operands of forms to their classes.
 var operands = map[string]class{
 	"A": ofCalls, "B": ofCalls, "F": ofCalls, "X": ofCalls, "S": ofCalls, "U": ofCalls, "C": oneCall,
 	"EITHER": either, "K": key, "M": field,
@@ -108,19 +107,19 @@ var operands = map[string]class{
 	"NET": net, "FILE": file, "PLACES": places,
 }
 
-// A class is a kind of operand.
+// A class is the syntax of an operand.
 type class uint8
 
 const (
-	ofCalls    class = iota // names of calls: tools, labels, actions, patterns over them
-	oneCall                 // one name of calls
-	either                  // names of calls with "or" between them
-	key                     // fields with commas between them, each as one of another call
-	field                   // a part of the arguments, or of a result
+	ofCalls    class = iota // one or more names of calls: tools, labels, actions, patterns over them
+	oneCall                 // a single name of calls
+	either                  // names of calls separated by "or"
+	key                     // fields separated by commas, each with an optional "as" and the field of the other call
+	field                   // a field of the arguments or of a result
 	count                   // a number
 	target                  // a tool and a field of its arguments
-	tool                    // one tool
-	label                   // the name that a map gives
+	tool                    // a single tool
+	label                   // the name that a map assigns
 	command                 // words up to "as"
 	pattern                 // a word or a /regex/
 	quotedText              // a JSON string

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// samples are operands that fit.
+// samples are valid operands.
 var samples = map[string]string{
 	"A": "backup, copy", "B": `delete, "drop table"`, "C": "test", "U": "safe, other", "F": "fetch", "X": "review, look", "S": "edit, write",
 	"EITHER": "backup or copy or move", "K": `src as path, $.a["b,c"], "args.x"`, "M": "amount", "N": "3", "T": "sh, bash.command", "TOOL": "pay, charge", "L": "risky",
@@ -43,8 +43,8 @@ func expand(parts []part) []string {
 	return all
 }
 
-// TestFormsAreRules: what the table says can be written is what package rules reads,
-// and the table finds its own form again.
+// TestFormsAreRules checks that package rules parses every form in the table, and that the table
+// finds the same form again.
 func TestFormsAreRules(t *testing.T) {
 	g := newGrammar()
 	for i := range g.forms {
@@ -55,7 +55,7 @@ func TestFormsAreRules(t *testing.T) {
 		}
 		for _, line := range lines {
 			if strings.Contains(line, " each ") || strings.HasPrefix(line, "prove at-most") || strings.HasPrefix(strings.TrimPrefix(line, "shadow "), "limit") && !strings.Contains(line, " per test") && !strings.Contains(line, "successful") {
-				line = strings.Replace(line, "src as path", "path", 1) // there is no other call
+				line = strings.Replace(line, "src as path", "path", 1) // the statement has only one call
 			}
 			src := line + "\n"
 			if strings.HasPrefix(line, "example") {
@@ -73,7 +73,7 @@ func TestFormsAreRules(t *testing.T) {
 			if says := m.sentence(func(s string) string { return s }); says == "" || strings.Contains(strings.ReplaceAll(says, samples["OBJECT"], ""), "{") {
 				t.Errorf("%s: %s", line, says)
 			}
-			for at := range words { // every word is what may stand there
+			for at := range words { // every word is a valid part of the form
 				before := g.hold(words[:at])
 				if !slices.ContainsFunc(before.next, func(p part) bool { return p.keyword == words[at].text || p.operand != "" }) && words[at].kind != comma && operands[m.roles[at].operand] != command {
 					t.Errorf("%s: %q is not expected", line, words[at].text)
@@ -83,8 +83,8 @@ func TestFormsAreRules(t *testing.T) {
 	}
 }
 
-// TestRulesHaveForms: every statement of the documentation, the examples and the tests
-// of package rules has a form, that is, a hover.
+// TestRulesHaveForms checks that every statement in the documentation, the examples and the tests
+// of package rules has a form, and thus a hover.
 func TestRulesHaveForms(t *testing.T) {
 	g := newGrammar()
 	var files []string
@@ -105,7 +105,7 @@ func TestRulesHaveForms(t *testing.T) {
 			line := strings.TrimPrefix(lines.Text(), "//\t")
 			parsed, errs := rules.Parse("x", []byte(line))
 			if len(errs) > 0 || len(parsed.Statements) == 0 || strings.Contains(line, "---") ||
-				strings.Contains(line, "until human-approval") { // which is refused when it is compiled
+				strings.Contains(line, "until human-approval") { // refused at compile time
 				continue
 			}
 			seen++
@@ -121,7 +121,7 @@ func TestRulesHaveForms(t *testing.T) {
 	}
 }
 
-// TestFormsKnowKeywords finds keywords of the parser that the table lacks.
+// TestFormsKnowKeywords finds keywords of the parser that are missing in the table.
 func TestFormsKnowKeywords(t *testing.T) {
 	known := newGrammar().keywords
 	files, err := filepath.Glob("../../rules/*.go")
@@ -161,7 +161,7 @@ func TestFormsKnowKeywords(t *testing.T) {
 	}
 }
 
-// TestRulesPageHasKeywords: there is no keyword that the pages about rules and claims lack.
+// TestRulesPageHasKeywords finds keywords that are missing in the pages about rules and claims.
 func TestRulesPageHasKeywords(t *testing.T) {
 	var text strings.Builder
 	for _, page := range []string{"rules", "verification"} {

@@ -13,19 +13,18 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// The bounds of one message.
+// Limits for one message, in bytes.
 const (
 	maxMessage = 32 << 20
 	maxHeader  = 8 << 10
 )
 
-// frames reads and writes JSON-RPC messages with the headers of the base protocol.
-// It implements [jsonrpc2.ObjectStream]. A message that is no JSON-RPC is answered
-// and left out; a header that cannot be understood ends the stream, because nobody
-// knows where the next message begins.
+// frames reads and writes JSON-RPC messages with the headers of the base protocol. It implements
+// [jsonrpc2.ObjectStream]. A message that is not valid JSON-RPC is answered with an error and
+// skipped. An invalid header ends the stream, since the beginning of the next message is unknown.
 type frames struct {
 	in  *bufio.Reader
-	end io.Closer // of the input; may be nil
+	end io.Closer // closes the input; may be nil
 
 	mu  sync.Mutex
 	out io.Writer
@@ -37,7 +36,7 @@ func newFrames(in io.Reader, out io.Writer) *frames {
 	return f
 }
 
-// ReadObject reads the next message that is one.
+// ReadObject reads the next valid message.
 func (f *frames) ReadObject(v any) error {
 	for {
 		body, err := readFrame(f.in)
@@ -53,8 +52,8 @@ func (f *frames) ReadObject(v any) error {
 	}
 }
 
-// refuse answers a message that cannot be read. It has no identifier that could be
-// trusted.
+// refuse answers an invalid message with an error. The identifier is null, since that of the
+// message cannot be trusted.
 func (f *frames) refuse(body []byte, why error) error {
 	code := jsonrpc2.CodeInvalidRequest
 	if !json.Valid(body) {
@@ -68,7 +67,7 @@ func (f *frames) refuse(body []byte, why error) error {
 	return f.WriteObject(answer{Version: "2.0", Error: jsonrpc2.Error{Code: int64(code), Message: why.Error()}})
 }
 
-// WriteObject writes one message.
+// WriteObject writes one message. It is safe for concurrent use.
 func (f *frames) WriteObject(v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -80,7 +79,7 @@ func (f *frames) WriteObject(v any) error {
 	return err
 }
 
-// Close closes the input, so that nobody waits for it.
+// Close closes the input, which unblocks a pending read.
 func (f *frames) Close() error {
 	if f.end == nil {
 		return nil
@@ -88,7 +87,7 @@ func (f *frames) Close() error {
 	return f.end.Close()
 }
 
-// readFrame reads the headers and the body of one message.
+// readFrame reads the headers and the body of a message.
 func readFrame(r *bufio.Reader) ([]byte, error) {
 	length := -1
 	for read := 0; ; {
@@ -114,14 +113,14 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	if length < 0 {
 		return nil, errors.New("a message without a Content-Length")
 	}
-	var body strings.Builder // grows with what arrives, not with what is announced
+	var body strings.Builder // grows with the data received, not with the announced length
 	if n, err := io.CopyN(&body, r, int64(length)); err != nil {
 		return nil, fmt.Errorf("a message ends after %d of %d bytes: %w", n, length, io.ErrUnexpectedEOF)
 	}
 	return []byte(body.String()), nil
 }
 
-// readLine reads one line of headers, without its end.
+// readLine reads a header line, without its line ending.
 func readLine(r *bufio.Reader, limit int) (string, error) {
 	var line []byte
 	for {

@@ -40,7 +40,8 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// FuzzFrames: what is read is what was written, and nothing else panics or grows.
+// FuzzFrames checks that frames reads what it has written, and that other input neither panics nor
+// uses much memory.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte(frame("{}")))
 	f.Add([]byte("Content-Length: 99999999\r\n\r\n{}"))

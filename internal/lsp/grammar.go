@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// A grammar is the table of forms, ready to be held against lines.
+// A grammar is the compiled table of forms.
 type grammar struct {
 	forms    []compiled
 	keywords []string // sorted
 }
 
-// A compiled is a form with its parts.
+// A compiled is a form parsed into its parts.
 type compiled struct {
 	form
 	parts []part
@@ -21,8 +21,8 @@ type compiled struct {
 type part struct {
 	keyword string
 	operand string
-	choice  [][]part // of sequences; one may be empty
-	clause  string   // the name of the clause that the one sequence is
+	choice  [][]part // alternative sequences; one of them may be empty
+	clause  string   // name of the clause, if the part is one
 }
 
 func newGrammar() *grammar {
@@ -36,7 +36,7 @@ func newGrammar() *grammar {
 	return g
 }
 
-// parse reads the notation of forms.
+// parse parses the notation of forms.
 func (g *grammar) parse(notation string) []part {
 	for _, sign := range []string{"[", "]", "(", ")", "|"} {
 		notation = strings.ReplaceAll(notation, sign, " "+sign+" ")
@@ -46,7 +46,7 @@ func (g *grammar) parse(notation string) []part {
 	return choice[0]
 }
 
-// alternatives reads sequences up to a closing sign, which it takes.
+// alternatives parses sequences up to and including a closing bracket.
 func (g *grammar) alternatives(signs *[]string) [][]part {
 	all := [][]part{nil}
 	for len(*signs) > 0 {
@@ -76,25 +76,25 @@ func (g *grammar) alternatives(signs *[]string) [][]part {
 
 func isOperand(sign string) bool { return sign[0] >= 'A' && sign[0] <= 'Z' }
 
-// A match is what holding forms against a line has found.
+// A match is the result of matching the forms against a line.
 type match struct {
 	words []word
 
-	form     *compiled         // that fits the whole line; nil: none
-	operands map[string]string // what stands for them, as written, and for clauses
-	said     []string          // the names of the clauses in the line
-	roles    []part            // of the words
-	next     []part            // what may follow the words, keywords and operands
-	starts   []*compiled       // the forms to which all the words may belong
+	form     *compiled         // form that matches the whole line; nil: none
+	operands map[string]string // operands and clauses of that form, as written
+	said     []string          // names of the clauses in the line
+	roles    []part            // part of the form for each word
+	next     []part            // keywords and operands that can follow the words
+	starts   []*compiled       // forms with a prefix that matches all words
 }
 
-// hold holds the forms against the words of a line.
+// hold matches all forms against the words of a line.
 func (g *grammar) hold(line []word) *match {
 	m := &match{words: line, operands: map[string]string{}, roles: make([]part, len(line))}
 	for i := range g.forms {
 		f := &g.forms[i]
 		known, reached := len(m.next), false
-		m.run(f.parts, 0, func(at int) bool { // looks at every way, for what may follow
+		m.run(f.parts, 0, func(at int) bool { // visits every alternative, to collect next
 			reached = reached || at == len(line)
 			return false
 		})
@@ -109,8 +109,8 @@ func (g *grammar) hold(line []word) *match {
 	return m
 }
 
-// run holds parts against the words from at on, and what follows by then. It returns
-// true at the first way in which all fits.
+// run matches parts against the words from index at on, then calls then with the index of the next
+// word. It backtracks until then returns true, and reports whether it did.
 func (m *match) run(parts []part, at int, then func(at int) bool) bool {
 	if len(parts) == 0 {
 		return then(at)
@@ -128,7 +128,7 @@ func (m *match) run(parts []part, at int, then func(at int) bool) bool {
 	return m.operand(p, at, rest)
 }
 
-// oneOf tries the sequences of a choice, and records a clause that fits.
+// oneOf tries the sequences of a choice, and records a matching clause.
 func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
 		fits := m.run(parts, at, func(end int) bool {
@@ -137,7 +137,7 @@ func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 			}
 			if p.clause != "" {
 				m.said = append(m.said, p.clause)
-				m.operands[p.clause] = m.written(at+1, end) // without its keyword
+				m.operands[p.clause] = m.written(at+1, end) // without the clause's keyword
 			}
 			return true
 		})
@@ -148,7 +148,7 @@ func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	return false
 }
 
-// as goes on after the words from at to end, which are p.
+// as assigns the words from at up to end to p, if rest matches the words after them.
 func (m *match) as(p part, at, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
@@ -162,7 +162,7 @@ func (m *match) as(p part, at, end int, rest func(int) bool) bool {
 	return true
 }
 
-// written joins words as they are written.
+// written returns the text of the words from at up to end.
 func (m *match) written(at, end int) string {
 	var b strings.Builder
 	for i := at; i < end; i++ {
@@ -174,7 +174,7 @@ func (m *match) written(at, end int) string {
 	return b.String()
 }
 
-// operand takes the words that may be the operand.
+// operand matches the words that can be the operand.
 func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	w := m.words[at]
 	if w.kind == bare && slices.Contains(noCalls, w.text) {
@@ -212,7 +212,7 @@ func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	return one(w.kind == bare || w.kind == quoted)
 }
 
-// target parses tools with commas between them; the last one has the field.
+// target matches tools separated by commas; the last one has the field.
 func (m *match) target(p part, at int, rest func(int) bool) bool {
 	last := at
 	for last+1 < len(m.words) && m.words[last+1].kind == comma {
@@ -225,7 +225,7 @@ func (m *match) target(p part, at int, rest func(int) bool) bool {
 	return m.words[last].kind == bare && strings.Contains(m.words[last].text, ".") && m.as(p, at, last+1, rest)
 }
 
-// list takes names with commas between them.
+// list matches names separated by commas.
 func (m *match) list(p part, at int, rest func(int) bool) bool {
 	for end := at; ; end += 2 {
 		switch {
@@ -240,7 +240,7 @@ func (m *match) list(p part, at int, rest func(int) bool) bool {
 	}
 }
 
-// either takes two names or more with "or" between them.
+// either matches two or more names separated by "or".
 func (m *match) either(p part, at int, rest func(int) bool) bool {
 	for end := at; ; end += 2 {
 		switch {
@@ -256,7 +256,7 @@ func (m *match) either(p part, at int, rest func(int) bool) bool {
 	}
 }
 
-// key takes fields with commas between them; "as" names two.
+// key matches fields separated by commas; "as" joins a pair of fields.
 func (m *match) key(p part, at int, rest func(int) bool) bool {
 	for end := at; ; end++ {
 		if end == len(m.words) {
@@ -275,7 +275,7 @@ func (m *match) key(p part, at int, rest func(int) bool) bool {
 	}
 }
 
-// sentence says what the statement means; empty: it has no form.
+// sentence returns the explanation of the statement, or "" if no form matches.
 func (m *match) sentence(quote func(string) string) string {
 	if m.form == nil {
 		return ""

@@ -13,14 +13,14 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// The bounds of a hover.
+// Limits on the length of a hover.
 const (
 	maxForms    = 6
 	maxMentions = 8
 )
 
-// hover says what stands at a place: of the first word of a statement what the
-// statement means, of other keywords their form, of names what rules say of them.
+// hover explains the word at a position: for the first word of a statement the statement's meaning,
+// for another keyword its form, and for a name the rules that mention it.
 func (s *server) hover(d *document, p Position) any {
 	c := d.cursor(p)
 	at := c.word()
@@ -46,8 +46,8 @@ func (s *server) hover(d *document, p Position) any {
 	return hover{markup{"markdown", value}, d.span(c.begin+w.from, c.begin+w.to)}
 }
 
-// role is what the word is in its statement. Where no form fits, a word that is a
-// keyword somewhere is one.
+// role returns the part of the statement that a word is. If no form matches, a word is a keyword if
+// it is one in any form.
 func (m *match) role(at int, g *grammar) part {
 	if m.form != nil && !m.words[at].is("or") && !m.words[at].is("as") {
 		return m.roles[at]
@@ -61,12 +61,12 @@ func (m *match) role(at int, g *grammar) part {
 	return part{operand: "A"}
 }
 
-// names reports whether such operands are names of calls.
+// names reports whether operands of the class are names of calls.
 func (c class) names() bool {
 	return slices.Contains([]class{ofCalls, oneCall, either, label, tool, target}, c)
 }
 
-// nameIn returns the name of calls in a word; of a target it is the tool.
+// nameIn returns the name of calls in a word; in a target, that is the tool.
 func nameIn(w word, role part) string {
 	if operands[role.operand] != target {
 		return w.name()
@@ -84,7 +84,7 @@ func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n---\n\n")
 }
 
-// code shows a text of the user's as code.
+// code formats a text of the user as inline code in Markdown.
 func code(s string) string {
 	s = text.Escape(s)
 	fence := "`"
@@ -97,7 +97,7 @@ func code(s string) string {
 	return fence + s + fence
 }
 
-// meaning says what a statement means, and what it compiles to.
+// meaning explains a statement and names the nets that it compiles to.
 func meaning(line string, m *match) string {
 	says := m.sentence(code)
 	if says == "" {
@@ -113,7 +113,7 @@ func meaning(line string, m *match) string {
 	return says
 }
 
-// netsOf compiles one line.
+// netsOf compiles a single line.
 func netsOf(line string) []policy.Net {
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: line}}})
 	if err != nil {
@@ -122,8 +122,8 @@ func netsOf(line string) []policy.Net {
 	return result.Nets
 }
 
-// forms shows how statements with a keyword are written: the form of the line, those
-// that the line may still have, or else all.
+// forms returns the forms with a keyword: the form of the line, or those that the line can still
+// become, or all of them.
 func (s *server) forms(keyword string, m *match) string {
 	var lines []string
 	for _, among := range [][]*compiled{{m.form}, m.starts, s.grammar.all()} {
@@ -145,7 +145,7 @@ func (s *server) forms(keyword string, m *match) string {
 	return "```petrigate-rules\n" + strings.Join(lines, "\n") + "\n```"
 }
 
-// clauseOf returns the clause that a keyword begins, one of the line first.
+// clauseOf returns the clause that begins with a keyword, preferably one of the line.
 func clauseOf(keyword string, m *match) form {
 	for _, name := range append(slices.Clone(m.said), slices.Sorted(maps.Keys(clauses))...) {
 		clause := clauses[name]
@@ -169,7 +169,7 @@ func (g *grammar) all() []*compiled {
 	return all
 }
 
-// keywordsIn lists the keywords of parts, also in choices.
+// keywordsIn returns the keywords of parts, including those in choices.
 func keywordsIn(parts []part) []string {
 	var all []string
 	for _, p := range parts {
@@ -183,7 +183,7 @@ func keywordsIn(parts []part) []string {
 	return all
 }
 
-// shown is a form as people read it.
+// shown returns a form with its clauses expanded.
 func shown(form string) string {
 	for name, clause := range clauses {
 		form = strings.ReplaceAll(form, "<"+name+">", clause.form)
@@ -191,7 +191,7 @@ func shown(form string) string {
 	return form
 }
 
-// about says what the rules of the policy say of a name.
+// about returns the statements that mention a name.
 func (s *server) about(d *document, name string) string {
 	var lines []string
 	for _, w := range s.rulesOf(d) {
@@ -215,7 +215,7 @@ func (s *server) about(d *document, name string) string {
 	return value + "\n\n" + strings.Join(lines, "\n")
 }
 
-// mentions reports whether a statement is about calls of a name.
+// mentions reports whether a statement is about calls of the given name.
 func mentions(s rules.Statement, name string) bool {
 	f := rules.File{Statements: []rules.Statement{s}}
 	for _, n := range slices.Concat(f.Names(), f.Tools()) {

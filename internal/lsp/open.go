@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// A document is open in the editor. It does not change: a change makes another.
+// A document is open in the editor. It is immutable; a change creates a new document.
 type document struct {
 	*content
 	uri     string
-	path    string // the URI itself where it names no file
+	path    string // the URI itself if it is not that of a file
 	version int
 	kind    fileKind
-	refused string // why the text is not looked at; empty: it is
+	refused string // reason why the text is not processed; empty: it is
 }
 
-// A fileKind is what a file holds.
+// A fileKind is the kind of content of a file.
 type fileKind uint8
 
 const (
@@ -35,7 +35,7 @@ var (
 	namesConfig = regexp.MustCompile(`^\.?petrigate([-.][^/\\]*)?\.(yaml|yml|json)$`)
 )
 
-// kindOf tells by its name what a file holds.
+// kindOf returns the kind of a file, judging by its name.
 func kindOf(path string) fileKind {
 	switch {
 	case strings.HasSuffix(path, ".rules"):
@@ -50,7 +50,7 @@ func kindOf(path string) fileKind {
 
 var drive = regexp.MustCompile(`^/[A-Za-z]:`)
 
-// pathOf returns the file of a URI, or the URI where it names none.
+// pathOf returns the path in a file URI, or the URI itself if it is not one.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Path == "" {
@@ -63,7 +63,7 @@ func pathOf(uri string) string {
 	return filepath.Clean(filepath.FromSlash(path))
 }
 
-// uriOf returns the URI of a file.
+// uriOf returns the URI of a path.
 func uriOf(path string) string {
 	if !filepath.IsAbs(path) {
 		return path
@@ -112,12 +112,12 @@ func (s *server) didChange(params json.RawMessage) {
 	s.take(&d)
 }
 
-// take takes a text, and has it checked.
+// take stores a changed document and schedules its check.
 func (s *server) take(d *document) {
 	d.refused = d.tooLarge()
 	s.put(d)
 	if d.kind == configFile || d.kind == netFile {
-		s.recheckAll() // files may belong to it, or not any more
+		s.recheckAll() // it may list other files, or no longer list them
 		return
 	}
 	s.recheck(d.path)
@@ -129,15 +129,15 @@ func (s *server) didClose(params json.RawMessage) {
 		return
 	}
 	s.remove(pathOf(p.TextDocument.URI))
-	s.recheckAll() // what is on the disk holds again
+	s.recheckAll() // the file on the disk counts again
 }
 
-// recheckAll has all documents checked.
+// recheckAll schedules a check of all documents.
 func (s *server) recheckAll() {
 	s.recheck(slices.Collect(maps.Keys(s.documents()))...)
 }
 
-// recheck ends the check that runs, and begins the next soon.
+// recheck marks documents as stale, cancels the running check and schedules the next one.
 func (s *server) recheck(paths ...string) {
 	s.outdate(paths...)
 	select {

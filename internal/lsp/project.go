@@ -15,18 +15,18 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A project is the policy that a document belongs to.
+// A project is the policy of a document.
 type project struct {
-	main     string // the path of the configuration, or of the document alone
+	main     string // path of the configuration, or of the only document
 	source   policy.Source
-	problems diag.List // of the configuration itself
-	broken   bool      // there is nothing to build
+	problems diag.List // problems of the configuration itself
+	broken   bool      // the policy cannot be built
 }
 
 const fileName = "petrigate.yaml"
 
-// projectOf finds the policy of a document: that of the nearest configuration that
-// lists it, or the document alone.
+// projectOf returns the policy of a document: that of the nearest configuration that lists it, or
+// the document alone.
 func (s *server) projectOf(d *document, open map[string]*document) *project {
 	if d.kind == configFile {
 		return s.configured(d.path, open)
@@ -47,10 +47,10 @@ func (s *server) projectOf(d *document, open map[string]*document) *project {
 	return alone(d)
 }
 
-// lists reports whether the policy has the file.
+// lists reports whether the policy includes the file.
 func (p *project) lists(path string) bool { return slices.Contains(p.files(), path) }
 
-// files are those of the policy, with the configuration.
+// files returns the files of the policy, including the configuration.
 func (p *project) files() []string {
 	files := []string{p.main}
 	add := func(file string) {
@@ -68,8 +68,8 @@ func (p *project) files() []string {
 	return slices.Compact(files)
 }
 
-// here moves a problem of a base at an address, which no editor has open, to where the
-// configuration names it.
+// here moves a problem in a base policy at a URL, which no editor has open, to the entry in the
+// configuration that names the base.
 func (p *project) here(q diag.Problem) diag.Problem {
 	if !address(q.File) {
 		return q
@@ -85,13 +85,13 @@ func (p *project) here(q diag.Problem) diag.Problem {
 	return q
 }
 
-// address reports whether a file of a policy is at an address, where no editor opens it.
+// address reports whether a file of a policy is at a URL, where editors cannot open it.
 func address(file string) bool {
 	return strings.HasPrefix(file, "https://") || strings.HasPrefix(file, "http://")
 }
 
-// configured reads a configuration. Where variables are not set in the environment of
-// the editor, that is a problem of its own, and the policy is looked at all the same.
+// configured loads a configuration. If variables are missing in the editor's environment, that is
+// reported as a problem, and the policy is processed with placeholders.
 func (s *server) configured(path string, open map[string]*document) *project {
 	p := &project{main: path}
 	o := config.Options{Path: path, Found: true, Trust: s.options.Trusts, Fetch: s.options.Base, Kept: s.options.Base, Partial: true, Unsaved: func(path string) ([]byte, bool) {
@@ -118,7 +118,7 @@ func (s *server) configured(path string, open map[string]*document) *project {
 	return p
 }
 
-// configProblems are what keeps a configuration from loading.
+// configProblems returns the problems that prevent a configuration from loading.
 func configProblems(path string, err error) diag.List {
 	problems, rest := check.ConfigProblems(err)
 	if rest != nil {
@@ -127,8 +127,8 @@ func configProblems(path string, err error) diag.List {
 	return problems
 }
 
-// anyVariable stands for variables that are not set. Those that change settings stay
-// as they are.
+// anyVariable returns a placeholder for each variable that is not set, except for variables that
+// change settings.
 func anyVariable(name string) (string, bool) {
 	if value, ok := os.LookupEnv(name); ok || strings.HasPrefix(name, "PETRIGATE_") || name == "XDG_CONFIG_HOME" {
 		return value, ok
@@ -136,7 +136,7 @@ func anyVariable(name string) (string, bool) {
 	return "https://unset.invalid", true
 }
 
-// alone is the policy of one file.
+// alone returns the policy that consists of one file.
 func alone(d *document) *project {
 	p := &project{main: d.path}
 	if d.kind == rulesFile {
@@ -157,13 +157,13 @@ func alone(d *document) *project {
 	return p
 }
 
-// A written is a file of rules of a policy, as it reads now.
+// A written is a rules file of a policy, with its current text.
 type written struct {
 	file *rules.File
 	text *content
 }
 
-// rulesOf parses the rules of the policy of a document as they read now; d is the first.
+// rulesOf parses the current rules of a document's policy. The document itself comes first.
 func (s *server) rulesOf(d *document) []written {
 	f, _ := rules.Parse(d.path, []byte(d.src))
 	all := []written{{f, d.content}}
@@ -187,7 +187,7 @@ func (s *server) rulesOf(d *document) []written {
 	return all
 }
 
-// readTools reads the file of a recorded tool list.
+// readTools reads a recorded tool list from a file.
 func readTools(file string) ([]check.ListedTool, error) {
 	src, err := os.ReadFile(file)
 	if err != nil {

@@ -2,12 +2,12 @@ package lsp
 
 import "encoding/json"
 
-// The parts of the protocol that the server speaks, with the names of its
-// specification, 3.17.
+// The parts of the protocol that the server uses, with the names of its specification, version
+// 3.17.
 
 type initializeParams struct {
 	Options struct {
-		Tools string `json:"tools"` // the file of a recorded tool list
+		Tools string `json:"tools"` // file of a recorded tool list
 	} `json:"initializationOptions"`
 	Capabilities struct {
 		TextDocument struct {
@@ -44,7 +44,7 @@ type didChangeParams struct {
 	} `json:"contentChanges"`
 }
 
-// documentParams are those of the requests about one document, or a place in one.
+// documentParams are the parameters of requests about a document or a position in it.
 type documentParams struct {
 	TextDocument identifier `json:"textDocument"`
 	Position     Position   `json:"position"`
@@ -53,7 +53,7 @@ type documentParams struct {
 type codeActionParams struct {
 	TextDocument identifier `json:"textDocument"`
 	Context      struct {
-		Diagnostics []json.RawMessage `json:"diagnostics"` // as the server sent them, also with members of others
+		Diagnostics []json.RawMessage `json:"diagnostics"` // as the server sent them, possibly with members added by others
 	} `json:"context"`
 }
 
@@ -79,7 +79,7 @@ type related struct {
 	Message  string   `json:"message"`
 }
 
-// A repair is what to write in place of the range of a diagnostic.
+// A repair is the replacement for the range of a diagnostic.
 type repair struct {
 	Write string `json:"write"`
 }
@@ -110,7 +110,7 @@ type markup struct {
 	Value string `json:"value"`
 }
 
-// Kinds of a completion.
+// Kinds of completion items.
 const (
 	kindFunction = 3
 	kindField    = 5
@@ -125,7 +125,7 @@ type completionItem struct {
 	Detail   string   `json:"detail,omitempty"`
 	Doc      *markup  `json:"documentation,omitempty"`
 	Sort     string   `json:"sortText"`
-	Format   int      `json:"insertTextFormat,omitempty"` // 2: a snippet
+	Format   int      `json:"insertTextFormat,omitempty"` // 2 means a snippet
 	TextEdit textEdit `json:"textEdit"`
 }
 
@@ -134,7 +134,7 @@ type completionList struct {
 	Items        []completionItem `json:"items"`
 }
 
-// Kinds of a symbol.
+// Kinds of symbols.
 const (
 	symbolMethod   = 6
 	symbolConstant = 14
@@ -161,7 +161,7 @@ type workspaceEdit struct {
 	Changes map[string][]textEdit `json:"changes"`
 }
 
-// capabilities are what the server says that it can do.
+// capabilities returns the result of initialize.
 func capabilities(version string) any {
 	type object = map[string]any
 	return object{

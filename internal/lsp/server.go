@@ -22,33 +22,36 @@ import (
 // Options configures a server. The zero value is ready to use.
 type Options struct {
 	Version string
-	Tools   []check.ListedTool // a complete list, against which names are held; nil: none is known
+	Tools   []check.ListedTool // complete list of tools for checking names; nil: unknown
 
-	// Running asks the proxy that runs a configuration for its tools. They are offered,
-	// and names are not held against them; nil: nobody is asked. It may take its time.
+	// Running asks the proxy that runs a configuration for its tools. They are offered as
+	// completions, but names are not checked against them. It may take long. nil: no proxy is
+	// asked.
 	Running func(*config.Config) check.ToolSet
 
-	// Lint finds what else is doubtful in a configuration; may be nil.
+	// Lint reports further problems of a configuration; may be nil.
 	Lint func(*config.Config) diag.List
 
-	// Base returns what is known of base policies at addresses, without asking for it; nil:
-	// nothing. One that is not known is left out, with a warning.
+	// Base returns cached base policies by URL, without fetching them. A base that is not cached is
+	// left out, with a warning. nil: none is cached.
 	Base config.Fetch
 
-	// Trusts reports whether a person has trusted a configuration; any other is read as text. nil: none is.
+	// Trusts reports whether a person has trusted a configuration; any other is treated as plain
+	// text. nil: none is trusted.
 	Trusts func(path string, src []byte) bool
 
-	// Widened finds the bases of a configuration that it does not only narrow; nil: nobody does.
+	// Widened reports the bases that a configuration does more than narrow. nil: bases are not
+	// checked.
 	Widened func(context.Context, *config.Config, *policy.Result) diag.List
 
-	Quiet time.Duration // after the last key and before a check; 0: 200 ms
+	Quiet time.Duration // pause between the last keystroke and a check; 0: 200 ms
 }
 
-// ErrNoShutdown says that the editor has gone without saying so.
+// ErrNoShutdown means that the editor closed the connection without a shutdown request.
 var ErrNoShutdown = errors.New("the editor ended the connection without a shutdown request")
 
-// Serve answers one editor until it says exit, or goes. Reading begins with the
-// editor's initialize request.
+// Serve serves one editor until it sends exit or closes the connection. It returns [ErrNoShutdown]
+// unless a shutdown request came before.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	if o.Quiet == 0 {
 		o.Quiet = 200 * time.Millisecond
@@ -59,7 +62,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s.exit = sync.OnceFunc(func() { close(s.exited) })
 	s.conn = jsonrpc2.NewConn(ctx, newFrames(in, out), s, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	close(s.ready)
-	go s.checkLoop(ctx) // which nobody waits for at the end: what it finds then is of no use
+	go s.checkLoop(ctx) // not waited for at the end, since its results are no longer needed
 	select {
 	case <-s.exited:
 	case <-s.conn.DisconnectNotify():
@@ -70,21 +73,21 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	return nil
 }
 
-// A server answers one editor.
+// A server serves one editor.
 type server struct {
 	*state
 	options Options
 	grammar *grammar
 	conn    *jsonrpc2.Conn
-	ready   chan struct{} // closed as soon as conn is there
-	wake    chan struct{} // has room for one: something is to be checked
+	ready   chan struct{} // closed when conn is set
+	wake    chan struct{} // capacity 1: documents are stale
 	exited  chan struct{}
 	exit    func() // closes exited, once
 }
 
-// Handle answers one message. Messages come one after the other.
+// Handle handles one message. The connection calls it for one message at a time.
 func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
-	defer func() { // a fault here must not take the editor's other features along
+	defer func() { // a panic must not end the editor's session
 		if p := recover(); p != nil && !r.Notif {
 			_ = conn.ReplyWithError(ctx, r.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: fmt.Sprintf("%v\n%s", p, debug.Stack())})
 		}
@@ -110,7 +113,7 @@ func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 	}
 }
 
-// notified takes a notification. One that is not known, or cannot be read, is left.
+// notified handles a notification. It ignores unknown and malformed ones.
 func (s *server) notified(method string, params json.RawMessage) {
 	switch method {
 	case "textDocument/didOpen":
@@ -127,7 +130,7 @@ func (s *server) notified(method string, params json.RawMessage) {
 	}
 }
 
-// answer answers a request.
+// answer handles a request.
 func (s *server) answer(method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "initialize":

@@ -16,8 +16,8 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// An editor speaks with a server in this process, over pipes, with the framing of
-// another hand.
+// An editor talks to a server in this process over pipes, using another implementation of the
+// framing.
 type editor struct {
 	*testing.T
 	dir       string
@@ -68,7 +68,7 @@ func newEditor(t *testing.T, o Options, files map[string]string) *editor {
 	return e
 }
 
-// ask makes a request and returns its result.
+// ask sends a request and returns its result.
 func ask[T any](e *editor, method string, params any) T {
 	e.Helper()
 	var result T
@@ -111,7 +111,8 @@ func (e *editor) change(name string, changes ...any) {
 
 func whole(src string) any { return map[string]any{"text": src} }
 
-// diagnostics waits for those of the present version of a file, each as a line.
+// diagnostics waits for the diagnostics of the current version of a file and returns them one per
+// line.
 func (e *editor) diagnostics(name string) []string {
 	e.Helper()
 	for {
@@ -138,7 +139,7 @@ func (e *editor) want(name string, want ...string) {
 	}
 }
 
-// at is the request about the place that | marks in a text; it returns the text without it.
+// at returns the request about the position that | marks in a text, and the text without the mark.
 func (e *editor) at(name, src string) (map[string]any, string) {
 	e.Helper()
 	before, after, ok := strings.Cut(src, "|")
@@ -210,8 +211,8 @@ func TestSession(t *testing.T) {
 	e.exit()
 }
 
-// TestProject: a file belongs to the nearest configuration that lists it, with the
-// texts that are open.
+// TestProject checks that a file belongs to the nearest configuration that lists it, using the
+// texts of open documents.
 func TestProject(t *testing.T) {
 	const cfg = "version: 1\nmcpServers: { a: { url: \"https://a.example/mcp\", headers: { Authorization: \"Bearer ${PETRIGATE_NOT_SET_HERE:-x}\" } } }\nrules: [{ file: one.rules }, { file: two.rules }]\naudit: { file: audit.jsonl }\n"
 	e := newEditor(t, Options{}, map[string]string{
@@ -249,8 +250,8 @@ func TestProject(t *testing.T) {
 	e.exit()
 }
 
-// TestTools: names are completed from a recorded list and held against it, and what a
-// hint proposes is a code action.
+// TestTools checks completion and diagnostics with a recorded tool list, and code actions for
+// hints.
 func TestTools(t *testing.T) {
 	tools := `{"tools": [{"name": "delete_file", "inputSchema": {"type": "object", "properties": {"path": {}, "force": {}}}}, {"name": "odd name"}]}`
 	e := newEditor(t, Options{}, map[string]string{"tools.json": tools})
@@ -296,7 +297,7 @@ func TestTools(t *testing.T) {
 	e.exit()
 }
 
-// TestOutdated: a check that takes long is ended by a change, whose result comes soon.
+// TestOutdated checks that a change ends a long check, and that the new result comes soon.
 func TestOutdated(t *testing.T) {
 	e := newEditor(t, Options{}, nil)
 	e.initialize(nil)
@@ -316,7 +317,7 @@ func TestOutdated(t *testing.T) {
 	e.exit()
 }
 
-// TestBroken: what no editor should send does not end the session.
+// TestBroken checks that invalid messages do not end the session.
 func TestBroken(t *testing.T) {
 	e := newEditor(t, Options{}, nil)
 	e.initialize(map[string]any{"tools": "nowhere.json"})
@@ -329,7 +330,7 @@ func TestBroken(t *testing.T) {
 		}
 		for _, method := range []string{"hover", "completion", "formatting", "codeAction", "nonsense"} {
 			var result any
-			_ = e.conn.Call(context.Background(), "textDocument/"+method, params, &result) // an answer is enough
+			_ = e.conn.Call(context.Background(), "textDocument/"+method, params, &result) // any answer is fine
 		}
 	}
 	e.open("a.rules", "block\r\r\nblock \xff\n\x00")

@@ -10,21 +10,20 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// A state is what the answers to requests and the checks share. What it returns does
-// not change.
+// A state is the data shared by requests and checks. What its methods return is immutable.
 type state struct {
 	mu       sync.Mutex
 	shutdown bool
-	snippets bool                 // the editor fills in forms
-	tools    []check.ListedTool   // nil: not known
-	open     map[string]*document // by path
-	stale    map[string]bool      // paths of documents that have to be checked
-	cancel   context.CancelFunc   // ends the check that runs; nil: none does
-	known    map[string]*project  // by the path of an open document: what was checked last
-	offered  map[string]offered   // by the main file of a policy
+	snippets bool                 // the editor supports snippets
+	tools    []check.ListedTool   // recorded tool list; nil: none
+	open     map[string]*document // open documents by path
+	stale    map[string]bool      // paths of documents to be checked
+	cancel   context.CancelFunc   // cancels the running check; nil: none is running
+	known    map[string]*project  // last checked policy, by path of an open document
+	offered  map[string]offered   // tools of running proxies, by main file of the policy
 }
 
-// offered are tools of a running proxy, as they were last told.
+// offered are the tools that a running proxy last reported.
 type offered struct {
 	tools check.ToolSet
 	asked time.Time
@@ -34,7 +33,7 @@ func newState(tools []check.ListedTool) *state {
 	return &state{tools: tools, open: map[string]*document{}, stale: map[string]bool{}, known: map[string]*project{}, offered: map[string]offered{}}
 }
 
-// initialize takes what the editor says of itself. Tools that are known already stay.
+// initialize records the editor's settings. It does not replace a tool list that is already set.
 func (s *state) initialize(snippets bool, tools []check.ListedTool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +49,7 @@ func (s *state) fillsIn() bool {
 	return s.snippets
 }
 
-// recorded returns the recorded tools; nil: there is no list.
+// recorded returns the recorded tool list, or nil.
 func (s *state) recorded() []check.ListedTool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +75,7 @@ func (s *state) document(path string) *document {
 	return s.open[path]
 }
 
-// documents returns what is open now.
+// documents returns the open documents by path.
 func (s *state) documents() map[string]*document {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +94,7 @@ func (s *state) remove(path string) {
 	delete(s.open, path)
 }
 
-// outdate marks documents as stale and ends the check that runs.
+// outdate marks documents as stale and cancels the running check.
 func (s *state) outdate(paths ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,8 +106,8 @@ func (s *state) outdate(paths ...string) {
 	}
 }
 
-// begin begins a check, which cancel ends. It returns the stale documents, which are
-// stale no longer, and all open ones.
+// begin starts a check that cancel can cancel. It returns the stale documents, which are no longer
+// marked as stale, and all open documents.
 func (s *state) begin(cancel context.CancelFunc) (stale []string, open map[string]*document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +117,7 @@ func (s *state) begin(cancel context.CancelFunc) (stale []string, open map[strin
 	return stale, open
 }
 
-// end ends a check; the documents that are left are stale as before.
+// end ends a check and marks the documents in left as stale again.
 func (s *state) end(left []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +127,7 @@ func (s *state) end(left []string) {
 	}
 }
 
-// project returns the policy of a document as it was last checked, or nil.
+// project returns the policy of a document as of its last check, or nil.
 func (s *state) project(path string) *project {
 	s.mu.Lock()
 	defer s.mu.Unlock()

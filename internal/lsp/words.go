@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// A word is a token of a line of rules, between two bytes of the line.
+// A word is a token of a line of rules.
 type word struct {
 	kind     wordKind
-	text     string // as it is written
+	text     string // as written
 	from, to int
 }
 
@@ -28,8 +28,8 @@ const (
 // is reports whether the word is this keyword.
 func (w word) is(keyword string) bool { return w.kind == bare && w.text == keyword }
 
-// words cuts a line of rules. It takes every text: what package rules calls an error
-// is cut in some way too. comment is where the comment begins, or the end of the line.
+// words splits a line of rules into words. It accepts every text, including text that package rules
+// rejects. comment is the offset of the comment, or the end of the line.
 func words(line string) (all []word, comment int) {
 	at := 0
 	for {
@@ -42,7 +42,7 @@ func words(line string) (all []word, comment int) {
 	}
 }
 
-// separates reports whether a character stands between words.
+// separates reports whether a character separates words.
 func separates(r rune) bool { return r == '\ufeff' || r == '\t' || unicode.Is(unicode.Z, r) || r < ' ' }
 
 func nextWord(line string, at int, before []word) word {
@@ -73,8 +73,8 @@ func nextWord(line string, at int, before []word) word {
 	return w
 }
 
-// bareEnd returns the end of a bare word. In the brackets of a path a comma does not
-// end it, and in a quoted key nothing does.
+// bareEnd returns the end of a bare word. Within the brackets of a path, a comma does not end the
+// word, and within a quoted key nothing does.
 func bareEnd(line string, at int) int {
 	depth := 0
 	for i := at; i < len(line); {
@@ -95,7 +95,7 @@ func bareEnd(line string, at int) int {
 	return len(line)
 }
 
-// stringEnd returns the end of the JSON string that begins at a byte, or 0.
+// stringEnd returns the end of the JSON string that begins at an offset, or 0.
 func stringEnd(line string, at int) int {
 	for i := at + 1; i < len(line); i++ {
 		switch line[i] {
@@ -108,8 +108,8 @@ func stringEnd(line string, at int) int {
 	return 0
 }
 
-// regexEnd returns the end of the regex that begins at a byte, or 0 where that is a
-// word such as /etc: a slash in a name or a comment behind it closes nothing.
+// regexEnd returns the end of the regex that begins at an offset, or 0 if it is a word such as
+// /etc. A slash in a later name or comment does not end the regex.
 func regexEnd(line string, at int) int {
 	wordEnd := bareEnd(line, at)
 	rest, _, _ := strings.Cut(line[wordEnd:], "#")
@@ -128,7 +128,7 @@ func regexEnd(line string, at int) int {
 	return 0
 }
 
-// name returns the name that a word spells.
+// name returns the name that a word denotes, without quotes.
 func (w word) name() string {
 	var s string
 	if w.kind == quoted && json.Unmarshal([]byte(w.text), &s) == nil && utf8.ValidString(s) {
