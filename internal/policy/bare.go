@@ -55,8 +55,8 @@ func (all servers) spellings(n rules.Name) []rules.Name {
 	return names
 }
 
-// own reports whether the name, or the pattern, says of which server it is.
-func (all servers) own(name string, glob bool) bool {
+// identifiesServer reports whether the name, or the pattern, says of which server it is.
+func (all servers) identifiesServer(name string, glob bool) bool {
 	begins := func(prefix string) bool {
 		return strings.HasPrefix(name, prefix) && len(name) > len(prefix) || glob && mayBegin(name, prefix)
 	}
@@ -118,7 +118,7 @@ func (b *builder) checkBare() {
 	for _, f := range b.files {
 		for _, s := range f.Statements {
 			for _, m := range mentions(s) {
-				if msg, hint := c.fault(m.use, m.Text, m.Glob(), c.labels); msg != "" {
+				if msg, hint := c.problemOf(m.use, m.Text, m.Glob(), c.labels); msg != "" {
 					c.atName(m.Name, problem(diag.Error, BareName, m.Pos, msg, hint))
 				}
 			}
@@ -143,7 +143,7 @@ func (c *bareNames) net(n *config.Net) {
 	}
 	check := func(u use, names []string, where func(string) gate.Position) {
 		for _, name := range names {
-			if msg, hint := c.fault(u, name, u == lists && isPattern(name), labels); msg != "" {
+			if msg, hint := c.problemOf(u, name, u == lists && isPattern(name), labels); msg != "" {
 				c.inNet(n, problem(diag.Error, BareName, where(name), msg, hint))
 			}
 		}
@@ -179,10 +179,10 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// fault is what is wrong with a name in such a place; nothing if it says whose
+// problemOf is what is wrong with a name in such a place; nothing if it says whose
 // it is, or is a label of calls of which that is clear.
-func (c *bareNames) fault(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
-	if u == forbids || c.own(name, glob) || u == admits && c.source.Default != "deny" {
+func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
+	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
 	}
 	var read []string
@@ -195,18 +195,18 @@ func (c *bareNames) fault(u use, name string, glob bool, labels map[string][]str
 		return c.bare(u, name, glob)
 	}
 	slices.Sort(read)
-	if u == admits || slices.ContainsFunc(read, func(tool string) bool { return c.own(tool, strings.ContainsAny(tool, "*?")) }) {
+	if u == admits || slices.ContainsFunc(read, func(tool string) bool { return c.identifiesOwner(tool, strings.ContainsAny(tool, "*?")) }) {
 		return "", ""
 	}
-	return fmt.Sprintf("%q is a label of calls of %s, which may be a tool of %s, so %s", name, read[0], c.servers.list(), u),
+	return fmt.Sprintf("%q is a label of calls of %s, which may be a tool of %s, so %s", name, read[0], c.servers.joined(), u),
 		"write whose tool the map reads: " + c.ways(read[0], "_") + ofAgents(read[0])
 }
 
-// own reports whether the name says whose tool it is: of a server, or of an agent, as the
+// identifiesOwner reports whether the name says whose tool it is: of a server, or of an agent, as the
 // hooks of agents tell. Alone the name of an agent's tool says so where the configuration
 // listens to hooks: where a server has a tool of that name too, it proves nothing.
-func (c *bareNames) own(name string, glob bool) bool {
-	if c.servers.own(name, glob) {
+func (c *bareNames) identifiesOwner(name string, glob bool) bool {
+	if c.servers.identifiesServer(name, glob) {
 		return true
 	}
 	if agent, tool, found := strings.Cut(name, "."); found {
@@ -228,11 +228,11 @@ func (c *bareNames) bare(u use, name string, glob bool) (msg, hint string) {
 	if glob {
 		verb = "match"
 	}
-	return fmt.Sprintf("%q may %s a tool of %s, so %s", name, verb, c.servers.list(), u), "write " + c.ways(name, ".") + ofAgents(name)
+	return fmt.Sprintf("%q may %s a tool of %s, so %s", name, verb, c.servers.joined(), u), "write " + c.ways(name, ".") + ofAgents(name)
 }
 
-// list is the servers in words.
-func (all servers) list() string {
+// joined is the servers in words.
+func (all servers) joined() string {
 	var names []string
 	for _, s := range all {
 		names = append(names, s.name)

@@ -23,7 +23,7 @@ func (b *builder) checkEvidence() {
 					b.evidence(first, "so it never unlocks "+listed(s.Before))
 					scripts.warn(first, "unlock "+listed(s.Before))
 				}
-				b.untold(s)
+				b.checkUntoldEnds(s)
 			case *rules.Limit:
 				if s.Per != nil && s.Successful {
 					b.evidence(*s.Per, fmt.Sprintf("so it never gives a call of %s back", listed(s.Tools)))
@@ -114,9 +114,9 @@ func matchesAll(n rules.Name) bool {
 	return n.Glob() && strings.Contains(n.Text, "*") && strings.Trim(n.Text, "*?") == "" && strings.Count(n.Text, "?") <= 1
 }
 
-// untold warns of a rule that waits for scripts of which only hooks tell that do not say how a script
+// checkUntoldEnds warns of a rule that waits for scripts of which only hooks tell that do not say how a script
 // ended: with or, where that holds of all that it waits for.
-func (b *builder) untold(s *rules.Require) {
+func (b *builder) checkUntoldEnds(s *rules.Require) {
 	var untold []rules.Name
 	for _, first := range s.First {
 		if b.onlyOf(b.source.Unended, first.Text) {

@@ -126,8 +126,8 @@ func wayOf(field string) []string {
 	return path.Keys()
 }
 
-// looked are the fields at which a map looks.
-func looked(m gate.Map) [][]string {
+// fieldsRead are the fields at which a map looks.
+func fieldsRead(m gate.Map) [][]string {
 	if m.Field != "" {
 		return [][]string{wayOf(m.Field)}
 	}
@@ -186,7 +186,7 @@ func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 		return false
 	}
 	applies := true
-	for _, way := range looked(of) {
+	for _, way := range fieldsRead(of) {
 		key, known := b.fieldLacking(tool.Matches, way)
 		if key == "" {
 			continue
@@ -203,7 +203,7 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 		if of.Rule != position(m.Position) {
 			continue
 		}
-		for _, way := range looked(of) {
+		for _, way := range fieldsRead(of) {
 			if key, known := b.fieldLacking(func(tool string) bool { return tool == m.Tool }, way); key != "" {
 				b.inNet(n, noField(m.Tool, key, known, of, at(m.Of("field", ""), m.Of("when", ""), m.Position), "so this map never applies"))
 			}
@@ -232,15 +232,15 @@ func (b *builder) unknownAction(n rules.Name) (action, tool string) {
 		if n.Text[i] != '.' || slices.Contains(b.source.Tools, n.Text) {
 			continue
 		}
-		if schemas := b.source.Schemas[n.Text[:i]]; len(schemas) > 0 && !slices.ContainsFunc(schemas, func(s Schema) bool { return s.acts(n.Text[i+1:]) }) {
+		if schemas := b.source.Schemas[n.Text[:i]]; len(schemas) > 0 && !slices.ContainsFunc(schemas, func(s Schema) bool { return s.hasAction(n.Text[i+1:]) }) {
 			return n.Text[i+1:], n.Text[:i]
 		}
 	}
 	return "", ""
 }
 
-// acts reports whether calls may have this action.
-func (s Schema) acts(action string) bool {
+// hasAction reports whether calls may have this action.
+func (s Schema) hasAction(action string) bool {
 	if key, _ := s.lacks([]string{"action"}); key != "" {
 		return false
 	}

@@ -127,7 +127,7 @@ func (h *hooks) validate(f gate.Firing) error {
 			}
 		}
 	}
-	return h.foresee(f.Transition, in)
+	return h.checkRememberable(f.Transition, in)
 }
 
 // judge holds a call to one requirement. That it cannot be told is a no.
@@ -159,9 +159,9 @@ func (o objection) Error() string { return string(o) }
 
 func objectionf(format string, args ...any) error { return objection(fmt.Sprintf(format, args...)) }
 
-// foresee refuses a call whose success could not be remembered. Of an
+// checkRememberable refuses a call whose success could not be remembered. Of an
 // observer it says nothing, since that forbids nothing.
-func (h *hooks) foresee(transition string, in *cel.Input) error {
+func (h *hooks) checkRememberable(transition string, in *cel.Input) error {
 	for _, m := range h.memories {
 		if m.transition != transition || m.observes || m.to.Uses("result") {
 			continue // nobody knows the result before

@@ -50,7 +50,7 @@ func (b readIgnored) check() {
 			switch s := s.(type) {
 			case *rules.Map:
 				for _, tool := range s.Tools {
-					b.warn(looked(byPlace[s.Pos]), tool.Matches, tool.Pos, "this map", func(p diag.Problem) { b.atName(tool, p) })
+					b.warn(fieldsRead(byPlace[s.Pos]), tool.Matches, tool.Pos, "this map", func(p diag.Problem) { b.atName(tool, p) })
 				}
 			case *rules.Require:
 				for _, k := range s.Key {
@@ -82,7 +82,7 @@ func (b readIgnored) net(n *config.Net) {
 		}
 	}
 	for _, m := range b.netMaps[n.Name] {
-		b.warn(looked(m), func(tool string) bool { return tool == m.Tool }, m.Rule, "this map", inNet)
+		b.warn(fieldsRead(m), func(tool string) bool { return tool == m.Tool }, m.Rule, "this map", inNet)
 	}
 	for _, t := range n.Transitions {
 		key := t.Key
@@ -90,7 +90,7 @@ func (b readIgnored) net(n *config.Net) {
 			key = n.Key
 		}
 		called := func(tool string) bool {
-			return slices.ContainsFunc(t.Tools, func(name string) bool { return fieldChecker(b).calledSo(n, name, tool) })
+			return slices.ContainsFunc(t.Tools, func(name string) bool { return fieldChecker(b).canHaveName(n, name, tool) })
 		}
 		for _, f := range key {
 			b.warn(b.waysIn(f), called, position(f.Position), "this key", inNet)

@@ -92,7 +92,7 @@ func (b fieldChecker) checkNet(n *config.Net) {
 				ways = b.waysOf(f.String())
 			}
 			for _, name := range t.Tools {
-				tools := func(tool string) bool { return b.calledSo(n, name, tool) }
+				tools := func(tool string) bool { return b.canHaveName(n, name, tool) }
 				for _, p := range b.lacking(name, tools, ways, position(f.Position), so) {
 					b.inNet(n, p)
 				}
@@ -101,9 +101,9 @@ func (b fieldChecker) checkNet(n *config.Net) {
 	}
 }
 
-// calledSo reports whether calls of the tool can have the name in the net: as their own, or by
+// canHaveName reports whether calls of the tool can have the name in the net: as their own, or by
 // one of its maps.
-func (b fieldChecker) calledSo(n *config.Net, name, tool string) bool {
+func (b fieldChecker) canHaveName(n *config.Net, name, tool string) bool {
 	return name == tool || slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && m.Tool == tool })
 }
 

@@ -56,7 +56,7 @@ func (v *vocabulary) checkSpelling(i int) {
 	s := v.all[i]
 	for j, other := range v.all {
 		l, word := likenessOf(s.words, other.words)
-		if l == unlike || j == i || other.pattern || !v.misspells(s, other, l, i > j) || s.besides(other) || areAgents(s.text, other.text) {
+		if l == unlike || j == i || other.pattern || !v.misspells(s, other, l, i > j) || s.intended(other) || areAgents(s.text, other.text) {
 			continue
 		}
 		isOwn := func(o *spelling) bool { return o != s && slices.Contains(o.words, word) }
@@ -104,9 +104,9 @@ func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool 
 	return false
 }
 
-// besides reports whether the policy has both names on purpose: in one list, or in two
+// intended reports whether the policy has both names on purpose: in one list, or in two
 // statements that are equal otherwise.
-func (s *spelling) besides(other *spelling) bool {
+func (s *spelling) intended(other *spelling) bool {
 	return slices.ContainsFunc(s.uses, func(u occurrence) bool {
 		return slices.ContainsFunc(other.uses, func(o occurrence) bool {
 			return u.list == o.list || u.form != "" && u.form == o.form
@@ -135,7 +135,7 @@ func (v *vocabulary) checkMissed(s *spelling) {
 		return
 	}
 	for _, other := range v.all {
-		if other.text == bare && other.given == (gate.Position{}) && len(other.uses) > 0 && !s.besides(other) {
+		if other.text == bare && other.given == (gate.Position{}) && len(other.uses) > 0 && !s.intended(other) {
 			first := s.uses[0]
 			v.atOccurrence(first, problem(diag.Warning, MissedName, first.Pos, fmt.Sprintf("the pattern %s does not match %s (%s)", first, bare, other.place()),
 				fmt.Sprintf("if it should, write: %s, %s", bare, first)))

@@ -68,7 +68,7 @@ func mentions(s rules.Statement) (all []mention) {
 	switch s := s.(type) {
 	case *rules.Require:
 		unless = s.Unless
-		add(proves, locked(s), s.First...)
+		add(proves, withoutSuccess(s), s.First...)
 		add(admits, neverApplies, s.Before...)
 		add(forbids, "so it takes no success away", s.Since...)
 	case *rules.Approve:
@@ -98,8 +98,8 @@ func mentions(s rules.Statement) (all []mention) {
 	return all
 }
 
-// locked is what follows where nothing is ever what a rule requires.
-func locked(s *rules.Require) string {
+// withoutSuccess is what follows where nothing is ever what a rule requires.
+func withoutSuccess(s *rules.Require) string {
 	before := listed(s.Before)
 	switch {
 	case s.Or && len(s.First) > 1:
