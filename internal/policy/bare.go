@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// servers are those that a proxy runs at once, by name, with the prefixes of
-// their tools. With several of them a bare name may be that of a tool of each,
-// whatever they list now: it restricts all of them and counts for none.
+// servers are the enabled servers of a proxy, with the prefixes of their tools. If there are
+// several, each of them may have a tool with a given bare name, now or later: a bare name restricts
+// all of them and counts as evidence for none.
 type servers []server
 
 type server struct{ name, prefix string }
@@ -34,8 +34,8 @@ func serversOf(c *config.Config) servers {
 	return all
 }
 
-// spellings are the name, and the other names of a tool that is called so: as a
-// server's (gh.merge), as clients see it (gh_merge), and alone.
+// spellings returns the name, and the other names of the tool that it denotes: qualified
+// (gh.merge), exposed to clients (gh_merge), and bare.
 func (all servers) spellings(n rules.Name) []rules.Name {
 	names := []rules.Name{n}
 	if n.Glob() {
@@ -55,7 +55,7 @@ func (all servers) spellings(n rules.Name) []rules.Name {
 	return names
 }
 
-// identifiesServer reports whether the name, or the pattern, says of which server it is.
+// identifiesServer reports whether the name, or the pattern, determines its server.
 func (all servers) identifiesServer(name string, glob bool) bool {
 	begins := func(prefix string) bool {
 		return strings.HasPrefix(name, prefix) && len(name) > len(prefix) || glob && mayBegin(name, prefix)
@@ -72,7 +72,7 @@ func (all servers) identifiesServer(name string, glob bool) bool {
 	})
 }
 
-// mayBegin reports whether the pattern matches a name that begins so.
+// mayBegin reports whether the pattern matches a name with the prefix.
 func mayBegin(pattern, prefix string) bool {
 	for i := range len(prefix) {
 		switch {
@@ -87,19 +87,20 @@ func mayBegin(pattern, prefix string) bool {
 	return true
 }
 
-// A use is what a name in a policy is to do besides restricting.
+// A use is the effect of a name in a policy besides restricting; its value is the text for a name
+// without that effect.
 type use string
 
 const (
-	forbids use = "" // or claims: any call of the name counts
+	forbids use = "" // forbids or claims: any call with the name counts
 	proves  use = "it proves nothing"
 	exempts use = "it exempts nothing"
 	lists   use = "no call of that name passes"
 	admits  use = `"default: deny" lets none of them pass`
 )
 
-// checkBare finds bare names where several servers may have a tool of that name,
-// and a tool of another must not count.
+// checkBare finds bare names that several servers may have, in places where a call of the wrong
+// server must not count.
 func (b *builder) checkBare() {
 	all := serversOf(b.source.Config)
 	if len(all) < 2 {
@@ -129,11 +130,11 @@ func (b *builder) checkBare() {
 	}
 }
 
-// bareNames looks at the names of one policy.
+// bareNames checks the names of one policy.
 type bareNames struct {
 	*builder
 	servers servers
-	labels  map[string][]string // of rules: the tools whose calls their maps read
+	labels  map[string][]string // labels of rules: the tools that their maps read
 }
 
 func (c *bareNames) net(n *config.Net) {
@@ -165,8 +166,7 @@ func (c *bareNames) net(n *config.Net) {
 	}
 }
 
-// progresses reports whether the transition puts a token anywhere but back where
-// it took it.
+// progresses reports whether the transition puts a token anywhere but back where it took it from.
 func progresses(t config.Transition) bool {
 	left := slices.Clone(t.Inputs)
 	for _, place := range t.Outputs {
@@ -179,8 +179,8 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// problemOf is what is wrong with a name in such a place; nothing if it says whose
-// it is, or is a label of calls of which that is clear.
+// problemOf returns the problem of a name with the given use; empty if the name identifies its
+// owner, or is a label of calls that do.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
@@ -202,9 +202,9 @@ func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][
 		"write whose tool the map reads: " + c.ways(read[0], "_") + ofAgents(read[0])
 }
 
-// identifiesOwner reports whether the name says whose tool it is: of a server, or of an agent, as the
-// hooks of agents tell. Alone the name of an agent's tool says so where the configuration
-// listens to hooks: where a server has a tool of that name too, it proves nothing.
+// identifiesOwner reports whether the name identifies whose tool it is: a server's, or an agent's
+// as hooks report it. The bare name of an agent's tool does so if the configuration listens to
+// hooks; if a server has a tool of that name as well, the name is not evidence.
 func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	if c.servers.identifiesServer(name, glob) {
 		return true
@@ -215,7 +215,7 @@ func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	return !glob && c.source.Config.Listen.Hooks && slices.Contains(agenttool.Names(), name)
 }
 
-// ofAgents adds how to write the tool of an agent, where the name is plainly that of one.
+// ofAgents returns a hint how to write the tool of an agent, if the name is evidently one.
 func ofAgents(name string) string {
 	if full := agenttool.Qualified(name); full != "" {
 		return fmt.Sprintf("; if the tool of an agent is meant, write %q", full)
@@ -231,7 +231,7 @@ func (c *bareNames) bare(u use, name string, glob bool) (msg, hint string) {
 	return fmt.Sprintf("%q may %s a tool of %s, so %s", name, verb, c.servers.joined(), u), "write " + c.ways(name, ".") + ofAgents(name)
 }
 
-// joined is the servers in words.
+// joined returns the names of the servers as text.
 func (all servers) joined() string {
 	var names []string
 	for _, s := range all {
@@ -240,8 +240,8 @@ func (all servers) joined() string {
 	return enumerate(names)
 }
 
-// ways are the names that say whose tool it is: of the servers that have it, where
-// the tools are known.
+// ways returns the names that identify the server of the tool as text: of the servers that have the
+// tool, if the tools are known.
 func (c *bareNames) ways(name, dot string) string {
 	var ways, known []string
 	for _, s := range c.servers {
@@ -260,7 +260,7 @@ func (c *bareNames) ways(name, dot string) string {
 	return enumerate(ways)
 }
 
-// enumerate joins a few words; of many it names the first.
+// enumerate joins a few words with "or"; of many it names only the first.
 func enumerate(words []string) string {
 	const few = 4
 	if len(words) > few {

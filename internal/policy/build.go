@@ -1,6 +1,22 @@
-// Package policy makes one gate policy of everything that a user wrote: rules,
-// nets, maps, the default. [Build] reports all problems of all parts at once,
-// in the form that "check --json" prints.
+// Package policy builds one gate policy from everything that a user wrote: rules, nets, maps, and
+// the default.
+//
+// [Build] compiles a [Source], which comes from a configuration ([FromConfig]) or from files
+// ([FromFiles]), into a [Result]: the [gate.Policy], a description of its nets, and the claims to
+// prove. It reports all problems of all parts at once, as the [diag.List] that "check --json"
+// prints. Codes starting with E are errors and prevent the policy from being loaded; codes starting
+// with W are warnings.
+//
+// The builder has three stages: rules are compiled by package rules and nets are converted for the
+// gate; the gate validates the nets; then checks look for names, fields and approvals that cannot
+// have their intended effect: bare names that several servers may have (bare.go), names that no
+// tool has (tools.go), probable misspellings (near.go), arguments that no schema lists (fields.go),
+// evidence that never comes (evidence.go, unjudged.go), and approvals that no person can give
+// (people.go).
+//
+// The functions of a net (validators and memories in CEL, hooks.go) run inside decisions of the
+// gate. The package has no goroutines
+// and no locks.
 package policy
 
 import (
@@ -16,25 +32,25 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A Source is what a policy is made of.
+// A Source is everything that a policy is built from.
 type Source struct {
 	Rules   []config.RuleText
 	Nets    []config.Net
 	Default string // "", "allow" or "deny"
 	Mode    string // "", "enforce" or "shadow"
 
-	Active         []string // of the hand-written nets, those to begin with; nil: all. Nets of rules are always active
+	Active         []string // hand-written nets that are active at the start; nil: all. Nets of rules are always active
 	ActivePosition config.Position
 
-	Config *config.Config // where it comes from one: has the places of its keys; may be nil
+	Config *config.Config // configuration of the source, for the positions of its keys; may be nil
 
-	Tools   []string            // every known physical name of a tool; nil: they are not known
-	Schemas map[string][]Schema // of the arguments of the known tools, by each of their names
-	Hooked  []string            // the names that only tools of agents themselves have, of which hooks tell
-	Unended []string            // those of them that run scripts, and of which no hook tells how a script ended
+	Tools   []string            // all known physical names of tools; nil: the tools are unknown
+	Schemas map[string][]Schema // argument schemas of the known tools, by each of their names
+	Hooked  []string            // names that only built-in tools of agents have, which hooks report
+	Unended []string            // those of Hooked that run scripts without a hook that reports how a script ended
 }
 
-// FromConfig is the policy of a configuration. The tools are not in it.
+// FromConfig returns the source of a configuration, without tools.
 func FromConfig(c *config.Config) Source {
 	return Source{Rules: c.Rules, Nets: c.Nets, Default: c.Default, Mode: c.Mode, Active: c.Active, ActivePosition: c.ActivePosition, Config: c}
 }
@@ -47,7 +63,7 @@ func (s *Source) scripts() shell.Options {
 	return shell.Options{Strict: s.Config.Shell.Strict, Pass: s.Config.Shell.Doubt == "pass"}
 }
 
-// FromFiles reads the policy of files of rules and of nets. Each name may be a pattern.
+// FromFiles reads the source from files of rules and of nets. Each name may be a pattern.
 func FromFiles(ruleFiles, netFiles []string) (s Source, err error) {
 	for _, file := range ruleFiles {
 		texts, err := config.ReadRules(file)
@@ -66,17 +82,17 @@ func FromFiles(ruleFiles, netFiles []string) (s Source, err error) {
 	return s, nil
 }
 
-// A Result is a policy, or why there is none.
+// A Result is a policy, or the reasons why it cannot be built.
 type Result struct {
 	Policy   *gate.Policy // nil if a problem is an error
 	Problems diag.List    // rules first, in their order, then nets
-	Nets     []Net        // of the policy: those of rules, then the others
-	Claims   []Claim      // to be proved of the policy: those of rules, then of nets
-	Active   []string     // the nets to begin with, for gate.SessionOptions; nil: all
+	Nets     []Net        // nets of the policy: those of rules, then the others
+	Claims   []Claim      // claims to prove: those of rules, then of nets
+	Active   []string     // nets that are active at the start, for gate.SessionOptions; nil: all
 }
 
-// Build makes the policy of a source. Its error is the [diag.List] that keeps it
-// from loading; the result is never nil and holds the warnings too.
+// Build builds the policy of a source. Its error is the [diag.List] that prevents the policy from
+// being loaded; the result is never nil and holds the warnings too.
 func Build(s Source) (*Result, error) {
 	b := &builder{source: s, result: &Result{}, netMaps: make(map[string][]gate.Map)}
 	compiled := b.rules()
@@ -112,10 +128,10 @@ type builder struct {
 	result *Result
 	labels *gate.Labels // of the rules
 
-	netMaps map[string][]gate.Map // of the hand-written nets, by name
-	invalid bool                  // apart from its claims
+	netMaps map[string][]gate.Map // maps of the hand-written nets, by name of the net
+	invalid bool                  // there are errors, apart from claims
 
-	// Made when a net needs them.
+	// Created when a net needs them.
 	cel     *cel.Compiler
 	calls   *cel.Reader
 	scripts *shell.Reader
@@ -127,7 +143,7 @@ func (b *builder) add(p diag.Problem) { b.result.Problems = append(b.result.Prob
 
 // rules parses and compiles all texts.
 func (b *builder) rules() *rules.Compiled {
-	bases := 0 // the texts of the bases are the first ones
+	bases := 0 // the texts of the bases come first
 	if b.source.Config != nil {
 		for _, base := range b.source.Config.Bases {
 			bases += len(base.Rules)
@@ -164,8 +180,8 @@ func (b *builder) deny() bool {
 	return false
 }
 
-// policy asks the gate, which has the last word on every net. It is asked also
-// where something else is wrong, so that all errors come at once.
+// policy lets the gate validate the nets. It does so even if there are other errors, so that all
+// errors are reported together.
 func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
 	p, err := gate.NewPolicy(nets, o)
 	var errs gate.ErrorList
@@ -176,10 +192,9 @@ func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
 	b.result.Policy = p
 }
 
-// active finds which nets are active at the start: "active" chooses among the
-// hand-written ones, and a rule holds whatever it says. A net that is not active
-// gates nothing, so a misspelt name must not pass. It looks only where all nets
-// are there.
+// active determines the nets that are active at the start: "active" selects hand-written nets, and
+// nets of rules are always active. An inactive net gates nothing, so a misspelt name must be an
+// error. It is checked only if all nets are known.
 func (b *builder) active() {
 	if b.result.Policy == nil || len(b.errors()) > 0 || b.source.Active == nil {
 		return

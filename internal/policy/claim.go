@@ -12,16 +12,16 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A Claim is what must hold of a policy: a line that begins with prove, or an
-// entry of "prove" of a net. Its net and its places are there. See rules.Prove for
-// its fields; a claim about several names is that of the first, and has Parts.
+// A Claim is a property that a policy must have: a line that begins with prove, or an entry of
+// "prove" in a net. Its net and places exist. See rules.Prove for its fields. A claim about several
+// names has the fields of the first one, and Parts.
 type Claim struct {
 	Kind  rules.Claim
 	Text  string // as a line of rules
 	Rule  gate.Position
 	Tool  gate.Tool
-	Tools []gate.Tool // of rules.AtMost and rules.Only: all that are taken together
-	First gate.Tool   // the other call: of "before", "after", "while" or "per"
+	Tools []gate.Tool // for rules.AtMost and rules.Only: all tools that count together
+	First gate.Tool   // the other call: after "before", "after", "while" or "per"
 	Until []gate.Tool
 	Once  bool
 
@@ -34,13 +34,13 @@ type Claim struct {
 	Key        []rules.KeyField
 	File       string
 
-	Net    string // also of rules.Exclusive
+	Net    string // also set for rules.Exclusive
 	Places []string
 
-	Parts []Claim // that all must hold; nil: it is one
+	Parts []Claim // all parts must hold; nil: a single claim
 }
 
-// claims looks up what the claims name.
+// claims resolves the names in the claims.
 func (b *builder) claims(claims []*rules.Prove, nets []gate.Net) {
 	for _, p := range claims {
 		b.claim(p, nets)
@@ -52,7 +52,7 @@ func (b *builder) claims(claims []*rules.Prove, nets []gate.Net) {
 	}
 }
 
-// claim is a line of rules.
+// claim resolves a claim of rules.
 func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 	parts := p.Each()
 	c := claimOf(parts[0])
@@ -111,14 +111,14 @@ func callsOf(names []rules.Name) []gate.Tool {
 	return tools
 }
 
-// lacks reports whether a net may be of a rule that could not be read.
+// lacks reports whether the net may belong to a rule that could not be parsed.
 func (b *builder) lacks(net string) bool {
 	return b.invalid && slices.ContainsFunc([]string{"require-", "approve-", "block-", "limit-", "allow-"}, func(prefix string) bool {
 		return strings.HasPrefix(net, prefix)
 	})
 }
 
-// nearestNet suggests a net, or lists those that there are.
+// nearestNet suggests a net, or lists the existing ones.
 func nearestNet(name string, known []string) string {
 	const few = 6
 	hint := text.Suggest(name, known)
@@ -128,7 +128,7 @@ func nearestNet(name string, known []string) string {
 	return hint
 }
 
-// netWith is the hand-written net that has the places of a claim.
+// netWith returns the hand-written net that has the places of a claim.
 func (b *builder) netWith(p *rules.Prove) (string, bool) {
 	var with, known []string
 	for _, n := range b.source.Nets {
@@ -171,8 +171,8 @@ func claimOfNet(n *config.Net, p config.Proof) Claim {
 	return c
 }
 
-// checkClaimed warns of a claim about a call that nothing gates: it says
-// little. Where the tools are known, that is checked of every name.
+// checkClaimed warns of a claim about a call that nothing gates, because such a claim is hardly
+// intended. If the tools are known, checkTools checks every name instead.
 func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 	if b.source.Tools != nil || b.invalid {
 		return
@@ -199,7 +199,7 @@ func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 	}
 }
 
-// spokenOf are the tools of the transitions and of the allowlists of a net.
+// spokenOf returns the tools in the transitions and in the allowlists of a net.
 func spokenOf(net gate.Net) (tools []gate.Tool) {
 	for _, t := range net.Transitions {
 		tools = append(tools, t.Tools...)
@@ -210,7 +210,7 @@ func spokenOf(net gate.Net) (tools []gate.Tool) {
 	return tools
 }
 
-// meets reports whether a pattern that is listed is, or matches, the name.
+// meets reports whether the listed tool is, or matches, the name.
 func meets(tool gate.Tool, n rules.Name) bool {
 	listed := rules.Name{Text: tool.Name, Quoted: tool.Kind != gate.Glob}
 	return tool.Name == n.Text || tool.Kind == gate.Glob && listed.Matches(n.Text)

@@ -6,26 +6,25 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A Net describes a net of a policy, in the form that "check --json" prints.
+// A Net describes a net of a policy in the form that "check --json" prints.
 type Net struct {
 	Name            string   `json:"name"`
 	Rule            Rule     `json:"rule"`
-	States          *int     `json:"states"`    // nil: more than were counted, or without end
-	Bounded         *bool    `json:"bounded"`   // nil: not known
-	Deadlocks       *int     `json:"deadlocks"` // nil: not known
+	States          *int     `json:"states"`    // nil: unbounded, or more than were counted
+	Bounded         *bool    `json:"bounded"`   // nil: unknown
+	Deadlocks       *int     `json:"deadlocks"` // nil: unknown
 	DeadTransitions []string `json:"deadTransitions"`
-	Invariants      []string `json:"invariants"` // for who describes the nets to fill in
+	Invariants      []string `json:"invariants"` // filled in by package check
 }
 
-// A Rule is where the user wrote a net.
+// A Rule is the position of a net in the user's files.
 type Rule struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 }
 
-// describe tells the states of each net: they are known for rules, and explored for the
-// others.
+// describe returns the state counts of each net: known for nets of rules, explored for the others.
 func describe(p *gate.Policy, known []rules.Verification) []Net {
 	infos := p.Nets()
 	nets := make([]Net, len(infos))

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkEvidence warns of rules that wait for the success of a command which only
-// says what it would do, or whose end nobody tells: no call of it is evidence.
+// checkEvidence warns of rules that wait for the success of a command that has no effect, such as a
+// dry run, or whose end is never reported: no call of it counts as evidence.
 func (b *builder) checkEvidence() {
 	scripts := unjudged{b, make(map[string]bool)}
 	for _, f := range b.files {
@@ -34,8 +34,8 @@ func (b *builder) checkEvidence() {
 	}
 }
 
-// evidence warns where all maps that give the name look for a command with an
-// option with which it is no evidence.
+// evidence warns if all maps that give the name look for a command with an option that makes it
+// ineffective.
 func (b *builder) evidence(n rules.Name, so string) {
 	option := ""
 	for i := range b.labels.Maps {
@@ -52,8 +52,8 @@ func (b *builder) evidence(n rules.Name, so string) {
 	}
 }
 
-// idleOption is an option in the command of a map with which the command is no
-// evidence of itself; empty if it is, or the map looks for no command.
+// idleOption returns an option in the command of a map that makes the command ineffective; empty if
+// the command counts as evidence, or the map looks for no command.
 func idleOption(m *gate.Map) string {
 	command, ok := strings.CutPrefix(m.Source, "runs ")
 	if !ok || m.Reader == nil || m.Field == "" {
@@ -71,7 +71,7 @@ func idleOption(m *gate.Map) string {
 	return ""
 }
 
-// listed joins names as a sentence lists them.
+// listed joins names as in a sentence.
 func listed(names []rules.Name) string {
 	texts := make([]string, len(names))
 	for i, n := range names {
@@ -80,12 +80,11 @@ func listed(names []rules.Name) string {
 	return text.And(texts)
 }
 
-// checkDefault warns of a rule that takes the default its effect, or that the default
-// takes its own.
+// checkDefault warns of a rule that makes the default ineffective, or is made ineffective by it.
 func (b *builder) checkDefault() {
 	deny := b.source.Default == "deny"
 	if !deny && b.source.Default == "" && b.source.Config == nil {
-		return // the rules are read alone, and what the default is there is not known
+		return // rules without a configuration: the default is unknown
 	}
 	for _, f := range b.files {
 		for _, s := range f.Statements {
@@ -109,13 +108,13 @@ func (b *builder) checkUnderDefault(s rules.Statement, deny bool) {
 	}
 }
 
-// matchesAll reports whether a name is a pattern of every tool.
+// matchesAll reports whether a name is a pattern that matches every tool.
 func matchesAll(n rules.Name) bool {
 	return n.Glob() && strings.Contains(n.Text, "*") && strings.Trim(n.Text, "*?") == "" && strings.Count(n.Text, "?") <= 1
 }
 
-// checkUntoldEnds warns of a rule that waits for scripts of which only hooks tell that do not say how a script
-// ended: with or, where that holds of all that it waits for.
+// checkUntoldEnds warns of a rule that waits for scripts that only hooks report, if no hook reports
+// how a script ended. A rule with "or" is affected only if all its alternatives are.
 func (b *builder) checkUntoldEnds(s *rules.Require) {
 	var untold []rules.Name
 	for _, first := range s.First {

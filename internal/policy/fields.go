@@ -16,11 +16,11 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A Schema is the JSON Schema of the arguments of a tool. It is only asked
-// which members it lists: where it leaves that open, every member may be there.
+// A Schema is the JSON Schema of the arguments of a tool. Only the listed members are used: if the
+// schema allows others, every member is possible.
 type Schema map[string]any
 
-// ParseSchema reads a schema; one that is none leaves everything open.
+// ParseSchema parses a schema; an invalid schema allows everything.
 func ParseSchema(src []byte) Schema {
 	var s Schema
 	if json.Unmarshal(src, &s) != nil {
@@ -29,10 +29,10 @@ func ParseSchema(src []byte) Schema {
 	return s
 }
 
-// openWords are those of schemas that may allow further members.
+// openWords are keywords of schemas that may allow further members.
 var openWords = []string{"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "patternProperties", "dependentSchemas", "propertyNames"}
 
-// members are those that the schema lists; ok is false where there may be others.
+// members returns the members that the schema lists; ok is false if it may allow others.
 func (s Schema) members() (members map[string]any, ok bool) {
 	for _, word := range openWords {
 		if _, there := s[word]; there {
@@ -52,8 +52,8 @@ func (s Schema) members() (members map[string]any, ok bool) {
 	return members, ok
 }
 
-// lacks is the first key on the way that the schema does not list, and those
-// that it lists there. An empty key goes to the elements of an array.
+// lacks returns the first key on the path that the schema does not list, and the keys that it lists
+// there. An empty key stands for the elements of an array.
 func (s Schema) lacks(way []string) (key string, known []string) {
 	for _, step := range way {
 		var next any
@@ -77,8 +77,8 @@ func (s Schema) lacks(way []string) (key string, known []string) {
 	return "", nil
 }
 
-// Lacks returns the argument that the field reads and none of the schemas lists; empty where
-// there is none.
+// Lacks returns the argument that the field reads although none of the schemas lists it; empty if
+// all are listed.
 func Lacks(schemas []Schema, f gate.Field) (argument string) {
 	ways := [][]string{wayOf(f.Path)}
 	if f.Path == "" {
@@ -102,7 +102,7 @@ func Lacks(schemas []Schema, f gate.Field) (argument string) {
 	return ""
 }
 
-// fieldLacking finds a field that no schema of the tools with this name lists.
+// fieldLacking returns the first key on the path that no schema of the matching tools lists.
 func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (key string, known []string) {
 	for _, tool := range slices.Sorted(maps.Keys(b.source.Schemas)) {
 		if !matches(tool) {
@@ -122,11 +122,11 @@ func wayOf(field string) []string {
 	if !strings.HasPrefix(field, "$.") && !strings.HasPrefix(field, "$[") {
 		return []string{field}
 	}
-	path, _ := jsonpath.Parse(field) // the gate has accepted it
+	path, _ := jsonpath.Parse(field) // the gate has accepted the path
 	return path.Keys()
 }
 
-// fieldsRead are the fields at which a map looks.
+// fieldsRead returns the paths to the fields that a map reads.
 func fieldsRead(m gate.Map) [][]string {
 	if m.Field != "" {
 		return [][]string{wayOf(m.Field)}
@@ -142,8 +142,8 @@ func fieldsRead(m gate.Map) [][]string {
 	return ways
 }
 
-// checkMaps warns of maps of rules that read what no call has. It returns the
-// names that the others give.
+// checkMaps warns of maps in rules that read arguments which no call has. It returns the labels of
+// the other maps.
 func (b *builder) checkMaps() (given []string) {
 	byPlace := make(map[gate.Position]gate.Map)
 	for _, m := range b.labels.Maps {
@@ -163,7 +163,7 @@ func (b *builder) checkMaps() (given []string) {
 	return given
 }
 
-// mapApplies reports whether there are calls that the map can name.
+// mapApplies reports whether the map can apply to some call.
 func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 	so := "so this map never applies"
 	if len(m.Tools) > 1 {
@@ -175,7 +175,7 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 	return applies
 }
 
-// mapApplies is that of the builder for one tool; so is what follows where there are none.
+// mapApplies checks the map for one tool; so is the consequence for the message.
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
@@ -197,7 +197,7 @@ func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 	return applies
 }
 
-// checkNetField is mapApplies for the map of a net.
+// checkNetField does the same for the map of a net.
 func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	for _, of := range b.netMaps[n.Name] {
 		if of.Rule != position(m.Position) {
@@ -222,8 +222,7 @@ func noField(tool, key string, known []string, m gate.Map, where gate.Position, 
 	return problem(diag.Warning, UnknownField, where, fmt.Sprintf("%s has no argument %q, %s", tool, key, so), hint)
 }
 
-// unknownAction reads tool.action, where the schema of the tool says that it
-// has no such action.
+// unknownAction splits tool.action if the schema of the tool lists no such action.
 func (b *builder) unknownAction(n rules.Name) (action, tool string) {
 	if n.Quoted || n.Glob() {
 		return "", ""
@@ -239,7 +238,7 @@ func (b *builder) unknownAction(n rules.Name) (action, tool string) {
 	return "", ""
 }
 
-// hasAction reports whether calls may have this action.
+// hasAction reports whether the schema allows this action.
 func (s Schema) hasAction(action string) bool {
 	if key, _ := s.lacks([]string{"action"}); key != "" {
 		return false
@@ -248,7 +247,7 @@ func (s Schema) hasAction(action string) bool {
 	return known == nil || slices.Contains(known, action)
 }
 
-// actions are those that the schema lists; nil: it lists none.
+// actions returns the actions that the schema lists; nil if it lists none.
 func (s Schema) actions() []string {
 	members, _ := s.members()
 	field, _ := members["action"].(map[string]any)

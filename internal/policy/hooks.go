@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// hooks are the validators and the memories of one hand-written net.
+// hooks holds the validators and the memories of one hand-written net.
 type hooks struct {
 	validators []validator
 	memories   []memory
@@ -21,7 +21,7 @@ type hooks struct {
 type validator struct {
 	tools   []string
 	require *cel.Condition
-	reason  *cel.Template // nil: a general one
+	reason  *cel.Template // nil: a general text
 	source  string
 }
 
@@ -32,11 +32,11 @@ type memory struct {
 	to         *cel.Value
 }
 
-// forgotten is the key under which a net notes that it could not remember
-// something. Validators that rely on what it remembers refuse from then on.
+// forgotten is the key that a net sets if it could not remember something. Validators that rely on
+// what the net remembers refuse from then on.
 const forgotten = config.Reserved + "forgotten"
 
-// hooks compiles what the net validates and remembers.
+// hooks compiles the validators and memories of the net.
 func (b *builder) hooks(n *config.Net, out *gate.Net) {
 	if len(n.Validate) == 0 && len(n.Remember) == 0 {
 		return
@@ -81,7 +81,7 @@ func (b *builder) memory(n *config.Net, m config.Memory, names *cel.Names) memor
 	return out
 }
 
-// compiler is made when a net needs it.
+// compiler returns the CEL compiler, which is created when a net needs it.
 func (b *builder) compiler() *cel.Compiler {
 	if b.cel == nil {
 		b.cel = cel.NewCompiler()
@@ -89,7 +89,7 @@ func (b *builder) compiler() *cel.Compiler {
 	return b.cel
 }
 
-// inExpression records what is wrong with an expression, at its place.
+// inExpression records the errors of an expression at their positions.
 func (b *builder) inExpression(n *config.Net, e config.Expression, err error) {
 	var list diag.List
 	errors.As(err, &list)
@@ -100,7 +100,7 @@ func (b *builder) inExpression(n *config.Net, e config.Expression, err error) {
 	}
 }
 
-// identity is what the functions of a net are made of.
+// identity returns a text that identifies the functions of a net.
 func identity(n *config.Net) string {
 	var s strings.Builder
 	for _, v := range n.Validate {
@@ -112,8 +112,8 @@ func identity(n *config.Net) string {
 	return s.String()
 }
 
-// validate is the [gate.Net.Validate] of the net. Every name of the call
-// counts, also one that is gated by the same transition as another.
+// validate is the [gate.Net.Validate] function of the net. It considers every name of the call,
+// even if the same transition gates several of them.
 func (h *hooks) validate(f gate.Firing) error {
 	in := cel.NewInput(f)
 	for i := range h.validators {
@@ -130,7 +130,7 @@ func (h *hooks) validate(f gate.Firing) error {
 	return h.checkRememberable(f.Transition, in)
 }
 
-// judge holds a call to one requirement. That it cannot be told is a no.
+// judge checks a call against one requirement. A requirement that cannot be evaluated is not met.
 func (v *validator) judge(in *cel.Input, meta gate.Meta) error {
 	if _, ok := meta[forgotten]; ok && v.require.Uses("meta") {
 		return objectionf("The call depends on what the net remembers, and it could not remember all: %v.", meta[forgotten])
@@ -151,20 +151,20 @@ func (v *validator) judge(in *cel.Input, meta gate.Meta) error {
 	}
 }
 
-// An objection is a sentence for whoever made the call.
+// An objection is an error for the caller of the tool.
 type objection string
 
-// Error is the sentence.
+// Error returns the sentence.
 func (o objection) Error() string { return string(o) }
 
 func objectionf(format string, args ...any) error { return objection(fmt.Sprintf(format, args...)) }
 
-// checkRememberable refuses a call whose success could not be remembered. Of an
-// observer it says nothing, since that forbids nothing.
+// checkRememberable refuses a call if its success could not be remembered. It ignores observers,
+// which must not refuse calls.
 func (h *hooks) checkRememberable(transition string, in *cel.Input) error {
 	for _, m := range h.memories {
 		if m.transition != transition || m.observes || m.to.Uses("result") {
-			continue // nobody knows the result before
+			continue // the result is unknown before the call
 		}
 		if _, err := m.to.Of(in); err != nil {
 			return objectionf("The success of the call could not be remembered as %q: %v.", m.set, err)
@@ -173,8 +173,8 @@ func (h *hooks) checkRememberable(transition string, in *cel.Input) error {
 	return nil
 }
 
-// remember is the [gate.Net.OnSuccess] of the net. All values are made of what
-// was remembered before, and then set together.
+// remember is the [gate.Net.OnSuccess] function of the net. It computes all values from the
+// previous state before it sets any of them.
 func (h *hooks) remember(f gate.Firing) {
 	in := cel.NewInput(f)
 	set := make(map[string]any)

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// ignored returns the arguments that are no part of the identity of calls: those of agents' own tools, and
-// those of approval.ignore.
+// ignored returns the arguments that are not part of the identity of calls: those of agents'
+// built-in tools, and those in approval.ignore.
 func (s *Source) ignored() (all []gate.Ignored) {
 	for _, agent := range agenttool.Agents() {
 		for _, tool := range agenttool.Of(agent) {
@@ -32,8 +32,8 @@ func (s *Source) ignored() (all []gate.Ignored) {
 	return all
 }
 
-// readIgnored finds arguments of approval.ignore that rules and nets read: an approval of one value of them would hold for
-// a call that a rule takes for another one.
+// readIgnored finds arguments of approval.ignore that rules and nets read: the approval of one
+// value would also hold for a call that a rule treats differently.
 type readIgnored struct{ *builder }
 
 // check warns of each map, key and sum that reads such an argument.
@@ -72,9 +72,9 @@ func (b readIgnored) check() {
 	}
 }
 
-// net is check for a hand-written net.
+// net checks a hand-written net.
 func (b readIgnored) net(n *config.Net) {
-	warned := make(map[[2]int]bool) // a key of the net is that of several transitions
+	warned := make(map[[2]int]bool) // a key of the net applies to several transitions
 	inNet := func(p diag.Problem) {
 		if at := [2]int{p.Line, p.Column}; !warned[at] {
 			warned[at] = true
@@ -98,7 +98,7 @@ func (b readIgnored) net(n *config.Net) {
 	}
 }
 
-// waysIn are the arguments that a key of a hand-written net reads.
+// waysIn returns the paths of the arguments that a key of a hand-written net reads.
 func (b readIgnored) waysIn(f config.KeyField) [][]string {
 	switch {
 	case f.Result:
@@ -109,7 +109,7 @@ func (b readIgnored) waysIn(f config.KeyField) [][]string {
 	return [][]string{wayOf(f.Path)}
 }
 
-// field is warn for a key or a sum of a rule about calls of these names.
+// field checks a key or a sum of a rule about calls with these names.
 func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	if f.Result {
 		return
@@ -127,7 +127,7 @@ func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	})
 }
 
-// warn warns if one of the ways leads to an ignored argument of a tool that is meant; called tells which tools are.
+// warn warns if one of the paths leads to an ignored argument of a tool that called selects.
 func (b readIgnored) warn(ways [][]string, called func(tool string) bool, where gate.Position, what string, add func(diag.Problem)) {
 	for _, entry := range b.source.Config.Approval.Ignore {
 		dot := strings.LastIndexByte(entry, '.')

@@ -20,8 +20,8 @@ func (b *builder) key(n *config.Net, key []config.KeyField) []gate.Field {
 	return fields
 }
 
-// field converts a field; of one that is wrong it says so here, where its position is
-// known, and the gate sees another.
+// field converts a field. It reports an invalid field here, where its position is known, and gives
+// the gate a valid one instead.
 func (b *builder) field(n *config.Net, f config.KeyField) gate.Field {
 	if f.Expression.Text != "" {
 		number, err := b.expressions().ValueExpr(f.Expression.Text)
@@ -40,7 +40,7 @@ func (b *builder) field(n *config.Net, f config.KeyField) gate.Field {
 	return gate.Field{Path: f.Path, Result: f.Result, Source: f.String()}
 }
 
-// expressions returns the reader of all expressions over calls of nets.
+// expressions returns the reader of all expressions over calls in nets.
 func (b *builder) expressions() *cel.Reader {
 	if b.calls == nil {
 		b.calls = b.compiler().NewReader()

@@ -13,11 +13,11 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A fieldChecker holds the keys and sums of rules against the schemas of tools.
+// A fieldChecker checks the keys and sums of rules against the schemas of tools.
 type fieldChecker struct{ *builder }
 
-// check warns of keys and sums that read an argument which no tool of the rule takes:
-// such a rule refuses every call, or waits for evidence that never comes.
+// check warns of keys and sums that read an argument which no tool of the rule takes: such a rule
+// refuses every call, or waits for evidence that never comes.
 func (b fieldChecker) check(s rules.Statement) {
 	switch s := s.(type) {
 	case *rules.Require:
@@ -56,7 +56,8 @@ func (b fieldChecker) checkField(f rules.Field, names []rules.Name, so string) {
 	}
 }
 
-// lacking returns the problems of a name whose tools take no argument at one of these paths.
+// lacking returns a problem for each of the paths if the tools with the name take no argument
+// there.
 func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]string, where gate.Position, so string) (ps diag.List) {
 	for _, way := range ways {
 		key, known := b.fieldLacking(tools, way)
@@ -72,8 +73,8 @@ func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]str
 	return ps
 }
 
-// checkNet warns of keys of a hand-written net alike. A call without a value is refused by
-// a transition that gates, and one that observes never fires for it.
+// checkNet warns of keys of a hand-written net in the same way. A call without a value is refused
+// by a gating transition, and never fires an observing one.
 func (b fieldChecker) checkNet(n *config.Net) {
 	for _, t := range n.Transitions {
 		key, so := t.Key, "so this net refuses every call of it"
@@ -107,7 +108,7 @@ func (b fieldChecker) canHaveName(n *config.Net, name, tool string) bool {
 	return name == tool || slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && m.Tool == tool })
 }
 
-// waysOf are the members of args that an expression of a key or a sum names.
+// waysOf returns the members of args that an expression of a key or a sum mentions.
 func (b fieldChecker) waysOf(source string) (ways [][]string) {
 	if b.result.Policy == nil {
 		return nil // no reader is known
@@ -134,7 +135,8 @@ func (b fieldChecker) waysOf(source string) (ways [][]string) {
 	return nil
 }
 
-// toolsOf tells which tools have calls of the name: as their own, as an action, or by a map.
+// toolsOf returns a function that reports whether calls of a tool can have the name: as their own,
+// as an action, or by a map.
 func (b fieldChecker) toolsOf(n rules.Name) func(tool string) bool {
 	return func(tool string) bool {
 		if n.Matches(tool) || !n.Quoted && strings.HasPrefix(n.Text, tool+".") {

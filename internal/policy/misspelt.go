@@ -5,26 +5,27 @@ import (
 	"unicode"
 )
 
-// A likeness is how much two names of calls look like one that is misspelt.
+// A likeness says how likely it is that one of two names is a misspelling of the other; the most
+// likely is last.
 type likeness int
 
 const (
 	unlike  likeness = iota
-	ending           // a letter more at the end of a word: one may be the plural
-	similar          // another letter in a long word: both may be words
-	slip             // a letter twice, or two in the other order
-	joined           // the same words, joined otherwise: drop_table, drop-table, dropTable
+	ending           // a letter more at the end of a word, which may be a plural
+	similar          // another letter in a long word, which may be another word
+	slip             // a doubled letter, or two letters swapped
+	joined           // the same words, joined differently: drop_table, drop-table, dropTable
 )
 
-// The lengths from which on words are compared: short ones are often near others.
+// Minimum lengths of compared words: short words often resemble others.
 const (
 	longEnough  = 6
 	longWord    = 8
 	shortEnding = 4
 )
 
-// likenessOf compares the words of two names; word is the one of a that differs. A word
-// with digits, or with another first letter (lock, unlock), is another one.
+// likenessOf compares the words of two names; word is the word of a that differs. Words with
+// digits, or with different first letters (lock, unlock), are always different words.
 func likenessOf(a, b []string) (l likeness, word string) {
 	if len(a) != len(b) || len(a) == 0 {
 		return unlike, ""
@@ -46,7 +47,7 @@ func likenessOf(a, b []string) (l likeness, word string) {
 	return l, word
 }
 
-// slipOf compares two words that differ.
+// slipOf compares two different words.
 func slipOf(a, b []rune) likeness {
 	if len(a) < len(b) {
 		a, b = b, a
@@ -69,7 +70,7 @@ func slipOf(a, b []rune) likeness {
 	case to == 0 && len(y) == 0:
 		return ending
 	case len(x) > 1 || to == 0:
-		return unlike // consumer, consumed
+		return unlike // consumer and consumed, for example
 	}
 	return atLeast(similar, b, longWord)
 }
@@ -83,7 +84,7 @@ func atLeast(l likeness, word []rune, letters int) likeness {
 	return l
 }
 
-// wordsOf splits a name where people join words: at signs, and before capitals.
+// wordsOf splits a name into words, at separators and before capitals.
 func wordsOf(name string) []string {
 	var b strings.Builder
 	lower := false
@@ -92,7 +93,7 @@ func wordsOf(name string) []string {
 		case r == '_' || r == '-':
 			r = ' '
 		case r == '.':
-			b.WriteString(" .") // a server, or the tool of an action
+			b.WriteString(" .") // a dot separates a server or tool
 			r = ' '
 		case unicode.IsUpper(r) && lower:
 			b.WriteByte(' ')

@@ -13,27 +13,26 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A spelling is a name of calls with all places where the policy writes it.
+// A spelling is a name of calls with all places where the policy uses it.
 type spelling struct {
 	text    string
 	words   []string
 	pattern bool
-	given   gate.Position // of the first map that gives it; zero: none does
+	given   gate.Position // position of the first map that gives it; zero: none
 	idle    bool          // a map gives it, and no rule uses it
 	uses    []occurrence
 }
 
-// An occurrence is a place where a name is written.
+// An occurrence is a place where a name is used.
 type occurrence struct {
 	rules.Name
-	net  *config.Net // nil: it is in rules
-	list string      // the statement, or the list of a net; the same for all names in it
-	form string      // of a statement, with a hole in place of the name
+	net  *config.Net // nil: in rules
+	list string      // identifies the statement, or the list of a net; equal for all names in it
+	form string      // text of the statement with a placeholder for the name
 }
 
-// checkNear warns of names that look like another one of the policy, and of patterns
-// that just miss one. Where the tools are known, a name that is none of them is
-// reported as such.
+// checkNear warns of names that resemble another name of the policy, and of patterns that barely
+// miss one. If the tools are known, unknown names are reported instead.
 func (b *builder) checkNear() {
 	if b.source.Tools != nil || b.invalid {
 		return
@@ -51,7 +50,7 @@ func (b *builder) checkNear() {
 	}
 }
 
-// checkSpelling warns of a name that looks like a misspelt other one.
+// checkSpelling warns of a name that may be a misspelling of another one.
 func (v *vocabulary) checkSpelling(i int) {
 	s := v.all[i]
 	for j, other := range v.all {
@@ -61,7 +60,7 @@ func (v *vocabulary) checkSpelling(i int) {
 		}
 		isOwn := func(o *spelling) bool { return o != s && slices.Contains(o.words, word) }
 		if l != joined && !other.idle && slices.ContainsFunc(v.all, isOwn) {
-			continue // other names have the word, too
+			continue // other names contain the word too
 		}
 		first := s.uses[0]
 		msg, hint := fmt.Sprintf("%s is a different name from %s (%s)", first, other.text, other.place()), fmt.Sprintf("did you mean %q?", other.text)
@@ -77,20 +76,20 @@ func (v *vocabulary) checkSpelling(i int) {
 	}
 }
 
-// areAgents reports whether agents have tools of both names: createFile and create_file are of one agent.
+// areAgents reports whether agents have tools with both names: createFile and create_file belong to
+// one agent.
 func areAgents(a, b string) bool {
 	own := agenttool.Names()
 	return slices.Contains(own, a) && slices.Contains(own, b)
 }
 
-// misspells reports whether the likeness is that of a misspelt name and of the name
-// that is meant. Two names that maps give are two, and so is one that a rule uses
-// beside that of a tool in another style.
+// misspells reports whether s is probably a misspelling of other. Two names that maps give are
+// different names, and so is a name that a rule uses beside the name of a tool in another style.
 func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool {
 	given := func(s *spelling) bool { return s.given != gate.Position{} }
 	fewer := len(s.uses) < len(other.uses) || len(s.uses) == len(other.uses) && later
 	switch {
-	case given(s) || strings.EqualFold(s.text, other.text): // that is noted already
+	case given(s) || strings.EqualFold(s.text, other.text): // reported elsewhere
 		return false
 	case other.idle:
 		return true
@@ -104,8 +103,8 @@ func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool 
 	return false
 }
 
-// intended reports whether the policy has both names on purpose: in one list, or in two
-// statements that are equal otherwise.
+// intended reports whether the policy evidently means two different names: it uses both in one
+// list, or in two statements that are otherwise equal.
 func (s *spelling) intended(other *spelling) bool {
 	return slices.ContainsFunc(s.uses, func(u occurrence) bool {
 		return slices.ContainsFunc(other.uses, func(o occurrence) bool {
@@ -114,7 +113,7 @@ func (s *spelling) intended(other *spelling) bool {
 	})
 }
 
-// place returns where the name is, or is given.
+// place returns the position of the map that gives the name, or else of its first use.
 func (s *spelling) place() gate.Position {
 	if s.given != (gate.Position{}) {
 		return s.given
@@ -122,8 +121,8 @@ func (s *spelling) place() gate.Position {
 	return s.uses[0].Pos
 }
 
-// checkMissed warns of a pattern such as pay_* where a rule names pay, and nothing is
-// named as the pattern has it.
+// checkMissed warns of a pattern such as pay_* if a rule names pay, and no name matches the
+// pattern.
 func (v *vocabulary) checkMissed(s *spelling) {
 	bare := strings.TrimRight(s.text, "*")
 	bare = strings.TrimRight(bare, "_-")
@@ -152,7 +151,7 @@ func (v *vocabulary) atOccurrence(o occurrence, p diag.Problem) {
 	v.atName(o.Name, p)
 }
 
-// reported returns a problem that is recorded at a place; nil if there is none.
+// reported returns the problem with the code recorded at a position, or nil.
 func (v *vocabulary) reported(code string, at gate.Position) *diag.Problem {
 	i := slices.IndexFunc(v.result.Problems, func(p diag.Problem) bool {
 		return p.Code == code && p.File == at.File && p.Line == at.Line && p.Column == at.Column
@@ -163,7 +162,7 @@ func (v *vocabulary) reported(code string, at gate.Position) *diag.Problem {
 	return &v.result.Problems[i]
 }
 
-// retract takes a warning of rules back that another one explains.
+// retract removes a warning of rules that another warning explains.
 func (v *vocabulary) retract(code rules.Code, at gate.Position) {
 	said := v.reported(string(code), at)
 	v.result.Problems = slices.DeleteFunc(v.result.Problems, func(p diag.Problem) bool { return said != nil && p == *said })

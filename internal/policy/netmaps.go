@@ -13,13 +13,13 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// netMaps makes the maps of a hand-written net.
+// netMaps converts the maps of a hand-written net.
 type netMaps struct {
 	b *builder
 	n *config.Net
 }
 
-// entries returns the map of an entry, or one for each of its globs over files.
+// entries returns the map of an entry, or one map for each of its file globs.
 func (x netMaps) entries(m config.Map) (all []gate.Map) {
 	for _, glob := range m.Reads {
 		all = append(all, x.touching(m, shell.Reads, glob))
@@ -33,13 +33,14 @@ func (x netMaps) entries(m config.Map) (all []gate.Map) {
 	return []gate.Map{x.entry(m)}
 }
 
-// touching has the field read as a script, for the files that it reads or writes.
+// touching returns a map that reads the field as a script and looks for files that it reads or
+// writes.
 func (x netMaps) touching(m config.Map, access shell.Access, glob string) gate.Map {
 	out := gate.Map{Tool: m.Tool, Field: cmp.Or(m.Field, "field"), As: m.As, Rule: position(m.Position)}
 	number, err := x.reader().Files(access, glob)
 	if err != nil {
 		x.b.inNet(x.n, problem(diag.Error, BadCommand, at(m.Of(access.String(), glob), m.Position), err.Error(), ""))
-		out.Match = func(string) bool { return false } // one error is enough
+		out.Match = func(string) bool { return false } // report only one error
 		return out
 	}
 	out.Reader, out.Pattern, out.Source = x.b.scripts, number, access.String()+" "+written([]string{glob})
@@ -68,7 +69,7 @@ func (x netMaps) entry(m config.Map) gate.Map {
 		out.Match, out.Source = rules.MatchWord(m.Word), m.Word
 	}
 	if out.Match == nil && out.Reader == nil {
-		out.Field, out.Match = cmp.Or(out.Field, "field"), func(string) bool { return false } // one error is enough
+		out.Field, out.Match = cmp.Or(out.Field, "field"), func(string) bool { return false } // report only one error
 	}
 	return out
 }
@@ -81,7 +82,7 @@ func (x netMaps) pattern(m config.Map, out *gate.Map) {
 	out.Match, out.Source = match, "/"+m.Pattern+"/"
 }
 
-// runs has the field read as a script.
+// runs makes the map read the field as a script.
 func (x netMaps) runs(m config.Map, out *gate.Map) {
 	number, err := x.reader().Command(m.Runs, m.Exactly)
 	if err != nil {
@@ -91,7 +92,7 @@ func (x netMaps) runs(m config.Map, out *gate.Map) {
 	out.Reader, out.Pattern, out.Source = x.b.scripts, number, "runs "+map[bool]string{true: "exactly "}[m.Exactly]+written(m.Runs)
 }
 
-// written is a command with quotes around the words that need them.
+// written returns a command with quotes around the words that need them.
 func written(words []string) string {
 	var all []string
 	for _, word := range words {
@@ -103,7 +104,7 @@ func written(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// when has the call held against an expression.
+// when makes the map evaluate an expression on the call.
 func (x netMaps) when(m config.Map, out *gate.Map) {
 	number, err := x.b.expressions().Expr(m.When.Text)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// nets makes what the gate understands of the hand-written nets.
+// nets converts the hand-written nets for the gate.
 func (b *builder) nets() []gate.Net {
 	nets := make([]gate.Net, 0, len(b.source.Nets))
 	for i := range b.source.Nets {
@@ -53,11 +53,10 @@ func (b *builder) net(n *config.Net) gate.Net {
 	return out
 }
 
-// scopes are those by their words; a net without one has the scope of a session.
-// Read-only.
+// scopes maps the scope keywords; the default is session scope. Read-only.
 var scopes = map[string]gate.Scope{"principal": gate.ScopePrincipal, "global": gate.ScopeGlobal}
 
-// phases are the allowlists of the net, in the order of its places.
+// phases returns the allowlists of the net, in the order of its places.
 func phases(n *config.Net) (all []gate.Phase) {
 	for _, place := range allowed(n) {
 		ph := gate.Phase{Place: place, Tools: exact(n.Allow[place])}
@@ -71,7 +70,7 @@ func phases(n *config.Net) (all []gate.Phase) {
 	return all
 }
 
-// allowed are the places that have an allowlist, each once.
+// allowed returns the places that have an allowlist, without duplicates.
 func allowed(n *config.Net) (with []string) {
 	for i, place := range n.Places {
 		if _, ok := n.Allow[place]; ok && !slices.Contains(n.Places[:i], place) {
@@ -81,10 +80,10 @@ func allowed(n *config.Net) (with []string) {
 	return with
 }
 
-// isPattern reports whether a name has signs of a pattern.
+// isPattern reports whether a name contains wildcards.
 func isPattern(name string) bool { return strings.ContainsAny(name, "*?") }
 
-// transition makes the pattern of tools with exceptions, which is no name.
+// transition converts a transition. With exceptions, its only tool is a pattern.
 func transition(t config.Transition) gate.Transition {
 	out := plainTransition(t)
 	if len(t.Except) > 0 {
@@ -97,7 +96,7 @@ func transition(t config.Transition) gate.Transition {
 	return out
 }
 
-// exact returns the tools of these names: one with signs of a pattern is none either.
+// exact returns the tools with exactly these names, even if they contain wildcards.
 func exact(names []string) []gate.Tool {
 	tools := gate.Tools(names...)
 	for i := range tools {
@@ -126,11 +125,11 @@ func plainTransition(t config.Transition) gate.Transition {
 	}
 }
 
-// at returns the first place that is known.
+// at returns the first known position.
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
-// places returns a function for where a list of a net or a transition names something;
-// of is the function Of of that.
+// places returns a function that returns the position of a name in a list of a net or a transition;
+// of is the Of method of the net or transition.
 func places(of func(key, text string) config.Position, key string, otherwise config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(of(key, text), otherwise) }
 }
@@ -142,7 +141,7 @@ func (b *builder) inNet(n *config.Net, p diag.Problem) {
 	b.add(p)
 }
 
-// checkNet warns of what loads and lets more through than its author may think.
+// checkNet warns of valid constructs that admit more than their author may expect.
 func (b *builder) checkNet(n *config.Net) {
 	if n.Match == "first" && len(n.Map) > 1 {
 		b.inNet(n, problem(diag.Warning, FirstMatch, at(n.Of("match", ""), n.Position),
@@ -167,14 +166,14 @@ func (b *builder) checkNet(n *config.Net) {
 	b.warnPlaces(n)
 }
 
-// warnPlaces finds places that neither a transition nor an expression can mean.
+// warnPlaces finds places that neither a transition nor an expression can use.
 func (b *builder) warnPlaces(n *config.Net) {
 	if len(n.Validate)+len(n.Remember) > 0 || len(n.Transitions) == 0 {
-		return // expressions may look at its tokens
+		return // expressions may read its tokens
 	}
 	for i, place := range n.Places {
 		if slices.Contains(n.Places[:i], place) {
-			continue // which is an error
+			continue // duplicates are reported as errors
 		}
 		if _, allows := n.Allow[place]; allows {
 			continue
@@ -188,7 +187,7 @@ func (b *builder) warnPlaces(n *config.Net) {
 	}
 }
 
-// checkUnless finds exemptions for names that no call certainly carries.
+// checkUnless finds exemptions for names that no call certainly has.
 func (b *builder) checkUnless(n *config.Net, t config.Transition) {
 	check := func(key, name string) {
 		gives := func(certain bool) bool {
@@ -212,11 +211,11 @@ func moves(t config.Transition) bool {
 	return !slices.Equal(slices.Sorted(slices.Values(t.Inputs)), slices.Sorted(slices.Values(t.Outputs)))
 }
 
-// warnWindows warns where a net counts for one conversation what holds for
-// all: two windows are two sessions.
+// warnWindows warns if a net with session scope evidently should count for all sessions: two
+// windows of a client are two sessions.
 func (b *builder) warnWindows(n *config.Net) {
 	if n.Scope != "" {
-		return // whoever writes it knows
+		return // the scope was chosen explicitly
 	}
 	for _, p := range n.Prove {
 		if p.Claim == "exclusive" {
@@ -242,7 +241,7 @@ func (b *builder) warnGlobs(n *config.Net, tools []string, where func(tool strin
 	}
 }
 
-// netError is a mistake that the gate found, at the transition where it is.
+// netError converts an error of the gate, with the position of the transition.
 func (b *builder) netError(e *gate.NetError) diag.Problem {
 	p := problem(diag.Error, InvalidNet, e.Rule, e.Msg, e.Hint)
 	if e.Transition != "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkPeople warns of approvals that nobody could give: their channel is not open, or
-// several persons have to give them and only the one at the client is asked.
+// checkPeople warns of approvals that cannot be given: their channel is not open, or they require
+// several people although only the person at the client is asked.
 func (b *builder) checkPeople() {
 	for _, f := range b.files {
 		for _, s := range f.Statements {
@@ -48,14 +48,14 @@ const (
 	noQuestionHint = "write via cli, via web or via webhook, or leave via out"
 )
 
-// atClient reports whether a channel is the client of a call.
+// atClient reports whether a channel asks through the client that made the call.
 func atClient(via string) bool { return via == "elicit" || via == "url" }
 
-// byHook reports whether only calls have a name of which agents tell by their hooks.
+// byHook reports whether only calls reported by hooks of agents have the name.
 func (b *builder) byHook(name string) bool { return b.onlyOf(b.source.Hooked, name) }
 
-// onlyOf reports whether only calls of these tools have a name: it is one of theirs, or each map that gives the
-// name is of one.
+// onlyOf reports whether only calls of the given tools have the name: it is one of theirs, or every
+// map that gives it reads one of them.
 func (b *builder) onlyOf(tools []string, name string) bool {
 	if slices.Contains(tools, name) {
 		return true
@@ -64,7 +64,7 @@ func (b *builder) onlyOf(tools []string, name string) bool {
 	return len(mapped) > 0 && !slices.Contains(b.source.Tools, name) && !slices.ContainsFunc(mapped, func(tool string) bool { return !slices.Contains(tools, tool) })
 }
 
-// mappedTo returns the tools whose calls maps may give a name.
+// mappedTo returns the tools whose calls maps may give the name.
 func (b *builder) mappedTo(name string) (tools []string) {
 	for _, f := range b.files {
 		for _, s := range f.Statements {
@@ -85,8 +85,8 @@ func (b *builder) mappedTo(name string) (tools []string) {
 	return tools
 }
 
-// unasked says why so many persons cannot be asked by a channel, and what to do; empty
-// if they can.
+// unasked returns why that many people cannot be asked through a channel, and a hint; empty if they
+// can.
 func (b *builder) unasked(via string, persons int) (msg, hint string) {
 	const elicit = "elicit"
 	open := []string{elicit, "web", "cli"}

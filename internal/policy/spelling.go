@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A vocabulary collects the names of a policy, in their order. It leaves out quoted ones,
-// which are as their author means them.
+// A vocabulary collects the names of a policy, in their order. It omits quoted names, which are
+// meant literally.
 type vocabulary struct {
 	*builder
 	all    []*spelling
@@ -39,7 +39,7 @@ func (v *vocabulary) named(text string) *spelling {
 	return s
 }
 
-// use adds a place of a name, once for each list.
+// use records a use of a name, once for each list.
 func (v *vocabulary) use(o occurrence) {
 	if o.Quoted || beyondTools(o.Text) {
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkTools warns of names that no known tool has, and of arguments that none
-// of them takes: such a rule does not do what its author means.
+// checkTools warns of names that no known tool has, and of arguments that none of the tools takes:
+// such rules do not do what their author expects.
 func (b *builder) checkTools() {
 	if b.source.Tools == nil {
 		b.noteNames()
@@ -43,8 +43,7 @@ func (b *builder) atName(n rules.Name, p diag.Problem) {
 	b.add(p)
 }
 
-// A mention is a name in a rule, with its use there, and what follows where no call
-// has it.
+// A mention is a name in a rule, with its use and the consequence if no call has the name.
 type mention struct {
 	rules.Name
 	use use
@@ -53,7 +52,7 @@ type mention struct {
 
 const neverApplies = "so this rule never applies"
 
-// mentions are the names of calls that a rule or a claim speaks of.
+// mentions returns the names of calls in a rule or a claim.
 func mentions(s rules.Statement) (all []mention) {
 	add := func(u use, so string, names ...rules.Name) {
 		for _, n := range names {
@@ -98,7 +97,7 @@ func mentions(s rules.Statement) (all []mention) {
 	return all
 }
 
-// withoutSuccess is what follows where nothing is ever what a rule requires.
+// withoutSuccess returns the consequence if what a rule requires never succeeds.
 func withoutSuccess(s *rules.Require) string {
 	before := listed(s.Before)
 	switch {
@@ -113,7 +112,7 @@ func withoutSuccess(s *rules.Require) string {
 	}
 }
 
-// checkName warns of a name of rules, once for each thing that follows.
+// checkName warns of a name in rules, once for each consequence.
 func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 	n := m.Name
 	key := n.String() + " " + m.so
@@ -137,13 +136,13 @@ func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 	b.atName(n, problem(diag.Warning, UnknownTool, n.Pos, msg+", "+m.so, hint))
 }
 
-// beyondTools reports whether a name is of a prompt or a resource, which no
-// list of tools knows.
+// beyondTools reports whether a name denotes a prompt or a resource, which no list of tools
+// contains.
 func beyondTools(name string) bool {
 	return strings.HasPrefix(name, "prompt:") || strings.HasPrefix(name, "resource:")
 }
 
-// givenBy is where the first map stands that gives a name; empty: none does.
+// givenBy returns the position of the first map that gives a label; empty if no map does.
 func (b *builder) givenBy(label string) string {
 	for _, m := range b.labels.Maps {
 		if m.As == label {
@@ -156,7 +155,7 @@ func (b *builder) givenBy(label string) string {
 func isKnown(n rules.Name, known []string) bool {
 	switch {
 	case n.Glob():
-		// With a dot it is also about actions, which nobody lists.
+		// A pattern with a dot also matches actions, which no list contains.
 		return strings.Contains(n.Text, ".") || slices.ContainsFunc(known, n.Matches)
 	case slices.Contains(known, n.Text):
 		return true
@@ -164,7 +163,7 @@ func isKnown(n rules.Name, known []string) bool {
 	return !n.Quoted && slices.ContainsFunc(known, func(tool string) bool { return strings.HasPrefix(n.Text, tool+".") })
 }
 
-// checkNetTools warns of names in a net that neither a tool has nor its maps give.
+// checkNetTools warns of names in a net that neither a tool has nor a map gives.
 func (b *builder) checkNetTools(n *config.Net, given []string) {
 	check := func(names, known []string, where func(name string) gate.Position, so func(name string) string) {
 		for _, name := range names {
@@ -213,8 +212,8 @@ func (b *builder) checkAllow(n *config.Net, place string, known []string) {
 	}
 }
 
-// nearestTool suggests a tool. A server and its tool are often joined by
-// something else than a dot.
+// nearestTool suggests a tool. People often join a server and its tool with another separator than
+// a dot.
 func (b *builder) nearestTool(name string, known []string) string {
 	for _, sign := range []string{":", "/", "__"} {
 		if dotted := strings.Replace(name, sign, ".", 1); dotted != name && slices.Contains(known, dotted) {
@@ -224,8 +223,8 @@ func (b *builder) nearestTool(name string, known []string) string {
 	return text.Suggest(name, known)
 }
 
-// noteNames notes names that most probably are of no tool, where the tools are
-// not known: what the servers of a configuration are called is.
+// noteNames reports names that probably denote no tool, if the tools are unknown but the names of
+// the servers are known.
 func (b *builder) noteNames() {
 	var servers []string
 	if b.source.Config != nil {
@@ -247,8 +246,7 @@ func (b *builder) noteNames() {
 	}
 }
 
-// oddName says what is odd about a name. before are those that were written
-// before it.
+// oddName describes the oddity of a name. before holds the names used before it.
 func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (msg, hint string) {
 	if n.Quoted || b.givenBy(n.Text) != "" {
 		return "", ""
@@ -258,7 +256,7 @@ func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (
 			return fmt.Sprintf("%q names no tool of the server %s", n.Text, server), fmt.Sprintf("did you mean %q?", server+"."+tool)
 		}
 	}
-	// A server that is near none is left alone: it may be a tool, and this its action.
+	// A server that resembles none may be a tool with an action.
 	if server, tool, ok := strings.Cut(n.Text, "."); ok && !n.Glob() && !slices.Contains(servers, server) && !b.isTool(server) {
 		if near := text.Nearest(server, servers); near != "" {
 			return fmt.Sprintf("no server is named %s", server), fmt.Sprintf("did you mean %q?", near+"."+tool)
@@ -272,7 +270,7 @@ func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (
 	return "", ""
 }
 
-// isTool reports whether the rules take a name for that of a tool elsewhere.
+// isTool reports whether the rules use the name as a tool elsewhere.
 func (b *builder) isTool(name string) bool {
 	if slices.ContainsFunc(b.labels.Maps, func(m gate.Map) bool { return m.Tool == name }) {
 		return true

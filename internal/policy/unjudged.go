@@ -15,11 +15,11 @@ import (
 // unjudged finds evidence whose success nothing defines.
 type unjudged struct {
 	*builder
-	warned map[string]bool // tools
+	warned map[string]bool // by tool
 }
 
-// warn warns of evidence that is the success of a script, where a server need not say
-// that the script has failed, and no condition is about its results: once for each tool.
+// warn warns, once for each tool, of evidence that is the success of a script if the server might
+// not report a failed script, and no condition defines success.
 func (b unjudged) warn(n rules.Name, effect string) {
 	for _, tool := range b.scriptTools(n) {
 		known, condition := b.shellOf(tool)
@@ -39,8 +39,8 @@ func (b unjudged) warn(n rules.Name, effect string) {
 	}
 }
 
-// scriptTools are the tools whose scripts have the name by a map, or the tool of a known server
-// with that name.
+// scriptTools returns the tools whose scripts get the name from a map, and the tool of a well-known
+// server with that name.
 func (b unjudged) scriptTools(n rules.Name) (tools []string) {
 	if known, _ := b.shellOf(n.Text); known != nil {
 		tools = append(tools, n.Text)
@@ -54,8 +54,8 @@ func (b unjudged) scriptTools(n rules.Name) (tools []string) {
 	return tools
 }
 
-// shellOf is the well-known server of the configuration of which the tool runs scripts, with
-// what it says of their success; nil: there is no such server.
+// shellOf returns the well-known server of the configuration whose tool runs scripts, and its
+// condition for success; nil if the tool is not one of such a server.
 func (b unjudged) shellOf(tool string) (known *toolkind.Server, condition string) {
 	if b.source.Config == nil {
 		return nil, ""
@@ -75,12 +75,12 @@ func (b unjudged) shellOf(tool string) (known *toolkind.Server, condition string
 	return nil, ""
 }
 
-// namesOf are the names that rules can have for a tool of a server.
+// namesOf returns the names that rules can use for a tool of a server.
 func namesOf(s *config.Server, tool string) []string {
 	return []string{tool, s.Name + "." + tool, s.Name + "_" + tool, s.Prefix + "_" + tool}
 }
 
-// judged reports whether a condition may be about the tool, under one of its names.
+// judged reports whether a success condition may apply to the tool, under one of its names.
 func (b unjudged) judged(tool string) bool {
 	c := gate.Call{Tool: tool}
 	if b.source.Config != nil {

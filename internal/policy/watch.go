@@ -2,15 +2,14 @@ package policy
 
 import "github.com/petrigate/petrigate/gate"
 
-// A Watch is told which transitions of a policy move. Its functions run inside
-// a decision: they must not block and must not ask the session.
+// A Watch receives the transitions of a policy that fire. Its functions run inside a decision: they
+// must not block and must not call the session.
 type Watch struct {
-	Chosen func(net, transition string) // fires if the call that is being decided is admitted
-	Fired  func(net, transition string) // has fired, by a result
+	Chosen func(net, transition string) // the transition fires if the current call is admitted
+	Fired  func(net, transition string) // the transition fired because of a result
 }
 
-// Watched is the policy once more, with somebody who watches it. It
-// decides as the policy does.
+// Watched returns a copy of the policy that reports to w. It decides exactly like the policy.
 func (r *Result) Watched(w Watch) (*gate.Policy, error) {
 	var nets []gate.Net
 	for _, n := range r.Policy.Nets() {
@@ -19,7 +18,7 @@ func (r *Result) Watched(w Watch) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, r.Policy.Options())
 }
 
-// net is the net with hooks before its own.
+// net returns the net with hooks before its own.
 func (w Watch) net(n gate.Net) gate.Net {
 	deferred := make(map[string]bool)
 	for _, t := range n.Transitions {
