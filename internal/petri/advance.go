@@ -35,7 +35,7 @@ func (n *Net) round(m Marking, structural []int, present Marking) bool {
 	var room [8]int
 	ready := room[:0]
 	for _, t := range structural {
-		if n.Transitions[t].Enabled(m) && !n.competes(t, structural, present) {
+		if n.Transitions[t].Enabled(m) && !n.inConflict(t, structural, present) {
 			ready = append(ready, t)
 		}
 	}
@@ -49,8 +49,8 @@ func (n *Net) round(m Marking, structural []int, present Marking) bool {
 	return fired
 }
 
-// competes reports whether another structural transition needs the same tokens.
-func (n *Net) competes(t int, structural []int, present Marking) bool {
+// inConflict reports whether another structural transition needs the same tokens.
+func (n *Net) inConflict(t int, structural []int, present Marking) bool {
 	for _, u := range structural {
 		if u != t && n.Transitions[u].Enabled(present) && n.Transitions[t].Clash(&n.Transitions[u], present) {
 			return true

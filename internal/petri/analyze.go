@@ -104,7 +104,7 @@ func Analyze(n *Net, initial Marking, o Options) *Analysis {
 	bounds := a.bound(n, initial)
 	if a.Bounded == No {
 		a.coverWhole(n, initial)
-	} else if !a.count(n, initial, bounds, &o) {
+	} else if !a.exploreCounters(n, initial, bounds, &o) {
 		a.search(n, initial, bounds, &o)
 	}
 	return a
@@ -175,7 +175,7 @@ func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 			return
 		}
 	}
-	a.States, a.Edges, a.Deadlocks, a.Trapped = s.states.len(), s.edges, s.stuck, s.trapped
+	a.States, a.Edges, a.Deadlocks, a.Trapped = s.states.len(), s.edges, s.deadlocks, s.trapped
 	a.Bounds, a.Dead = s.bounds(), unfired(s.fired)
 	a.BytesPerState = s.states.bytesPerState()
 	a.Trap = s.pathToTrap()
@@ -184,7 +184,7 @@ func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 		a.Live, a.NotLive = s.liveness(o)
 	case StopStates, StopMemory: // too many states to find all deadlocks in this way
 		d, _ := findDeadlocks(n, initial, bounds, o)
-		a.Deadlocks, a.Trapped = max(a.Deadlocks, d.stuck), max(a.Trapped, d.trapped)
+		a.Deadlocks, a.Trapped = max(a.Deadlocks, d.deadlocks), max(a.Trapped, d.trapped)
 		if a.Trap == nil {
 			a.Trap = d.pathToTrap()
 		}

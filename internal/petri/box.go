@@ -3,8 +3,8 @@ package petri
 // maxCounters is the maximum number of counters in a net, and thus of ranges in a box.
 const maxCounters = 3
 
-// far is larger than any token count; as an upper bound it means "unbounded".
-const far = 1 << 50
+// infinite is larger than any token count; as an upper bound it means "unbounded".
+const infinite = 1 << 50
 
 // box is a set of counter values: the product of one range for each counter. Unused counters are 0.
 type box struct {
@@ -23,32 +23,32 @@ func (b box) empty() bool {
 	return false
 }
 
-// and returns the intersection of b and o.
-func (b box) and(o box) box {
+// intersect returns the intersection of b and o.
+func (b box) intersect(o box) box {
 	for c := range b.lo {
 		b.lo[c], b.hi[c] = max(b.lo[c], o.lo[c]), min(b.hi[c], o.hi[c])
 	}
 	return b
 }
 
-func (b box) move(d step) box {
+func (b box) shift(d step) box {
 	for c := range b.lo {
 		b.lo[c] += d[c]
-		if b.hi[c] < far {
+		if b.hi[c] < infinite {
 			b.hi[c] += d[c]
 		}
 	}
 	return b
 }
 
-func (d step) plus(o step) step {
+func (d step) add(o step) step {
 	for c := range d {
 		d[c] += o[c]
 	}
 	return d
 }
 
-func (d step) minus() step {
+func (d step) negate() step {
 	for c := range d {
 		d[c] = -d[c]
 	}
@@ -70,15 +70,15 @@ func (d step) unit() (counter int, ok bool) {
 	return counter, ok
 }
 
-// volume returns the number of values in b; ok is false if the number is too large.
-func (b box) volume() (n int, ok bool) {
+// size returns the number of values in b; ok is false if the number is too large.
+func (b box) size() (n int, ok bool) {
 	n = 1
 	for c := range b.lo {
 		size := b.hi[c] - b.lo[c] + 1
 		if size <= 0 {
 			return 0, true
 		}
-		if n > far*1024/size {
+		if n > infinite*1024/size {
 			return 0, false
 		}
 		n *= size
@@ -86,9 +86,9 @@ func (b box) volume() (n int, ok bool) {
 	return n, true
 }
 
-// without appends the difference of b and o to out, as disjoint boxes.
-func (b box) without(o box, out []box) []box {
-	if b.and(o).empty() {
+// subtract appends the difference of b and o to out, as disjoint boxes.
+func (b box) subtract(o box, out []box) []box {
+	if b.intersect(o).empty() {
 		return append(out, b)
 	}
 	for c := range b.lo {
@@ -108,13 +108,13 @@ func (b box) without(o box, out []box) []box {
 	return out
 }
 
-// rest returns b without the other boxes, as disjoint boxes.
-func (b box) rest(others []box) []box {
+// subtractAll returns b without the other boxes, as disjoint boxes.
+func (b box) subtractAll(others []box) []box {
 	left := []box{b}
 	for _, o := range others {
 		var next []box
 		for _, l := range left {
-			next = l.without(o, next)
+			next = l.subtract(o, next)
 		}
 		left = next
 	}

@@ -13,12 +13,12 @@ const (
 	maxLoopWork  = 400 // edges that are followed to find the loops of one control
 )
 
-// counting explores a net where a few places, the counters, hold many tokens. The token counts of
+// counterSearch explores a net where a few places, the counters, hold many tokens. The token counts of
 // the other places form a control; the counter values that are reachable in a control are stored as
 // boxes. A loop of controls that changes one counter by one is accelerated: one step adds all
 // values that repeating the loop reaches, so that a budget of a million costs as much as a budget
 // of three.
-type counting struct {
+type counterSearch struct {
 	net      *Net
 	small    []int // places that make up a control
 	counters []int
@@ -56,17 +56,17 @@ type move struct {
 	step       step
 }
 
-// newCounting chooses as counters the places with at least the given number of tokens. It returns
+// newCounterSearch chooses as counters the places with at least the given number of tokens. It returns
 // nil if the net has no such places or too many of them.
-func newCounting(n *Net, initial Marking, bounds []int, invariants []Invariant, least int) *counting {
-	c := &counting{net: n, index: make(map[string]int), fired: make([]bool, len(n.Transitions))}
+func newCounterSearch(n *Net, initial Marking, bounds []int, invariants []Invariant, least int) *counterSearch {
+	c := &counterSearch{net: n, index: make(map[string]int), fired: make([]bool, len(n.Transitions))}
 	large := make([]bool, n.Places)
 	for place := range large {
 		large[place] = max(initial[place], bounds[place]) >= least && bounds[place] < Omega
 	}
 	mirrored := make([]bool, n.Places)
 	for i := range invariants {
-		if a, b, w, ok := pair(&invariants[i], large); ok && !mirrored[a] && !mirrored[b] && !slices.ContainsFunc(c.mirrors, func(m mirror) bool { return m.counter == b }) {
+		if a, b, w, ok := tiedPlaces(&invariants[i], large); ok && !mirrored[a] && !mirrored[b] && !slices.ContainsFunc(c.mirrors, func(m mirror) bool { return m.counter == b }) {
 			mirrored[b] = true
 			c.mirrors = append(c.mirrors, mirror{place: b, counter: a, weight: w, invariant: &invariants[i]})
 		}
@@ -97,9 +97,9 @@ func newCounting(n *Net, initial Marking, bounds []int, invariants []Invariant, 
 	return c
 }
 
-// pair returns the two large places of an invariant that has exactly two, if both have the same
+// tiedPlaces returns the two large places of an invariant that has exactly two, if both have the same
 // weight.
-func pair(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
+func tiedPlaces(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
 	var found []Arc
 	for _, w := range inv.Weights {
 		if large[w.Place] {
@@ -113,7 +113,7 @@ func pair(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
 }
 
 // control returns the index of the control with marking m, and adds the control if necessary.
-func (c *counting) control(m Marking) int {
+func (c *counterSearch) control(m Marking) int {
 	key := string(m.AppendKey(nil))
 	i, ok := c.index[key]
 	if !ok {
@@ -126,7 +126,7 @@ func (c *counting) control(m Marking) int {
 }
 
 // expand computes the moves out of a control, once.
-func (c *counting) expand(u int) {
+func (c *counterSearch) expand(u int) {
 	from := c.controls[u]
 	if from.expanded || c.failed {
 		return
@@ -140,13 +140,13 @@ func (c *counting) expand(u int) {
 		guard, d := c.guard(t, from.marking)
 		to := c.control(m)
 		from.out = append(from.out, move{transition: t, to: to, guard: guard, step: d})
-		back := move{transition: t, to: u, guard: guard.move(d), step: d.minus()}
+		back := move{transition: t, to: u, guard: guard.shift(d), step: d.negate()}
 		c.controls[to].in = append(c.controls[to].in, back)
 	}
 }
 
 // fire returns the marking of the control after t; ok is false if a small place has too few tokens.
-func (c *counting) fire(t int, m Marking) (Marking, bool) {
+func (c *counterSearch) fire(t int, m Marking) (Marking, bool) {
 	tr := &c.net.Transitions[t]
 	for _, place := range c.small {
 		if m[place] < weight(tr.In, place) {
@@ -161,13 +161,13 @@ func (c *counting) fire(t int, m Marking) (Marking, bool) {
 }
 
 // guard returns the counter values that enable t, and the change of the counters by t.
-func (c *counting) guard(t int, m Marking) (box, step) {
+func (c *counterSearch) guard(t int, m Marking) (box, step) {
 	tr := &c.net.Transitions[t]
 	var guard box
 	var d step
 	for i, place := range c.counters {
 		in := weight(tr.In, place)
-		guard.lo[i], guard.hi[i] = in, far
+		guard.lo[i], guard.hi[i] = in, infinite
 		d[i] = weight(tr.Out, place) - in
 	}
 	for _, r := range c.mirrors {
@@ -188,29 +188,29 @@ func (r *mirror) total(m Marking) int {
 }
 
 // insert adds the values of b to a control and appends the new ones to queue.
-func (c *counting) insert(u int, b box, queue []place) []place {
+func (c *counterSearch) insert(u int, b box, queue []controlBox) []controlBox {
 	at := c.controls[u]
-	for _, part := range b.rest(at.boxes) {
+	for _, part := range b.subtractAll(at.boxes) {
 		if c.boxes++; c.boxes > maxBoxes {
 			c.failed = true
 			return queue
 		}
 		at.boxes = append(at.boxes, part)
-		queue = append(queue, place{u, part})
+		queue = append(queue, controlBox{u, part})
 	}
 	return queue
 }
 
-// place is a box of counter values in a control.
-type place struct {
+// controlBox is a box of counter values in a control.
+type controlBox struct {
 	control int
 	box     box
 }
 
 // run explores all reachable values of the counters. It reports whether it finished within the
 // bounds.
-func (c *counting) run(o *Options) bool {
-	queue := []place{{0, c.controls[0].boxes[0]}}
+func (c *counterSearch) run(o *Options) bool {
+	queue := []controlBox{{0, c.controls[0].boxes[0]}}
 	for ; len(queue) > 0 && !c.failed; queue = queue[1:] {
 		if o.Continue != nil && !o.Continue(c.boxes) {
 			return false
@@ -218,13 +218,13 @@ func (c *counting) run(o *Options) bool {
 		p := queue[0]
 		c.expand(p.control)
 		for _, e := range c.controls[p.control].out {
-			if r := p.box.and(e.guard); !r.empty() {
+			if r := p.box.intersect(e.guard); !r.empty() {
 				c.fired[e.transition] = true
-				queue = c.insert(e.to, r.move(e.step), queue)
+				queue = c.insert(e.to, r.shift(e.step), queue)
 			}
 		}
 		for _, e := range c.loopsOf(p.control) {
-			if r := p.box.and(e.guard); !r.empty() {
+			if r := p.box.intersect(e.guard); !r.empty() {
 				queue = c.insert(p.control, e.repeat(r), queue)
 			}
 		}
@@ -239,33 +239,33 @@ func (e *move) repeat(r box) box {
 	if e.step[i] < 0 {
 		r.lo[i], r.hi[i] = e.guard.lo[i]-1, r.hi[i]-1
 	} else {
-		r.lo[i], r.hi[i] = r.lo[i]+1, min(far, e.guard.hi[i]+1)
+		r.lo[i], r.hi[i] = r.lo[i]+1, min(infinite, e.guard.hi[i]+1)
 	}
 	return r
 }
 
 // loopsOf returns the short loops from u to u that change one counter by one.
-func (c *counting) loopsOf(u int) []move {
+func (c *counterSearch) loopsOf(u int) []move {
 	at := c.controls[u]
 	if at.looped {
 		return at.loops
 	}
 	at.looped = true
-	f := loopFinder{counting: c, home: u, work: maxLoopWork}
+	f := loopFinder{counterSearch: c, home: u, work: maxLoopWork}
 	f.follow(u, move{to: u, guard: c.all()}, nil)
 	return at.loops
 }
 
 // all returns the box of all counter values.
-func (c *counting) all() (all box) {
+func (c *counterSearch) all() (all box) {
 	for i := range c.counters {
-		all.hi[i] = far
+		all.hi[i] = infinite
 	}
 	return all
 }
 
 type loopFinder struct {
-	*counting
+	*counterSearch
 	home, work int
 }
 
@@ -278,7 +278,7 @@ func (f *loopFinder) follow(u int, so move, path []int) {
 		if f.work--; f.work < 0 || f.failed {
 			return
 		}
-		way := move{guard: so.guard.and(e.guard.move(so.step.minus())), step: so.step.plus(e.step)}
+		way := move{guard: so.guard.intersect(e.guard.shift(so.step.negate())), step: so.step.add(e.step)}
 		if way.guard.empty() {
 			continue
 		}
@@ -292,11 +292,11 @@ func (f *loopFinder) follow(u int, so move, path []int) {
 	}
 }
 
-// count explores the net by its counters. It reports whether that succeeded; if so, the analysis is
+// exploreCounters explores the net by its counters. It reports whether that succeeded; if so, the analysis is
 // complete.
-func (a *Analysis) count(n *Net, initial Marking, bounds []int, o *Options) bool {
-	c := newCounting(n, initial, bounds, a.Invariants, cmp.Or(o.counter, largeCount))
-	if c == nil || !c.run(o) || !a.tally(c, o) {
+func (a *Analysis) exploreCounters(n *Net, initial Marking, bounds []int, o *Options) bool {
+	c := newCounterSearch(n, initial, bounds, a.Invariants, cmp.Or(o.counter, largeCount))
+	if c == nil || !c.run(o) || !a.countStates(c, o) {
 		return false
 	}
 	a.Stop, a.Bounded, a.Dead = Finished, Yes, unfired(c.fired)
@@ -313,14 +313,14 @@ func (a *Analysis) count(n *Net, initial Marking, bounds []int, o *Options) bool
 	return true
 }
 
-// tally counts states, edges and deadlocks. It reports whether all counters are bounded and the
+// countStates counts states, edges and deadlocks. It reports whether all counters are bounded and the
 // numbers are small enough to be exact; otherwise it sets the numbers to 0.
-func (a *Analysis) tally(c *counting, o *Options) bool {
+func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 	exact := true
 	add := func(to *int, b box) {
-		n, ok := b.volume()
+		n, ok := b.size()
 		*to += n
-		exact = exact && ok && *to < far
+		exact = exact && ok && *to < infinite
 	}
 	for _, u := range c.controls {
 		guards := make([]box, len(u.out))
@@ -329,15 +329,15 @@ func (a *Analysis) tally(c *counting, o *Options) bool {
 		}
 		for _, b := range u.boxes {
 			for i := range c.counters {
-				exact = exact && b.hi[i] < far
+				exact = exact && b.hi[i] < infinite
 			}
 			add(&a.States, b)
 			for _, g := range guards {
-				add(&a.Edges, b.and(g))
+				add(&a.Edges, b.intersect(g))
 			}
-			for _, d := range b.rest(guards) {
+			for _, d := range b.subtractAll(guards) {
 				add(&a.Deadlocks, d)
-				for _, out := range d.rest(c.terminal(u, o.Terminal)) {
+				for _, out := range d.subtractAll(c.terminal(u, o.Terminal)) {
 					add(&a.Trapped, out)
 				}
 			}
@@ -350,7 +350,7 @@ func (a *Analysis) tally(c *counting, o *Options) bool {
 }
 
 // terminal returns the counter values that mark a terminal place in the control u.
-func (c *counting) terminal(u *control, places []int) []box {
+func (c *counterSearch) terminal(u *control, places []int) []box {
 	var marked []box
 	for _, p := range places {
 		b := c.all()
@@ -367,7 +367,7 @@ func (c *counting) terminal(u *control, places []int) []box {
 }
 
 // bounds returns the largest token count of each place.
-func (c *counting) bounds() []int {
+func (c *counterSearch) bounds() []int {
 	bounds := make([]int, c.net.Places)
 	for _, u := range c.controls {
 		for _, b := range u.boxes {
@@ -387,15 +387,15 @@ func (c *counting) bounds() []int {
 
 // liveness decides for each transition whether it is live. It searches backwards from the states
 // that enable the transition: the transition is live if this search meets every reachable state.
-func (c *counting) liveness() (Answer, []int) {
+func (c *counterSearch) liveness() (Answer, []int) {
 	var lost []int
 	for t := range c.net.Transitions {
-		met, ok := c.before(t)
+		met, ok := c.canLeadTo(t)
 		if !ok {
 			return Unknown, nil
 		}
 		for u, at := range c.controls {
-			if slices.ContainsFunc(at.boxes, func(b box) bool { return len(b.rest(met[u])) > 0 }) {
+			if slices.ContainsFunc(at.boxes, func(b box) bool { return len(b.subtractAll(met[u])) > 0 }) {
 				lost = append(lost, t)
 				break
 			}
@@ -404,24 +404,24 @@ func (c *counting) liveness() (Answer, []int) {
 	return live(lost)
 }
 
-// before returns, for each control, the counter values that can lead to a state enabling t. They
+// canLeadTo returns, for each control, the counter values that can lead to a state enabling t. They
 // may include unreachable values.
-func (c *counting) before(t int) (met [][]box, ok bool) {
+func (c *counterSearch) canLeadTo(t int) (met [][]box, ok bool) {
 	met = make([][]box, len(c.controls))
-	top := c.top()
-	var queue []place
+	top := c.hull()
+	var queue []controlBox
 	boxes := 0
 	insert := func(u int, b box) {
 		if len(c.controls[u].boxes) == 0 { // unreachable
 			return
 		}
-		for _, part := range b.and(top).rest(met[u]) {
+		for _, part := range b.intersect(top).subtractAll(met[u]) {
 			if part.empty() {
 				continue
 			}
 			boxes++
 			met[u] = append(met[u], part)
-			queue = append(queue, place{u, part})
+			queue = append(queue, controlBox{u, part})
 		}
 	}
 	for u, at := range c.controls {
@@ -434,13 +434,13 @@ func (c *counting) before(t int) (met [][]box, ok bool) {
 	for ; len(queue) > 0 && boxes <= maxBoxes; queue = queue[1:] {
 		p := queue[0]
 		for _, e := range c.controls[p.control].in {
-			if r := p.box.and(e.guard); !r.empty() {
-				insert(e.to, r.move(e.step))
+			if r := p.box.intersect(e.guard); !r.empty() {
+				insert(e.to, r.shift(e.step))
 			}
 		}
 		for _, e := range c.loopsOf(p.control) {
-			back := move{guard: e.guard.move(e.step).and(top), step: e.step.minus()}
-			if r := p.box.and(back.guard); !r.empty() {
+			back := move{guard: e.guard.shift(e.step).intersect(top), step: e.step.negate()}
+			if r := p.box.intersect(back.guard); !r.empty() {
 				insert(p.control, back.repeat(r))
 			}
 		}
@@ -448,8 +448,8 @@ func (c *counting) before(t int) (met [][]box, ok bool) {
 	return met, boxes <= maxBoxes
 }
 
-// top returns the smallest box from 0 that contains all reachable counter values.
-func (c *counting) top() box {
+// hull returns the smallest box from 0 that contains all reachable counter values.
+func (c *counterSearch) hull() box {
 	var top box
 	for _, u := range c.controls {
 		for _, b := range u.boxes {

@@ -15,8 +15,8 @@ func TestDeadlocksWhereAllCompete(t *testing.T) {
 	for range maxSet + 100 {
 		n.Transitions = append(n.Transitions, trans([]int{0}, []int{1}))
 	}
-	if d, stop := deadlocksOf(n, Marking{1, 0}, Options{}); stop != Finished || d.stuck != 1 || d.states.len() != 2 {
-		t.Errorf("stop %d, %d deadlocks in %d states", stop, d.stuck, d.states.len())
+	if d, stop := deadlocksOf(n, Marking{1, 0}, Options{}); stop != Finished || d.deadlocks != 1 || d.states.len() != 2 {
+		t.Errorf("stop %d, %d deadlocks in %d states", stop, d.deadlocks, d.states.len())
 	}
 }
 
@@ -83,7 +83,7 @@ func TestLongestInvariantGoes(t *testing.T) {
 		rows = append(rows, row(2*i))
 	}
 	long := rows[7]
-	rows = f.keep(rows, row(n.Places-1))
+	rows = f.addMinimal(rows, row(n.Places-1))
 	if len(rows) != maxRows || !f.cut || slices.ContainsFunc(rows, func(r farkasRow) bool { return slices.Equal(r.support, long.support) }) {
 		t.Errorf("%d rows, cut %v", len(rows), f.cut)
 	}

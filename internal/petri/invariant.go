@@ -35,7 +35,7 @@ const (
 func Invariants(n *Net, initial Marking) (found []Invariant, all bool) {
 	columns := distinctEffects(n)
 	if n.Places*(n.Places+len(columns)) > maxFarkasCells {
-		return unmoved(n, initial, columns), false
+		return constantPlaces(n, initial, columns), false
 	}
 	f := newFarkas(n, columns)
 	for f.eliminate() {
@@ -95,8 +95,8 @@ func newRow(columns, places int) farkasRow {
 	return farkasRow{numbers: n, effect: n[:columns], weights: n[columns:], support: make([]uint64, (places+63)/64)}
 }
 
-// unmoved returns one invariant for each place that no transition changes.
-func unmoved(n *Net, initial Marking, columns [][]Arc) (found []Invariant) {
+// constantPlaces returns one invariant for each place that no transition changes.
+func constantPlaces(n *Net, initial Marking, columns [][]Arc) (found []Invariant) {
 	moved := make([]bool, n.Places)
 	for _, effect := range columns {
 		for _, a := range effect {
@@ -195,7 +195,7 @@ func (f *farkas) eliminate() bool {
 				return false
 			}
 			if r, ok := f.combine(&plus[i], &minus[j], column); ok {
-				rest = f.keep(rest, r)
+				rest = f.addMinimal(rest, r)
 			}
 		}
 	}
@@ -259,23 +259,23 @@ func (f *farkas) combine(a, b *farkasRow, column int) (farkasRow, bool) {
 	return r, true
 }
 
-// keep adds r unless the support of another row is a subset of its support, and drops the rows
+// addMinimal adds r unless the support of another row is a subset of its support, and drops the rows
 // whose supports contain that of r. If there are too many rows, it drops the one with the largest
 // support.
-func (f *farkas) keep(rows []farkasRow, r farkasRow) []farkasRow {
+func (f *farkas) addMinimal(rows []farkasRow, r farkasRow) []farkasRow {
 	f.work += len(rows) * len(r.support)
 	for i := range rows {
-		if within(rows[i].support, r.support) {
+		if subset(rows[i].support, r.support) {
 			return rows
 		}
 	}
-	rows = slices.DeleteFunc(rows, func(o farkasRow) bool { return within(r.support, o.support) })
+	rows = slices.DeleteFunc(rows, func(o farkasRow) bool { return subset(r.support, o.support) })
 	rows = append(rows, r)
 	if len(rows) > maxRows {
 		f.cut = true
 		longest := 0
 		for i := range rows {
-			if size(rows[i].support) > size(rows[longest].support) {
+			if supportSize(rows[i].support) > supportSize(rows[longest].support) {
 				longest = i
 			}
 		}
@@ -284,8 +284,8 @@ func (f *farkas) keep(rows []farkasRow, r farkasRow) []farkasRow {
 	return rows
 }
 
-// within reports whether a is a subset of b.
-func within(a, b []uint64) bool {
+// subset reports whether a is a subset of b.
+func subset(a, b []uint64) bool {
 	for w := range a {
 		if a[w]&^b[w] != 0 {
 			return false
@@ -294,7 +294,7 @@ func within(a, b []uint64) bool {
 	return true
 }
 
-func size(support []uint64) int {
+func supportSize(support []uint64) int {
 	n := 0
 	for _, w := range support {
 		n += bits.OnesCount64(w)

@@ -6,71 +6,73 @@ import "math/bits"
 // remember known successors and looks up every one.
 const maxKnown = 256
 
-// known stores, for each state that waits to be expanded, the transitions whose successors are
+// knownSuccessors stores, for each state that waits to be expanded, the transitions whose successors are
 // already in the state set, so that they need no lookup.
 //
 // Suppose that t leads from p to q, u leads from p to s, and p has tokens for both at once. Then u
 // leads from q to the same state as t from s. If q was found before s, q is expanded before s, so
 // that state is in the set when s is expanded. In a net with much concurrency, this leaves little
 // more than one lookup for each state.
-type known struct {
-	words int      // size of a set of transitions; 0: known is not used
-	ring  []uint64 // the sets of the waiting states; the set of state i is at i modulo size
-	size  int      // number of sets in the ring, a power of 2
-	clash []uint64 // for each transition, the transitions that share an input place with it
-	twins []uint64 // transitions with the same effect as an earlier one
+type knownSuccessors struct {
+	words      int      // size of a set of transitions; 0: knownSuccessors is not used
+	ring       []uint64 // the sets of the waiting states; the set of state i is at i modulo size
+	size       int      // number of sets in the ring, a power of 2
+	conflicts  []uint64 // for each transition, the transitions that share an input place with it
+	duplicates []uint64 // transitions with the same effect as an earlier one
 
-	set  []uint64 // transitions from the current state to known states
-	news []int32  // transitions from the current state to new states, in order
+	set   []uint64 // transitions from the current state to known states
+	fresh []int32  // transitions from the current state to new states, in order
 }
 
-func newKnown(n *Net) *known {
-	k := &known{}
+func newKnownSuccessors(n *Net) *knownSuccessors {
+	k := &knownSuccessors{}
 	if len(n.Transitions) > maxKnown {
 		return k
 	}
 	k.words = (len(n.Transitions) + 63) / 64
-	k.clash, k.twins = make([]uint64, k.words*len(n.Transitions)), make([]uint64, k.words)
+	k.conflicts, k.duplicates = make([]uint64, k.words*len(n.Transitions)), make([]uint64, k.words)
 	k.set = make([]uint64, k.words)
 	for i := range n.Transitions {
-		clash := k.clashOf(i)
+		clash := k.conflictsOf(i)
 		for j := range n.Transitions {
-			if n.Transitions[i].competes(&n.Transitions[j]) {
+			if n.Transitions[i].sharesInput(&n.Transitions[j]) {
 				clash[j/64] |= 1 << (j % 64)
 			}
 			if j < i && n.Transitions[i].sameEffect(&n.Transitions[j]) {
-				k.twins[i/64] |= 1 << (i % 64)
+				k.duplicates[i/64] |= 1 << (i % 64)
 			}
 		}
 	}
 	return k
 }
 
-func (k *known) clashOf(t int) []uint64 { return k.clash[t*k.words:][:k.words] }
+func (k *knownSuccessors) conflictsOf(t int) []uint64 { return k.conflicts[t*k.words:][:k.words] }
 
-// of returns the set of transitions of a waiting state.
-func (k *known) of(state int) []uint64 { return k.ring[state&(k.size-1)*k.words:][:k.words] }
+// setOf returns the set of transitions of a waiting state.
+func (k *knownSuccessors) setOf(state int) []uint64 {
+	return k.ring[state&(k.size-1)*k.words:][:k.words]
+}
 
-// reserve makes room for the set of the next state. It reports whether the memory bound allows
+// reserveSet makes room for the set of the next state. It reports whether the memory bound allows
 // that.
-func (s *search) reserve() bool {
+func (s *search) reserveSet() bool {
 	k, waiting := s.known, s.states.len()-s.expanded
 	if waiting < k.size || k.words == 0 {
 		return true
 	}
 	old, size := *k, max(16, 2*k.size)
-	if !s.states.take(int64(8 * (size - old.size) * k.words)) {
+	if !s.states.reserveBytes(int64(8 * (size - old.size) * k.words)) {
 		return false
 	}
 	k.ring, k.size = make([]uint64, size*k.words), size
 	for i := s.expanded; i < s.states.len(); i++ {
-		copy(k.of(i), old.of(i))
+		copy(k.setOf(i), old.setOf(i))
 	}
 	return true
 }
 
-// competes reports whether t and u share an input place.
-func (t *Transition) competes(u *Transition) bool {
+// sharesInput reports whether t and u share an input place.
+func (t *Transition) sharesInput(u *Transition) bool {
 	for _, a := range t.In {
 		if weight(u.In, a.Place) > 0 {
 			return true
@@ -91,34 +93,34 @@ func (t *Transition) sameEffect(u *Transition) bool {
 	return true
 }
 
-// begin loads the set of the state that is about to be expanded.
-func (k *known) begin(state int) {
-	k.news = k.news[:0]
+// load loads the set of the state that is about to be expanded.
+func (k *knownSuccessors) load(state int) {
+	k.fresh = k.fresh[:0]
 	if k.words > 0 {
-		copy(k.set, k.of(state))
+		copy(k.set, k.setOf(state))
 	}
 }
 
 // add records that t leads from the current state to a known one.
-func (k *known) add(t int32) {
-	if k.words > 0 && k.twins[t/64]>>(t%64)&1 == 0 {
+func (k *knownSuccessors) add(t int32) {
+	if k.words > 0 && k.duplicates[t/64]>>(t%64)&1 == 0 {
 		k.set[t/64] |= 1 << (t % 64)
 	}
 }
 
-// spread initializes the set of each new successor of the state. The successor reached by u gets
+// initSets initializes the set of each new successor of the state. The successor reached by u gets
 // the transitions that lead from the state to a state found before the successor and that are
 // enabled together with u.
-func (s *search) spread(state int) {
+func (s *search) initSets(state int) {
 	k := s.known
-	first := s.states.len() - len(k.news)
+	first := s.states.len() - len(k.fresh)
 	key := s.states.at(state)
-	for i, u := range k.news {
-		set, clash := k.of(first+i), k.clashOf(int(u))
+	for i, u := range k.fresh {
+		set, clash := k.setOf(first+i), k.conflictsOf(int(u))
 		for w, all := range k.set {
 			set[w] = all &^ clash[w]
 			for both := all & clash[w]; both != 0; both &= both - 1 {
-				if t := bits.TrailingZeros64(both); s.enabledWith(&s.firings[64*w+t], &s.firings[u], key) {
+				if t := bits.TrailingZeros64(both); s.enabledWith(&s.transitions[64*w+t], &s.transitions[u], key) {
 					set[w] |= 1 << t
 				}
 			}
@@ -128,10 +130,10 @@ func (s *search) spread(state int) {
 }
 
 // enabledWith reports whether a state has enough tokens for t and u at once. u must be enabled.
-func (s *search) enabledWith(t, u *firing, key []uint64) bool {
-	copy(s.rest, key)
+func (s *search) enabledWith(t, u *packedTransition, key []uint64) bool {
+	copy(s.scratch, key)
 	for _, p := range u.parts {
-		s.rest[p.word] -= p.in
+		s.scratch[p.word] -= p.in
 	}
-	return s.enabled(t, s.rest)
+	return s.enabled(t, s.scratch)
 }

@@ -20,11 +20,11 @@ func TestKnownSuccessors(t *testing.T) {
 	s := newSearch(n, m, slices.Repeat([]int{1}, n.Places))
 	lookups := 0
 	for s.expanded < s.states.len() {
-		if !s.gather() || s.admit(1<<20) != Finished {
+		if !s.gather() || s.insertGathered(1<<20) != Finished {
 			t.Fatal("the search stopped")
 		}
-		lookups += len(s.via)
-		s.settleAll()
+		lookups += len(s.lookups)
+		s.countGathered()
 	}
 	states := 1 << switches
 	if s.states.len() != states || s.edges != parallel*switches*states/2 {
@@ -35,8 +35,8 @@ func TestKnownSuccessors(t *testing.T) {
 	if most := states + switches*states/2; lookups > most {
 		t.Errorf("%d lookups, more than %d", lookups, most)
 	}
-	if s.stuck != 1 || len(unfired(s.fired)) > 0 {
-		t.Errorf("%d deadlocks, %v never fired", s.stuck, unfired(s.fired))
+	if s.deadlocks != 1 || len(unfired(s.fired)) > 0 {
+		t.Errorf("%d deadlocks, %v never fired", s.deadlocks, unfired(s.fired))
 	}
 }
 

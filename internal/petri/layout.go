@@ -90,8 +90,8 @@ func (l *layout) widths() []uint {
 	return widths
 }
 
-// firing is the packed form of a transition.
-type firing struct {
+// packedTransition is the packed form of a transition.
+type packedTransition struct {
 	parts []part
 	idle  bool // leaves the marking unchanged
 }
@@ -102,10 +102,10 @@ type part struct {
 	in, out uint64
 }
 
-// firing returns the packed form of t. The weights of its arcs must fit the lanes.
-func (l *layout) firing(t *Transition) firing {
+// packTransition returns the packed form of t. The weights of its arcs must fit the lanes.
+func (l *layout) packTransition(t *Transition) packedTransition {
 	in, out := l.packArcs(t.In), l.packArcs(t.Out)
-	f := firing{idle: slices.Equal(in, out)}
+	f := packedTransition{idle: slices.Equal(in, out)}
 	for w := range in {
 		if in[w]|out[w] != 0 {
 			f.parts = append(f.parts, part{word: w, in: in[w], out: out[w]})

@@ -13,7 +13,7 @@ func (s *search) liveness(o *Options) (Answer, []int) {
 	switch {
 	case n == 0:
 		return Yes, nil
-	case s.stuck > 0:
+	case s.deadlocks > 0:
 		return No, unfired(make([]bool, n)) // no transition is live
 	case !o.Liveness:
 		if dead := unfired(s.fired); len(dead) > 0 {
@@ -43,14 +43,14 @@ type components struct {
 	live []bool // enabled in every terminal component so far
 	ask  func(states int) bool
 
-	number []uint32 // 1-based discovery order of each state; 0: not visited
-	low    []uint32 // low-link of each state; done once its component is complete
-	count  uint32
-	path   []visit
-	work   int      // number of transitions tried
-	open   []uint32 // states whose component is not complete
-	next   []uint64
-	here   []bool
+	number      []uint32 // 1-based discovery order of each state; 0: not visited
+	low         []uint32 // low-link of each state; componentDone once its component is complete
+	count       uint32
+	path        []visit
+	work        int      // number of transitions tried
+	open        []uint32 // states whose component is not complete
+	next        []uint64
+	enabledHere []bool
 }
 
 // visit is a state on the path of the depth-first search.
@@ -60,14 +60,14 @@ type visit struct {
 	leaves bool  // whether an edge leads to another component
 }
 
-const done = math.MaxUint32
+const componentDone = math.MaxUint32
 
 // run visits every state; all of them are reachable from state 0. It returns false if ask stopped
 // it.
 func (c *components) run() bool {
 	n := c.states.len()
 	c.number, c.low = make([]uint32, n), make([]uint32, n)
-	c.next, c.here = make([]uint64, c.layout.words), make([]bool, len(c.live))
+	c.next, c.enabledHere = make([]uint64, c.layout.words), make([]bool, len(c.live))
 	c.enter(0)
 	for asked := -askAfter; len(c.path) > 0; {
 		if c.work-asked >= askAfter {
@@ -94,8 +94,8 @@ func (c *components) enter(state uint32) {
 // remains.
 func (c *components) step() {
 	v := &c.path[len(c.path)-1]
-	for key := c.states.at(int(v.state)); int(v.try) < len(c.firings); {
-		f := &c.firings[v.try]
+	for key := c.states.at(int(v.state)); int(v.try) < len(c.transitions); {
+		f := &c.transitions[v.try]
 		v.try++
 		c.work++
 		if f.idle || !c.enabled(f, key) {
@@ -110,22 +110,22 @@ func (c *components) step() {
 		case c.number[to] == 0:
 			c.enter(uint32(to))
 			return
-		case c.low[to] == done:
+		case c.low[to] == componentDone:
 			v.leaves = true
 		default:
 			c.low[v.state] = min(c.low[v.state], c.number[to])
 		}
 	}
-	c.leave(*v)
+	c.finishState(*v)
 }
 
-// leave removes a state from the path, and completes its component if the state is the root of the
+// finishState removes a state from the path, and completes its component if the state is the root of the
 // component.
-func (c *components) leave(v visit) {
+func (c *components) finishState(v visit) {
 	c.path = c.path[:len(c.path)-1]
 	first := c.low[v.state] == c.number[v.state]
 	if first {
-		c.close(v)
+		c.closeComponent(v)
 	}
 	if len(c.path) == 0 {
 		return
@@ -137,19 +137,19 @@ func (c *components) leave(v visit) {
 	}
 }
 
-// close completes a component and removes its states from open. If the component has no outgoing
+// closeComponent completes a component and removes its states from open. If the component has no outgoing
 // edges, only the transitions enabled in it remain live.
-func (c *components) close(v visit) {
-	clear(c.here)
+func (c *components) closeComponent(v visit) {
+	clear(c.enabledHere)
 	for {
 		state := c.open[len(c.open)-1]
 		c.open = c.open[:len(c.open)-1]
-		c.low[state] = done
+		c.low[state] = componentDone
 		if !v.leaves {
 			key := c.states.at(int(state))
-			c.work += len(c.firings)
-			for t := range c.firings {
-				c.here[t] = c.here[t] || c.enabled(&c.firings[t], key)
+			c.work += len(c.transitions)
+			for t := range c.transitions {
+				c.enabledHere[t] = c.enabledHere[t] || c.enabled(&c.transitions[t], key)
 			}
 		}
 		if state == v.state {
@@ -160,6 +160,6 @@ func (c *components) close(v visit) {
 		return
 	}
 	for t := range c.live {
-		c.live[t] = c.live[t] && c.here[t]
+		c.live[t] = c.live[t] && c.enabledHere[t]
 	}
 }

@@ -123,7 +123,7 @@ func randomNet(r *rand.Rand, tokens int) (*Net, Marking) {
 	}
 	transitions := 1 + r.IntN(7)
 	if r.IntN(10) == 0 {
-		transitions = wide + r.IntN(30)
+		transitions = manyTransitions + r.IntN(30)
 	}
 	for range transitions {
 		var in, out []int
@@ -162,7 +162,7 @@ func TestRandomNets(t *testing.T) {
 			continue
 		}
 		bounded++
-		if a.Bounds != nil && newCounting(n, m, a.Bounds, a.Invariants, options.counter) != nil {
+		if a.Bounds != nil && newCounterSearch(n, m, a.Bounds, a.Invariants, options.counter) != nil {
 			counted++
 		}
 		if !agree(t, n, o, a, options.Terminal) {

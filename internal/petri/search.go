@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// wide is the number of transitions above which a search no longer tries all of them in each state.
-const wide = 48
+// manyTransitions is the number of transitions above which a search no longer tries all of them in each state.
+const manyTransitions = 48
 
 // learnStates is the number of visited states that triggers a new choice of the watched places,
 // from the statistics so far.
@@ -14,13 +14,13 @@ const learnStates = 512
 
 // search visits the reachable markings of a net in breadth-first order, in packed form.
 type search struct {
-	net     *Net
-	initial Marking
-	layout  *layout
-	firings []firing
-	states  *stateSet
-	high    []uint64 // packed marking of the largest token count of each place
-	fired   []bool   // transitions that were enabled in some state
+	net         *Net
+	initial     Marking
+	layout      *layout
+	transitions []packedTransition
+	states      *stateSet
+	high        []uint64 // packed marking of the largest token count of each place
+	fired       []bool   // transitions that were enabled in some state
 
 	// In a net with many transitions, each transition watches one of its input places, and the
 	// search tries only transitions that watch a marked place.
@@ -28,39 +28,39 @@ type search struct {
 	always   []int32   // transitions without inputs; in a net with few transitions, all
 	marked   []int     // number of states that mark each place, while learning
 
-	only *stubborn // if not nil, only the transitions that it chooses are fired
+	stubborn *stubborn // if not nil, only the transitions that it chooses are fired
 
-	known *known // successors that need no lookup; unused if only is set
+	known *knownSuccessors // successors that need no lookup; unused if only is set
 
-	by    []int32  // transitions enabled in the current states
-	via   []int32  // the transitions of by whose successors need a lookup
-	next  []uint64 // the successors by via, concatenated keys
-	ends  []end    // one for each current state
-	rest  []uint64 // scratch space for one key
-	skips []uint64 // known transitions of the current state; may be empty
+	firable   []int32  // transitions enabled in the current states
+	lookups   []int32  // the transitions of firable whose successors need a lookup
+	next      []uint64 // the successors by lookups, concatenated keys
+	ends      []end    // one for each current state
+	scratch   []uint64 // scratch space for one key
+	knownHere []uint64 // known transitions of the current state; may be empty
 
 	hashes, found []uint64 // for each key in next; filled by probe
 
-	edges    int
-	expanded int
-	stuck    int // states without enabled transitions
-	trapped  int // stuck states without a marked terminal place
-	trap     int // the first trapped state; -1: no such state
-	terminal []int
+	edges        int
+	expanded     int
+	deadlocks    int // states without enabled transitions
+	trapped      int // stuck states without a marked terminal place
+	firstTrapped int // the first trapped state; -1: no such state
+	terminal     []int
 }
 
-// end is the end of the entries of a state in by and via.
-type end struct{ by, via int }
+// end is the end of the entries of a state in firable and lookups.
+type end struct{ firable, lookups int }
 
 // newSearch prepares a search; bounds are the known bounds of the places, negative if unknown.
 func newSearch(n *Net, initial Marking, bounds []int) *search {
-	s := &search{net: n, initial: initial, fired: make([]bool, len(n.Transitions)), trap: -1}
-	if len(n.Transitions) > wide {
+	s := &search{net: n, initial: initial, fired: make([]bool, len(n.Transitions)), firstTrapped: -1}
+	if len(n.Transitions) > manyTransitions {
 		s.marked = make([]int, n.Places)
 	}
-	s.use(newLayout(neededWidths(n, initial, bounds)))
-	s.states, s.known = newStateSet(s.layout.words), newKnown(n)
-	s.reserve()
+	s.setLayout(newLayout(neededWidths(n, initial, bounds)))
+	s.states, s.known = newStateSet(s.layout.words), newKnownSuccessors(n)
+	s.reserveSet()
 	key := make([]uint64, s.layout.words)
 	s.layout.pack(initial, key)
 	s.states.add(key)
@@ -68,19 +68,19 @@ func newSearch(n *Net, initial Marking, bounds []int) *search {
 	return s
 }
 
-// use sets the layout and packs the transitions for it.
-func (s *search) use(l *layout) {
-	s.layout, s.rest = l, make([]uint64, l.words)
-	s.firings = s.firings[:0]
+// setLayout sets the layout and packs the transitions for it.
+func (s *search) setLayout(l *layout) {
+	s.layout, s.scratch = l, make([]uint64, l.words)
+	s.transitions = s.transitions[:0]
 	for i := range s.net.Transitions {
-		s.firings = append(s.firings, l.firing(&s.net.Transitions[i]))
+		s.transitions = append(s.transitions, l.packTransition(&s.net.Transitions[i]))
 	}
-	s.watch()
+	s.chooseWatched()
 }
 
-// watch chooses the place that each transition watches: the input place that the fewest states have
+// chooseWatched chooses the place that each transition watches: the input place that the fewest states have
 // marked so far; among equals, the one with the fewest watchers.
-func (s *search) watch() {
+func (s *search) chooseWatched() {
 	s.watchers, s.always = make([][]int32, s.net.Places), s.always[:0]
 	for i := range s.net.Transitions {
 		in := s.net.Transitions[i].In
@@ -99,7 +99,7 @@ func (s *search) watch() {
 	}
 }
 
-// learn counts the places that a state marks; at state learnStates it calls watch with these
+// learn counts the places that a state marks; at state learnStates it calls chooseWatched with these
 // counts.
 func (s *search) learn(key []uint64, state int) {
 	for place := range s.marked {
@@ -108,7 +108,7 @@ func (s *search) learn(key []uint64, state int) {
 		}
 	}
 	if state == learnStates {
-		s.watch()
+		s.chooseWatched()
 	}
 }
 
@@ -128,15 +128,15 @@ func (s *search) run(o *Options) Stop {
 			return StopAsked
 		}
 		if !s.gather() {
-			if !s.widen() {
+			if !s.widenLayout() {
 				return StopMemory
 			}
 			continue
 		}
-		if stop := s.admit(limit); stop != Finished {
+		if stop := s.insertGathered(limit); stop != Finished {
 			return stop
 		}
-		s.settleAll()
+		s.countGathered()
 	}
 	return Finished
 }
@@ -144,51 +144,51 @@ func (s *search) run(o *Options) Stop {
 // gather computes the successors of the next few states. It reports whether all of them fit the
 // layout.
 func (s *search) gather() bool {
-	s.by, s.via, s.next, s.ends = s.by[:0], s.via[:0], s.next[:0], s.ends[:0]
-	for i := s.expanded; i < s.states.len() && len(s.via) < batchKeys && len(s.by) < 16*batchKeys; i++ {
+	s.firable, s.lookups, s.next, s.ends = s.firable[:0], s.lookups[:0], s.next[:0], s.ends[:0]
+	for i := s.expanded; i < s.states.len() && len(s.lookups) < batchKeys && len(s.firable) < 16*batchKeys; i++ {
 		key := s.states.at(i)
 		if s.marked != nil && i <= learnStates {
 			s.learn(key, i)
 		}
 		if s.known.words > 0 {
-			s.skips = s.known.of(i)
+			s.knownHere = s.known.setOf(i)
 		}
 		if !s.successors(key) {
 			return false
 		}
-		s.ends = append(s.ends, end{len(s.by), len(s.via)})
+		s.ends = append(s.ends, end{len(s.firable), len(s.lookups)})
 	}
 	return true
 }
 
-// settleAll updates the statistics for the current states, whose successors are all stored.
-func (s *search) settleAll() {
+// countGathered updates the statistics for the current states, whose successors are all stored.
+func (s *search) countGathered() {
 	from := 0
 	for _, e := range s.ends {
-		s.settle(s.by[from:e.by])
-		from = e.by
+		s.countState(s.firable[from:e.firable])
+		from = e.firable
 	}
 }
 
-// settle updates the statistics for the next state, whose successors are all stored.
-func (s *search) settle(by []int32) {
+// countState updates the statistics for the next state, whose successors are all stored.
+func (s *search) countState(by []int32) {
 	for _, t := range by {
 		s.fired[t] = true
 	}
 	s.edges += len(by)
 	if len(by) == 0 {
-		s.stuck++
-		if !s.resting(s.states.at(s.expanded)) {
-			if s.trapped++; s.trap < 0 {
-				s.trap = s.expanded
+		s.deadlocks++
+		if !s.inTerminal(s.states.at(s.expanded)) {
+			if s.trapped++; s.firstTrapped < 0 {
+				s.firstTrapped = s.expanded
 			}
 		}
 	}
 	s.expanded++
 }
 
-// resting reports whether a terminal place is marked.
-func (s *search) resting(key []uint64) bool {
+// inTerminal reports whether a terminal place is marked.
+func (s *search) inTerminal(key []uint64) bool {
 	for _, place := range s.terminal {
 		if s.layout.tokens(key, place) > 0 {
 			return true
@@ -197,41 +197,41 @@ func (s *search) resting(key []uint64) bool {
 	return false
 }
 
-// admit stores the gathered successors.
-func (s *search) admit(limit int) Stop {
+// insertGathered stores the gathered successors.
+func (s *search) insertGathered(limit int) Stop {
 	s.probe()
 	from := 0
 	for i, e := range s.ends {
-		if stop := s.admitOf(s.expanded+i, from, e.via, limit); stop != Finished {
+		if stop := s.insertSuccessors(s.expanded+i, from, e.lookups, limit); stop != Finished {
 			return stop
 		}
-		from = e.via
+		from = e.lookups
 	}
 	return Finished
 }
 
-// admitOf stores the successors of a state, which are the successors with indexes in [from, to).
-func (s *search) admitOf(state, from, to, limit int) Stop {
+// insertSuccessors stores the successors of a state, which are the successors with indexes in [from, to).
+func (s *search) insertSuccessors(state, from, to, limit int) Stop {
 	words, k := s.layout.words, s.known
-	k.begin(state)
+	k.load(state)
 	for i := from; i < to; i++ {
 		key := s.next[i*words:][:words:words]
 		slot, found := s.lookup(i, key)
 		if found {
-			k.add(s.via[i])
+			k.add(s.lookups[i])
 			continue
 		}
 		if s.states.len() >= limit {
 			return StopStates
 		}
-		if !s.reserve() || !s.states.insert(key, slot) {
+		if !s.reserveSet() || !s.states.insert(key, slot) {
 			return StopMemory
 		}
-		k.news = append(k.news, s.via[i])
-		s.raise(key)
+		k.fresh = append(k.fresh, s.lookups[i])
+		s.updateHigh(key)
 	}
-	if k.words > 0 && len(k.news) > 0 {
-		s.spread(state)
+	if k.words > 0 && len(k.fresh) > 0 {
+		s.initSets(state)
 	}
 	return Finished
 }
@@ -253,7 +253,7 @@ func (s *search) lookup(i int, key []uint64) (slot int, found bool) {
 // the first words of longer keys. The search is limited by memory latency: the second loop does
 // nothing but read memory, so that the processor can overlap many accesses.
 func (s *search) probe() {
-	s.hashes, s.found = s.hashes[:0], slices.Grow(s.found[:0], len(s.via))[:len(s.via)]
+	s.hashes, s.found = s.hashes[:0], slices.Grow(s.found[:0], len(s.lookups))[:len(s.lookups)]
 	if s.layout.words != 1 {
 		s.probeKeys()
 		return
@@ -261,7 +261,7 @@ func (s *search) probe() {
 	for _, key := range s.next {
 		s.hashes = append(s.hashes, hashWord(key))
 	}
-	inline, top := s.states.inline, s.states.top&63
+	inline, top := s.states.inline, s.states.hashShift&63
 	for i, hash := range s.hashes {
 		s.found[i] = inline[hash>>top]
 	}
@@ -271,11 +271,11 @@ func (s *search) probe() {
 // likely to be compared with those in next, so that they are cached.
 func (s *search) probeKeys() {
 	words := s.layout.words
-	for i := range s.via {
+	for i := range s.lookups {
 		s.hashes = append(s.hashes, hashKey(s.next[i*words:][:words]))
 	}
 	for i, hash := range s.hashes {
-		slot := s.states.home(hash)
+		slot := s.states.firstSlot(hash)
 		s.found[i] = uint64(s.states.table[slot])
 		if s.states.tags[slot] != tagOf(hash) {
 			s.found[i] = 0
@@ -288,8 +288,8 @@ func (s *search) probeKeys() {
 	}
 }
 
-// raise updates the largest token counts.
-func (s *search) raise(key []uint64) {
+// updateHigh updates the largest token counts.
+func (s *search) updateHigh(key []uint64) {
 	for w, k := range key {
 		guard := s.layout.guard[w]
 		for low := guard &^ ((s.high[w] | guard) - k); low != 0; low &= low - 1 {
@@ -301,16 +301,16 @@ func (s *search) raise(key []uint64) {
 	}
 }
 
-// successors appends the enabled transitions and successors of a state to by, via and next. It
+// successors appends the enabled transitions and successors of a state to firable, lookups and next. It
 // reports whether every token count fits its lane; if not, the layout must be widened first.
 func (s *search) successors(key []uint64) bool {
-	if s.only != nil && s.only.pays() {
-		return s.tryAll(s.only.choose(s.layout, key), key)
+	if s.stubborn != nil && s.stubborn.worthwhile() {
+		return s.fireEnabled(s.stubborn.choose(s.layout, key), key)
 	}
 	if s.layout.words == 1 && s.marked == nil {
-		return s.successorsOf(key[0])
+		return s.successorsOfWord(key[0])
 	}
-	ok := s.tryAll(s.always, key)
+	ok := s.fireEnabled(s.always, key)
 	if s.marked == nil {
 		return ok
 	}
@@ -318,54 +318,54 @@ func (s *search) successors(key []uint64) bool {
 		guard := s.layout.guard[w]
 		for full := ((k | guard) - s.layout.ones[w]) & guard; full != 0; full &= full - 1 {
 			place := s.layout.owner[64*w+bits.TrailingZeros64(full)]
-			ok = s.tryAll(s.watchers[place], key) && ok
+			ok = s.fireEnabled(s.watchers[place], key) && ok
 		}
 	}
 	return ok
 }
 
-// successorsOf is successors for a key of one word.
-func (s *search) successorsOf(key uint64) bool {
+// successorsOfWord is successors for a key of one word.
+func (s *search) successorsOfWord(key uint64) bool {
 	guard, skips := s.layout.guard[0], uint64(0)
-	if len(s.skips) > 0 {
-		skips = s.skips[0]
+	if len(s.knownHere) > 0 {
+		skips = s.knownHere[0]
 	}
 	set, over := key|guard, uint64(0)
-	for t := range s.firings {
-		f := &s.firings[t]
+	for t := range s.transitions {
+		f := &s.transitions[t]
 		if len(f.parts) == 0 {
-			s.by = append(s.by, int32(t))
+			s.firable = append(s.firable, int32(t))
 			continue
 		}
 		p := &f.parts[0]
 		if (set-p.in)&guard != guard {
 			continue
 		}
-		s.by = append(s.by, int32(t))
+		s.firable = append(s.firable, int32(t))
 		if !f.idle && skips>>t&1 == 0 {
 			next := key - p.in + p.out
 			over |= next
-			s.next, s.via = append(s.next, next), append(s.via, int32(t))
+			s.next, s.lookups = append(s.next, next), append(s.lookups, int32(t))
 		}
 	}
 	return over&guard == 0
 }
 
-// tryAll fires the enabled ones of the transitions. It reports whether every token count of the
+// fireEnabled fires the enabled ones of the transitions. It reports whether every token count of the
 // successors fits its lane.
-func (s *search) tryAll(transitions []int32, key []uint64) bool {
+func (s *search) fireEnabled(transitions []int32, key []uint64) bool {
 	ok := true
 	for _, t := range transitions {
-		f := &s.firings[t]
+		f := &s.transitions[t]
 		if !s.enabled(f, key) {
 			continue
 		}
-		s.by = append(s.by, t)
-		if f.idle || len(s.skips) > 0 && s.skips[t/64]>>(t%64)&1 != 0 {
+		s.firable = append(s.firable, t)
+		if f.idle || len(s.knownHere) > 0 && s.knownHere[t/64]>>(t%64)&1 != 0 {
 			continue
 		}
 		at := len(s.next)
-		s.next, s.via = append(s.next, key...), append(s.via, t)
+		s.next, s.lookups = append(s.next, key...), append(s.lookups, t)
 		for _, p := range f.parts {
 			next := key[p.word] - p.in + p.out
 			s.next[at+p.word] = next
@@ -375,7 +375,7 @@ func (s *search) tryAll(transitions []int32, key []uint64) bool {
 	return ok
 }
 
-func (s *search) enabled(f *firing, key []uint64) bool {
+func (s *search) enabled(f *packedTransition, key []uint64) bool {
 	for _, p := range f.parts {
 		guard := s.layout.guard[p.word]
 		if ((key[p.word]|guard)-p.in)&guard != guard {
@@ -385,9 +385,9 @@ func (s *search) enabled(f *firing, key []uint64) bool {
 	return true
 }
 
-// widen widens the lanes that the gathered successors overflow and repacks all states. It reports
+// widenLayout widens the lanes that the gathered successors overflow and repacks all states. It reports
 // whether the memory bound allows that.
-func (s *search) widen() bool {
+func (s *search) widenLayout() bool {
 	old := s.layout
 	widths := old.widths()
 	over := make([]bool, len(widths))
@@ -405,9 +405,9 @@ func (s *search) widen() bool {
 			return false
 		}
 	}
-	s.use(newLayout(widths))
+	s.setLayout(newLayout(widths))
 	if !s.repack(old) {
-		s.use(old) // the states still have the old layout
+		s.setLayout(old) // the states still have the old layout
 		return false
 	}
 	return true
@@ -443,10 +443,10 @@ func (s *search) bounds() []int {
 // pathToTrap returns a shortest firing sequence to the first trapped state; nil if no state is
 // trapped.
 func (s *search) pathToTrap() []int {
-	if s.trap < 0 {
+	if s.firstTrapped < 0 {
 		return nil
 	}
-	return s.path(s.trap)
+	return s.path(s.firstTrapped)
 }
 
 // path returns a shortest firing sequence to a state. States are numbered in discovery order, so
@@ -459,7 +459,7 @@ func (s *search) path(state int) []int {
 		s.layout.unpack(s.states.at(state), m)
 		best, by := state, -1
 		for t := range s.net.Transitions {
-			if i, ok := s.before(m, t, prev, key); ok && i < best {
+			if i, ok := s.predecessor(m, t, prev, key); ok && i < best {
 				best, by = i, t
 			}
 		}
@@ -470,8 +470,8 @@ func (s *search) path(state int) []int {
 	return path
 }
 
-// before returns the state whose successor by t is m, if the search has visited it.
-func (s *search) before(m Marking, t int, prev Marking, key []uint64) (state int, ok bool) {
+// predecessor returns the state whose successor by t is m, if the search has visited it.
+func (s *search) predecessor(m Marking, t int, prev Marking, key []uint64) (state int, ok bool) {
 	tr := &s.net.Transitions[t]
 	for _, a := range tr.Out {
 		if m[a.Place] < a.Weight {

@@ -15,13 +15,13 @@ import (
 type stateSet struct {
 	maxBytes int64 // maximum memory; 0: unlimited
 
-	words  int
-	shift  uint       // a chunk holds 1<<shift keys
-	chunks [][]uint64 // the keys; all chunks but the last are full
-	count  int
-	bytes  int64
-	size   int  // number of slots in the tables, a power of 2
-	top    uint // 64 minus the number of bits of a slot index
+	words     int
+	shift     uint       // a chunk holds 1<<shift keys
+	chunks    [][]uint64 // the keys; all chunks but the last are full
+	count     int
+	bytes     int64
+	size      int  // number of slots in the tables, a power of 2
+	hashShift uint // 64 minus the number of bits of a slot index
 
 	// Hash table with open addressing: the number of a key plus one; 0: free. For keys of one word,
 	// it is nil until find is called.
@@ -42,17 +42,17 @@ const chunkWords = 1 << 15
 // newStateSet returns an empty set of keys with the given number of words; a set of keys with 0
 // words contains at most one key. A key of one word must have at least one 0 bit.
 func newStateSet(words int) *stateSet {
-	s := &stateSet{words: words, shift: uint(bits.Len(uint(chunkWords / max(words, 1)))), size: firstSlots, top: 64 - firstBits}
+	s := &stateSet{words: words, shift: uint(bits.Len(uint(chunkWords / max(words, 1)))), size: firstSlots, hashShift: 64 - firstBits}
 	if words == 1 {
 		s.inline, s.bytes = make([]uint64, firstSlots), 8*firstSlots
 	} else {
-		s.table, s.tags, s.bytes = make([]uint32, firstSlots), make([]uint8, firstSlots), tagged*firstSlots
+		s.table, s.tags, s.bytes = make([]uint32, firstSlots), make([]uint8, firstSlots), taggedSlotBytes*firstSlots
 	}
 	return s
 }
 
-// tagged is the number of bytes of a slot in table and tags.
-const tagged = 5
+// taggedSlotBytes is the number of bytes of a slot in table and tags.
+const taggedSlotBytes = 5
 
 // The size of the first table.
 const (
@@ -67,7 +67,7 @@ func (s *stateSet) add(key []uint64) bool { return s.insert(key, s.slot(key)) }
 func (s *stateSet) find(key []uint64) (index int, ok bool) {
 	if s.table == nil {
 		s.bytes += 4 * int64(s.size) // may exceed the bound: a search that stopped at the bound must still report its path
-		s.number()
+		s.buildNumbers()
 	}
 	entry := s.table[s.slot(key)]
 	return int(entry) - 1, entry != 0
@@ -86,9 +86,9 @@ func (s *stateSet) len() int { return s.count }
 // number of keys.
 func (s *stateSet) bytesPerState() float64 { return float64(s.bytes) / float64(max(s.count, 1)) }
 
-// home returns the first slot in the probe sequence of a hash. It uses the high bits of the hash,
+// firstSlot returns the first slot in the probe sequence of a hash. It uses the high bits of the hash,
 // so that growing the table preserves the order of its entries.
-func (s *stateSet) home(hash uint64) int { return int(hash >> s.top) }
+func (s *stateSet) firstSlot(hash uint64) int { return int(hash >> s.hashShift) }
 
 // slot returns the slot that contains key, or the free slot for it.
 func (s *stateSet) slot(key []uint64) int {
@@ -101,7 +101,7 @@ func (s *stateSet) slot(key []uint64) int {
 // keySlot is slot for a key that is not one word long.
 func (s *stateSet) keySlot(key []uint64, hash uint64) int {
 	tag := tagOf(hash)
-	for slot := s.home(hash); ; slot = (slot + 1) & (s.size - 1) {
+	for slot := s.firstSlot(hash); ; slot = (slot + 1) & (s.size - 1) {
 		if found := s.tags[slot]; found == 0 || found == tag && slices.Equal(s.at(int(s.table[slot])-1), key) {
 			return slot
 		}
@@ -113,7 +113,7 @@ func tagOf(hash uint64) uint8 { return uint8(hash) | 1 }
 
 // wordSlot is slot for a key of one word.
 func (s *stateSet) wordSlot(key, hash uint64) int {
-	for slot := s.home(hash); ; slot = (slot + 1) & (s.size - 1) {
+	for slot := s.firstSlot(hash); ; slot = (slot + 1) & (s.size - 1) {
 		if found := s.inline[slot]; found == 0 || found == ^key {
 			return slot
 		}
@@ -129,7 +129,7 @@ func (s *stateSet) insert(key []uint64, slot int) bool {
 		}
 		slot = s.slot(key)
 	}
-	if !s.room() {
+	if !s.ensureRoom() {
 		return false
 	}
 	last := len(s.chunks) - 1
@@ -149,16 +149,16 @@ func (s *stateSet) insert(key []uint64, slot int) bool {
 // full reports whether the next key needs a larger table.
 func (s *stateSet) full() bool { return 4*(s.count+1) > 3*s.size }
 
-// room ensures that the last chunk has room for one more key. The first chunk grows by doubling, so
+// ensureRoom ensures that the last chunk has room for one more key. The first chunk grows by doubling, so
 // that small sets stay small; the others are allocated at full size.
-func (s *stateSet) room() bool {
+func (s *stateSet) ensureRoom() bool {
 	full := s.words << s.shift
 	if s.count&(1<<s.shift-1) == 0 {
 		size := full
 		if s.count == 0 {
 			size = min(full, 16*s.words)
 		}
-		if !s.take(int64(size) * 8) {
+		if !s.reserveBytes(int64(size) * 8) {
 			return false
 		}
 		s.chunks = append(s.chunks, make([]uint64, 0, size))
@@ -169,7 +169,7 @@ func (s *stateSet) room() bool {
 		return true
 	}
 	size := min(full, 2*cap(last))
-	if !s.take(int64(size-cap(last)) * 8) {
+	if !s.reserveBytes(int64(size-cap(last)) * 8) {
 		return false
 	}
 	s.chunks[len(s.chunks)-1] = append(make([]uint64, 0, size), last...)
@@ -179,17 +179,17 @@ func (s *stateSet) room() bool {
 // grow doubles the table. For keys of one word, it reads the old table in order and, except for
 // collisions, writes the new one in order.
 func (s *stateSet) grow() bool {
-	slotBytes := int64(tagged)
+	slotBytes := int64(taggedSlotBytes)
 	if s.words == 1 {
 		slotBytes = 8
 	}
-	if s.count >= math.MaxUint32-1 || !s.take(slotBytes*int64(s.size)) {
+	if s.count >= math.MaxUint32-1 || !s.reserveBytes(slotBytes*int64(s.size)) {
 		return false
 	}
-	s.size, s.top = 2*s.size, s.top-1
+	s.size, s.hashShift = 2*s.size, s.hashShift-1
 	if s.words != 1 {
 		s.table, s.tags = nil, nil // so that the garbage collector can free the old tables first
-		s.tag()
+		s.rebuildTags()
 		return true
 	}
 	old := s.inline
@@ -202,12 +202,12 @@ func (s *stateSet) grow() bool {
 	return true
 }
 
-// tag rebuilds table and tags.
-func (s *stateSet) tag() {
+// rebuildTags rebuilds table and tags.
+func (s *stateSet) rebuildTags() {
 	s.table, s.tags = make([]uint32, s.size), make([]uint8, s.size)
 	for i := range s.count {
 		hash := hashKey(s.at(i))
-		slot := s.home(hash)
+		slot := s.firstSlot(hash)
 		for s.tags[slot] != 0 {
 			slot = (slot + 1) & (s.size - 1)
 		}
@@ -215,16 +215,16 @@ func (s *stateSet) tag() {
 	}
 }
 
-// number builds the table of key numbers for keys of one word.
-func (s *stateSet) number() {
+// buildNumbers builds the table of key numbers for keys of one word.
+func (s *stateSet) buildNumbers() {
 	s.table = make([]uint32, s.size)
 	for i := range s.count {
 		s.table[s.slot(s.at(i))] = uint32(i + 1)
 	}
 }
 
-// take accounts for more bytes. It reports whether the bound allows them.
-func (s *stateSet) take(more int64) bool {
+// reserveBytes accounts for more bytes. It reports whether the bound allows them.
+func (s *stateSet) reserveBytes(more int64) bool {
 	if s.maxBytes > 0 && s.bytes+more > s.maxBytes {
 		return false
 	}

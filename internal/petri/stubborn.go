@@ -8,19 +8,19 @@ import "slices"
 // deadlocks, the search proves nothing about the net.
 func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) (*search, Stop) {
 	s := newSearch(n, initial, bounds)
-	s.only, s.known = newStubborn(n), &known{}
+	s.stubborn, s.known = newStubborn(n), &knownSuccessors{}
 	return s, s.run(o)
 }
 
 // stubborn chooses the transitions to fire in a state.
 type stubborn struct {
-	net   *Net
-	meets [][]int32 // for each transition: transitions that it can disable or that can disable it
-	fills [][]int32 // for each place: transitions that add tokens to it
+	net        *Net
+	interferes [][]int32 // for each transition: transitions that it can disable or that can disable it
+	producers  [][]int32 // for each place: transitions that add tokens to it
 
 	marking Marking
-	able    []bool // transitions enabled in marking
-	in      []int  // the last round that added each transition to the set
+	active  []bool // transitions enabled in marking
+	addedIn []int  // the last round that added each transition to the set
 	round   int
 	set     []int32
 	best    []int32
@@ -28,15 +28,15 @@ type stubborn struct {
 	states, enabled, chosen int // totals so far
 }
 
-// pays reports whether the sets chosen so far are small enough to be worth computing.
-func (s *stubborn) pays() bool {
+// worthwhile reports whether the sets chosen so far are small enough to be worth computing.
+func (s *stubborn) worthwhile() bool {
 	return s.states < 500 || 10*s.chosen < 9*s.enabled
 }
 
 func newStubborn(n *Net) *stubborn {
 	s := &stubborn{
-		net: n, fills: make([][]int32, n.Places), marking: make(Marking, n.Places),
-		able: make([]bool, len(n.Transitions)), in: make([]int, len(n.Transitions)),
+		net: n, producers: make([][]int32, n.Places), marking: make(Marking, n.Places),
+		active: make([]bool, len(n.Transitions)), addedIn: make([]int, len(n.Transitions)),
 	}
 	needs, takes := make([][]int32, n.Places), make([][]int32, n.Places)
 	for i := range n.Transitions {
@@ -49,7 +49,7 @@ func newStubborn(n *Net) *stubborn {
 		}
 		for _, a := range t.Out {
 			if a.Weight > weight(t.In, a.Place) {
-				s.fills[a.Place] = append(s.fills[a.Place], int32(i))
+				s.producers[a.Place] = append(s.producers[a.Place], int32(i))
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func newStubborn(n *Net) *stubborn {
 			meets = append(meets, needs[a.Place]...)
 		}
 		slices.Sort(meets)
-		s.meets = append(s.meets, slices.Compact(meets))
+		s.interferes = append(s.interferes, slices.Compact(meets))
 	}
 	return s
 }
@@ -72,19 +72,19 @@ func newStubborn(n *Net) *stubborn {
 // set that it finds.
 func (s *stubborn) choose(l *layout, key []uint64) []int32 {
 	l.unpack(key, s.marking)
-	for i := range s.able {
-		if s.able[i] = s.net.Transitions[i].Enabled(s.marking); s.able[i] {
+	for i := range s.active {
+		if s.active[i] = s.net.Transitions[i].Enabled(s.marking); s.active[i] {
 			s.enabled++
 		}
 	}
 	s.states++
 	s.best = s.best[:0]
 	seeds := maxSeeds
-	for i, able := range s.able {
+	for i, able := range s.active {
 		if !able {
 			continue
 		}
-		if s.grow(int32(i)) && len(s.best) == 1 {
+		if s.build(int32(i)) && len(s.best) == 1 {
 			break
 		}
 		if seeds--; seeds == 0 {
@@ -92,7 +92,7 @@ func (s *stubborn) choose(l *layout, key []uint64) []int32 {
 		}
 	}
 	if len(s.best) == 0 { // no set was small enough: fire all enabled transitions
-		for i, able := range s.able {
+		for i, able := range s.active {
 			if able {
 				s.best = append(s.best, int32(i))
 			}
@@ -108,51 +108,51 @@ const (
 	maxSet   = 400
 )
 
-// grow builds the stubborn set that contains seed and stores it in best if it is smaller than the
+// build builds the stubborn set that contains seed and stores it in best if it is smaller than the
 // best one so far. It reports whether it did.
-func (s *stubborn) grow(seed int32) bool {
+func (s *stubborn) build(seed int32) bool {
 	s.round++
 	s.set = append(s.set[:0], seed)
-	s.in[seed] = s.round
+	s.addedIn[seed] = s.round
 	enabled := 0
 	for k := 0; k < len(s.set); k++ {
 		if len(s.set) > maxSet {
 			return false
 		}
 		t := s.set[k]
-		if s.able[t] {
+		if s.active[t] {
 			if enabled++; len(s.best) > 0 && enabled >= len(s.best) {
 				return false
 			}
-			s.join(s.meets[t])
+			s.addAll(s.interferes[t])
 		} else {
-			s.join(s.fills[s.lacking(t)])
+			s.addAll(s.producers[s.missingPlace(t)])
 		}
 	}
 	s.best = s.best[:0]
 	for _, t := range s.set {
-		if s.able[t] {
+		if s.active[t] {
 			s.best = append(s.best, t)
 		}
 	}
 	return true
 }
 
-func (s *stubborn) join(transitions []int32) {
+func (s *stubborn) addAll(transitions []int32) {
 	for _, t := range transitions {
-		if s.in[t] != s.round {
-			s.in[t] = s.round
+		if s.addedIn[t] != s.round {
+			s.addedIn[t] = s.round
 			s.set = append(s.set, t)
 		}
 	}
 }
 
-// lacking returns the place whose lack of tokens disables t; among several, the one that the fewest
+// missingPlace returns the place whose lack of tokens disables t; among several, the one that the fewest
 // transitions fill.
-func (s *stubborn) lacking(t int32) int {
+func (s *stubborn) missingPlace(t int32) int {
 	best := -1
 	for _, a := range s.net.Transitions[t].In {
-		if s.marking[a.Place] < a.Weight && (best < 0 || len(s.fills[a.Place]) < len(s.fills[best])) {
+		if s.marking[a.Place] < a.Weight && (best < 0 || len(s.producers[a.Place]) < len(s.producers[best])) {
 			best = a.Place
 		}
 	}

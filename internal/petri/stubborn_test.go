@@ -25,8 +25,8 @@ func TestDeadlocksOfTheCorpus(t *testing.T) {
 		}
 		n, initial := readNet(t, dir, name).net()
 		d, stop := deadlocksOf(n, initial, Options{MaxStates: large})
-		if stop != Finished || d.stuck != *want.Deadlocks || d.states.len() > *want.States {
-			t.Errorf("%s: stop %d, %d deadlocks in %d states; want %d in %d", name, stop, d.stuck, d.states.len(), *want.Deadlocks, *want.States)
+		if stop != Finished || d.deadlocks != *want.Deadlocks || d.states.len() > *want.States {
+			t.Errorf("%s: stop %d, %d deadlocks in %d states; want %d in %d", name, stop, d.deadlocks, d.states.len(), *want.Deadlocks, *want.States)
 		}
 		checkTrap(t, n, initial, d)
 		all, few = all+*want.States, few+d.states.len()
@@ -83,8 +83,8 @@ func TestDeadlocksOfRandomNets(t *testing.T) {
 			continue
 		}
 		d, stop := deadlocksOf(n, initial, Options{})
-		if stop != Finished || d.stuck != o.deadlocks || d.states.len() > len(o.states) {
-			t.Fatalf("%+v from %v: %d deadlocks in %d states, want %d in %d", n, initial, d.stuck, d.states.len(), o.deadlocks, len(o.states))
+		if stop != Finished || d.deadlocks != o.deadlocks || d.states.len() > len(o.states) {
+			t.Fatalf("%+v from %v: %d deadlocks in %d states, want %d in %d", n, initial, d.deadlocks, d.states.len(), o.deadlocks, len(o.states))
 		}
 		checkTrap(t, n, initial, d)
 	}
