@@ -110,7 +110,7 @@ func (n *net) take(d *NetData, used *big.Rat, t time.Time) {
 		}
 	}
 	calls, _ := lesser(used, n.most()).Float64()
-	spend.FireTimes(m, min(int(calls), spend.Times(m, maxTokens)))
+	spend.FireTimes(m, min(int(calls), spend.MaxFirings(m, maxTokens)))
 	d.Marking = m
 	if len(n.timed) == 0 || t.IsZero() || !d.Active {
 		return

@@ -24,7 +24,7 @@ func (n *net) prepareClock() {
 	n.alone = true
 	for _, t := range n.timed {
 		for _, u := range slices.Concat(n.structural, n.timed) {
-			n.alone = n.alone && (t == u || !n.net.Transitions[t].Touches(&n.net.Transitions[u]))
+			n.alone = n.alone && (t == u || !n.net.Transitions[t].ChangesInputOf(&n.net.Transitions[u]))
 		}
 	}
 }
@@ -197,7 +197,7 @@ func (w *clockwork) fire(k int, due, t time.Time) {
 	}
 	since[k] = since[k].Add(ticks * every)
 	tr := &w.net.net.Transitions[number]
-	if times := int(min(ticks, time.Duration(tr.Times(w.data.Marking, maxTokens)))); times > 0 {
+	if times := int(min(ticks, time.Duration(tr.MaxFirings(w.data.Marking, maxTokens)))); times > 0 {
 		// Every place changes monotonically, so a watch can lose its tokens only after the first or
 		// after the last firing.
 		tr.Fire(w.marking())

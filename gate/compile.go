@@ -57,7 +57,7 @@ func compile(def Net) (*net, ErrorList) {
 	n.structural = n.Structural()
 	for i := range n.Transitions {
 		t, pt := &n.Transitions[i], &n.net.Transitions[i]
-		n.lasting = append(n.lasting, pt.Lasting())
+		n.lasting = append(n.lasting, pt.Consumed())
 		n.progress = append(n.progress, n.Labels == nil && !t.WeakProgress && pt.Adds())
 		n.manual = n.manual || t.Manual
 		n.spoils = n.spoils || t.Spoils

@@ -310,7 +310,7 @@ func (f *finding) holders(s *State, lists []int) []Holder {
 func (f *finding) awaited(s *State, lists []int) []Holder {
 	ts := f.net.net.Transitions
 	for _, w := range f.data.Watches {
-		brings := func(t int) bool { return ts[w.Transition].Brings(&ts[t], f.data.Marking) }
+		brings := func(t int) bool { return ts[w.Transition].AddsMissing(&ts[t], f.data.Marking) }
 		if slices.ContainsFunc(lists, brings) && !slices.Contains(f.data.Lapsed(), w) && !slices.Contains(f.net.results, w.Transition) {
 			h := s.holder(f.net, w)
 			h.Brings = true
@@ -333,7 +333,7 @@ func (s *State) holder(n *net, f Flight) Holder {
 // tokens.
 func (f *finding) holds(flight Flight, lists []int) bool {
 	ts := f.net.net.Transitions
-	return slices.ContainsFunc(lists, func(t int) bool { return ts[flight.Transition].Holds(&ts[t], f.data.Marking) })
+	return slices.ContainsFunc(lists, func(t int) bool { return ts[flight.Transition].TakesMissing(&ts[t], f.data.Marking) })
 }
 
 func (c *OpenCall) holder() Holder {

@@ -226,7 +226,7 @@ func (p *Policy) Left(s *State, v Verdict) (calls int, ok bool) {
 	if d := data.Values.Get(keyvalue.Text(v.Key)); d != nil {
 		data = d
 	}
-	return n.net.Transitions[t].Left(data.Deciding().Marking)
+	return n.net.Transitions[t].Remaining(data.Deciding().Marking)
 }
 
 // Prompt describes the active nets for the prompt of a model: the tools that can be called now, the

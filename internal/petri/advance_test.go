@@ -88,23 +88,23 @@ func TestConserves(t *testing.T) {
 	}
 }
 
-func TestBrings(t *testing.T) {
+func TestAddsMissing(t *testing.T) {
 	use := Transition{In: []Arc{{0, 2}}, Out: []Arc{{0, 2}}}
 	put, back := Transition{Out: []Arc{{0, 1}}}, Transition{In: []Arc{{0, 1}}, Out: []Arc{{0, 1}}}
-	if !put.Brings(&use, Marking{1}) || put.Brings(&use, Marking{2}) || back.Brings(&use, Marking{1}) || use.Brings(&use, Marking{0}) {
+	if !put.AddsMissing(&use, Marking{1}) || put.AddsMissing(&use, Marking{2}) || back.AddsMissing(&use, Marking{1}) || use.AddsMissing(&use, Marking{0}) {
 		t.Error("Brings")
 	}
 }
 
-func TestLeftAndHolds(t *testing.T) {
+func TestRemainingAndTakesMissing(t *testing.T) {
 	use := Transition{In: Arcs([]int{0, 0, 1}), Out: Arcs([]int{1})}
-	if n, ok := use.Left(Marking{5, 0}); n != 2 || !ok {
+	if n, ok := use.Remaining(Marking{5, 0}); n != 2 || !ok {
 		t.Error(n, ok)
 	}
-	if _, ok := (&Transition{In: Arcs([]int{1}), Out: Arcs([]int{1})}).Left(Marking{0, 1}); ok {
+	if _, ok := (&Transition{In: Arcs([]int{1}), Out: Arcs([]int{1})}).Remaining(Marking{0, 1}); ok {
 		t.Error("it uses nothing up")
 	}
-	if !use.Holds(&use, Marking{1, 1}) || use.Holds(&use, Marking{2, 1}) || (&Transition{}).Holds(&use, Marking{0, 0}) {
+	if !use.TakesMissing(&use, Marking{1, 1}) || use.TakesMissing(&use, Marking{2, 1}) || (&Transition{}).TakesMissing(&use, Marking{0, 0}) {
 		t.Error("it holds what is missing")
 	}
 }

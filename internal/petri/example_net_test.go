@@ -65,20 +65,20 @@ func ExampleTransition_FireTimes() {
 	const spent, budget = 0, 1
 	refill := petri.Transition{In: petri.Arcs([]int{spent}), Out: petri.Arcs([]int{budget})}
 	m := petri.Marking{spent: 7, budget: 2}
-	times := refill.Times(m, 5)
+	times := refill.MaxFirings(m, 5)
 	refill.FireTimes(m, times)
 	fmt.Println(times, m)
 	// Output: 3 [4 5]
 }
 
-// Left counts the tokens that a firing uses up; tokens that it returns to its own inputs remain.
-func ExampleTransition_Left() {
+// Remaining counts the tokens that a firing uses up; tokens that it returns to its own inputs remain.
+func ExampleTransition_Remaining() {
 	const ready, budget = 0, 1
 	call := petri.Transition{In: petri.Arcs([]int{ready, budget}), Out: petri.Arcs([]int{ready})}
-	fmt.Println(call.Left(petri.Marking{ready: 1, budget: 3}))
-	fmt.Println("uses up", call.Lasting(), "adds", call.Adds())
+	fmt.Println(call.Remaining(petri.Marking{ready: 1, budget: 3}))
+	fmt.Println("uses up", call.Consumed(), "adds", call.Adds())
 	look := petri.Transition{In: petri.Arcs([]int{ready}), Out: petri.Arcs([]int{ready})}
-	fmt.Println(look.Left(petri.Marking{ready: 1}))
+	fmt.Println(look.Remaining(petri.Marking{ready: 1}))
 	// Output:
 	// 3 true
 	// uses up [{1 1}] adds false
@@ -86,11 +86,11 @@ func ExampleTransition_Left() {
 }
 
 // Both transitions are enabled, and one key is too few for both.
-func ExampleTransition_Clash() {
+func ExampleTransition_ConflictsWith() {
 	open := petri.Transition{In: petri.Arcs([]int{key}), Out: petri.Arcs([]int{key})}
 	t := &mutex.Transitions[enter]
 	for _, keys := range []int{1, 2} {
-		fmt.Println(keys, t.Clash(&open, petri.Marking{idle: 1, key: keys}))
+		fmt.Println(keys, t.ConflictsWith(&open, petri.Marking{idle: 1, key: keys}))
 	}
 	// Output:
 	// 1 true
@@ -98,21 +98,21 @@ func ExampleTransition_Clash() {
 }
 
 // The transition open produces the token that use waits for.
-func ExampleTransition_Brings() {
+func ExampleTransition_AddsMissing() {
 	opens := petri.Transition{Out: []petri.Arc{{Place: 0, Weight: 1}}}
 	use := petri.Transition{In: []petri.Arc{{Place: 0, Weight: 1}}}
-	fmt.Println(opens.Brings(&use, petri.Marking{0}), opens.Brings(&use, petri.Marking{1}))
+	fmt.Println(opens.AddsMissing(&use, petri.Marking{0}), opens.AddsMissing(&use, petri.Marking{1}))
 	// Output: true false
 }
 
-// One worker is busy, and no other can enter. Holds tells which transition's firings have taken the
-// missing tokens, Touches which firings change the inputs of a transition.
-func ExampleTransition_Holds() {
+// One worker is busy, and no other can enter. TakesMissing tells which transition's firings have taken the
+// missing tokens, ChangesInputOf which firings change the inputs of a transition.
+func ExampleTransition_TakesMissing() {
 	open := petri.Transition{In: petri.Arcs([]int{key}), Out: petri.Arcs([]int{key})}
 	m := petri.Marking{idle: 1, busy: 1, key: 0}
 	t, u := &mutex.Transitions[enter], &mutex.Transitions[leave]
-	fmt.Println(open.Enabled(m), t.Holds(&open, m), u.Holds(&open, m))
-	fmt.Println(u.Touches(&open), open.Touches(u))
+	fmt.Println(open.Enabled(m), t.TakesMissing(&open, m), u.TakesMissing(&open, m))
+	fmt.Println(u.ChangesInputOf(&open), open.ChangesInputOf(u))
 	// Output:
 	// false true false
 	// true false

@@ -98,9 +98,9 @@ func (t *Transition) Fire(m Marking) {
 	t.Put(m)
 }
 
-// Lasting returns the tokens that a firing of t removes permanently: its inputs without the tokens
+// Consumed returns the tokens that a firing of t removes permanently: its inputs without the tokens
 // that it returns to the same places.
-func (t *Transition) Lasting() []Arc {
+func (t *Transition) Consumed() []Arc {
 	var lasting []Arc
 	for _, a := range t.In {
 		if w := a.Weight - weight(t.Out, a.Place); w > 0 {
@@ -115,8 +115,8 @@ func (t *Transition) Adds() bool {
 	return slices.ContainsFunc(t.Out, func(a Arc) bool { return a.Weight > weight(t.In, a.Place) })
 }
 
-// Clash reports whether t and u share an input place whose tokens in m do not suffice for both.
-func (t *Transition) Clash(u *Transition, m Marking) bool {
+// ConflictsWith reports whether t and u share an input place whose tokens in m do not suffice for both.
+func (t *Transition) ConflictsWith(u *Transition, m Marking) bool {
 	for _, a := range t.In {
 		if w := weight(u.In, a.Place); w > 0 && m[a.Place] < a.Weight+w {
 			return true

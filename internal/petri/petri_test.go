@@ -36,7 +36,7 @@ func TestFiring(t *testing.T) {
 			if tr.Enabled(c.before) != c.enabled {
 				t.Fatalf("enabled is %v", !c.enabled)
 			}
-			if got := tr.Lasting(); !slices.Equal(got, c.lasting) {
+			if got := tr.Consumed(); !slices.Equal(got, c.lasting) {
 				t.Errorf("lasting %v, want %v", got, c.lasting)
 			}
 			n := Net{Places: 2, Transitions: []Transition{tr}}
@@ -79,9 +79,9 @@ func TestAdds(t *testing.T) {
 	}
 }
 
-func TestClash(t *testing.T) {
+func TestConflictsWith(t *testing.T) {
 	a, b, c := trans([]int{0}, nil), trans([]int{0, 1}, nil), trans([]int{2}, nil)
-	if !a.Clash(&b, Marking{1, 1, 1}) || a.Clash(&b, Marking{2, 1, 1}) || a.Clash(&c, Marking{1, 1, 1}) {
+	if !a.ConflictsWith(&b, Marking{1, 1, 1}) || a.ConflictsWith(&b, Marking{2, 1, 1}) || a.ConflictsWith(&c, Marking{1, 1, 1}) {
 		t.Error("only transitions that want more than there is clash")
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Times returns how many times in a row t can fire in m if no place may exceed most tokens;
+// MaxFirings returns how many times in a row t can fire in m if no place may exceed most tokens;
 // [math.MaxInt] means without limit.
-func (t *Transition) Times(m Marking, most int) int {
+func (t *Transition) MaxFirings(m Marking, most int) int {
 	times := math.MaxInt
 	for _, a := range t.In {
 		if m[a.Place] < a.Weight {
@@ -25,9 +25,9 @@ func (t *Transition) Times(m Marking, most int) int {
 	return times
 }
 
-// Left returns how many more times t can fire before the tokens that it uses up are exhausted; ok
+// Remaining returns how many more times t can fire before the tokens that it uses up are exhausted; ok
 // is false if t uses up no tokens.
-func (t *Transition) Left(m Marking) (firings int, ok bool) {
+func (t *Transition) Remaining(m Marking) (firings int, ok bool) {
 	for _, a := range t.In {
 		given := weight(t.Out, a.Place)
 		if used := a.Weight - given; used > 0 {
@@ -39,7 +39,7 @@ func (t *Transition) Left(m Marking) (firings int, ok bool) {
 	return firings, ok
 }
 
-// FireTimes fires t the given number of times in m; [Transition.Times] must allow it.
+// FireTimes fires t the given number of times in m; [Transition.MaxFirings] must allow it.
 func (t *Transition) FireTimes(m Marking, times int) {
 	for _, a := range t.In {
 		m[a.Place] -= times * a.Weight
@@ -49,19 +49,19 @@ func (t *Transition) FireTimes(m Marking, times int) {
 	}
 }
 
-// Touches reports whether a firing of t changes an input place of u.
-func (t *Transition) Touches(u *Transition) bool {
+// ChangesInputOf reports whether a firing of t changes an input place of u.
+func (t *Transition) ChangesInputOf(u *Transition) bool {
 	return slices.ContainsFunc(u.In, func(a Arc) bool { return weight(t.In, a.Place) != weight(t.Out, a.Place) })
 }
 
-// Holds reports whether t consumes from an input place of u that has too few tokens for u, so that
+// TakesMissing reports whether t consumes from an input place of u that has too few tokens for u, so that
 // t may hold the missing tokens.
-func (t *Transition) Holds(u *Transition, m Marking) bool {
+func (t *Transition) TakesMissing(u *Transition, m Marking) bool {
 	return slices.ContainsFunc(u.In, func(need Arc) bool { return m[need.Place] < need.Weight && weight(t.In, need.Place) > 0 })
 }
 
-// Brings reports whether t adds tokens to an input place of u that has too few tokens for u.
-func (t *Transition) Brings(u *Transition, m Marking) bool {
+// AddsMissing reports whether t adds tokens to an input place of u that has too few tokens for u.
+func (t *Transition) AddsMissing(u *Transition, m Marking) bool {
 	return slices.ContainsFunc(u.In, func(need Arc) bool {
 		return m[need.Place] < need.Weight && weight(t.Out, need.Place) > weight(t.In, need.Place)
 	})

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTimes checks the formula against firing one by one.
-func TestTimes(t *testing.T) {
+// TestMaxFirings checks the formula against firing one by one.
+func TestMaxFirings(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	places := func() []int {
 		out := make([]int, random.IntN(4))
@@ -30,7 +30,7 @@ func TestTimes(t *testing.T) {
 			}
 			one = next
 		}
-		times := tr.Times(m, most)
+		times := tr.MaxFirings(m, most)
 		if want := fired; times != want && (want < 50 || times < math.MaxInt) {
 			t.Fatalf("%+v on %v: %d times, want %d", tr, m, times, want)
 		}
@@ -41,7 +41,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-func TestTouches(t *testing.T) {
+func TestChangesInputOf(t *testing.T) {
 	move := func(in, out []int) *Transition { return &Transition{In: Arcs(in), Out: Arcs(out)} }
 	for _, c := range []struct {
 		t, u *Transition
@@ -54,7 +54,7 @@ func TestTouches(t *testing.T) {
 		{move([]int{0, 1}, []int{0, 2}), move([]int{0}, []int{0}), false},
 		{move([]int{0}, []int{1}), move([]int{0}, []int{2}), true},
 	} {
-		if got := c.t.Touches(c.u); got != c.want {
+		if got := c.t.ChangesInputOf(c.u); got != c.want {
 			t.Errorf("%v and %v: %v", c.t, c.u, got)
 		}
 	}

@@ -44,7 +44,7 @@ func newStubborn(n *Net) *stubborn {
 		for _, a := range t.In {
 			needs[a.Place] = append(needs[a.Place], int32(i))
 		}
-		for _, a := range t.Lasting() {
+		for _, a := range t.Consumed() {
 			takes[a.Place] = append(takes[a.Place], int32(i))
 		}
 		for _, a := range t.Out {
@@ -59,7 +59,7 @@ func newStubborn(n *Net) *stubborn {
 		for _, a := range t.In {
 			meets = append(meets, takes[a.Place]...)
 		}
-		for _, a := range t.Lasting() {
+		for _, a := range t.Consumed() {
 			meets = append(meets, needs[a.Place]...)
 		}
 		slices.Sort(meets)

@@ -92,7 +92,7 @@ func newNet(names *callclass.Net) *Net {
 	n.internHold(holding{})
 	watches := 0
 	for i, t := range n.Info.Transitions {
-		n.lasting = append(n.lasting, n.Trans[i].Lasting())
+		n.lasting = append(n.lasting, n.Trans[i].Consumed())
 		n.watchAt = append(n.watchAt, -1)
 		switch {
 		case t.Every > 0:

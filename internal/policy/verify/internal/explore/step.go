@@ -353,7 +353,7 @@ func (n *Net) present(l *local) petri.Marking {
 
 func (n *Net) competes(t int, present petri.Marking) bool {
 	for _, u := range n.free {
-		if u != t && n.Trans[u].Enabled(present) && n.Trans[t].Clash(&n.Trans[u], present) {
+		if u != t && n.Trans[u].Enabled(present) && n.Trans[t].ConflictsWith(&n.Trans[u], present) {
 			return true
 		}
 	}
