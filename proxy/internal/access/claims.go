@@ -9,16 +9,16 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// maxName is the length of the longest name of a principal.
+// maxName is the maximum length of a principal's name.
 const maxName = 255
 
-// claims are what a verified token says.
+// claims are the claims of a verified token.
 type claims struct {
 	registered jwt.Claims
 	named      map[string]any
 }
 
-// judge holds the claims of a token whose signature is good against the options.
+// judge checks the claims of a token with a valid signature against the options.
 func (v *Verifier) judge(c claims) (Grant, error) {
 	r := c.registered
 	switch now := v.options.Now(); {
@@ -47,13 +47,14 @@ func (v *Verifier) judge(c claims) (Grant, error) {
 	return Grant{Principal: v.options.Issuer + "#" + name, Expires: r.Expiry.Time().Add(leeway)}, nil
 }
 
-// nameable refuses names that two readers could take for different ones.
+// nameable reports whether a name is unambiguous: two readers could not take it for different
+// names.
 func nameable(name string) bool {
 	return name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
-// scopes are in scope, separated by spaces, or in scp, where some issuers
-// have them as a list.
+// scopes returns the scopes in scope, separated by spaces, and in scp, which some issuers write as
+// a list.
 func (c claims) scopes() []string {
 	var all []string
 	for _, name := range []string{"scope", "scp"} {

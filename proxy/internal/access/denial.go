@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// A Kind is why somebody is not let in.
+// A Kind is a kind of [Denial].
 type Kind int
 
 // The kinds of denials.
 const (
-	Missing     Kind = iota // there is no token
-	Invalid                 // the token is not taken
-	Scope                   // the token is good, and for less
-	Unavailable             // nobody can tell: the issuer's keys are not there
+	Missing     Kind = iota // no token
+	Invalid                 // invalid token
+	Scope                   // valid token without a required scope
+	Unavailable             // not verifiable: the issuer's keys are unavailable
 )
 
-// A Denial is an error of [Verifier.Verify]. Its text is for the client: it
-// holds nothing of the token.
+// A Denial is an error of [Verifier.Verify]. Its text is for the client and contains no part of the
+// token.
 type Denial struct {
 	Kind   Kind
 	Reason string
@@ -29,11 +29,11 @@ func (d *Denial) Error() string { return d.Reason }
 
 func invalid(reason string) error { return &Denial{Kind: Invalid, Reason: reason} }
 
-// wellKnown is where clients look for metadata (RFC 9728).
+// wellKnown is the path of protected resource metadata (RFC 9728).
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// Answer is the status and the WWW-Authenticate header for an error of
-// [Verifier.Verify]. What nobody can tell is 401 too.
+// Answer returns the HTTP status and the WWW-Authenticate header for an error of [Verifier.Verify].
+// A token that cannot be verified gets 401 too.
 func (v *Verifier) Answer(err error) (status int, challenge string) {
 	var d *Denial
 	if !errors.As(err, &d) {
@@ -49,7 +49,7 @@ func (v *Verifier) Answer(err error) (status int, challenge string) {
 	}
 }
 
-// bearer is the challenge that all denials have.
+// bearer returns the challenge that all denials share.
 func (v *Verifier) bearer() string {
 	at := *v.resource
 	at.Path, at.RawPath = wellKnown+strings.TrimSuffix(at.Path, "/"), ""
@@ -60,8 +60,8 @@ func (v *Verifier) bearer() string {
 	return challenge
 }
 
-// Metadata is the document for a path, nil if there is none: who gives out
-// tokens for this endpoint.
+// Metadata returns the protected resource metadata for a path, which names the authorization server
+// of this endpoint, or nil for other paths.
 func (v *Verifier) Metadata(path string) []byte {
 	if path != wellKnown && path != wellKnown+v.options.Path && path != wellKnown+strings.TrimSuffix(v.resource.Path, "/") {
 		return nil

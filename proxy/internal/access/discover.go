@@ -12,12 +12,12 @@ import (
 	"github.com/go-jose/go-jose/v4/json"
 )
 
-// maxMetadata bounds what an issuer says of itself.
+// maxMetadata limits the size of an issuer's metadata.
 const maxMetadata = 256 << 10
 
-// locations are where an issuer publishes its metadata: as an authorization
-// server (RFC 8414, section 3.1) or an OpenID provider, whose path stands at
-// the end or, at those that follow RFC 8414, behind the well-known part.
+// locations returns the URLs of an issuer's metadata: as an authorization server (RFC 8414, section
+// 3.1) or as an OpenID provider. The path of the issuer comes after the well-known part by RFC
+// 8414, and before it for other OpenID providers.
 func locations(issuer string) ([]string, error) {
 	if err := Trustworthy(issuer); err != nil {
 		return nil, err
@@ -34,8 +34,8 @@ func locations(issuer string) ([]string, error) {
 	return all, nil
 }
 
-// discover asks the issuer where its keys are. The first answer that is the
-// issuer's own counts.
+// discover fetches the issuer's metadata and returns the URL of its keys. The first answer that
+// names this issuer counts.
 func (k *keys) discover(ctx context.Context) (jwks string, err error) {
 	places, err := locations(k.options.Issuer)
 	if err != nil {
@@ -58,8 +58,8 @@ func (k *keys) discover(ctx context.Context) (jwks string, err error) {
 	return "", errors.Join(problems...)
 }
 
-// published reads where the keys are. What names another issuer, by so much as
-// a slash, is not this issuer's word (RFC 8414, section 3.3).
+// published returns the URL of the keys from an issuer's metadata. Metadata that names another
+// issuer, even by just a slash, is refused (RFC 8414, section 3.3).
 func (k *keys) published(body []byte) (string, error) {
 	var metadata struct {
 		Issuer string `json:"issuer"`
@@ -83,7 +83,7 @@ func (k *keys) published(body []byte) (string, error) {
 	return metadata.JWKS, nil
 }
 
-// get fetches a document of a bounded size.
+// get fetches a document of at most the given size.
 func (k *keys) get(ctx context.Context, address, accept string, most int64) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {

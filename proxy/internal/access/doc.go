@@ -1,10 +1,10 @@
-// Package access is the part of an OAuth 2.1 resource server that an MCP
-// endpoint needs: it verifies the JWTs that clients bring, with the keys that
-// their issuer publishes, and tells clients without one where to get it.
+// Package access implements the part of an OAuth 2.1 resource server that an MCP endpoint needs: it
+// verifies the JWTs of clients with the keys that their issuer publishes, and tells clients without
+// a token where to get one.
 //
-// A token is taken when it is signed by a key of the issuer's JWKS with an
-// asymmetric algorithm, names this issuer and this audience, is in its time,
-// names somebody, and has all scopes that are wanted. Whatever is in doubt,
-// keys that cannot be fetched among it, is a [Denial]. No token is kept
-// (but for the digest of a good one), logged, or part of an error.
+// A token is valid if it is signed with an asymmetric algorithm by a key of the issuer's JWKS,
+// names this issuer and this audience, is within its validity period, names its subject, and has
+// all required scopes. In all other cases, including keys that cannot be fetched, verification
+// returns a [Denial]. Tokens are never stored (except for the digests of valid ones), logged, or
+// quoted in errors.
 package access

@@ -16,37 +16,38 @@ import (
 	"github.com/go-jose/go-jose/v4/json"
 )
 
-// How long things are good for. Whoever sends tokens with keys that nobody
-// knows makes us fetch once in a pause, and no more often.
+// Validity of keys and intervals of fetches. Tokens with unknown keys cause at most one fetch per
+// pause.
 const (
-	fresh        = 15 * time.Minute // keys are fetched anew after it
-	keep         = 24 * time.Hour   // keys are forgotten after it, if they cannot be
-	pause        = 30 * time.Second // between two fetches
-	pauseFailed  = 5 * time.Second  // the same, if the first has failed
+	fresh        = 15 * time.Minute // maximum age of the keys before they are fetched again
+	keep         = 24 * time.Hour   // maximum age of keys that cannot be fetched again
+	pause        = 30 * time.Second // time between two fetches
+	pauseFailed  = 5 * time.Second  // time after a failed fetch
 	fetchTimeout = 10 * time.Second
 )
 
-// Limits of a set of keys.
+// Limits on a key set.
 const (
 	maxSet     = 1 << 20 // bytes
 	maxKeys    = 100
 	minRSABits = 2048
 )
 
-// keys are those that an issuer publishes. One fetch at a time is under way.
+// keys holds the keys that an issuer publishes. At most one fetch runs at a time. mu guards the
+// fields below it.
 type keys struct {
 	options Options
 
 	mu       sync.Mutex
 	set      []jose.JSONWebKey
-	count    int           // of the sets there were
-	fetched  time.Time     // the set; zero: never
-	next     time.Time     // no fetch before it
-	fetching chan struct{} // closed when the fetch under way is done; nil: there is none
+	count    int           // number of sets so far
+	fetched  time.Time     // time of the last fetch; zero: never
+	next     time.Time     // earliest time of the next fetch
+	fetching chan struct{} // closed at the end of the current fetch; nil: none runs
 }
 
-// newClient follows no redirect: the address of the keys is the one that the
-// operator wrote. It keeps no connection, since it is rarely used.
+// newClient returns a client that follows no redirects, because the operator configured the address
+// of the keys, and that keeps no connections, because it is rarely used.
 func newClient() *http.Client {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {
@@ -57,8 +58,8 @@ func newClient() *http.Client {
 	return client
 }
 
-// find is the key with which a token must be signed. A key that is not known
-// may be a new one: the set is fetched again, if that was not just done.
+// find returns the key that must have signed a token. An unknown key can be a new one, so the set
+// is fetched again, unless that was done just before.
 func (k *keys) find(ctx context.Context, id string, alg jose.SignatureAlgorithm) (any, error) {
 	key, done := k.look(id, alg)
 	if key == nil && done != nil {
@@ -81,8 +82,8 @@ func (k *keys) find(ctx context.Context, id string, alg jose.SignatureAlgorithm)
 	return nil, invalid("the token is signed with a key that its issuer does not publish")
 }
 
-// look finds a key among those at hand. The channel is that of a fetch under
-// way, nil if there is none.
+// look finds a key in the current set. done is closed at the end of the current fetch; nil: none
+// runs.
 func (k *keys) look(id string, alg jose.SignatureAlgorithm) (key any, done <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -94,7 +95,7 @@ func (k *keys) look(id string, alg jose.SignatureAlgorithm) (key any, done <-cha
 	return key, k.fetching
 }
 
-// number tells the sets apart that there have been.
+// number returns a number that identifies the current set.
 func (k *keys) number() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -102,8 +103,8 @@ func (k *keys) number() int {
 	return k.count
 }
 
-// age renews a set that is not fresh, and forgets one that cannot be. The
-// caller has the lock.
+// age fetches a set that is not fresh any more, and drops one that is too old. The caller must hold
+// mu.
 func (k *keys) age() {
 	age := k.options.Now().Sub(k.fetched)
 	if age > keep && k.set != nil {
@@ -115,7 +116,8 @@ func (k *keys) age() {
 	}
 }
 
-// pick is the key of that id; without one, the only key that could be meant.
+// pick returns the key with that id or, without an id, the only key that fits the algorithm.
+// Otherwise it returns nil.
 func pick(set []jose.JSONWebKey, id string, alg jose.SignatureAlgorithm) any {
 	var found []any
 	for _, key := range set {
@@ -129,7 +131,7 @@ func pick(set []jose.JSONWebKey, id string, alg jose.SignatureAlgorithm) any {
 	return found[0]
 }
 
-// fits reports whether a key may be used with an algorithm.
+// fits reports whether a key can be used with an algorithm.
 func fits(key jose.JSONWebKey, alg jose.SignatureAlgorithm) bool {
 	if key.Algorithm != "" && key.Algorithm != string(alg) {
 		return false
@@ -146,8 +148,7 @@ func fits(key jose.JSONWebKey, alg jose.SignatureAlgorithm) bool {
 	return false
 }
 
-// refresh begins a fetch, unless there is one or it is too early. The caller
-// has the lock.
+// refresh starts a fetch unless one is running or the pause is not over. The caller must hold mu.
 func (k *keys) refresh() {
 	if k.fetching != nil || k.options.Now().Before(k.next) {
 		return
@@ -161,8 +162,7 @@ func (k *keys) refresh() {
 	})
 }
 
-// arrived takes over a set. Keys that could not be fetched leave those that
-// are there.
+// arrived installs a fetched set. After an error the old keys stay.
 func (k *keys) arrived(set []jose.JSONWebKey, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -177,8 +177,8 @@ func (k *keys) arrived(set []jose.JSONWebKey, err error) {
 	k.count++
 }
 
-// fetch fetches the set. Where it is has to be asked anew each time: an issuer
-// may have moved its keys when it made new ones.
+// fetch fetches the set. It discovers the URL each time: an issuer can move its keys when it
+// creates new ones.
 func (k *keys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
@@ -196,8 +196,8 @@ func (k *keys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return parseSet(body)
 }
 
-// parseSet leaves out keys of kinds that nobody here knows (RFC 7517, section
-// 5), that are for something else, or that are weak.
+// parseSet returns the usable keys of a set. It ignores keys of unknown kinds (RFC 7517, section
+// 5), keys for other uses, and weak keys.
 func parseSet(body []byte) ([]jose.JSONWebKey, error) {
 	var document struct {
 		Keys []json.RawMessage `json:"keys"`

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// maxRemembered bounds the tokens whose verification is remembered.
+// maxRemembered limits the tokens whose verification is cached.
 const maxRemembered = 4096
 
-// memory is which tokens were found good, by their digest: a signature costs
-// more than the call that it is for. What was found holds for one set of keys.
+// memory caches the grants of valid tokens by their digests, because verifying a signature costs
+// more than the call itself. An entry is valid for one set of keys.
 type memory struct {
 	mu     sync.Mutex
 	grants map[[sha256.Size]byte]remembered
@@ -21,8 +21,8 @@ type remembered struct {
 	set   int // number of the set of keys
 }
 
-// recall is the grant of a token, if it was found good with this set and has
-// not expired.
+// recall returns the cached grant of a token, if it was verified with this key set and has not
+// expired.
 func (m *memory) recall(digest [sha256.Size]byte, set int, now time.Time) (Grant, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

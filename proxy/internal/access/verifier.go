@@ -18,42 +18,42 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// leeway is how far the clocks of the issuer and of this machine may differ.
+// leeway is the accepted difference between the clocks of the issuer and of this machine.
 const leeway = 30 * time.Second
 
-// maxToken is more than any token needs: headers have a limit of their own.
+// maxToken exceeds the length of any real token: headers have a limit of their own.
 const maxToken = 32 << 10
 
-// algorithms are those whose keys can be published. A shared secret or none
-// at all is no signature. Read-only.
+// algorithms are the accepted signature algorithms, all of them asymmetric: a shared secret, or no
+// signature, proves nothing. It must not be modified.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
 	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
-// Options says whose tokens are taken, and for what.
+// Options configures a Verifier.
 type Options struct {
-	Issuer         string   // as it stands in the tokens
-	Audience       string   // who the tokens must be for
-	JWKS           string   // URL of the issuer's keys; "": the issuer is asked for it
-	Resource       string   // URL by which clients know this endpoint; "": the audience
-	Path           string   // of this endpoint; "": /mcp
-	PrincipalClaim string   // the claim that names who calls; "": sub
-	Scopes         []string // all of which a token must have
+	Issuer         string   // iss claim of the tokens
+	Audience       string   // aud claim that tokens must have
+	JWKS           string   // URL of the issuer's keys; empty: from its metadata
+	Resource       string   // public URL of this endpoint; empty: the audience
+	Path           string   // path of this endpoint; empty: /mcp
+	PrincipalClaim string   // claim that identifies the caller; empty: sub
+	Scopes         []string // scopes that a token must have, all of them
 
-	Client *http.Client     // fetches the keys; nil: one that follows no redirect
+	Client *http.Client     // client that fetches the keys; nil: one that follows no redirects
 	Logger *slog.Logger     // nil: discard
 	Now    func() time.Time // nil: time.Now
 
-	// Background runs what fetches keys, and does not wait for it; the context
-	// ends when that is to end. nil: a goroutine that ends by itself.
+	// Background runs a function that fetches keys, without waiting for it; its context ends at
+	// shutdown. nil: a new goroutine without shutdown.
 	Background func(func(context.Context))
 }
 
-// A Grant is what a token says of who brings it.
+// A Grant is the result of verifying a token.
 type Grant struct {
-	Principal string    // the issuer and the subject; never the same for two of them
-	Expires   time.Time // when the token does, leeway and all
+	Principal string    // issuer and subject; unique for each caller
+	Expires   time.Time // expiry of the token, including the leeway
 }
 
 // A Verifier verifies tokens. It is safe for concurrent use.
@@ -65,7 +65,7 @@ type Verifier struct {
 	challenge string
 }
 
-// New checks the options and begins to fetch the keys.
+// New returns a Verifier, which begins to fetch the keys. It returns an error for invalid options.
 func New(o Options) (*Verifier, error) {
 	switch {
 	case o.Issuer == "":
@@ -89,11 +89,11 @@ func New(o Options) (*Verifier, error) {
 	o = o.withDefaults()
 	v := &Verifier{options: o, resource: resource, keys: &keys{options: o}}
 	v.challenge = v.bearer()
-	v.keys.number() // which begins to fetch them: a wrong address is in the log from the start
+	v.keys.number() // begins a fetch, so that a wrong address is logged at the start
 	return v, nil
 }
 
-// trustworthy checks where the keys come from.
+// trustworthy checks the origin of the keys.
 func (o Options) trustworthy() error {
 	if o.JWKS == "" {
 		if _, err := locations(o.Issuer); err != nil {
@@ -121,11 +121,11 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// notInScope: RFC 6749, section 3.3.
+// notInScope reports whether a scope must not contain r (RFC 6749, section 3.3).
 func notInScope(r rune) bool { return r <= ' ' || r == '"' || r == '\\' || r > '~' }
 
-// Trustworthy reports whether what is fetched from an address comes from who
-// has it: by https, or from this machine.
+// Trustworthy returns an error if documents from an address could be forged on the way: it must use
+// https, or be on this machine.
 func Trustworthy(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -143,7 +143,7 @@ func Trustworthy(address string) error {
 	return fmt.Errorf("%q must begin with https://", address)
 }
 
-// Verify says who brings a token, or returns a [Denial].
+// Verify returns the grant of a valid token, or a [Denial].
 func (v *Verifier) Verify(ctx context.Context, token string) (Grant, error) {
 	if token == "" {
 		return Grant{}, &Denial{Kind: Missing, Reason: "a bearer token is needed"}
@@ -162,7 +162,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Grant, error) {
 	return grant, err
 }
 
-// examine verifies a token that is not known.
+// examine verifies a token that is not cached.
 func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 	parsed, err := jwt.ParseSigned(token, algorithms)
 	if err != nil || len(parsed.Headers) != 1 {
@@ -183,8 +183,8 @@ func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 	return v.judge(all)
 }
 
-// accessType: RFC 9068, and what most issuers write. Tokens that say to be
-// something else, like a proof or a logout, are not for this.
+// accessType reports whether the typ header is that of an access token: by RFC 9068, or as most
+// issuers write it. Tokens of other types, such as proofs or logout tokens, are refused.
 func accessType(typ any) bool {
 	text, ok := typ.(string)
 	return typ == nil || ok && slices.Contains([]string{"jwt", "at+jwt", "application/at+jwt"}, strings.ToLower(text))

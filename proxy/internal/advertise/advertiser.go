@@ -1,5 +1,5 @@
-// Package advertise shows each client the tools that the nets of its session would let
-// pass now (tools/list), and tells it when they become others.
+// Package advertise shows each client the tools that the nets of its session admit now
+// (tools/list), and notifies the client when this list changes.
 package advertise
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Options says what an Advertiser needs of the rest of the proxy.
+// Options are the parts of the proxy that an Advertiser uses.
 type Options struct {
 	Life      *lifetime.Lifetime
 	Sessions  *session.Sessions
@@ -27,32 +27,32 @@ type Options struct {
 	Pool      *pool.Pool
 }
 
-// An Advertiser answers tools/list of each client with a handshake with the tools that
-// the nets of its session let pass now, and notifies the client when they change. It runs
-// beside the calls, which only record that something may have changed. The methods Touch,
-// TouchAll and Forget of a nil Advertiser do nothing.
+// An Advertiser answers tools/list of each client with a handshake with the tools that the nets of
+// its session admit now, and notifies the client when they change. It runs on a goroutine of its
+// own; calls only record that a list may have changed. mu guards all and dirty, and listMu guards
+// the fields below it. The methods Touch, TouchAll and Forget of a nil Advertiser do nothing.
 type Advertiser struct {
 	deps *Options
 	wake chan struct{}
 
 	mu    sync.Mutex
 	all   bool                      // any list may have changed
-	dirty map[*session.Session]bool // the sessions whose list may have changed
+	dirty map[*session.Session]bool // sessions whose list may have changed
 
 	listMu    sync.Mutex
-	shown     map[*session.Client]string  // the list that it was shown, or told of, last
-	conflicts map[*session.Session]string // that is on record
+	shown     map[*session.Client]string  // digest of the list that the client got, or was notified of, last
+	conflicts map[*session.Session]string // last recorded conflict
 }
 
 // A toolListing is the list of tools for the clients of one session.
 type toolListing struct {
 	view     *pool.ToolView
 	hidden   map[string]bool
-	digest   string         // tells lists apart
-	conflict *gate.Conflict // that is not on record yet; nil: there is none
+	digest   string         // distinguishes lists
+	conflict *gate.Conflict // conflict that is not recorded yet; nil: none
 }
 
-// New returns an Advertiser, which does nothing before [Advertiser.Run].
+// New returns an Advertiser, which sends no notifications before [Advertiser.Run].
 func New(p *Options) *Advertiser {
 	return &Advertiser{
 		deps: p, wake: make(chan struct{}, 1), dirty: map[*session.Session]bool{},
@@ -74,7 +74,7 @@ func (a *Advertiser) Touch(s *session.Session) {
 	}
 }
 
-// TouchAll records that the list of every client may have changed.
+// TouchAll records that the lists of all clients may have changed.
 func (a *Advertiser) TouchAll() {
 	if a == nil {
 		return
@@ -88,14 +88,14 @@ func (a *Advertiser) TouchAll() {
 func (a *Advertiser) signal() {
 	select {
 	case a.wake <- struct{}{}:
-	default: // a signal waits already
+	default: // a signal is pending already
 	}
 }
 
-// List returns the result of tools/list for a client with a handshake. The
-// client is notified of changes from now on.
+// List returns the result of tools/list for a client with a handshake. From then on, the client is
+// notified of changes.
 func (a *Advertiser) List(c *session.Client) []byte {
-	c.State.Narrowed.Store(true) // before the nets are asked, so that no move is missed
+	c.State.Narrowed.Store(true) // before the nets are read, so that no move is missed
 	a.listMu.Lock()
 	s := a.listFor(c.State)
 	if a.deps.Sessions.Has(c) {
@@ -106,7 +106,7 @@ func (a *Advertiser) List(c *session.Client) []byte {
 	return append(append(pool.AppendTools(nil, s.view.Order, s.hidden), s.view.Around...), '}')
 }
 
-// Forget drops what the Advertiser knows of a client that is gone.
+// Forget drops the state of a client that has disconnected.
 func (a *Advertiser) Forget(c *session.Client) {
 	if a == nil {
 		return
@@ -117,12 +117,12 @@ func (a *Advertiser) Forget(c *session.Client) {
 	delete(a.conflicts, c.State)
 }
 
-// listFor asks the nets for the list of the clients of s. The caller holds listMu.
+// listFor computes the list for the clients of s. The caller must hold listMu.
 func (a *Advertiser) listFor(s *session.Session) toolListing {
 	view := a.deps.Pool.Catalogue.Load()
 	out := toolListing{view: view, hidden: map[string]bool{}}
 	var advertised gate.Advertised
-	if state, err := a.deps.Pool.Snapshot(s); err == nil { // else it has ended, and nobody is shown anything
+	if state, err := a.deps.Pool.Snapshot(s); err == nil { // otherwise the session has ended, and no client sees the list
 		advertised = state.Policy().Advertise(state, view.Calls, a.deps.Life.Now())
 	}
 	for _, h := range advertised.Hidden {
@@ -156,7 +156,7 @@ func netNames(nets []string) []audit.NetName {
 	return names
 }
 
-// Run notifies clients of changes until the proxy ends.
+// Run notifies clients of changes until the proxy shuts down.
 func (a *Advertiser) Run() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -176,10 +176,11 @@ func (a *Advertiser) Run() {
 	}
 }
 
-// minRecheck is the least time before nets that are behind their clocks are asked again.
+// minRecheck is the minimum time before a net that should have moved already is checked again.
 const minRecheck = 10 * time.Millisecond
 
-// nextMove returns when time next moves a net of a session whose clients have a list.
+// nextMove returns how long it takes until the clock next moves a net of a session whose clients
+// have a list.
 func (a *Advertiser) nextMove() (in time.Duration, any bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false
@@ -187,7 +188,7 @@ func (a *Advertiser) nextMove() (in time.Duration, any bool) {
 	now := a.deps.Life.Now()
 	for _, s := range a.listedSessions(true, nil) {
 		state, err := a.deps.Pool.Snapshot(s)
-		if err != nil { // it has ended
+		if err != nil { // the session has ended
 			continue
 		}
 		for _, n := range state.Policy().NetsOf(state) {
@@ -199,7 +200,7 @@ func (a *Advertiser) nextMove() (in time.Duration, any bool) {
 	return in, any
 }
 
-// listedSessions returns the sessions whose clients have a list: all, or the dirty ones.
+// listedSessions returns the sessions whose clients have a list: all, or only the dirty ones.
 func (a *Advertiser) listedSessions(all bool, dirty map[*session.Session]bool) []*session.Session {
 	a.listMu.Lock()
 	defer a.listMu.Unlock()
@@ -248,7 +249,7 @@ func sendListChanged(c *session.Client) {
 	}
 }
 
-// report puts a conflict on record.
+// report logs and records a conflict. It does nothing if c is nil.
 func (a *Advertiser) report(s *session.Session, c *gate.Conflict) {
 	if c == nil {
 		return

@@ -1,5 +1,5 @@
-// Package asking has the messages by which a client is to ask its person about an approval,
-// by a form or by a page, and reads what the client says to them.
+// Package asking builds the messages that make a client ask its user about an approval, by a form
+// or by a page, and reads the client's answers.
 package asking
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Key is the key of the question among the inputRequests of a result.
+// Key is the key of the question in the inputRequests of a result.
 const Key = "approval"
 
 const approve = "approve"
 
-// Form returns the params of elicitation/create for a form. It asks for one choice without a
-// default, because some clients accept an empty form by themselves.
+// Form returns the params of an elicitation/create with a form. The form has a choice without a
+// default, because some clients accept an empty form on their own.
 func Form(message string) []byte {
 	params, err := json.Marshal(map[string]any{
 		"message": message,
@@ -35,8 +35,8 @@ func Form(message string) []byte {
 	return params
 }
 
-// Page returns the params of elicitation/create in URL mode. id is its elicitationId; empty:
-// the revision has none.
+// Page returns the params of an elicitation/create in URL mode. id is its elicitationId; empty: the
+// revision has none.
 func Page(message, url, id string) []byte {
 	params := rawjson.Object{}.String("mode", "url").String("message", message).String("url", url)
 	if id != "" {
@@ -45,14 +45,13 @@ func Page(message, url, id string) []byte {
 	return params.Bytes()
 }
 
-// Completed returns the notification that nothing is to be done any more at the page of an
-// elicitation in URL mode.
+// Completed returns the notification that an elicitation in URL mode is complete.
 func Completed(id string) []byte {
 	return wire.AppendNotification(nil, spec.ElicitationComplete, rawjson.Object{}.String("elicitationId", id).Bytes())
 }
 
 // InputRequired returns an InputRequiredResult (2026-07-28), which asks for another round of a
-// call. params are those of elicitation/create; nil: it carries no question.
+// call. params are those of an elicitation/create; nil: the result asks no question.
 func InputRequired(params []byte, state string) []byte {
 	result := rawjson.Object{}.String("resultType", "input_required")
 	if params != nil {
@@ -62,12 +61,12 @@ func InputRequired(params []byte, state string) []byte {
 	return result.String("requestState", state).Bytes()
 }
 
-// A Reply is what a client says to an elicitation. Neither accepted nor declined says that
-// nobody was asked.
+// A Reply is a client's answer to an elicitation. If it is neither accepted nor declined, no person
+// was asked.
 type Reply struct {
 	Accepted, Declined bool
-	Approve            bool   // with Accepted, in a form: the person has chosen to approve
-	Reason             string // with Accepted, in a form
+	Approve            bool   // form accepted: the person chose to approve
+	Reason             string // form accepted: the reason given, if any
 }
 
 // Read reads the result of an elicitation.

@@ -2,39 +2,39 @@ package asking
 
 import "time"
 
-const progressEvery = 5 * time.Second // while a person thinks
+const progressEvery = 5 * time.Second // interval while a person thinks
 
-// An Event is something that a call which is held for the answer of a person goes on with.
+// An Event is an event in the wait of a call for a person's answer.
 type Event int
 
 // Events of a [Hold].
 const (
-	Ended    Event = iota // answered, the end of the hold, or nobody waits for the call
-	Gone                  // the call that showed the question to the client is gone
-	Unasked               // the client showed the question to nobody
-	Progress              // it is time to say that the call still waits
+	Ended    Event = iota // answered, time is up, or the client stopped waiting
+	Gone                  // the call that showed the question to the client has gone
+	Unasked               // the client did not show the question
+	Progress              // a progress notification is due
 )
 
-// A Hold is the time for which a call is held for the answer of a person.
+// A Hold is the wait of a call for a person's answer. It is not safe for concurrent use.
 type Hold struct {
 	answered, over, unasked <-chan struct{}
 	end                     *time.Timer
 	progress                *time.Ticker
 }
 
-// NewHold begins a hold of at most d, which ends before when answered or over is closed.
+// NewHold begins a wait of at most d. It ends earlier when answered or over is closed.
 func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }
 
-// Tell makes [Hold.Wait] return [Progress] now and then, and [Unasked] once when that is closed.
+// Tell makes [Hold.Wait] return [Progress] periodically, and [Unasked] once when that channel is
+// closed.
 func (h *Hold) Tell(unasked <-chan struct{}) {
 	h.progress, h.unasked = time.NewTicker(progressEvery), unasked
 }
 
-// Wait returns the next event; after [Ended] there is none. It returns [Gone] when that is
-// closed. It has little on the stack, so that a call which waits for long does not keep more
-// where it begins a goroutine with it.
+// Wait returns the next event. [Ended] is the last one. It returns [Gone] when gone is closed. Wait
+// uses little stack, so that a long wait at the bottom of a goroutine keeps little memory.
 func (h *Hold) Wait(gone <-chan struct{}) Event {
 	var progress <-chan time.Time
 	if h.progress != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Parked tells the client of a call that was held long enough. The person can still answer,
-// and the same call finds the answer later. The text does not say how to answer, because the
-// model reads it and may have a shell.
+// Parked returns the answer to a call that has waited long enough. The person can still answer, and
+// the same call gets that answer later. The text does not tell how to answer, because the model
+// reads it and might have a shell.
 func Parked(id string) string {
 	return fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", id)
 }
 
-// NoConsent tells the client of a call of the tool why there is no consent to it. gone: the
-// client went away before; ending: the proxy ends.
+// NoConsent returns the answer to a call that has no consent, with the reason. gone reports that
+// the client stopped waiting, and ending that the proxy is shutting down.
 func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string {
 	switch {
 	case said.State == approval.Denied:
@@ -40,7 +40,8 @@ func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, end
 	}
 }
 
-// denied tells who has denied a call, and why. A client may have denied it by itself.
+// denied returns the answer to a call that was denied, with the reason and the time. A client can
+// deny a call on its own.
 func denied(tool string, said approval.Answer, now time.Time) string {
 	why := "A person denied " + tool
 	if said.Channel == approval.Elicit && said.Reason == "" {
@@ -58,17 +59,17 @@ func denied(tool string, said approval.Answer, now time.Time) string {
 	return why + " Do not call it again with these arguments."
 }
 
-// maxCaller bounds the name of a principal, and what a client calls itself, in a line of the log.
+// maxCaller limits the names of the principal and the client in a log line.
 const maxCaller = 200
 
-// Wanted tells operators that a call waits for an answer, which they give by how.
+// Wanted returns the log line for operators about a call that waits for an answer. how describes
+// how to answer.
 func Wanted(c approval.Call, id, client, how string) string {
 	return fmt.Sprintf("approval %s wanted: %s on %s, by %s; answer: %s",
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 
-// How returns how an approval is answered. The verb of the command line answers those that
-// operators see.
+// How returns how to answer an approval. verb is the command for those that operators can answer.
 func How(r *approval.Request, verb string) string {
 	switch {
 	case r.Via == approval.Webhook:
@@ -79,7 +80,7 @@ func How(r *approval.Request, verb string) string {
 	return "at the client"
 }
 
-// Answered tells operators who has answered an approval where.
+// Answered returns the log line for operators about an answered approval.
 func Answered(r approval.Record, approve bool, channel, actor string) string {
 	verb := "denied"
 	switch {
@@ -91,7 +92,7 @@ func Answered(r approval.Record, approve bool, channel, actor string) string {
 	return fmt.Sprintf("approval %s %s: %s on %s, by %s via %s", r.Request.ID, verb, text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(actor), channel)
 }
 
-// ProgressNote returns notifications/progress, the n-th of a token.
+// ProgressNote returns the nth notifications/progress for a token.
 func ProgressNote(token []byte, n int, message string) []byte {
 	params := fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":`, token, n)
 	return wire.AppendNotification(nil, "notifications/progress", append(rawjson.AppendString(params, message), '}'))

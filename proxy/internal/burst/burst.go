@@ -1,26 +1,27 @@
-// Package burst puts together what comes of messages that are at hand at the same time.
+// Package burst combines the work on messages that were read together, so that they can share one
+// slow step such as a write to disk.
 package burst
 
 import "sync"
 
-// Most is how many messages a burst has at the most. If all that a client has in flight were
-// one burst, then client, proxy and server would take turns, where they can work at the same
-// time.
+// Most is the maximum number of messages in a burst. If all messages that a client has in flight
+// were one burst, client, proxy and server would take turns instead of working concurrently.
 const Most = 32
 
-// Several calls in flight make it likely that others are about to follow, for which it is
-// worth to wait a moment.
+// Several is the minimum number of calls in flight that makes further calls likely, so that a short
+// wait for them pays off.
 const Several = 5
 
-// A Reading tells where bursts begin and end among the messages that one reader takes. It is
-// not safe for concurrent use.
+// A Reading finds the beginning and end of bursts in the messages of one reader. It is not safe for
+// concurrent use.
 type Reading struct {
 	Begin, End func()
 
-	left int // messages that the burst may still have; 0: none is under way
+	left int // messages that the burst can still have; 0: no burst
 }
 
-// Before is called before each message is taken; more says that another is at hand.
+// Before must be called before each message is handled. more reports that another message can be
+// read without blocking.
 func (r *Reading) Before(more bool) {
 	if r.left == 0 && more {
 		r.left = Most
@@ -28,7 +29,7 @@ func (r *Reading) Before(more bool) {
 	}
 }
 
-// After is called behind each message that was taken.
+// After must be called after each message was handled. more is as for Before.
 func (r *Reading) After(more bool) {
 	if r.left > 1 && more {
 		r.left--
@@ -37,7 +38,7 @@ func (r *Reading) After(more bool) {
 	}
 }
 
-// Stop ends the burst that is under way, if there is one.
+// Stop ends the current burst, if any.
 func (r *Reading) Stop() {
 	if r.left > 0 {
 		r.left = 0
@@ -45,27 +46,27 @@ func (r *Reading) Stop() {
 	}
 }
 
-// A Step is the rest of the work on one message, which may have to wait first.
+// A Step is the rest of the work on one message. GoOn can block first.
 type Step interface{ GoOn() }
 
-// A Burst holds steps back while more messages are at hand, so that they wait for the same
-// thing together, and then goes on with them in their order. The zero value holds none. It
-// is safe for concurrent use.
+// A Burst holds steps back while more messages can be read, so that they block together, and then
+// runs them in order. The zero value is ready for use, and safe for concurrent use. A nil Burst
+// holds nothing back.
 type Burst struct {
 	mu    sync.Mutex
-	under bool // way
+	under bool // a burst has begun and not ended
 	steps []Step
 }
 
-// Begin says that more messages are at hand.
+// Begin begins a burst.
 func (b *Burst) Begin() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.under = true
 }
 
-// Add holds a step back. It reports false where no burst is under way: then the caller goes
-// on with it at once.
+// Add holds a step back. It reports false outside of a burst: then the caller must run the step
+// itself.
 func (b *Burst) Add(s Step) bool {
 	if b == nil {
 		return false
@@ -78,21 +79,21 @@ func (b *Burst) Add(s Step) bool {
 	return b.under
 }
 
-// Flush goes on with what is held back, before a message of another kind.
+// Flush runs the steps held back, before a message of another kind. The burst continues.
 func (b *Burst) Flush() {
 	for _, s := range b.take(true) {
 		s.GoOn()
 	}
 }
 
-// End goes on with what is held back: no more messages are at hand.
+// End ends the burst and runs the steps held back.
 func (b *Burst) End() {
 	for _, s := range b.take(false) {
 		s.GoOn()
 	}
 }
 
-// take returns what is held back.
+// take removes and returns the steps held back. The burst continues if stays is true.
 func (b *Burst) take(stays bool) []Step {
 	b.mu.Lock()
 	defer b.mu.Unlock()

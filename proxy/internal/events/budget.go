@@ -7,34 +7,32 @@ import (
 	"sync"
 )
 
-// How many bytes the streams of one principal may keep for clients that come
-// back, and those of all principals.
+// Limits on the bytes that streams keep for clients that reconnect, per principal and in total.
 const (
 	budgetEach = 16 << 20
 	budgetAll  = 64 << 20
 )
 
-// eventCost is what an event costs besides its bytes.
+// eventCost is the cost of an event besides its bytes.
 const eventCost = 64
 
-// A Budget bounds the bytes that streams keep for clients that come back, for each
-// principal and in all. Where there is no room, the oldest streams lose what they
-// keep: those of the principal, then those of the principal that keeps most. The zero
-// value is ready to use.
+// A Budget limits the bytes that streams keep for clients that reconnect, for each principal and in
+// total. When a limit is reached, the oldest streams lose their events: first those of the same
+// principal, then those of the principal with the most bytes. The zero value is ready for use.
 type Budget struct {
-	mu    sync.Mutex // guards the logs too
+	mu    sync.Mutex // also guards the logs
 	total int
-	held  map[string]*holding // by principal; none of a principal that keeps nothing
+	held  map[string]*holding // by principal, without empty entries
 }
 
-// A holding is what the streams of one principal keep.
+// A holding is the events that the streams of one principal keep.
 type holding struct {
 	principal string
 	bytes     int
-	logs      list.List // of *log that keep something, the oldest first
+	logs      list.List // of *log with events, oldest first
 }
 
-// drop forgets all events of the log, and makes add keep none.
+// drop deletes all events of the log and makes later calls of add keep none.
 func (l *log) drop() {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()
@@ -42,8 +40,8 @@ func (l *log) drop() {
 	l.dropped = true
 }
 
-// add keeps an event and returns its id. Where the stream has too many, it forgets
-// the oldest.
+// add appends an event and returns its id. If the stream has too many events, it deletes the
+// oldest.
 func (l *log) add(parts [][]byte, last bool) (id string) {
 	size := eventCost
 	for _, part := range parts {
@@ -75,15 +73,15 @@ func (l *log) add(parts [][]byte, last bool) (id string) {
 	return l.id(number)
 }
 
-// empty forgets all events. The budget is locked.
+// empty deletes all events. The caller must hold the budget's lock.
 func (l *log) empty() {
 	l.lost = l.lost || l.done && len(l.events) > 0
 	l.events = nil
 	l.budget.uncount(l, l.size)
 }
 
-// since returns the events after number seen and the number of the first of them,
-// whether the stream is done, and a channel that the next event closes.
+// since returns the events after number seen, the number of the first of them, whether the stream
+// is done, and a channel that is closed at the next event.
 func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan struct{}) {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()
@@ -96,7 +94,7 @@ func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan
 	return slices.Clone(events[min(from-first, len(events)):]), from, l.done, l.more
 }
 
-// count puts n bytes more down to l, and makes the room for them.
+// count adds n bytes to l, and deletes older events to make room. The caller must hold the lock.
 func (b *Budget) count(l *log, n int) {
 	h := b.held[l.principal]
 	switch {
@@ -121,7 +119,7 @@ func (b *Budget) count(l *log, n int) {
 	}
 }
 
-// uncount takes n bytes of l off.
+// uncount subtracts n bytes from l. The caller must hold the lock.
 func (b *Budget) uncount(l *log, n int) {
 	if l.place == nil {
 		return
@@ -145,7 +143,7 @@ func (h *holding) oldest() *log {
 	return l
 }
 
-// most is what the principal holds that holds most.
+// most returns the holding with the most bytes.
 func (b *Budget) most() (most *holding) {
 	for _, h := range b.held {
 		if most == nil || h.bytes > most.bytes || h.bytes == most.bytes && h.principal < most.principal {

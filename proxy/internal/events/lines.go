@@ -7,27 +7,27 @@ import (
 	"sync"
 )
 
-// Lines make an event of each line that is written. They are the stream of
-// revision 2024-11-05.
+// Lines is an io.Writer that sends each written line as an event. It is the stream of HTTP+SSE
+// (revision 2024-11-05), and safe for concurrent use.
 type Lines struct {
 	mu     sync.Mutex
 	w      http.ResponseWriter
-	inside bool // a line has begun
+	inside bool // in the middle of a line
 }
 
-// NewLines makes the stream of a client, which Begin begins.
+// NewLines returns the stream of a client. Call Begin before Write.
 func NewLines(w http.ResponseWriter) *Lines { return &Lines{w: w} }
 
-// Begin tells the client where to send its messages.
+// Begin starts the stream and tells the client the address for its messages.
 func (e *Lines) Begin(where string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	startEvents(e.w)
-	_, _ = io.WriteString(e.w, "event: endpoint\ndata: "+where+"\n\n") // a client that is gone is noticed later
+	_, _ = io.WriteString(e.w, "event: endpoint\ndata: "+where+"\n\n") // a client that has disconnected is noticed later
 	flush(e.w)
 }
 
-// Comment keeps a silent stream open, unless it is in the middle of a line.
+// Comment keeps a silent stream open. It writes nothing in the middle of a line.
 func (e *Lines) Comment() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -36,7 +36,7 @@ func (e *Lines) Comment() {
 	}
 }
 
-// Write takes any part of the lines.
+// Write writes any part of the lines.
 func (e *Lines) Write(b []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

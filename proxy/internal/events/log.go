@@ -11,40 +11,40 @@ import (
 	"time"
 )
 
-// Bounds of what is kept for clients that lost a stream; see [Budget] for that of
-// all streams.
+// Limits on the events kept for clients that lost a stream. A [Budget] limits those of all streams.
 const (
-	maxStreams     = 64      // of one client
-	maxEvents      = 256     // of one stream
-	maxStreamBytes = 4 << 20 // of one stream
-	maxKeptID      = 128     // bytes of the id of a request whose answer was lost
+	maxStreams     = 64      // per client
+	maxEvents      = 256     // per stream
+	maxStreamBytes = 4 << 20 // per stream
+	maxKeptID      = 128     // bytes of a request id kept for the error about a lost answer
 )
 
-// A log is what an event stream of a session has carried, from the first
-// event that its client may have missed. It is kept while the stream lives, and
-// after that only if the client may have missed its end. An answer for which there
-// is no room is lost, and its client is told so in its place.
+// A log holds the events of one stream, starting with the first event that its client might have
+// missed. It is kept while the stream is open, and afterwards only if the client might have missed
+// its end. If an answer has no room in the budget, it is lost, and the client gets an error in its
+// place.
 type log struct {
 	name      string
 	principal string
-	request   []byte // its id; nil: too long to be kept
+	request   []byte // request id; nil: too long to keep
 	budget    *Budget
 
 	// Guarded by the lock of the budget: after open, accessed only in budget.go.
 	next    int // number of the next event
 	events  [][]byte
-	size    int           // of events, as it is counted
-	place   *list.Element // among the logs of its principal; nil: nothing is kept
+	size    int           // cost of events
+	place   *list.Element // element in the list of its principal; nil: no events are kept
 	done    bool
 	lost    bool          // the answer is not among the events
-	dropped bool          // nobody comes back
-	more    chan struct{} // closed with the next event
+	dropped bool          // no client will resume the stream
+	more    chan struct{} // closed at the next event
 }
 
-// Logs are those of the streams of one client, without any at first.
+// Logs holds the logs of one client's streams. Set Budget before use. It is safe for concurrent
+// use.
 type Logs struct {
-	Budget    *Budget // that they are counted in
-	Principal string  // whose they are
+	Budget    *Budget // budget that counts the logs
+	Principal string  // principal of the client
 
 	mu     sync.Mutex
 	last   int
@@ -52,8 +52,8 @@ type Logs struct {
 	closed bool
 }
 
-// open begins the log of a new stream, in which request is answered. Where there
-// are too many, the oldest cannot be taken up any more.
+// open starts the log of a new stream, which answers request. If there are too many logs, it drops
+// the oldest, whose stream can no longer be resumed.
 func (s *Logs) open(request []byte) *log {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *Logs) open(request []byte) *log {
 	return l
 }
 
-// drop forgets a stream of which nothing was missed.
+// drop drops the log of a stream that the client has seen to its end.
 func (s *Logs) drop(l *log) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +87,7 @@ func (s *Logs) forget(i int) {
 	l.drop()
 }
 
-// Close forgets all streams: the client does not come back.
+// Close drops all logs, because the client does not return.
 func (s *Logs) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,8 @@ func (s *Logs) Close() {
 	}
 }
 
-// find is the stream of an event that a client has seen, and the number of it.
+// find returns the log of the stream with that event, and the number of the event, or nil for an
+// unknown stream.
 func (s *Logs) find(lastEventID string) (l *log, seen int) {
 	name, seen := parseID(lastEventID)
 	s.mu.Lock()
@@ -110,13 +111,14 @@ func (s *Logs) find(lastEventID string) (l *log, seen int) {
 
 func (l *log) id(number int) string { return eventID(l.name, number) }
 
-// notKept is told in place of an answer that was lost.
+// notKept returns the error that replaces a lost answer.
 func (l *log) notKept() []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":%q}}`, l.request,
 		"The request has been answered, but the client had left the stream and the proxy keeps only so much for those that come back: the answer is lost. Find out what it was before repeating the request.")
 }
 
-// serve writes what a client has missed of the stream, and the rest of it.
+// serve writes the events after seen, and the rest of the stream. It reports whether the client got
+// the whole stream.
 func (l *log) serve(w http.ResponseWriter, r *http.Request, seen int, stop <-chan struct{}) (whole bool) {
 	startEvents(w)
 	flush(w)
@@ -143,8 +145,8 @@ func (l *log) serve(w http.ResponseWriter, r *http.Request, seen int, stop <-cha
 	}
 }
 
-// Resume serves a GET that names the last event that its client has seen, until
-// stop is closed. It reports false where there is no such stream.
+// Resume serves a GET with the Last-Event-ID of a stream, until stop is closed. It reports false if
+// the stream is unknown.
 func (s *Logs) Resume(w http.ResponseWriter, r *http.Request, stop <-chan struct{}) bool {
 	l, seen := s.find(r.Header.Get("Last-Event-ID"))
 	if l == nil {
@@ -156,6 +158,6 @@ func (s *Logs) Resume(w http.ResponseWriter, r *http.Request, stop <-chan struct
 	return true
 }
 
-// Resumable reports whether clients of a revision know that a stream can end
-// before its answer, and begin with an event without data.
+// Resumable reports whether clients of a revision know that a stream can end before its answer and
+// that it begins with an event without data.
 func Resumable(protocol string) bool { return protocol >= "2025-11-25" && protocol < "2026" }

@@ -1,11 +1,10 @@
-// Package events writes what a client over HTTP is told: as server-sent events,
-// or as one JSON object where that is all there is to say.
+// Package events writes responses to HTTP clients: as server-sent events, or as one JSON object if
+// the answer is the only message.
 //
-// A [Post] answers one POST. A [Push] is the GET stream of a session, for what
-// belongs to no request. [Lines] are the one stream of a client of revision
-// 2024-11-05. [Logs] keep the streams of a session for a client that lost one
-// and comes back for the rest. All of them may be written to at once, and by
-// those who do not wait for a client.
+// A [Post] answers one POST. A [Push] is the GET stream of a session, for messages that belong to
+// no request. [Lines] is the single stream of an HTTP+SSE client (revision 2024-11-05). [Logs]
+// keeps the events of a session's streams for a client that reconnects after it lost one. All are
+// safe for concurrent use, and callers never wait for a slow client.
 package events
 
 import (
@@ -20,44 +19,43 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 )
 
-// jsonType is the value of a header. It is never written to.
+// jsonType is a header value. It must not be modified.
 var jsonType = []string{"application/json"}
 
-// A Post answers one POST: with one JSON object where the answer is all
-// there is to say, and as an event stream from the first message before it.
+// A Post answers one POST: with one JSON object if the answer is the only message, and otherwise
+// with an event stream that starts at the first message before the answer.
 type Post struct {
 	o      PostOptions
-	events bool // the client wants an event stream rather than one object
+	events bool // the client prefers an event stream to a JSON object
 
 	mu     sync.Mutex
-	w      http.ResponseWriter // nil once the handler has returned
+	w      http.ResponseWriter // nil after the handler has returned
 	stream bool                // the event stream has begun
 	done   bool                // the answer is written
-	log    *log                // of what the client may miss; nil: it cannot come back
+	log    *log                // events that the client might miss; nil: the stream cannot be resumed
 }
 
-// PostOptions say what is answered.
+// PostOptions describe the message that a Post answers.
 type PostOptions struct {
-	Method string   // of the message that was posted
-	ID     []byte   // of the message
+	Method string   // method of the message
+	ID     []byte   // id of the message
 	Rev    *rev.Rev // family of revisions of the message
-	Accept string   // the header
-	Logs   *Logs    // where the client can take the stream up again; nil: it cannot
+	Accept string   // Accept header
+	Logs   *Logs    // logs for resuming the stream; nil: not resumable
 }
 
-// NewPost makes the answer to a POST. Call Finish before its handler returns.
+// NewPost returns the answer to a POST. Call Finish before the handler returns.
 func NewPost(w http.ResponseWriter, o PostOptions) *Post {
 	return &Post{w: w, o: o, events: prefersEvents(o.Accept)}
 }
 
-// prefersEvents reports whether an Accept header names event streams before
-// JSON.
+// prefersEvents reports whether an Accept header lists event streams before JSON.
 func prefersEvents(accept string) bool {
 	events, object := strings.Index(accept, "text/event-stream"), strings.Index(accept, "application/json")
 	return events >= 0 && (object < 0 || events < object)
 }
 
-// begin starts the event stream, unless it has begun.
+// begin starts the event stream unless it has begun. The caller must hold mu.
 func (s *Post) begin() {
 	if s.stream {
 		return
@@ -73,8 +71,8 @@ func (s *Post) begin() {
 // Send writes a message before the answer.
 func (s *Post) Send(parts ...[]byte) { s.Try(parts...) }
 
-// Try is Send, and reports whether there was a place for the message: after the
-// answer, or the end of the response without one, there is none.
+// Try writes a message like Send. It reports false after the answer, or after a response without
+// resumption has ended.
 func (s *Post) Try(parts ...[]byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,8 +83,7 @@ func (s *Post) Try(parts ...[]byte) bool {
 	return true
 }
 
-// event writes a message to the event stream, or keeps it for a client that
-// comes back.
+// event writes a message to the event stream, or keeps it for a client that reconnects.
 func (s *Post) event(parts [][]byte, last bool) {
 	if s.w != nil {
 		s.begin()
@@ -102,7 +99,7 @@ func (s *Post) event(parts [][]byte, last bool) {
 	}
 }
 
-// Reply writes the answer, once.
+// Reply writes the answer. Later calls do nothing.
 func (s *Post) Reply(parts ...[]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,8 +114,8 @@ func (s *Post) Reply(parts ...[]byte) {
 	}
 }
 
-// Refuse writes the answer with a status of its own. It reports false if something was
-// written before: then only [Post.Reply] can answer.
+// Refuse writes the answer with an HTTP status. It reports false if a message was written before:
+// then only [Post.Reply] can answer.
 func (s *Post) Refuse(status int, answer []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,8 +132,8 @@ func (s *Post) Refuse(status int, answer []byte) bool {
 	return true
 }
 
-// Hasten is for an answer that somebody else gives while the handler is still
-// busy: the client must not send its next request on this connection.
+// Hasten prepares for an answer by another goroutine while the handler is still busy: the client
+// must not send its next request on this connection.
 func (s *Post) Hasten() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,8 +142,8 @@ func (s *Post) Hasten() {
 	}
 }
 
-// Interrupt ends the response for now: the upstream has ended its stream, and
-// wants the client to come back. It reports false where the client would not.
+// Interrupt ends the response for now, because the upstream has ended its stream and wants the
+// client to reconnect. It reports false if the client cannot.
 func (s *Post) Interrupt(retry time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,11 +176,11 @@ func (s *Post) whole(parts [][]byte) {
 	for _, part := range parts {
 		_, _ = s.w.Write(part)
 	}
-	flush(s.w) // whoever replies, the handler may still be waiting
+	flush(s.w) // the handler can still be waiting, whichever goroutine replies
 }
 
-// status is what revision 2026-07-28 wants for errors; before it all answers
-// are 200.
+// status returns the HTTP status that revision 2026-07-28 requires for errors. In earlier revisions
+// all answers have status 200.
 func (s *Post) status(parts [][]byte) int {
 	if s.o.Rev != rev.Rev2026 || len(parts) > 1 && len(parts[1]) > 4<<10 {
 		return http.StatusOK
@@ -198,7 +195,7 @@ func (s *Post) status(parts [][]byte) int {
 		return http.StatusNotFound
 	case "-32700", "-32600", "-32602", "-32020", "-32021", "-32022":
 		if s.o.Method == "tools/call" && string(code) == "-32602" {
-			return http.StatusOK // may be the upstream's own
+			return http.StatusOK // possibly the upstream's own error
 		}
 		return http.StatusBadRequest
 	default:
@@ -206,8 +203,8 @@ func (s *Post) status(parts [][]byte) int {
 	}
 }
 
-// Finish is called when the handler returns: nothing may be written after.
-// What the client has seen to the end need not be kept.
+// Finish must be called when the handler returns; nothing is written afterwards. A log that the
+// client has seen to its end is dropped.
 func (s *Post) Finish(r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,61 +7,60 @@ import (
 	"time"
 )
 
-// Bounds of what is kept for the stream of a session. None of it is an answer.
-// While no stream is open, and of what was written already, there is less: there
-// are many sessions, and most of them never miss anything.
+// Limits on the messages kept for the stream of a session. None of them are answers. The limits are
+// lower while no stream is open, and for messages already written: there are many sessions, and
+// most never miss a message.
 const (
-	maxPushed      = 256     // messages for a stream that is open
-	maxPushedBytes = 1 << 20 // of them
+	maxPushed      = 256     // messages for an open stream
+	maxPushedBytes = 1 << 20 // their total size
 	maxKept        = 64
 	maxKeptBytes   = 16 << 10
 )
 
-// pushName is the name of the stream in the ids of its events. Those of POST
-// streams are numbers from one.
+// pushName is the stream name in the ids of its events. The names of POST streams are numbers from
+// one.
 const pushName = "0"
 
-// A Push holds what belongs to no request of an HTTP session until the
-// client's GET stream takes it, and for a while after that: a client whose
-// stream broke says which event it saw last. Nothing is allocated before there
-// is a message.
+// A Push queues the messages of an HTTP session that belong to no request, until the client's GET
+// stream takes them. It keeps them a while longer: a client whose stream broke sends the id of the
+// last event it saw. Nothing is allocated before the first message. Push is safe for concurrent
+// use.
 type Push struct {
 	news func(message []byte) bool
 
 	mu       sync.Mutex
-	sent     []pushed // written, maybe not read
+	sent     []pushed // written, but possibly not received
 	waiting  []pushed
 	last     int           // number of the last event
-	open     int           // GET streams
-	replaced chan struct{} // closed when the client takes the stream up anew; nil: there was no stream yet
+	open     int           // number of open GET streams
+	replaced chan struct{} // closed when the client resumes the stream; nil: no stream so far
 	ended    bool
 
-	// Made with the first stream, and the same from then on.
+	// Created with the first stream and unchanged afterwards.
 	wake   chan struct{}
 	closed chan struct{}
 }
 
-// A pushed event is one message of the stream.
+// A pushed is one message of the stream with its event number.
 type pushed struct {
 	number  int
 	message []byte
 }
 
-// NewPush makes a stream. News reports of a message that it says only that
-// something has changed: one such message says as much as several.
+// NewPush returns a Push. news reports whether a message only announces a change, so that one of
+// several equal messages is enough.
 func NewPush(news func(message []byte) bool) *Push {
 	return &Push{news: news}
 }
 
-// Send keeps a message for the client, whose stream takes it at once if one is
-// open.
+// Send queues a message for the client. If a stream is open, it is written at once.
 func (s *Push) Send(parts ...[]byte) {
 	message := bytes.Join(parts, nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.news(message) {
 		for _, e := range s.waiting {
-			if bytes.Equal(e.message, message) { // the client will look once it hears of it
+			if bytes.Equal(e.message, message) { // one announcement is enough
 				return
 			}
 		}
@@ -76,7 +75,7 @@ func (s *Push) Send(parts ...[]byte) {
 	}
 }
 
-// poke wakes a stream; there is one, or was.
+// poke wakes a stream. A stream must have been opened before.
 func (s *Push) poke() {
 	select {
 	case s.wake <- struct{}{}:
@@ -84,8 +83,8 @@ func (s *Push) poke() {
 	}
 }
 
-// bounded is the events without what is too much of them: the oldest go first,
-// and what only says that something has changed goes last.
+// bounded removes messages until the limits are met: the oldest first, and announcements of changes
+// last.
 func (s *Push) bounded(events []pushed, count, size int) []pushed {
 	total := 0
 	for _, e := range events {
@@ -109,17 +108,17 @@ func (s *Push) bounded(events []pushed, count, size int) []pushed {
 	return events
 }
 
-// Reply is never called: what is pushed belongs to no request.
+// Reply sends the parts like Send. It is never called, because a Push carries no answers.
 func (s *Push) Reply(parts ...[]byte) { s.Send(parts...) }
 
-// Listening reports whether the client has a stream open.
+// Listening reports whether the client has an open stream.
 func (s *Push) Listening() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open > 0
 }
 
-// Close ends all streams, for good.
+// Close ends all streams for good.
 func (s *Push) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,9 +128,9 @@ func (s *Push) Close() {
 	s.ended = true
 }
 
-// Serve writes the stream to a GET until the client ends it, Close does, or stop
-// is closed. Prime begins it with an event without data, for a client that knows
-// of such.
+// Serve writes the stream to a GET until the client disconnects, Close is called, or stop is
+// closed. If prime is true, it begins with an event without data, for clients that know such
+// events.
 func (s *Push) Serve(w http.ResponseWriter, r *http.Request, prime bool, stop <-chan struct{}) {
 	replaced, from, missed := s.join(seenPushed(r.Header.Get("Last-Event-ID")))
 	defer s.leave()
@@ -163,7 +162,7 @@ func (s *Push) Serve(w http.ResponseWriter, r *http.Request, prime bool, stop <-
 
 func pushID(number int) string { return eventID(pushName, number) }
 
-// seenPushed is the number of an event of the stream by its id; -1: it is none.
+// seenPushed returns the number of an event of the stream by its id, or -1.
 func seenPushed(lastEventID string) int {
 	if name, seen := parseID(lastEventID); name == pushName {
 		return seen
@@ -177,9 +176,9 @@ func writePushed(w http.ResponseWriter, events []pushed) {
 	}
 }
 
-// join counts a stream. One that is taken up after the event seen ends those
-// before it, of which the client has lost sight, and gets what was written
-// to them since; from is the event that it begins after.
+// join registers a stream. A stream that resumes after the event seen ends the earlier streams,
+// which the client has lost, and gets the messages written to them since. from is the number of the
+// event before the first one of this stream.
 func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,7 +215,7 @@ func (s *Push) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open--
-	if len(s.waiting) > 0 { // another stream may have slept through it
+	if len(s.waiting) > 0 { // another stream might have missed the signal
 		s.poke()
 	}
 	if s.open == 0 {
@@ -224,8 +223,8 @@ func (s *Push) leave() {
 	}
 }
 
-// take is what waits, for one stream: nothing where another has taken its place,
-// whose client does not see this one any more. It is kept as far as there is room.
+// take returns the queued messages for one stream and keeps them within the limits for resumption.
+// It returns nil if another stream has replaced this one.
 func (s *Push) take(replaced <-chan struct{}) []pushed {
 	s.mu.Lock()
 	defer s.mu.Unlock()

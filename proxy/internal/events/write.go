@@ -7,17 +7,16 @@ import (
 	"time"
 )
 
-// KeepAlive is the time between two comments on a silent stream.
+// KeepAlive is the interval of the comments on a silent stream.
 const KeepAlive = 25 * time.Second
 
-// usualRetry is how long a client is told to wait before it comes back for
-// the rest of a stream.
+// usualRetry is the delay before a client should reconnect for the rest of a stream.
 const usualRetry = time.Second
 
-// eventID is the id of an event by the name of its stream and its number there.
+// eventID returns the id of an event from the name of its stream and its number there.
 func eventID(stream string, number int) string { return stream + "_" + strconv.Itoa(number) }
 
-// parseID is the stream and the number of an event by its id; empty: it is none.
+// parseID returns the stream and the number of an event id. stream is empty if the id is invalid.
 func parseID(id string) (stream string, number int) {
 	stream, digits, _ := strings.Cut(id, "_")
 	number, err := strconv.Atoi(digits)
@@ -48,7 +47,7 @@ func writeEventID(w http.ResponseWriter, id string, parts [][]byte) {
 	writeEvent(w, parts)
 }
 
-// writePrime begins a stream that can be taken up again.
+// writePrime begins a stream that can be resumed.
 func writePrime(w http.ResponseWriter, id string) {
 	_, _ = w.Write([]byte("id: " + id + "\nretry: " + strconv.FormatInt(usualRetry.Milliseconds(), 10) + "\ndata: \n\n"))
 }

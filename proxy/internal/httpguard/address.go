@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// addresses are the Host and Origin headers that the endpoint accepts.
+// addresses holds the Host and Origin headers that the endpoint accepts.
 type addresses struct {
 	port    string
 	hosts   map[string]bool
@@ -20,10 +20,10 @@ func newAddresses(o Options, host, port string) addresses {
 	for _, h := range o.Hosts {
 		a.hosts[strings.ToLower(h)] = true
 	}
-	if !unspecified(host) { // any page can send requests to 0.0.0.0
+	if !unspecified(host) { // any web page can send requests to 0.0.0.0
 		a.hosts[strings.ToLower(host)] = true
 	}
-	usual := map[bool]string{false: "80", true: "443"}[o.TLS] // is left out
+	usual := map[bool]string{false: "80", true: "443"}[o.TLS] // port that clients omit
 	for _, name := range []string{"localhost", "127.0.0.1", "[::1]"} {
 		a.hosts[name+":"+port] = true
 		a.hosts[name] = a.hosts[name] || port == usual
@@ -34,8 +34,8 @@ func newAddresses(o Options, host, port string) addresses {
 	return a
 }
 
-// allow checks that a request is meant for this endpoint and does not come from a
-// page of another site.
+// allow checks that a request is meant for this endpoint and does not come from another site's
+// page. If not, it answers the request and reports false.
 func (a *addresses) allow(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case !a.hostAllowed(r.Host):
@@ -50,8 +50,8 @@ func (a *addresses) allow(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// hostAllowed accepts the names of loopback with the port of the listener, its
-// address, and what the operator listed. It prevents DNS rebinding.
+// hostAllowed accepts loopback names with the port of the listener, the listener's address, and the
+// hosts that the operator listed. It prevents DNS rebinding.
 func (a *addresses) hostAllowed(header string) bool {
 	if a.hosts[header] {
 		return true
@@ -64,8 +64,7 @@ func (a *addresses) hostAllowed(header string) bool {
 	return err == nil && port == a.port && (loopback(host) || a.hosts[host])
 }
 
-// originAllowed accepts no Origin, one of this machine, or one that the
-// operator listed.
+// originAllowed accepts a missing Origin, one of this machine, or one that the operator listed.
 func (a *addresses) originAllowed(values []string) bool {
 	if len(values) == 0 {
 		return true
@@ -81,7 +80,7 @@ func (a *addresses) originAllowed(values []string) bool {
 		return false
 	}
 	host := u.Hostname()
-	return loopback(host) && *u == url.URL{Scheme: u.Scheme, Host: u.Host} // nothing but an origin
+	return loopback(host) && *u == url.URL{Scheme: u.Scheme, Host: u.Host} // an origin without path, query or user
 }
 
 func loopback(host string) bool {
@@ -92,7 +91,7 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// unspecified reports whether a host to listen at stands for all networks.
+// unspecified reports whether host listens on all interfaces.
 func unspecified(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "" || err == nil && ip.Unmap().WithZone("").IsUnspecified()

@@ -12,20 +12,18 @@ import (
 type Caller struct {
 	Principal string
 
-	until time.Time // when push streams end; zero: never
+	until time.Time // end of its streams; zero: never
 	guard *Guard
 }
 
-// Release must be called once, when the request is answered. Nothing was counted of the zero
-// Caller.
+// Release must be called once, when the request is answered. It does nothing for the zero Caller.
 func (c Caller) Release() {
 	if c.guard != nil {
 		c.guard.requests.drop(c.Principal, 1)
 	}
 }
 
-// Stream returns the context of a stream that the caller holds open: it ends when
-// the token expires.
+// Stream returns the context for a stream of the caller, which ends when the token expires.
 func (c Caller) Stream(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.until.IsZero() {
 		return ctx, func() {}
@@ -33,12 +31,12 @@ func (c Caller) Stream(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, c.until.Sub(c.guard.now()))
 }
 
-// Body reads the whole message, within the limits, or answers why it cannot. The
-// caller must call release when it no longer needs the body.
+// Body reads the whole message, within the limits. If it cannot, it answers the request and reports
+// false. The caller must call release when it no longer needs the body.
 func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, release func(), ok bool) {
 	limit := int64(c.guard.maxMessage)
 	refuse := func(text string, status int) ([]byte, func(), bool) {
-		w.Header()["Connection"] = closing // or net/http would wait for the rest of it
+		w.Header()["Connection"] = closing // otherwise net/http would wait for the rest of the body
 		http.Error(w, text, status)
 		return nil, nil, false
 	}
@@ -58,7 +56,7 @@ func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, relea
 	var over *http.MaxBytesError
 	switch {
 	case err == nil:
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a person may take longer
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request can wait long for a person
 		return body, release, true
 	case errors.As(err, &over):
 		return refuse(tooLarge, http.StatusRequestEntityTooLarge)

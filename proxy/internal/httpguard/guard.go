@@ -13,28 +13,28 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/access"
 )
 
-// Options configures a Guard. The zero value admits nobody: one of Token, Tokens
-// and JWT is required, or Open on a loopback address.
+// Options configures a Guard. The zero value is invalid: one of Token, Tokens and JWT is required,
+// or Open on a loopback address.
 type Options struct {
-	Addr    string            // where the listener is, host:port
-	TLS     bool              // it speaks TLS
+	Addr    string            // address of the listener, host:port
+	TLS     bool              // the listener uses TLS
 	Token   string            // bearer token of the principal "token"
-	Tokens  map[string]string // bearer tokens by name, each of the principal "token:" and the name
+	Tokens  map[string]string // bearer tokens by name; the principal is "token:" and the name
 	JWT     *access.Options   // tokens of an authorization server; nil: none
-	Open    bool              // no token; only on a loopback address
-	Hosts   []string          // further Host headers to accept, with a port or for any
+	Open    bool              // no token required; only on a loopback address
+	Hosts   []string          // further Host headers to accept, with a port or for any port
 	Origins []string          // further Origin headers to accept, as scheme://host[:port]
 
-	MaxMessage  int              // bytes
-	MaxRequests int              // that one principal may have open; 0: 5000; all may have four times that
-	BodyTimeout time.Duration    // for a caller to send a message; 0: 30 s
+	MaxMessage  int              // maximum bytes of a message
+	MaxRequests int              // open requests per principal; 0: 5000; four times as many in total
+	BodyTimeout time.Duration    // time for a caller to send a message; 0: 30 s
 	Now         func() time.Time // nil: time.Now
 }
 
-// defaultBodyTimeout is how long a client may take to send a message.
+// defaultBodyTimeout is the default time for a client to send a message.
 const defaultBodyTimeout = 30 * time.Second
 
-// Values of headers. They are never written to.
+// Header values. They must not be modified.
 var (
 	noSniff  = []string{"nosniff"}
 	noStore  = []string{"no-store"}
@@ -42,12 +42,12 @@ var (
 	closing  = []string{"close"}
 )
 
-// A Guard is safe for concurrent use. Each of its checks refuses by itself.
+// A Guard checks requests and answers those that it rejects. It is safe for concurrent use.
 type Guard struct {
 	addresses
 	open        bool
 	tokens      tokenList
-	jwt         *access.Verifier // nil: tokens are those of the list
+	jwt         *access.Verifier // nil: only the tokens of the list
 	maxMessage  int
 	bodyTimeout time.Duration
 	now         func() time.Time
@@ -55,8 +55,8 @@ type Guard struct {
 	bodies      *limit
 }
 
-// New returns a guard. It refuses options that would admit more callers, or fewer,
-// than the operator expects. With JWT it begins to fetch the keys of the issuer.
+// New returns a guard. It refuses options that would admit more or fewer callers than the operator
+// expects. With JWT it begins to fetch the keys of the issuer.
 func New(o Options) (*Guard, error) {
 	host, port, err := net.SplitHostPort(o.Addr)
 	if err != nil {
@@ -101,50 +101,48 @@ func (o Options) check(host string) error {
 	return nil
 }
 
-// Begin must be called first for each request: it forbids caches to keep the
-// response and sets the deadline for the body.
+// Begin must be called first for each request: it forbids caching of the response and sets the
+// deadline for the body.
 func (g *Guard) Begin(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
-	if r.ContentLength != 0 { // also of rejected requests: net/http reads the rest
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.bodyTimeout)) // where there is none, a test serves
+	if r.ContentLength != 0 { // for rejected requests too: net/http reads the rest
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.bodyTimeout)) // not supported in some tests
 	}
-	if len(r.TransferEncoding) > 0 { // there may have been a length as well, which net/http does not tell
+	if len(r.TransferEncoding) > 0 { // a Content-Length might have been present as well, which net/http does not show
 		header["Connection"] = closing
 	}
 }
 
-// How much of the body of a rejected request is read before its connection is
-// closed: as much as net/http reads of others, for about as long as it would leave
-// the connection open.
+// Limits on reading the body of a rejected request before its connection is closed: as many bytes
+// as net/http reads of other bodies, for about as long as it would leave the connection open.
 const (
 	lingerBytes = 256 << 10
 	lingerTime  = 500 * time.Millisecond
 )
 
-// End must be called last for each request, when its response is written. It lets a
-// client that still sends its body read why it was rejected: closing a connection
-// with unread bytes resets it, and the response is lost. net/http prevents that only
-// where the connection would stay open.
+// End must be called last for each request, after its response is written. It lets a client that
+// still sends its body read the rejection: closing a connection with unread bytes resets it, and
+// the response is lost. net/http prevents that only if the connection would stay open.
 func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength == 0 || !r.Close && len(w.Header()["Connection"]) == 0 {
 		return
 	}
-	if r.Header.Get("Expect") != "" { // reading would ask for the body
+	if r.Header.Get("Expect") != "" { // reading would make the client send the body
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime))
 	if _, err := io.CopyN(io.Discard, r.Body, lingerBytes); err == io.EOF {
 		return
 	}
-	// More comes than is read: net/http waits a moment before it closes over a
-	// body that was found too large, which it learns from its own reader.
+	// The body is longer than the limit. net/http waits a moment before it closes a connection with
+	// a body that was found too large, which it learns from its own reader.
 	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
-// Admit returns the caller, who must be released, or answers why the request is
-// rejected.
+// Admit returns the caller, which must be released. If it rejects the request, it answers it and
+// reports false.
 func (g *Guard) Admit(w http.ResponseWriter, r *http.Request) (Caller, bool) {
 	v, ok := g.authenticate(w, r)
 	return v, ok && g.requests.admit(w, v.Principal)
@@ -169,9 +167,9 @@ func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (Caller, bo
 	return Caller{}, false
 }
 
-// Trusted reports whether a request that is none of MCP has a token of the list, or comes
-// from a program of this machine: not from a page in a browser, and not through a server
-// in front, as far as requests show that.
+// Trusted reports whether a request outside of MCP has a token of the list, or comes from a program
+// on this machine: not from a page in a browser, and not through a reverse proxy, as far as the
+// request shows.
 func (g *Guard) Trusted(r *http.Request) bool {
 	if token := bearer(r.Header["Authorization"]); token != "" && len(g.tokens) > 0 {
 		_, ok := g.tokens.principal(token)
@@ -180,10 +178,10 @@ func (g *Guard) Trusted(r *http.Request) bool {
 	return Local(r)
 }
 
-// forwardedBy are headers that a server in front adds: the caller may be anywhere.
+// forwardedBy are headers that reverse proxies add: the caller could be anywhere.
 var forwardedBy = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"}
 
-// Local reports whether a request asks for localhost, from this machine.
+// Local reports whether a request comes from this machine and is addressed to localhost.
 func Local(r *http.Request) bool {
 	for _, name := range forwardedBy {
 		if len(r.Header[name]) > 0 {
@@ -198,7 +196,7 @@ func Local(r *http.Request) bool {
 	return err == nil && len(r.Header["Origin"]) == 0 && loopback(from) && loopback(strings.Trim(host, "[]"))
 }
 
-// granted asks the verifier of JWTs. Its denials never quote the token.
+// granted authenticates the caller by a JWT. Its errors never quote the token.
 func (g *Guard) granted(w http.ResponseWriter, r *http.Request, token string) (Caller, bool) {
 	grant, err := g.jwt.Verify(r.Context(), token)
 	if err != nil {
@@ -209,8 +207,8 @@ func (g *Guard) granted(w http.ResponseWriter, r *http.Request, token string) (C
 	return Caller{Principal: grant.Principal, until: grant.Expires, guard: g}, true
 }
 
-// Reject closes the connection after the response to a rejected request: it would
-// stay open for minutes, and connections are bounded.
+// Reject closes the connection after the response to a rejected request. It would stay open for
+// minutes, and connections are limited.
 func Reject(w http.ResponseWriter) { w.Header()["Connection"] = closing }
 
 func refuseToken(w http.ResponseWriter, status int, challenge, reason string) {
@@ -219,8 +217,8 @@ func refuseToken(w http.ResponseWriter, status int, challenge, reason string) {
 	http.Error(w, reason, status)
 }
 
-// Metadata serves the protected resource metadata (RFC 9728), which clients without
-// a token need to get one. It reports false for other paths.
+// Metadata serves the protected resource metadata (RFC 9728), which tells clients where to get a
+// token. It reports false for other paths.
 func (g *Guard) Metadata(w http.ResponseWriter, r *http.Request) bool {
 	if g.jwt == nil {
 		return false
@@ -236,7 +234,7 @@ func (g *Guard) Metadata(w http.ResponseWriter, r *http.Request) bool {
 	default:
 		Reject(w)
 		w.Header()["Content-Type"] = jsonType
-		_, _ = w.Write(document) // a client that is gone needs no answer
+		_, _ = w.Write(document) // a client that has disconnected needs no answer
 	}
 	return true
 }

@@ -9,29 +9,28 @@ import (
 	"sync"
 )
 
-// defaultRequests is how many requests one principal may have open, including
-// streams and calls that wait for a person; all may have four times that.
+// defaultRequests is the maximum number of open requests per principal, including streams and calls
+// that wait for a person. The total limit is four times as high.
 const defaultRequests = 5000
 
-// small is the size up to which a message is not counted: the number of requests
-// is bounded.
+// small is the maximum size of a message that is not counted; the number of requests is limited.
 const small = 64 << 10
 
-// minBodies is the least bound on the large messages of one principal that are held
-// at a time, in bytes.
+// minBodies is the lowest limit, in bytes, on the large messages of one principal held at a time.
 const minBodies = 256 << 20
 
-// errTooMuch ends a message for which there is no room.
+// errTooMuch: a message exceeds the limit on bytes held at a time.
 var errTooMuch = errors.New("too much is being sent at a time")
 
-// A limit bounds what is held at a time: open requests, or the bytes of large messages.
-// One principal with too much leaves room for the others.
+// A limit restricts a quantity, per principal and in total: open requests, or the bytes of large
+// messages in memory. One principal at its limit leaves room for others. It is safe for concurrent
+// use.
 type limit struct {
-	each, all int // of one principal and of all
+	each, all int // per principal, and in total
 
 	mu    sync.Mutex
 	total int
-	held  map[string]int // by principal; none with 0
+	held  map[string]int // by principal, without zero entries
 }
 
 func newRequestLimit(each int) *limit {
@@ -39,14 +38,14 @@ func newRequestLimit(each int) *limit {
 	return &limit{each: each, all: 4 * each, held: map[string]int{}}
 }
 
-// newBodyLimit counts bytes that were read, not announced: nobody can keep out others
-// without sending.
+// newBodyLimit returns a limit on bytes that were read, not announced: a client cannot keep others
+// out without sending.
 func newBodyLimit(message int) *limit {
 	each := max(minBodies, 4*message)
 	return &limit{each: each, all: 2 * each, held: map[string]int{}}
 }
 
-// add counts n more, or returns the status that says who holds too much.
+// add counts n more. If a limit would be exceeded, it returns the HTTP status that shows which one.
 func (l *limit) add(principal string, n int) (status int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +69,7 @@ func (l *limit) drop(principal string, n int) {
 	}
 }
 
-// admit counts a request, or rejects it before anything of it is read.
+// admit counts a request, or rejects it before its body is read.
 func (l *limit) admit(w http.ResponseWriter, principal string) bool {
 	status := l.add(principal, 1)
 	if status == http.StatusOK {
@@ -85,8 +84,8 @@ func (l *limit) admit(w http.ResponseWriter, principal string) bool {
 	return false
 }
 
-// read reads to the end and counts what it reads. The body has as much memory as it needs,
-// where its length is announced: a call may keep it for long.
+// read reads r to its end and counts the bytes. If the length is announced, the body has no spare
+// memory: a call can keep it for a long time.
 func (l *limit) read(r io.Reader, announced int64, principal string) (body []byte, release func(), err error) {
 	weight := 0
 	release = func() { l.drop(principal, weight) }
@@ -111,8 +110,8 @@ func (l *limit) read(r io.Reader, announced int64, principal string) (body []byt
 	return bound(body), release, nil
 }
 
-// grown returns a body with room for more: twice as much, but not more than was announced, and
-// a byte for the end.
+// grown returns the body with room for more: twice as much, but at most the announced length and
+// one byte to detect the end.
 func grown(body []byte, announced int64) []byte {
 	room := 2 * cap(body)
 	if n := int(announced) + 1; n > cap(body) {
@@ -121,7 +120,7 @@ func grown(body []byte, announced int64) []byte {
 	return append(make([]byte, 0, room), body...)
 }
 
-// bound returns the body without memory that it does not need.
+// bound returns the body without much unused memory.
 func bound(body []byte) []byte {
 	if cap(body)-len(body) > len(body)/8 {
 		return bytes.Clone(body)

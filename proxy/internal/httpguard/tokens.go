@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A tokenList is the bearer tokens of an operator, each with its principal.
+// A tokenList holds the bearer tokens of an operator with their principals.
 type tokenList []tokenEntry
 
 type tokenEntry struct {
@@ -18,8 +18,8 @@ type tokenEntry struct {
 	sum       [sha256.Size]byte
 }
 
-// newTokenList takes the one token without a name, and those with one. Two
-// names for one token would be two principals in one.
+// newTokenList returns the list of the unnamed token and the named ones. It refuses the same token
+// under two names, which would be two principals in one.
 func newTokenList(unnamed string, named map[string]string) (tokenList, error) {
 	var list tokenList
 	if unnamed != "" {
@@ -41,7 +41,7 @@ func newTokenList(unnamed string, named map[string]string) (tokenList, error) {
 	return list, nil
 }
 
-// principal is whose token this is. It takes the same time for any token.
+// principal returns the principal of a token. It takes the same time for any token.
 func (l tokenList) principal(token string) (string, bool) {
 	sum := sha256.Sum256([]byte(token))
 	found := -1
@@ -54,7 +54,7 @@ func (l tokenList) principal(token string) (string, bool) {
 	return l[found].principal, true
 }
 
-// bearer is the token of the one Authorization header, "" if there is none.
+// bearer returns the bearer token of the only Authorization header, or an empty string.
 func bearer(values []string) string {
 	if len(values) != 1 {
 		return ""

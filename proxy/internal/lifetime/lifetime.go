@@ -1,5 +1,5 @@
-// Package lifetime has the time for which a proxy runs: its context, its clock and its
-// log, and the goroutines that it runs beside requests.
+// Package lifetime manages the lifetime of a proxy: its context, its clock, its log, and its
+// background goroutines.
 package lifetime
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Lifetime is the time for which a proxy runs: its context, clock and log, and the
-// goroutines that it runs beside requests.
+// A Lifetime holds the context, clock and log of a proxy, and counts its background goroutines. It
+// is safe for concurrent use. mu guards closed and waited.
 type Lifetime struct {
 	Now func() time.Time
 	Log *slog.Logger
@@ -26,8 +26,8 @@ type Lifetime struct {
 	work   sync.WaitGroup
 
 	mu     sync.Mutex
-	closed bool // no more work begins
-	waited bool // Wait has been called
+	closed bool // no more background work can begin
+	waited bool // Wait was called
 }
 
 // New returns a Lifetime that has begun.
@@ -37,8 +37,8 @@ func New(now func() time.Time, log *slog.Logger) *Lifetime {
 	return l
 }
 
-// Background runs f on a goroutine, and Wait waits for it. It reports false, and does not
-// run f, if the proxy is ending.
+// Background runs f on a new goroutine, for which Wait waits. If the proxy is shutting down, it
+// does not run f and reports false.
 func (l *Lifetime) Background(f func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,7 +53,7 @@ func (l *Lifetime) Background(f func()) bool {
 	return true
 }
 
-// End cancels Ctx, and lets no more work begin.
+// End cancels Ctx. No background work can begin after it.
 func (l *Lifetime) End() {
 	l.mu.Lock()
 	l.closed = true
@@ -61,9 +61,8 @@ func (l *Lifetime) End() {
 	l.cancel()
 }
 
-// Hold makes Wait wait for Release, also where the proxy is ending: the goroutine of a
-// request has something to record. It reports false once Wait has been called; then nothing
-// is to be released.
+// Hold makes Wait wait for Release, even during shutdown, because a request still has an outcome to
+// record. After Wait was called it reports false; the caller must then not call Release.
 func (l *Lifetime) Hold() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,10 +72,10 @@ func (l *Lifetime) Hold() bool {
 	return !l.waited
 }
 
-// Release ends what a successful Hold began.
+// Release undoes a successful Hold.
 func (l *Lifetime) Release() { l.work.Done() }
 
-// Wait waits for the goroutines of Background and for each Hold to be released. Call End before.
+// Wait waits for the goroutines of Background and for the release of each Hold. Call End first.
 func (l *Lifetime) Wait() {
 	l.mu.Lock()
 	l.waited = true
@@ -84,7 +83,7 @@ func (l *Lifetime) Wait() {
 	l.work.Wait()
 }
 
-// Sleep waits for d. It reports false if the proxy ends.
+// Sleep waits for d. It reports false if the proxy shuts down first.
 func (l *Lifetime) Sleep(d time.Duration) bool {
 	if d <= 0 {
 		return l.Ctx.Err() == nil
@@ -99,7 +98,8 @@ func (l *Lifetime) Sleep(d time.Duration) bool {
 	}
 }
 
-// Recovered answers a request that panicked with an internal error. It must be deferred.
+// Recovered recovers from a panic of a request and answers it with an internal error. It must be
+// deferred directly.
 func (l *Lifetime) Recovered(method string, id []byte, s spec.Stream) {
 	if v := recover(); v != nil {
 		l.Log.Error("a request failed inside", "method", method, "panic", v, "stack", string(debug.Stack()))
@@ -107,7 +107,7 @@ func (l *Lifetime) Recovered(method string, id []byte, s spec.Stream) {
 	}
 }
 
-// RandomID returns an identifier that nobody can guess.
+// RandomID returns an unguessable identifier with a prefix.
 func RandomID(prefix string) string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // it never fails

@@ -1,7 +1,6 @@
-// Package lines reads and writes the messages of a client, one a line.
+// Package lines reads and writes the messages of a client, one per line.
 //
-// A [Reader] bounds its lines and goes on behind one that is too long. A
-// [Writer] is shared by all who have something to say to the client: it never
-// splits a line, drops notifications rather than grow without end, and makes
-// one system call of many messages.
+// A [Reader] limits the length of lines and continues after one that is too long. A [Writer] is
+// shared by all goroutines that send to the client: it never splits a line, drops notifications
+// instead of growing without limit, and writes many messages with one system call.
 package lines

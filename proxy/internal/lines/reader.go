@@ -7,23 +7,23 @@ import (
 	"io"
 )
 
-// ErrTooLong is in the place of a line that is longer than the limit. Those
-// behind it can be read.
+// ErrTooLong is returned for a line that exceeds the limit. Reading can continue with the next
+// line.
 var ErrTooLong = errors.New("the message is longer than this proxy takes")
 
-// A Reader reads the lines of a client.
+// A Reader reads the lines of a client. It is not safe for concurrent use.
 type Reader struct {
 	in    *bufio.Reader
 	limit int
 }
 
-// NewReader makes a reader of lines of up to limit bytes, without their ends.
+// NewReader returns a reader for lines of at most limit bytes, without line endings.
 func NewReader(in io.Reader, limit int) *Reader {
 	return &Reader{bufio.NewReaderSize(in, 64<<10), limit}
 }
 
-// Next reads up to the next LF and gives a line of its own memory, without its
-// end. What is longer than the limit is skipped to its end.
+// Next returns the next line without its line ending. The caller owns the line. A line longer than
+// the limit is skipped.
 func (r *Reader) Next() ([]byte, error) {
 	var line []byte
 	tooLong := false
@@ -47,7 +47,7 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 }
 
-// fit returns a line without much memory that it does not need: a call may keep it for long.
+// fit returns a line without much unused memory, because a call can keep it for a long time.
 func fit(line []byte) []byte {
 	if len(line) > 64<<10 && cap(line)-len(line) > len(line)/8 {
 		return bytes.Clone(line)
@@ -55,7 +55,7 @@ func fit(line []byte) []byte {
 	return line
 }
 
-// More reports whether a whole line can be read without waiting.
+// More reports whether a whole line can be read without blocking.
 func (r *Reader) More() bool {
 	buffered, err := r.in.Peek(r.in.Buffered())
 	return err == nil && bytes.IndexByte(buffered, '\n') >= 0

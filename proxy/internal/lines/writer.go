@@ -9,28 +9,29 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxQueued bounds what waits to be written to a client that does not read.
+// maxQueued limits the bytes queued for a client that does not read.
 const maxQueued = 64 << 20
 
 var errSlowClient = errors.New("the client does not read what is written to it")
 
 const (
-	bigPart  = 32 << 10  // a part from this size on is written from where it is
-	maxBurst = 256 << 10 // what is held back at the most while more is about to come
-	maxSpare = 1 << 20   // a buffer above this size is not kept
-	maxNews  = 8 << 20   // notifications are dropped while so much waits to be read
+	bigPart  = 32 << 10  // minimum size of a part that is written without copying it
+	maxBurst = 256 << 10 // maximum bytes held back while more messages are expected
+	maxSpare = 1 << 20   // maximum size of a buffer that is kept
+	maxNews  = 8 << 20   // notifications are dropped while more bytes than this are queued
 )
 
-// A Writer is the one owner of an output of lines. Whoever finds it idle
-// writes; what comes meanwhile is queued and goes out with the next write, so
-// that many messages cost one system call and none waits for a goroutine.
+// A Writer owns an output of lines and is safe for concurrent use. A goroutine that finds it idle
+// writes; messages that come meanwhile are queued and written next, so that many messages cost one
+// system call and none waits for a goroutine to be scheduled. mu guards the fields below it; it is
+// released during a write, when writing is true.
 type Writer struct {
-	// Aside lets a goroutine of its own write: nobody else may wait for this
-	// output. It is set before anything is sent.
+	// Aside makes a goroutine of the Writer's own write, because no sender must wait for this
+	// output. Set it before the first Send.
 	Aside bool
 
 	out    io.Writer
-	broken chan struct{} // closed with the first error
+	broken chan struct{} // closed at the first error
 
 	mu      sync.Mutex
 	idle    sync.Cond
@@ -41,21 +42,21 @@ type Writer struct {
 	err     error
 }
 
-// NewWriter makes the writer of an output that nobody else writes to.
+// NewWriter returns a Writer for out, which must not be written to by others.
 func NewWriter(out io.Writer) *Writer {
 	w := &Writer{out: out, broken: make(chan struct{})}
 	w.idle.L = &w.mu
 	return w
 }
 
-// Send writes the parts as one line, unless somebody writes: then they are
-// queued.
+// Send writes the parts as one line. It only queues them if another goroutine is writing or the
+// Writer is corked.
 func (w *Writer) Send(parts ...[]byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.err != nil:
-	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // it is no answer to anything
+	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // drop it: no peer waits for a notification
 	case !w.writing && !w.Aside && slices.ContainsFunc(parts, isBig):
 		w.writeBig(parts)
 		w.drain()
@@ -64,17 +65,17 @@ func (w *Writer) Send(parts ...[]byte) {
 	}
 }
 
-// Broken is closed with the first error, or by Close.
+// Broken returns a channel that is closed at the first error, or by Close.
 func (w *Writer) Broken() <-chan struct{} { return w.broken }
 
-// Err is why nothing is written any more; nil: it still is.
+// Err returns the error that ended the output, or nil.
 func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
 }
 
-// Reply is one more line.
+// Reply writes the parts as one line, like Send.
 func (w *Writer) Reply(parts ...[]byte) { w.Send(parts...) }
 
 func isBig(part []byte) bool { return len(part) >= bigPart }
@@ -93,8 +94,8 @@ func (w *Writer) enqueue(parts [][]byte) {
 	}
 }
 
-// writeBig writes one line without copying its big parts, after what is
-// queued. What others send meanwhile is queued behind it.
+// writeBig writes the queue and then one line, without copying its big parts. Messages that come
+// meanwhile are queued.
 func (w *Writer) writeBig(parts [][]byte) {
 	w.writing = true
 	out := w.take()
@@ -110,14 +111,14 @@ func (w *Writer) writeBig(parts [][]byte) {
 	w.writeOwn(append(out, '\n'))
 }
 
-// Cork holds back what is sent until Uncork: more is about to come.
+// Cork holds messages back until Uncork, because more are about to come.
 func (w *Writer) Cork() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.corks++
 }
 
-// Uncork lets go what one Cork holds back.
+// Uncork undoes one Cork. The last one writes the queue.
 func (w *Writer) Uncork() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,7 +127,7 @@ func (w *Writer) Uncork() {
 	}
 }
 
-// begin writes what is queued, here or aside.
+// begin writes the queue, or starts a goroutine for it if Aside is set.
 func (w *Writer) begin() {
 	if !w.Aside {
 		w.drain()
@@ -140,7 +141,7 @@ func (w *Writer) begin() {
 	}()
 }
 
-// drain writes until the queue is empty.
+// drain writes until the queue is empty. The caller must hold mu.
 func (w *Writer) drain() {
 	w.writing = true
 	for len(w.queue) > 0 && w.err == nil {
@@ -150,14 +151,14 @@ func (w *Writer) drain() {
 	w.idle.Broadcast()
 }
 
-// take is what is queued.
+// take removes and returns the queue.
 func (w *Writer) take() []byte {
 	queue := w.queue
 	w.queue, w.spare = w.spare[:0], nil
 	return queue
 }
 
-// writeOwn writes a buffer of ours, which is kept for later.
+// writeOwn writes a buffer of the Writer and keeps it for later.
 func (w *Writer) writeOwn(out []byte) {
 	w.write(out)
 	if cap(out) <= maxSpare {
@@ -165,7 +166,7 @@ func (w *Writer) writeOwn(out []byte) {
 	}
 }
 
-// write writes out. The lock is not held meanwhile; writing is set.
+// write writes out, and releases mu meanwhile. writing must be true.
 func (w *Writer) write(out []byte) {
 	if len(out) == 0 || w.err != nil {
 		return
@@ -185,7 +186,7 @@ func (w *Writer) fail(err error) {
 	}
 }
 
-// Close writes what is queued, and then nothing more.
+// Close writes the queue. Later messages are dropped.
 func (w *Writer) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -196,7 +197,7 @@ func (w *Writer) Close() {
 	w.fail(io.ErrClosedPipe)
 }
 
-// AwaitIdle waits until nobody writes any more, after Close.
+// AwaitIdle waits until no goroutine writes any more. Call it after Close.
 func (w *Writer) AwaitIdle() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

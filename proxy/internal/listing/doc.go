@@ -1,5 +1,4 @@
-// Package listing reads what upstreams list, and makes of it what clients are
-// listed: names that every client takes, one list of the lists of several
-// upstreams, and no element that a client would read in another way than the
-// gate does.
+// Package listing reads the lists of upstreams and builds the lists for clients: it gives tools
+// names that every client accepts, joins the lists of several upstreams, and omits elements that a
+// client would read differently than the gate.
 package listing

@@ -10,28 +10,27 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Members are what upstreams say of their lists beside the elements, put
-// together for the one list that clients see. That of an only upstream is kept
-// whole; of pages that disagree the first one counts. Of several upstreams a
-// member is kept unless two of them say different things: neither may speak for
-// the other. In _meta that holds for each key by itself.
+// Members are the members of list results besides the elements, combined for the one list that
+// clients see. Those of an only upstream are all kept; if its pages disagree, the first one wins.
+// With several upstreams a member is kept unless two of them disagree, because neither can speak
+// for the other. For _meta this applies to each of its keys.
 type Members struct {
-	Alone bool // there is one upstream
+	Alone bool // there is only one upstream
 
 	list  []*member
 	known map[string]*member
-	meta  *Members // the members of _meta; nil: there is none
+	meta  *Members // members of _meta; nil: none
 }
 
 type member struct {
 	key    string
 	value  []byte
-	of     string // the upstream
+	of     string // name of the upstream
 	clash  bool
-	within bool // the value is that of Members.meta
+	within bool // the value is in Members.meta
 }
 
-// Add takes a page of a list of an upstream without its elements.
+// Add adds the members of a page of an upstream's list, which must not contain the elements.
 func (l *Members) Add(upstream string, page []byte) {
 	rawjson.Members(page, func(key, value []byte, _ int) bool {
 		switch {
@@ -64,17 +63,17 @@ func (l *Members) note(m *member) {
 	}
 }
 
-// leftOut reports whether a member belongs to one page, or says how long just
-// this answer may be kept: what we answer can change with the nets. So does what
-// a client could take for such a member, or for the elements themselves, since
-// it reads keys without regard to case.
+// leftOut reports whether a member is omitted. These are members of a single page, and those that
+// tell how long the answer can be cached, since the proxy's answer can change with the nets. Keys
+// that differ from such a key or from the key of the elements only in case are omitted too, since
+// some clients ignore case.
 func leftOut(key string) bool {
 	known := []string{"nextCursor", "resultType", "ttlMs", "cacheScope", "tools", "prompts", "resources", "resourceTemplates"}
 	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(key, k) }) ||
 		key != "_meta" && strings.EqualFold(key, "_meta")
 }
 
-// Append appends the members, each behind a comma.
+// Append appends the members, each after a comma.
 func (l *Members) Append(dst []byte) []byte {
 	for _, m := range l.list {
 		if m.clash {

@@ -2,9 +2,8 @@ package listing
 
 import "strings"
 
-// MatchesTemplate reports whether uri can come of an RFC 6570 template: its
-// literal parts stand in it, in order, and each expression stands for
-// something between them.
+// MatchesTemplate reports whether an RFC 6570 template could produce uri: uri contains the literal
+// parts in order, and each expression stands for the text between them.
 func MatchesTemplate(template, uri string) bool {
 	first := true
 	for template != "" {

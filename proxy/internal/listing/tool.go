@@ -12,25 +12,25 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// MaxDepth is how deep an element of a list may be nested.
+// MaxDepth is the maximum nesting depth of a list element.
 const MaxDepth = 128
 
-// maxName is how much of a name that is none a problem tells.
+// maxName limits the part of an invalid name that a problem text quotes.
 const maxName = 200
 
-// A Tool is what the element of a list of tools says.
+// A Tool is an element of a list of tools.
 type Tool struct {
-	Name        string    // the upstream's
-	Exposed     string    // the client's
-	Object      []byte    // as the client sees it
+	Name        string    // name that the upstream uses
+	Exposed     string    // name that clients use
+	Object      []byte    // JSON object that clients get
 	Definition  string    // hash of the upstream's object
-	Annotations []byte    // as the upstream wrote them; nil: none
-	OnlyTask    bool      // it can be called as a task only
-	Mirrored    *mcp.Tool // where arguments are to stand in headers too; nil: nowhere
+	Annotations []byte    // as sent by the upstream; nil: none
+	OnlyTask    bool      // can be called only as a task
+	Mirrored    *mcp.Tool // tool with arguments to mirror in headers; nil: no such arguments
 }
 
-// Read reads the tool of an upstream with a prefix, or says why clients could
-// not call it, or would take it for another.
+// Read reads a tool object of an upstream. problem is not empty if clients could not call the tool
+// or could confuse it with another one.
 func Read(object []byte, prefix string) (t Tool, problem string) {
 	if err := rawjson.Check(object, MaxDepth); err != nil {
 		return t, "a tool is not strict JSON: " + text.Escape(err.Error())
@@ -57,8 +57,8 @@ func Read(object []byte, prefix string) (t Tool, problem string) {
 	return t, ""
 }
 
-// mirrored is what mcp-go reads of the tool, if some of its arguments have to be
-// repeated in headers.
+// mirrored returns the tool as mcp-go reads it if some of its arguments must be mirrored in
+// headers, and otherwise nil.
 func mirrored(object []byte) *mcp.Tool {
 	schema, _ := rawjson.Member(object, "inputSchema")
 	t := &mcp.Tool{RawInputSchema: schema}
@@ -68,8 +68,8 @@ func mirrored(object []byte) *mcp.Tool {
 	return t
 }
 
-// unreadable is why clients would read the tool as another one, or none of the
-// list at all for its sake; empty: they would not.
+// unreadable returns why clients could misread the tool or reject the whole list because of it, or
+// an empty string.
 func unreadable(object []byte) string {
 	variant := false
 	rawjson.Members(object, func(key, _ []byte, _ int) bool {
@@ -86,8 +86,8 @@ func unreadable(object []byte) string {
 	return ""
 }
 
-// Crowded is the most of those numbers of tools that n is over, from which on
-// known clients do worse, or take no more.
+// Crowded returns a warning if n tools are so many that known clients perform worse or refuse some,
+// or an empty string.
 func Crowded(n int) (warning string) {
 	for _, c := range [...]struct {
 		more    int

@@ -4,7 +4,7 @@
 //
 // [Relay] is the main type; each file serves one kind of request. Requests run on the goroutines of
 // their callers. Each table is replaced as a whole and read without a lock; serverLevel.mu and
-// watchedResources.mu are held while a server is told of a change, so that the last message to it
+// watchedResources.mu are held while a change is sent to a server, so that the last message to it
 // is the latest.
 package relay
 

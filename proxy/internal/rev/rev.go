@@ -6,47 +6,46 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Rev is one of the two families of revisions. There are two values, which are
-// compared by their addresses and never change.
+// A Rev is one of the two families of revisions. The two values are compared by address and never
+// change.
 type Rev struct {
-	// PerRequest: each request carries the capabilities of its client in _meta; else
-	// initialize has declared them for the session.
+	// PerRequest: each request carries the client's capabilities in _meta. Otherwise initialize
+	// declares them for the session.
 	PerRequest bool
 
-	// InputRequired: a server asks for input by the result of a call
-	// (input_required), which the client makes again with the answers and the
-	// requestState; else by a request to the client while the call is open.
+	// InputRequired: a server asks for input by the result of a call (input_required), and the
+	// client sends the call again with the answers and the requestState. Otherwise the server sends
+	// a request to the client while the call is open.
 	InputRequired bool
 
-	// CompleteURL: an elicitation in URL mode has an id, by which
-	// notifications/elicitation/complete tells its end.
+	// CompleteURL: an elicitation in URL mode has an id, and notifications/elicitation/complete
+	// announces its end.
 	CompleteURL bool
 
-	// LevelInMeta: the _meta of a request says which log messages the client wants
-	// with it, and without that there are none; else logging/setLevel says it.
+	// LevelInMeta: the _meta of a request sets the level of the log messages during it; without a
+	// level there are no messages. Otherwise logging/setLevel sets the level.
 	LevelInMeta bool
 
-	// Subscriptions: a client is told of changes to lists and resources on the
-	// streams of subscriptions/listen; else to each that has seen the list, or has
-	// sent resources/subscribe.
+	// Subscriptions: clients get notifications about lists and resources on the streams of
+	// subscriptions/listen. Otherwise clients get them that have fetched the list or sent
+	// resources/subscribe.
 	Subscriptions bool
 
-	// TaskExtension: tasks are the extension io.modelcontextprotocol/tasks: a server
-	// makes one of a call where it likes, of a client that takes tasks, and shows
-	// the result in it. Else the client asks for a task (params.task) and fetches the
-	// result by tasks/result.
+	// TaskExtension: tasks are the extension io.modelcontextprotocol/tasks. A server can create a
+	// task for any call of a client that supports tasks, and puts the result into the task.
+	// Otherwise the client asks for a task (params.task) and fetches the result with tasks/result.
 	TaskExtension bool
 
 	// ResultType: every result has the member resultType.
 	ResultType bool
 
-	// NoResource is the code of the error for a resource that nobody has.
+	// NoResource is the error code for an unknown resource.
 	NoResource int
 
-	lacks []string // methods of the other family
+	lacks []string // methods that exist only in the other family
 }
 
-// The two families.
+// The two families of revisions.
 var (
 	Rev2025 = &Rev{
 		CompleteURL: true,
@@ -68,10 +67,10 @@ var (
 	}
 )
 
-// Of returns the family that a message of a client is of.
+// Of returns the family of a client's message.
 func Of(m wire.Meta) *Rev { return OfVersion(m.ProtocolVersion) }
 
-// OfVersion returns the family of a revision; empty: none is known yet.
+// OfVersion returns the family of a revision. An empty version means that none is known yet.
 func OfVersion(version string) *Rev {
 	if version >= "2026-07-28" {
 		return Rev2026
@@ -79,15 +78,15 @@ func OfVersion(version string) *Rev {
 	return Rev2025
 }
 
-// Lacks reports whether a method is of the other family alone.
+// Lacks reports whether a method exists only in the other family.
 func (r *Rev) Lacks(method string) bool { return slices.Contains(r.lacks, method) }
 
-// cacheable are the methods whose results say how long they may be kept, where
-// every result says what it is.
+// cacheable are the methods whose results tell how long they can be cached, in the family with
+// ResultType.
 var cacheable = [...]string{"resources/list", "resources/templates/list", "prompts/list", "resources/read"}
 
-// Result returns a result of a method as a client of r gets it, of a server of
-// either family. resultType belongs to the hop, like the revision.
+// Result converts the result of a method, from a server of either family, for a client of r.
+// resultType belongs to the hop, like the revision.
 func (r *Rev) Result(result []byte, method string) []byte {
 	switch typed := wire.ResultFacts(result).Type != wire.TypeAbsent; {
 	case r.ResultType == typed:

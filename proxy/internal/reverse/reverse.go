@@ -1,5 +1,5 @@
-// Package reverse passes the requests of servers to clients: sampling/createMessage,
-// elicitation/create and roots/list, and the answers back.
+// Package reverse forwards the requests of servers to clients (sampling/createMessage,
+// elicitation/create and roots/list), and the answers back.
 package reverse
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// Reverse passes the requests of servers to clients, and their answers back.
+// Reverse forwards the requests of servers to clients, and their answers back.
 type Reverse struct {
 	Life     *lifetime.Lifetime
 	Sessions *session.Sessions

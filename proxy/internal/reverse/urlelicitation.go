@@ -11,12 +11,12 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxURLElicitations bounds the visits of one upstream whose end is not known; those
-// that began first are forgotten first.
+// maxURLElicitations limits the remembered elicitations of one upstream; the oldest are forgotten
+// first.
 const maxURLElicitations = 256
 
-// URLElicitations holds which client was sent which URL-mode elicitation of a server, by
-// elicitationId: only that client is notified of its completion.
+// URLElicitations remembers which client got which URL-mode elicitation of a server, by
+// elicitationId: only that client is notified of its completion. It is safe for concurrent use.
 type URLElicitations struct {
 	mu      sync.Mutex
 	clients map[string]*session.Client
@@ -48,16 +48,16 @@ func (s *URLElicitations) find(id string) *session.Client {
 	return s.clients[id]
 }
 
-// Sends notes an elicitation/create of mode url.
+// Sends records an elicitation/create in URL mode.
 func (s *URLElicitations) Sends(c *session.Client, method string, params []byte) {
 	if method == "elicitation/create" && spec.Member(params, "mode") == "url" {
 		s.note(spec.Member(params, "elicitationId"), c)
 	}
 }
 
-// WithElicitationID returns the params of a request of a server of 2026-07-28 for a client
-// of 2025-11-25, where a URL-mode elicitation has to have an elicitationId. No server
-// completes it by that id, which none has to.
+// WithElicitationID returns the params of a request of a server of 2026-07-28 for a client of
+// 2025-11-25, which requires an elicitationId in URL mode. No completion is ever sent for that id,
+// and none is required.
 func WithElicitationID(method string, params []byte) []byte {
 	if method != "elicitation/create" || spec.Member(params, "mode") != "url" {
 		return params
@@ -65,7 +65,7 @@ func WithElicitationID(method string, params []byte) []byte {
 	return wire.AppendStamped(nil, params, rawjson.Object{}.String("elicitationId", lifetime.RandomID("")).Bytes())
 }
 
-// Demands notes the elicitations of an error URLElicitationRequired (-32042).
+// Demands records the elicitations in an error URLElicitationRequired (-32042).
 func (s *URLElicitations) Demands(c *session.Client, failure []byte) {
 	if code, _ := rawjson.Member(failure, "code"); string(code) != "-32042" {
 		return
@@ -80,7 +80,7 @@ func (s *URLElicitations) Demands(c *session.Client, failure []byte) {
 	})
 }
 
-// Returned passes notifications/elicitation/complete to the client that was asked.
+// Returned forwards notifications/elicitation/complete to the client that got the elicitation.
 func (p *Reverse) Returned(u *pool.Server, params []byte) {
 	c := p.URLElicitations.At(u).find(spec.Member(params, "elicitationId"))
 	if c != nil && c.Out != nil && p.Sessions.Has(c) {

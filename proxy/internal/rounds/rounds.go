@@ -1,5 +1,5 @@
-// Package rounds keeps calls between two rounds where other processes have them too, so that
-// the client may go on at any of them, at one.
+// Package rounds stores calls between two rounds of input for all replicas, so that the client can
+// continue a call on any replica, once.
 package rounds
 
 import (
@@ -18,53 +18,53 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Store keeps data that is taken once.
+// A Store stores data that can be taken once.
 type Store interface {
-	// KeepRound keeps data under the id.
+	// KeepRound stores data under the id.
 	KeepRound(ctx context.Context, id string, data []byte) error
 
-	// TakeRound takes what is kept; nil: nothing is. The call goes on by it, so that the
-	// error is [admission.ErrStopped] while the session is stopped.
+	// TakeRound removes and returns the data, or returns nil if none is stored. Since the call then
+	// continues, the error is [admission.ErrStopped] while the session is stopped.
 	TakeRound(ctx context.Context, session, id string) ([]byte, error)
 
-	// DropRound takes what is kept, to end the call.
+	// DropRound removes and returns the data in order to end the call.
 	DropRound(ctx context.Context, id string) ([]byte, error)
 
-	// KeptRounds is all that is kept, by id.
+	// KeptRounds returns all stored data by id.
 	KeptRounds(ctx context.Context) iter.Seq2[string, []byte]
 }
 
-// A Round is a call that has passed the gate and waits for its client.
+// A Round is a call that the gate has admitted and that waits for its client.
 type Round struct {
 	Ticket   *admission.Ticket `json:"ticket"`
 	Approved *Approved         `json:"approved,omitempty"` // nil: no person was asked
 	Expires  time.Time         `json:"expires"`
-	Subject  string            `json:"subject"` // the very call, by its hash; see [Keeper.Keep]
+	Subject  string            `json:"subject"` // hash that identifies the call; see [Keeper.Keep]
 }
 
-// Approved is what a person approved besides the arguments of a call; it is kept for later
-// rounds.
+// Approved holds the parts of a call that a person approved besides its arguments. It is stored for
+// later rounds.
 type Approved struct {
-	Beside string `json:"beside"`         // hash of the members of params
-	Meta   []byte `json:"meta,omitempty"` // nil: nothing, or more than is kept; then nothing of it is sent again
+	Beside string `json:"beside"`         // hash of the other params
+	Meta   []byte `json:"meta,omitempty"` // nil: empty or too large to store; then no _meta is sent again
 }
 
-// maxKept bounds the calls in the store whose clients have not come back.
+// maxKept limits the stored calls whose clients have not returned.
 const maxKept = 10_000
 
-// ErrFull is the error of a round too many, of one principal or of all.
+// ErrFull: too many calls are stored, for one principal or in total.
 var ErrFull = errors.New("too many calls wait for input")
 
-// A Keeper keeps rounds in a store.
+// A Keeper keeps rounds in a Store. It is safe for concurrent use.
 type Keeper struct {
 	store     Store
 	admission *admission.Admission
 	life      *lifetime.Lifetime
-	swept     atomic.Int64 // when old ones were looked for last, in seconds
+	swept     atomic.Int64 // Unix seconds of the last sweep for expired rounds
 	room      room
 }
 
-// room counts what is kept, as of the last sweep and as this process has changed it since.
+// room counts the stored rounds: as of the last sweep, plus this process's own changes since.
 type room struct {
 	limit int
 	mu    sync.Mutex
@@ -89,13 +89,13 @@ func (m *room) take(principal string, several bool) bool {
 func (m *room) give(principal string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.held[principal] > 0 { // else another process has kept it since the last sweep
+	if m.held[principal] > 0 { // otherwise another process has stored it since the last sweep
 		m.held[principal]--
 		m.total--
 	}
 }
 
-// set says what there is.
+// set replaces the counts.
 func (m *room) set(held map[string]int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,13 +105,13 @@ func (m *room) set(held map[string]int) {
 	}
 }
 
-// New returns a keeper that settles what is over by a.
+// New returns a Keeper that settles expired calls with a.
 func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
 	return &Keeper{store: s, admission: a, life: l, room: room{limit: maxKept}}
 }
 
-// Keep keeps a round of the subject. Its error is [ErrFull] where there is no room for it,
-// if there are several principals no fair share.
+// Keep stores a round for the call that subject identifies. It returns [ErrFull] if a limit is
+// reached or, with several principals, the principal has its fair share.
 func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	r.Subject = wire.Digest(subject)
 	data, err := json.Marshal(r)
@@ -122,15 +122,16 @@ func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	if !k.room.take(principal, several) {
 		return ErrFull
 	}
-	err = k.store.KeepRound(context.WithoutCancel(k.life.Ctx), id, data) // also while the proxy ends
+	err = k.store.KeepRound(context.WithoutCancel(k.life.Ctx), id, data) // also during shutdown
 	if err != nil {
 		k.room.give(principal)
 	}
 	return err
 }
 
-// Take takes the round of the subject, to go on with it; nil: another process has, or it is
-// over. With an error it stays as it was.
+// Take removes and returns the round of the call that subject identifies, to continue it. It
+// returns nil if another process has taken it or it is over. If Take returns an error, the round
+// stays.
 func (k *Keeper) Take(of admission.Key, id string, subject []byte) (*Round, error) {
 	data, err := k.store.TakeRound(k.life.Ctx, of.Session, id)
 	if err != nil || data == nil {
@@ -146,12 +147,11 @@ func (k *Keeper) Take(of admission.Key, id string, subject []byte) (*Round, erro
 }
 
 const (
-	sweepEvery = time.Minute // how often calls are looked for whose clients did not come back
-	sweepGrace = time.Minute // by which clocks may differ
+	sweepEvery = time.Minute // interval of sweeps for calls whose clients did not return
+	sweepGrace = time.Minute // accepted difference between the clocks of processes
 )
 
-// EndOld settles calls whose clients have not come back in time. It looks for them once a
-// minute.
+// EndOld settles expired calls whose clients have not returned. It sweeps at most once a minute.
 func (k *Keeper) EndOld(ctx context.Context) {
 	now, last := k.life.Now(), k.swept.Load()
 	if now.Unix()-last < int64(sweepEvery/time.Second) || !k.swept.CompareAndSwap(last, now.Unix()) {

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// onlyClient returns the client with a handshake that u serves, if there is exactly one
-// and it can be reached, or else nil.
+// onlyClient returns the client with a handshake that u serves, if there is exactly one and it can
+// be reached. Otherwise it returns nil.
 func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
 	for _, c := range r.Sessions.Clients() {
 		if !u.Serves(c) || !c.Ready.Load() {
@@ -25,7 +25,7 @@ func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
 	return only
 }
 
-// refuseUnattributed refuses a request of a server that may be for several clients.
+// refuseUnattributed refuses a server's request that could be for several clients.
 func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	text := "it cannot be told which client this is for"
 	switch u.Config.Isolation {
@@ -40,9 +40,9 @@ func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	q.Refuse(spec.CodeInternal, text)
 }
 
-// relayLog passes a notifications/message of u that names no request on: to the clients
-// with a handshake that get its level, and to the client of 2026-07-28 with calls at u,
-// if only one session has any. Over stdio no log message names a request.
+// relayLog forwards a notifications/message of u that names no request. It goes to the clients with
+// a handshake that get its level, and to the client of 2026-07-28 with calls at u, if only one
+// session has any. Over stdio no log message names a request.
 func (r *Router) relayLog(u *pool.Server, params []byte) {
 	const method = "notifications/message"
 	level := spec.LogLevels[spec.Member(params, "level")]
@@ -57,8 +57,8 @@ func (r *Router) relayLog(u *pool.Server, params []byte) {
 	}
 }
 
-// logsFor returns the call of 2026-07-28 that a log message is for; nil: there is none,
-// or that is not certain.
+// logsFor returns the call of 2026-07-28 that a log message is for, or nil if that is uncertain or
+// the client does not want it.
 func logsFor(u *pool.Server, params []byte) (receiver *pipeline.Call) {
 	var only *session.Session
 	for _, f := range pipeline.InFlight(u) {

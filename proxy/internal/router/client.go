@@ -13,10 +13,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ClientRequest serves one request of a client that is not a call, and returns its result,
-// if anybody waits for that. It serves every transport and both families of revisions. A
-// method that it does not name goes to [Router.handshake], which refuses unknown ones: none
-// is relayed.
+// ClientRequest serves a client's request that is not a call, and returns its result, or neither
+// result nor error if the client has stopped waiting. It serves all transports and both families of
+// revisions. Other methods than those listed go to [Router.handshake], which refuses unknown ones:
+// unknown methods are never forwarded.
 func (r *Router) ClientRequest(ctx context.Context, q session.Request) ([]byte, error) {
 	switch method := q.Message.Method; method {
 	case "tools/list":
@@ -25,7 +25,7 @@ func (r *Router) ClientRequest(ctx context.Context, q session.Request) ([]byte, 
 		return r.Relay.Listen(ctx, q)
 	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
 		switch {
-		case q.Rev().Lacks(method): // each request says its level, subscriptions/listen what is watched
+		case q.Rev().Lacks(method): // replaced by the level in each request, and by subscriptions/listen
 			return nil, wire.NewFault(spec.CodeNoMethod, method+" is not of this revision")
 		case method == "logging/setLevel":
 			return r.Relay.SetLevel(ctx, q)
@@ -49,7 +49,7 @@ func (r *Router) ClientRequest(ctx context.Context, q session.Request) ([]byte, 
 	return r.handshake(ctx, q)
 }
 
-// ClientNotification acts on a notification of a client.
+// ClientNotification handles a client's notification.
 func (r *Router) ClientNotification(c *session.Client, m wire.Message) {
 	switch m.Method {
 	case "notifications/initialized":
@@ -57,7 +57,7 @@ func (r *Router) ClientNotification(c *session.Client, m wire.Message) {
 		if r.Sessions.LogLevelSet.Load() {
 			r.Life.Background(func() { r.Relay.Relevel(r.Life.Ctx) })
 		}
-		r.rootsChanged(c, nil) // some servers ask for them once they may have changed
+		r.rootsChanged(c, nil) // some servers request the roots after a notification of a change
 	case "notifications/cancelled":
 		c.Requests.Cancelled(m.Params)
 	case "notifications/progress":
@@ -69,8 +69,7 @@ func (r *Router) ClientNotification(c *session.Client, m wire.Message) {
 	}
 }
 
-// rootsChanged sends notifications/roots/list_changed of a client to the servers of
-// 2025-11-25.
+// rootsChanged forwards a client's notifications/roots/list_changed to the servers of 2025-11-25.
 func (r *Router) rootsChanged(c *session.Client, params []byte) {
 	if !c.PeerOf(wire.Meta{}).Answers("roots/list", nil) {
 		return

@@ -16,13 +16,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// NewHandshake returns the mcp-go server that answers initialize (with the negotiation of
-// the version), server/discover and ping, and refuses every unknown method.
+// NewHandshake returns the mcp-go server that answers initialize (with version negotiation),
+// server/discover and ping, and refuses every unknown method.
 func NewHandshake(version string) *server.MCPServer {
 	return server.NewMCPServer("petrigate", version, server.WithToolCapabilities(true), server.WithLogging(), server.WithRecovery())
 }
 
-// handshake lets mcp-go answer a request.
+// handshake passes a request to mcp-go for an answer.
 func (r *Router) handshake(ctx context.Context, q session.Request) ([]byte, error) {
 	c, m := q.Client, q.Message
 	reply, err := json.Marshal(r.Server.HandleMessage(r.Server.WithContext(ctx, &mcpSession{id: c.ID}), m.Raw))
@@ -44,8 +44,7 @@ func (r *Router) handshake(ctx context.Context, q session.Request) ([]byte, erro
 	return r.withOffers(ctx, q.Peer(), result), nil
 }
 
-// withOffers returns the result of a handshake with the capabilities and instructions of
-// the servers.
+// withOffers adds the capabilities and instructions of the servers to the result of a handshake.
 func (r *Router) withOffers(ctx context.Context, peer session.Peer, result []byte) []byte {
 	r.Pool.AwaitUpstreams(ctx)
 	result = wire.ReplaceMember(nil, result, "capabilities", r.capabilities(peer))
@@ -58,8 +57,8 @@ func (r *Router) withOffers(ctx context.Context, peer session.Peer, result []byt
 	return result
 }
 
-// An mcpSession is the session that mcp-go sees. It holds no state: that of a client is
-// in [session.Client].
+// An mcpSession is the session that mcp-go sees. It is stateless: the state of a client is in
+// [session.Client].
 type mcpSession struct{ id string }
 
 func (g *mcpSession) Initialize()                                         {}
@@ -67,8 +66,8 @@ func (g *mcpSession) Initialized() bool                                   { retu
 func (g *mcpSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
 func (g *mcpSession) SessionID() string                                   { return g.id }
 
-// capabilities returns the proxy's capabilities for a client: tools and logging, those of
-// the servers that are up, and the proxy's own status resource and prompt.
+// capabilities returns the proxy's capabilities for a client: tools and logging, those of the
+// servers that are up, and the proxy's own status resource and prompt.
 func (r *Router) capabilities(peer session.Peer) []byte {
 	all := rawjson.Object(`{"logging":{},"tools":{"listChanged":true}`)
 	for _, c := range [...]struct {

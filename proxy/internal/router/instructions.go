@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// maxInstructions bounds the instructions, in bytes: clients put them in front of every
+// maxInstructions limits the instructions in bytes, because clients prepend them to every
 // conversation.
 const maxInstructions = 2 << 10
 
@@ -18,8 +18,8 @@ const (
 	cutMark = "\n[cut short]"
 )
 
-// instructions returns the proxy's instructions and those of the servers, each under its
-// name if there are several. If no net decides, the instructions of an only server go out
+// instructions returns the proxy's instructions and those of the servers, each under its name if
+// there are several. If no net enforces decisions, the instructions of an only server are returned
 // unchanged.
 func (r *Router) instructions() string {
 	var texts []string
@@ -43,8 +43,8 @@ func (r *Router) instructions() string {
 	return strings.Join(fit(texts, maxInstructions), "\n\n")
 }
 
-// fit cuts the texts so that all of them, with the lines between, fit into room. Each
-// gets the same share, and long ones also get what short ones leave.
+// fit shortens the texts so that all of them, with the blank lines between, fit into room bytes.
+// Each text gets the same share, and long texts also get the bytes that short ones leave unused.
 func fit(texts []string, room int) []string {
 	byLength := make([]int, len(texts))
 	for i := range texts {
@@ -62,17 +62,17 @@ func fit(texts []string, room int) []string {
 	return slices.DeleteFunc(cut, func(s string) bool { return s == "" })
 }
 
-// cutAtLine returns the first lines of text, with a mark if it leaves lines out. It cuts a
-// first line that is too long, and returns "" if the rest is not worth reading.
+// cutAtLine returns the first lines of text, with a mark if lines were cut. It cuts within a first
+// line that is too long, and returns an empty string if too little would remain.
 func cutAtLine(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
 	keep := n - len(cutMark)
-	if keep < 40 { // not worth reading
+	if keep < 40 { // too little to be useful
 		return ""
 	}
-	head := text[:keep+1] // a line end just behind what is kept is one
+	head := text[:keep+1] // a newline right after the kept bytes counts
 	if at := strings.LastIndexByte(head, '\n'); at > keep/2 {
 		return head[:at] + cutMark
 	}

@@ -1,6 +1,6 @@
-// Package router hands each message to the room that serves it. The file client.go has
-// every method that a client may send, and server.go every notification and request that
-// a server may send.
+// Package router dispatches messages to the packages that handle them. The file client.go lists
+// every method that a client can send, and server.go every notification and request that a server
+// can send.
 package router
 
 import (
@@ -17,16 +17,17 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// A Router hands each message of a client and of a server to the room that serves it.
+// A Router dispatches each message of a client or a server to its handler. Its fields must be set
+// before use.
 type Router struct {
 	Life       *lifetime.Lifetime
 	Sessions   *session.Sessions
 	Admission  *admission.Admission
 	Pool       *pool.Pool
-	Advertiser *advertise.Advertiser // nil: every client is shown the same tools
+	Advertiser *advertise.Advertiser // nil: every client sees the same tools
 	Tasks      *tasks.Tasks
 	Reverse    *reverse.Reverse
 	Relay      *relay.Relay
 	Pipeline   *pipeline.Pipeline
-	Server     *server.MCPServer // answers what is the same for every server: handshakes, ping
+	Server     *server.MCPServer // answers handshakes and ping
 }

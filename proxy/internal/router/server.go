@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ServerNotification acts on a notification of a server that belongs to no call. It runs
-// on the connection's reader, and starts a goroutine for work that may take time.
+// ServerNotification handles a server's notification that belongs to no call. It runs on the
+// goroutine that reads from the connection, and starts another one for work that can take time.
 func (r *Router) ServerNotification(u *pool.Server, method string, params []byte) {
 	if r.Tasks.Notification(u, method, params) {
 		return
@@ -34,9 +34,9 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 	}
 }
 
-// ServerRequest passes a request of a server (roots/list, sampling/createMessage,
-// elicitation/create) that names no request of a client on to the only client for which
-// it can be, and refuses it if there may be several.
+// ServerRequest handles a server's request (roots/list, sampling/createMessage, elicitation/create)
+// that names no request of a client. It forwards the request to the only client that it can be
+// meant for, and refuses it if there are several.
 func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	if r.Tasks.ServerRequest(u, q) {
 		return
@@ -74,8 +74,8 @@ func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	}
 }
 
-// ServerStateChanged acts on a connection that comes up or goes down. The tools of a
-// server that is down stay listed, so that the list does not flicker.
+// ServerStateChanged handles a connection that comes up or goes down. The tools of a server that is
+// down stay listed, so that the list does not flicker.
 func (r *Router) ServerStateChanged(u *pool.Server) {
 	state := u.State()
 	switch state.Phase {
@@ -86,7 +86,7 @@ func (r *Router) ServerStateChanged(u *pool.Server) {
 		r.ServerListening(u)
 		r.Life.Background(func() { r.restore(u) })
 	case upstream.Down, upstream.Failed:
-		if r.Life.Ctx.Err() != nil { // we ended it
+		if r.Life.Ctx.Err() != nil { // the proxy is shutting down
 			return
 		}
 		u.Listing.Logged.Store(false)
@@ -95,8 +95,7 @@ func (r *Router) ServerStateChanged(u *pool.Server) {
 	}
 }
 
-// restore sends a server that has just come up the resource subscriptions and the log
-// level of the clients.
+// restore sends a server that has just come up the clients' resource subscriptions and log level.
 func (r *Router) restore(u *pool.Server) {
 	watched := r.Relay.Watched.At(u)
 	watched.Reset()
@@ -124,15 +123,15 @@ func (r *Router) ServerListening(u *pool.Server) {
 	r.Pool.Relist(u, false) // last, since clients that wait for u fetch its lists after this
 }
 
-// A batch puts together what comes of a burst of messages of a server: their records, and
-// then what is written to the client.
+// A batch combines the effects of a burst of messages from a server: their records, and the writes
+// to the stdio client.
 type batch struct {
 	router *Router
 	server *pool.Server
-	corked *lines.Writer // nil: no client reads lines
+	corked *lines.Writer // nil: no stdio client
 }
 
-// Batch returns what the reader of a connection tells of bursts.
+// Batch returns the [upstream.Burst] for the goroutine that reads from u.
 func (r *Router) Batch(u *pool.Server) upstream.Burst { return &batch{router: r, server: u} }
 
 // Begin implements [upstream.Burst].

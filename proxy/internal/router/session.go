@@ -20,8 +20,8 @@ func (r *Router) BeginSession(s *session.Session) error {
 	return err
 }
 
-// DropClient removes a client that is gone. It cancels the client's requests, and ends
-// its session unless that belongs to the principal.
+// DropClient removes a client that has disconnected. It cancels the client's requests, and ends its
+// session if the session belongs to the connection.
 func (r *Router) DropClient(c *session.Client) {
 	r.Sessions.Remove(c)
 	r.Advertiser.Forget(c)
@@ -43,7 +43,7 @@ func (r *Router) DropClient(c *session.Client) {
 	}
 }
 
-// EndClient drops a client whose session over HTTP has ended, and closes its streams.
+// EndClient drops a client whose HTTP session has ended, and closes its streams.
 func (r *Router) EndClient(c *session.Client) {
 	r.DropClient(c)
 	c.Streams.Close()
@@ -72,8 +72,9 @@ func (r *Router) endDedicated(s *session.Session) {
 	}
 }
 
-// Restore returns the client of a session over HTTP that another process has opened, or
-// this one before it was started again; nil: the principal has no such session.
+// Restore returns the client of an HTTP session that another replica has opened, or this one before
+// a restart. It returns nil if the principal has no such session, and an error if the database
+// cannot be read.
 func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Client, error) {
 	kept := r.Sessions.Kept(id)
 	if kept == "" {
@@ -95,12 +96,12 @@ func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Cl
 	return c, nil
 }
 
-// overLimit bounds how long a request that is no call waits to learn whether another process
-// has ended its session.
+// overLimit limits how long a request other than a call waits to learn whether another replica has
+// ended its session.
 const overLimit = time.Second
 
-// IsOver reports whether another process has ended the session of a client, which is then
-// dropped. Where the database does not answer, the session goes on.
+// IsOver reports whether another replica has ended the session of a client, and drops the client if
+// so. If the database does not answer, the session continues.
 func (r *Router) IsOver(ctx context.Context, c *session.Client) bool {
 	if !r.Sessions.Shared() || c.Session.About == nil {
 		return false
@@ -115,7 +116,7 @@ func (r *Router) IsOver(ctx context.Context, c *session.Client) bool {
 	return true
 }
 
-// ForgetClient drops a client whose session other processes still serve.
+// ForgetClient drops a client whose session other replicas might still serve.
 func (r *Router) ForgetClient(c *session.Client) {
 	c.Session.Left.Store(true)
 	r.EndClient(c)

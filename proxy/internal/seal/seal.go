@@ -1,5 +1,4 @@
-// Package seal lets a client carry what we want to know again, without reading
-// or changing it.
+// Package seal encrypts and authenticates state that the proxy lets a client carry.
 package seal
 
 import (
@@ -21,68 +20,66 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Sealer makes the requestState that a client of 2026-07-28 carries between
-// the rounds of an approval, or of a call whose upstream asks for input. It is
-// encrypted and authenticated, and bound to what it was made for; the approval
-// itself is used up on our side, so a state that is sent twice opens nothing
-// twice. The key lives as long as the approvals do: as long as the process, or as
-// long as the database that several processes share, where each of them opens what
-// another has sealed.
+// A Sealer makes the requestState that a client of 2026-07-28 carries between the rounds of an
+// approval, or of a call whose upstream asks for input. The state is encrypted, authenticated and
+// bound to its purpose. The approval itself is used up in the proxy, so a state that is sent twice
+// has no further effect. The key lives as long as the approvals: as long as the process, or as long
+// as the database that several replicas share, so that each can open the states of the others. It
+// is safe for concurrent use; mu guards the fields below it.
 type Sealer struct {
-	key  Key // nil: it is made here
+	key  Key // nil: the sealer has a key of its own
 	now  func() time.Time
-	salt [saltSize]byte // of this sealer: no two seal under the same key
+	salt [saltSize]byte // salt of this sealer: no two sealers encrypt with the same derived key
 
 	mu    sync.Mutex
-	known []byte      // the key
-	own   cipher.AEAD // of the salt
-	read  time.Time   // when the key was last asked for
+	known []byte      // current key
+	own   cipher.AEAD // cipher for the key and the salt
+	read  time.Time   // time when the key was last read
 }
 
-// A Key is where the key of a sealer is kept, of 32 random bytes.
+// A Key reads the shared key of sealers, 32 random bytes.
 type Key func(context.Context) ([]byte, error)
 
 const (
 	saltSize = 16
-	keyWait  = 10 * time.Second // for the key
-	reread   = time.Second      // how often the key is read again for states that do not open
+	keyWait  = 10 * time.Second // timeout for reading the key
+	reread   = time.Second      // minimum time between reads of the key for states that cannot be opened
 )
 
-// A Round is what a requestState holds: of an approval of ours, or of a call
-// whose upstream asked for input.
+// A Round is the content of a requestState, for an approval of the proxy or for a call whose
+// upstream asked for input.
 type Round struct {
-	Subject  string    `json:"k"` // what it may be used for, by its hash
+	Subject  string    `json:"k"` // hash of its purpose
 	Approval string    `json:"a,omitempty"`
-	Channel  string    `json:"c,omitempty"` // by which the round put the question of the approval; empty: it carried none
+	Channel  string    `json:"c,omitempty"` // channel of the approval's question in this round; empty: no question
 	Pause    string    `json:"p,omitempty"`
-	State    *string   `json:"s,omitempty"` // the upstream's own
-	Beside   string    `json:"b,omitempty"` // of a call that a person approved: what they were shown beside its arguments, by its hash
-	Number   int       `json:"n"`           // of the rounds so far
+	State    *string   `json:"s,omitempty"` // the upstream's own requestState
+	Beside   string    `json:"b,omitempty"` // approved call: hash of the params that the person was shown besides the arguments
+	Number   int       `json:"n"`           // number of rounds so far
 	Expires  time.Time `json:"e"`
 
-	Elsewhere bool `json:"-"` // another process has sealed it
+	Elsewhere bool `json:"-"` // sealed by another process
 }
 
-// For reports whether a state that was opened was made for the subject.
+// For reports whether an opened state was made for the subject.
 func (r Round) For(subject []byte) bool { return r.Subject == wire.Digest(subject) }
 
-// ErrState is all that is said of a state that was not taken.
+// ErrState is the only error for a state that is refused.
 var ErrState = errors.New("requestState is not one of ours for this call, or is too old")
 
-// New returns a sealer with the key that processes share, or, where key is nil, with
-// one of its own.
+// New returns a sealer with the key that replicas share or, if key is nil, with a key of its own.
 func New(key Key, now func() time.Time) *Sealer {
 	s := &Sealer{key: key, now: now}
-	_, _ = rand.Read(s.salt[:]) // it never fails
+	_, _ = rand.Read(s.salt[:]) // never fails
 	if key == nil {
 		own := make([]byte, 32)
 		_, _ = rand.Read(own)
-		_, _ = s.use(own) // nor does this, for a key of that size
+		_, _ = s.use(own) // never fails for a key of this size
 	}
 	return s
 }
 
-// Ready reads the key unless that was done. Nothing can be sealed before.
+// Ready reads the key unless it is known. It must succeed before Seal is called.
 func (s *Sealer) Ready(ctx context.Context) error {
 	s.mu.Lock()
 	known := s.known != nil
@@ -94,7 +91,7 @@ func (s *Sealer) Ready(ctx context.Context) error {
 	return err
 }
 
-// readKey reads the key, and reports whether it is another one than before.
+// readKey reads the key, and reports whether it has changed.
 func (s *Sealer) readKey(ctx context.Context) (another bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, keyWait)
 	defer cancel()
@@ -117,7 +114,7 @@ func (s *Sealer) use(key []byte) (another bool, err error) {
 	return another, nil
 }
 
-// derive returns what seals under the key for one salt.
+// derive returns the cipher for a key and a salt.
 func derive(key, salt []byte) (cipher.AEAD, error) {
 	own, err := hkdf.Key(sha256.New, key, salt, "petrigate requestState", 32)
 	if err != nil {
@@ -130,13 +127,12 @@ func derive(key, salt []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// Seal binds r to the subject it may be used for. It requires that the sealer is
-// [Sealer.Ready].
+// Seal returns r, bound to subject, in sealed form. [Sealer.Ready] must have succeeded before.
 func (s *Sealer) Seal(r Round, subject []byte) string {
 	r.Subject = wire.Digest(subject)
 	plain, err := json.Marshal(r)
 	if err != nil {
-		panic(err) // a round is plain data
+		panic(err) // a Round can always be marshalled
 	}
 	s.mu.Lock()
 	own := s.own
@@ -144,11 +140,11 @@ func (s *Sealer) Seal(r Round, subject []byte) string {
 	return base64.RawURLEncoding.EncodeToString(own.Seal(s.salt[:], nil, plain, nil))
 }
 
-// Open reads a state of ours, as it was sent, or of another process with the same key. The
-// caller asks whether it is [Round.For] what it is used for.
+// Open opens a state that this sealer, or another one with the same key, has sealed. The caller
+// must check [Round.For].
 func (s *Sealer) Open(ctx context.Context, state string) (r Round, err error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(state)
-	if err != nil || strings.ContainsAny(state, "\r\n") || len(raw) < saltSize { // which the decoder passes over
+	if err != nil || strings.ContainsAny(state, "\r\n") || len(raw) < saltSize { // the decoder ignores line breaks
 		return r, ErrState
 	}
 	if err := s.Ready(ctx); err != nil {
@@ -164,8 +160,8 @@ func (s *Sealer) Open(ctx context.Context, state string) (r Round, err error) {
 
 func (s *Sealer) sealedHere(raw []byte) bool { return bytes.Equal(raw[:saltSize], s.salt[:]) }
 
-// open opens what was sealed for the salt. Where it does not open, the key may have been
-// replaced since it was read.
+// open opens a state with the given salt. If that fails, the key might have been replaced, so open
+// reads the key again.
 func (s *Sealer) open(ctx context.Context, salt, sealed []byte) ([]byte, error) {
 	s.mu.Lock()
 	plain, err := s.openBy(salt, sealed)
@@ -185,7 +181,7 @@ func (s *Sealer) open(ctx context.Context, salt, sealed []byte) ([]byte, error) 
 	return s.openBy(salt, sealed)
 }
 
-// openBy requires the lock.
+// openBy opens a state with the current key. The caller must hold mu.
 func (s *Sealer) openBy(salt, sealed []byte) ([]byte, error) {
 	by := s.own
 	if !bytes.Equal(salt, s.salt[:]) {

@@ -9,15 +9,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Reasons why a request of a client is cancelled.
+// Reasons for the cancellation of a client's request.
 var (
 	ErrCancelled = errors.New("cancelled by the client") // notifications/cancelled
 	ErrGone      = errors.New("the client is gone")
 	ErrClosing   = errors.New("the proxy ends")
 )
 
-// A CancelReason is [ErrCancelled] with the reason that the client gave in
-// notifications/cancelled, which the server gets too.
+// A CancelReason is an [ErrCancelled] with the reason that the client gave in
+// notifications/cancelled. The server gets it too.
 type CancelReason string
 
 func (w CancelReason) Error() string        { return string(w) }

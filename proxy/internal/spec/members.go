@@ -7,21 +7,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Member returns a member of an object that is a string; "": there is none.
+// Member returns the string value of an object's member, or an empty string.
 func Member(obj []byte, key string) string {
 	v, _ := rawjson.Member(obj, key)
 	s, _ := rawjson.String(v)
 	return s
 }
 
-// Declares reports whether capabilities have an object under the keys.
+// Declares reports whether capabilities contain an object at the path keys.
 func Declares(capabilities []byte, keys ...string) bool {
 	value, ok := rawjson.MemberAt(capabilities, keys...)
 	return ok && rawjson.Kind(value) == '{'
 }
 
-// AppendInput appends one entry of inputRequests. It always writes params: roots/list
-// needs none, but some clients cannot read an entry without.
+// AppendInput appends one entry of inputRequests. It always writes params: roots/list needs none,
+// but some clients cannot read an entry without params.
 func AppendInput(dst []byte, key, method string, params []byte) []byte {
 	if params == nil {
 		params = []byte(`{}`)
@@ -30,7 +30,7 @@ func AppendInput(dst []byte, key, method string, params []byte) []byte {
 	return append(dst, rawjson.Object{}.String("method", method).Raw("params", params).Bytes()...)
 }
 
-// MaxInputs bounds the inputRequests of one result.
+// MaxInputs limits the inputRequests of one result.
 const MaxInputs = 64
 
 // An InputRequest is one entry of the inputRequests of a result.
@@ -40,11 +40,12 @@ type InputRequest struct {
 	Params []byte
 }
 
-// InputRequests returns the inputRequests of a result.
+// InputRequests returns the inputRequests of a result. The list is empty if the result has no such
+// member.
 func InputRequests(result []byte) (list []InputRequest, err error) {
 	requests, ok := rawjson.Member(result, "inputRequests")
 	if !ok {
-		return nil, nil // the server only asks for the request to be sent again
+		return nil, nil // the server only wants the request sent again
 	}
 	whole := rawjson.Members(requests, func(key, value []byte, _ int) bool {
 		params, _ := rawjson.Member(value, "params")

@@ -5,28 +5,27 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// TasksExtension is the extension of 2026-07-28, declared by clients that take tasks
-// and servers that make them. In 2025-11-25 servers declare tasks.requests.tools.call,
-// tasks.list and tasks.cancel.
+// TasksExtension is the extension of 2026-07-28 that clients declare if they support tasks, and
+// servers if they create them. In 2025-11-25, servers declare tasks.requests.tools.call, tasks.list
+// and tasks.cancel.
 const TasksExtension = "io.modelcontextprotocol/tasks"
 
-// TakesTasks returns the client capabilities that requests of the proxy for tasks
-// declare.
+// TakesTasks returns the client capabilities that the proxy's own requests about tasks declare.
 func TakesTasks() []byte { return []byte(`{"extensions":{"` + TasksExtension + `":{}}}`) }
 
 // TasksSince is the first revision with tasks.
 const TasksSince = "2025-11-25"
 
-// Tasks of servers of 2025-11-25, for clients of 2026-07-28. A tool that is always a
-// task (execution.taskSupport: required) is called as one if the client takes tasks.
-// The proxy sends tasks/result in the client's place, since that is where the server
-// sends its own requests, and shows the task as the extension does: with its
-// inputRequests, and its result or error in it.
+// Tasks of servers of 2025-11-25 for clients of 2026-07-28: a tool that is always a task
+// (execution.taskSupport: required) is called as a task if the client supports tasks. The proxy
+// sends tasks/result in the client's place, since the server sends its own requests there, and
+// shows the task in the form of the extension: with its inputRequests, and its result or error in
+// it.
 
-// MissingTasks is the data of an error that says what a client has to declare.
+// MissingTasks returns the data of an error for a missing tasks capability.
 func MissingTasks() []byte { return rawjson.Object{}.Raw("requiredCapabilities", TakesTasks()).Bytes() }
 
-// LacksTasks returns the fault of a request by a client that does not declare them.
+// LacksTasks returns the fault for a request about tasks by a client that does not declare them.
 func LacksTasks() *wire.Fault {
 	return &wire.Fault{Code: CodeMissingCapability, Message: "Missing required client capability", Data: MissingTasks()}
 }
@@ -43,9 +42,9 @@ func NamesTask(method string) bool {
 // TaskPageSize is the number of tasks on a page of tasks/list.
 const TaskPageSize = 32
 
-// TaskStatus is the notification of 2025-11-25 that a task has another status.
+// TaskStatus is the notification of 2025-11-25 about a changed task status.
 const TaskStatus = "notifications/tasks/status"
 
-// NoTask is the error for a task that the session does not have, also if another session
-// has it.
+// NoTask is the error text for a task that the session does not have, even if another session has
+// it.
 const NoTask = "Failed to retrieve task: Task not found"

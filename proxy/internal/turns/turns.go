@@ -1,4 +1,4 @@
-// Package turns shares the processors between principals.
+// Package turns divides the processors fairly among principals.
 package turns
 
 import (
@@ -6,35 +6,35 @@ import (
 	"sync"
 )
 
-// Turns bounds how many messages of one principal are parsed and decided at a time, so
-// that the messages of other principals find a free processor.
+// Turns limits how many messages of one principal are parsed and decided at a time, so that the
+// messages of other principals find a free processor. It is safe for concurrent use.
 type Turns struct {
 	each int
 
 	mu sync.Mutex
-	by map[string]*line // by principal; none that has no turn
+	by map[string]*line // by principal, without principals that hold no turn
 }
 
-// A line holds the messages of one principal.
+// A line holds the turns and the waiting messages of one principal.
 type line struct {
 	taken   int
-	waiting []chan struct{} // closed when it is their turn, the first first
+	waiting []chan struct{} // closed when the message gets its turn, in order
 }
 
-// New returns Turns for a proxy that several principals use.
+// New returns Turns for a proxy with several principals.
 func New() *Turns {
 	return &Turns{each: max(1, runtime.GOMAXPROCS(0)/2), by: map[string]*line{}}
 }
 
-// A Turn is the turn of one message, for the goroutine that serves it. With a nil turn, in
-// a proxy that one principal uses, there is nothing to wait for.
+// A Turn is the turn of one message, for the goroutine that handles it. A nil Turn, in a proxy with
+// one principal, is always granted.
 type Turn struct {
 	Of        *Turns
 	Principal string
 	taken     bool
 }
 
-// Take waits for the turn. It reports false if done is closed before that.
+// Take waits for the turn. It reports false if done is closed first.
 func (t *Turn) Take(done <-chan struct{}) bool {
 	if t == nil || t.taken {
 		return true
@@ -54,7 +54,8 @@ func (t *Turn) Take(done <-chan struct{}) bool {
 	}
 }
 
-// Leave gives the turn to the next message, if this one has it.
+// Leave passes the turn to the next message. It does nothing if this message does not have the
+// turn.
 func (t *Turn) Leave() {
 	if t != nil && t.taken {
 		t.taken = false
@@ -62,8 +63,7 @@ func (t *Turn) Leave() {
 	}
 }
 
-// enter takes a turn, or returns a channel that is closed when there is one; nil: it is
-// taken.
+// enter takes a turn and returns nil, or returns a channel that is closed when the turn is granted.
 func (s *Turns) enter(principal string) (wait chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *Turns) enter(principal string) (wait chan struct{}) {
 	return wait
 }
 
-// leave gives a turn to the next message in the line of the principal.
+// leave passes a turn to the next message of the principal.
 func (s *Turns) leave(principal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *Turns) leave(principal string) {
 	}
 }
 
-// giveUp ends the wait of a message whose client is gone.
+// giveUp ends the wait of a message whose client has disconnected.
 func (s *Turns) giveUp(principal string, wait chan struct{}) {
 	s.mu.Lock()
 	l := s.by[principal]
@@ -111,5 +111,5 @@ func (s *Turns) giveUp(principal string, wait chan struct{}) {
 		}
 	}
 	s.mu.Unlock()
-	s.leave(principal) // the turn came meanwhile
+	s.leave(principal) // the turn was granted meanwhile
 }

@@ -1,5 +1,5 @@
-// Package issuertest is an authorization server for tests: it publishes keys
-// and signs whatever it is told to.
+// Package issuertest provides an authorization server for tests: it publishes keys and signs any
+// claims.
 package issuertest
 
 import (
@@ -20,26 +20,26 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Audience is who the tokens of [Issuer.Claims] are for.
+// Audience is the audience of [Issuer.Claims].
 const Audience = "https://gate.example/mcp"
 
-// An Issuer has the keys rsa, ec and ed, and publishes the public ones at URL.
+// An Issuer publishes public keys at URL. It begins with the key "ec".
 type Issuer struct {
 	t   testing.TB
-	URL string // of the keys
+	URL string // URL of the keys
 
 	Base string // URL of the server, without a path
 
 	mu      sync.Mutex
 	secret  map[string]crypto.Signer
 	fetches int
-	answer  http.HandlerFunc // in place of the keys; nil: the keys
+	answer  http.HandlerFunc // replaces the response with the keys; nil: not replaced
 	name    string
 	pages   map[string]http.HandlerFunc // by path
-	extra   []any                       // further members of the set
+	extra   []any                       // further members of the key set
 }
 
-// New serves an issuer until the test ends.
+// New starts an issuer that runs until the test ends.
 func New(t testing.TB) *Issuer {
 	t.Helper()
 	i := &Issuer{t: t, secret: map[string]crypto.Signer{}, name: "https://issuer.example", pages: map[string]http.HandlerFunc{}}
@@ -50,36 +50,36 @@ func New(t testing.TB) *Issuer {
 	return i
 }
 
-// Name is what its tokens call it.
+// Name returns the issuer name in its tokens.
 func (i *Issuer) Name() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.name
 }
 
-// Rename changes what its tokens call it.
+// Rename changes the issuer name in its tokens.
 func (i *Issuer) Rename(name string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.name = name
 }
 
-// Page serves something at a path in place of the keys.
+// Page serves h at a path instead of the keys.
 func (i *Issuer) Page(path string, h http.HandlerFunc) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.pages[path] = h
 }
 
-// Metadata is a page that says where the keys of an issuer are.
+// Metadata returns a page with the metadata of an issuer.
 func Metadata(issuer, jwks string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": issuer, "jwks_uri": jwks, "response_types_supported": []string{"code"}})
 	}
 }
 
-// Add makes and publishes a key. Its kind is in the first two letters of its
-// id: ec, ed, or else RSA.
+// Add generates and publishes a key. The first two letters of its id determine its kind: ec, ed, or
+// otherwise RSA.
 func (i *Issuer) Add(id string) {
 	i.t.Helper()
 	key := i.key(id)
@@ -106,36 +106,36 @@ func (i *Issuer) key(id string) crypto.Signer {
 	return key
 }
 
-// Remove ends the publication of a key.
+// Remove removes a key from the published set.
 func (i *Issuer) Remove(id string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	delete(i.secret, id)
 }
 
-// Publish adds any JSON to the set.
+// Publish adds any JSON value to the set.
 func (i *Issuer) Publish(key any) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.extra = append(i.extra, key)
 }
 
-// Answer replaces the keys; nil brings them back.
+// Answer replaces the response with the keys by h; nil restores it.
 func (i *Issuer) Answer(h http.HandlerFunc) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.answer = h
 }
 
-// Fetches is how often somebody has asked for the keys.
+// Fetches returns the number of requests for the keys.
 func (i *Issuer) Fetches() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.fetches
 }
 
-// ServeHTTP is the endpoint of the keys, but for the pages. Nothing well-known
-// is there unless it is a page.
+// ServeHTTP serves the pages, and the keys at all other paths. Well-known paths are not found
+// unless they are pages.
 func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	if page := i.pages[r.URL.Path]; page != nil || strings.Contains(r.URL.Path, "/.well-known/") {
@@ -160,14 +160,14 @@ func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"keys": set})
 }
 
-// Secret is the private key of an id.
+// Secret returns the private key with an id.
 func (i *Issuer) Secret(id string) crypto.Signer {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.secret[id]
 }
 
-// Claims are those of a good token, good for an hour from now.
+// Claims returns the claims of a token that is valid for an hour from now.
 func (i *Issuer) Claims(subject string, now time.Time) map[string]any {
 	return map[string]any{
 		"iss": i.Name(), "aud": Audience, "sub": subject, "scope": "mcp extra",
@@ -175,13 +175,13 @@ func (i *Issuer) Claims(subject string, now time.Time) map[string]any {
 	}
 }
 
-// Token is a token for a subject, signed with the key ec.
+// Token returns a token for a subject, signed with the key "ec".
 func (i *Issuer) Token(subject string) string {
 	i.t.Helper()
 	return i.Sign("ec", jose.ES256, nil, i.Claims(subject, time.Now()))
 }
 
-// Sign signs claims, or any text, under the key of an id.
+// Sign signs claims, or any text, with the key of an id.
 func (i *Issuer) Sign(id string, alg jose.SignatureAlgorithm, header map[string]any, claims any) string {
 	i.t.Helper()
 	return SignWith(i.t, i.Secret(id), alg, merged(map[string]any{"kid": id, "typ": "JWT"}, header), claims)
