@@ -39,7 +39,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	id, redirect := q.Get("client_id"), q.Get("redirect_uri")
 	back, err := url.Parse(redirect)
-	if err != nil || !s.knows(id, redirect) {
+	if err != nil || !s.allowsRedirect(id, redirect) {
 		http.Error(w, "unknown client or redirect", http.StatusBadRequest)
 		return
 	}
@@ -67,8 +67,8 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back.String(), http.StatusFound)
 }
 
-// knows reports whether a client may have the browser sent to redirect.
-func (s *Server) knows(id, redirect string) bool {
+// allowsRedirect reports whether a client may have the browser sent to redirect.
+func (s *Server) allowsRedirect(id, redirect string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.clients[id]
@@ -86,7 +86,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	}
 	grant := r.PostForm.Get("grant_type")
 	s.count(grant)
-	s.note(r.PostForm)
+	s.recordRequest(r.PostForm)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.down {
@@ -121,8 +121,8 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.issue(w, t, grant != "client_credentials")
 }
 
-// note keeps what was asked.
-func (s *Server) note(form url.Values) {
+// recordRequest keeps what was asked.
+func (s *Server) recordRequest(form url.Values) {
 	asked := map[string]string{}
 	for _, name := range []string{"grant_type", "resource", "scope", "redirect_uri", "client_id"} {
 		if form.Has(name) {
@@ -171,14 +171,14 @@ func (s *Server) renew(id string, form url.Values) *token {
 	}
 	if t.used {
 		s.counts["replayed"]++
-		s.end(t.family)
+		s.endFamily(t.family)
 		return nil
 	}
 	t.used = true
 	return &token{client: id, scopes: t.scopes, family: t.family}
 }
 
-func (s *Server) end(family string) {
+func (s *Server) endFamily(family string) {
 	for _, tokens := range []map[string]*token{s.access, s.refresh} {
 		for text, t := range tokens {
 			if t.family == family {
@@ -216,7 +216,7 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, tokens := range []map[string]*token{s.access, s.refresh} {
 		if t := tokens[r.PostForm.Get("token")]; t != nil {
-			s.end(t.family)
+			s.endFamily(t.family)
 		}
 	}
 }

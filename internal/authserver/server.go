@@ -43,7 +43,7 @@ type Server struct {
 	codes   map[string]*code
 	access  map[string]*token
 	refresh map[string]*token
-	missing []string // scopes that the resource wants by now
+	required []string // scopes that the resource wants by now
 	down    bool
 	counts  map[string]int
 	asked   []map[string]string // parameters of requests to the token endpoint, without secrets
@@ -77,7 +77,7 @@ func New(resource http.Handler, o Options) *Server {
 		o.Now = time.Now
 	}
 	s := &Server{
-		options: o, resource: resource, missing: o.Scopes, counts: map[string]int{},
+		options: o, resource: resource, required: o.Scopes, counts: map[string]int{},
 		clients: map[string]*client{}, codes: map[string]*code{}, access: map[string]*token{}, refresh: map[string]*token{},
 	}
 	for id, secret := range o.Clients {
@@ -112,7 +112,7 @@ func (s *Server) Expire() {
 func (s *Server) Want(scopes ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.missing = append(slices.Clone(s.missing), scopes...)
+	s.required = append(slices.Clone(s.required), scopes...)
 }
 
 // Fail lets the token endpoint answer with status 503, or no more.
@@ -159,7 +159,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.URL.Path {
 	case "/mcp":
-		s.guard(w, r)
+		s.serveResource(w, r)
 	case "/.well-known/oauth-protected-resource/mcp":
 		if o.Silent {
 			http.NotFound(w, r)
@@ -226,12 +226,12 @@ func fail(w http.ResponseWriter, status int, code string) {
 	writeJSON(w, status, map[string]string{"error": code})
 }
 
-// guard lets requests with a good token pass to the resource.
-func (s *Server) guard(w http.ResponseWriter, r *http.Request) {
+// serveResource lets requests with a good token pass to the resource.
+func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
 	text, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	s.mu.Lock()
 	t := s.access[text]
-	wanted := s.missing
+	wanted := s.required
 	good := ok && t != nil && s.options.Now().Before(t.expires) && t.resource == s.base+"/mcp"
 	enough := good && !slices.ContainsFunc(wanted, func(scope string) bool { return !slices.Contains(t.scopes, scope) })
 	s.mu.Unlock()
