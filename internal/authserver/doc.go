@@ -1,9 +1,8 @@
-// Package authserver is a small OAuth 2.1 authorization server, and the guard
-// of a resource that trusts it, for the tests of the client.
+// Package authserver is a small OAuth 2.1 authorization server, with an MCP resource that trusts
+// it, for tests of the OAuth client.
 //
-// It knows authorization code with PKCE, refresh tokens that are good for one
-// time, client credentials, dynamic registration, client id metadata documents
-// and revocation, and says so in metadata. It consents to everything at once:
-// the person at the browser is not part of it. What it checks it checks
-// strictly, so that what it lets pass is right.
+// It supports the authorization code grant with PKCE, refresh tokens that can be used once, client
+// credentials, dynamic registration, client id metadata documents and revocation, and publishes the
+// corresponding metadata. It consents at once: the person at the browser is not part of it. Its
+// checks are strict, so that a request that it accepts is correct.
 package authserver

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// register makes a client known (RFC 7591).
+// register registers a client (RFC 7591).
 func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	var wanted struct {
 		Redirects []string `json:"redirect_uris"`
@@ -33,7 +33,7 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusCreated, answer)
 }
 
-// authorize consents, and sends the browser back with a code.
+// authorize consents and redirects the browser with a code.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	s.count("authorize")
 	q := r.URL.Query()
@@ -67,7 +67,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back.String(), http.StatusFound)
 }
 
-// allowsRedirect reports whether a client may have the browser sent to redirect.
+// allowsRedirect reports whether redirect is a registered redirect URI of a client.
 func (s *Server) allowsRedirect(id, redirect string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *Server) allowsRedirect(id, redirect string) bool {
 	return c.redirects == nil || slices.Contains(c.redirects, redirect)
 }
 
-// token is the token endpoint.
+// token serves the token endpoint.
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil || r.Method != http.MethodPost {
 		fail(w, http.StatusBadRequest, "invalid_request")
@@ -121,7 +121,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.issue(w, t, grant != "client_credentials")
 }
 
-// recordRequest keeps what was asked.
+// recordRequest records the parameters of a token request.
 func (s *Server) recordRequest(form url.Values) {
 	asked := map[string]string{}
 	for _, name := range []string{"grant_type", "resource", "scope", "redirect_uri", "client_id"} {
@@ -134,10 +134,10 @@ func (s *Server) recordRequest(form url.Values) {
 	s.asked = append(s.asked, asked)
 }
 
-// authenticated is the client that asks, if it has shown its secret.
+// authenticated returns the client of a request and reports whether it has authenticated.
 func (s *Server) authenticated(r *http.Request) (string, bool) {
 	id, shown, basic := r.BasicAuth()
-	if basic { // encoded before they are put together (RFC 6749, section 2.3.1)
+	if basic { // both are encoded before they are joined (RFC 6749, section 2.3.1)
 		id, _ = url.QueryUnescape(id)
 		shown, _ = url.QueryUnescape(shown)
 	} else {
@@ -150,7 +150,7 @@ func (s *Server) authenticated(r *http.Request) (string, bool) {
 	return id, c.secret == shown && (c.secret == "" || basic)
 }
 
-// redeem takes a code, once.
+// redeem exchanges a code, which can be used only once.
 func (s *Server) redeem(id string, form url.Values) *token {
 	c := s.codes[form.Get("code")]
 	delete(s.codes, form.Get("code"))
@@ -162,8 +162,8 @@ func (s *Server) redeem(id string, form url.Values) *token {
 	return &token{client: id, scopes: c.scopes, family: secret()}
 }
 
-// renew takes a refresh token, once: one that comes again was stolen, and ends
-// all that came of it.
+// renew exchanges a refresh token. A token that is used twice was stolen: it ends all tokens of the
+// same login.
 func (s *Server) renew(id string, form url.Values) *token {
 	t := s.refresh[form.Get("refresh_token")]
 	if t == nil || t.client != id {
@@ -204,9 +204,9 @@ func (s *Server) issue(w http.ResponseWriter, t *token, refreshable bool) {
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// revoke ends what a token is part of (RFC 7009).
+// revoke ends all tokens of the same login (RFC 7009).
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
-	_ = r.ParseForm() // of a bad one nothing is revoked
+	_ = r.ParseForm() // a malformed request revokes nothing
 	s.count("revoke")
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,25 +10,24 @@ import (
 	"time"
 )
 
-// Options say what a server is like. The zero value is one that registers
-// clients and gives tokens for an hour.
+// Options configures a Server. The zero value registers clients and issues tokens for an hour.
 type Options struct {
-	Lifetime  time.Duration     // of access tokens; 0: an hour
+	Lifetime  time.Duration     // lifetime of access tokens; 0: an hour
 	Now       func() time.Time  // nil: time.Now
-	Scopes    []string          // that the resource wants in the beginning
+	Scopes    []string          // scopes that the resource requires at first
 	Offers    []string          // scopes_supported of the authorization server
-	Clients   map[string]string // secrets of clients that are known from the start
-	Closed    bool              // it registers no clients
-	Documents bool              // it takes URLs as client ids
-	Secrets   bool              // those that it registers get a secret, for HTTP basic authentication
-	Issuer    string            // path of the issuer, such as /tenant; "": none
-	OpenID    bool              // metadata as OpenID Connect has them
-	NoHint    bool              // the 401 does not say where the metadata are
-	Silent    bool              // it has no protected resource metadata at all
-	Iss       bool              // answers say who they are from, as metadata then promise
+	Clients   map[string]string // secrets of clients that are registered from the start
+	Closed    bool              // clients cannot be registered
+	Documents bool              // URLs are accepted as client ids
+	Secrets   bool              // registered clients get a secret, for HTTP basic authentication
+	Issuer    string            // path of the issuer, such as /tenant; "": no path
+	OpenID    bool              // publish the metadata as OpenID Connect Discovery
+	NoHint    bool              // the 401 response does not name the metadata
+	Silent    bool              // no protected resource metadata at all
+	Iss       bool              // authorization responses name the issuer, and the metadata announce it
 
-	// Change lets a test put lies into what is answered: metadata of the
-	// "resource" and the "server", and the "redirect" with its query.
+	// Change lets a test falsify responses: the metadata of the "resource" and the "server", and
+	// the query of the "redirect".
 	Change func(what string, answer map[string]any)
 }
 
@@ -37,16 +36,16 @@ type Server struct {
 	options  Options
 	resource http.Handler
 
-	mu      sync.Mutex
-	base    string
-	clients map[string]*client
-	codes   map[string]*code
-	access  map[string]*token
-	refresh map[string]*token
-	required []string // scopes that the resource wants by now
-	down    bool
-	counts  map[string]int
-	asked   []map[string]string // parameters of requests to the token endpoint, without secrets
+	mu       sync.Mutex
+	base     string
+	clients  map[string]*client
+	codes    map[string]*code
+	access   map[string]*token
+	refresh  map[string]*token
+	required []string // scopes that the resource requires now
+	down     bool
+	counts   map[string]int
+	asked    []map[string]string // parameters of token requests, without secrets
 }
 
 type client struct {
@@ -59,7 +58,7 @@ type code struct {
 	scopes                                []string
 }
 
-// A token is what an access or a refresh token stands for.
+// A token is the data of an access or refresh token.
 type token struct {
 	client, resource, family string
 	scopes                   []string
@@ -67,8 +66,7 @@ type token struct {
 	used                     bool
 }
 
-// New makes a server in front of resource. It has to be told where it is, with
-// At, before it is asked anything.
+// New returns a server in front of resource. The caller must call At before the first request.
 func New(resource http.Handler, o Options) *Server {
 	if o.Lifetime == 0 {
 		o.Lifetime = time.Hour
@@ -86,7 +84,7 @@ func New(resource http.Handler, o Options) *Server {
 	return s
 }
 
-// At says at which origin the server is.
+// At sets the origin of the server's URLs.
 func (s *Server) At(origin string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,43 +99,43 @@ func (s *Server) Revoke() {
 	clear(s.refresh)
 }
 
-// Expire ends the access tokens: those for refreshing stay.
+// Expire ends the access tokens. Refresh tokens stay valid.
 func (s *Server) Expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.access)
 }
 
-// Want makes the resource want more scopes.
+// Want makes the resource require more scopes.
 func (s *Server) Want(scopes ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.required = append(slices.Clone(s.required), scopes...)
 }
 
-// Fail lets the token endpoint answer with status 503, or no more.
+// Fail makes the token endpoint answer with status 503, or stops that.
 func (s *Server) Fail(down bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.down = down
 }
 
-// Count is how often something was asked for: authorize, a grant type,
-// register, revoke, or unauthorized and forbidden requests to the resource.
+// Count returns how often something was requested: authorize, a grant type, register, revoke, or
+// unauthorized and forbidden requests to the resource.
 func (s *Server) Count(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.counts[what]
 }
 
-// Asked are the parameters that the token endpoint got, without secrets.
+// Asked returns the parameters of all token requests, without secrets.
 func (s *Server) Asked() []map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.asked)
 }
 
-// Live are the tokens that are good now: what must show up nowhere.
+// Live returns the valid tokens, which must not appear in any output.
 func (s *Server) Live() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +148,7 @@ func (s *Server) Live() []string {
 	return all
 }
 
-// ServeHTTP serves everything.
+// ServeHTTP serves all endpoints.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o := s.options
 	server := "/.well-known/oauth-authorization-server" + o.Issuer
@@ -201,7 +199,7 @@ func (s *Server) metadata() map[string]any {
 	return m
 }
 
-// answer writes metadata, or what a test makes of them.
+// answer writes metadata after Change has altered them.
 func (s *Server) answer(w http.ResponseWriter, what string, m map[string]any) {
 	if s.options.Change != nil {
 		s.options.Change(what, m)
@@ -226,7 +224,7 @@ func fail(w http.ResponseWriter, status int, code string) {
 	writeJSON(w, status, map[string]string{"error": code})
 }
 
-// serveResource lets requests with a good token pass to the resource.
+// serveResource passes requests with a valid token and sufficient scopes to the resource.
 func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
 	text, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	s.mu.Lock()

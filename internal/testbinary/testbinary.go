@@ -1,4 +1,4 @@
-// Package testbinary gives tests the petrigate binary.
+// Package testbinary provides the petrigate binary for tests.
 package testbinary
 
 import (
@@ -9,11 +9,12 @@ import (
 	"testing"
 )
 
-// Variable names a binary that was built before, for all packages of tests.
+// Variable is the environment variable with the path of a binary that was built in advance for all
+// test packages.
 const Variable = "PETRIGATE_BIN"
 
-// Path is the binary that [Variable] names, as an absolute path, or one that is
-// built for this test.
+// Path returns the absolute path in [Variable], or the path of a binary that it builds for this
+// test.
 func Path(t testing.TB) string {
 	t.Helper()
 	if path := os.Getenv(Variable); path != "" {
@@ -30,9 +31,9 @@ func Path(t testing.TB) string {
 	return path
 }
 
-// Build builds the binary as these tests are built: with the race detector, if
-// they have it. Go keeps what it links to run, unlike what it links to build, and most
-// of the time goes into linking: so this runs a program that copies the binary.
+// Build builds the binary with the race detector if the test has it. It runs the program through cp
+// instead of building it: the go command caches binaries that it links for "go run" but not those
+// of "go build", and linking takes most of the time.
 func Build(t testing.TB, path string) {
 	t.Helper()
 	args := []string{"run", "-exec", "cp"}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPath: the binary runs, whether it was built before or is built here.
+// TestPath checks that the binary runs, whether it was built before or by this test.
 func TestPath(t *testing.T) {
 	built := Path(t)
 	t.Setenv(Variable, built)
