@@ -1,0 +1,54 @@
+package testserver
+
+import "strings"
+
+// Eras selects the revisions of the protocol that a server speaks.
+type Eras uint8
+
+// The values of Eras. A server of Both decides for each request.
+const (
+	Both   Eras = iota
+	Legacy      // 2024-11-05 to 2025-11-25: initialize, sessions
+	Modern      // 2026-07-28: server/discover, no sessions
+)
+
+const (
+	modernVersion = "2026-07-28"
+	latestLegacy  = "2025-11-25"
+
+	metaVersion      = "io.modelcontextprotocol/protocolVersion"
+	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	metaServerInfo   = "io.modelcontextprotocol/serverInfo"
+	metaSubscription = "io.modelcontextprotocol/subscriptionId"
+
+	capabilities = `{"logging":{},"tools":{"listChanged":true}}`
+)
+
+func legacyVersions() []string {
+	return []string{latestLegacy, "2025-06-18", "2025-03-26", "2024-11-05"}
+}
+
+func (e Eras) versions() []string {
+	switch e {
+	case Legacy:
+		return legacyVersions()
+	case Modern:
+		return []string{modernVersion}
+	}
+	return append([]string{modernVersion}, legacyVersions()...)
+}
+
+const (
+	tasksExtension = "io.modelcontextprotocol/tasks"
+	metaRelated    = "io.modelcontextprotocol/related-task"
+
+	codeMissing = -32021
+)
+
+func stringList(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = quote(s)
+	}
+	return "[" + strings.Join(quoted, ",") + "]"
+}

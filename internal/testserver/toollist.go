@@ -1,0 +1,46 @@
+package testserver
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// AddTool adds a tool or replaces the one of the same name, and notifies the clients that the list
+// has changed.
+func (s *Server) AddTool(t Tool) {
+	s.mu.Lock()
+	if i := slices.IndexFunc(s.tools, func(old Tool) bool { return old.Name == t.Name }); i >= 0 {
+		s.tools[i] = t
+	} else {
+		s.tools = append(s.tools, t)
+	}
+	s.mu.Unlock()
+	s.listChanged()
+}
+
+// RemoveTool removes a tool and notifies the clients that the list has changed.
+func (s *Server) RemoveTool(name string) {
+	s.mu.Lock()
+	s.tools = slices.DeleteFunc(s.tools, func(t Tool) bool { return t.Name == name })
+	s.mu.Unlock()
+	s.listChanged()
+}
+
+// visibleTools returns the tools for a client with these capabilities.
+func (s *Server) visibleTools(can map[string]json.RawMessage) []Tool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(s.tools), func(t Tool) bool { return t.Needs != "" && can[t.Needs] == nil })
+}
+
+func (s *Server) find(name string) (Tool, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.tools {
+		if t.Name == name || s.opts.FoldNames && strings.EqualFold(t.Name, name) {
+			return t, true
+		}
+	}
+	return Tool{}, false
+}
