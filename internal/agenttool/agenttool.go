@@ -7,85 +7,21 @@ import (
 	"strings"
 )
 
-// tools are the known built-in tools of each agent.
-var tools = map[string][]string{
-	"claude-code": {
-		"Agent", "AskUserQuestion", "Bash", "BashOutput", "CronCreate", "CronDelete", "Edit", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "KillShell",
-		"LS", "ListAgents", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "PushNotification", "Read", "RemoteTrigger", "ReportFindings", "ScheduleWakeup", "Skill",
-		"SlashCommand", "Task", "TaskCreate", "TaskStop", "TaskUpdate", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write",
-	},
-	"codex": {
-		"Bash", "apply_patch", "create_goal", "exec_command", "get_goal", "request_user_input", "shell", "update_goal", "update_plan", "view_image", "web_search",
-		"write_stdin",
-	},
-	"gemini-cli": {
-		"activate_skill", "enter_plan_mode", "exit_plan_mode", "glob", "google_web_search", "grep_search", "invoke_agent", "list_background_processes", "list_directory",
-		"read_background_output", "read_file", "read_many_files", "replace", "run_shell_command", "save_memory", "search_file_content", "update_topic", "web_fetch",
-		"write_file", "write_todos",
-	},
-	"cursor": {
-		"ApplyPatch", "Delete", "Edit", "EditNotebook", "Glob", "Grep", "LS", "Read", "Shell", "StrReplace", "TabWrite", "Task", "WebFetch", "WebSearch", "Write",
-	},
-	"vscode": {
-		"Agent", "Bash", "Edit", "Glob", "Grep", "Read", "WebFetch", "WebSearch", "Write", "createFile", "editFiles", "fetch", "readFile", "runInTerminal", "runTerminalCommand", "run_in_terminal", "create_file", "replace_string_in_file",
-		"insert_edit_into_file", "multi_replace_string_in_file", "apply_patch", "edit_notebook_file", "read_file", "fetch_webpage", "send_to_terminal",
-	},
-}
-
-// shells are the tools that run scripts; rules can also name them bash.
-var shells = map[string][]string{
-	"claude-code": {"Bash"},
-	"codex":       {"Bash", "shell", "exec_command"},
-	"gemini-cli":  {"run_shell_command"},
-	"cursor":      {"Shell"},
-	"vscode":      {"Bash", "runTerminalCommand", "run_in_terminal", "runInTerminal"},
-}
-
-// asides are arguments of built-in tools that describe or time a call without changing its effect.
-// Models write them anew for each call. Arguments that move a call to the background or out of its
-// sandbox do change the effect and are not listed.
-var asides = map[string]map[string][]string{
-	"claude-code": {
-		"Bash": {"description", "timeout"}, "PowerShell": {"description", "timeout"}, "Monitor": {"description", "timeout_ms"},
-		"Agent": {"description"}, "Task": {"description"},
-	},
-	"codex": {
-		"Bash": {"justification", "timeout_ms", "yield_time_ms", "max_output_tokens"}, "shell": {"justification", "timeout_ms"},
-		"exec_command": {"justification", "yield_time_ms", "max_output_tokens"}, "write_stdin": {"yield_time_ms", "max_output_tokens"},
-	},
-	"gemini-cli": {"run_shell_command": {"description", "delay_ms"}},
-	"cursor":     {"Shell": {"description", "timeout", "block_until_ms"}, "Task": {"description"}},
-	"vscode": {
-		"Bash": {"description", "timeout", "initial_wait"}, "Agent": {"description"}, "run_in_terminal": {"explanation", "goal", "timeout"},
-		"runInTerminal": {"explanation", "goal", "timeout"}, "runTerminalCommand": {"explanation", "goal", "timeout"},
-		"insert_edit_into_file": {"explanation"}, "replace_string_in_file": {"explanation"}, "multi_replace_string_in_file": {"explanation"},
-		"apply_patch": {"explanation"},
-	},
-}
-
-// anyTool are asides of all tools of an agent: Gemini CLI adds the order of calls to each.
-var anyTool = map[string][]string{"gemini-cli": {"wait_for_previous"}}
-
 // Asides returns the arguments of an agent's built-in tool that do not change its effect.
-func Asides(agent, tool string) []string { return slices.Concat(asides[agent][tool], anyTool[agent]) }
-
-// silent are the agents whose hooks do not report the end of a script.
-var silent = []string{"codex", "vscode"}
+func Asides(agent, tool string) []string {
+	a := named(agent)
+	return slices.Concat(a.Asides[tool], a.Asides["*"])
+}
 
 // TellsEnds reports whether the hooks of an agent report the end of a script.
-func TellsEnds(agent string) bool { return !slices.Contains(silent, agent) }
-
-// changing are the agents whose hooks can change the script of a call. Other agents ignore such a
-// change or treat it as permission: Codex accepts a change only together with "allow"; VS Code and
-// Cursor were not tested.
-var changing = []string{"claude-code", "gemini-cli"}
+func TellsEnds(agent string) bool { return !named(agent).Silent }
 
 // TakesScript reports whether the agent runs the script in the answer of its hook instead of the
 // original one.
-func TakesScript(agent string) bool { return slices.Contains(changing, agent) }
+func TakesScript(agent string) bool { return named(agent).TakesScript }
 
 // Shells returns the tools of an agent that run scripts.
-func Shells(agent string) []string { return slices.Clone(shells[agent]) }
+func Shells(agent string) []string { return slices.Clone(named(agent).Shells) }
 
 // beside are further tools that run scripts, but whose end is not reported or whose scripts are for
 // another shell.
@@ -97,20 +33,20 @@ func MayRun(tool string) bool { return slices.Contains(beside, tool) }
 
 // Agents returns the names of the known agents, sorted.
 func Agents() (names []string) {
-	for agent := range tools {
-		names = append(names, agent)
+	for _, a := range agents {
+		names = append(names, a.Name)
 	}
 	slices.Sort(names)
 	return names
 }
 
 // Of returns the built-in tools of an agent, under the agent's own names.
-func Of(agent string) []string { return slices.Clone(tools[agent]) }
+func Of(agent string) []string { return slices.Clone(named(agent).Tools) }
 
 // Spelt returns the agent's own spelling of a built-in tool name, or "" if the agent has no such
 // tool. Only bash is matched without regard to case.
 func Spelt(agent, name string) string {
-	for _, tool := range tools[agent] {
+	for _, tool := range named(agent).Tools {
 		if name == tool || tool == "Bash" && strings.EqualFold(name, tool) {
 			return tool
 		}
@@ -134,7 +70,7 @@ func Qualified(name string) string {
 func Names() []string {
 	all := []string{"bash"}
 	for _, agent := range Agents() {
-		for _, tool := range tools[agent] {
+		for _, tool := range named(agent).Tools {
 			all = append(all, tool, agent+"."+tool, strings.ToLower(tool))
 		}
 	}
@@ -159,8 +95,8 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 	}
 	add(agent+"."+tool, true)
 	add(strings.ToLower(tool), true)
-	known := slices.Contains(tools[agent], tool) || len(members) > 0
-	if slices.Contains(shells[agent], tool) {
+	known := slices.Contains(named(agent).Tools, tool) || len(members) > 0
+	if slices.Contains(named(agent).Shells, tool) {
 		add("bash", true)
 	} else if MayRun(tool) || !known && command {
 		add("bash", false)
@@ -180,7 +116,7 @@ func Members(agent, tool string) [][2]string {
 	all := Parts(tool)
 	rest, ok := strings.CutPrefix(tool, "mcp_")
 	switch {
-	case ok && (agent == "vscode" || agent == "gemini-cli"):
+	case ok && named(agent).ShortPrefix:
 		all = append(all, cuts(rest, "_")...)
 	case agent == "vscode":
 		all = append(all, cuts(tool, "-")...) // the format of Copilot CLI
@@ -211,4 +147,12 @@ func cuts(name, sign string) (all [][2]string) {
 		}
 	}
 	return all
+}
+
+// Member returns the name that an agent gives to a tool of an MCP server.
+func Member(agent, server, tool string) string {
+	if named(agent).ShortPrefix {
+		return "mcp_" + server + "_" + tool
+	}
+	return "mcp__" + server + "__" + tool
 }

@@ -62,10 +62,10 @@ func (a *alphabet) toolsOf(agent string) []string {
 		bare := strings.TrimPrefix(name, agent+".")
 		all = append(all, name, bare, capital(bare))
 		for _, server := range servers {
-			all = append(all, memberOf(agent, server, bare))
+			all = append(all, agenttool.Member(agent, server, bare))
 		}
 		if server, tool, ok := strings.Cut(name, "."); ok && tool != "" {
-			all = append(all, memberOf(agent, server, tool))
+			all = append(all, agenttool.Member(agent, server, tool))
 		}
 	}
 	all = append(all, "Unknown") // an unknown tool with a field "command" may run a script
@@ -73,8 +73,8 @@ func (a *alphabet) toolsOf(agent string) []string {
 		all = append(all, a.synthesize("", agent+".")...)
 		all = append(all, a.spelled()...)
 		for _, server := range servers {
-			for _, bare := range a.synthesize("", memberOf(agent, server, ""), server+".") {
-				all = append(all, memberOf(agent, server, bare))
+			for _, bare := range a.synthesize("", agenttool.Member(agent, server, ""), server+".") {
+				all = append(all, agenttool.Member(agent, server, bare))
 			}
 		}
 	}
@@ -82,14 +82,6 @@ func (a *alphabet) toolsOf(agent string) []string {
 	all = slices.DeleteFunc(all, func(tool string) bool { return !valid(tool) })
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-// memberOf returns the name that an agent gives to a tool of an MCP server.
-func memberOf(agent, server, tool string) string {
-	if agent == "vscode" || agent == "gemini-cli" {
-		return "mcp_" + server + "_" + tool
-	}
-	return "mcp__" + server + "__" + tool
 }
 
 func capital(name string) string {

@@ -2,67 +2,27 @@ package starter
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/agenttool"
 )
 
-// An Agent is one whose own tools a policy is proposed for.
-type Agent struct {
-	Name   string // as its hooks are called
-	Client string // as connect calls it
-	Title  string
-	edits  []string    // tools that change files
-	reads  []string    // tools that only look, which an agent that is stuck calls again and again
-	fields []string    // arguments that name a file, of any tool
-	lists  [][2]string // tools that take several files, each with the argument that names them
-	patch  [2]string   // a tool that takes a patch, with the argument that is the patch
-}
+// An Agent is an agent that a policy for its built-in tools can be proposed for.
+type Agent struct{ agenttool.Agent }
 
 // Agents returns the agents that a policy can be proposed for.
-func Agents() []Agent {
-	return []Agent{
-		{
-			Name: "claude-code", Client: "claude-code", Title: "Claude Code",
-			edits: []string{"Edit", "MultiEdit", "NotebookEdit", "Write"}, reads: []string{"Read", "WebFetch"},
-			fields: []string{"file_path", "path"},
-		},
-		{
-			Name: "codex", Client: "codex", Title: "Codex",
-			edits: []string{"apply_patch"}, patch: [2]string{"apply_patch", "command"},
-		},
-		{
-			Name: "gemini-cli", Client: "gemini", Title: "Gemini CLI",
-			edits: []string{"replace", "write_file"}, reads: []string{"read_file", "web_fetch"},
-			fields: []string{"absolute_path", "file_path", "path"},
-		},
-		{
-			Name: "cursor", Client: "cursor", Title: "Cursor",
-			edits:  []string{"ApplyPatch", "Delete", "Edit", "EditNotebook", "StrReplace", "TabWrite", "Write"},
-			reads:  []string{"Read", "WebFetch"},
-			fields: []string{"file_path", "path", "target_file"},
-		},
-		{
-			Name: "vscode", Client: "vscode", Title: "VS Code",
-			edits: []string{
-				"apply_patch", "create_file", "editFiles", "edit_notebook_file", "insert_edit_into_file", "multi_replace_string_in_file", "replace_string_in_file",
-			},
-			reads:  []string{"fetch_webpage", "read_file"},
-			fields: []string{"filePath", "file_path", "path"},
-			lists:  [][2]string{{"editFiles", "$.files[*]"}, {"multi_replace_string_in_file", "$.replacements[*].filePath"}},
-			patch:  [2]string{"apply_patch", "input"},
-		},
+func Agents() (all []Agent) {
+	for _, a := range agenttool.All() {
+		all = append(all, Agent{a})
 	}
+	return all
 }
 
 // AgentOf returns an agent by its name, or by that of its client.
 func AgentOf(name string) (Agent, bool) {
-	for _, a := range Agents() {
-		if name == a.Name || name == a.Client {
-			return a, true
-		}
-	}
-	return Agent{}, false
+	a, ok := agenttool.Find(name)
+	return Agent{a}, ok
 }
 
 // FileName is the file that the rules for the agent are written to, beside the configuration.
@@ -131,7 +91,7 @@ func (a Agent) rules(tests []string, deny bool) string {
 	}
 	a.secrets(say)
 	say("\n# The same call %d times in a row means that the agent is stuck.", inARow+1)
-	say("limit %s to %d in a row", a.names(append(append(agenttool.Shells(a.Name), a.edits...), a.reads...)...), inARow)
+	say("limit %s to %d in a row", a.names(slices.Concat(a.Shells, a.Edits, a.Reads)...), inARow)
 	say("\n# What must hold of all of it, whatever the agent does: petrigate check proves it.")
 	for _, c := range claims {
 		say("%s", c)
@@ -139,7 +99,7 @@ func (a Agent) rules(tests []string, deny bool) string {
 	say("prove never %s, secret-file without human-approval", strings.Join(labels, ", "))
 	say("\n# What the maps must make of a script, checked when the file is loaded.")
 	for _, t := range tests {
-		if agenttool.TellsEnds(a.Name) {
+		if !a.Silent {
 			say("example %s %q as tests", a.evidence(), t)
 		}
 	}
@@ -153,15 +113,15 @@ func (a Agent) rules(tests []string, deny bool) string {
 
 // evidence is the script field of the agent's own shell: a server's tool called bash earns nothing.
 func (a Agent) evidence() string {
-	return fmt.Sprintf("%q.command", a.names(agenttool.Shells(a.Name)[0]))
+	return fmt.Sprintf("%q.command", a.names(a.Shells[0]))
 }
 
 // asksPush reports whether a person is asked before each push, as no tests can come before it.
-func (a Agent) asksPush(tests []string) bool { return !agenttool.TellsEnds(a.Name) || len(tests) == 0 }
+func (a Agent) asksPush(tests []string) bool { return a.Silent || len(tests) == 0 }
 
 // push has tests come before a push, or a person, where no tests are known or no hook tells whether they passed.
 func (a Agent) push(say func(string, ...any), tests []string) (claims []string) {
-	told := agenttool.TellsEnds(a.Name)
+	told := !a.Silent
 	switch {
 	case !told:
 		say("\n# A person is asked before a push: the hooks of %s do not tell whether tests passed.", a.Title)
@@ -178,7 +138,7 @@ func (a Agent) push(say func(string, ...any), tests []string) (claims []string) 
 		say("require human-approval before push")
 		return []string{"prove never push without human-approval"}
 	}
-	say("map %s when \"true\" as change", a.quoted(a.edits...))
+	say("map %s when \"true\" as change", a.quoted(a.Edits...))
 	say("map bash.command writes * as change")
 	say("require tests before push once since change")
 	return []string{"prove never push before tests once", "prove never push after change until tests", "prove always-possible push"}
@@ -187,14 +147,14 @@ func (a Agent) push(say func(string, ...any), tests []string) (claims []string) 
 // secrets has a person asked about files with keys and passwords.
 func (a Agent) secrets(say func(string, ...any)) {
 	say("\n# Files that hold keys and passwords: a person is asked.")
-	for _, f := range a.fields {
+	for _, f := range a.Fields {
 		say("map *.%s /%s/i as secret-file", f, secretFile)
 	}
-	for _, l := range a.lists {
+	for _, l := range a.Lists {
 		say("map %s.%s /%s/i as secret-file", a.quoted(l[0]), l[1], secretFile)
 	}
-	if a.patch[0] != "" {
-		say(`map %s.%s /\*\*\* (Add|Update|Delete) File: ([^\n]*[\/\\])?(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))(\n|$)/i as secret-file`, a.quoted(a.patch[0]), a.patch[1])
+	if a.Patch[0] != "" {
+		say(`map %s.%s /\*\*\* (Add|Update|Delete) File: ([^\n]*[\/\\])?(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))(\n|$)/i as secret-file`, a.quoted(a.Patch[0]), a.Patch[1])
 	}
 	say("map bash.command reads .env .env.local .env.dev* .env.prod* .env.staging .netrc id_rsa id_ecdsa id_ed25519 **/.ssh/* **/.aws/* **/.gnupg/* **/.kube/* as secret-file")
 	say("require human-approval before secret-file")

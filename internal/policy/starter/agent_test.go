@@ -77,7 +77,7 @@ func TestAgents(t *testing.T) {
 	var names []string
 	for _, a := range Agents() {
 		names = append(names, a.Name)
-		for _, tool := range slices.Concat(a.edits, a.reads) {
+		for _, tool := range slices.Concat(a.Edits, a.Reads) {
 			if !slices.Contains(agenttool.Of(a.Name), tool) {
 				t.Errorf("%s has no tool %s", a.Name, tool)
 			}

@@ -20,8 +20,8 @@ type Agent struct {
 	DenyExit int
 
 	hold   time.Duration // how long its hooks can wait for a person, with the time-out that docs/hooks.md has
-	shells []string      // what its tool that runs a script is called; rules may name it bash as well
 	marks  bool          // it gives each call an id
+	ends   telling       // how its events tell the end of a script
 	events map[string]kind
 	deny   func(event, reason string) []byte
 	change func(e *Event, args []byte) []byte // the answer that leaves a call with other arguments to the agent's own permissions; nil: the agent takes none. nil from it: not in this call
@@ -43,34 +43,34 @@ const (
 // agents are those whose hooks are understood.
 var agents = []*Agent{
 	{
-		Name: "claude-code", DenyExit: 2, hold: 45 * time.Second, shells: agenttool.Shells("claude-code"), marks: true, deny: denyClaude, change: changeClaude, read: readClaude,
+		Name: "claude-code", ends: byEvent, DenyExit: 2, hold: 45 * time.Second, marks: true, deny: denyClaude, change: changeClaude, read: readClaude,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
-		Name: "codex", DenyExit: 2, hold: 45 * time.Second, shells: agenttool.Shells("codex"), marks: true, deny: denyClaude,
+		Name: "codex", ends: byCode, DenyExit: 2, hold: 45 * time.Second, marks: true, deny: denyClaude,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
-		Name: "gemini-cli", DenyExit: 2, hold: 45 * time.Second, shells: agenttool.Shells("gemini-cli"), deny: denyGemini, change: changeGemini, read: readGemini,
+		Name: "gemini-cli", ends: byReport, DenyExit: 2, hold: 45 * time.Second, deny: denyGemini, change: changeGemini, read: readGemini,
 		events: map[string]kind{"BeforeTool": before, "AfterTool": after, "AfterAgent": turnEnds, "SessionEnd": ends},
 	},
 	{
-		Name: "cursor", hold: 45 * time.Second, shells: agenttool.Shells("cursor"), deny: denyCursor, read: readCursor,
+		Name: "cursor", ends: byCode, hold: 45 * time.Second, deny: denyCursor, read: readCursor,
 		events: map[string]kind{
 			"preToolUse": before, "postToolUse": after, "postToolUseFailure": failed, "beforeShellExecution": before, "afterShellExecution": after,
 			"beforeMCPExecution": before, "afterMCPExecution": after, "beforeReadFile": before, "stop": turnEnds, "sessionEnd": ends,
 		},
 	},
 	{
-		Name: "vscode", DenyExit: 2, hold: 20 * time.Second, shells: agenttool.Shells("vscode"), deny: denyCopilot, read: readCopilot,
+		Name: "vscode", ends: never, DenyExit: 2, hold: 20 * time.Second, deny: denyCopilot, read: readCopilot,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
 	},
 }
 
 // Find returns the agent of a name, or of the name that connect has for it; nil: no agent has it.
 func Find(name string) *Agent {
-	if name == "gemini" {
-		name = "gemini-cli"
+	if a, ok := agenttool.Find(name); ok {
+		name = a.Name
 	}
 	i := slices.IndexFunc(agents, func(a *Agent) bool { return a.Name == name })
 	if i < 0 {

@@ -17,22 +17,12 @@ const (
 	never                   // not at all: the end of each script is unknown, and earns nothing
 )
 
-// tellings has every agent. See agenttool.TellsEnds, by which rules are warned of (W116):
-// Codex has the exit code of byCode in no version so far.
-var tellings = map[string]telling{
-	"claude-code": byEvent,
-	"codex":       byCode,
-	"gemini-cli":  byReport,
-	"cursor":      byCode,
-	"vscode":      never,
-}
-
 // readEnd reads how a script ended from the event after it.
 func (e *Event) readEnd() {
 	if e.kind != after || !e.isShell() {
 		return
 	}
-	switch tellings[e.agent.Name] {
+	switch e.agent.ends {
 	case byEvent:
 	case byCode:
 		code, told := exitCode(e.result)

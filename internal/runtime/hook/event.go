@@ -216,7 +216,7 @@ func validTool(name string) bool {
 }
 
 // isShell reports whether the tool runs a script.
-func (e *Event) isShell() bool { return slices.Contains(e.agent.shells, e.Tool) }
+func (e *Event) isShell() bool { return slices.Contains(agenttool.Shells(e.agent.Name), e.Tool) }
 
 // parts are the ways to take the name of an MCP tool apart, as agents make it, into that of its server and that
 // of the tool in it. There are several where one of them has the sign that the agent puts between them.

@@ -115,25 +115,20 @@ func geminiShell(report string) string {
 		`"tool_response":{"llmContent":"<untrusted_context>\n` + report + `\n</untrusted_context>","returnDisplay":"x"}}`
 }
 
-// TestTellings: each agent stands in the table, and agrees with the warning of scripts whose
-// end is not told (W116).
-func TestTellings(t *testing.T) {
+// TestAgentsAgree compares the protocol of each agent with its facts: whether it takes a changed
+// script, and whether its events report the end of a script (W116 warns if they do not).
+func TestAgentsAgree(t *testing.T) {
+	if !slices.Equal(slices.Sorted(slices.Values(Names())), agenttool.Agents()) {
+		t.Errorf("the protocols of %v are known, and the facts of %v", Names(), agenttool.Agents())
+	}
 	for _, a := range agents {
-		if agenttool.TakesScript(a.Name) != (a.change != nil) || a.change != nil && !agenttool.TellsEnds(a.Name) {
+		tells := agenttool.TellsEnds(a.Name)
+		if agenttool.TakesScript(a.Name) != (a.change != nil) || a.change != nil && !tells {
 			t.Errorf("%s takes another script: %t", a.Name, agenttool.TakesScript(a.Name))
 		}
-	}
-	for _, name := range Names() {
-		how, ok := tellings[name]
-		switch tells := agenttool.TellsEnds(name); {
-		case !ok:
-			t.Errorf("%s is not in the table", name)
-		case how == never && tells, (how == byEvent || how == byReport) && !tells:
-			t.Errorf("%s: %d in the table, but TellsEnds is %v", name, how, tells)
+		if a.ends == never && tells || (a.ends == byEvent || a.ends == byReport) && !tells {
+			t.Errorf("%s: its events report the end of a script by %d, but TellsEnds is %v", a.Name, a.ends, tells)
 		}
-	}
-	if len(tellings) != len(Names()) {
-		t.Errorf("the table has %d agents, and there are %d", len(tellings), len(Names()))
 	}
 }
 

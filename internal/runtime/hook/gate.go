@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
@@ -129,7 +130,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	}
 	met := g.met[a.Name]
 	met.told.Store(true)
-	met.Do(func() { g.Met(a.Name, append(slices.Clone(a.shells), "bash")) }) // before what passes now is called
+	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // before what passes now is called
 	e, wrong := a.Read(r.Event)
 	if r.Session != "" {
 		e.Session = r.Session

@@ -15,8 +15,8 @@ func TestKnownNames(t *testing.T) {
 	}
 	for _, a := range agents {
 		listed := agenttool.Of(a.Name)
-		if !slices.ContainsFunc(a.shells, func(s string) bool { return slices.Contains(listed, s) }) {
-			t.Errorf("%s has none of its tools that run scripts: %q", a.Name, a.shells)
+		if !slices.ContainsFunc(agenttool.Shells(a.Name), func(s string) bool { return slices.Contains(listed, s) }) {
+			t.Errorf("%s has none of its tools that run scripts: %q", a.Name, agenttool.Shells(a.Name))
 		}
 		for _, tool := range listed {
 			for _, field := range agenttool.Asides(a.Name, tool) {

@@ -1,0 +1,130 @@
+package agenttool
+
+import "slices"
+
+// An Agent holds the facts about an AI agent whose hooks petrigate understands. Its protocol, that
+// is how its events are read and answered, is in internal/runtime/hook; the place of its settings
+// is in internal/clientcfg.
+type Agent struct {
+	Name   string // name in rules and of its hooks
+	Client string // name for connect
+	Title  string // name for people
+
+	Tools  []string // known built-in tools
+	Shells []string // those that run scripts; rules can also name them bash
+	Edits  []string // those that change files
+	Reads  []string // those that only look, which an agent that is stuck repeats
+
+	Fields []string    // arguments that name a file, of any tool
+	Lists  [][2]string // tools that take several files, each with the argument that names them
+	Patch  [2]string   // a tool that takes a patch, with the argument that is the patch
+
+	// Asides are the arguments of a tool that describe or time a call without changing its effect,
+	// by tool; those of "*" belong to every tool. Models write them anew for each call. Arguments
+	// that move a call to the background or out of its sandbox do change the effect and are not
+	// listed.
+	Asides map[string][]string
+
+	Silent      bool // its hooks do not report the end of a script
+	TakesScript bool // it runs the script in the answer of its hook instead of the original one
+	ShortPrefix bool // its MCP tools are called mcp_SERVER_TOOL, not mcp__SERVER__TOOL
+}
+
+// agents are the known agents, in the order of messages. Other agents than those with TakesScript
+// ignore a changed script or treat it as permission: Codex accepts a change only together with
+// "allow"; VS Code and Cursor were not tested.
+var agents = []Agent{
+	{
+		Name: "claude-code", Client: "claude-code", Title: "Claude Code", TakesScript: true,
+		Tools: []string{
+			"Agent", "AskUserQuestion", "Bash", "BashOutput", "CronCreate", "CronDelete", "Edit", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "KillShell",
+			"LS", "ListAgents", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "PushNotification", "Read", "RemoteTrigger", "ReportFindings", "ScheduleWakeup", "Skill",
+			"SlashCommand", "Task", "TaskCreate", "TaskStop", "TaskUpdate", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Workflow", "Write",
+		},
+		Shells: []string{"Bash"},
+		Edits:  []string{"Edit", "MultiEdit", "NotebookEdit", "Write"}, Reads: []string{"Read", "WebFetch"},
+		Fields: []string{"file_path", "path"},
+		Asides: map[string][]string{
+			"Bash": {"description", "timeout"}, "PowerShell": {"description", "timeout"}, "Monitor": {"description", "timeout_ms"},
+			"Agent": {"description"}, "Task": {"description"},
+		},
+	},
+	{
+		Name: "codex", Client: "codex", Title: "Codex", Silent: true,
+		Tools: []string{
+			"Bash", "apply_patch", "create_goal", "exec_command", "get_goal", "request_user_input", "shell", "update_goal", "update_plan", "view_image", "web_search",
+			"write_stdin",
+		},
+		Shells: []string{"Bash", "shell", "exec_command"},
+		Edits:  []string{"apply_patch"}, Patch: [2]string{"apply_patch", "command"},
+		Asides: map[string][]string{
+			"Bash": {"justification", "timeout_ms", "yield_time_ms", "max_output_tokens"}, "shell": {"justification", "timeout_ms"},
+			"exec_command": {"justification", "yield_time_ms", "max_output_tokens"}, "write_stdin": {"yield_time_ms", "max_output_tokens"},
+		},
+	},
+	{
+		Name: "gemini-cli", Client: "gemini", Title: "Gemini CLI", TakesScript: true, ShortPrefix: true,
+		Tools: []string{
+			"activate_skill", "enter_plan_mode", "exit_plan_mode", "glob", "google_web_search", "grep_search", "invoke_agent", "list_background_processes", "list_directory",
+			"read_background_output", "read_file", "read_many_files", "replace", "run_shell_command", "save_memory", "search_file_content", "update_topic", "web_fetch",
+			"write_file", "write_todos",
+		},
+		Shells: []string{"run_shell_command"},
+		Edits:  []string{"replace", "write_file"}, Reads: []string{"read_file", "web_fetch"},
+		Fields: []string{"absolute_path", "file_path", "path"},
+		Asides: map[string][]string{"run_shell_command": {"description", "delay_ms"}, "*": {"wait_for_previous"}},
+	},
+	{
+		Name: "cursor", Client: "cursor", Title: "Cursor",
+		Tools: []string{
+			"ApplyPatch", "Delete", "Edit", "EditNotebook", "Glob", "Grep", "LS", "Read", "Shell", "StrReplace", "TabWrite", "Task", "WebFetch", "WebSearch", "Write",
+		},
+		Shells: []string{"Shell"},
+		Edits:  []string{"ApplyPatch", "Delete", "Edit", "EditNotebook", "StrReplace", "TabWrite", "Write"},
+		Reads:  []string{"Read", "WebFetch"},
+		Fields: []string{"file_path", "path", "target_file"},
+		Asides: map[string][]string{"Shell": {"description", "timeout", "block_until_ms"}, "Task": {"description"}},
+	},
+	{
+		Name: "vscode", Client: "vscode", Title: "VS Code", Silent: true, ShortPrefix: true,
+		Tools: []string{
+			"Agent", "Bash", "Edit", "Glob", "Grep", "Read", "WebFetch", "WebSearch", "Write", "createFile", "editFiles", "fetch", "readFile", "runInTerminal", "runTerminalCommand", "run_in_terminal", "create_file", "replace_string_in_file",
+			"insert_edit_into_file", "multi_replace_string_in_file", "apply_patch", "edit_notebook_file", "read_file", "fetch_webpage", "send_to_terminal",
+		},
+		Shells: []string{"Bash", "runTerminalCommand", "run_in_terminal", "runInTerminal"},
+		Edits: []string{
+			"apply_patch", "create_file", "editFiles", "edit_notebook_file", "insert_edit_into_file", "multi_replace_string_in_file", "replace_string_in_file",
+		},
+		Reads:  []string{"fetch_webpage", "read_file"},
+		Fields: []string{"filePath", "file_path", "path"},
+		Lists:  [][2]string{{"editFiles", "$.files[*]"}, {"multi_replace_string_in_file", "$.replacements[*].filePath"}},
+		Patch:  [2]string{"apply_patch", "input"},
+		Asides: map[string][]string{
+			"Bash": {"description", "timeout", "initial_wait"}, "Agent": {"description"}, "run_in_terminal": {"explanation", "goal", "timeout"},
+			"runInTerminal": {"explanation", "goal", "timeout"}, "runTerminalCommand": {"explanation", "goal", "timeout"},
+			"insert_edit_into_file": {"explanation"}, "replace_string_in_file": {"explanation"}, "multi_replace_string_in_file": {"explanation"},
+			"apply_patch": {"explanation"},
+		},
+	},
+}
+
+// All returns the known agents.
+func All() []Agent { return slices.Clone(agents) }
+
+// Find returns the agent with this name, or whose client has it. Without one it returns the zero
+// value and false.
+func Find(name string) (Agent, bool) {
+	i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == name || a.Client == name })
+	if i < 0 {
+		return Agent{}, false
+	}
+	return agents[i], true
+}
+
+// named returns the agent with this name; the zero value: none has it.
+func named(name string) Agent {
+	if a, ok := Find(name); ok && a.Name == name {
+		return a
+	}
+	return Agent{}
+}
