@@ -16,20 +16,20 @@ import (
 
 // Time limits of a check. A proof that takes longer is reported as unknown.
 const (
-	proofTime = 5 * time.Second
-	firstNews = 300 * time.Millisecond // after this time, the problems found before the proofs are shown
+	proofTime   = 5 * time.Second
+	earlyReport = 300 * time.Millisecond // after this time, the problems found before the proofs are shown
 )
 
 // A checker runs the checks of a server, in its own goroutine.
 type checker struct {
 	*server
-	shown map[string][]string // paths with diagnostics, by the main file of the policy
+	published map[string][]string // paths with diagnostics, by the main file of the policy
 }
 
 // checkLoop checks the stale documents whenever the user pauses typing.
 func (s *server) checkLoop(ctx context.Context) {
-	c := &checker{server: s, shown: map[string][]string{}}
-	for s.quiet(ctx) {
+	c := &checker{server: s, published: map[string][]string{}}
+	for s.waitForPause(ctx) {
 		one, cancel := context.WithCancel(ctx)
 		stale, open := s.begin(cancel)
 		s.end(c.check(one, stale, open))
@@ -37,8 +37,9 @@ func (s *server) checkLoop(ctx context.Context) {
 	}
 }
 
-// quiet waits for a change and for the pause after it. It returns false when the server ends.
-func (s *server) quiet(ctx context.Context) bool {
+// waitForPause waits for a change and for the pause after it. It returns false when the server
+// ends.
+func (s *server) waitForPause(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false
@@ -66,10 +67,10 @@ func (c *checker) check(ctx context.Context, stale []string, open map[string]*do
 	for _, p := range projects {
 		mains = append(mains, p.main)
 	}
-	for main, paths := range c.shown {
+	for main, paths := range c.published {
 		if !slices.Contains(mains, main) {
-			c.takeAway(paths, open)
-			delete(c.shown, main)
+			c.clearFiles(paths, open)
+			delete(c.published, main)
 		}
 	}
 	done := map[string]bool{}
@@ -101,7 +102,7 @@ func (c *checker) projects(stale []string, open map[string]*document) map[string
 			all[path] = c.projectOf(d, open)
 		}
 	}
-	c.learn(all)
+	c.setProjects(all)
 	return all
 }
 
@@ -109,7 +110,7 @@ func (c *checker) projects(stale []string, open map[string]*document) map[string
 func (c *checker) run(ctx context.Context, p *project, open map[string]*document) (done bool) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			c.tell(fmt.Sprintf("a check of %s failed: %v", p.main, fault))
+			c.warn(fmt.Sprintf("a check of %s failed: %v", p.main, fault))
 			done = true
 		}
 	}()
@@ -127,7 +128,7 @@ func (c *checker) run(ctx context.Context, p *project, open map[string]*document
 		problems = append(problems, diag.Problem{Severity: diag.Error, File: p.main, Msg: err.Error()})
 	}
 	c.show(p, problems, open)
-	c.ask(p)
+	c.refreshTools(p)
 	return true
 }
 
@@ -160,7 +161,7 @@ func (c *checker) problems(ctx context.Context, p *project, early func(diag.List
 	}
 	shown := false
 	v, err := check.Run(ctx, result, source, likely, check.Effort{Time: proofTime, Report: func(spent time.Duration) {
-		if !shown && spent > firstNews && ctx.Err() == nil {
+		if !shown && spent > earlyReport && ctx.Err() == nil {
 			shown = true
 			early(problems)
 		}
@@ -176,7 +177,7 @@ func (c *checker) problems(ctx context.Context, p *project, early func(diag.List
 func (c *checker) show(p *project, problems diag.List, open map[string]*document) {
 	at := map[string]diag.List{}
 	for _, q := range problems {
-		q = p.here(q)
+		q = p.relocate(q)
 		path := p.main
 		if q.File != "" {
 			path = filepath.Clean(q.File)
@@ -187,12 +188,12 @@ func (c *checker) show(p *project, problems diag.List, open map[string]*document
 	for path := range at {
 		paths = append(paths, path)
 	}
-	paths = append(paths, c.shown[p.main]...)
+	paths = append(paths, c.published[p.main]...)
 	slices.Sort(paths)
 	var shown []string
 	sources := &sources{project: p, open: open, texts: map[string]*content{}}
 	for _, path := range slices.Compact(paths) {
-		if len(at[path]) == 0 && open[path] == nil && !slices.Contains(c.shown[p.main], path) {
+		if len(at[path]) == 0 && open[path] == nil && !slices.Contains(c.published[p.main], path) {
 			continue // nothing was published for it
 		}
 		c.publish(path, sources.diagnostics(at[path]), open)
@@ -200,11 +201,11 @@ func (c *checker) show(p *project, problems diag.List, open map[string]*document
 			shown = append(shown, path)
 		}
 	}
-	c.shown[p.main] = shown
+	c.published[p.main] = shown
 }
 
-// takeAway clears the diagnostics of files.
-func (c *checker) takeAway(paths []string, open map[string]*document) {
+// clearFiles clears the diagnostics of files.
+func (c *checker) clearFiles(paths []string, open map[string]*document) {
 	for _, path := range paths {
 		c.publish(path, nil, open)
 	}
@@ -221,19 +222,19 @@ func (c *checker) publish(path string, found []diagnostic, open map[string]*docu
 	_ = c.conn.Notify(context.Background(), "textDocument/publishDiagnostics", p)
 }
 
-// offeredLasts is the minimum time between requests to a running proxy.
-const offeredLasts = 10 * time.Second
+// askInterval is the minimum time between requests to a running proxy.
+const askInterval = 10 * time.Second
 
-// ask fetches the tools from the proxy that runs the policy, unless it did so recently.
-func (c *checker) ask(p *project) {
-	if c.options.Running == nil || p.source.Config == nil || c.recorded() != nil || time.Since(c.offers(p.main).asked) < offeredLasts {
+// refreshTools fetches the tools from the proxy that runs the policy, unless it did so recently.
+func (c *checker) refreshTools(p *project) {
+	if c.options.Running == nil || p.source.Config == nil || c.recorded() != nil || time.Since(c.runningTools(p.main).asked) < askInterval {
 		return
 	}
-	c.offer(p.main, offered{c.options.Running(p.source.Config), time.Now()})
+	c.setRunningTools(p.main, proxyTools{c.options.Running(p.source.Config), time.Now()})
 }
 
-// tell shows a warning in the editor.
-func (s *server) tell(message string) {
+// warn shows a warning in the editor.
+func (s *server) warn(message string) {
 	const warning = 2
 	_ = s.conn.Notify(context.Background(), "window/showMessage", map[string]any{"type": warning, "message": "petrigate: " + message})
 }

@@ -28,7 +28,7 @@ func (s *server) completion(d *document, p Position) any {
 	if n := len(before); n > 0 && before[n-1].to == c.at && before[n-1].kind != comma {
 		begun, before = before[n-1], before[:n-1]
 	}
-	m := s.grammar.hold(before)
+	m := s.grammar.match(before)
 	o := offer{server: s, document: d, match: m, edit: d.span(c.begin+begun.from, c.begin+c.at), begun: begun.text}
 	seen := map[string]bool{}
 	for _, next := range m.next {
@@ -83,13 +83,13 @@ func (o *offer) add(order int, item completionItem) {
 func (o *offer) keyword(word string) {
 	doc := o.forms(word, o.match)
 	o.add(1, completionItem{Label: word, Kind: kindKeyword, Doc: &markup{"markdown", doc}})
-	if !o.fillsIn() || len(o.match.words) > 0 {
+	if !o.supportsSnippets() || len(o.match.words) > 0 {
 		return
 	}
 	for _, f := range o.grammar.all() {
-		label, snippet := fillIn(f.parts)
+		label, snippet := formTemplate(f.parts)
 		if strings.HasPrefix(label, word+" ") {
-			o.add(3, completionItem{Label: label, Kind: kindSnippet, Format: 2, Detail: withoutBraces(f.says), TextEdit: textEdit{NewText: snippet}})
+			o.add(3, completionItem{Label: label, Kind: kindSnippet, Format: 2, Detail: withoutBraces(f.explanation), TextEdit: textEdit{NewText: snippet}})
 		}
 	}
 }
@@ -97,8 +97,8 @@ func (o *offer) keyword(word string) {
 // withoutBraces removes the braces from an explanation in the table of forms.
 func withoutBraces(says string) string { return strings.NewReplacer("{", "", "}", "").Replace(says) }
 
-// fillIn returns a form without its optional parts, as a label and as a snippet.
-func fillIn(parts []part) (label, snippet string) {
+// formTemplate returns a form without its optional parts, as a label and as a snippet.
+func formTemplate(parts []part) (label, snippet string) {
 	stop := 0
 	var labels, snippets []string
 	for _, p := range parts {
@@ -123,8 +123,8 @@ func fillIn(parts []part) (label, snippet string) {
 // kind returns a key that is equal for operands with the same completions.
 func kind(c class) string {
 	switch c {
-	case oneCall, either:
-		c = ofCalls
+	case callName, either:
+		c = callNames
 	case field:
 		c = key
 	}
@@ -134,14 +134,14 @@ func kind(c class) string {
 // operand offers completions for an operand.
 func (o *offer) operand(name string) {
 	switch operands[name] {
-	case ofCalls, oneCall, either:
-		o.names(true, o.written)
+	case callNames, callName, either:
+		o.names(true, o.quoteName)
 	case tool:
-		o.names(false, o.written)
+		o.names(false, o.quoteName)
 	case target:
 		o.targets()
 	case label:
-		o.names(true, o.written)
+		o.names(true, o.quoteName)
 	case count:
 		for _, n := range []string{"1", "3", "5", "10"} {
 			o.add(4, completionItem{Label: n, Kind: kindConstant})
@@ -153,8 +153,8 @@ func (o *offer) operand(name string) {
 	}
 }
 
-// written returns a name in the notation of rules, quoted if necessary.
-func (o *offer) written(name string) string {
+// quoteName returns a name in the notation of rules, quoted if necessary.
+func (o *offer) quoteName(name string) string {
 	if name != "" && !strings.ContainsAny(name, " \t\"#,") && utf8.ValidString(name) && !strings.HasPrefix(o.begun, `"`) {
 		return name
 	}
@@ -185,7 +185,7 @@ func (o *offer) names(labels bool, write func(string) string) {
 func (o *offer) targets() {
 	tool, _, dotted := strings.Cut(o.begun, ".")
 	if !dotted {
-		o.names(false, o.written)
+		o.names(false, o.quoteName)
 		return
 	}
 	for _, t := range o.toolNames(o.document) {
@@ -229,7 +229,7 @@ func (o *offer) nets() {
 		return
 	}
 	for _, n := range p.source.Nets {
-		o.add(2, completionItem{Label: n.Name, Kind: kindConstant, Detail: "a net", TextEdit: textEdit{NewText: o.written(n.Name)}})
+		o.add(2, completionItem{Label: n.Name, Kind: kindConstant, Detail: "a net", TextEdit: textEdit{NewText: o.quoteName(n.Name)}})
 	}
 }
 
@@ -249,7 +249,7 @@ func (s *server) toolNames(d *document) []toolName {
 	case tools != nil:
 		set, is = check.KnownSet(tools, nil), "a tool in the recorded list"
 	case p != nil:
-		set = s.offers(p.main).tools
+		set = s.runningTools(p.main).tools
 	}
 	var all []toolName
 	for _, name := range set.Names() {

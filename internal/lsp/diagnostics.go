@@ -24,7 +24,7 @@ func (s *sources) diagnostics(problems diag.List) []diagnostic {
 		t := s.text(path)
 		from, to := extent(t, p)
 		d := diagnostic{Range: t.span(from, to), Severity: severity(p.Severity), Code: p.Code, Source: "petrigate"}
-		message := said(p)
+		message := fullMessage(p)
 		d.Related = s.related(message, path, p.Line)
 		d.Message = s.shortened(message)
 		if write, ok := replacement(p.Hint, t.src[from:to]); ok {
@@ -46,8 +46,8 @@ func severity(s diag.Severity) int {
 	}
 }
 
-// said returns the full message of a problem: net, text, detail and hint.
-func said(p diag.Problem) string {
+// fullMessage returns the full message of a problem: net, text, detail and hint.
+func fullMessage(p diag.Problem) string {
 	var b strings.Builder
 	if p.Net != "" {
 		b.WriteString("net " + strconv.Quote(p.Net) + ": ")
@@ -146,14 +146,14 @@ func carets(excerpt string) int {
 }
 
 var (
-	asked  = regexp.MustCompile(`^did you mean ("(?:[^"\\]|\\.)*")\?$`)
-	plain  = regexp.MustCompile(`^[^\s"#,]+$`)
-	inText = regexp.MustCompile(`^"?[^\s"]*"?$`)
+	suggestion = regexp.MustCompile(`^did you mean ("(?:[^"\\]|\\.)*")\?$`)
+	plain      = regexp.MustCompile(`^[^\s"#,]+$`)
+	inText     = regexp.MustCompile(`^"?[^\s"]*"?$`)
 )
 
 // replacement returns the replacement for a word that a hint suggests.
 func replacement(hint, word string) (string, bool) {
-	m := asked.FindStringSubmatch(hint)
+	m := suggestion.FindStringSubmatch(hint)
 	var write string
 	if m == nil || word == "" || !inText.MatchString(word) || json.Unmarshal([]byte(m[1]), &write) != nil {
 		return "", false

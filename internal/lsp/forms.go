@@ -12,7 +12,7 @@ import (
 // In a form, lower-case words are keywords and upper-case words are operands (see operands). [ ]
 // encloses an optional part, ( | ) alternatives, and <name> is a clause. In the explanation, {A}
 // stands for the operand A.
-type form struct{ form, says string }
+type form struct{ form, explanation string }
 
 // forms is the table of all statements. If several forms fit a line, the first one counts. A new
 // statement is a new entry here; completion and hover then know its keywords.
@@ -95,12 +95,12 @@ var clauses = map[string]form{
 	"because": {"because WHY", "Its refusals and questions begin with these words: {WHY}"},
 }
 
-// noCalls are words that are names of calls only if they are quoted.
-var noCalls = []string{"human-approval", "human-approvals"}
+// reservedNames are words that are names of calls only if they are quoted.
+var reservedNames = []string{"human-approval", "human-approvals"}
 
 // operands maps the operands of forms to their classes.
 var operands = map[string]class{
-	"A": ofCalls, "B": ofCalls, "F": ofCalls, "X": ofCalls, "S": ofCalls, "U": ofCalls, "C": oneCall,
+	"A": callNames, "B": callNames, "F": callNames, "X": callNames, "S": callNames, "U": callNames, "C": callName,
 	"EITHER": either, "K": key, "M": field,
 	"N": count, "T": target, "TOOL": tool, "L": label, "WORDS": command, "GLOBS": command,
 	"PATTERN": pattern, "CEL": quotedText, "WHY": quotedText, "TEXT": quotedText, "OBJECT": object,
@@ -111,8 +111,8 @@ var operands = map[string]class{
 type class uint8
 
 const (
-	ofCalls    class = iota // one or more names of calls: tools, labels, actions, patterns over them
-	oneCall                 // a single name of calls
+	callNames  class = iota // one or more names of calls: tools, labels, actions, patterns over them
+	callName                // a single name of calls
 	either                  // names of calls separated by "or"
 	key                     // fields separated by commas, each with an optional "as" and the field of the other call
 	field                   // a field of the arguments or of a result

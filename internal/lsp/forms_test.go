@@ -65,7 +65,7 @@ func TestFormsAreRules(t *testing.T) {
 				t.Errorf("%s: %v", line, errs)
 			}
 			words, _ := words(line)
-			m := g.hold(words)
+			m := g.match(words)
 			if m.form != f {
 				t.Errorf("%s: not found as %s", line, f.form.form)
 				continue
@@ -74,7 +74,7 @@ func TestFormsAreRules(t *testing.T) {
 				t.Errorf("%s: %s", line, says)
 			}
 			for at := range words { // every word is a valid part of the form
-				before := g.hold(words[:at])
+				before := g.match(words[:at])
 				if !slices.ContainsFunc(before.next, func(p part) bool { return p.keyword == words[at].text || p.operand != "" }) && words[at].kind != comma && operands[m.roles[at].operand] != command {
 					t.Errorf("%s: %q is not expected", line, words[at].text)
 				}
@@ -110,7 +110,7 @@ func TestRulesHaveForms(t *testing.T) {
 			}
 			seen++
 			words, _ := words(line)
-			if g.hold(words).form == nil {
+			if g.match(words).form == nil {
 				t.Errorf("%s: %s", file, line)
 			}
 		}

@@ -7,12 +7,12 @@ import (
 
 // A grammar is the compiled table of forms.
 type grammar struct {
-	forms    []compiled
+	forms    []compiledForm
 	keywords []string // sorted
 }
 
-// A compiled is a form parsed into its parts.
-type compiled struct {
+// A compiledForm is a form parsed into its parts.
+type compiledForm struct {
 	form
 	parts []part
 }
@@ -28,7 +28,7 @@ type part struct {
 func newGrammar() *grammar {
 	g := &grammar{}
 	for _, f := range forms {
-		g.forms = append(g.forms, compiled{f, g.parse(f.form)})
+		g.forms = append(g.forms, compiledForm{f, g.parse(f.form)})
 	}
 	g.keywords = append(g.keywords, "or")
 	slices.Sort(g.keywords)
@@ -80,26 +80,26 @@ func isOperand(sign string) bool { return sign[0] >= 'A' && sign[0] <= 'Z' }
 type match struct {
 	words []word
 
-	form     *compiled         // form that matches the whole line; nil: none
+	form     *compiledForm     // form that matches the whole line; nil: none
 	operands map[string]string // operands and clauses of that form, as written
-	said     []string          // names of the clauses in the line
+	clauses  []string          // names of the clauses in the line
 	roles    []part            // part of the form for each word
 	next     []part            // keywords and operands that can follow the words
-	starts   []*compiled       // forms with a prefix that matches all words
+	starts   []*compiledForm   // forms with a prefix that matches all words
 }
 
-// hold matches all forms against the words of a line.
-func (g *grammar) hold(line []word) *match {
+// match matches all forms against the words of a line.
+func (g *grammar) match(line []word) *match {
 	m := &match{words: line, operands: map[string]string{}, roles: make([]part, len(line))}
 	for i := range g.forms {
 		f := &g.forms[i]
 		known, reached := len(m.next), false
-		m.run(f.parts, 0, func(at int) bool { // visits every alternative, to collect next
+		m.matchParts(f.parts, 0, func(at int) bool { // visits every alternative, to collect next
 			reached = reached || at == len(line)
 			return false
 		})
 		if expected := m.next; m.form == nil && reached {
-			m.run(f.parts, 0, func(at int) bool { return at == len(line) })
+			m.matchParts(f.parts, 0, func(at int) bool { return at == len(line) })
 			m.form, m.next = f, expected
 		}
 		if reached || len(m.next) > known {
@@ -109,13 +109,13 @@ func (g *grammar) hold(line []word) *match {
 	return m
 }
 
-// run matches parts against the words from index at on, then calls then with the index of the next
-// word. It backtracks until then returns true, and reports whether it did.
-func (m *match) run(parts []part, at int, then func(at int) bool) bool {
+// matchParts matches parts against the words from index at on, then calls then with the index of
+// the next word. It backtracks until then returns true, and reports whether it did.
+func (m *match) matchParts(parts []part, at int, then func(at int) bool) bool {
 	if len(parts) == 0 {
 		return then(at)
 	}
-	p, rest := parts[0], func(at int) bool { return m.run(parts[1:], at, then) }
+	p, rest := parts[0], func(at int) bool { return m.matchParts(parts[1:], at, then) }
 	switch {
 	case p.choice != nil:
 		return m.oneOf(p, at, rest)
@@ -123,7 +123,7 @@ func (m *match) run(parts []part, at int, then func(at int) bool) bool {
 		m.next = append(m.next, p)
 		return false
 	case p.keyword != "":
-		return m.words[at].is(p.keyword) && m.as(p, at, at+1, rest)
+		return m.words[at].is(p.keyword) && m.assign(p, at, at+1, rest)
 	}
 	return m.operand(p, at, rest)
 }
@@ -131,13 +131,13 @@ func (m *match) run(parts []part, at int, then func(at int) bool) bool {
 // oneOf tries the sequences of a choice, and records a matching clause.
 func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
-		fits := m.run(parts, at, func(end int) bool {
+		fits := m.matchParts(parts, at, func(end int) bool {
 			if !rest(end) {
 				return false
 			}
 			if p.clause != "" {
-				m.said = append(m.said, p.clause)
-				m.operands[p.clause] = m.written(at+1, end) // without the clause's keyword
+				m.clauses = append(m.clauses, p.clause)
+				m.operands[p.clause] = m.textOf(at+1, end) // without the clause's keyword
 			}
 			return true
 		})
@@ -148,13 +148,13 @@ func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	return false
 }
 
-// as assigns the words from at up to end to p, if rest matches the words after them.
-func (m *match) as(p part, at, end int, rest func(int) bool) bool {
+// assign assigns the words from at up to end to p, if rest matches the words after them.
+func (m *match) assign(p part, at, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
 	}
 	if p.operand != "" {
-		m.operands[p.operand] = m.written(at, end)
+		m.operands[p.operand] = m.textOf(at, end)
 	}
 	for i := at; i < end; i++ {
 		m.roles[i] = p
@@ -162,8 +162,8 @@ func (m *match) as(p part, at, end int, rest func(int) bool) bool {
 	return true
 }
 
-// written returns the text of the words from at up to end.
-func (m *match) written(at, end int) string {
+// textOf returns the text of the words from at up to end.
+func (m *match) textOf(at, end int) string {
 	var b strings.Builder
 	for i := at; i < end; i++ {
 		if i > at && m.words[i].kind != comma {
@@ -177,10 +177,10 @@ func (m *match) written(at, end int) string {
 // operand matches the words that can be the operand.
 func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	w := m.words[at]
-	if w.kind == bare && slices.Contains(noCalls, w.text) {
+	if w.kind == bare && slices.Contains(reservedNames, w.text) {
 		return false
 	}
-	one := func(ok bool) bool { return ok && m.as(p, at, at+1, rest) }
+	one := func(ok bool) bool { return ok && m.assign(p, at, at+1, rest) }
 	switch operands[p.operand] {
 	case count:
 		return one(w.kind == bare && strings.Trim(w.text, "0123456789") == "")
@@ -192,7 +192,7 @@ func (m *match) operand(p part, at int, rest func(int) bool) bool {
 		return one(w.kind == braces)
 	case pattern:
 		return one(w.kind == bare || w.kind == regex)
-	case ofCalls, tool, places:
+	case callNames, tool, places:
 		return m.list(p, at, rest)
 	case either:
 		return m.either(p, at, rest)
@@ -207,7 +207,7 @@ func (m *match) operand(p part, at int, rest func(int) bool) bool {
 			m.next = append(m.next, part{keyword: "as"})
 			return false
 		}
-		return m.as(p, at, end, rest)
+		return m.assign(p, at, end, rest)
 	}
 	return one(w.kind == bare || w.kind == quoted)
 }
@@ -222,7 +222,7 @@ func (m *match) target(p part, at int, rest func(int) bool) bool {
 		m.next = append(m.next, p)
 		return false
 	}
-	return m.words[last].kind == bare && strings.Contains(m.words[last].text, ".") && m.as(p, at, last+1, rest)
+	return m.words[last].kind == bare && strings.Contains(m.words[last].text, ".") && m.assign(p, at, last+1, rest)
 }
 
 // list matches names separated by commas.
@@ -235,7 +235,7 @@ func (m *match) list(p part, at int, rest func(int) bool) bool {
 		case m.words[end].kind != bare && m.words[end].kind != quoted:
 			return false
 		case end+1 == len(m.words) || m.words[end+1].kind != comma:
-			return m.as(p, at, end+1, rest)
+			return m.assign(p, at, end+1, rest)
 		}
 	}
 }
@@ -249,9 +249,9 @@ func (m *match) either(p part, at int, rest func(int) bool) bool {
 			return false
 		case end+1 == len(m.words):
 			m.next = append(m.next, part{keyword: "or"})
-			return end > at && m.as(p, at, end+1, rest)
+			return end > at && m.assign(p, at, end+1, rest)
 		case !m.words[end+1].is("or"):
-			return end > at && m.as(p, at, end+1, rest)
+			return end > at && m.assign(p, at, end+1, rest)
 		}
 	}
 }
@@ -271,7 +271,7 @@ func (m *match) key(p part, at int, rest func(int) bool) bool {
 		case m.words[end].kind == comma:
 			continue
 		}
-		return m.as(p, at, end, rest)
+		return m.assign(p, at, end, rest)
 	}
 }
 
@@ -286,9 +286,9 @@ func (m *match) sentence(quote func(string) string) string {
 		}
 		return says
 	}
-	all := []string{fill(m.form.says)}
-	for _, name := range m.said {
-		if says := clauses[name].says; says != "" {
+	all := []string{fill(m.form.explanation)}
+	for _, name := range m.clauses {
+		if says := clauses[name].explanation; says != "" {
 			all = append(all, fill(says))
 		}
 	}

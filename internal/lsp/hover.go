@@ -27,7 +27,7 @@ func (s *server) hover(d *document, p Position) any {
 	if at < 0 {
 		return nil
 	}
-	w, m := c.words[at], s.grammar.hold(c.words)
+	w, m := c.words[at], s.grammar.match(c.words)
 	role := m.role(at, s.grammar)
 	var value string
 	switch {
@@ -63,7 +63,7 @@ func (m *match) role(at int, g *grammar) part {
 
 // names reports whether operands of the class are names of calls.
 func (c class) names() bool {
-	return slices.Contains([]class{ofCalls, oneCall, either, label, tool, target}, c)
+	return slices.Contains([]class{callNames, callName, either, label, tool, target}, c)
 }
 
 // nameIn returns the name of calls in a word; in a target, that is the tool.
@@ -126,10 +126,10 @@ func netsOf(line string) []policy.Net {
 // become, or all of them.
 func (s *server) forms(keyword string, m *match) string {
 	var lines []string
-	for _, among := range [][]*compiled{{m.form}, m.starts, s.grammar.all()} {
+	for _, among := range [][]*compiledForm{{m.form}, m.starts, s.grammar.all()} {
 		for _, f := range among {
 			if f != nil && slices.Contains(keywordsIn(f.parts), keyword) && len(lines) < maxForms {
-				lines = append(lines, shown(f.form.form))
+				lines = append(lines, expandClauses(f.form.form))
 			}
 		}
 		if len(lines) > 0 {
@@ -137,7 +137,7 @@ func (s *server) forms(keyword string, m *match) string {
 		}
 	}
 	if clause := clauseOf(keyword, m); clause.form != "" {
-		return "```petrigate-rules\n" + clause.form + "\n```\n" + withoutBraces(clause.says)
+		return "```petrigate-rules\n" + clause.form + "\n```\n" + withoutBraces(clause.explanation)
 	}
 	if len(lines) == 0 {
 		return ""
@@ -147,10 +147,10 @@ func (s *server) forms(keyword string, m *match) string {
 
 // clauseOf returns the clause that begins with a keyword, preferably one of the line.
 func clauseOf(keyword string, m *match) form {
-	for _, name := range append(slices.Clone(m.said), slices.Sorted(maps.Keys(clauses))...) {
+	for _, name := range append(slices.Clone(m.clauses), slices.Sorted(maps.Keys(clauses))...) {
 		clause := clauses[name]
 		for _, word := range strings.Fields(strings.NewReplacer("(", " ", "|", " ").Replace(clause.form)) {
-			if word == keyword && clause.says != "" {
+			if word == keyword && clause.explanation != "" {
 				return clause
 			}
 			if isOperand(word) {
@@ -161,8 +161,8 @@ func clauseOf(keyword string, m *match) form {
 	return form{}
 }
 
-func (g *grammar) all() []*compiled {
-	var all []*compiled
+func (g *grammar) all() []*compiledForm {
+	var all []*compiledForm
 	for i := range g.forms {
 		all = append(all, &g.forms[i])
 	}
@@ -183,8 +183,8 @@ func keywordsIn(parts []part) []string {
 	return all
 }
 
-// shown returns a form with its clauses expanded.
-func shown(form string) string {
+// expandClauses returns a form with its clauses expanded.
+func expandClauses(form string) string {
 	for name, clause := range clauses {
 		form = strings.ReplaceAll(form, "<"+name+">", clause.form)
 	}

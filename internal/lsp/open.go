@@ -85,7 +85,7 @@ func (s *server) didOpen(params json.RawMessage) {
 	if d.kind = kindOf(d.path); d.kind == otherFile && strings.HasPrefix(o.LanguageID, "petrigate") {
 		d.kind = rulesFile
 	}
-	s.take(d)
+	s.update(d)
 }
 
 func (s *server) didChange(params json.RawMessage) {
@@ -109,13 +109,13 @@ func (s *server) didChange(params json.RawMessage) {
 	}
 	d := *old
 	d.content, d.version = t, p.TextDocument.Version
-	s.take(&d)
+	s.update(&d)
 }
 
-// take stores a changed document and schedules its check.
-func (s *server) take(d *document) {
+// update stores a changed document and schedules its check.
+func (s *server) update(d *document) {
 	d.refused = d.tooLarge()
-	s.put(d)
+	s.setDocument(d)
 	if d.kind == configFile || d.kind == netFile {
 		s.recheckAll() // it may list other files, or no longer list them
 		return
@@ -139,7 +139,7 @@ func (s *server) recheckAll() {
 
 // recheck marks documents as stale, cancels the running check and schedules the next one.
 func (s *server) recheck(paths ...string) {
-	s.outdate(paths...)
+	s.markStale(paths...)
 	select {
 	case s.wake <- struct{}{}:
 	default:

@@ -44,7 +44,7 @@ func (s *server) projectOf(d *document, open map[string]*document) *project {
 			}
 		}
 	}
-	return alone(d)
+	return singleFile(d)
 }
 
 // lists reports whether the policy includes the file.
@@ -68,9 +68,9 @@ func (p *project) files() []string {
 	return slices.Compact(files)
 }
 
-// here moves a problem in a base policy at a URL, which no editor has open, to the entry in the
+// relocate moves a problem in a base policy at a URL, which no editor has open, to the entry in the
 // configuration that names the base.
-func (p *project) here(q diag.Problem) diag.Problem {
+func (p *project) relocate(q diag.Problem) diag.Problem {
 	if !address(q.File) {
 		return q
 	}
@@ -136,8 +136,8 @@ func anyVariable(name string) (string, bool) {
 	return "https://unset.invalid", true
 }
 
-// alone returns the policy that consists of one file.
-func alone(d *document) *project {
+// singleFile returns the policy that consists of one file.
+func singleFile(d *document) *project {
 	p := &project{main: d.path}
 	if d.kind == rulesFile {
 		p.source.Rules = []config.RuleText{{File: d.path, Text: d.src}}
@@ -157,16 +157,16 @@ func alone(d *document) *project {
 	return p
 }
 
-// A written is a rules file of a policy, with its current text.
-type written struct {
+// A currentRules is a rules file of a policy, with its current text.
+type currentRules struct {
 	file *rules.File
 	text *content
 }
 
 // rulesOf parses the current rules of a document's policy. The document itself comes first.
-func (s *server) rulesOf(d *document) []written {
+func (s *server) rulesOf(d *document) []currentRules {
 	f, _ := rules.Parse(d.path, []byte(d.src))
-	all := []written{{f, d.content}}
+	all := []currentRules{{f, d.content}}
 	p := s.project(d.path)
 	if p == nil {
 		return all
@@ -182,7 +182,7 @@ func (s *server) rulesOf(d *document) []written {
 			src = other.src
 		}
 		f, _ := rules.ParseAt([]byte(src), func(line, column int) gate.Position { return gate.Position(r.Position(line, column)) })
-		all = append(all, written{file: f})
+		all = append(all, currentRules{file: f})
 	}
 	return all
 }

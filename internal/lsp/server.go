@@ -171,7 +171,7 @@ func (s *server) initialize(params json.RawMessage) (any, error) {
 	if file := p.Options.Tools; file != "" {
 		var err error
 		if tools, err = readTools(file); err != nil {
-			s.tell("reading the tool list: " + err.Error())
+			s.warn("reading the tool list: " + err.Error())
 		}
 	}
 	s.state.initialize(p.Capabilities.TextDocument.Completion.CompletionItem.SnippetSupport, tools)

@@ -14,23 +14,23 @@ import (
 type state struct {
 	mu       sync.Mutex
 	shutdown bool
-	snippets bool                 // the editor supports snippets
-	tools    []check.ListedTool   // recorded tool list; nil: none
-	open     map[string]*document // open documents by path
-	stale    map[string]bool      // paths of documents to be checked
-	cancel   context.CancelFunc   // cancels the running check; nil: none is running
-	known    map[string]*project  // last checked policy, by path of an open document
-	offered  map[string]offered   // tools of running proxies, by main file of the policy
+	snippets bool                  // the editor supports snippets
+	tools    []check.ListedTool    // recorded tool list; nil: none
+	open     map[string]*document  // open documents by path
+	stale    map[string]bool       // paths of documents to be checked
+	cancel   context.CancelFunc    // cancels the running check; nil: none is running
+	known    map[string]*project   // last checked policy, by path of an open document
+	byProxy  map[string]proxyTools // tools of running proxies, by main file of the policy
 }
 
-// offered are the tools that a running proxy last reported.
-type offered struct {
+// proxyTools are the tools that a running proxy last reported.
+type proxyTools struct {
 	tools check.ToolSet
 	asked time.Time
 }
 
 func newState(tools []check.ListedTool) *state {
-	return &state{tools: tools, open: map[string]*document{}, stale: map[string]bool{}, known: map[string]*project{}, offered: map[string]offered{}}
+	return &state{tools: tools, open: map[string]*document{}, stale: map[string]bool{}, known: map[string]*project{}, byProxy: map[string]proxyTools{}}
 }
 
 // initialize records the editor's settings. It does not replace a tool list that is already set.
@@ -43,7 +43,7 @@ func (s *state) initialize(snippets bool, tools []check.ListedTool) {
 	}
 }
 
-func (s *state) fillsIn() bool {
+func (s *state) supportsSnippets() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.snippets
@@ -82,7 +82,7 @@ func (s *state) documents() map[string]*document {
 	return maps.Clone(s.open)
 }
 
-func (s *state) put(d *document) {
+func (s *state) setDocument(d *document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[d.path] = d
@@ -94,8 +94,8 @@ func (s *state) remove(path string) {
 	delete(s.open, path)
 }
 
-// outdate marks documents as stale and cancels the running check.
-func (s *state) outdate(paths ...string) {
+// markStale marks documents as stale and cancels the running check.
+func (s *state) markStale(paths ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, path := range paths {
@@ -134,21 +134,21 @@ func (s *state) project(path string) *project {
 	return s.known[path]
 }
 
-func (s *state) learn(projects map[string]*project) {
+func (s *state) setProjects(projects map[string]*project) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.known = projects
 }
 
-// offer records the tools of the proxy that runs a policy.
-func (s *state) offer(main string, o offered) {
+// setRunningTools records the tools of the proxy that runs a policy.
+func (s *state) setRunningTools(main string, o proxyTools) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.offered[main] = o
+	s.byProxy[main] = o
 }
 
-func (s *state) offers(main string) offered {
+func (s *state) runningTools(main string) proxyTools {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.offered[main]
+	return s.byProxy[main]
 }
