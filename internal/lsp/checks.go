@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -231,32 +230,4 @@ func (c *checker) refreshTools(p *project) {
 		return
 	}
 	c.setRunningTools(p.main, proxyTools{c.options.Running(p.source.Config), time.Now()})
-}
-
-// warn shows a warning in the editor.
-func (s *server) warn(message string) {
-	const warning = 2
-	_ = s.conn.Notify(context.Background(), "window/showMessage", map[string]any{"type": warning, "message": "petrigate: " + message})
-}
-
-// sources caches the texts of files.
-type sources struct {
-	project *project
-	open    map[string]*document
-	texts   map[string]*content
-}
-
-// text returns the text of a file: from the editor if it is open there, otherwise from the disk.
-func (s *sources) text(path string) *content {
-	if d := s.open[path]; d != nil {
-		return d.content
-	}
-	if s.texts[path] == nil {
-		src := []byte{}
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() <= maxDocument {
-			src, _ = os.ReadFile(path) // without it, all positions are the beginning of the file
-		}
-		s.texts[path] = newContent(string(src))
-	}
-	return s.texts[path]
 }

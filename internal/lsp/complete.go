@@ -3,13 +3,10 @@ package lsp
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -93,9 +90,6 @@ func (o *offer) keyword(word string) {
 		}
 	}
 }
-
-// withoutBraces removes the braces from an explanation in the table of forms.
-func withoutBraces(says string) string { return strings.NewReplacer("{", "", "}", "").Replace(says) }
 
 // formTemplate returns a form without its optional parts, as a label and as a snippet.
 func formTemplate(parts []part) (label, snippet string) {
@@ -231,40 +225,4 @@ func (o *offer) nets() {
 	for _, n := range p.source.Nets {
 		o.add(2, completionItem{Label: n.Name, Kind: kindConstant, Detail: "a net", TextEdit: textEdit{NewText: o.quoteName(n.Name)}})
 	}
-}
-
-// A toolName is the name of a tool, with a description of its source.
-type toolName struct {
-	name, is string
-	fields   []string // names of its arguments
-}
-
-// toolNames returns the tools known for the policy of a document as of its last check.
-func (s *server) toolNames(d *document) []toolName {
-	p := s.project(d.path)
-	set, is := check.ToolSet{}, "a tool of the running proxy"
-	switch tools := s.recorded(); {
-	case tools != nil && p != nil:
-		set, is = check.KnownSet(tools, p.source.Config), "a tool in the recorded list"
-	case tools != nil:
-		set, is = check.KnownSet(tools, nil), "a tool in the recorded list"
-	case p != nil:
-		set = s.runningTools(p.main).tools
-	}
-	var all []toolName
-	for _, name := range set.Names() {
-		all = append(all, toolName{name, is, fieldsOf(set.Schemas[name])})
-	}
-	return all
-}
-
-// fieldsOf returns the arguments in the schemas of a tool.
-func fieldsOf(schemas []policy.Schema) []string {
-	var fields []string
-	for _, s := range schemas {
-		properties, _ := s["properties"].(map[string]any)
-		fields = slices.AppendSeq(fields, maps.Keys(properties))
-	}
-	slices.Sort(fields)
-	return slices.Compact(fields)
 }

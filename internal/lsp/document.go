@@ -1,151 +1,73 @@
 package lsp
 
 import (
-	"fmt"
-	"sort"
+	"net/url"
+	"path/filepath"
+	"regexp"
 	"strings"
-	"unicode/utf8"
 )
 
-// A Position is a position of the protocol in a text: line and UTF-16 code unit, both counted from
-// 0.
-type Position struct {
-	Line      int `json:"line"`
-	Character int `json:"character"`
+// A document is open in the editor. It is immutable; a change creates a new document.
+type document struct {
+	*content
+	uri     string
+	path    string // the URI itself if it is not that of a file
+	version int
+	kind    fileKind
+	refused string // reason why the text is not processed; empty: it is
 }
 
-// A Range is the text between two positions.
-type Range struct {
-	Start Position `json:"start"`
-	End   Position `json:"end"`
-}
+// A fileKind is the kind of content of a file.
+type fileKind uint8
 
-// A content is the text of a document with the byte offsets of its lines. In the protocol, lines
-// end at LF, CR LF or CR; in rules and YAML, at LF only. Positions are converted between the two by
-// way of byte offsets.
-type content struct {
-	src   string
-	lines []int // offsets of the protocol's lines
-	rows  []int // offsets of the lines of rules
-}
-
-// Limits on the texts that are processed. maxDocument is also the limit for a configuration on the
-// disk. Lines written by hand are shorter than maxLine, and parsing a line takes quadratic time.
 const (
-	maxDocument = 4 << 20
-	maxLine     = 16 << 10
+	otherFile fileKind = iota
+	rulesFile
+	netFile
+	configFile
 )
 
-// tooLarge returns the reason why a text is not processed, or "" if it is.
-func (t *content) tooLarge() string {
-	if len(t.src) > maxDocument {
-		return fmt.Sprintf("the text is over %d MiB and is not checked", maxDocument>>20)
-	}
-	for n := range t.rows {
-		if len(t.rowText(n)) > maxLine {
-			return fmt.Sprintf("line %d is over %d KiB, and the text is not checked", n+1, maxLine>>10)
-		}
-	}
-	return ""
-}
+var (
+	namesNet    = regexp.MustCompile(`\.net\.(yaml|yml|json)$`)
+	namesConfig = regexp.MustCompile(`^\.?petrigate([-.][^/\\]*)?\.(yaml|yml|json)$`)
+)
 
-func newContent(src string) *content {
-	t := &content{src: src, lines: []int{0}, rows: []int{len(src) - len(strings.TrimPrefix(src, "\ufeff"))}}
-	for i := range len(src) {
-		switch {
-		case src[i] == '\n':
-			t.lines, t.rows = append(t.lines, i+1), append(t.rows, i+1)
-		case src[i] == '\r' && (i+1 == len(src) || src[i+1] != '\n'):
-			t.lines = append(t.lines, i+1)
-		}
-	}
-	return t
-}
-
-// line returns the text of a line of the protocol, without its line ending.
-func (t *content) line(n int) string {
-	end := len(t.src)
-	if n+1 < len(t.lines) {
-		end = t.lines[n+1]
-	}
-	return strings.TrimRight(t.src[t.lines[n]:end], "\r\n")
-}
-
-// offset returns the byte offset of a position. A position after the end of its line yields the end
-// of the line, one within a character the beginning of the character, and one after the text its
-// end.
-func (t *content) offset(p Position) int {
+// kindOf returns the kind of a file, judging by its name.
+func kindOf(path string) fileKind {
 	switch {
-	case p.Line < 0:
-		return 0
-	case p.Line >= len(t.lines):
-		return len(t.src)
+	case strings.HasSuffix(path, ".rules"):
+		return rulesFile
+	case namesNet.MatchString(path):
+		return netFile
+	case namesConfig.MatchString(filepath.Base(path)):
+		return configFile
 	}
-	line, units := t.line(p.Line), 0
-	for i, r := range line {
-		if units += utf16Len(r); units > p.Character {
-			return t.lines[p.Line] + i
-		}
-	}
-	return t.lines[p.Line] + len(line)
+	return otherFile
 }
 
-// position returns the position of a byte offset.
-func (t *content) position(offset int) Position {
-	offset = min(max(offset, 0), len(t.src))
-	n := sort.SearchInts(t.lines, offset+1) - 1
-	p := Position{Line: n}
-	line := t.line(n)
-	for i, r := range line {
-		if t.lines[n]+i >= offset {
-			break
-		}
-		p.Character += utf16Len(r)
+var drive = regexp.MustCompile(`^/[A-Za-z]:`)
+
+// pathOf returns the path in a file URI, or the URI itself if it is not one.
+func pathOf(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Path == "" {
+		return uri
 	}
-	return p
+	path := u.Path
+	if drive.MatchString(path) {
+		path = path[1:]
+	}
+	return filepath.Clean(filepath.FromSlash(path))
 }
 
-// row returns the line of rules, counted from 0, at a byte offset, and the offset where it begins.
-func (t *content) row(offset int) (n, begin int) {
-	n = max(sort.SearchInts(t.rows, offset+1)-1, 0)
-	return n, t.rows[n]
-}
-
-// rowText returns the text of a line of rules, counted from 0, without its line ending.
-func (t *content) rowText(n int) string {
-	end := len(t.src)
-	if n+1 < len(t.rows) {
-		end = t.rows[n+1] - 1
+// uriOf returns the URI of a path.
+func uriOf(path string) string {
+	if !filepath.IsAbs(path) {
+		return path
 	}
-	return strings.TrimSuffix(t.src[t.rows[n]:max(end, t.rows[n])], "\r")
-}
-
-// place returns the byte offset of a line and a column of rules, both counted from 1, with columns
-// in characters. A position after the end yields the end of the line without trailing white space,
-// or the end of the text.
-func (t *content) place(line, column int) int {
-	switch {
-	case line < 1:
-		return 0
-	case line > len(t.rows):
-		return len(t.src)
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed
 	}
-	row, at := strings.TrimRight(t.rowText(line-1), " \t\r\v\f"), t.rows[line-1]
-	for i := range row {
-		if column--; column < 1 {
-			return at + i
-		}
-	}
-	return at + len(row)
-}
-
-// span returns the range between two byte offsets.
-func (t *content) span(from, to int) Range { return Range{t.position(from), t.position(max(from, to))} }
-
-// utf16Len returns the number of UTF-16 code units of a character.
-func utf16Len(r rune) int {
-	if r != utf8.RuneError && r > 0xffff {
-		return 2
-	}
-	return 1
+	return (&url.URL{Scheme: "file", Path: slashed}).String()
 }

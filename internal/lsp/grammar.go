@@ -294,3 +294,11 @@ func (m *match) sentence(quote func(string) string) string {
 	}
 	return strings.Join(all, " ")
 }
+
+func (g *grammar) all() []*compiledForm {
+	var all []*compiledForm
+	for i := range g.forms {
+		all = append(all, &g.forms[i])
+	}
+	return all
+}

@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,12 +10,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
-)
-
-// Limits on the length of a hover.
-const (
-	maxForms    = 6
-	maxMentions = 8
 )
 
 // hover explains the word at a position: for the first word of a statement the statement's meaning,
@@ -84,19 +77,6 @@ func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n---\n\n")
 }
 
-// code formats a text of the user as inline code in Markdown.
-func code(s string) string {
-	s = text.Escape(s)
-	fence := "`"
-	for strings.Contains(s, fence) {
-		fence += "`"
-	}
-	if len(fence) > 1 {
-		return fence + " " + s + " " + fence
-	}
-	return fence + s + fence
-}
-
 // meaning explains a statement and names the nets that it compiles to.
 func meaning(line string, m *match) string {
 	says := m.sentence(code)
@@ -120,75 +100,6 @@ func netsOf(line string) []policy.Net {
 		return nil
 	}
 	return result.Nets
-}
-
-// forms returns the forms with a keyword: the form of the line, or those that the line can still
-// become, or all of them.
-func (s *server) forms(keyword string, m *match) string {
-	var lines []string
-	for _, among := range [][]*compiledForm{{m.form}, m.starts, s.grammar.all()} {
-		for _, f := range among {
-			if f != nil && slices.Contains(keywordsIn(f.parts), keyword) && len(lines) < maxForms {
-				lines = append(lines, expandClauses(f.form.form))
-			}
-		}
-		if len(lines) > 0 {
-			break
-		}
-	}
-	if clause := clauseOf(keyword, m); clause.form != "" {
-		return "```petrigate-rules\n" + clause.form + "\n```\n" + withoutBraces(clause.explanation)
-	}
-	if len(lines) == 0 {
-		return ""
-	}
-	return "```petrigate-rules\n" + strings.Join(lines, "\n") + "\n```"
-}
-
-// clauseOf returns the clause that begins with a keyword, preferably one of the line.
-func clauseOf(keyword string, m *match) form {
-	for _, name := range append(slices.Clone(m.clauses), slices.Sorted(maps.Keys(clauses))...) {
-		clause := clauses[name]
-		for _, word := range strings.Fields(strings.NewReplacer("(", " ", "|", " ").Replace(clause.form)) {
-			if word == keyword && clause.explanation != "" {
-				return clause
-			}
-			if isOperand(word) {
-				break
-			}
-		}
-	}
-	return form{}
-}
-
-func (g *grammar) all() []*compiledForm {
-	var all []*compiledForm
-	for i := range g.forms {
-		all = append(all, &g.forms[i])
-	}
-	return all
-}
-
-// keywordsIn returns the keywords of parts, including those in choices.
-func keywordsIn(parts []part) []string {
-	var all []string
-	for _, p := range parts {
-		if p.keyword != "" {
-			all = append(all, p.keyword)
-		}
-		for _, choice := range p.choice {
-			all = append(all, keywordsIn(choice)...)
-		}
-	}
-	return all
-}
-
-// expandClauses returns a form with its clauses expanded.
-func expandClauses(form string) string {
-	for name, clause := range clauses {
-		form = strings.ReplaceAll(form, "<"+name+">", clause.form)
-	}
-	return form
 }
 
 // about returns the statements that mention a name.

@@ -3,77 +3,9 @@ package lsp
 import (
 	"encoding/json"
 	"maps"
-	"net/url"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
-
-// A document is open in the editor. It is immutable; a change creates a new document.
-type document struct {
-	*content
-	uri     string
-	path    string // the URI itself if it is not that of a file
-	version int
-	kind    fileKind
-	refused string // reason why the text is not processed; empty: it is
-}
-
-// A fileKind is the kind of content of a file.
-type fileKind uint8
-
-const (
-	otherFile fileKind = iota
-	rulesFile
-	netFile
-	configFile
-)
-
-var (
-	namesNet    = regexp.MustCompile(`\.net\.(yaml|yml|json)$`)
-	namesConfig = regexp.MustCompile(`^\.?petrigate([-.][^/\\]*)?\.(yaml|yml|json)$`)
-)
-
-// kindOf returns the kind of a file, judging by its name.
-func kindOf(path string) fileKind {
-	switch {
-	case strings.HasSuffix(path, ".rules"):
-		return rulesFile
-	case namesNet.MatchString(path):
-		return netFile
-	case namesConfig.MatchString(filepath.Base(path)):
-		return configFile
-	}
-	return otherFile
-}
-
-var drive = regexp.MustCompile(`^/[A-Za-z]:`)
-
-// pathOf returns the path in a file URI, or the URI itself if it is not one.
-func pathOf(uri string) string {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" || u.Path == "" {
-		return uri
-	}
-	path := u.Path
-	if drive.MatchString(path) {
-		path = path[1:]
-	}
-	return filepath.Clean(filepath.FromSlash(path))
-}
-
-// uriOf returns the URI of a path.
-func uriOf(path string) string {
-	if !filepath.IsAbs(path) {
-		return path
-	}
-	slashed := filepath.ToSlash(path)
-	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed
-	}
-	return (&url.URL{Scheme: "file", Path: slashed}).String()
-}
 
 func (s *server) didOpen(params json.RawMessage) {
 	var p didOpenParams

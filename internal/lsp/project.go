@@ -1,18 +1,13 @@
 package lsp
 
 import (
-	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/internal/policy/check"
-	"github.com/petrigate/petrigate/rules"
 )
 
 // A project is the policy of a document.
@@ -21,30 +16,6 @@ type project struct {
 	source   policy.Source
 	problems diag.List // problems of the configuration itself
 	broken   bool      // the policy cannot be built
-}
-
-const fileName = "petrigate.yaml"
-
-// projectOf returns the policy of a document: that of the nearest configuration that lists it, or
-// the document alone.
-func (s *server) projectOf(d *document, open map[string]*document) *project {
-	if d.kind == configFile {
-		return s.configured(d.path, open)
-	}
-	if filepath.IsAbs(d.path) {
-		for dir := filepath.Dir(d.path); ; dir = filepath.Dir(dir) {
-			file := filepath.Join(dir, fileName)
-			if _, err := os.Stat(file); err == nil || open[file] != nil {
-				if p := s.configured(file, open); p.lists(d.path) {
-					return p
-				}
-			}
-			if dir == filepath.Dir(dir) {
-				break
-			}
-		}
-	}
-	return singleFile(d)
 }
 
 // lists reports whether the policy includes the file.
@@ -88,110 +59,4 @@ func (p *project) relocate(q diag.Problem) diag.Problem {
 // address reports whether a file of a policy is at a URL, where editors cannot open it.
 func address(file string) bool {
 	return strings.HasPrefix(file, "https://") || strings.HasPrefix(file, "http://")
-}
-
-// configured loads a configuration. If variables are missing in the editor's environment, that is
-// reported as a problem, and the policy is processed with placeholders.
-func (s *server) configured(path string, open map[string]*document) *project {
-	p := &project{main: path}
-	o := config.Options{Path: path, Found: true, Trust: s.options.Trusts, Fetch: s.options.Base, Kept: s.options.Base, Partial: true, Unsaved: func(path string) ([]byte, bool) {
-		if d := open[filepath.Clean(path)]; d != nil && d.refused == "" {
-			return []byte(d.src), true
-		}
-		return nil, false
-	}}
-	cfg, err := config.Load(o)
-	if err != nil {
-		p.problems = configProblems(path, err)
-		o.Env = anyVariable
-		if cfg, err = config.Load(o); err != nil {
-			p.broken = true
-			return p
-		}
-	} else {
-		p.problems = slices.Concat(check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg), check.MissingCommands(cfg, diag.Warning))
-		if s.options.Lint != nil {
-			p.problems = append(p.problems, s.options.Lint(cfg)...)
-		}
-	}
-	p.source = policy.FromConfig(cfg)
-	return p
-}
-
-// configProblems returns the problems that prevent a configuration from loading.
-func configProblems(path string, err error) diag.List {
-	problems, rest := check.ConfigProblems(err)
-	if rest != nil {
-		problems = diag.List{{Severity: diag.Error, File: path, Msg: rest.Error()}}
-	}
-	return problems
-}
-
-// anyVariable returns a placeholder for each variable that is not set, except for variables that
-// change settings.
-func anyVariable(name string) (string, bool) {
-	if value, ok := os.LookupEnv(name); ok || strings.HasPrefix(name, "PETRIGATE_") || name == "XDG_CONFIG_HOME" {
-		return value, ok
-	}
-	return "https://unset.invalid", true
-}
-
-// singleFile returns the policy that consists of one file.
-func singleFile(d *document) *project {
-	p := &project{main: d.path}
-	if d.kind == rulesFile {
-		p.source.Rules = []config.RuleText{{File: d.path, Text: d.src}}
-		return p
-	}
-	nets, err := config.ParseNet(d.path, []byte(d.src))
-	if err != nil {
-		var list diag.List
-		if errors.As(err, &list) {
-			p.problems = list.Coded(diag.Error, policy.MalformedNet)
-		} else {
-			p.problems = diag.List{{Severity: diag.Error, Code: policy.MalformedNet, File: d.path, Msg: err.Error()}}
-		}
-		p.broken = true
-	}
-	p.source.Nets = nets
-	return p
-}
-
-// A currentRules is a rules file of a policy, with its current text.
-type currentRules struct {
-	file *rules.File
-	text *content
-}
-
-// rulesOf parses the current rules of a document's policy. The document itself comes first.
-func (s *server) rulesOf(d *document) []currentRules {
-	f, _ := rules.Parse(d.path, []byte(d.src))
-	all := []currentRules{{f, d.content}}
-	p := s.project(d.path)
-	if p == nil {
-		return all
-	}
-	open := s.documents()
-	for _, r := range p.source.Rules {
-		path := filepath.Clean(r.File)
-		src := r.Text
-		switch other := open[path]; {
-		case path == d.path:
-			continue
-		case other != nil && path != p.main && other.refused == "":
-			src = other.src
-		}
-		f, _ := rules.ParseAt([]byte(src), func(line, column int) gate.Position { return gate.Position(r.Position(line, column)) })
-		all = append(all, currentRules{file: f})
-	}
-	return all
-}
-
-// readTools reads a recorded tool list from a file.
-func readTools(file string) ([]check.ListedTool, error) {
-	src, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	return check.ParseTools(file, src)
 }

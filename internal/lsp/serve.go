@@ -1,0 +1,136 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/petrigate/petrigate/internal/policy/check"
+)
+
+// ErrNoShutdown means that the editor closed the connection without a shutdown request.
+var ErrNoShutdown = errors.New("the editor ended the connection without a shutdown request")
+
+// Serve serves one editor until it sends exit or closes the connection. It returns [ErrNoShutdown]
+// unless a shutdown request came before.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
+	if o.Quiet == 0 {
+		o.Quiet = 200 * time.Millisecond
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &server{state: newState(o.Tools), options: o, grammar: newGrammar(), wake: make(chan struct{}, 1), ready: make(chan struct{}), exited: make(chan struct{})}
+	s.exit = sync.OnceFunc(func() { close(s.exited) })
+	s.conn = jsonrpc2.NewConn(ctx, newFrames(in, out), s, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
+	close(s.ready)
+	go s.checkLoop(ctx) // not waited for at the end, since its results are no longer needed
+	select {
+	case <-s.exited:
+	case <-s.conn.DisconnectNotify():
+	}
+	if !s.stopped() {
+		return ErrNoShutdown
+	}
+	return nil
+}
+
+// Handle handles one message. The connection calls it for one message at a time.
+func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
+	defer func() { // a panic must not end the editor's session
+		if p := recover(); p != nil && !r.Notif {
+			_ = conn.ReplyWithError(ctx, r.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: fmt.Sprintf("%v\n%s", p, debug.Stack())})
+		}
+	}()
+	<-s.ready
+	var params json.RawMessage
+	if r.Params != nil {
+		params = *r.Params
+	}
+	if r.Notif {
+		s.notified(r.Method, params)
+		return
+	}
+	result, err := s.answer(r.Method, params)
+	var coded *jsonrpc2.Error
+	switch {
+	case errors.As(err, &coded):
+		_ = conn.ReplyWithError(ctx, r.ID, coded)
+	case err != nil:
+		_ = conn.ReplyWithError(ctx, r.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: err.Error()})
+	default:
+		_ = conn.Reply(ctx, r.ID, result)
+	}
+}
+
+// notified handles a notification. It ignores unknown and malformed ones.
+func (s *server) notified(method string, params json.RawMessage) {
+	switch method {
+	case "textDocument/didOpen":
+		s.didOpen(params)
+	case "textDocument/didChange":
+		s.didChange(params)
+	case "textDocument/didClose":
+		s.didClose(params)
+	case "textDocument/didSave", "workspace/didChangeWatchedFiles":
+		s.recheckAll()
+	case "exit":
+		s.exit()
+		_ = s.conn.Close()
+	}
+}
+
+// answer handles a request.
+func (s *server) answer(method string, params json.RawMessage) (any, error) {
+	switch method {
+	case "initialize":
+		return s.initialize(params)
+	case "shutdown":
+		s.stop()
+		return nil, nil
+	case "textDocument/codeAction":
+		return codeActions(params)
+	}
+	about := map[string]func(*document, Position) any{
+		"textDocument/hover":          s.hover,
+		"textDocument/completion":     s.completion,
+		"textDocument/formatting":     s.formatting,
+		"textDocument/documentSymbol": s.symbols,
+		"textDocument/definition":     s.definition,
+	}[method]
+	if about == nil {
+		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: fmt.Sprintf("petrigate does not serve %.80q", method)}
+	}
+	var p documentParams
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, err
+	}
+	d := s.document(pathOf(p.TextDocument.URI))
+	if d == nil || d.kind != rulesFile || d.refused != "" {
+		return nil, nil
+	}
+	return about(d, p.Position), nil
+}
+
+func (s *server) initialize(params json.RawMessage) (any, error) {
+	var p initializeParams
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, err
+	}
+	var tools []check.ListedTool
+	if file := p.Options.Tools; file != "" {
+		var err error
+		if tools, err = readTools(file); err != nil {
+			s.warn("reading the tool list: " + err.Error())
+		}
+	}
+	s.state.initialize(p.Capabilities.TextDocument.Completion.CompletionItem.SnippetSupport, tools)
+	return capabilities(s.options.Version), nil
+}

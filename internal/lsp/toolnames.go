@@ -1,0 +1,45 @@
+package lsp
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
+)
+
+// A toolName is the name of a tool, with a description of its source.
+type toolName struct {
+	name, is string
+	fields   []string // names of its arguments
+}
+
+// toolNames returns the tools known for the policy of a document as of its last check.
+func (s *server) toolNames(d *document) []toolName {
+	p := s.project(d.path)
+	set, is := check.ToolSet{}, "a tool of the running proxy"
+	switch tools := s.recorded(); {
+	case tools != nil && p != nil:
+		set, is = check.KnownSet(tools, p.source.Config), "a tool in the recorded list"
+	case tools != nil:
+		set, is = check.KnownSet(tools, nil), "a tool in the recorded list"
+	case p != nil:
+		set = s.runningTools(p.main).tools
+	}
+	var all []toolName
+	for _, name := range set.Names() {
+		all = append(all, toolName{name, is, fieldsOf(set.Schemas[name])})
+	}
+	return all
+}
+
+// fieldsOf returns the arguments in the schemas of a tool.
+func fieldsOf(schemas []policy.Schema) []string {
+	var fields []string
+	for _, s := range schemas {
+		properties, _ := s["properties"].(map[string]any)
+		fields = slices.AppendSeq(fields, maps.Keys(properties))
+	}
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}
