@@ -175,7 +175,7 @@ func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 // noteAdopted marks what must be written of a part that was read under another policy. The error is
 // [admission.ErrHeld] if a net cannot be replaced.
 func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) error {
-	if r.removed = l.Gone; l.Anew {
+	if r.removed = l.StaleRows; l.RewriteValues {
 		for i, n := range d.codec.Policy().Nets() {
 			if n.Scope == scope {
 				r.markValues(i, l.State.Nets[i].Values)

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// PageSize is how many rows are read at a time: no statement takes long, and none is open
-// while whoever reads is busy.
+// PageSize is the default number of rows read at a time. Pages keep each statement short, and no
+// statement is open while the caller processes records.
 const PageSize = 1000
 
-// A Row is a record as a database has it.
+// Row is a record with its position in the database.
 type Row struct {
 	Record
-	Place int64 // among the others, as the database tells them apart
+	Place int64 // identifies the row within the database
 }
 
-// Pages yields the records that q selects. Read returns those of the next page, at most n,
-// which come after a row that is zero at first; or, if q has Last, the last n, the newest
+// Pages yields the records that q selects. The function read returns at most n records of the next
+// page, after a row that is zero at first; if q has Last, it returns the last n records, the newest
 // first.
 func Pages(q Query, read func(after Row, n int) ([]Row, error)) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// A Removal is the part that says how far old records are removed. It is on no chain: what counts is the
-// event on record, of which it has a copy.
+// Removal is the content of the part that tracks the removal of old records. The part is not on a
+// chain; the removal event on record is authoritative, and the part has a copy of it.
 type Removal struct {
 	Time  time.Time       `json:"time"`            // when a process last looked for records to remove
-	Event json.RawMessage `json:"event,omitempty"` // the newest event of a removal; nil: there was none
+	Event json.RawMessage `json:"event,omitempty"` // newest removal event; nil: none yet
 }
 
 // RemovalID names the part of a [Removal].
 var RemovalID = PartID{Scope: "removal"}
 
-// ReadRemoval reads how far old records are removed, and the version of the part that says it.
+// ReadRemoval reads the [Removal] and the version of its part; 0: the part does not exist.
 func ReadRemoval(ctx context.Context, b Backend) (r Removal, version int64, err error) {
 	parts, err := b.Load(ctx, RemovalID)
 	if err != nil || parts[0].Version == 0 {

@@ -1,6 +1,6 @@
-// Package migration brings the schema of a database up to date: by files of SQL, one for
-// each version, which only go forward. A file that was released never changes, since a
-// database may have been written by any of them.
+// Package migration upgrades the schema of a database with SQL files, one for each version. There
+// are no downgrades. A released file must never change, since any of the released versions may have
+// written a database.
 package migration
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A Series is the migrations of a database: the texts of the files schema/*.sql, in the
-// order of their names. The first makes version 1.
+// Series is the list of migrations of a database: the contents of the files schema/*.sql, in the
+// order of their names. The first file creates version 1.
 type Series []string
 
-// Of reads the files of a series, which are part of the program.
+// Of reads the embedded files of a series.
 func Of(files embed.FS) (s Series) {
 	names, err := fs.Glob(files, "schema/*.sql")
 	for _, name := range names {
@@ -25,12 +25,12 @@ func Of(files embed.FS) (s Series) {
 		s = append(s, string(text))
 	}
 	if err != nil {
-		panic(err) // the pattern is sound, and the files are there
+		panic(err) // the pattern is valid, and the files are embedded
 	}
 	return s
 }
 
-// Check refuses a database of a version that this program does not know.
+// Check returns an error if the version is newer than this program.
 func (s Series) Check(version int) error {
 	if version > len(s) {
 		return backend.Unusable(fmt.Errorf("a newer petrigate wrote it (schema %d; this one knows %d): run that one", version, len(s)))
@@ -38,7 +38,7 @@ func (s Series) Check(version int) error {
 	return nil
 }
 
-// Run applies what a database of this version lacks.
+// Run calls apply for each migration after the given version.
 func (s Series) Run(version int, apply func(to int, sql string) error) error {
 	for to := version + 1; to <= len(s); to++ {
 		if err := apply(to, s[to-1]); err != nil {

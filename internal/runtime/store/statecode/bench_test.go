@@ -23,7 +23,7 @@ func twenty(tb testing.TB) *gate.Policy {
 	return p
 }
 
-// used is a session in which some of the twenty rules have moved.
+// used returns a session that has moved some of the twenty rules.
 func used(tb testing.TB, p *gate.Policy, tools int) *gate.State {
 	tb.Helper()
 	s := p.NewState(nil)
@@ -41,8 +41,8 @@ func used(tb testing.TB, p *gate.Policy, tools int) *gate.State {
 	return s
 }
 
-// TestSize: a session in which nothing has moved is tiny.
-func TestSize(t *testing.T) {
+// TestUnmovedSessionIsSmall: the part of a session without moves is tiny.
+func TestUnmovedSessionIsSmall(t *testing.T) {
 	p := twenty(t)
 	for _, c := range []struct{ tools, most int }{{0, 200}, {1, 450}, {3, 1024}} {
 		data, err := statecode.New(p, nil).AppendSession(nil, used(t, p, c.tools), statecode.Info{Principal: "ann", Since: noon, Owner: 1 << 60, Writer: strings.Repeat("w", 16)}, statecode.Processes{})

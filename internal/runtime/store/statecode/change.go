@@ -10,20 +10,20 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Change says which parts of a state have moved since it was written.
+// Change lists the parts of a state that have moved since the state was last written.
 type Change struct {
 	Nets  []int    // by their index in the policy
 	Calls []uint64 // by their numbers
 	Spent bool     // a grant was used
 }
 
-// AppendSessionChange appends what the part of a session has now that it did not have when it was written,
-// by the same process under the same policy: members of the part, of its nets, and of its calls, by
-// their numbers. Null stands for a net that is at its start again, and for a call that has ended.
-// [Merge] applies it to the part.
+// AppendSessionChange appends the changes of a session part since it was written by the same
+// process under the same policy: members of the part, nets by name, and calls by number. Null means
+// that a net is at its start again or that a call has ended. [Merge] applies the changes to the
+// part.
 func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Processes, change *Change) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
-	e.text(`{"v":` + form(s, i.Writer, p))
+	e.text(`{"v":` + formVersion(s, i.Writer, p))
 	e.text(`,"ended":`)
 	e.dst = strconv.AppendBool(e.dst, i.Ended)
 	e.text(`,"last":`)
@@ -42,7 +42,7 @@ func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Process
 		e.comma()
 		e.dst = append(strconv.AppendUint(append(e.dst, '"'), n, 10), '"', ':')
 		if o := s.Calls[n]; o != nil {
-			e.call(o, p.named(n, i.Writer))
+			e.call(o, p.processFor(n, i.Writer))
 		} else {
 			e.text("null")
 		}
@@ -51,7 +51,7 @@ func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Process
 	return append(e.dst, '}'), e.err
 }
 
-// AppendSharedChange is AppendSessionChange of a part that sessions share.
+// AppendSharedChange is like AppendSessionChange for a shared part.
 func (c *Codec) AppendSharedChange(dst []byte, s *gate.State, change *Change) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":1`)
@@ -75,15 +75,16 @@ func (e *encoder) changedNets(s *gate.State, change *Change) {
 	e.flag("}", len(change.Nets) > 0)
 }
 
-// order is the order of the members of a part; others come behind them, before the nets and the calls.
+// order is the order of the members of a part. Unknown members follow them, before the nets and the
+// calls.
 var order = []string{"v", "policy", "principal", "since", "owner", "writer", "ended", "about", "last", "spent", "would"}
 
-// none are values that stand for a member that is not written.
-var none = map[string]string{"ended": "false", "last": "0", "would": "[0,0]"}
+// defaults are the values of members that are not written.
+var defaults = map[string]string{"ended": "false", "last": "0", "would": "[0,0]"}
 
 var errMerge = errors.New("what has changed of a state cannot be read: it is damaged")
 
-// Merge applies changes, which the Append...Change methods wrote, to a part.
+// Merge applies changes written by AppendSessionChange or AppendSharedChange to a part.
 func Merge(part []byte, changes [][]byte) ([]byte, error) {
 	m := merged{top: map[string][]byte{}, nets: map[string][]byte{}, calls: map[uint64][]byte{}}
 	if !m.part(part) {
@@ -97,12 +98,12 @@ func Merge(part []byte, changes [][]byte) ([]byte, error) {
 	return m.append(make([]byte, 0, len(part)+len(part)/4+256)), nil
 }
 
-// merged is a part, taken apart.
+// merged is a decoded part.
 type merged struct {
 	top   map[string][]byte
-	keys  []string // of top that order lacks
+	keys  []string // keys of top that are not in order
 	nets  map[string][]byte
-	names []string // of nets, in their order
+	names []string // names of nets in their order
 	calls map[uint64][]byte
 }
 
@@ -173,7 +174,7 @@ func (m *merged) append(dst []byte) []byte {
 	dst = append(dst, '{')
 	add := func(key string) {
 		value, ok := m.top[key]
-		if !ok || string(value) == none[key] {
+		if !ok || string(value) == defaults[key] {
 			return
 		}
 		if len(dst) > 1 {

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestMerge plays random calls: what was written at first, with all that has changed since, reads as
-// what is written at last.
+// TestMerge plays random calls: the first part, merged with all later changes, equals the last
+// part.
 func TestMerge(t *testing.T) {
 	from, count := soak.Range(t, 200)
 	for seed := from; seed < from+uint64(count); seed++ {
@@ -46,14 +46,14 @@ func merge(t *testing.T, g generator, p *gate.Policy, name string) {
 			if err != nil || !sameParts(got, now.parts[scope]) {
 				t.Fatalf("%s, step %d, %s: %v\n%s\nis merged as\n%s\nand is\n%s", name, step, said, err, first.parts[scope], got, now.parts[scope])
 			}
-			if g.IntN(9) == 0 { // as the checkpoint has it
+			if g.IntN(9) == 0 { // the part in the checkpoint
 				first.parts[scope], changes[scope] = got, changes[scope][:0]
 			}
 		}
 	}
 }
 
-// note says what a delta changes.
+// note records the changes of a delta.
 func note(d *gate.Delta) (c statecode.Change) {
 	if d == nil {
 		return c
@@ -93,7 +93,7 @@ func change(t *testing.T, c *statecode.Codec, s *gate.State, i statecode.Info, s
 	return data
 }
 
-// sameParts compares parts but for the order of their nets.
+// sameParts compares parts, ignoring the order of their nets.
 func sameParts(a, b []byte) bool {
 	x, y := membersOf(a), membersOf(b)
 	for key := range x {
@@ -125,7 +125,7 @@ func membersOf(object []byte) map[string]string {
 	return all
 }
 
-// TestMergeBroken: what cannot be read is not merged.
+// TestMergeBroken: damaged input is not merged.
 func TestMergeBroken(t *testing.T) {
 	good := `{"v":1,"nets":{"n":{}},"calls":[{"number":1}],"new":[1]}`
 	if got, err := statecode.Merge([]byte(good), nil); err != nil || string(got) != `{"v":1,"new":[1],"nets":{"n":{}},"calls":[{"number":1}]}` {

@@ -9,24 +9,25 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// printed is how many digits of a fingerprint are written: 128 bits.
-const printed = 32
+// fingerprintDigits is the number of hex digits of a fingerprint that are written: 128 bits.
+const fingerprintDigits = 32
 
-// A Codec writes and reads the states of one policy. It never changes.
+// Codec encodes and decodes the states of one policy. After a call of Reset, if any, it is
+// immutable and safe for concurrent use.
 type Codec struct {
-	policy *gate.Policy
-	active []string
-	reset  []string
-	start  *gate.State // read only
-	print  string
-	nets   []net
-	byName map[string]int
+	policy      *gate.Policy
+	active      []string
+	reset       []string
+	start       *gate.State // read-only
+	fingerprint string
+	nets        []net
+	byName      map[string]int
 }
 
-// New returns the codec of the states of p in which the named nets are active, all if
-// active is nil.
+// New returns the codec for states of p. The named nets are active, or all nets if the slice is
+// nil.
 func New(p *gate.Policy, active []string) *Codec {
-	c := &Codec{policy: p, active: active, start: p.NewState(active), print: p.Fingerprint()[:printed], byName: map[string]int{}}
+	c := &Codec{policy: p, active: active, start: p.NewState(active), fingerprint: p.Fingerprint()[:fingerprintDigits], byName: map[string]int{}}
 	ids := p.IDs()
 	for i, info := range p.Nets() {
 		c.nets = append(c.nets, newNet(info, ids[i], c.start.Nets[i]))
@@ -35,45 +36,45 @@ func New(p *gate.Policy, active []string) *Codec {
 	return c
 }
 
-// Reset makes the codec read these nets as at their start where they were written under
-// another policy and are otherwise. It is called before the codec is used.
+// Reset makes the codec replace the states of these nets by their initial states if they were
+// written under another policy and differ. Reset must be called before the codec is used.
 func (c *Codec) Reset(nets []string) { c.reset = nets }
 
 // Policy returns the policy of the states.
 func (c *Codec) Policy() *gate.Policy { return c.policy }
 
-// net has what is written of a net, ready to be appended.
+// net has precomputed parts of the encoding of a net.
 type net struct {
 	name        string
 	scope       gate.Scope
-	print       string   // see [gate.NetID]
-	limit       string   // likewise
-	row         string   // its name, before that of a value
-	head        []byte   // its name and its fingerprint
-	places      [][]byte // as keys
-	transitions [][]byte // as values
+	fingerprint string   // see [gate.NetID]
+	limit       string   // see [gate.NetID]
+	row         string   // encoded name, the prefix of the names of its value rows
+	head        []byte   // encoded name and fingerprint
+	places      [][]byte // encoded as keys
+	transitions [][]byte // encoded as values
 	place       map[string]int
 	transition  map[string]int
 	timed       int
 	shadow      bool
 	start       *gate.NetData
-	gone        bool // it stands for a net that is not there any more: it has any place, any transition
+	placeholder bool // the net replaces one that the policy lacks: it accepts any place and any transition
 }
 
 func newNet(info gate.NetInfo, id gate.NetID, start *gate.NetData) net {
 	n := net{
-		name: info.Name, scope: info.Scope, print: id.Print[:printed], limit: id.Limit, shadow: info.Shadow, start: start,
+		name: info.Name, scope: info.Scope, fingerprint: id.Print[:fingerprintDigits], limit: id.Limit, shadow: info.Shadow, start: start,
 		place: map[string]int{}, transition: map[string]int{},
 	}
 	n.row = string(rawjson.AppendString(nil, n.name))
-	n.head = append(rawjson.AppendString(nil, n.name), `:{"print":"`+n.print+`"`...)
+	n.head = append(rawjson.AppendString(nil, n.name), `:{"print":"`+n.fingerprint+`"`...)
 	if info.Labels == nil {
 		n.head = append(n.head, `,"hand":true`...)
 	}
 	if n.limit != "" {
-		n.limit = n.limit[:printed/2]
-		n.head = append(n.head, `,"limit":["`+n.limit+`","`+info.Fingerprint[:printed/2]+`"`...)
-		for _, number := range numbers(&info.Net) {
+		n.limit = n.limit[:fingerprintDigits/2]
+		n.head = append(n.head, `,"limit":["`+n.limit+`","`+info.Fingerprint[:fingerprintDigits/2]+`"`...)
+		for _, number := range limitNumbers(&info.Net) {
 			n.head = strconv.AppendInt(append(n.head, ','), number, 10)
 		}
 		n.head = append(n.head, ']')
@@ -93,28 +94,28 @@ func newNet(info gate.NetInfo, id gate.NetID, start *gate.NetData) net {
 	return n
 }
 
-// Info is what is kept of a session beside the state of its nets.
+// Info holds the facts about a session that are stored beside the state of its nets.
 type Info struct {
 	Principal string
 	Since     time.Time
-	Owner     uint64 // see [gate.State.Owners]; 0: it has none
-	Writer    string // the process whose session it is; empty: of none, it outlives processes
-	Ended     bool   // it is kept for its open calls
-	Open      int    // calls; it is only read, see [ReadInfo]
+	Owner     uint64 // see [gate.State.Owners]; 0: none
+	Writer    string // process of the session; empty: none, the session outlives processes
+	Ended     bool   // the session is kept for its open calls
+	Open      int    // number of open calls; not written, see [ReadInfo]
 	About     string // one JSON object; empty: none
 }
 
-// Row returns the name of the row for a value of the key of the net with that index.
+// Row returns the name of the row for one value of the key of a net.
 func (c *Codec) Row(net int, key string) string { return c.nets[net].row + key }
 
-// atStart reports whether there is nothing to be written of the net.
+// atStart reports whether the net is in its initial state, so that nothing is written.
 func (n *net) atStart(d *gate.NetData) bool {
-	return d.Active == n.start.Active && d.Values.Len() == 0 && n.fresh(d) &&
-		(d.Shadow == nil || d.Shadow.Refused+d.Shadow.Asked == 0 && n.fresh(d.Shadow.Enforced))
+	return d.Active == n.start.Active && d.Values.Len() == 0 && n.unmoved(d) &&
+		(d.Shadow == nil || d.Shadow.Refused+d.Shadow.Asked == 0 && n.unmoved(d.Shadow.Enforced))
 }
 
-// fresh reports whether nothing has moved in d, whatever is in its shadow.
-func (n *net) fresh(d *gate.NetData) bool {
+// unmoved reports whether nothing has moved in d, ignoring its shadow.
+func (n *net) unmoved(d *gate.NetData) bool {
 	return !d.Stuck && len(d.Flights)+len(d.Watches)+len(d.Meta) == 0 && d.Spent == nil && d.Clock == nil &&
 		d.Apart == nil && slices.Equal(d.Marking, n.start.Marking)
 }

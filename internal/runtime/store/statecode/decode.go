@@ -10,10 +10,10 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// part reads the whole of a part.
+// part decodes a whole part.
 func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
-		d.err = fmt.Errorf("%s: it is no JSON: %w", d.of, err)
+		d.err = fmt.Errorf("%s: it is no JSON: %w", d.subject, err)
 		return
 	}
 	var nets []byte
@@ -31,15 +31,15 @@ func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 		d.nets(nets, values)
 	}
 	if d.err == nil && len(values) > 0 {
-		d.orphans(nets, values)
+		d.checkRows(nets, values)
 	}
 	if session && d.err == nil {
-		d.finish()
+		d.checkSession()
 	}
 }
 
-// orphans finds rows that belong to no net of the part.
-func (d *decoder) orphans(nets []byte, values map[string][]byte) {
+// checkRows reports rows of nets that the part does not contain as errors.
+func (d *decoder) checkRows(nets []byte, values map[string][]byte) {
 	for row := range values {
 		name, _, ok := cutRow(row)
 		if _, known := rawjson.Member(nets, name); !ok || !known {
@@ -49,7 +49,7 @@ func (d *decoder) orphans(nets []byte, values map[string][]byte) {
 	}
 }
 
-// cutRow returns the net and the value of a row.
+// cutRow splits the name of a row into the net and the value of the key.
 func cutRow(row string) (net, key string, ok bool) {
 	end := rawjson.Skip([]byte(row), 0)
 	if end < 0 {
@@ -59,7 +59,7 @@ func cutRow(row string) (net, key string, ok bool) {
 	return net, row[end:], ok
 }
 
-// member reads what only the part of a session has.
+// member decodes a member that only a session part has.
 func (d *decoder) member(key string, value []byte) bool {
 	switch key {
 	case "principal":
@@ -80,7 +80,7 @@ func (d *decoder) member(key string, value []byte) bool {
 		d.list(key, value, func(value []byte) { d.state.Spent = append(d.state.Spent, d.number(key, value)) })
 	case "would":
 		var counts [2][]byte
-		if d.row(key, value, counts[:]) {
+		if d.tuple(key, value, counts[:]) {
 			d.state.Would = gate.WouldCount{Refused: d.count(key, counts[0]), Asked: d.count(key, counts[1])}
 		}
 	case "calls":
@@ -91,8 +91,8 @@ func (d *decoder) member(key string, value []byte) bool {
 	return true
 }
 
-// finish checks what the members of a session say together.
-func (d *decoder) finish() {
+// checkSession checks the members of a session against each other.
+func (d *decoder) checkSession() {
 	for number := range d.state.Calls {
 		if number > d.state.Last {
 			d.fail("the open calls", "call #%d is later than the last one, #%d", number, d.state.Last)
@@ -132,7 +132,7 @@ func (d *decoder) call(value []byte) {
 		case "annotations":
 			c.Annotations = []byte(d.text(where, value))
 		case "nets":
-			d.list(where, value, func(value []byte) { d.waits(where, o, value) })
+			d.list(where, value, func(value []byte) { d.waitingNet(where, o, value) })
 		case "unknown":
 			o.Unknown = d.flag(where, value)
 		case "more":
@@ -159,29 +159,29 @@ func (d *decoder) call(value []byte) {
 	d.state.Last = last
 }
 
-// name reads one of the names of a call.
+// name decodes one of the names of a call.
 func (d *decoder) name(where string, value []byte) (n gate.Name) {
 	var parts [3][]byte
-	if d.row(where, value, parts[:]) {
+	if d.tuple(where, value, parts[:]) {
 		n = gate.Name{Text: d.text(where, parts[0]), Certain: d.bool(where, parts[1]), Weak: d.bool(where, parts[2])}
 	}
 	return n
 }
 
-// waits reads a net that waits for the call.
-func (d *decoder) waits(where string, o *gate.OpenCall, value []byte) {
+// waitingNet decodes a net that waits for the call.
+func (d *decoder) waitingNet(where string, o *gate.OpenCall, value []byte) {
 	keyed := rawjson.Kind(value) == '['
 	name, key := value, value
 	if keyed {
 		var parts [2][]byte
-		if !d.row(where, value, parts[:]) {
+		if !d.tuple(where, value, parts[:]) {
 			return
 		}
 		name, key = parts[0], parts[1]
 	}
 	i, known := d.byName[d.text(where, name)]
 	if !known {
-		if !d.taken && d.err == nil {
+		if !d.otherPolicy && d.err == nil {
 			d.fail(where, "a call has the net %s, which is not there", name)
 		}
 		return
@@ -194,7 +194,7 @@ func (d *decoder) waits(where string, o *gate.OpenCall, value []byte) {
 	}
 }
 
-// nets reads the nets of the part.
+// nets decodes the nets of the part.
 func (d *decoder) nets(value []byte, values map[string][]byte) {
 	rows := map[int]map[string][]byte{}
 	for row, value := range values {
@@ -210,7 +210,7 @@ func (d *decoder) nets(value []byte, values map[string][]byte) {
 	d.object("the nets", value, func(name string, value []byte) bool {
 		i, known := d.byName[name]
 		if !known || d.Codec.nets[i].scope != d.scope {
-			return known && d.taken // it was in this part
+			return known && d.otherPolicy // the net was in this part before
 		}
 		d.net(i, value, rows[i])
 		return true
@@ -225,13 +225,13 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 	d.object(where, value, func(key string, value []byte) bool {
 		switch key {
 		case "print":
-			if print := d.text(where, value); d.err == nil && print != n.print && !d.taken {
-				d.fail(where, "it has the fingerprint %s, and not %s", print, n.print)
+			if print := d.text(where, value); d.err == nil && print != n.fingerprint && !d.otherPolicy {
+				d.fail(where, "it has the fingerprint %s, and not %s", print, n.fingerprint)
 			}
 		case "hand":
 			d.flag(where, value)
 		case "limit":
-			d.list(where, value, func([]byte) {}) // see [Codec.limitBefore]
+			d.list(where, value, func([]byte) {}) // see [Codec.oldLimit]
 		case "off":
 			data.Active = !d.flag(where, value)
 		case "values":
@@ -251,8 +251,9 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 	d.state.Nets[i] = data
 }
 
-// values reads the rows of a net. For that, the net is as it never is: a value whose state
-// is that of the net at large now was another one when it was written, and is kept.
+// values decodes the value rows of a net. It clears the state of the net meanwhile: otherwise Apply
+// would drop a value whose state equals the current state of the net, although the two differed
+// when the row was written.
 func (d *decoder) values(where string, i int, base *gate.NetData, rows map[string][]byte) *gate.Values {
 	n := &d.Codec.nets[i]
 	d.state.Nets[i] = &gate.NetData{}
@@ -279,7 +280,7 @@ func (d *decoder) values(where string, i int, base *gate.NetData, rows map[strin
 	return d.state.Nets[i].Values
 }
 
-// complete checks that a state has what the net needs.
+// complete checks that a state has everything that the net needs.
 func (d *decoder) complete(where string, n *net, data *gate.NetData) {
 	switch {
 	case d.err != nil:
@@ -290,7 +291,7 @@ func (d *decoder) complete(where string, n *net, data *gate.NetData) {
 	}
 }
 
-// data reads a member of a state.
+// data decodes a member of a state.
 func (d *decoder) data(where string, n *net, data *gate.NetData, key string, value []byte) bool {
 	switch key {
 	case "stuck":
@@ -356,8 +357,8 @@ func (d *decoder) shadow(where string, n *net, value []byte) *gate.ShadowData {
 
 func (d *decoder) marking(where string, n *net, value []byte) []int {
 	m := make([]int, len(n.start.Marking))
-	if n.gone {
-		m[0] = 1 // it has moved
+	if n.placeholder {
+		m[0] = 1 // any marking that differs from the initial one
 		return m
 	}
 	d.object(where, value, func(key string, value []byte) bool {
@@ -373,12 +374,12 @@ func (d *decoder) marking(where string, n *net, value []byte) []int {
 func (d *decoder) flights(where string, n *net, value []byte) (flights []gate.Flight) {
 	d.list(where, value, func(value []byte) {
 		var parts [5][]byte
-		if !d.row(where, value, parts[:]) {
+		if !d.tuple(where, value, parts[:]) {
 			return
 		}
 		f := gate.Flight{Call: d.number(where, parts[1]), Name: d.text(where, parts[2]), Since: d.time(where, parts[3]), Owner: d.number(where, parts[4])}
 		name, known := d.text(where, parts[0]), false
-		if f.Transition, known = n.transition[name]; !known && !n.gone && d.err == nil {
+		if f.Transition, known = n.transition[name]; !known && !n.placeholder && d.err == nil {
 			d.fail(where, "it has no transition %.40q", name)
 		}
 		flights = append(flights, f)
@@ -392,7 +393,7 @@ func (d *decoder) flights(where string, n *net, value []byte) (flights []gate.Fl
 func (d *decoder) clock(where string, n *net, value []byte) *gate.Clock {
 	var times []time.Time
 	d.list(where, value, func(value []byte) { times = append(times, d.time(where, value)) })
-	if n.gone || d.err != nil {
+	if n.placeholder || d.err != nil {
 		return nil
 	}
 	if len(times) != n.timed+1 {
@@ -404,7 +405,7 @@ func (d *decoder) clock(where string, n *net, value []byte) *gate.Clock {
 
 func (d *decoder) spent(where string, value []byte) *gate.Spent {
 	var parts [2][]byte
-	if !d.row(where, value, parts[:]) {
+	if !d.tuple(where, value, parts[:]) {
 		return nil
 	}
 	amount, ok := new(big.Rat).SetString(d.text(where, parts[0]))

@@ -12,16 +12,16 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxSpent bounds the numbers of used grants that are written, the last ones. An older one
-// is of a consent that is used up.
+// maxSpent bounds the written numbers of used grants; the last ones are written. An older number
+// belongs to an approval that is used up anyway.
 const maxSpent = 256
 
-// AppendSession appends the part of a session: its own nets, and its calls, with the processes
-// that admitted them. What waits for a person is not written. Its only errors are meta data that
-// cannot be written.
+// AppendSession appends the part of a session: its own nets, and its open calls with the processes
+// that admitted them. Calls that wait for approval are not written. It fails only if meta data
+// cannot be encoded.
 func (c *Codec) AppendSession(dst []byte, s *gate.State, i Info, p Processes) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
-	e.text(`{"v":` + form(s, i.Writer, p) + `,"policy":"` + c.print + `"`)
+	e.text(`{"v":` + formVersion(s, i.Writer, p) + `,"policy":"` + c.fingerprint + `"`)
 	e.string(`,"principal":`, i.Principal)
 	e.time(`,"since":`, i.Since)
 	e.number(`,"owner":`, i.Owner)
@@ -40,22 +40,22 @@ func (c *Codec) AppendSession(dst []byte, s *gate.State, i Info, p Processes) ([
 	return append(e.dst, '}'), e.err
 }
 
-// AppendShared appends the part of what sessions share: the nets of the scope.
+// AppendShared appends the shared part of the scope.
 func (c *Codec) AppendShared(dst []byte, s *gate.State, scope gate.Scope) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
-	e.text(`{"v":1,"policy":"` + c.print + `"`)
+	e.text(`{"v":1,"policy":"` + c.fingerprint + `"`)
 	e.nets(s, scope)
 	return append(e.dst, '}'), e.err
 }
 
-// AppendValue appends the row for a value of the key of the net with that index.
+// AppendValue appends the row for one value of the key of a net.
 func (c *Codec) AppendValue(dst []byte, net int, d *gate.NetData) ([]byte, error) {
 	e := encoder{Codec: c, dst: append(dst, '{')}
 	e.state(&c.nets[net], d)
 	return append(e.dst, '}'), e.err
 }
 
-// encoder appends to dst.
+// encoder appends to dst and keeps its first error.
 type encoder struct {
 	*Codec
 	dst []byte
@@ -64,7 +64,7 @@ type encoder struct {
 
 func (e *encoder) text(s string) { e.dst = append(e.dst, s...) }
 
-// comma ends a member or an element before the next one.
+// comma appends a comma unless an object or a list has just begun.
 func (e *encoder) comma() {
 	if c := e.dst[len(e.dst)-1]; c != '{' && c != '[' {
 		e.dst = append(e.dst, ',')
@@ -114,7 +114,7 @@ func (e *encoder) spent(numbers []uint64) {
 	e.flag("]", len(numbers) > 0)
 }
 
-// nets appends the nets of the scope that are not at their start.
+// nets appends the nets of the scope that have moved.
 func (e *encoder) nets(s *gate.State, scope gate.Scope) {
 	any := false
 	for i := range e.Codec.nets {
@@ -132,7 +132,7 @@ func (e *encoder) nets(s *gate.State, scope gate.Scope) {
 	e.flag("}", any)
 }
 
-// net appends a net that is not at its start.
+// net appends a net that has moved.
 func (e *encoder) net(n *net, d *gate.NetData) {
 	e.dst = append(e.dst, n.head...)
 	e.flag(`,"off":true`, !d.Active)
@@ -141,7 +141,7 @@ func (e *encoder) net(n *net, d *gate.NetData) {
 	e.text("}")
 }
 
-// state appends the members of a state, but for the values of the key.
+// state appends the members of a state, except the values of the key.
 func (e *encoder) state(n *net, d *gate.NetData) {
 	if d.Stuck {
 		e.member(`"stuck":true`)
@@ -234,7 +234,7 @@ func (e *encoder) clock(c *gate.Clock) {
 	e.text("]")
 }
 
-// calls appends the calls that are open, the oldest first.
+// calls appends the open calls, the oldest first.
 func (e *encoder) calls(s *gate.State, writer string, p Processes) {
 	if len(s.Calls) == 0 {
 		return
@@ -245,7 +245,7 @@ func (e *encoder) calls(s *gate.State, writer string, p Processes) {
 	e.text(`,"calls":[`)
 	for _, n := range numbers {
 		e.comma()
-		e.call(s.Calls[n], p.named(n, writer))
+		e.call(s.Calls[n], p.processFor(n, writer))
 	}
 	e.text("]")
 }
@@ -298,8 +298,8 @@ func (e *encoder) call(o *gate.OpenCall, process string) {
 	e.text("}")
 }
 
-// appendTime appends the seconds since 1970, with nine digits behind the point unless they
-// are zero. The zero time is null.
+// appendTime appends the seconds since 1970, with nine decimal places unless they are zero. The
+// zero time is null.
 func appendTime(dst []byte, t time.Time) []byte {
 	if t.IsZero() {
 		return append(dst, "null"...)
@@ -307,7 +307,7 @@ func appendTime(dst []byte, t time.Time) []byte {
 	dst = strconv.AppendInt(dst, t.Unix(), 10)
 	if nanos := t.Nanosecond(); nanos > 0 {
 		dst = strconv.AppendInt(append(dst, '.'), int64(nanos)+1e9, 10)
-		return slices.Delete(dst, len(dst)-10, len(dst)-9) // the one that keeps the zeros
+		return slices.Delete(dst, len(dst)-10, len(dst)-9) // remove the leading 1, which preserved the zeros
 	}
 	return dst
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// numbers are those by which limits of the same calls differ: the tokens at the start, how
-// often the clock fires, and the sum.
-func numbers(n *gate.Net) (all []int64) {
+// limitNumbers returns the numbers that may differ between limits of the same calls: the initial
+// tokens, the intervals of the clock, and the sum.
+func limitNumbers(n *gate.Net) (all []int64) {
 	for _, place := range n.Places {
 		all = append(all, int64(n.Initial[place]))
 	}
@@ -25,9 +25,10 @@ func numbers(n *gate.Net) (all []int64) {
 	return all
 }
 
-// renumbered returns the net with the numbers of another; false: it has as many others.
-func renumbered(n gate.Net, all []int64) (gate.Net, bool) {
-	if len(all) != len(numbers(&n)) {
+// withNumbers returns the net with the numbers of another one; false: the nets have different
+// counts of numbers.
+func withNumbers(n gate.Net, all []int64) (gate.Net, bool) {
+	if len(all) != len(limitNumbers(&n)) {
 		return n, false
 	}
 	n.Initial, n.Transitions = maps.Clone(n.Initial), slices.Clone(n.Transitions)
@@ -48,9 +49,9 @@ func renumbered(n gate.Net, all []int64) (gate.Net, bool) {
 	return n, true
 }
 
-// limitBefore returns the limit as which a net was written, if one of c counts the same
-// calls and differs in its numbers alone.
-func (c *Codec) limitBefore(stored []byte) (gate.Net, bool) {
+// oldLimit returns the limit that was written, if the codec has a limit of the same calls that
+// differs only in its numbers.
+func (c *Codec) oldLimit(stored []byte) (gate.Net, bool) {
 	var limit, form string
 	var all []int64
 	sound := rawjson.Elements(stored, func(value []byte, _ int) bool {
@@ -75,14 +76,14 @@ func (c *Codec) limitBefore(stored []byte) (gate.Net, bool) {
 		if c.nets[i].limit != limit {
 			continue
 		}
-		n, ok := renumbered(infos[i].Net, all)
+		n, ok := withNumbers(infos[i].Net, all)
 		if !ok {
 			continue
 		}
 		o := c.policy.Options()
 		o.Shadow = false
 		p, err := gate.NewPolicy([]gate.Net{n}, o)
-		if err == nil && p.Nets()[0].Fingerprint[:printed/2] == form {
+		if err == nil && p.Nets()[0].Fingerprint[:fingerprintDigits/2] == form {
 			return n, true
 		}
 	}

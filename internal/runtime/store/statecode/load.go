@@ -8,32 +8,31 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Loaded is a part as it was read.
+// Loaded is a decoded part.
 type Loaded struct {
-	State *gate.State // of which the nets of other parts are at their start
-	Info  Info        // of a session
+	State *gate.State // the nets of other parts are in their initial states
+	Info  Info        // of a session part
 
-	// Processes are those that admitted the open calls of a session, by their numbers; empty: it
-	// is not known.
+	// process that admitted each open call of a session, by number; empty: unknown
 	Processes map[uint64]string
 
-	// Of a part that was written under another policy, or while other nets were
-	// active: what became of its nets, the rows that are none any more, and whether
-	// the others have changed.
-	Kept []gate.Kept
-	Gone []string
-	Anew bool
+	// For a part that was written under another policy, or while other nets were active: what
+	// happened to its nets, the rows that must be removed, and whether the other rows must be
+	// written again.
+	Kept          []gate.Kept
+	StaleRows     []string
+	RewriteValues bool
 
-	// Same says that the part was written under the policy, while the same nets were active.
+	// the part was written under this policy, while the same nets were active
 	Same bool
 }
 
-// Session reads the part of a session.
+// Session decodes the part of a session.
 func (c *Codec) Session(name string, data []byte, values map[string][]byte) (Loaded, error) {
 	return c.read(fmt.Sprintf("session %q", name), gate.ScopeSession, data, values)
 }
 
-// Shared reads the part of what the sessions of a principal share, or all.
+// Shared decodes the shared part of a principal or of all sessions.
 func (c *Codec) Shared(scope gate.Scope, name string, data []byte, values map[string][]byte) (Loaded, error) {
 	of := "what all sessions share"
 	if scope == gate.ScopePrincipal {
@@ -42,7 +41,7 @@ func (c *Codec) Shared(scope gate.Scope, name string, data []byte, values map[st
 	return c.read(of, scope, data, values)
 }
 
-// ReadInfo reads what is kept of a session beside its nets, whatever its policy.
+// ReadInfo decodes the facts that are stored beside the nets of a session, under any policy.
 func ReadInfo(name string, data []byte) (Info, error) {
 	i, _, err := ReadOpen(name, data)
 	return i, err
@@ -53,13 +52,13 @@ func (c *Codec) read(of string, scope gate.Scope, data []byte, values map[string
 		return Loaded{}, fmt.Errorf("%s: its form is %.20q, and this program knows forms 1 and 2: a newer one wrote it, or it is damaged", of, version)
 	}
 	policy, _ := rawjson.Member(data, "policy")
-	d := decoder{Codec: c, of: of, scope: scope}
-	if print, _ := rawjson.String(policy); print != c.print {
-		before, err := c.before(of, scope, data)
+	d := decoder{Codec: c, subject: of, scope: scope}
+	if print, _ := rawjson.String(policy); print != c.fingerprint {
+		before, err := c.oldCodec(of, scope, data)
 		if err != nil {
 			return Loaded{}, err
 		}
-		d.Codec, d.taken = before, true
+		d.Codec, d.otherPolicy = before, true
 	}
 	d.state = d.policy.NewState(d.active)
 	if d.part(data, values, scope == gate.ScopeSession); d.err != nil {
@@ -70,16 +69,16 @@ func (c *Codec) read(of string, scope gate.Scope, data []byte, values map[string
 	for i := range d.Codec.nets {
 		n, data := &d.Codec.nets[i], d.state.Nets[i]
 		if to, known := c.byName[n.name]; known && n.scope == scope && data.Active != c.nets[to].start.Active {
-			switched, l.Anew = true, l.Anew || data.Values.Len() > 0
+			switched, l.RewriteValues = true, l.RewriteValues || data.Values.Len() > 0
 		}
 	}
-	if l.Same = !d.taken && !switched; !l.Same {
+	if l.Same = !d.otherPolicy && !switched; !l.Same {
 		c.adopt(&l, scope, values)
 	}
 	return l, nil
 }
 
-// adopt takes over a part that was written under another policy.
+// adopt converts a part that was written under another policy.
 func (c *Codec) adopt(l *Loaded, scope gate.Scope, values map[string][]byte) {
 	l.State, l.Kept = c.policy.Adopt(l.State, gate.AdoptOptions{Active: c.active, Reset: c.reset})
 	l.Kept = slices.DeleteFunc(l.Kept, func(k gate.Kept) bool {
@@ -90,19 +89,19 @@ func (c *Codec) adopt(l *Loaded, scope gate.Scope, values map[string][]byte) {
 		name, key, _ := cutRow(row)
 		i, known := c.byName[name]
 		if !known || c.nets[i].scope != scope || l.State.Nets[i].Values.Get(key) == nil {
-			l.Gone = append(l.Gone, row)
+			l.StaleRows = append(l.StaleRows, row)
 		}
 	}
 	for _, k := range l.Kept {
-		l.Anew = l.Anew || len(values) > 0 && (k.Fate == gate.Carried || k.From != "")
+		l.RewriteValues = l.RewriteValues || len(values) > 0 && (k.Fate == gate.Carried || k.From != "")
 	}
-	slices.Sort(l.Gone)
+	slices.Sort(l.StaleRows)
 }
 
-// before returns a codec of the policy under which a part was written, as far as that
-// matters: the nets of c that have their state in other parts, those that are written in
-// this one, and one in the place of each that c does not have.
-func (c *Codec) before(of string, scope gate.Scope, data []byte) (*Codec, error) {
+// oldCodec returns a codec for the policy that a part was written under, limited to three kinds of
+// nets: the nets of c that belong to other parts, the nets that are written in this part, and a
+// placeholder for each written net that c lacks.
+func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, error) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		return nil, fmt.Errorf("%s: it is no JSON: %w", of, err)
 	}
@@ -117,12 +116,12 @@ func (c *Codec) before(of string, scope gate.Scope, data []byte) (*Codec, error)
 	stored, _ := rawjson.Member(data, "nets")
 	rawjson.Members(stored, func(name, value []byte, _ int) bool {
 		if i, known := c.byName[string(name)]; known && c.nets[i].scope != scope {
-			return true // it was in this part, and is in another now
+			return true // the net was in this part, and is in another one now
 		}
-		n, same := c.netBefore(string(name), value)
+		n, same := c.oldNet(string(name), value)
 		if !same {
 			gone[string(name)] = true
-			n = standIn(value)
+			n = placeholderNet(value)
 		}
 		n.Name, n.Scope = string(name), scope
 		_, n.Shadow = rawjson.Member(value, "shadow")
@@ -130,36 +129,36 @@ func (c *Codec) before(of string, scope gate.Scope, data []byte) (*Codec, error)
 		return true
 	})
 	o := c.policy.Options()
-	o.Shadow = false // which every net says of itself
+	o.Shadow = false // each net has its own shadow flag
 	p, err := gate.NewPolicy(nets, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: its nets cannot be taken over: %w", of, err)
 	}
 	in := New(p, nil)
 	for i := range in.nets {
-		in.nets[i].gone = gone[in.nets[i].name]
+		in.nets[i].placeholder = gone[in.nets[i].name]
 	}
 	return in, nil
 }
 
-// netBefore returns the net as which one was written, if c has it, or a limit that differs
-// from it in its numbers alone.
-func (c *Codec) netBefore(name string, stored []byte) (gate.Net, bool) {
+// oldNet returns the net that was written, if c has it, or has a limit that differs only in its
+// numbers.
+func (c *Codec) oldNet(name string, stored []byte) (gate.Net, bool) {
 	value, _ := rawjson.Member(stored, "print")
 	print, _ := rawjson.String(value)
-	same := slices.IndexFunc(c.nets, func(n net) bool { return n.name == name && n.print == print })
+	same := slices.IndexFunc(c.nets, func(n net) bool { return n.name == name && n.fingerprint == print })
 	if same < 0 {
-		same = slices.IndexFunc(c.nets, func(n net) bool { return n.print == print })
+		same = slices.IndexFunc(c.nets, func(n net) bool { return n.fingerprint == print })
 	}
 	if same >= 0 {
 		return c.policy.Nets()[same].Net, true
 	}
 	limit, _ := rawjson.Member(stored, "limit")
-	return c.limitBefore(limit)
+	return c.oldLimit(limit)
 }
 
-// standIn returns a net for one that is not there any more.
-func standIn(stored []byte) gate.Net {
+// placeholderNet returns a net for a stored one that does not exist any more.
+func placeholderNet(stored []byte) gate.Net {
 	n := gate.Net{
 		Places: []string{"moved"}, Labels: &gate.Labels{},
 		Transitions: []gate.Transition{{Name: "any", Inputs: []string{"moved"}, Outputs: []string{"moved"}, Tools: gate.Tools("any"), Observe: true, Spoils: true}},

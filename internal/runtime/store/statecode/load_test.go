@@ -23,8 +23,8 @@ func policyOf(t *testing.T, nets ...gate.Net) *gate.Policy {
 	return p
 }
 
-// TestOtherPolicy: a state that was written under another policy is read as
-// [gate.Policy.Adopt] takes it over.
+// TestOtherPolicy: a state that was written under another policy is read as [gate.Policy.Adopt]
+// converts it.
 func TestOtherPolicy(t *testing.T) {
 	from, count := soak.Range(t, 200)
 	for seed := from; seed < from+uint64(count); seed++ {
@@ -34,7 +34,7 @@ func TestOtherPolicy(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		nets[0] = g.net(nets[0].Name) // another one
+		nets[0] = g.net(nets[0].Name) // another net of that name
 		if g.IntN(2) == 0 {
 			nets[1].Shadow = !nets[1].Shadow
 		}
@@ -82,7 +82,7 @@ func compareAdopted(t *testing.T, seed uint64, s *gate.State, to *gate.Policy, a
 	for i, n := range to.Nets() {
 		begun := !slices.ContainsFunc(kept, func(k gate.Kept) bool { return k.Net == n.Name && k.Fate == gate.Carried })
 		if begun && !strings.Contains(string(e.parts[n.Scope]), fmt.Sprintf(`%q:{"print"`, n.Name)) && len(got.Open()) > 0 {
-			// It was at its start, or is new: which, nobody knows, so that calls in
+			// The net was at its start or is new; the two cannot be distinguished, so calls in
 			// flight are suspects.
 			got.Nets[i] = want.Nets[i]
 		}
@@ -95,8 +95,8 @@ func compareAdopted(t *testing.T, seed uint64, s *gate.State, to *gate.Policy, a
 	}
 }
 
-// TestOtherLimits: of a limit whose number has changed, what is used up stays so.
-func TestOtherLimits(t *testing.T) {
+// TestChangedLimitKeepsUses: if the number of a limit changes, its uses stay counted.
+func TestChangedLimitKeepsUses(t *testing.T) {
 	from, count := soak.Range(t, 100)
 	for seed := from; seed < from+uint64(count); seed++ {
 		g := generator{rand.New(rand.NewPCG(seed, 15))}
@@ -130,8 +130,8 @@ func TestOtherLimits(t *testing.T) {
 	}
 }
 
-// TestSharedUnderOtherPolicy: calls in flight end in the nets that they move, though
-// the part of a session does not say what the nets of other parts are.
+// TestSharedUnderOtherPolicy: calls in flight end in the nets that they move, although the part of
+// a session does not contain the nets of other parts.
 func TestSharedUnderOtherPolicy(t *testing.T) {
 	shared := gate.Net{Name: "shared", Scope: gate.ScopePrincipal, Places: []string{"free"}, Initial: map[string]int{"free": 1},
 		Transitions: []gate.Transition{{Name: "t", Inputs: []string{"free"}, Outputs: []string{"free"}, Tools: gate.Tools("x"), Deferred: true}}}
@@ -155,8 +155,8 @@ func TestSharedUnderOtherPolicy(t *testing.T) {
 	}
 }
 
-// TestGoneRows: the rows of a net that is not there any more are to be removed.
-func TestGoneRows(t *testing.T) {
+// TestRowsOfRemovedNets: the rows of a removed net must be removed too.
+func TestRowsOfRemovedNets(t *testing.T) {
 	n := gate.Net{Name: "n", Places: []string{"p"}, Initial: map[string]int{"p": 1}, Key: []gate.Field{{Path: "k"}},
 		Transitions: []gate.Transition{{Name: "t", Inputs: []string{"p"}, Tools: gate.Tools("x")}}}
 	from, to := policyOf(t, n), policyOf(t)
@@ -165,17 +165,17 @@ func TestGoneRows(t *testing.T) {
 	s.Apply(delta)
 	e := encode(t, statecode.New(from, nil), s, statecode.Info{})
 	l, err := statecode.New(to, nil).Session("s", e.parts[0], e.values[0])
-	if want := []string{`"n""a"`, `"n""b"`}; err != nil || !slices.Equal(l.Gone, want) || l.Anew {
-		t.Errorf("%q, %t, %v", l.Gone, l.Anew, err)
+	if want := []string{`"n""a"`, `"n""b"`}; err != nil || !slices.Equal(l.StaleRows, want) || l.RewriteValues {
+		t.Errorf("%q, %t, %v", l.StaleRows, l.RewriteValues, err)
 	}
 	l, err = statecode.New(from, []string{}).Session("s", e.parts[0], e.values[0])
-	if err != nil || len(l.Gone) > 0 || !l.Anew || l.State.Nets[0].Values.Len() != 2 || l.State.Nets[0].Active {
+	if err != nil || len(l.StaleRows) > 0 || !l.RewriteValues || l.State.Nets[0].Values.Len() != 2 || l.State.Nets[0].Active {
 		t.Errorf("%+v, %v", l, err)
 	}
 }
 
-// TestBroken: what is unknown or broken is an error that says where.
-func TestBroken(t *testing.T) {
+// TestDamagedPart: unknown or damaged content is an error that names the place.
+func TestDamagedPart(t *testing.T) {
 	p := policyOf(t, gate.Net{Name: "n", Places: []string{"p"}, Initial: map[string]int{"p": 1}, Key: []gate.Field{{Path: "k"}},
 		Transitions: []gate.Transition{{Name: "t", Inputs: []string{"p"}, Tools: gate.Tools("x"), Deferred: true}}})
 	c := statecode.New(p, nil)
@@ -231,8 +231,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestCut: a part of which something is missing is no part.
-func TestCut(t *testing.T) {
+// TestTruncatedPart: an incomplete part is refused.
+func TestTruncatedPart(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(3, 14))}
 	p, err := ruled(strings.Join(statements[:8], "\n"))
 	if err != nil {
@@ -250,12 +250,12 @@ func TestCut(t *testing.T) {
 		}
 		broken := slices.Clone(e.parts[0])
 		broken[i] ^= byte(1 + g.IntN(255))
-		_, _ = c.Session("s", broken, e.values[0]) // it does not panic
+		_, _ = c.Session("s", broken, e.values[0]) // must not panic
 	}
 }
 
-// TestMeta: meta data of other types is refused, and not guessed.
-func TestMeta(t *testing.T) {
+// TestUnsupportedMetaData: meta data of other types is refused.
+func TestUnsupportedMetaData(t *testing.T) {
 	for _, c := range []struct {
 		v    any
 		want string

@@ -11,11 +11,11 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxDepth bounds how deep a part is nested.
+// maxDepth bounds the nesting of a part.
 const maxDepth = 128
 
-// appendObject appends meta data. Numbers tell their types: 5 is an int64, 5.0 a float64,
-// and 5e0 a uint64.
+// appendObject appends meta data. The notation of a number shows its type: 5 is an int64, 5.0 a
+// float64, and 5e0 a uint64.
 func appendObject(dst []byte, m map[string]any) ([]byte, error) {
 	dst = append(dst, '{')
 	for k, key := range slices.Sorted(maps.Keys(m)) {
@@ -79,7 +79,7 @@ func appendFloat(dst []byte, f float64) ([]byte, error) {
 	return dst, nil
 }
 
-// readAny reads what appendAny wrote, from a document that was checked.
+// readAny decodes the output of appendAny. The document must be valid JSON.
 func readAny(value []byte) (v any, ok bool) {
 	switch rawjson.Kind(value) {
 	case 'n':

@@ -7,15 +7,15 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Processes says which processes admitted the open calls of a session.
+// Processes names the processes that admitted the open calls of a session.
 type Processes struct {
-	Own    string            // of the calls that Others does not have
-	Others map[uint64]string // by the number of the call; empty: it is not known
+	Own    string            // process of the calls that are not in Others
+	Others map[uint64]string // by the number of the call; empty: unknown
 }
 
-// named returns the process that is written with a call: empty where it is not known, or is the
-// one whose session it is.
-func (p Processes) named(call uint64, writer string) string {
+// processFor returns the process to write with a call: empty if it is unknown or the writer of the
+// session.
+func (p Processes) processFor(call uint64, writer string) string {
 	process, known := p.Others[call]
 	if !known {
 		process = p.Own
@@ -26,33 +26,34 @@ func (p Processes) named(call uint64, writer string) string {
 	return process
 }
 
-// form returns the form of a part. A program that knows form 1 only would not read the processes
-// of calls, and refuses form 2.
-func form(s *gate.State, writer string, p Processes) string {
+// formVersion returns the form version of a part. A program that knows only form 1 would ignore the
+// processes of calls, so form 2 makes it refuse the part.
+func formVersion(s *gate.State, writer string, p Processes) string {
 	for number := range s.Calls {
-		if p.named(number, writer) != "" {
+		if p.processFor(number, writer) != "" {
 			return "2"
 		}
 	}
 	return "1"
 }
 
-// OpenCalls is a text that the part of a session has if it has open calls.
+// OpenCalls is a text in every part of a session with open calls.
 const OpenCalls = `,"calls":[{"number":`
 
-// An OpenCall is an open call as it is stored with a session.
+// OpenCall is the stored form of an open call.
 type OpenCall struct {
 	Number  uint64
 	Tool    string
 	Since   time.Time
-	Unknown bool   // its outcome was reported as unknown
+	Unknown bool   // the outcome was reported as unknown
 	More    uint64 // see [gate.OpenCall]
-	Process string // that admitted it; empty: it is not known
+	Process string // process that admitted the call; empty: unknown
 }
 
-// ReadOpen reads what is kept of a session beside its nets, and its open calls, whatever its policy.
+// ReadOpen decodes the facts that are stored beside the nets of a session, and its open calls,
+// under any policy.
 func ReadOpen(name string, data []byte) (Info, []OpenCall, error) {
-	d := decoder{of: fmt.Sprintf("session %q", name)}
+	d := decoder{subject: fmt.Sprintf("session %q", name)}
 	var calls []OpenCall
 	d.object("the part", data, func(key string, value []byte) bool {
 		switch key {
@@ -72,7 +73,7 @@ func ReadOpen(name string, data []byte) (Info, []OpenCall, error) {
 	return d.info, calls, d.err
 }
 
-// openCall reads what [OpenCall] has.
+// openCall decodes the members that [OpenCall] has.
 func (d *decoder) openCall(value []byte) (c OpenCall) {
 	const where = "the open calls"
 	d.object(where, value, func(key string, value []byte) bool {

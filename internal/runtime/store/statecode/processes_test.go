@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// TestProcesses: a part names the process that admitted each open call, without a word where it is
-// the one whose session it is. Only parts with such a word have the form that older programs refuse.
-func TestProcesses(t *testing.T) {
+// TestAdmittingProcesses: a part names the process that admitted each open call, except the process of the
+// session itself. Only parts with such names have the form that older programs refuse.
+func TestAdmittingProcesses(t *testing.T) {
 	p, err := gate.NewPolicy(nil, gate.PolicyOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -62,8 +62,9 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// TestStandIn: for how many further calls a call of unknown outcome stands is stored with it.
-func TestStandIn(t *testing.T) {
+// TestFurtherCallsAreStored: the number of further calls that a call of unknown outcome represents is stored with
+// it.
+func TestFurtherCallsAreStored(t *testing.T) {
 	p, _ := gate.NewPolicy(nil, gate.PolicyOptions{})
 	c, s := statecode.New(p, nil), p.NewState(nil)
 	for range 1000 {

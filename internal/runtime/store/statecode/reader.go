@@ -11,29 +11,28 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// decoder reads a part into a state. It keeps its first error; all that it is given was
-// checked to be JSON.
+// decoder decodes a part into a state. It keeps its first error. Its input must be valid JSON.
 type decoder struct {
 	*Codec
-	of    string // the part
-	state *gate.State
-	info  Info
-	scope gate.Scope
-	taken bool // the part was written under another policy
-	err   error
+	subject     string // description of the part for errors
+	state       *gate.State
+	info        Info
+	scope       gate.Scope
+	otherPolicy bool // the part was written under another policy
+	err         error
 
-	processes map[uint64]string // by which open calls were admitted
+	processes map[uint64]string // process that admitted each open call
 }
 
-// fail keeps an error about what is at a place of the part.
+// fail keeps an error about a place in the part, unless there is one already. It returns false.
 func (d *decoder) fail(where, format string, args ...any) bool {
 	if d.err == nil {
-		d.err = fmt.Errorf("%s: %s: %s", d.of, where, fmt.Sprintf(format, args...))
+		d.err = fmt.Errorf("%s: %s: %s", d.subject, where, fmt.Sprintf(format, args...))
 	}
 	return false
 }
 
-// object reads the members of an object. each reports whether it knows the key.
+// object decodes an object. each reports whether it knows the key.
 func (d *decoder) object(where string, value []byte, each func(key string, value []byte) bool) {
 	whole := rawjson.Members(value, func(key, value []byte, _ int) bool {
 		if !each(string(key), value) {
@@ -56,8 +55,8 @@ func (d *decoder) list(where string, value []byte, each func(value []byte)) {
 	}
 }
 
-// row reads a list of so many elements.
-func (d *decoder) row(where string, value []byte, into [][]byte) bool {
+// tuple decodes a list whose length is that of into.
+func (d *decoder) tuple(where string, value []byte, into [][]byte) bool {
 	k := 0
 	d.list(where, value, func(value []byte) {
 		if k < len(into) {
@@ -95,7 +94,7 @@ func (d *decoder) number(where string, value []byte) uint64 {
 	return n
 }
 
-// count is a number of things.
+// count decodes a number of things.
 func (d *decoder) count(where string, value []byte) int {
 	n := d.number(where, value)
 	if n > 1<<31-1 {
@@ -104,7 +103,7 @@ func (d *decoder) count(where string, value []byte) int {
 	return int(n)
 }
 
-// flag reads a member that is there only if it is true.
+// flag decodes a member that is written only if it is true.
 func (d *decoder) flag(where string, value []byte) bool {
 	return string(value) == "true" || d.fail(where, "%.40s is not true", value)
 }

@@ -17,7 +17,7 @@ import (
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// stored is a state as bytes.
+// stored is an encoded state.
 type stored struct {
 	parts  [3][]byte // by scope
 	values [3]map[string][]byte
@@ -49,7 +49,7 @@ func encode(t *testing.T, c *statecode.Codec, s *gate.State, i statecode.Info) (
 	return e
 }
 
-// decode reads all parts into one state.
+// decode decodes all parts into one state.
 func decode(t *testing.T, c *statecode.Codec, e stored) (*gate.State, statecode.Info, []gate.Kept) {
 	t.Helper()
 	l, err := c.Session("s", e.parts[0], e.values[0])
@@ -90,9 +90,8 @@ func (e stored) String() (s string) {
 	return s
 }
 
-// TestRoundTrip plays random calls on a state that stays in memory, and on one that is
-// written and read again before every step: they answer alike, and what is written of
-// both is equal.
+// TestRoundTrip plays random calls on a state in memory, and on one that is written and read again
+// before every step: both give the same answers, and their encodings are equal.
 func TestRoundTrip(t *testing.T) {
 	from, count := soak.Range(t, 120)
 	for seed := from; seed < from+uint64(count); seed++ {
@@ -148,7 +147,7 @@ func play(t *testing.T, g generator, p *gate.Policy, name string) {
 // generator makes random policies and steps.
 type generator struct{ *rand.Rand }
 
-// policy returns a policy of some nets of all kinds; nil: it is none.
+// policy returns a policy with nets of all kinds; nil: the random policy is invalid.
 func (g generator) policy() *gate.Policy {
 	if g.IntN(4) == 0 {
 		return g.rules()
@@ -190,7 +189,7 @@ func (g generator) rules() *gate.Policy {
 	return p
 }
 
-// ruled returns the policy of a text of rules.
+// ruled returns the policy of a rules file.
 func ruled(text string) (*gate.Policy, error) {
 	f, errs := rules.Parse("r", []byte(text))
 	if len(errs) > 0 {
@@ -265,8 +264,8 @@ func (g generator) transition(n *gate.Net, name string) gate.Transition {
 	return tr
 }
 
-// step returns a random change of the state, and what is said. With the same state it is
-// the same again.
+// step returns a random change of the state, with a description. It is deterministic for a given
+// state and seed.
 func (g generator) step(p *gate.Policy, s *gate.State, now time.Time, again bool) (*gate.Delta, string) {
 	if !again {
 		*last = *rand.NewPCG(g.Uint64(), g.Uint64())
@@ -298,7 +297,7 @@ func (g generator) step(p *gate.Policy, s *gate.State, now time.Time, again bool
 	return delta, c.Tool + " " + string(c.Args) + ": " + said + fmt.Sprint(p.NetsOf(s), p.ShadowOf(s))
 }
 
-var last = new(rand.PCG) // from which both states take the step
+var last = new(rand.PCG) // copy that both states start the step from
 
 func describe(d gate.Decision) string {
 	switch d := d.(type) {

@@ -22,7 +22,7 @@ func put(t *testing.T, b backend.Backend, a backend.Approval) int64 {
 	return v
 }
 
-// occupied: an approval cannot be written.
+// occupied checks that an approval cannot be written.
 func occupied(t *testing.T, b backend.Backend, a backend.Approval) {
 	t.Helper()
 	if v, err := b.PutApproval(t.Context(), a); !errors.Is(err, backend.ErrStale) {
@@ -30,7 +30,7 @@ func occupied(t *testing.T, b backend.Backend, a backend.Approval) {
 	}
 }
 
-// asked is which approvals there are, as a text.
+// asked returns the ids of the selected approvals as a text.
 func asked(t *testing.T, b backend.Backend, id, key string, since time.Time) (ids string) {
 	t.Helper()
 	list, err := b.Approvals(t.Context(), id, key, since)
@@ -50,7 +50,7 @@ func approvals(t *testing.T, open func() backend.Backend) {
 	occupied(t, b, first)
 	occupied(t, b, approval("2", first.Key, backend.Pending))
 	occupied(t, b, approval("2", first.Key, backend.Approved))
-	late := approval("2", first.Key, backend.Pending) // that the time of the first is over, whoever wants to ask again says
+	late := approval("2", first.Key, backend.Pending) // the database does not expire the first approval by itself
 	late.Created, late.Expires = late.Expires, late.Expires.Add(time.Hour)
 	occupied(t, b, late)
 	list, err := b.Approvals(t.Context(), "1", "", time.Time{})
@@ -71,7 +71,7 @@ func approvals(t *testing.T, open func() backend.Backend) {
 	put(t, b, second)
 	put(t, b, approval("3", "another", backend.Pending))
 	first.Version, first.State = 3, backend.Pending
-	occupied(t, a, first) // the key is taken again
+	occupied(t, a, first) // the key is used by another live approval
 	for _, c := range []struct{ id, key, want string }{{"", first.Key, "12"}, {"", "none", ""}, {"none", "", ""}, {"2", "", "2"}, {"", "", "132"}} {
 		if got := asked(t, a, c.id, c.key, time.Time{}); got != c.want {
 			t.Errorf("id %q, key %q: %q, want %q", c.id, c.key, got, c.want)
@@ -142,7 +142,7 @@ func stops(t *testing.T, open func() backend.Backend) {
 	if err != nil || len(list) != 2 || list[0].Session != "" || list[0].Actor != "me" || list[0].Reason != "doubt" || !list[0].Time.Equal(start) {
 		t.Fatal(list, err)
 	}
-	late := open() // it holds for who comes later
+	late := open() // the stop also applies to processes that start later
 	commit(t, late, backend.ErrStopped, reserve("other"))
 	set(false, "")
 	commit(t, late, nil, reserve("other"))
@@ -154,7 +154,7 @@ func stops(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// clock: what reserves long before the last record is refused, what settles is not.
+// clock: a reservation with a time long before the last record is refused; settling a call is not.
 func clock(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	at := func(reserve bool, after time.Duration) *backend.Op {
@@ -166,17 +166,17 @@ func clock(t *testing.T, open func() backend.Backend) {
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
 	commit(t, b, nil, at(true, -time.Second), at(true, time.Hour))
 	commit(t, a, backend.ErrClock, at(true, time.Second))
-	commit(t, a, nil, at(false, 2*time.Second)) // a start, or a session, of the process that is behind
+	commit(t, a, nil, at(false, 2*time.Second)) // a start record, or a session, of the process whose clock is behind
 	commit(t, a, backend.ErrClock, at(true, 3*time.Second))
 	commit(t, open(), backend.ErrClock, at(true, 3*time.Second))
 	if err := a.SetStop(t.Context(), backend.Stop{Time: start}, false, event(1)); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, b, nil, at(true, time.Second)) // an operator has said that it is that time
+	commit(t, b, nil, at(true, time.Second)) // the stop by an operator has set the time
 	commit(t, open(), nil, at(true, 2*time.Second))
 	commit(t, b, nil, at(false, -time.Hour))
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
-	commit(t, a, nil, at(true, 2*time.Hour)) // the clock that was ahead, and is right by now
+	commit(t, a, nil, at(true, 2*time.Hour)) // the clock that was ahead is right by now
 	commit(t, open(), backend.ErrClock, at(true, time.Hour))
 }
 
@@ -191,7 +191,7 @@ func changes(t *testing.T, open func() backend.Backend) {
 			t.Fatal(err)
 		}
 		for seen := false; !seen; {
-			<-wake // or the test does not end
+			<-wake // otherwise the test blocks
 			list, err := b.Approvals(t.Context(), "1", "", time.Time{})
 			stops, more := b.Stops(t.Context())
 			if err != nil || more != nil {

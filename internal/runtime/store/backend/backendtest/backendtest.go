@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Fresh makes a database that is empty, and returns what opens it: each call is another
-// process. What was opened is closed at the end of the test.
+// Fresh creates an empty database and returns a function that opens it; each call acts as another
+// process. The databases are closed at the end of the test.
 type Fresh func(t *testing.T) (open func() backend.Backend)
 
 // Run runs all tests of a Backend, each with a database of its own.
@@ -39,12 +39,12 @@ func session(name string) backend.PartID {
 	return backend.PartID{Scope: backend.Session, Name: name}
 }
 
-// write is an op that replaces one part.
+// write returns an op that replaces one part.
 func write(id backend.PartID, version int64, data string) *backend.Op {
 	return &backend.Op{Reserve: true, Time: start, Writes: []backend.Write{{ID: id, Version: version, Data: []byte(data)}}}
 }
 
-// nobodys is the number of an event of no session.
+// nobodys is the number of an event without a session.
 const nobodys = 8
 
 func event(n int) backend.Event {
@@ -55,7 +55,7 @@ func event(n int) backend.Event {
 	return e
 }
 
-// commit commits ops, each of which is to have the error.
+// commit commits ops and expects the error for each of them.
 func commit(t *testing.T, b backend.Backend, want error, ops ...*backend.Op) {
 	t.Helper()
 	if err := b.Commit(t.Context(), ops); err != nil {
@@ -144,7 +144,7 @@ func values(t *testing.T, open func() backend.Backend) {
 	commit(t, b, nil, step(1, state, map[string][]byte{"x": nil, "z": []byte(`{"z":1}`)}))
 	check(map[string]string{"y'\"": `{"y":1}`, "z": `{"z":1}`})
 	commit(t, b, nil, step(2, state, nil))
-	// Steps of one batch, whose maps stay as they are.
+	// Steps of one batch; Commit must not change their maps.
 	set := map[string][]byte{"z": []byte(`{"z":2}`), "w": []byte(`{"w":1}`)}
 	commit(t, b, nil, step(3, state, set), step(4, state, map[string][]byte{"w": nil, "v": []byte(`{"v":1}`)}))
 	check(map[string]string{"y'\"": `{"y":1}`, "z": `{"z":2}`, "v": `{"v":1}`})
@@ -174,7 +174,7 @@ func list(t *testing.T, open func() backend.Backend) {
 			t.Fatal(p, err)
 		}
 		names += p.ID.Name
-		expect(t, b, p.ID, p.Version, string(p.Data)) // another use of it while it is read
+		expect(t, b, p.ID, p.Version, string(p.Data)) // use the database during the iteration
 	}
 	if names != "abc" {
 		t.Errorf("the oldest first are %s", names)
@@ -208,7 +208,7 @@ func stale(t *testing.T, open func() backend.Backend) {
 	expect(t, a, session("y"), 0, "")
 }
 
-// read: an op may require the version of a part that it leaves as it is.
+// read: an op may require the version of a part that it does not change.
 func read(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")
@@ -255,7 +255,7 @@ func whole(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// batch: ops read what those before them wrote, and one that is stale disturbs no other.
+// batch: ops see the writes of earlier ones, and a stale op does not affect others.
 func batch(t *testing.T, open func() backend.Backend) {
 	b := open()
 	x, y := session("x"), session("y")
@@ -287,7 +287,7 @@ func batch(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// between: what is known from the last commit is forgotten once another has written.
+// between: cached versions from the last commit are invalid once another process has written.
 func between(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	for i := range int64(5) {
@@ -299,8 +299,8 @@ func between(t *testing.T, open func() backend.Backend) {
 	commit(t, a, nil, write(session("x"), 0, `{}`))
 }
 
-// built: what was decided on a step that was refused is refused too, although another
-// process has written the version that the step would have written.
+// built: an op that was decided on a refused step is refused too, although another process has
+// written the version that the step would have written.
 func built(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")
@@ -331,7 +331,7 @@ func chain(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// linked counts the records of a chain, which must be whole.
+// linked counts the records of a chain and verifies it.
 func linked(t *testing.T, b backend.Backend, writer string) (n int) {
 	t.Helper()
 	var hash [32]byte

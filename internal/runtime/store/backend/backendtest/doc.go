@@ -1,2 +1,2 @@
-// Package backendtest tests that a database is what backend.Backend says.
+// Package backendtest tests implementations of [backend.Backend].
 package backendtest

@@ -57,7 +57,7 @@ func records(t *testing.T, open func() backend.Backend) {
 	many(t, a)
 }
 
-// many are more records than are read at once.
+// many writes more records than one page.
 func many(t *testing.T, b backend.Backend) {
 	op := &backend.Op{Time: start}
 	for range 2500 {
@@ -65,7 +65,7 @@ func many(t *testing.T, b backend.Backend) {
 	}
 	commit(t, b, nil, op)
 	for _, q := range []backend.Query{{Session: "many"}, {Session: "many", Limit: 2100}, {Session: "many", Limit: 2100, Last: true}} {
-		want := 2501 // with the one of no session
+		want := 2501 // includes the record without a session
 		if q.Limit > 0 {
 			want = q.Limit
 		}
@@ -81,7 +81,7 @@ func many(t *testing.T, b backend.Backend) {
 	}
 }
 
-// concurrent: processes that add to one number never lose one.
+// concurrent: no increment is lost if several processes increment one number.
 func concurrent(t *testing.T, open func() backend.Backend) {
 	const processes, steps = 3, 40
 	id := backend.PartID{Scope: backend.Global}
@@ -110,7 +110,7 @@ func concurrent(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// count adds 1 some times, with others of its own beside it in the batch.
+// count increments the number several times, each time in a batch with other ops.
 func count(t *testing.T, b backend.Backend, id backend.PartID, steps int) error {
 	for done := 0; done < steps; {
 		parts, err := b.Load(t.Context(), id)
@@ -134,7 +134,8 @@ func count(t *testing.T, b backend.Backend, id backend.PartID, steps int) error 
 	return nil
 }
 
-// remove: the oldest records of a chain go, some at a time; what is left, and the next ones, are as before.
+// remove: the oldest records of a chain are removed, some at a time; the remaining and the
+// following records are unaffected.
 func remove(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	for i := range 6 {
@@ -165,7 +166,7 @@ func remove(t *testing.T, open func() backend.Backend) {
 	left(6)
 	commit(t, a, nil, &backend.Op{Events: []backend.Event{event(7)}})
 	left(6, 7)
-	gone(b.Writer(), 1, 10, 1) // all of it
+	gone(b.Writer(), 1, 10, 1) // the whole chain
 	if heads, err := a.Heads(t.Context()); err != nil || len(heads) != 1 || heads[0].Seq != 7 {
 		t.Errorf("%v, %v", heads, err)
 	}
