@@ -14,7 +14,7 @@ func claudeDesktop() Client {
 		files: func(s System) []string {
 			file := s.path(s.settings(), "Claude", "claude_desktop_config.json")
 			if s.OS == "windows" {
-				return append(packaged(s), file)
+				return append(storePackageFiles(s), file)
 			}
 			return []string{file, s.path(s.settings(), "claude", "claude_desktop_config.json")}
 		},
@@ -32,19 +32,20 @@ func claudeDesktop() Client {
 	}
 }
 
-// packaged finds the file of Claude Desktop as a package of the store, which has its own AppData.
-func packaged(s System) []string {
+// storePackageFiles finds the file of a Claude Desktop that was installed from the Microsoft Store,
+// which has its own AppData.
+func storePackageFiles(s System) []string {
 	if runtime.GOOS != "windows" || s.env("LOCALAPPDATA") == "" {
 		return nil
 	}
-	found, _ := filepath.Glob(s.path(s.env("LOCALAPPDATA"), "Packages", "Claude_*", "LocalCache", "Roaming", "Claude", "claude_desktop_config.json")) // the pattern is good
+	found, _ := filepath.Glob(s.path(s.env("LOCALAPPDATA"), "Packages", "Claude_*", "LocalCache", "Roaming", "Claude", "claude_desktop_config.json")) // the pattern is valid
 	return found
 }
 
-// mcpServers is where most clients have their servers.
+// mcpServers is where most clients store their servers.
 var mcpServers = splice.Place{Path: []string{"mcpServers"}}
 
-// claudeFiles is where Claude Code keeps servers of the user, and what it knows of projects.
+// claudeFiles returns the file of Claude Code with the user's servers and the settings of projects.
 func claudeFiles(s System) []string {
 	if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
 		return []string{s.path(dir, ".claude.json")}
@@ -58,7 +59,7 @@ func claudeCode() Client {
 		Format: splice.JSON,
 		files:  claudeFiles,
 		place:  mcpServers,
-		more: func(d *splice.Document) (all []splice.Place) {
+		morePlaces: func(d *splice.Document) (all []splice.Place) {
 			for _, project := range d.Keys("projects") {
 				all = append(all, splice.Place{Path: []string{"projects", project, "mcpServers"}})
 			}

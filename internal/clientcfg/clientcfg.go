@@ -1,5 +1,15 @@
-// Package clientcfg knows the configuration files of MCP clients: where they are on each
-// system, how their servers are written, and how an entry that runs petrigate is.
+// Package clientcfg describes the configuration files of MCP clients and agents.
+//
+// For each supported client, a [Client] gives the paths of its file on each system, the syntax and
+// path of its servers, the form of an entry that runs petrigate, and how to recognize a running
+// instance. [Client.Read] translates an entry into a [Server] of petrigate's configuration: it
+// renames keys, converts timeouts and references to variables, and reports what cannot be carried
+// over. [Hooks] does the same for the hooks of agents. [Secrets] finds values that must not be
+// shown, and [Client.Safeguards] finds restrictions that import does not carry over.
+//
+// Adding a client means adding one function that returns a Client to [All]. Editing files is the
+// task of package splice, asking and writing that of package takeover. The package starts no
+// goroutines; its tables are read-only.
 package clientcfg
 
 import (
@@ -10,51 +20,51 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A System is the machine and the user whose files are meant.
+// A System is the machine and user that own the files.
 type System struct {
-	OS   string // as runtime.GOOS: "darwin", "windows", or another that is like Linux
+	OS   string // a value of runtime.GOOS; any system but "darwin" and "windows" is treated like Linux
 	Home string
 	Env  func(string) (string, bool)
 }
 
-// A Client is a program with MCP servers in a configuration file.
+// A Client is a program that stores MCP servers in a configuration file.
 type Client struct {
 	Name    string
-	Title   string // for people
+	Title   string // name for messages
 	Aliases []string
 	Format  splice.Format
 
-	// files are the places of the file, the likeliest first.
+	// files returns the possible paths of the file, most likely first.
 	files func(System) []string
-	// place is where the servers are, and where an entry of ours goes.
+	// place is the location of the servers, and of petrigate's entry.
 	place splice.Place
-	// more are further places in a file; nil: there is none.
-	more func(*splice.Document) []splice.Place
+	// morePlaces returns additional locations of servers in a file; may be nil.
+	morePlaces func(*splice.Document) []splice.Place
 
 	dialect dialect
 	guards  guards
-	// entry writes an entry that runs petrigate. It is nil where the client cannot.
+	// entry returns an entry that runs petrigate, or nil if the client cannot express it.
 	entry func(Launch) splice.Object
 
-	// programs are the names under which it runs, in lower case; folders are parts of the path
-	// of its program.
+	// programs are the lower-case base names of the client's executables; folders are distinctive
+	// parts of their paths.
 	programs, folders []string
 
-	// Overwrites is set for a client that writes its file from memory while it runs.
+	// Overwrites is set for a client that rewrites its file from memory while it runs.
 	Overwrites bool
-	// Verify says how one sees that the client has the entry.
+	// Verify tells the user how to check that the client has the entry.
 	Verify string
 }
 
-// A Launch is how a client reaches petrigate: by a command, or at a URL.
+// A Launch describes how a client reaches petrigate: with a command, or at a URL.
 type Launch struct {
 	Command string
 	Args    []string
 	URL     string
-	Headers splice.Object // of requests to the URL
+	Headers splice.Object // headers of requests to the URL
 }
 
-// All returns all clients, in the order in which people see them.
+// All returns all clients in display order.
 func All() []Client {
 	return []Client{
 		claudeDesktop(), claudeCode(), cursor(), vscode(), vscodeInsiders(), windsurf(), zed(), cline(),
@@ -62,8 +72,8 @@ func All() []Client {
 	}
 }
 
-// Find returns the client of a name or an alias. Without one it returns the nearest name, which
-// may be empty.
+// Find returns the client with a name or alias. If ok is false, near is the most similar name, or
+// "".
 func Find(name string) (c Client, near string, ok bool) {
 	var names []string
 	word := strings.ToLower(name)
@@ -78,34 +88,34 @@ func Find(name string) (c Client, near string, ok bool) {
 	return Client{}, text.Nearest(word, names), false
 }
 
-// Files returns the places of the file on a system, the likeliest first.
+// Files returns the possible paths of the file on a system, most likely first.
 func (c Client) Files(s System) []string { return c.files(s) }
 
-// Place is where in the file an entry of ours goes.
+// Place returns the location of petrigate's entry in the file.
 func (c Client) Place() splice.Place { return c.place }
 
-// Places are all places of servers in a file; the first is [Client.Place].
+// Places returns all locations of servers in a file; the first is [Client.Place].
 func (c Client) Places(d *splice.Document) []splice.Place {
 	all := []splice.Place{c.place}
-	if c.more != nil {
-		all = append(all, c.more(d)...)
+	if c.morePlaces != nil {
+		all = append(all, c.morePlaces(d)...)
 	}
 	return all
 }
 
-// Entry writes an entry that runs petrigate; ok is false where the client cannot, which is
-// only so for a URL.
+// Entry returns an entry that runs petrigate. ok is false if the client cannot express it, which
+// happens only for a URL.
 func (c Client) Entry(l Launch) (entry splice.Object, ok bool) {
 	entry = c.entry(l)
 	return entry, entry != nil
 }
 
-// Read translates an entry of the file into a server of a configuration of ours.
+// Read translates an entry of the file into a server of petrigate's configuration.
 func (c Client) Read(s System, name string, value any) Server {
 	return translate(s, c.dialect, name, value)
 }
 
-// path joins the parts of a path as the system does.
+// path joins path elements with the separator of the system.
 func (s System) path(parts ...string) string {
 	if s.OS == "windows" {
 		return strings.ReplaceAll(strings.Join(parts, `\`), "/", `\`)
@@ -113,13 +123,13 @@ func (s System) path(parts ...string) string {
 	return filepath.ToSlash(filepath.Join(parts...))
 }
 
-// env is a variable; empty: it is not set.
+// env returns the value of a variable, or "" if it is not set.
 func (s System) env(name string) string {
 	value, _ := s.Env(name)
 	return value
 }
 
-// settings is the folder in which desktop programs keep their settings.
+// settings returns the directory for the settings of desktop programs.
 func (s System) settings() string {
 	switch s.OS {
 	case "darwin":
@@ -133,7 +143,7 @@ func (s System) settings() string {
 	return s.xdg()
 }
 
-// xdg is the folder in which programs from Unix keep their settings, on a Mac too.
+// xdg returns the XDG configuration directory, which Unix programs also use on macOS.
 func (s System) xdg() string {
 	if dir := s.env("XDG_CONFIG_HOME"); strings.HasPrefix(dir, "/") {
 		return dir
@@ -141,12 +151,12 @@ func (s System) xdg() string {
 	return s.path(s.Home, ".config")
 }
 
-// below gives the file that is at a path below the home directory, on all systems.
-func below(path string) func(System) []string {
+// inHome returns a files function for a path relative to the home directory on all systems.
+func inHome(path string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.Home, path)} }
 }
 
-// stdio is an entry with a command, or one with a URL under a key of its own.
+// stdio returns an entry function for a command, or for a URL stored under urlKey.
 func stdio(urlKey string, first ...splice.Member) func(Launch) splice.Object {
 	return func(l Launch) splice.Object {
 		if l.URL == "" {
@@ -156,7 +166,7 @@ func stdio(urlKey string, first ...splice.Member) func(Launch) splice.Object {
 	}
 }
 
-// remote is an entry with a URL.
+// remote returns an entry with a URL.
 func remote(l Launch, urlKey, headersKey string, first ...splice.Member) splice.Object {
 	o := append(splice.Object{}, first...)
 	o = append(o, splice.Member{Key: urlKey, Value: l.URL})

@@ -32,7 +32,7 @@ func lookup(env map[string]string) func(string) (string, bool) {
 	}
 }
 
-// TestRead: each archive of testdata/clients is a file of a client, and what its servers are here.
+// TestRead translates the servers of each archive in testdata/clients, the file of one client.
 func TestRead(t *testing.T) {
 	for _, c := range All() {
 		t.Run(c.Name, func(t *testing.T) {
@@ -210,7 +210,8 @@ func TestProcProcesses(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever stands in a file, an entry is read, refused or a part of the client.
+// FuzzRead checks that any entry is either translated, refused or recognized as a built-in part of
+// the client.
 func FuzzRead(f *testing.F) {
 	for _, c := range All() {
 		archive, err := txtar.ParseFile(filepath.Join("testdata", "clients", c.Name+".txtar"))

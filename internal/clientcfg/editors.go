@@ -5,7 +5,7 @@ import "github.com/petrigate/petrigate/internal/clientcfg/splice"
 func cursor() Client {
 	return Client{
 		Name: "cursor", Title: "Cursor", Format: splice.JSON,
-		files: below(".cursor/mcp.json"), place: mcpServers,
+		files: inHome(".cursor/mcp.json"), place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: editorVariables},
 		entry:   stdio("url"), programs: []string{"cursor"}, folders: []string{"/cursor.app/contents/macos/"},
 		Verify: "Look at Cursor Settings, MCP: petrigate has a green dot.",
@@ -26,8 +26,8 @@ func vscodeInsiders() Client {
 	return c
 }
 
-// vscodeAt is VS Code with its settings in a folder. The file of a window on another machine is
-// there, below the folder of the server.
+// vscodeAt returns VS Code with its settings in the given folder. The file of a remote window is
+// below the folder of the VS Code server.
 func vscodeAt(folder string) Client {
 	return Client{
 		Format: splice.JSON,
@@ -53,7 +53,7 @@ func vscodeAt(folder string) Client {
 func windsurf() Client {
 	return Client{
 		Name: "windsurf", Title: "Windsurf", Format: splice.JSON,
-		files: below(".codeium/windsurf/mcp_config.json"), place: mcpServers,
+		files: inHome(".codeium/windsurf/mcp_config.json"), place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: windsurfVariables},
 		entry:   stdio("serverUrl"), programs: []string{"windsurf"}, folders: []string{"/windsurf.app/contents/macos/"},
 		Verify: "Press Refresh in the MCP panel of Cascade: petrigate is there.",
@@ -114,7 +114,7 @@ func lmStudio() Client {
 func continueDev() Client {
 	return Client{
 		Name: "continue", Title: "Continue", Format: splice.YAML,
-		files:   below(".continue/config.yaml"),
+		files:   inHome(".continue/config.yaml"),
 		place:   splice.Place{Path: []string{"mcpServers"}, Named: "name"},
 		dialect: dialect{unit: milliseconds, variables: continueVariables},
 		entry: func(l Launch) splice.Object {

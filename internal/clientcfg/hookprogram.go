@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// Programs are the absolute paths of the programs that the hooks of ours in a file run, each once.
+// Programs returns the absolute paths of the programs that petrigate's hooks in a file run, without
+// duplicates.
 func (h Hooks) Programs(d *splice.Document) (all []string) {
 	for _, e := range h.events {
 		for _, v := range d.List("hooks", e.name) {
@@ -26,7 +27,7 @@ func (h Hooks) Programs(d *splice.Document) (all []string) {
 	return all
 }
 
-// program is what the command of a hook runs, without the shell and the quotes around it.
+// program returns the program in the command of a hook, without a wrapping shell and quotes.
 func program(hook any) string {
 	fields, _ := hook.(map[string]any)
 	command, _ := fields["command"].(string)

@@ -9,39 +9,41 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// Hooks are those of an agent: the file that has them, and the entries that run petrigate.
+// Hooks describes the hooks of one agent: the file that contains them, and the entries that run
+// petrigate.
 type Hooks struct {
-	Agent  string // as petrigate hook has it
-	Client string // the name of the client
+	Agent  string // name of the agent in "petrigate hook"
+	Client string
 	Title  string
-	// Open says what petrigate cannot keep from passing, whatever is in the file.
+	// Open lists the calls that petrigate cannot stop, whatever the file contains.
 	Open []string
 
 	files func(System) []string
-	// beside are files of a project, in the present folder, that can switch hooks off as well.
-	beside []string
-	near   string     // such a file next to that of the hooks; "": there is none
-	off    [][]string // where a file has what switches hooks off: the path, and the value at its end
-	events []hookEvent
-	flat   bool // a hook stands in the list of its event itself, and not in a group
-	// closed is the member of a hook before a call that refuses the call where the hook fails; none: the
-	// agent knows no such member, and the command does it, where a shell runs it that can.
-	closed splice.Member
-	milli  bool // time-outs are in milliseconds
-	url    bool // a hook can be at a URL
-	typed  bool // a hook says that it is a command
-	wait   int  // seconds for a hook before a call
-	own    splice.Object
+	// beside are project files, relative to the current directory, that can also disable hooks.
+	beside  []string
+	sibling string     // such a file in the directory of the hooks file; empty: none
+	off     [][]string // settings that disable hooks: the path of the key, followed by the value
+	events  []hookEvent
+	flat    bool // the list of an event contains hooks directly, not groups of hooks
+	// failClosed is the member of a pre-call hook that makes the agent refuse the call if the hook
+	// fails. Without such a member, the command itself refuses, if it is run by a shell that can
+	// express this.
+	failClosed splice.Member
+	milli      bool // timeouts are in milliseconds
+	url        bool // hooks can be URLs
+	typed      bool // hooks have a "type" member
+	wait       int  // timeout of a pre-call hook, in seconds
+	own        splice.Object
 }
 
-// A hookEvent is an event that petrigate is told of.
+// A hookEvent is an event that petrigate subscribes to.
 type hookEvent struct {
 	name   string
-	before bool   // a call that can be refused
-	match  string // the tools; "": all
+	before bool   // precedes a call, which can be refused
+	match  string // matcher for tools; empty: all
 }
 
-// AllHooks returns the agents whose hooks are files.
+// AllHooks returns the agents whose hooks are configured in files.
 func AllHooks() []Hooks {
 	const others = "^(?!MCP:)"
 	const slow = "a hook that takes longer than its time-out lets the call pass, and on Windows one that fails does"
@@ -62,9 +64,9 @@ func AllHooks() []Hooks {
 				return []string{s.path(s.Home, ".claude/settings.json")}
 			},
 			beside: []string{".claude/settings.json", ".claude/settings.local.json"}, off: [][]string{{"disableAllHooks", "true"}},
-			closed: splice.Member{Key: "onFailure", Value: "block"},
-			events: on("PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionEnd"),
-			Open:   []string{"before version 2.1.295 a hook that fails lets the call pass", "@file mentions run no hook"},
+			failClosed: splice.Member{Key: "onFailure", Value: "block"},
+			events:     on("PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionEnd"),
+			Open:       []string{"before version 2.1.295 a hook that fails lets the call pass", "@file mentions run no hook"},
 		},
 		{
 			Agent: "codex", Client: "codex", Title: "Codex", wait: 60, typed: true,
@@ -74,19 +76,19 @@ func AllHooks() []Hooks {
 				}
 				return []string{s.path(s.Home, ".codex/hooks.json")}
 			},
-			near: "config.toml", beside: []string{".codex/config.toml"}, off: [][]string{{"features", "hooks", "false"}, {"features", "codex_hooks", "false"}},
+			sibling: "config.toml", beside: []string{".codex/config.toml"}, off: [][]string{{"features", "hooks", "false"}, {"features", "codex_hooks", "false"}},
 			events: on("PreToolUse", "PostToolUse", "Stop"),
 			Open:   []string{"Codex leaves out a hook that you have not trusted: type /hooks in codex, and trust it", slow, "what is typed into a program that runs (write_stdin) has no hook"},
 		},
 		{
 			Agent: "gemini-cli", Client: "gemini", Title: "Gemini CLI", wait: 60, milli: true, typed: true,
 			beside: []string{".gemini/settings.json"}, off: [][]string{{"hooksConfig", "enabled", "false"}, {"tools", "enableHooks", "false"}},
-			files: below(".gemini/settings.json"), events: on("BeforeTool", "AfterTool", "SessionEnd"),
+			files: inHome(".gemini/settings.json"), events: on("BeforeTool", "AfterTool", "SessionEnd"),
 			Open: []string{slow},
 		},
 		{
 			Agent: "cursor", Client: "cursor", Title: "Cursor", wait: 60, flat: true,
-			files: below(".cursor/hooks.json"), closed: splice.Member{Key: "failClosed", Value: true},
+			files: inHome(".cursor/hooks.json"), failClosed: splice.Member{Key: "failClosed", Value: true},
 			events: []hookEvent{{"preToolUse", true, others}, {"postToolUse", false, others}, {"postToolUseFailure", false, others}, {"sessionEnd", false, ""}},
 			own:    splice.Object{{Key: "version", Value: 1}},
 			Open:   []string{"MCP tools that do not come through petrigate are not seen: Cursor does not say of which server they are"},
@@ -100,7 +102,8 @@ func AllHooks() []Hooks {
 	}
 }
 
-// inFolder gives the file that is at a path below the present folder, which is that of a project.
+// inFolder returns a files function for a path relative to the current directory, which is a
+// project.
 func inFolder(parts ...string) func(System) []string {
 	return func(System) []string {
 		path := filepath.Join(parts...)
@@ -111,7 +114,7 @@ func inFolder(parts ...string) func(System) []string {
 	}
 }
 
-// HooksOf returns the hooks of a client; false: petrigate knows none.
+// HooksOf returns the hooks of a client. It returns false if the client has no supported hooks.
 func HooksOf(client string) (Hooks, bool) {
 	all := AllHooks()
 	i := slices.IndexFunc(all, func(h Hooks) bool { return h.Client == client })
@@ -121,15 +124,15 @@ func HooksOf(client string) (Hooks, bool) {
 	return all[i], true
 }
 
-// File is the file of the hooks, as that of a client of its own.
+// File returns the hooks file as a client of its own.
 func (h Hooks) File() Client {
 	return Client{Name: h.Client + "-hooks", Title: h.Title, Format: splice.JSON, files: h.files, place: splice.Place{Path: []string{"hooks"}}}
 }
 
-// ByURL reports whether a hook can be at a URL.
+// ByURL reports whether hooks can be URLs.
 func (h Hooks) ByURL() bool { return h.url }
 
-// New is the text of a file that is not there yet.
+// New returns the initial contents of a new file, or nil for an empty one.
 func (h Hooks) New() []byte {
 	if h.own == nil {
 		return nil
@@ -137,7 +140,7 @@ func (h Hooks) New() []byte {
 	return []byte("{\n  \"version\": 1\n}\n")
 }
 
-// Items are the entries that run petrigate.
+// Items returns the entries that run petrigate.
 func (h Hooks) Items(s System, l Launch) (all []splice.Item) {
 	for _, e := range h.events {
 		hook := h.hook(s, l, e)
@@ -164,7 +167,7 @@ func (h Hooks) hook(s System, l Launch, e hookEvent) (o splice.Object) {
 			o = splice.Object{{Key: "type", Value: "command"}}
 		}
 		command := CommandLine(s, append([]string{l.Command, "hook", h.Agent}, l.Args...))
-		if e.before && h.byShell(s) {
+		if e.before && h.shellRefuses(s) {
 			command = CommandLine(s, []string{"sh", "-c", command + orRefuse})
 		}
 		o = append(o, splice.Member{Key: "command", Value: command})
@@ -177,20 +180,21 @@ func (h Hooks) hook(s System, l Launch, e hookEvent) (o splice.Object) {
 		seconds *= 1000
 	}
 	o = append(o, splice.Member{Key: "timeout", Value: seconds})
-	if e.before && h.closed.Key != "" {
-		o = append(o, h.closed)
+	if e.before && h.failClosed.Key != "" {
+		o = append(o, h.failClosed)
 	}
 	return o
 }
 
-// orRefuse follows a command whose failure shall refuse the call. An agent that has no member for that
-// heeds the exit code 2 if there is a reason on stderr; after a refusal that has its own, this one adds nothing new.
+// orRefuse is appended to a command whose failure must refuse the call. An agent without a
+// failClosed member refuses on exit code 2 if stderr has a reason. If the command itself refused
+// with a reason, this message adds nothing new.
 const orRefuse = ` || { echo "The call was not made." >&2; exit 2; }`
 
-// byShell reports whether the command of a hook before a call refuses the call where it fails.
-func (h Hooks) byShell(s System) bool { return h.closed.Key == "" && s.OS != "windows" }
+// shellRefuses reports whether the command of a pre-call hook itself refuses the call on failure.
+func (h Hooks) shellRefuses(s System) bool { return h.failClosed.Key == "" && s.OS != "windows" }
 
-// TokenVariable is the variable with the token for hooks at a URL.
+// TokenVariable is the environment variable with the token for URL hooks.
 const TokenVariable = "PETRIGATE_TOKEN"
 
 // CommandLine quotes words for the shell of a system.
@@ -212,19 +216,19 @@ func CommandLine(s System, words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// A Hook is one hook in a file that runs petrigate.
+// A Hook is an installed hook that runs petrigate.
 type Hook struct {
 	Event  string
-	URL    string // "": it is a command
-	Before bool   // it is one before a call
-	Closed bool   // a call is refused where it fails
-	Narrow bool   // it is not run for each of the calls that it should be, or nobody waits for its answer
+	URL    string // empty: a command
+	Before bool   // precedes a call
+	Closed bool   // a failure of the hook refuses the call
+	Narrow bool   // the hook does not run for all calls that it should cover, or the agent does not wait for its answer
 
 	command string
 }
 
-// Asks reports whether a hook may ask a proxy with this configuration. One at a URL asks the proxy that listens there, and
-// one that names no configuration the only one.
+// Asks reports whether the hook may connect to a proxy with this configuration. A URL hook connects
+// to any proxy that listens there, and a hook without a configuration to the only running proxy.
 func (t Hook) Asks(s System, config string) bool {
 	_, rest, named := strings.Cut(t.command, " --config ")
 	if t.URL != "" || !named {
@@ -239,8 +243,8 @@ func (t Hook) Asks(s System, config string) bool {
 	return false
 }
 
-// Ours reports whether an entry of a list runs petrigate for this agent. One that connect has written
-// names a configuration, whatever the program is called.
+// Ours reports whether an entry of a list runs petrigate for this agent. An entry written by
+// connect names a configuration, whatever the name of its program.
 func (h Hooks) Ours(v any) bool {
 	fields, _ := v.(map[string]any)
 	if url, _ := fields["url"].(string); strings.HasSuffix(url, "/hook/"+h.Agent) {
@@ -254,7 +258,7 @@ func (h Hooks) Ours(v any) bool {
 	return found && agent == h.Agent && (strings.HasPrefix(base, "petrigate") || strings.Contains(rest, " --config "))
 }
 
-// Installed are the hooks in a file that run petrigate, those of the events that it wants.
+// Installed returns the hooks in a file that run petrigate, for the events that petrigate needs.
 func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 	for _, e := range h.events {
 		for _, v := range d.List("hooks", e.name) {
@@ -268,7 +272,7 @@ func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 					fields, _ := v.(map[string]any)
 					url, _ := fields["url"].(string)
 					command, _ := fields["command"].(string)
-					all = append(all, Hook{e.name, url, e.before, h.isClosed(v), e.isNarrow(group) || e.isNarrow(fields), command})
+					all = append(all, Hook{e.name, url, e.before, h.refusesOnFailure(v), e.isNarrow(group) || e.isNarrow(fields), command})
 				}
 			}
 		}
@@ -276,23 +280,23 @@ func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 	return all
 }
 
-// isNarrow reports whether a group of hooks, or a hook, is not for all tools that the event is for, or runs
-// beside the call.
+// isNarrow reports whether a group of hooks, or a hook, does not cover all tools of the event, or
+// runs concurrently with the call.
 func (e hookEvent) isNarrow(fields map[string]any) bool {
 	match, _ := fields["matcher"].(string)
 	return !slices.Contains([]string{"", "*", ".*", e.match}, match) || fields["if"] != nil || fields["async"] == true || fields["asyncRewake"] == true
 }
 
-// Beside are the files that can switch the hooks in a file off as well: those of a project, in the present folder,
-// and one of the agent next to that file.
+// Beside returns the other files that can disable the hooks of a file: project files in the current
+// directory, and a file of the agent in the same directory.
 func (h Hooks) Beside(file string) []string {
-	if h.near == "" {
+	if h.sibling == "" {
 		return h.beside
 	}
-	return append([]string{filepath.Join(filepath.Dir(file), h.near)}, h.beside...)
+	return append([]string{filepath.Join(filepath.Dir(file), h.sibling)}, h.beside...)
 }
 
-// Off returns the setting of a file that switches all hooks of the agent off; empty: none does.
+// Off returns the setting of a file that disables all hooks of the agent, or "".
 func (h Hooks) Off(d *splice.Document) string {
 	for _, path := range h.off {
 		last := len(path) - 1
@@ -303,22 +307,22 @@ func (h Hooks) Off(d *splice.Document) string {
 	return ""
 }
 
-func (h Hooks) isClosed(v any) bool {
+func (h Hooks) refusesOnFailure(v any) bool {
 	fields, _ := v.(map[string]any)
-	if h.closed.Key == "" {
+	if h.failClosed.Key == "" {
 		command, _ := fields["command"].(string)
 		return strings.Contains(command, orRefuse)
 	}
-	return fields[h.closed.Key] == h.closed.Value
+	return fields[h.failClosed.Key] == h.failClosed.Value
 }
 
-// CanClose reports whether a hook on that system can refuse a call where it fails.
-func (h Hooks) CanClose(s System) bool { return h.closed.Key != "" || h.byShell(s) }
+// CanClose reports whether a failing hook can refuse a call on the system.
+func (h Hooks) CanClose(s System) bool { return h.failClosed.Key != "" || h.shellRefuses(s) }
 
-// ClosesAll reports whether the agent itself refuses a call whose hook fails, in whatever way.
-func (h Hooks) ClosesAll() bool { return h.closed.Key != "" }
+// ClosesAll reports whether the agent itself refuses a call whenever the hook fails for any reason.
+func (h Hooks) ClosesAll() bool { return h.failClosed.Key != "" }
 
-// Missing are the events that a file has no hook of ours for.
+// Missing returns the events without an installed hook.
 func (h Hooks) Missing(there []Hook) (names []string) {
 	for _, e := range h.events {
 		if !slices.ContainsFunc(there, func(t Hook) bool { return t.Event == e.name }) {

@@ -49,13 +49,14 @@ func TestItems(t *testing.T) {
 		}
 		closing := strings.Count(text.String(), "onFailure") + strings.Count(text.String(), "failClosed")
 		before, _, _ := strings.Cut(text.String(), h.events[1].name+" ")
-		if want := map[bool]int{true: 1}[h.ClosesAll()]; closing != want || want == 1 && !strings.Contains(before, h.closed.Key) {
+		if want := map[bool]int{true: 1}[h.ClosesAll()]; closing != want || want == 1 && !strings.Contains(before, h.failClosed.Key) {
 			t.Errorf("%s: %d hooks close\n%s", h.Agent, closing, text.String())
 		}
 	}
 }
 
-// TestInstalled: what is there is found with its event, and whether it closes.
+// TestInstalled checks that installed hooks are found with their event, and whether they fail
+// closed.
 func TestInstalled(t *testing.T) {
 	h, _ := HooksOf("claude-code")
 	d, err := splice.Parse("x", []byte(`{"hooks": {
@@ -115,7 +116,8 @@ func TestAsks(t *testing.T) {
 	}
 }
 
-// TestOddValues: a timeout that is none is left out and named, and what only a window knows is refused.
+// TestOddValues checks that an invalid timeout is omitted and named, and that values known only to
+// an editor window are refused.
 func TestOddValues(t *testing.T) {
 	c, _, _ := Find("cursor")
 	for src, want := range map[string]string{

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// readOAuth reads how the client logs in at a server.
+// readOAuth reads how the client authenticates with a server.
 func (r *reader) readOAuth(key string, v any) {
 	if v == false {
 		r.oauth = false
@@ -38,7 +38,7 @@ func (r *reader) readOAuth(key string, v any) {
 	}
 }
 
-// readLogin reads one key; it reports whether a configuration of ours has something for it.
+// readLogin reads one key. It reports whether petrigate's configuration has an equivalent.
 func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 	switch name {
 	case "clientId", "client_id", "CLIENT_ID":
@@ -70,7 +70,7 @@ func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 	return true
 }
 
-// readRedirect reads the address at which a client waits for the answer of a login.
+// readRedirect reads a redirect URI.
 func readRedirect(o map[string]any, text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" {
@@ -91,7 +91,8 @@ func readRedirect(o map[string]any, text string) bool {
 	return true
 }
 
-// addOAuth writes what [reader.readOAuth] has read; a server has one authorization.
+// addOAuth adds the result of [reader.readOAuth] to the server. It is omitted if a header already
+// authenticates, because a server has only one authorization.
 func (r *reader) addOAuth(add func(string, any)) {
 	if o, is := r.oauth.(splice.Object); len(r.scopes) > 0 && (is || r.oauth == nil) && !slices.ContainsFunc(o, func(m splice.Member) bool { return m.Key == "scopes" }) {
 		r.oauth = append(slices.Clone(o), splice.Member{Key: "scopes", Value: r.scopes})
@@ -108,5 +109,5 @@ func (r *reader) addOAuth(add func(string, any)) {
 	add("oauth", r.oauth)
 }
 
-// note adds what a person should know of the server.
+// note adds a note about the server for the user.
 func (r *reader) note(text string) { r.to.Notes = append(r.to.Notes, text) }

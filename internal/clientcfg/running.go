@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A Process is a program that runs: the words of its command line, or as many as are known.
+// A Process is the known part of a running program's command line.
 type Process []string
 
 // Running lists the processes of the machine.
@@ -28,10 +28,10 @@ func Running(ctx context.Context) ([]Process, error) {
 	return psProcesses(out), err
 }
 
-// procProcesses reads the command lines below a directory of processes. One may have ended
-// meanwhile.
+// procProcesses reads the command lines of processes below /proc. Processes that end meanwhile are
+// skipped.
 func procProcesses(dir string) (all []Process) {
-	files, _ := filepath.Glob(filepath.Join(dir, "[0-9]*", "cmdline")) // the pattern is good
+	files, _ := filepath.Glob(filepath.Join(dir, "[0-9]*", "cmdline")) // the pattern is valid
 	for _, file := range files {
 		line, err := os.ReadFile(file)
 		if err == nil && len(line) > 0 {
@@ -41,7 +41,8 @@ func procProcesses(dir string) (all []Process) {
 	return all
 }
 
-// psProcesses reads lines of ps. A path may have spaces, so the whole line is the first word.
+// psProcesses parses the output of ps. A path may contain spaces, so the first word of a process is
+// the whole line.
 func psProcesses(out []byte) (all []Process) {
 	for line := range strings.Lines(string(out)) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -51,9 +52,9 @@ func psProcesses(out []byte) (all []Process) {
 	return all
 }
 
-// taskProcesses reads the table of tasklist.
+// taskProcesses parses the output of tasklist.
 func taskProcesses(out []byte) (all []Process) {
-	rows, _ := csv.NewReader(bytes.NewReader(out)).ReadAll() // what is not a table has no processes
+	rows, _ := csv.NewReader(bytes.NewReader(out)).ReadAll() // malformed output has no processes
 	for _, row := range rows {
 		all = append(all, Process{row[0]})
 	}
@@ -61,10 +62,10 @@ func taskProcesses(out []byte) (all []Process) {
 }
 
 // IsRunning reports whether one of the processes is the client.
-func (c Client) IsRunning(all []Process) bool { return slices.ContainsFunc(all, c.is) }
+func (c Client) IsRunning(all []Process) bool { return slices.ContainsFunc(all, c.isProcess) }
 
-// is looks at the program, and at the script of an interpreter.
-func (c Client) is(p Process) bool {
+// isProcess checks the program, and the script of an interpreter.
+func (c Client) isProcess(p Process) bool {
 	for _, word := range p[:min(len(p), 2)] {
 		if strings.HasPrefix(word, "-") {
 			continue

@@ -10,35 +10,35 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// A Safeguard is what the file of a client says against calls of tools, and import leaves there.
+// A Safeguard is a restriction on tool calls in a client's file that import does not carry over.
 type Safeguard struct {
-	Where string `json:"where"`          // the key, or the keys with dots between them
-	Value string `json:"value"`          // what it is there
-	Rule  string `json:"rule,omitempty"` // that says the same; "": the client keeps it, for its own tools
+	Where string `json:"where"`          // the key, or keys joined by dots
+	Value string `json:"value"`          // value of the key
+	Rule  string `json:"rule,omitempty"` // equivalent rule; empty: the client itself still enforces the restriction, on its own tools
 }
 
-// guards finds safeguards of a client outside its entries.
+// guards finds the restrictions of a client outside the entries of servers. Each field may be nil.
 type guards struct {
-	// read finds those of a file.
+	// read returns the restrictions in a file.
 	read func(d *splice.Document) []guard
-	// closed reports the servers at a place that the file switches off, and the key that does it.
+	// closed returns the key of the file that disables a server at a place, or "".
 	closed func(d *splice.Document, at splice.Place, name string) (key string)
-	// beside are further files that have such keys.
+	// beside returns other files that may contain restrictions.
 	beside func(s System, file string) []string
-	// closedBeside is closed for a further file: whether it switches a server of file off.
+	// closedBeside returns the key of such a file that disables a server of file, or "".
 	closedBeside func(d *splice.Document, file, name string) (key string)
 }
 
-// A guard is a safeguard with the name of its tools as the client writes it.
+// A guard is a restriction in terms of the client.
 type guard struct {
 	where, value string
-	tool         string // as the client names it
-	deny         bool   // otherwise a person is asked
-	split        string // stands between the server and the tool
-	prefix       string // stands before the server
+	tool         string // tool name used by the client
+	deny         bool   // refuse calls; otherwise ask a person
+	split        string // separator between server and tool
+	prefix       string // prefix of the server
 }
 
-// Beside returns the further files with the client's safeguards for the servers of a file.
+// Beside returns the other files with the client's restrictions for the servers of a file.
 func (c Client) Beside(s System, file string) []string {
 	if c.guards.beside == nil {
 		return nil
@@ -46,7 +46,8 @@ func (c Client) Beside(s System, file string) []string {
 	return c.guards.beside(s, file)
 }
 
-// Safeguards are those in a file of a client, for tools of servers. Each has its name in a configuration of ours.
+// Safeguards returns the restrictions in a client's file. servers maps the client's names of
+// servers to their names in petrigate's configuration, which the rules use.
 func (c Client) Safeguards(d *splice.Document, servers map[string]string) (all []Safeguard) {
 	if c.guards.read == nil {
 		return nil
@@ -57,7 +58,7 @@ func (c Client) Safeguards(d *splice.Document, servers map[string]string) (all [
 	return all
 }
 
-// Closed is the key of a file that switches the server of a name off; "": none.
+// Closed returns the key of a file that disables the named server, or "".
 func (c Client) Closed(d *splice.Document, at splice.Place, name string) string {
 	if c.guards.closed == nil {
 		return ""
@@ -65,7 +66,8 @@ func (c Client) Closed(d *splice.Document, at splice.Place, name string) string 
 	return c.guards.closed(d, at, name)
 }
 
-// ClosedBeside is the key of a further file, see [Client.Beside], that switches a server of file off; "": none.
+// ClosedBeside returns the key of another file, see [Client.Beside], that disables a server of
+// file, or "".
 func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	if c.guards.closedBeside == nil {
 		return ""
@@ -73,7 +75,7 @@ func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	return c.guards.closedBeside(d, file, name)
 }
 
-// Disable is the server switched off by a key of the client that is not in its entry.
+// Disable marks the server as disabled, because of a key of the client outside its entry.
 func (s *Server) Disable(key string) {
 	if s.Fields == nil || slices.ContainsFunc(s.Fields, func(m splice.Member) bool { return m.Key == "disabled" }) {
 		return
@@ -82,10 +84,11 @@ func (s *Server) Disable(key string) {
 	s.Closed = key
 }
 
-// plainTool is the name of a tool, or a pattern, as a rule has it.
+// plainTool matches a tool name or pattern that can be written in a rule.
 var plainTool = regexp.MustCompile(`^[A-Za-z0-9_.*?-]+$`)
 
-// rule is the rule for a guard; "": it is about no tool of the servers.
+// rule returns the rule equivalent to a guard, or "" if the guard does not apply to tools of the
+// servers.
 func (g guard) rule(servers map[string]string) string {
 	name, ok := strings.CutPrefix(g.tool, g.prefix)
 	if !ok {
@@ -110,7 +113,7 @@ func (g guard) rule(servers map[string]string) string {
 	return ruleFor(found, g.deny)
 }
 
-// ruleFor is the rule that refuses calls of a tool, or has a person asked.
+// ruleFor returns the rule that refuses calls of a tool, or requires approval for them.
 func ruleFor(tool string, deny bool) string {
 	if deny {
 		return "block " + tool
@@ -118,7 +121,7 @@ func ruleFor(tool string, deny bool) string {
 	return "require human-approval before " + tool
 }
 
-// texts are the texts in a list of a file.
+// texts returns the strings in a list.
 func texts(list []any) (all []string) {
 	for _, v := range list {
 		if text, ok := v.(string); ok {
@@ -128,7 +131,7 @@ func texts(list []any) (all []string) {
 	return all
 }
 
-// geminiGuards are in settings.json: servers that may be used, and tools that may not.
+// geminiGuards reads settings.json: allowed and excluded servers, and excluded tools.
 var geminiGuards = guards{
 	closed: func(d *splice.Document, _ splice.Place, name string) string {
 		for _, path := range [][]string{{"mcp", "excluded"}, {"excludeMCPServers"}} {
@@ -149,7 +152,7 @@ var geminiGuards = guards{
 				all = append(all, guard{where: strings.Join(path, "."), value: tool, tool: strings.TrimPrefix(tool, "mcp_"), deny: true, split: "__"})
 			}
 		}
-		for i, g := range all { // the name of the tool alone is good too
+		for i, g := range all { // an unqualified tool name is valid too
 			if !strings.Contains(g.tool, "__") {
 				all[i].split = ""
 			}
@@ -158,7 +161,7 @@ var geminiGuards = guards{
 	},
 }
 
-// opencodeGuards are permission, and tools that are switched off.
+// opencodeGuards reads permissions, and disabled tools.
 var opencodeGuards = guards{read: func(d *splice.Document) (all []guard) {
 	add := func(where, tool string, v any) {
 		if word, ok := v.(string); ok && (word == "ask" || word == "deny") {
@@ -181,7 +184,7 @@ var opencodeGuards = guards{read: func(d *splice.Document) (all []guard) {
 	return all
 }}
 
-// claudeGuards are permissions of settings.json, and servers of a project that are switched off.
+// claudeGuards reads permissions in settings.json, and disabled servers of a project.
 var claudeGuards = guards{
 	beside: func(s System, file string) []string {
 		dir := s.env("CLAUDE_CONFIG_DIR")
@@ -213,9 +216,10 @@ var claudeGuards = guards{
 	},
 }
 
-// closedOfProject is the key that switches a server of .mcp.json off. In settings, those of the user, the project and this
-// checkout, one list is enough, whatever enabledMcpjsonServers and enableAllProjectMcpServers say. About a
-// server on no list Claude Code asks, so it is not switched off. What /mcp switches off is in .claude.json.
+// closedOfProject returns the key that disables a server of .mcp.json, or "". One list in the
+// settings of the user, the project or this checkout is sufficient; enabledMcpjsonServers and
+// enableAllProjectMcpServers do not override it. Claude Code asks about a server on no list, so
+// such a server is enabled. Servers disabled with /mcp are recorded in .claude.json.
 func closedOfProject(d *splice.Document, file, name string) string {
 	project, ok := strings.CutSuffix(file, ".mcp.json")
 	if !ok {
@@ -223,7 +227,7 @@ func closedOfProject(d *splice.Document, file, name string) string {
 	}
 	same := func(other any) bool {
 		text, ok := other.(string)
-		return ok && inClaude(text) == inClaude(name)
+		return ok && claudeName(text) == claudeName(name)
 	}
 	of := []string{"projects", strings.TrimRight(project, `/\`)}
 	for _, path := range [][]string{{"disabledMcpjsonServers"}, append(of, "disabledMcpjsonServers"), append(slices.Clone(of), "disabledMcpServers")} {
@@ -234,8 +238,8 @@ func closedOfProject(d *splice.Document, file, name string) string {
 	return ""
 }
 
-// inClaude is the name of a server as Claude Code compares it.
-func inClaude(name string) string {
+// claudeName normalizes the name of a server as Claude Code does for comparisons.
+func claudeName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
 			return r
@@ -244,7 +248,7 @@ func inClaude(name string) string {
 	}, name)
 }
 
-// gooseGuards are the mode in which goose asks.
+// gooseGuards reads the mode, which may require approval.
 var gooseGuards = guards{read: func(d *splice.Document) (all []guard) {
 	if mode, _ := d.At("GOOSE_MODE").(string); mode == "approve" || mode == "smart_approve" {
 		all = append(all, guard{where: "GOOSE_MODE", value: mode, tool: "*"})
@@ -252,7 +256,7 @@ var gooseGuards = guards{read: func(d *splice.Document) (all []guard) {
 	return all
 }}
 
-// readApproval reads what Codex asks before calls of a server.
+// readApproval reads the approval modes of a server's tools (Codex).
 func (r *reader) readApproval(key string, v any) {
 	server := r.to.Name
 	modes := map[string]string{}

@@ -13,7 +13,8 @@ func ExampleSecrets() {
 	// Output: [{--api-key abc123}]
 }
 
-// TestSecrets: what is a secret, wherever it stands, and what only looks like one.
+// TestSecrets checks values that are secrets, in all positions, and values that only look like
+// secrets.
 func TestSecrets(t *testing.T) {
 	for src, want := range map[string]string{
 		`{"apiKey": "k-123456"}`:                                                                    "k-123456",

@@ -27,7 +27,7 @@ func codex() Client {
 func gemini() Client {
 	return Client{
 		Name: "gemini", Title: "Gemini CLI", Aliases: []string{"gemini-cli"}, Format: splice.JSON,
-		files: below(".gemini/settings.json"), place: mcpServers,
+		files: inHome(".gemini/settings.json"), place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: geminiVariables, urlIsSSE: true},
 		guards:  geminiGuards,
 		entry:   stdio("httpUrl"), programs: []string{"gemini"}, folders: []string{"/gemini-cli/", `\gemini-cli\`},

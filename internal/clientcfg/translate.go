@@ -12,42 +12,42 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// A Server is an entry of a client as a server of a configuration of ours.
+// A Server is an entry of a client, translated into a server of petrigate's configuration.
 type Server struct {
 	Name   string
-	Fields splice.Object // of the configuration; nil where it is refused
+	Fields splice.Object // fields of the configuration; nil if the entry is refused
 
-	// Refused says why it cannot be taken over; "": it can.
+	// Refused is the reason why the entry cannot be imported; empty if it can.
 	Refused string
-	// Native is set for what is a part of the client, and no server.
+	// Native is set for an entry that is a built-in part of the client, not a server.
 	Native bool
-	// Dropped are keys that have no meaning outside the client.
+	// Dropped lists keys that have no meaning outside the client.
 	Dropped []string
-	// Literal are the names of variables, headers and arguments whose values are probably secrets
-	// and are written out.
+	// Literal names the variables, headers and arguments whose values are probably secrets and are
+	// written literally.
 	Literal []string
-	// Left are safeguards of the entry that have no counterpart in a server of ours.
+	// Left lists restrictions of the entry that a server of petrigate does not have.
 	Left []Safeguard
-	// Closed is the key outside the entry that switches the server off; "": none.
+	// Closed is the key outside the entry that disables the server, or "".
 	Closed string
-	// Notes are further sentences for people.
+	// Notes are further sentences for the user.
 	Notes []string
 }
 
-// A dialect is how a client writes its servers, beyond what the keys themselves say.
+// A dialect describes how a client writes its servers, apart from the names of keys.
 type dialect struct {
-	unit      func(n float64) time.Duration // of a timeout
-	variables *variables                    // nil: it replaces nothing
+	unit      func(n float64) time.Duration // unit of a timeout
+	variables *variables                    // nil: the client replaces nothing
 
-	headers  func(fields map[string]any) *variables // of an entry, in headers; nil: those of every text
-	urlIsSSE bool                                   // a url without a type is that of HTTP+SSE
-	native   []string                               // types that are no servers
+	headers  func(fields map[string]any) *variables // variables replaced in the headers of an entry; nil: the same as in other texts
+	urlIsSSE bool                                   // a url without a type uses HTTP+SSE
+	native   []string                               // types of built-in entries
 }
 
 func milliseconds(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
 func seconds(n float64) time.Duration      { return time.Duration(n * float64(time.Second)) }
 
-// zedTimeout is in seconds, and was in milliseconds in older versions.
+// zedTimeout converts seconds. Older versions of Zed used milliseconds.
 func zedTimeout(n float64) time.Duration {
 	if n >= 1000 {
 		return milliseconds(n)
@@ -60,7 +60,7 @@ type reader struct {
 	system  System
 	dialect dialect
 	to      *Server
-	headed  *variables // in headers
+	headed  *variables // for headers
 
 	kind, command, url, cwd, envFile string
 	args                             []string
@@ -68,8 +68,8 @@ type reader struct {
 	timeout                          string
 	disabled                         bool
 	allow, deny                      []string
-	oauth                            any      // false, or a splice.Object; nil: nothing is said
-	scopes                           []string // of a login, beside oauth
+	oauth                            any      // false or a splice.Object; nil: unset
+	scopes                           []string // scopes written outside oauth
 }
 
 func translate(s System, d dialect, name string, value any) Server {
@@ -94,14 +94,14 @@ func translate(s System, d dialect, name string, value any) Server {
 	return server
 }
 
-// refuse keeps the first reason.
+// refuse records the first reason for a refusal.
 func (r *reader) refuse(format string, args ...any) {
 	if r.to.Refused == "" {
 		r.to.Refused = fmt.Sprintf(format, args...)
 	}
 }
 
-// read reads one key. The names are those of all clients: none has one for something else.
+// read reads one key. It knows the keys of all clients, which do not conflict.
 func (r *reader) read(key string, v any) {
 	if v == nil {
 		return
@@ -130,7 +130,7 @@ func (r *reader) read(key string, v any) {
 		}
 	case "headers", "http_headers":
 		r.readMap(key, v, r.headers, r.headed)
-		r.unreplaced(v)
+		r.noteUnreplaced(v)
 	case "env_http_headers":
 		fields, _ := v.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -148,7 +148,7 @@ func (r *reader) read(key string, v any) {
 	}
 }
 
-// readMore reads the keys that are not about where the server is.
+// readMore reads the keys that do not locate the server.
 func (r *reader) readMore(key string, v any) {
 	switch key {
 	case "timeout", "tool_timeout_sec":
@@ -165,7 +165,7 @@ func (r *reader) readMore(key string, v any) {
 		r.readApproval(key, v)
 	case "oauth", "auth":
 		r.readOAuth(key, v)
-	case "scopes": // of Codex
+	case "scopes": // Codex
 		list, _ := v.([]any)
 		if r.scopes = texts(list); len(r.scopes) == 0 {
 			r.to.Dropped = append(r.to.Dropped, key)
@@ -176,7 +176,7 @@ func (r *reader) readMore(key string, v any) {
 	}
 }
 
-// plain reads a text in which nothing is replaced.
+// plain reads a text without replacing variables.
 func (r *reader) plain(key string, v any) string {
 	text, ok := v.(string)
 	if !ok {
@@ -214,7 +214,7 @@ func (r *reader) texts(key string, v any) (all []string) {
 	return all
 }
 
-// names reads a list of names. Codex has mappings with a name in some.
+// names reads a list of names. In some lists of Codex, an item is a mapping with a name.
 func (r *reader) names(key string, v any) (all []string) {
 	list, ok := v.([]any)
 	if !ok {
@@ -229,7 +229,7 @@ func (r *reader) names(key string, v any) (all []string) {
 	return all
 }
 
-// scalar is a number or a flag as the text that a process would be given.
+// scalar converts a number or boolean to the text that a process would receive.
 func scalar(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -247,7 +247,7 @@ func (r *reader) readCommand(key string, v any) {
 		if len(words) > 0 {
 			r.command, r.args = words[0], append(words[1:], r.args...)
 		}
-	case map[string]any: // Zed, earlier
+	case map[string]any: // older versions of Zed
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if key == "path" {
 				r.command = r.text(key, v[key])
@@ -297,7 +297,7 @@ func (r *reader) flag(key string, v any) bool {
 	return on
 }
 
-// finish writes the server.
+// finish assembles the server.
 func (r *reader) finish() {
 	switch {
 	case r.command == "" && r.url == "" && r.to.Refused == "":
@@ -344,7 +344,7 @@ func (r *reader) finish() {
 	}
 }
 
-// sse reports whether the server is of the older transport.
+// sse reports whether the server uses HTTP+SSE, the transport of revision 2024-11-05.
 func (r *reader) sse() bool {
 	switch r.kind {
 	case "sse":

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// A variables replaces what a client replaces in a text by what a configuration of ours has for
-// it. The problem says why that cannot be.
+// A variables translates the references that a client replaces in a text into those of petrigate's
+// configuration. If a translation is impossible, problem gives the reason.
 type variables struct {
 	find *regexp.Regexp
-	// one translates one match; ok is false where it is text like any other.
+	// one translates one match. ok is false if the match is ordinary text.
 	one func(s System, match string) (p piece, problem string, ok bool)
 }
 
-// A piece of a text is either a ${...} of ours, or text in which nothing is to be replaced.
+// A piece is either a ${...} of petrigate, or literal text.
 type piece struct {
 	text string
 	ours bool
@@ -28,7 +28,7 @@ func (v *variables) expand(s System, text string) (ours, problem string) {
 		return literal(text), ""
 	}
 	var b strings.Builder
-	plain, at := "", 0 // what stands before the next ${...} of ours: a $ at the end of one piece belongs to what follows
+	plain, at := "", 0 // literal text before the next ${...}, escaped as a whole: a $ at the end of one piece affects the next
 	for _, m := range v.find.FindAllStringIndex(text, -1) {
 		p, why, ok := v.one(s, text[m[0]:m[1]])
 		if !ok {
@@ -49,18 +49,18 @@ func (v *variables) expand(s System, text string) (ours, problem string) {
 	return b.String() + literal(plain+text[at:]), problem
 }
 
-// dollars finds what a configuration of ours would take for one of its own: several $, and one before {.
+// dollars matches what petrigate would interpret: repeated $, and $ before {.
 var dollars = regexp.MustCompile(`\${2,}|\$\{`)
 
-// literal writes a text so that a configuration of ours replaces nothing in it.
+// literal escapes a text so that petrigate replaces nothing in it.
 func literal(text string) string {
 	return dollars.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, "$", "$$") })
 }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// variable refers to a variable that has to be set: a configuration with one that is not is
-// refused.
+// variable returns a reference to a variable. The variable must be set, because a configuration
+// with an unset variable does not load.
 func (s System) variable(name string) (ours, problem string) {
 	if !variableName.MatchString(name) {
 		return "", fmt.Sprintf("%q is not the name of a variable", name)
@@ -76,7 +76,7 @@ var (
 	shellForm = regexp.MustCompile(`^\$\{?([A-Za-z_][A-Za-z0-9_]*)(:-.*?)?\}?$`)
 )
 
-// shellVariables are ${NAME} and ${NAME:-default}.
+// shellVariables replaces ${NAME} and ${NAME:-default}.
 var shellVariables = &variables{find: braces, one: shellVariable}
 
 func shellVariable(s System, match string) (p piece, problem string, ok bool) {
@@ -91,19 +91,20 @@ func shellVariable(s System, match string) (p piece, problem string, ok bool) {
 	return p, problem, true
 }
 
-// reference is variable as a piece.
+// reference is like variable, but returns a piece.
 func (s System) reference(name string) (p piece, problem string) {
 	ours, problem := s.variable(name)
 	return piece{ours, true}, problem
 }
 
-// geminiVariables are $NAME too.
+// geminiVariables replaces the same, and $NAME.
 var geminiVariables = &variables{find: regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}|\$[A-Za-z_][A-Za-z0-9_]*`), one: shellVariable}
 
 var gooseForm = regexp.MustCompile(`\$\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
 
-// gooseHeaders are ${NAME}, also with spaces inside, and $NAME in headers, for the names that the extension lists:
-// what it sets in envs, and the secrets of env_keys. Any other stays as it is written.
+// gooseHeaders replaces ${NAME}, also with inner spaces, and $NAME in headers. It replaces only
+// names that the extension lists: the variables of envs, and the secrets of env_keys. All others
+// are literal.
 func gooseHeaders(fields map[string]any) *variables {
 	set, _ := fields["envs"].(map[string]any)
 	keys, _ := fields["env_keys"].([]any)
@@ -120,8 +121,9 @@ func gooseHeaders(fields map[string]any) *variables {
 	}}
 }
 
-// unreplaced notes what reads like a variable in a header and is text for the client, since its entry does not list it.
-func (r *reader) unreplaced(headers any) {
+// noteUnreplaced notes text in a header that looks like a variable but is literal for the client,
+// because its entry does not list the variable.
+func (r *reader) noteUnreplaced(headers any) {
 	fields, _ := headers.(map[string]any)
 	if r.dialect.headers == nil {
 		return
@@ -137,7 +139,7 @@ func (r *reader) unreplaced(headers any) {
 	}
 }
 
-// windsurfVariables are those of editors, and ${file:path}.
+// windsurfVariables replaces the variables of editors, and ${file:path}.
 var windsurfVariables = &variables{find: braces, one: func(s System, match string) (p piece, problem string, ok bool) {
 	if path, is := strings.CutPrefix(strings.TrimSuffix(match, "}"), "${file:"); is {
 		return s.file(path), "", true
@@ -145,7 +147,7 @@ var windsurfVariables = &variables{find: braces, one: func(s System, match strin
 	return editorVariable(s, match)
 }}
 
-// file returns the contents of a file.
+// file returns a reference to the contents of a file.
 func (s System) file(path string) piece {
 	if rest, home := strings.CutPrefix(path, "~/"); home {
 		path = s.path(s.Home, rest)
@@ -153,7 +155,7 @@ func (s System) file(path string) piece {
 	return piece{"${file:" + path + "}", true}
 }
 
-// editorVariables are those of VS Code and its relatives.
+// editorVariables replaces the variables of VS Code and its forks.
 var editorVariables = &variables{find: braces, one: editorVariable}
 
 func editorVariable(s System, match string) (p piece, problem string, ok bool) {
@@ -182,12 +184,12 @@ func editorVariable(s System, match string) (p piece, problem string, ok bool) {
 	return p, problem, true
 }
 
-// upper is the name of a variable for an input.
+// upper converts the name of an input to the name of a variable.
 func upper(name string) string {
 	return strings.Trim(regexp.MustCompile(`[^A-Z0-9]+`).ReplaceAllString(strings.ToUpper(name), "_"), "_")
 }
 
-// continueVariables are ${{ secrets.NAME }}.
+// continueVariables replaces ${{ secrets.NAME }}.
 var continueVariables = &variables{find: regexp.MustCompile(`\$\{\{[^}]*\}\}`), one: func(s System, match string) (p piece, problem string, ok bool) {
 	name := strings.TrimSpace(strings.Trim(match, "${}"))
 	name = name[strings.LastIndexByte(name, '.')+1:]
@@ -195,7 +197,7 @@ var continueVariables = &variables{find: regexp.MustCompile(`\$\{\{[^}]*\}\}`), 
 	return p, problem, true
 }}
 
-// opencodeVariables are {env:NAME} and {file:path}.
+// opencodeVariables replaces {env:NAME} and {file:path}.
 var opencodeVariables = &variables{find: regexp.MustCompile(`\{(env|file):[^}]*\}`), one: func(s System, match string) (p piece, problem string, ok bool) {
 	kind, name, _ := strings.Cut(strings.Trim(match, "{}"), ":")
 	if kind == "file" {

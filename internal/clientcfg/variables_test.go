@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// readBack is what a configuration makes of a text in our form.
+// readBack returns the value that a configuration gives to a text in our form.
 func readBack(t *testing.T, dir, ours string) (string, error) {
 	t.Helper()
 	o := splice.Object{{Key: "version", Value: 1}, {Key: "mcpServers", Value: splice.Object{{Key: "s", Value: splice.Object{{Key: "command", Value: "c"}, {Key: "args", Value: []string{ours}}}}}}}
@@ -21,7 +21,7 @@ func readBack(t *testing.T, dir, ours string) (string, error) {
 	return c.Servers[0].Args[0], nil
 }
 
-// borders are texts in which a $ or a { at the border of a piece could be read with what is beside it.
+// borders are texts whose $ or { at the border of a piece could combine with the next piece.
 var borders = []string{
 	"$${file:/etc/hostname}", "$$${file:none}", "$${SET_TOKEN}", "$$", "$", "$$$", "a$", "${", "$${", "${a b}", "$5 and $6", "{$}", "$ {x}", "$$ $${ $$$",
 	"${SET_TOKEN}", "$${SET_TOKEN}$", "${SET_TOKEN}{x}", "${SET_TOKEN}$${SET_TOKEN}", "$${env:SET_TOKEN}", "$${userHome}{file:/x}", "${userHome}$", "$${/}{x}",
@@ -29,8 +29,8 @@ var borders = []string{
 	"${ SET_TOKEN }", "Bearer ${ SET_TOKEN }", "$${ SET_TOKEN }", "${file:/x}", "${file}", "${SET_TOKEN:-x}", "${SET_TOKEN:-}",
 }
 
-// FuzzVariables: a text in which nothing is replaced reads back as it was, and one with variables as the client means it,
-// whatever stands beside them.
+// FuzzVariables checks that literal text is read back unchanged, and that text with variables has
+// the client's meaning, whatever is beside them.
 func FuzzVariables(f *testing.F) {
 	for _, text := range borders {
 		f.Add(text, text)
@@ -86,8 +86,8 @@ func printable(text string) bool {
 	return true
 }
 
-// meant is what a client makes of a text, piece by piece; ok is false for what cannot be told here: the
-// contents of a file, and defaults.
+// meant returns the client's interpretation of a text, piece by piece. ok is false if it depends on
+// the contents of a file or on defaults.
 func meant(v *variables, s System, text string) (_ string, ok bool) {
 	if v == nil {
 		return text, true

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// claude reads permissions of Claude Code: of the machine, the user and the project.
+// claude reads the permissions of Claude Code: those of the machine, the user and the project.
 func claude(f files) []Line {
 	managed := "/etc/claude-code/managed-settings.json"
 	if f.OS == "darwin" {
@@ -23,7 +23,8 @@ func claude(f files) []Line {
 	return f.lists(paths, []Decision{Deny, Ask, Allow}, (*Line).claude)
 }
 
-// lists reads the lists of permissions in files of the form of Claude Code and Cursor, one for each decision.
+// lists reads permission files in the format of Claude Code and Cursor, which have one list per
+// decision.
 func (f files) lists(paths []string, decisions []Decision, understand func(*Line, string)) (all []Line) {
 	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {
@@ -65,7 +66,7 @@ func (l *Line) claude(text string) {
 	}
 }
 
-// cursor reads permissions of Cursor, whose shell is named by the beginning of a command.
+// cursor reads the permissions of Cursor. A shell permission is the beginning of a command.
 func cursor(f files) []Line {
 	paths := []string{f.home("CURSOR_CONFIG_DIR", ".cursor", "cli-config.json"), f.in(".cursor", "cli.json")}
 	return f.lists(paths, []Decision{Deny, Allow}, (*Line).cursor)
@@ -92,7 +93,7 @@ func (l *Line) cursor(text string) {
 	}
 }
 
-// gemini reads the lists of settings.json of Gemini CLI, and its policies.
+// gemini reads the lists in the settings.json of Gemini CLI, and its policies.
 func gemini(f files) (all []Line) {
 	lists := map[string]Decision{
 		"tools.exclude": Deny, "excludeTools": Deny, "tools.allowed": Allow, "allowedTools": Allow, "tools.core": Allow, "coreTools": Allow,
@@ -140,7 +141,7 @@ func geminiPolicy(d *splice.Document) (all []Line) {
 	decisions := map[string]Decision{"allow": Allow, "deny": Deny, "ask_user": Ask}
 	for _, v := range d.List("rule") {
 		rule, _ := v.(map[string]any)
-		src, _ := json.Marshal(rule) // it came from a file
+		src, _ := json.Marshal(rule) // cannot fail: decoded from a file
 		tool, _ := rule["toolName"].(string)
 		word, _ := rule["decision"].(string)
 		l := Line{Where: "rule", Text: string(src), Decision: decisions[word]}
@@ -169,7 +170,7 @@ func geminiPolicy(d *splice.Document) (all []Line) {
 	return all
 }
 
-// vscode reads which commands VS Code runs in its terminal without a question.
+// vscode reads the commands that VS Code runs in its terminal without asking.
 func vscode(f files) (all []Line) {
 	const key = "chat.tools.terminal.autoApprove"
 	user := f.home("XDG_CONFIG_HOME", ".config", "Code", "User", "settings.json")
@@ -213,7 +214,7 @@ var (
 	decision = regexp.MustCompile(`decision\s*=\s*["'](\w+)["']`)
 )
 
-// codex reads rules of Codex: prefixes of commands.
+// codex reads the rules of Codex, which are command prefixes.
 func codex(f files) (all []Line) {
 	paths, _ := filepath.Glob(f.home("CODEX_HOME", ".codex", "rules", "*.rules")) // the pattern is valid
 	more, _ := filepath.Glob(f.in(".codex", "rules", "*.rules"))
@@ -230,7 +231,7 @@ func codex(f files) (all []Line) {
 }
 
 // codexRule reads the arguments of a prefix_rule. A word of its pattern can be a list of
-// words; at least one of them has to be present.
+// alternatives.
 func codexRule(where, body string) (all []Line) {
 	l := Line{Where: where, Text: strings.Join(strings.Fields(body), " "), Decision: Allow}
 	if m := decision.FindStringSubmatch(body); m != nil {

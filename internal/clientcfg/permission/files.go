@@ -11,13 +11,13 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// files are those of a user, and of a project.
+// files locates the files of a user and a project.
 type files struct {
 	clientcfg.System
 	project string
 }
 
-// home is a file of the user, in a folder that a variable may name.
+// home returns a file of the user. An environment variable can override its folder.
 func (f files) home(variable, folder string, parts ...string) string {
 	dir, ok := f.Env(variable)
 	if !ok || dir == "" {
@@ -26,12 +26,12 @@ func (f files) home(variable, folder string, parts ...string) string {
 	return filepath.Join(append([]string{dir}, parts...)...)
 }
 
-// in is a file of the project.
+// in returns a file of the project.
 func (f files) in(parts ...string) string {
 	return filepath.Join(append([]string{f.project}, parts...)...)
 }
 
-// read parses a file. A file that is not there has no lines; one that cannot be read is a line.
+// read parses a file. A missing file has no lines; an unreadable file is reported as a line.
 func (f files) read(path string, format splice.Format, lines func(d *splice.Document) []Line) []Line {
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -55,7 +55,7 @@ func unreadable(path string, err error) Line {
 	return Line{Where: path, Text: "the file", why: "it cannot be read: " + err.Error()}
 }
 
-// short is a path with ~ for the home directory.
+// short replaces the home directory in a path with ~.
 func (f files) short(path string) string {
 	if rest, ok := strings.CutPrefix(path, f.Home+string(filepath.Separator)); ok {
 		return "~/" + filepath.ToSlash(rest)
@@ -63,7 +63,7 @@ func (f files) short(path string) string {
 	return path
 }
 
-// texts are the texts in a list of a file.
+// texts returns the strings in a list.
 func texts(list []any) (all []string) {
 	for _, v := range list {
 		if s, ok := v.(string); ok {

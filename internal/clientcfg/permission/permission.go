@@ -1,5 +1,5 @@
-// Package permission reads the permission lists that people have in the files of their
-// agents, and writes them as rules. A line that it cannot take is named, with the reason.
+// Package permission reads the permission lists of agents and converts them to rules. Lines that
+// cannot be converted are returned with a reason.
 package permission
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg"
 )
 
-// A Decision is the answer of a list's line for the calls that it matches.
+// A Decision is the verdict of a line for the calls that it matches.
 type Decision string
 
 // The decisions.
@@ -19,25 +19,25 @@ const (
 	Deny  Decision = "deny"
 )
 
-// A Line is one line of a list.
+// A Line is one line of a permission list.
 type Line struct {
-	Where    string // the file and the key
-	Text     string // of the line, unchanged
+	Where    string // file and key
+	Text     string // unchanged text of the line
 	Decision Decision
 
-	command string // the words of a command
-	exactly bool   // without further arguments
+	command string // words of a command
+	exactly bool   // no further arguments
 	shell   bool   // any command
-	tool    string // a tool, or a pattern of tools, as rules name it
-	reads   string // a pattern of files
-	edits   string // likewise
-	domain  string // of a web page
+	tool    string // tool name or pattern, as in rules
+	reads   string // pattern of files that are read
+	edits   string // pattern of files that are edited
+	domain  string // domain of a web page
 
-	why string // it is not taken; empty: it is
+	why string // reason why the line cannot be converted; empty if it can
 }
 
-// Lists reads the lists of an agent: those of the user, and those in the working directory
-// of a project. The error of a file that cannot be read is a line that is not taken.
+// Lists reads the permission lists of an agent: those of the user, and those of the project
+// directory. An unreadable file becomes a line that cannot be converted.
 func Lists(agent string, s clientcfg.System, project string) []Line {
 	read := readers[agent]
 	if read == nil {
@@ -46,7 +46,7 @@ func Lists(agent string, s clientcfg.System, project string) []Line {
 	return read(files{s, project})
 }
 
-// Agents are those whose lists are read.
+// Agents returns the sorted names of the supported agents.
 func Agents() []string {
 	var names []string
 	for name := range readers {
@@ -56,20 +56,20 @@ func Agents() []string {
 	return names
 }
 
-// readers read the lists of each agent, by its name.
+// readers maps the names of agents to the functions that read their lists.
 var readers = map[string]func(files) []Line{
 	"claude-code": claude, "codex": codex, "cursor": cursor, "gemini": gemini, "vscode": vscode,
 }
 
-// call splits a line in the usual form, such as Bash(git push:*), into the tool and the part
-// in brackets.
+// call splits a line of the usual form, such as Bash(git push:*), into the tool and the text in
+// parentheses.
 func call(text string) (tool, inside string, has bool) {
 	tool, rest, has := strings.Cut(text, "(")
 	inside, closed := strings.CutSuffix(rest, ")")
 	return strings.TrimSpace(tool), strings.TrimSpace(inside), has && closed
 }
 
-// setCommand notes a command with a mark for further arguments at its end, or without one.
+// setCommand sets the command. A mark at its end, :* or " *", allows further arguments.
 func (l *Line) setCommand(text string, exactly bool) {
 	words, any := strings.CutSuffix(text, ":*")
 	if !any {
@@ -88,7 +88,7 @@ func (l *Line) setCommand(text string, exactly bool) {
 	}
 }
 
-// setMCP notes a tool of an MCP server, or all of its tools.
+// setMCP sets a tool of an MCP server, or all of its tools.
 func (l *Line) setMCP(server, tool string) {
 	if tool == "" {
 		tool = "*"

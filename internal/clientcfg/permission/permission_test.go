@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write what the goldens should say")
 
-// TestLists reads the lists of each agent, in the files of an archive, and holds the rules that
-// come of them to its last file. They make a policy.
+// TestLists reads the lists of each agent from the files of an archive, and compares the rules with
+// its last file. The rules must form a policy.
 func TestLists(t *testing.T) {
 	for _, agent := range Agents() {
 		t.Run(agent, func(t *testing.T) {

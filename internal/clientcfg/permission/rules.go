@@ -10,24 +10,24 @@ import (
 
 // A writer collects rules.
 type writer struct {
-	agent  string // the first part of labels
-	out    strings.Builder
-	left   []Line
-	labels int
-	ran    bool // a command is allowed
+	agent    string // first part of labels
+	out      strings.Builder
+	rejected []Line
+	labels   int
+	ran      bool // a command is allowed
 }
 
-// fileTools are the fields with file names, by the agents' tools.
+// fileTools lists the file name fields of the agents' tools, by whether the tool edits the file.
 var fileTools = map[bool][]string{
 	false: {"Read.file_path", "read_file.file_path", "read_file.absolute_path"},
 	true:  {"Edit.file_path", "Write.file_path", "MultiEdit.file_path", "write_file.file_path", "replace.file_path"},
 }
 
-// plainTool is the name of a tool, or a pattern, as a rule has it.
+// plainTool matches a tool name or pattern that can be written in a rule.
 var plainTool = regexp.MustCompile(`^[A-Za-z0-9_.*?-]+$`)
 
-// Rules writes lines as rules, each below a comment that says where it comes from. It
-// returns the lines that were not taken, which are named in the text too.
+// Rules converts lines to rules, each preceded by a comment with its source. It returns the lines
+// that cannot be converted, which the text also lists.
 func Rules(agent, title string, lines []Line) (rules string, left []Line) {
 	w := &writer{agent: agent}
 	fmt.Fprintf(&w.out, "# The permission lists of %s, as rules.\n", title)
@@ -37,16 +37,16 @@ func Rules(agent, title string, lines []Line) (rules string, left []Line) {
 	if w.ran {
 		fmt.Fprintf(&w.out, "\n# All other commands: %s asks about them itself. Without shadow, petrigate asks too.\nshadow require human-approval before bash unless %s-allowed\n", title, w.agent)
 	}
-	if len(w.left) > 0 {
+	if len(w.rejected) > 0 {
 		fmt.Fprintf(&w.out, "\n# Not taken:\n")
 	}
-	for _, l := range w.left {
+	for _, l := range w.rejected {
 		fmt.Fprintf(&w.out, "# %s\n", l)
 	}
-	return w.out.String(), w.left
+	return w.out.String(), w.rejected
 }
 
-// String names a line that is not taken.
+// String describes a line that cannot be converted.
 func (l Line) String() string {
 	return text.Escape(fmt.Sprintf("%s: %s: %s", l.Where, l.Text, l.why))
 }
@@ -86,7 +86,7 @@ func (w *writer) line(l *Line) {
 		w.files(l)
 	}
 	if l.why != "" {
-		w.left = append(w.left, *l)
+		w.rejected = append(w.rejected, *l)
 	}
 }
 
@@ -94,7 +94,7 @@ func (w *writer) comment(l *Line) {
 	fmt.Fprintf(&w.out, "\n# %s: %s\n", text.Escape(l.Where), text.Escape(l.Text))
 }
 
-// restrict writes maps that give one label, and the rule about it.
+// restrict writes maps with a common label, and the rule for that label.
 func (w *writer) restrict(l *Line, maps ...string) {
 	w.labels++
 	label := fmt.Sprintf("%s-%s-%d", w.agent, l.Decision, w.labels)
@@ -113,7 +113,7 @@ func (w *writer) rule(d Decision, name string) {
 	fmt.Fprintf(&w.out, "require human-approval before %s\n", name)
 }
 
-// files writes a line about files: the tools of agents that read or edit them.
+// files writes a line about files as maps for the tools that read or edit them.
 func (w *writer) files(l *Line) {
 	glob := l.reads + l.edits
 	if strings.ContainsAny(glob, "[]{}!\"\n") {
@@ -127,8 +127,9 @@ func (w *writer) files(l *Line) {
 	w.restrict(l, maps...)
 }
 
-// fileRegex is a pattern of files as a regular expression. One that does not begin at the
-// root is found below any folder: it restricts, and rather too much than too little.
+// fileRegex converts a file pattern to a regular expression. A pattern that does not begin at the
+// root matches below any directory: it restricts calls, so matching too much is safer than matching
+// too little.
 func fileRegex(glob string) string {
 	glob, root := strings.CutPrefix(glob, "//")
 	begin := `(^|\/)`

@@ -16,42 +16,42 @@ import (
 // A Format is the syntax of a file.
 type Format string
 
-// The formats. JSON may have comments and trailing commas.
+// The formats. JSON may contain comments and trailing commas.
 const (
 	JSON Format = "JSON"
 	TOML Format = "TOML"
 	YAML Format = "YAML"
 )
 
-// A Place says where in a file the entries are.
+// A Place is the location of entries in a file.
 type Place struct {
-	Path []string // the keys that lead to a mapping
-	// Named is the key that names an entry where the entries are a list; "": they are the
-	// members of a mapping.
+	Path []string // keys that lead to a mapping
+	// Named is the key that holds the name of an entry if the entries form a list. If it is empty,
+	// they are members of a mapping.
 	Named string
 }
 
-// String returns the path with dots.
+// String returns the path joined with dots.
 func (p Place) String() string { return strings.Join(p.Path, ".") }
 
 // An Entry is one entry at a place.
 type Entry struct {
 	Name         string
-	Value        any // decoded, as encoding/json does with UseNumber
+	Value        any // decoded in the form of encoding/json with UseNumber
 	Line, Column int
 }
 
-// A New is an entry that is to be added.
+// A New is an entry to add.
 type New struct {
 	Name  string
 	Value Object
 }
 
-// An Object is a mapping with an order. Its values are texts, numbers, booleans, lists of
-// texts, and Objects.
+// An Object is an ordered mapping. Its values are strings, numbers, booleans, lists of strings, and
+// Objects.
 type Object []Member
 
-// A Member is one key of an Object with its value.
+// A Member is a key of an Object with its value.
 type Member struct {
 	Key   string
 	Value any
@@ -65,18 +65,19 @@ type Document struct {
 	body body
 }
 
-// A body is the text of a file in a form that can be edited. Its edits do not change the
-// body itself.
+// A body is the text of a file in an editable form. Edits return new text and do not change the
+// body.
 type body interface {
-	// entries lists what is at a place, in the order of the file.
+	// entries lists the entries at a place in file order.
 	entries(at Place) ([]Entry, error)
-	// replace removes entries, and puts new ones where the first of them was, or at the end.
+	// replace removes entries, and inserts new ones at the position of the first removed entry, or
+	// at the end.
 	replace(at Place, remove []string, add []New) ([]byte, error)
-	// restore removes the entry that is called ours, and puts entries of old back.
+	// restore removes the entry named ours, and inserts entries of old.
 	restore(at Place, old body, names []string, ours string) ([]byte, error)
 }
 
-// The limits keep a hostile file from exhausting the memory or the stack.
+// Limits that keep a hostile file from exhausting memory or the stack.
 const (
 	maxSize  = 64 << 20
 	maxDepth = 1000
@@ -84,7 +85,7 @@ const (
 
 const byteOrderMark = "\ufeff"
 
-// Parse reads a file. The name is that of its problems, which are a [diag.List].
+// Parse parses a file. Its errors are a [diag.List] with the given file name.
 func Parse(name string, src []byte, f Format) (*Document, error) {
 	d := &Document{name: name, src: src}
 	if len(src) > maxSize {
@@ -121,13 +122,13 @@ func invalid(text []byte) int {
 	return -1
 }
 
-// problemAt is a problem at an offset of a text.
+// problemAt returns a problem at an offset of a text.
 func problemAt(name string, text []byte, offset int, msg, hint string) diag.List {
 	line, column := position(text, offset)
 	return diag.List{{File: name, Line: line, Column: column, Msg: msg, Hint: hint}}
 }
 
-// position returns the line and the column of an offset, both from 1.
+// position returns the line and column of an offset, both counted from 1.
 func position(text []byte, offset int) (line, column int) {
 	before := text[:min(max(offset, 0), len(text))]
 	start := bytes.LastIndexByte(before, '\n') + 1
@@ -137,10 +138,11 @@ func position(text []byte, offset int) (line, column int) {
 // Bytes returns the text of the file.
 func (d *Document) Bytes() []byte { return d.src }
 
-// Tree returns the values of the file, as they are decoded; nil: it is empty. The caller must not change it.
+// Tree returns the decoded values of the file, or nil if it is empty. The caller must not modify
+// them.
 func (d *Document) Tree() any { return d.tree }
 
-// Keys returns the keys of a mapping, sorted; none where there is no mapping.
+// Keys returns the sorted keys of the mapping at a path, or none if the value is not a mapping.
 func (d *Document) Keys(path ...string) []string {
 	fields, _ := value(d.tree, path).(map[string]any)
 	keys := make([]string, 0, len(fields))
@@ -151,10 +153,10 @@ func (d *Document) Keys(path ...string) []string {
 	return keys
 }
 
-// At returns what is at the end of a path of keys; nil: nothing.
+// At returns the value at a path, or nil.
 func (d *Document) At(path ...string) any { return value(d.tree, path) }
 
-// value returns what is at the end of a path, or nil.
+// value returns the value at a path of tree, or nil.
 func value(tree any, path []string) any {
 	for _, key := range path {
 		fields, _ := tree.(map[string]any)
@@ -163,11 +165,11 @@ func value(tree any, path []string) any {
 	return tree
 }
 
-// Entries lists the entries at a place; none where the place does not exist.
+// Entries lists the entries at a place. A missing place has no entries.
 func (d *Document) Entries(at Place) ([]Entry, error) { return d.body.entries(at) }
 
-// Replace returns the file without the entries that remove names, and with new ones where the first
-// of them was, or at the end. A place that does not exist is made.
+// Replace returns the file without the entries named by remove, and with new entries at the
+// position of the first removed entry, or at the end. A missing place is created.
 func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error) {
 	text, err := d.body.replace(at, remove, add)
 	if err != nil {
@@ -180,16 +182,16 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 	return d.verified(text, at, gone, func(next *Document) error {
 		now := next.values(at)
 		for _, n := range add {
-			if !n.in(now, at) {
+			if !n.presentIn(now, at) {
 				return fmt.Errorf("the entry %q would not be read back as it was written", n.Name)
 			}
 		}
-		return next.lacks(at, remove, add)
+		return next.checkRemoved(at, remove, add)
 	})
 }
 
-// Restore returns the file without the entry that is called ours, and with entries that old has at
-// the same place, as they are written there.
+// Restore returns the file without the entry named ours, and with the named entries of old at the
+// same place, exactly as written there.
 func (d *Document) Restore(at Place, old *Document, names []string, ours string) ([]byte, error) {
 	text, err := d.body.restore(at, old.body, names, ours)
 	if err != nil {
@@ -209,7 +211,7 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 	})
 }
 
-// verified parses an edited text and compares everything that must not have changed.
+// verified parses an edited text, and checks that nothing outside the touched entries has changed.
 func (d *Document) verified(text []byte, at Place, touched []string, more func(*Document) error) ([]byte, error) {
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
 		text = append([]byte(byteOrderMark), text...)
@@ -231,8 +233,8 @@ func refused(name string, err error) error {
 	return diag.List{{File: name, Msg: fmt.Sprintf("the file is written in a way that petrigate cannot edit: %v", err), Hint: "edit it by hand; nothing was written"}}
 }
 
-// without copies a tree and leaves out some entries at a place, and mappings that are
-// empty then.
+// without copies a tree without the named entries at a place, and without mappings that become
+// empty.
 func without(tree any, at Place, names []string) any {
 	if len(at.Path) == 0 {
 		return remaining(tree, at.Named, names)
@@ -256,7 +258,7 @@ func without(tree any, at Place, names []string) any {
 	return rest
 }
 
-// remaining copies a mapping or a list without some entries; nil: nothing is left.
+// remaining copies a mapping or list without the named entries. It returns nil if nothing is left.
 func remaining(tree any, named string, names []string) any {
 	switch t := tree.(type) {
 	case map[string]any:
@@ -285,36 +287,36 @@ func remaining(tree any, named string, names []string) any {
 	return tree
 }
 
-// nameIn is the name of an entry of a list; "": it has none.
+// nameIn returns the name of a list entry, or "".
 func nameIn(v any, named string) string {
 	fields, _ := v.(map[string]any)
 	name, _ := fields[named].(string)
 	return name
 }
 
-// values are the entries at a place by their names.
+// values returns the entries at a place by name.
 func (d *Document) values(at Place) map[string]any {
 	all := map[string]any{}
-	entries, _ := d.body.entries(at) // a place that is wrong has none
+	entries, _ := d.body.entries(at) // an invalid place has no entries
 	for _, e := range entries {
 		all[e.Name] = e.Value
 	}
 	return all
 }
 
-// Has reports whether a new entry is there as it was meant.
+// Has reports whether the file contains the entry with exactly this value.
 func (d *Document) Has(at Place, n New) bool {
-	return n.in(d.values(at), at)
+	return n.presentIn(d.values(at), at)
 }
 
-// in reports whether the entry is among those at a place as it was meant.
-func (n New) in(now map[string]any, at Place) bool {
+// presentIn reports whether the entries of a place include n with exactly this value.
+func (n New) presentIn(now map[string]any, at Place) bool {
 	got, ok := now[n.Name]
 	return ok && reflect.DeepEqual(got, Plain(n.Value.named(at, n.Name)))
 }
 
-// lacks is an error where an entry that had to go is still there.
-func (d *Document) lacks(at Place, remove []string, add []New) error {
+// checkRemoved returns an error if a removed entry is still present.
+func (d *Document) checkRemoved(at Place, remove []string, add []New) error {
 	now := d.values(at)
 	for _, name := range remove {
 		_, there := now[name]
@@ -325,7 +327,7 @@ func (d *Document) lacks(at Place, remove []string, add []New) error {
 	return nil
 }
 
-// wrongKind is the problem of a place that is not a mapping, or not a list.
+// wrongKind returns the problem for a place that is not a mapping, or not a list.
 func wrongKind(name string, line, column int, at Place) diag.List {
 	want := "a mapping"
 	if at.Named != "" {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// named adds the name of an entry that is in a list.
+// named adds the name to an entry of a list.
 func (o Object) named(at Place, name string) Object {
 	if at.Named == "" {
 		return o
@@ -17,10 +17,10 @@ func (o Object) named(at Place, name string) Object {
 	return append(Object{{at.Named, name}}, o...)
 }
 
-// YAML writes the members of an object, each on lines of its own.
+// YAML writes each member of an object on lines of its own.
 func (o Object) YAML(newline string) string { return o.asYAML(newline, "") }
 
-// Plain is an object as it is decoded.
+// Plain converts an object to the form of a decoded value.
 func Plain(v any) any {
 	switch v := v.(type) {
 	case Object:
@@ -47,12 +47,12 @@ func Plain(v any) any {
 	return v
 }
 
-// quote writes a text in the double quotes that JSON, TOML and YAML have in common.
+// quote writes a string in the double-quoted form shared by JSON, TOML and YAML.
 func quote(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // of a text there is no error
+	_ = e.Encode(s) // cannot fail for a string
 	text := strings.TrimSuffix(b.String(), "\n")
 	return strings.NewReplacer("\x7f", `\u007f`, "\u0085", `\u0085`, byteOrderMark, `\ufeff`).Replace(text)
 }
@@ -65,14 +65,14 @@ func quoteAll(list []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// A style is how a file is written.
+// A style is the formatting of a file.
 type style struct {
 	newline string
-	unit    string // of indentation
-	compact bool   // on one line
+	unit    string // one level of indentation
+	compact bool   // everything on one line
 }
 
-// asJSON writes an object behind an indentation.
+// asJSON writes an object at an indentation.
 func (o Object) asJSON(s style, indent string) string {
 	if len(o) == 0 {
 		return "{}"
@@ -108,7 +108,7 @@ func jsonValue(v any, s style, indent string) string {
 
 var (
 	bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-	// plainKey is a key that YAML takes for text.
+	// plainKey matches a key that YAML reads as a string.
 	plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 )
 
@@ -119,7 +119,7 @@ func tomlKey(key string) string {
 	return quote(key)
 }
 
-// asTOML writes an object as a table with a heading.
+// asTOML writes an object as a table with a header.
 func (o Object) asTOML(path []string, newline string) string {
 	keys := make([]string, len(path))
 	for i, key := range path {
@@ -156,7 +156,7 @@ func yamlKey(key string) string {
 	return quote(key)
 }
 
-// asYAML writes the members of an object, each on lines of its own behind an indentation.
+// asYAML writes each member of an object on indented lines of its own.
 func (o Object) asYAML(newline, indent string) string {
 	var b strings.Builder
 	for _, m := range o {

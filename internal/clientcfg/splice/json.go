@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A jsonBody is JSON with every comment and space. An empty file has no root.
+// A jsonBody is JSON with all comments and white space. The root of an empty file is nil.
 type jsonBody struct {
 	name string
 	text []byte
@@ -23,8 +23,8 @@ type jsonBody struct {
 
 func (*jsonBody) format() Format { return JSON }
 
-// place finds the line and the column in an error of the library.
-var place = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
+// errorPosition matches the line and column in an error of the library.
+var errorPosition = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
 
 func parseJSON(name string, text []byte) (body, any, error) {
 	b := &jsonBody{name: name, text: text}
@@ -37,7 +37,7 @@ func parseJSON(name string, text []byte) (body, any, error) {
 	root, err := hujson.Parse(bytes.Clone(text))
 	if err != nil {
 		p := diag.Problem{File: name, Line: 1, Column: 1, Msg: "this is not JSON: " + strings.TrimPrefix(err.Error(), "hujson: "), Hint: "correct the file; petrigate edits no file that it cannot read"}
-		if m := place.FindStringSubmatch(err.Error()); m != nil {
+		if m := errorPosition.FindStringSubmatch(err.Error()); m != nil {
 			p.Line, _ = strconv.Atoi(m[1])
 			p.Column, _ = strconv.Atoi(m[2])
 			p.Msg = "this is not JSON: " + m[3]
@@ -58,7 +58,7 @@ func parseJSON(name string, text []byte) (body, any, error) {
 	return b, tree, nil
 }
 
-// tooDeep returns the offset at which too many brackets are open, or -1.
+// tooDeep returns the offset of the bracket that exceeds the depth limit, or -1.
 func tooDeep(text []byte) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -83,7 +83,7 @@ func tooDeep(text []byte) int {
 	return -1
 }
 
-// comment is the number of bytes that follow the first of a comment.
+// comment returns the length of a comment minus one, or 0 if text does not begin with a comment.
 func comment(text []byte) int {
 	end, skip := "", 0
 	switch {
@@ -100,7 +100,7 @@ func comment(text []byte) int {
 	return len(text) - 1
 }
 
-// decode reads a value without its comments.
+// decode decodes a value, ignoring comments.
 func decode(v hujson.Value) (any, error) {
 	v = v.Clone()
 	v.Standardize()
@@ -111,7 +111,7 @@ func decode(v hujson.Value) (any, error) {
 	return tree, err
 }
 
-// noDuplicates finds a key that an object has twice.
+// noDuplicates returns an error if an object has the same key twice.
 func (b *jsonBody) noDuplicates(root *hujson.Value) error {
 	for v := range root.All() {
 		object, ok := v.Value.(*hujson.Object)
@@ -135,12 +135,12 @@ func (b *jsonBody) noDuplicates(root *hujson.Value) error {
 func keyOf(v hujson.Value) string {
 	literal, _ := v.Value.(hujson.Literal)
 	var name string
-	_ = json.Unmarshal(literal, &name) // it has been parsed
+	_ = json.Unmarshal(literal, &name) // cannot fail: already parsed
 	return name
 }
 
-// find returns the object at the end of a path and how deep it is; nil: there is none. The rest of
-// the path is what is missing.
+// find returns the object at a path. If the path does not exist, find returns the deepest existing
+// object and the missing rest of the path.
 func (b *jsonBody) find(root *hujson.Value, path []string) (object *hujson.Object, missing []string, err error) {
 	value := root
 	for i, key := range path {
@@ -195,8 +195,8 @@ func (b *jsonBody) entries(at Place) ([]Entry, error) {
 	return all, nil
 }
 
-// A jsonMember is a member of an object, with the spaces and comments in front of it, and a comment
-// behind it on its line.
+// A jsonMember is a member of an object with the white space and comments before it, and the
+// comment after it on the same line.
 type jsonMember struct {
 	hujson.ObjectMember
 	behind hujson.Extra
@@ -204,8 +204,8 @@ type jsonMember struct {
 
 type jsonSegment = segment[jsonMember]
 
-// segments cuts an object into its members. What stands behind the brace, on its line, is not
-// part of any.
+// segments cuts an object into its members. The comment after the opening brace, on the same line,
+// does not belong to a member.
 func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	all = make([]jsonSegment, len(object.Members))
 	behind := &head
@@ -218,7 +218,7 @@ func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	return head, all
 }
 
-// tail cuts off a comment that is about what stands in front of it on its line.
+// tail cuts off a comment that refers to the text before it on the same line.
 func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	end := bytes.IndexByte(extra, '\n')
 	if end < 0 {
@@ -231,8 +231,9 @@ func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	return comment, extra[len(comment):]
 }
 
-// fill gives an object other members. Whether it has a comma behind the last stays as it is.
-func (b *jsonBody) fill(object *hujson.Object, head hujson.Extra, members []jsonSegment) {
+// setMembers replaces the members of an object, and keeps the presence or absence of a trailing
+// comma.
+func (b *jsonBody) setMembers(object *hujson.Object, head hujson.Extra, members []jsonSegment) {
 	trailing := false
 	if n := len(object.Members); n > 0 {
 		trailing = object.Members[n-1].Value.AfterExtra != nil
@@ -241,7 +242,7 @@ func (b *jsonBody) fill(object *hujson.Object, head hujson.Extra, members []json
 	behind := head
 	for i, s := range members {
 		m := s.text.ObjectMember
-		m.Name.BeforeExtra = b.follow(behind, m.Name.BeforeExtra)
+		m.Name.BeforeExtra = b.joinExtra(behind, m.Name.BeforeExtra)
 		behind = s.text.behind
 		switch extra := m.Value.AfterExtra; {
 		case i < len(members)-1:
@@ -253,21 +254,22 @@ func (b *jsonBody) fill(object *hujson.Object, head hujson.Extra, members []json
 		}
 		object.Members = append(object.Members, m)
 	}
-	object.AfterExtra = b.follow(behind, object.AfterExtra)
+	object.AfterExtra = b.joinExtra(behind, object.AfterExtra)
 }
 
-// follow puts spaces and comments behind a comment, which may need a line end.
-func (b *jsonBody) follow(comment, extra hujson.Extra) hujson.Extra {
+// joinExtra appends white space and comments to a comment, with a line end between them if
+// necessary.
+func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	if bytes.Contains(comment, []byte("//")) && !bytes.HasPrefix(bytes.TrimLeft(extra, " \t\r"), []byte("\n")) {
 		extra = slices.Concat(hujson.Extra(newlineOf(b.text)), extra)
 	}
 	return slices.Concat(comment, extra)
 }
 
-// change replaces the members of an object by others.
+// change replaces the members of an object with the result of to.
 func (b *jsonBody) change(object *hujson.Object, to func([]jsonSegment) []jsonSegment) {
 	head, all := segments(object)
-	b.fill(object, head, to(all))
+	b.setMembers(object, head, to(all))
 }
 
 // drop removes a member of an object.
@@ -275,11 +277,11 @@ func (b *jsonBody) drop(object *hujson.Object, name string) {
 	b.change(object, func(all []jsonSegment) []jsonSegment { return replaced(all, []string{name}, nil, 0) })
 }
 
-// clone is a tree that can be changed.
+// clone returns a copy of the tree that can be modified.
 func (b *jsonBody) clone() hujson.Value {
 	root, err := hujson.Parse(bytes.Clone(b.text))
 	if err != nil {
-		panic(err) // it has been parsed before
+		panic(err) // cannot happen: parsed before
 	}
 	return root
 }
@@ -312,7 +314,7 @@ func (b *jsonBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return root.Pack(), nil
 }
 
-// nested is an object in which a path leads to new entries.
+// nested returns an object with the new entries at a path.
 func nested(path []string, add []New) Object {
 	if len(path) > 0 {
 		return Object{{path[0], nested(path[1:], add)}}
@@ -324,7 +326,7 @@ func nested(path []string, add []New) Object {
 	return inner
 }
 
-// newMember writes a member as its neighbours are written.
+// newMember formats a member like its neighbors.
 func newMember(object *hujson.Object, key string, v any, s style, depth int) jsonSegment {
 	front := s.newline + strings.Repeat(s.unit, depth)
 	if len(object.Members) > 0 {
@@ -339,8 +341,8 @@ func newMember(object *hujson.Object, key string, v any, s style, depth int) jso
 	return jsonSegment{key, true, jsonMember{ObjectMember: hujson.ObjectMember{Name: name, Value: value}}}
 }
 
-// spaces are the last line end and the indentation behind it of what stands in front of a value, or
-// the spaces on the line of others.
+// spaces returns the last line end before a value and the indentation after it. For a value that
+// does not start a line, it returns the white space before the value.
 func spaces(extra hujson.Extra) string {
 	text := string(extra)
 	at := strings.LastIndexByte(text, '\n')
@@ -355,7 +357,7 @@ func spaces(extra hujson.Extra) string {
 	return "\n" + indent
 }
 
-// style finds out how the file is written.
+// style detects the formatting of the file.
 func (b *jsonBody) style() style {
 	s := style{newline: newlineOf(b.text), unit: "  "}
 	if b.root == nil {
@@ -395,7 +397,7 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 	if err != nil {
 		return nil, err
 	}
-	if len(gone) > 0 { // connect has made the place
+	if len(gone) > 0 { // connect created the place
 		b.drop(object, ours)
 		depth := len(at.Path) - len(gone)
 		b.prune(&root, at.Path, depth)
@@ -404,8 +406,8 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 		}
 		return root.Pack(), nil
 	}
-	if len(missing) > 0 { // somebody has removed the place: it comes back as it was
-		return b.bringBack(&root, was, at, missing, names)
+	if len(missing) > 0 { // the place was removed since: restore it from the old file
+		return b.restorePlace(&root, was, at, missing, names)
 	}
 	_, theirs := segments(source)
 	empty := len(object.Members) == 0
@@ -419,8 +421,9 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 	return root.Pack(), nil
 }
 
-// bringBack puts the part of an old file that leads to entries into a file without the place.
-func (b *jsonBody) bringBack(root *hujson.Value, was *jsonBody, at Place, missing, names []string) ([]byte, error) {
+// restorePlace copies the part of an old file that leads to the named entries into a file without
+// the place.
+func (b *jsonBody) restorePlace(root *hujson.Value, was *jsonBody, at Place, missing, names []string) ([]byte, error) {
 	if len(names) == 0 {
 		return root.Pack(), nil
 	}
@@ -446,7 +449,7 @@ func (b *jsonBody) bringBack(root *hujson.Value, was *jsonBody, at Place, missin
 	return root.Pack(), nil
 }
 
-// prune removes objects on a path that are empty, from the end of it down to a depth.
+// prune removes empty objects on a path, from its end up to a depth.
 func (b *jsonBody) prune(root *hujson.Value, path []string, depth int) {
 	for i := len(path) - 1; i >= depth; i-- {
 		parent, value := root, (*hujson.Value)(nil)

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// A lineSegment is a run of whole lines.
+// A lineSegment is a sequence of whole lines.
 type lineSegment = segment[[]byte]
 
-// A run are lines of a file that belong together, from and to counted from 0, without to.
+// A run is a range of lines that belong together: from inclusive, to exclusive, counted from 0.
 type run struct {
 	name     string
 	entry    bool
 	from, to int
 }
 
-// lineStarts are the offsets at which lines begin, and the end of the text.
+// lineStarts returns the offsets of the starts of lines, and of the end of the text.
 func lineStarts(text []byte) []int {
 	starts := []int{0}
 	for i, c := range text {
@@ -30,8 +30,8 @@ func lineStarts(text []byte) []int {
 	return starts
 }
 
-// cut cuts a text into segments: the runs, which are in order, and what is between them. A
-// run takes the comment directly above it along, and the empty lines above that.
+// cut cuts a text into segments: the runs, which must be in order, and the text between them. An
+// entry includes the comment directly above it, and the empty lines above that comment.
 func cut(text []byte, runs []run) []lineSegment {
 	starts := lineStarts(text)
 	piece := func(from, to int) []byte { return text[starts[from]:starts[to]] }
@@ -54,8 +54,8 @@ func cut(text []byte, runs []run) []lineSegment {
 	return all
 }
 
-// withComment goes up from a line over the comment directly above it, and over empty lines. A
-// comment at the head of the file is about the file.
+// withComment moves a line number up over the comment directly above it, and over empty lines. A
+// comment at the start of the file describes the file and is not included.
 func withComment(text []byte, starts []int, least, from int) int {
 	line := func(i int) string { return strings.TrimSpace(string(text[starts[i]:starts[i+1]])) }
 	at := from
@@ -71,7 +71,7 @@ func withComment(text []byte, starts []int, least, from int) int {
 	return at
 }
 
-// trimmed moves the end of a run up, over empty lines and over comments for which other holds.
+// trimmed moves the end of a run up over empty lines, and over comments that satisfy other.
 func trimmed(text []byte, starts []int, from, to int, other func(line string) bool) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])
@@ -83,7 +83,7 @@ func trimmed(text []byte, starts []int, from, to int, other func(line string) bo
 	return to
 }
 
-// join puts segments together. Each but the last ends with a line end.
+// join concatenates segments, and adds missing line ends between them.
 func join(all []lineSegment, newline string) []byte {
 	var b bytes.Buffer
 	for _, s := range all {
@@ -95,7 +95,7 @@ func join(all []lineSegment, newline string) []byte {
 	return b.Bytes()
 }
 
-// emptyAbove are the empty lines at the beginning of the first of some entries.
+// emptyAbove returns the empty lines before the first of the named entries.
 func emptyAbove(all []lineSegment, names []string) string {
 	for _, s := range all {
 		if s.entry && slices.Contains(names, s.name) {
@@ -107,7 +107,7 @@ func emptyAbove(all []lineSegment, names []string) string {
 	return ""
 }
 
-// lastWithoutEnd removes the line end of a text if the file had none at its end.
+// lastWithoutEnd removes the final line end of a text if the original had none.
 func lastWithoutEnd(text, before []byte, newline string) []byte {
 	if len(before) > 0 && before[len(before)-1] != '\n' {
 		return bytes.TrimSuffix(text, []byte(newline))

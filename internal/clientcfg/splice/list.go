@@ -10,20 +10,20 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// An Item is a new entry at the end of a list.
+// An Item is a new item for the end of a list.
 type Item struct {
-	List  string // the key of the list
+	List  string // key of the list
 	Value Object
 }
 
-// List returns the entries of a list; none where there is no list.
+// List returns the items of the list at a path, or none if the value is not a list.
 func (d *Document) List(path ...string) []any {
 	all, _ := value(d.tree, path).([]any)
 	return all
 }
 
-// Append returns the file, which is JSON, with items at the ends of the lists in the mapping at
-// a path. What does not exist is made.
+// Append returns the file, which must be JSON, with items appended to lists in the mapping at a
+// path. Missing mappings and lists are created.
 func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	now := d
 	for _, it := range items {
@@ -43,9 +43,9 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	return now.src, nil
 }
 
-// Drop returns the file without the entries of the lists in the mapping at a path that are
-// ours. In an entry that has a list under the key inner, those of that list are looked at. A list that is
-// empty then goes, unless old has it.
+// Drop returns the file without the items that satisfy ours, in all lists of the mapping at a path.
+// In an item with a list under the key inner, the items of that list are removed instead. A list
+// that becomes empty is removed, unless old has it.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -54,7 +54,7 @@ func (d *Document) Drop(path []string, inner string, old *Document, ours func(an
 	want := map[string][]any{}
 	for _, key := range d.Keys(path...) {
 		if list := d.List(append(slices.Clone(path), key)...); len(list) > 0 {
-			if left := kept(list, inner, ours); !reflect.DeepEqual(left, list) {
+			if left := withoutOurs(list, inner, ours); !reflect.DeepEqual(left, list) {
 				want[key] = left
 			}
 		}
@@ -73,8 +73,8 @@ func (d *Document) Drop(path []string, inner string, old *Document, ours func(an
 	return next.src, nil
 }
 
-// kept are the entries of a list that are not ours.
-func kept(list []any, inner string, ours func(any) bool) []any {
+// withoutOurs returns the items of a list that do not satisfy ours.
+func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	var left []any
 	for _, v := range list {
 		fields, _ := v.(map[string]any)
@@ -99,7 +99,8 @@ func kept(list []any, inner string, ours func(any) bool) []any {
 	return left
 }
 
-// edited parses an edited text: these lists must be as they are wanted, and all else as it was.
+// edited parses an edited text, and checks that the lists equal want and that nothing else has
+// changed.
 func (d *Document) edited(text []byte, path []string, want map[string][]any) (*Document, error) {
 	var touched []string
 	for key := range want {
@@ -119,7 +120,7 @@ func (d *Document) edited(text []byte, path []string, want map[string][]any) (*D
 	return Parse(d.name, text, JSON)
 }
 
-// appendTo writes one item.
+// appendTo appends one item.
 func (b *jsonBody) appendTo(path []string, it Item) ([]byte, error) {
 	s := b.style()
 	whole := append(slices.Clone(path), it.List)
@@ -149,7 +150,7 @@ func (b *jsonBody) appendTo(path []string, it Item) ([]byte, error) {
 	return root.Pack(), nil
 }
 
-// wrapped is an object in which a path leads to a value.
+// wrapped returns an object with a value at a path.
 func wrapped(path []string, v any) any {
 	for _, key := range slices.Backward(path) {
 		v = Object{{key, v}}
@@ -157,7 +158,7 @@ func wrapped(path []string, v any) any {
 	return v
 }
 
-// appendItem puts an item behind the others of a list, as they are written.
+// appendItem appends an item to a list, formatted like the existing items.
 func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) error {
 	array, ok := list.Value.(*hujson.Array)
 	if !ok {
@@ -175,7 +176,7 @@ func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) 
 			front = " "
 		}
 		if last.AfterExtra != nil {
-			item.AfterExtra = hujson.Extra{} // a comma behind the last
+			item.AfterExtra = hujson.Extra{} // trailing comma
 		}
 	case s.compact:
 		front = ""
@@ -188,7 +189,7 @@ func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) 
 	return nil
 }
 
-// dropFrom removes our entries from the lists that want names.
+// dropFrom removes the items that satisfy ours from the lists named by want.
 func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map[string][]any, ours func(any) bool) ([]byte, error) {
 	root := b.clone()
 	object, _, err := b.find(&root, path)
@@ -220,7 +221,8 @@ func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map
 	return root.Pack(), nil
 }
 
-// filter removes our entries from a list. Whether it has a comma behind the last stays as it is.
+// filter removes the items that satisfy ours from a list, and keeps the presence or absence of a
+// trailing comma.
 func (b *jsonBody) filter(array *hujson.Array, inner string, ours func(any) bool) {
 	n := len(array.Elements)
 	trailing := n > 0 && array.Elements[n-1].AfterExtra != nil

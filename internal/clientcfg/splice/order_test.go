@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestOrder: an entry comes back behind the one that it followed, or where ours is now, whatever came
-// between.
+// TestOrder checks that an entry is restored after its former predecessor, or at the position of
+// our entry, whatever was inserted meanwhile.
 func TestOrder(t *testing.T) {
 	json, toml, yaml := Place{Path: []string{"s"}}, Place{Path: []string{"s"}}, Place{Path: []string{"s"}, Named: "name"}
 	for _, c := range []struct {
@@ -59,7 +59,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestManyEntries: twice as many new entries take twice the work, and not four times.
+// TestManyEntries checks that the work grows linearly with the number of new entries.
 func TestManyEntries(t *testing.T) {
 	work := func(n int) float64 {
 		var add []New

@@ -2,16 +2,16 @@ package splice
 
 import "slices"
 
-// A segment is a piece of a file that stays as it is. The segments of one name are an
-// entry, or a part of the file that is known by a name; the others have none.
+// A segment is a piece of a file that is kept unchanged. A named segment is an entry or a known
+// part of the file; all others have no name.
 type segment[T any] struct {
 	name  string
 	entry bool
 	text  T
 }
 
-// replaced removes entries, and puts more where the first of them was; end is the place if
-// there is none.
+// replaced removes entries, and inserts more at the position of the first removed entry, or at end
+// if none is removed.
 func replaced[T any](all []segment[T], remove []string, more []segment[T], end int) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && slices.Contains(remove, s.name) })
 	if at < 0 {
@@ -32,8 +32,8 @@ func replaced[T any](all []segment[T], remove []string, more []segment[T], end i
 	return rest
 }
 
-// restored removes the entry that is called ours, and puts entries of old back: the first where
-// ours was if it fits there, each other behind the one that it followed.
+// restored removes the entry named ours, and inserts the named entries of old: the first at the
+// position of ours if it fits there, each other after its former predecessor.
 func restored[T any](all, old []segment[T], names []string, ours string, fits func(T) bool) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && s.name == ours })
 	all = slices.DeleteFunc(slices.Clone(all), func(s segment[T]) bool { return s.entry && s.name == ours })
@@ -41,12 +41,12 @@ func restored[T any](all, old []segment[T], names []string, ours string, fits fu
 		if !s.entry || !slices.Contains(names, s.name) {
 			continue
 		}
-		to := behind(all, old[:i])
+		to := indexAfter(all, old[:i])
 		switch {
-		case at >= 0 && at >= to && fits(s.text): // else ours was moved
+		case at >= 0 && at >= to && fits(s.text): // otherwise the user has moved our entry
 			to = at
 		case to < 0:
-			to = before(all, old[i+1:])
+			to = indexBefore(all, old[i+1:])
 		}
 		all = slices.Insert(all, to, s)
 		at = -1
@@ -54,8 +54,8 @@ func restored[T any](all, old []segment[T], names []string, ours string, fits fu
 	return all
 }
 
-// behind is the index behind the last of the earlier segments that is still there, or -1.
-func behind[T any](all, earlier []segment[T]) int {
+// indexAfter returns the index after the last of the earlier segments that still exists, or -1.
+func indexAfter[T any](all, earlier []segment[T]) int {
 	for i := len(earlier) - 1; i >= 0; i-- {
 		if at := last(all, earlier[i]); at >= 0 {
 			return at + 1
@@ -64,8 +64,8 @@ func behind[T any](all, earlier []segment[T]) int {
 	return -1
 }
 
-// before is the index of the first of the later segments that is still there, or the end.
-func before[T any](all, later []segment[T]) int {
+// indexBefore returns the index of the first of the later segments that still exists, or len(all).
+func indexBefore[T any](all, later []segment[T]) int {
 	for _, s := range later {
 		if at := slices.IndexFunc(all, func(o segment[T]) bool { return same(o, s) }); at >= 0 {
 			return at

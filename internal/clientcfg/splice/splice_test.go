@@ -81,8 +81,8 @@ func (s shape) names(t testing.TB, d *Document) (names []string) {
 	return names
 }
 
-// TestThereAndBack: any of the entries are replaced and put back without any other change, and
-// the file is what it was, byte for byte.
+// TestThereAndBack checks that replacing and restoring any entries gives the original file, byte
+// for byte.
 func TestThereAndBack(t *testing.T) {
 	for name, s := range shapes(t) {
 		t.Run(name, func(t *testing.T) {
@@ -176,8 +176,8 @@ func appended(text string) func(*rand.Rand, shape, *Document) []byte {
 	return func(_ *rand.Rand, _ shape, d *Document) []byte { return append(bytes.Clone(d.Bytes()), text...) }
 }
 
-// TestEditsBetween: whatever is edited while our entry is there, the entries come back with the
-// values that they had, and no edit is lost. Where a file cannot be edited it is refused.
+// TestEditsBetween checks that entries are restored with their values whatever is edited while our
+// entry is present, and that no edit is lost. A file that cannot be edited is refused.
 func TestEditsBetween(t *testing.T) {
 	all := shapes(t)
 	done, refused := 0, 0
@@ -255,7 +255,7 @@ func keysOf(m map[string]shape) func(func(string) bool) {
 	}
 }
 
-// TestEditElsewhere: what is edited elsewhere in the file is all that differs afterwards.
+// TestEditElsewhere checks that only the edited parts differ afterwards.
 func TestEditElsewhere(t *testing.T) {
 	for name, s := range shapes(t) {
 		if !bytes.HasSuffix(s.src, []byte("\n")) {
@@ -359,7 +359,7 @@ func FuzzJSON(f *testing.F) { fuzz(f, JSON) }
 func FuzzTOML(f *testing.F) { fuzz(f, TOML) }
 func FuzzYAML(f *testing.F) { fuzz(f, YAML) }
 
-// FuzzText: any text, as a name, a key and a value, is written so that it is read back.
+// FuzzText checks that any text can be written as a name, key and value and read back.
 func FuzzText(f *testing.F) {
 	for _, text := range []string{"a", "", "two words", `C:\x "q"`, "a\tb\nc\r", "\u0000\u007f\u0085\u2028\ufeff", "${X} $$", "true", "- x: #y", "\U0001F600", "'", "<&>", "~", "0x1"} {
 		f.Add(text, text)

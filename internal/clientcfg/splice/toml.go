@@ -24,7 +24,7 @@ type tomlBody struct {
 
 func (*tomlBody) format() Format { return TOML }
 
-// A tomlPart is a heading, or a key with its value.
+// A tomlPart is a table header, or a key with its value.
 type tomlPart struct {
 	table    bool
 	path     []string // from the root
@@ -34,7 +34,7 @@ type tomlPart struct {
 
 func parseTOML(name string, text []byte) (body, any, error) {
 	b := &tomlBody{name: name, text: text, tree: map[string]any{}}
-	if at := tooDeep(text); at >= 0 { // strings and comments of TOML are a little different: it counts too much at worst
+	if at := tooDeep(text); at >= 0 { // TOML has slightly different strings and comments: in the worst case the count is too high
 		return nil, nil, problemAt(name, text, at, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
 	}
 	if err := toml.Unmarshal(text, &b.tree); err != nil {
@@ -51,13 +51,13 @@ func parseTOML(name string, text []byte) (body, any, error) {
 	return b, b.tree, nil
 }
 
-// read finds the lines of all headings and keys.
+// read finds the lines of all headers and keys.
 func (b *tomlBody) read() error {
 	starts := lineStarts(b.text)
 	p := &unstable.Parser{KeepComments: true}
 	p.Reset(b.text)
 	var table []string
-	var ends []int // where an expression or a comment begins on a line of its own
+	var ends []int // lines that start with an expression or a comment
 	for p.NextExpression() {
 		e := p.Expression()
 		offset, path := begin(p, e)
@@ -103,7 +103,7 @@ func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	return max(offset, 0), path
 }
 
-// below is what of a path is behind another; ok is false where it is no part of it.
+// below returns the part of path after the prefix of. ok is false if path is not below it.
 func below(path, of []string) (rest []string, ok bool) {
 	if len(path) <= len(of) || !slices.Equal(path[:len(of)], of) {
 		return nil, false
@@ -111,8 +111,8 @@ func below(path, of []string) (rest []string, ok bool) {
 	return path[len(of):], true
 }
 
-// runs groups the parts: those of one entry that follow each other, each other table with its
-// keys, and the keys of the table of the place one by one.
+// runs groups the parts into runs: adjacent parts of the same entry, every other table with its
+// keys, and each key of the place's own table.
 func (b *tomlBody) runs(at Place) (all []run) {
 	for _, part := range b.parts {
 		next := run{name: "[" + strings.Join(part.path, "\x00"), from: part.from, to: part.to}
@@ -153,7 +153,7 @@ func (b *tomlBody) entries(at Place) ([]Entry, error) {
 			continue
 		}
 		seen[rest[0]] = true
-		value, err := normal(fields[rest[0]])
+		value, err := normalize(fields[rest[0]])
 		if err != nil {
 			return nil, diag.List{{File: b.name, Line: part.from + 1, Column: part.column, Msg: fmt.Sprintf("the value of %q cannot be read: %v", rest[0], err)}}
 		}
@@ -182,7 +182,7 @@ func lookup(tree map[string]any, path []string) (any, bool) {
 	return value, true
 }
 
-// inline is the key whose value has the place in it; nil: there is none.
+// inline returns the key whose inline value contains the place, or nil.
 func (b *tomlBody) inline(at Place) *tomlPart {
 	for i, part := range b.parts {
 		if !part.table && len(part.path) <= len(at.Path) && slices.Equal(part.path, at.Path[:len(part.path)]) {
@@ -192,8 +192,8 @@ func (b *tomlBody) inline(at Place) *tomlPart {
 	return nil
 }
 
-// normal is a value as JSON has it.
-func normal(v any) (any, error) {
+// normalize converts a value to the form of decoded JSON.
+func normalize(v any) (any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
@@ -228,7 +228,8 @@ func (b *tomlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return lastWithoutEnd(join(next, newline), b.text, newline), nil
 }
 
-// captures reports whether keys follow a new table that were those of another.
+// captures reports whether keys of another table would follow the new table, and so become part of
+// it.
 func (b *tomlBody) captures(all, more []lineSegment) bool {
 	if len(more) == 0 {
 		return false
@@ -242,7 +243,7 @@ func (b *tomlBody) captures(all, more []lineSegment) bool {
 	return false
 }
 
-// isTable reports whether a text begins with a heading. Keys belong to the heading above them.
+// isTable reports whether a text begins with a table header. Keys belong to the header above them.
 func isTable(text []byte) bool {
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {

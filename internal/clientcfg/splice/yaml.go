@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A yamlBody is YAML in which mappings have a line for each key. An empty file has no root.
+// A yamlBody is YAML whose mappings have one line per key. The root of an empty file is nil.
 type yamlBody struct {
 	name string
 	text []byte
@@ -27,7 +27,7 @@ func (*yamlBody) format() Format { return YAML }
 
 func parseYAML(name string, text []byte) (b body, tree any, err error) {
 	defer func() {
-		if recover() != nil { // of the library
+		if recover() != nil { // panic in the library
 			b, tree, err = nil, nil, diag.List{{File: name, Line: 1, Column: 1, Msg: "this is not YAML", Hint: "correct the file"}}
 		}
 	}()
@@ -35,7 +35,7 @@ func parseYAML(name string, text []byte) (b body, tree any, err error) {
 	if onlyComments(text) {
 		return y, nil, nil
 	}
-	// The reader of configurations has the bounds that the library lacks.
+	// The configuration reader enforces the limits that the library lacks.
 	if err := config.ReadDocument(name, text, "the file").Err(); err != nil {
 		return nil, nil, err
 	}
@@ -58,7 +58,7 @@ func parseYAML(name string, text []byte) (b body, tree any, err error) {
 	return y, y.tree, nil
 }
 
-// onlyComments reports whether a text has comments at most.
+// onlyComments reports whether a text contains nothing but comments and empty lines.
 func onlyComments(text []byte) bool {
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
@@ -85,7 +85,7 @@ func tokenPlace(tk *token.Token) (line, column int) {
 	return tk.Position.Line, tk.Position.Column
 }
 
-// mapping is a node as a mapping; nil: it is none.
+// mapping returns n as a mapping, or nil if it is another kind of node.
 func mapping(n ast.Node) *ast.MappingNode {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -96,21 +96,21 @@ func mapping(n ast.Node) *ast.MappingNode {
 	return nil
 }
 
-// A yamlPlace is where the entries of a YAML file are.
+// A yamlPlace is the location of the entries in a YAML file.
 type yamlPlace struct {
-	key      *ast.MappingValueNode // nil: there is none
-	empty    bool                  // nothing, {} or []
-	from, to int                   // the lines of the key and its value
+	key      *ast.MappingValueNode // nil: missing
+	empty    bool                  // null, {} or []
+	from, to int                   // lines of the key and its value
 	starts   []yamlStart
 }
 
-// A yamlStart is where an entry begins.
+// A yamlStart is the start of an entry.
 type yamlStart struct {
 	name         string
-	line, column int // from 0; from 1
+	line, column int // line counted from 0, column from 1
 }
 
-// find finds the entries at a place, which is one key of the file.
+// find locates the entries at a place, which is a top-level key.
 func (b *yamlBody) find(at Place) (p yamlPlace, err error) {
 	if b.root == nil {
 		return p, nil
@@ -137,7 +137,7 @@ func (b *yamlBody) find(at Place) (p yamlPlace, err error) {
 	return p, b.starts(at, &p)
 }
 
-// starts finds where the entries begin.
+// starts finds the starts of the entries.
 func (b *yamlBody) starts(at Place, p *yamlPlace) error {
 	line, column := tokenPlace(p.key.Key.GetToken())
 	switch v := p.key.Value.(type) {
@@ -198,7 +198,7 @@ func (b *yamlBody) entries(at Place) ([]Entry, error) {
 		case []any:
 			v = t[i]
 		}
-		if v, err = normal(v); err != nil {
+		if v, err = normalize(v); err != nil {
 			return nil, diag.List{{File: b.name, Line: s.line + 1, Column: s.column, Msg: fmt.Sprintf("the value of %q cannot be read: %v", s.name, err)}}
 		}
 		all = append(all, Entry{s.name, v, s.line + 1, s.column})
@@ -206,7 +206,7 @@ func (b *yamlBody) entries(at Place) ([]Entry, error) {
 	return all, nil
 }
 
-// runs are the lines of the key of the place, and of each entry.
+// runs returns the lines of the place's key, and of each entry.
 func (b *yamlBody) runs(p yamlPlace) []run {
 	if p.key == nil {
 		return nil
@@ -233,7 +233,7 @@ func (b *yamlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	all := cut(b.text, b.runs(p))
 	key := slices.IndexFunc(all, func(s lineSegment) bool { return s.name == "key" && !s.entry })
 	if key < 0 || p.empty {
-		return b.created(at, add, all, key, newline), nil
+		return b.withNewKey(at, add, all, key, newline), nil
 	}
 	indent := strings.Repeat(" ", p.starts[0].column-1)
 	more := make([]lineSegment, len(add))
@@ -246,21 +246,22 @@ func (b *yamlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	end := last(all, lineSegment{name: p.starts[len(p.starts)-1].name, entry: true}) + 1
 	next := replaced(all, remove, more, end)
 	if len(add) == 0 && !slices.ContainsFunc(next, func(s lineSegment) bool { return s.entry }) {
-		next[key].text = []byte(strings.TrimRight(string(next[key].text), "\r\n") + " " + nothing(at) + newline)
+		next[key].text = []byte(strings.TrimRight(string(next[key].text), "\r\n") + " " + emptyValue(at) + newline)
 	}
 	return lastWithoutEnd(join(next, newline), b.text, newline), nil
 }
 
-// nothing is how an empty place is written.
-func nothing(at Place) string {
+// emptyValue returns the text of an empty place.
+func emptyValue(at Place) string {
 	if at.Named != "" {
 		return "[]"
 	}
 	return "{}"
 }
 
-// created writes the key of the place, in place of an empty one or at the end of the file.
-func (b *yamlBody) created(at Place, add []New, all []lineSegment, key int, newline string) []byte {
+// withNewKey writes the place's key with the new entries, in place of an empty key or at the end of
+// the file.
+func (b *yamlBody) withNewKey(at Place, add []New, all []lineSegment, key int, newline string) []byte {
 	if len(add) == 0 {
 		return b.text
 	}
@@ -276,7 +277,7 @@ func (b *yamlBody) created(at Place, add []New, all []lineSegment, key int, newl
 	return lastWithoutEnd(join(all, newline), b.text, newline)
 }
 
-// newLines writes an entry behind an indentation.
+// newLines writes an entry at an indentation.
 func newLines(at Place, n New, newline, indent string) lineSegment {
 	if at.Named == "" {
 		return lineSegment{n.Name, true, []byte(Object{{n.Name, n.Value}}.asYAML(newline, indent))}
@@ -302,11 +303,11 @@ func (b *yamlBody) restore(at Place, old body, names []string, ours string) ([]b
 	key := slices.IndexFunc(next, func(s lineSegment) bool { return s.name == "key" && !s.entry })
 	from := slices.IndexFunc(source, func(s lineSegment) bool { return s.name == "key" && !s.entry })
 	switch {
-	case key >= 0 && !left && from < 0: // connect has made the key
+	case key >= 0 && !left && from < 0: // connect created the key
 		next = slices.Delete(next, key, key+1)
 	case key >= 0 && !left, key >= 0 && now.empty:
 		next[key].text = source[max(from, 0)].text
-	case key < 0 && left: // somebody has removed the key
+	case key < 0 && left: // the key was removed since
 		at := slices.IndexFunc(next, func(s lineSegment) bool { return s.entry })
 		next = slices.Insert(next, at, lineSegment{text: source[max(from, 0)].text})
 	}
