@@ -39,6 +39,15 @@ type Decision struct {
 	Policy    string          `json:"policy"`
 }
 
+// fields returns the addresses of the fields of d, in their order.
+func (d *Decision) fields() [30]any {
+	return [...]any{
+		&d.Time, &d.Called, &d.Event, &d.Session, &d.Principal, &d.Client, &d.Call, &d.ID, &d.Upstream, &d.Tool,
+		&d.Names, &d.Own, &d.Uncertain, &d.Weak, &d.Omitted, &d.Arguments, &d.Args, &d.Values, &d.Row, &d.Reads,
+		&d.Decision, &d.Kind, &d.Nets, &d.Approval, &d.Channel, &d.Actor, &d.Reason, &d.Shadow, &d.Would, &d.Policy,
+	}
+}
+
 // NetSays is the verdict of one net on a call.
 type NetSays struct {
 	Net        string `json:"net"`
@@ -48,6 +57,10 @@ type NetSays struct {
 	Shadow     bool   `json:"shadow,omitempty"`
 }
 
+func (n *NetSays) fields() [5]any {
+	return [...]any{&n.Net, &n.Verdict, &n.Transition, &n.Rule, &n.Shadow}
+}
+
 // Would is how the nets in shadow mode would have answered a call that passed.
 type Would struct {
 	Decision string    `json:"decision"` // refuse, or ask
@@ -55,6 +68,8 @@ type Would struct {
 	Nets     []NetSays `json:"nets,omitempty"`
 	Reason   string    `json:"reason"`
 }
+
+func (w *Would) fields() [4]any { return [...]any{&w.Decision, &w.Kind, &w.Nets, &w.Reason} }
 
 // An Outcome records how an admitted call ended.
 type Outcome struct {
@@ -69,6 +84,10 @@ type Outcome struct {
 	By      string    `json:"by,omitempty"` // who settled it, where it was not the upstream's result
 }
 
+func (o *Outcome) fields() [9]any {
+	return [...]any{&o.Time, &o.Event, &o.Session, &o.Call, &o.Tool, &o.Outcome, &o.Values, &o.Millis, &o.By}
+}
+
 // A Value is what the nets read in one field of a call or of its result.
 type Value struct {
 	Field  string            `json:"field"`
@@ -76,4 +95,8 @@ type Value struct {
 	Values []json.RawMessage `json:"values,omitempty"` // the same in plain, if the configuration asks for that
 	Amount json.Number       `json:"amount,omitempty"` // of a sum
 	Lacks  string            `json:"lacks,omitempty"`  // why this is not all: masked, or too many
+}
+
+func (v *Value) fields() [5]any {
+	return [...]any{&v.Field, &v.Hashes, &v.Values, &v.Amount, &v.Lacks}
 }

@@ -3,7 +3,9 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -62,20 +64,72 @@ func document(t *testing.T, value any) json.RawMessage {
 	return b.Bytes()
 }
 
-// TestEveryField: the encoder knows all fields.
+// TestEveryField: each field of a record is written, and read again.
 func TestEveryField(t *testing.T) {
-	nets, values := []NetSays{{"a", "b", "c", "d", true}}, []Value{{"a", []string{"b"}, []json.RawMessage{[]byte("5")}, "7", "c"}}
-	for _, e := range []Event{
-		Decision{
-			moment(), moment(), "a", "b", "c", "d", 1, "e", "f", "g", []string{"h"}, 2, []string{"i"}, []string{"j"}, 3, "k", []byte("{}"), values, "l", []string{"m"},
-			"n", "o", nets, "p", "q", "r", "s", true, &Would{"t", "u", nets, "v"}, "w",
-		},
-		Outcome{moment(), "a", "b", 1, "c", "d", values, 1.5, "e"},
-	} {
+	var d Decision
+	var o Outcome
+	fill(reflect.ValueOf(&d).Elem())
+	fill(reflect.ValueOf(&o).Elem())
+	for _, e := range []Event{d, o, Decision{}, Outcome{}} {
+		got, err := AppendEvent(nil, e)
 		want, wrong := json.Marshal(e)
-		if got, err := AppendEvent(nil, e); err != nil || wrong != nil || string(got) != string(want) {
+		if err != nil || wrong != nil || string(got) != string(want) {
 			t.Errorf("%s, %v\nwant %s, %v", got, err, want, wrong)
 		}
+		var back Entry
+		read, err := ReadEntry(got)
+		if wrong := json.Unmarshal(got, &back); err != nil || wrong != nil || !reflect.DeepEqual(read, back) {
+			t.Errorf("%+v, %v\nwant %+v, %v", read, err, back, wrong)
+		}
+	}
+	var e Entry
+	fill(reflect.ValueOf(&e).Elem())
+	all, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadEntry(all); err != nil || !reflect.DeepEqual(got, e) {
+		t.Errorf("%+v, %v\nwant %+v", got, err, e)
+	}
+}
+
+// fill gives each field of v a value of its own that is not empty.
+func fill(v reflect.Value) {
+	switch at := v.Addr().Interface().(type) {
+	case *time.Time:
+		*at = moment()
+		return
+	case *json.RawMessage:
+		*at = []byte(`{"a":1}`)
+		return
+	case *json.Number:
+		*at = "1.50"
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i))
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(v.Index(0))
+		fill(v.Index(1))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.String:
+		v.SetString(fmt.Sprint(v.UnsafeAddr()))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Float64:
+		v.SetFloat(1.5)
+	case reflect.Int:
+		v.SetInt(int64(v.UnsafeAddr()))
+	case reflect.Uint64:
+		v.SetUint(uint64(v.UnsafeAddr()))
+	default:
+		panic(v.Kind())
 	}
 }
 

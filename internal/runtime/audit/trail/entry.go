@@ -7,25 +7,11 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// An Entry is a record as a reader sees it: the members of all events.
-type Entry struct {
-	audit.Decision
-	Outcome string  `json:"outcome"`
-	Millis  float64 `json:"ms"`
-	By      string  `json:"by"`
-	Net     string  `json:"net"`     // of a switch
-	Process string  `json:"process"` // of a start, an end, a policy, a session
-	Driver  string  `json:"driver"`
-	Task    string  `json:"task"`
-	Said    string  `json:"said"` // by a person whose answer does not count
+// An Entry is a record as a reader sees it.
+type Entry = audit.Entry
 
-	// What the other events have by the names of a decision is in these.
-	Active  []string `json:"active"`
-	Fields  []string `json:"fields"`
-	Results []string `json:"results"`
-	Maps    []string `json:"maps"`
-	Actions []string `json:"actions"`
-}
+// Entry reads the event of the record. Its error is that of its JSON.
+func (r *Record) Entry() (Entry, error) { return audit.ReadEntry(r.Event) }
 
 // A Filter selects records: those that are as all of its fields that are not empty say.
 type Filter struct {
@@ -56,55 +42,14 @@ func (f *Filter) Matches(e *Entry) bool {
 		return false
 	case !is(f.Decision, e.Decision.Decision) || !is(f.Kind, e.Kind):
 		return false
-	case f.Only != "" && !e.isCall() && (f.Only == "calls" || e.isRoutine()):
+	case f.Only != "" && !e.IsCall() && (f.Only == "calls" || e.IsRoutine()):
 		return false
 	case f.Call > 0 && f.Call != e.Call:
 		return false
 	case !f.Since.IsZero() && e.Time.Before(f.Since) || !f.Until.IsZero() && !e.Time.Before(f.Until):
 		return false
 	}
-	return (f.Tool == "" || e.isOf(f.Tool)) && (f.Net == "" || e.says(f.Net))
-}
-
-// isCall reports whether the record is about one call.
-func (e *Entry) isCall() bool {
-	switch e.Event {
-	case "decision", "outcome", "task", "left", "missing":
-		return true
-	}
-	return false
-}
-
-// isRoutine reports whether the record is of a process, a session or a file that begins or ends.
-func (e *Entry) isRoutine() bool {
-	switch e.Event {
-	case "session opened", "session closed", "end", "closed", "continued":
-		return true
-	case "start": // of a process; without one it is an order of an operator
-		return e.Process != ""
-	}
-	return false
-}
-
-func (e *Entry) isOf(tool string) bool {
-	if e.Tool == tool || e.Upstream+"."+e.Tool == tool {
-		return true
-	}
-	for _, n := range e.Names {
-		if n == tool {
-			return true
-		}
-	}
-	return false
-}
-
-func (e *Entry) says(net string) bool {
-	for i := range e.Nets {
-		if e.Nets[i].Net == net {
-			return true
-		}
-	}
-	return e.Net == net
+	return (f.Tool == "" || e.IsOf(f.Tool)) && (f.Net == "" || e.Says(f.Net))
 }
 
 // Select reads the record, and reports whether it is selected. A record that cannot be read

@@ -1,0 +1,61 @@
+package audit
+
+import (
+	"reflect"
+	"strings"
+)
+
+// A table lists the members of a JSON object in their order, as the tags of a struct describe
+// them: with the fields of embedded structs in their place. The method fields of the struct
+// returns the addresses of its fields in the same order. Both together encode and decode the
+// struct without reflection.
+type table []member
+
+type member struct {
+	name  string
+	start string // the JSON before its value: ,"name":
+	omit  bool   // when it is empty
+}
+
+var (
+	decisionTable = tableOf(reflect.TypeFor[Decision]())
+	outcomeTable  = tableOf(reflect.TypeFor[Outcome]())
+	netTable      = tableOf(reflect.TypeFor[NetSays]())
+	wouldTable    = tableOf(reflect.TypeFor[Would]())
+	valueTable    = tableOf(reflect.TypeFor[Value]())
+	entryTable    = tableOf(reflect.TypeFor[Entry]())
+)
+
+func tableOf(of reflect.Type) (t table) {
+	for i := range of.NumField() {
+		f := of.Field(i)
+		if f.Anonymous {
+			t = append(t, tableOf(f.Type)...)
+			continue
+		}
+		name, omit, _ := strings.Cut(f.Tag.Get("json"), ",")
+		t = append(t, member{name: name, start: `,"` + name + `":`, omit: omit != ""})
+	}
+	return t
+}
+
+// find returns the index of the member with that name, or -1. It starts at next, because most
+// JSON has its members in the order of the table.
+func (t table) find(name []byte, next int) int {
+	for i := next; i < len(t); i++ {
+		if t[i].is(name) {
+			return i
+		}
+	}
+	for i := range t[:next] {
+		if t[i].is(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// is compares the first byte on its own because that is faster.
+func (m *member) is(name []byte) bool {
+	return len(m.name) == len(name) && m.name[0] == name[0] && m.name == string(name)
+}
