@@ -2,96 +2,6 @@ package petri
 
 import "slices"
 
-// DefaultLimit is the default maximum number of states that a search visits.
-const DefaultLimit = 100_000
-
-// Options are the bounds of [Analyze]. The zero value uses the defaults.
-type Options struct {
-	MaxStates int   // maximum number of states; below 1: DefaultLimit
-	MaxBytes  int64 // maximum memory for states; 0: unlimited
-	Terminal  []int // places where the net is allowed to stop
-
-	// Liveness asks for the transitions that can always fire again. When the states are visited one
-	// by one, this takes about ten times as long as the search and 20 bytes or more for each state,
-	// which MaxBytes does not bound. If Continue stops this phase, the results of the search remain
-	// valid.
-	Liveness bool
-
-	// Continue reports whether Analyze should continue. It is called from time to time with the
-	// number of states found so far. It may be nil.
-	Continue func(states int) bool
-
-	counter int // a place with at least this many tokens is a counter; 0: largeCount
-}
-
-// largeCount is the default number of tokens above which a place is treated as a counter; below it,
-// the effort is not worthwhile.
-const largeCount = 256
-
-// Stop is the reason why a search ended.
-type Stop uint8
-
-// The reasons for the end of a search.
-const (
-	Finished   Stop = iota // all states were visited
-	StopStates             // Options.MaxStates was reached
-	StopMemory             // Options.MaxBytes was reached
-	StopAsked              // Options.Continue returned false
-)
-
-// Answer is yes, no or unknown.
-type Answer uint8
-
-// The answers.
-const (
-	Unknown Answer = iota
-	Yes
-	No
-)
-
-// An Analysis is the result of [Analyze]. Unless Stop is Finished, it describes only a part of the
-// states and proves nothing about the rest, except for Bounded, Unbounded, Pump and Invariants. For
-// an unbounded net, the states are not counted, and Dead and Bounds come from its coverability.
-type Analysis struct {
-	Stop      Stop
-	States    int   // distinct reachable markings
-	Edges     int   // pairs of a state and a transition enabled in it
-	Deadlocks int   // states without enabled transitions
-	Trapped   int   // deadlocks without a marked terminal place
-	Trap      []int // a shortest firing sequence into a trapped deadlock; nil if unknown
-	Dead      []int // transitions that are never enabled
-	Bounds    []int // the largest token count of each place; Omega if unbounded
-
-	Bounded   Answer
-	Unbounded []int // unbounded places
-	Pump      *Pump // a proof that the net is unbounded
-
-	Invariants    []Invariant
-	AllInvariants bool // Invariants contains all invariants of minimal support
-
-	// Live is Yes if every transition can always fire again eventually. Without Options.Liveness,
-	// Live is No only if a deadlock or a dead transition proves that, and otherwise Unknown.
-	Live    Answer
-	NotLive []int // if Live is No, transitions that are not live; without Options.Liveness, some of them
-
-	BytesPerState float64 // memory of the search per state, including its hash table
-}
-
-// A Pump proves that a net is unbounded: after Prefix, Cycle can be repeated forever, and each
-// repetition adds tokens to Places and removes none from any place.
-type Pump struct {
-	Places        []int
-	Prefix, Cycle []int // transitions
-}
-
-// Bounds on the two searches for a proof of unboundedness: a quick one before the states are
-// visited, and a thorough one if there are too many states.
-const (
-	quickCover    = 500
-	thoroughCover = 20_000
-	maxCoverCells = 8_000_000 // token counts in all markings of a cover
-)
-
 // Analyze explores the behavior of a net from its initial marking. No token count of the initial
 // marking may be negative or larger than 1<<40.
 //
@@ -129,10 +39,6 @@ func (a *Analysis) bound(n *Net, initial Marking) []int {
 	return bounds
 }
 
-func coverBudget(n *Net, markings int) int {
-	return min(markings, maxCoverCells/max(1, n.Places))
-}
-
 // coverWhole describes an unbounded net by its coverability. If the cover cannot be completed, the
 // result has no dead transitions and only the unbounded places found so far.
 func (a *Analysis) coverWhole(n *Net, initial Marking) {
@@ -150,16 +56,6 @@ func (a *Analysis) coverWhole(n *Net, initial Marking) {
 	}
 	a.Stop = Finished
 	a.Dead = unfired(c.fired)
-}
-
-func unfired(fired []bool) []int {
-	var dead []int
-	for t, ok := range fired {
-		if !ok {
-			dead = append(dead, t)
-		}
-	}
-	return dead
 }
 
 // search visits every reachable state.
@@ -214,11 +110,12 @@ func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 	return Yes
 }
 
-// weigh returns the weighted sum of the tokens that the arcs carry.
-func weigh(arcs []Arc, weights []int) int {
-	sum := 0
-	for _, a := range arcs {
-		sum += a.Weight * weights[a.Place]
-	}
-	return sum
+// findDeadlocks finds all deadlocks and visits only as many other states as necessary. The order of
+// transitions that share no place is irrelevant: in each state, the search fires only a strong
+// stubborn set, a set of transitions that no transition outside it can interfere with. Except for
+// deadlocks, the search proves nothing about the net.
+func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) (*search, Stop) {
+	s := newSearch(n, initial, bounds)
+	s.stubborn, s.known = newStubborn(n), &knownSuccessors{}
+	return s, s.run(o)
 }

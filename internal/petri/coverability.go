@@ -8,6 +8,18 @@ import (
 // Omega is the token count of an unbounded place.
 const Omega = math.MaxInt
 
+// Bounds on the two searches for a proof of unboundedness: a quick one before the states are
+// visited, and a thorough one if there are too many states.
+const (
+	quickCover    = 500
+	thoroughCover = 20_000
+	maxCoverCells = 8_000_000 // token counts in all markings of a cover
+)
+
+func coverBudget(n *Net, markings int) int {
+	return min(markings, maxCoverCells/max(1, n.Places))
+}
+
 // FindPump returns a proof that the net is unbounded, or nil if it finds none within its bounds.
 func FindPump(n *Net, initial Marking) *Pump {
 	invariants, _ := Invariants(n, initial)

@@ -1,7 +1,5 @@
 package petri
 
-import "math/bits"
-
 // maxKnown limits the number of transitions: in a net with more transitions, the search does not
 // remember known successors and looks up every one.
 const maxKnown = 256
@@ -53,24 +51,6 @@ func (k *knownSuccessors) setOf(state int) []uint64 {
 	return k.ring[state&(k.size-1)*k.words:][:k.words]
 }
 
-// reserveSet makes room for the set of the next state. It reports whether the memory bound allows
-// that.
-func (s *search) reserveSet() bool {
-	k, waiting := s.known, s.states.len()-s.expanded
-	if waiting < k.size || k.words == 0 {
-		return true
-	}
-	old, size := *k, max(16, 2*k.size)
-	if !s.states.reserveBytes(int64(8 * (size - old.size) * k.words)) {
-		return false
-	}
-	k.ring, k.size = make([]uint64, size*k.words), size
-	for i := s.expanded; i < s.states.len(); i++ {
-		copy(k.setOf(i), old.setOf(i))
-	}
-	return true
-}
-
 // sharesInput reports whether t and u share an input place.
 func (t *Transition) sharesInput(u *Transition) bool {
 	for _, a := range t.In {
@@ -106,34 +86,4 @@ func (k *knownSuccessors) add(t int32) {
 	if k.words > 0 && k.duplicates[t/64]>>(t%64)&1 == 0 {
 		k.set[t/64] |= 1 << (t % 64)
 	}
-}
-
-// initSets initializes the set of each new successor of the state. The successor reached by u gets
-// the transitions that lead from the state to a state found before the successor and that are
-// enabled together with u.
-func (s *search) initSets(state int) {
-	k := s.known
-	first := s.states.len() - len(k.fresh)
-	key := s.states.at(state)
-	for i, u := range k.fresh {
-		set, clash := k.setOf(first+i), k.conflictsOf(int(u))
-		for w, all := range k.set {
-			set[w] = all &^ clash[w]
-			for both := all & clash[w]; both != 0; both &= both - 1 {
-				if t := bits.TrailingZeros64(both); s.enabledWith(&s.transitions[64*w+t], &s.transitions[u], key) {
-					set[w] |= 1 << t
-				}
-			}
-		}
-		k.set[u/64] |= 1 << (u % 64)
-	}
-}
-
-// enabledWith reports whether a state has enough tokens for t and u at once. u must be enabled.
-func (s *search) enabledWith(t, u *packedTransition, key []uint64) bool {
-	copy(s.scratch, key)
-	for _, p := range u.parts {
-		s.scratch[p.word] -= p.in
-	}
-	return s.enabled(t, s.scratch)
 }

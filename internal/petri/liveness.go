@@ -28,14 +28,6 @@ func (s *search) liveness(o *Options) (Answer, []int) {
 	return live(unfired(c.live))
 }
 
-// live returns the answer for a net whose only transitions that are not live are lost.
-func live(lost []int) (Answer, []int) {
-	if len(lost) > 0 {
-		return No, lost
-	}
-	return Yes, nil
-}
-
 // components computes the strongly connected components of the state graph with the algorithm of
 // Tarjan. Edges are not stored; each transition is fired again when its edge is followed.
 type components struct {

@@ -150,6 +150,15 @@ func weight(arcs []Arc, place int) int {
 	return 0
 }
 
+// weigh returns the weighted sum of the tokens that the arcs carry.
+func weigh(arcs []Arc, weights []int) int {
+	sum := 0
+	for _, a := range arcs {
+		sum += a.Weight * weights[a.Place]
+	}
+	return sum
+}
+
 // Reachable yields each reachable marking once, in breadth-first order, with the transitions that
 // are enabled in it. For an unbounded net the sequence is infinite.
 func (n *Net) Reachable(initial Marking) iter.Seq2[Marking, []int] {

@@ -2,16 +2,6 @@ package petri
 
 import "slices"
 
-// findDeadlocks finds all deadlocks and visits only as many other states as necessary. The order of
-// transitions that share no place is irrelevant: in each state, the search fires only a strong
-// stubborn set, a set of transitions that no transition outside it can interfere with. Except for
-// deadlocks, the search proves nothing about the net.
-func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) (*search, Stop) {
-	s := newSearch(n, initial, bounds)
-	s.stubborn, s.known = newStubborn(n), &knownSuccessors{}
-	return s, s.run(o)
-}
-
 // stubborn chooses the transitions to fire in a state.
 type stubborn struct {
 	net        *Net

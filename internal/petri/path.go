@@ -1,0 +1,52 @@
+package petri
+
+import "slices"
+
+// pathToTrap returns a shortest firing sequence to the first trapped state; nil if no state is
+// trapped.
+func (s *search) pathToTrap() []int {
+	if s.firstTrapped < 0 {
+		return nil
+	}
+	return s.path(s.firstTrapped)
+}
+
+// path returns a shortest firing sequence to a state. States are numbered in discovery order, so
+// the predecessor that led to a state is the one with the smallest number and need not be stored.
+func (s *search) path(state int) []int {
+	path := []int{}
+	m, prev := make(Marking, s.net.Places), make(Marking, s.net.Places)
+	key := make([]uint64, s.layout.words)
+	for state > 0 {
+		s.layout.unpack(s.states.at(state), m)
+		best, by := state, -1
+		for t := range s.net.Transitions {
+			if i, ok := s.predecessor(m, t, prev, key); ok && i < best {
+				best, by = i, t
+			}
+		}
+		path = append(path, by)
+		state = best
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// predecessor returns the state whose successor by t is m, if the search has visited it.
+func (s *search) predecessor(m Marking, t int, prev Marking, key []uint64) (state int, ok bool) {
+	tr := &s.net.Transitions[t]
+	for _, a := range tr.Out {
+		if m[a.Place] < a.Weight {
+			return 0, false
+		}
+	}
+	copy(prev, m)
+	for _, a := range tr.Out {
+		prev[a.Place] -= a.Weight
+	}
+	tr.GiveBack(prev)
+	if !s.layout.pack(prev, key) {
+		return 0, false
+	}
+	return s.states.find(key)
+}
