@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
@@ -113,4 +114,13 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 		return source, slices.Concat(followed, daemon.Doubts(cfg)), err
 	}
 	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // with --live the other findings are errors already
+}
+
+// agents returns the agents whose built-in tools check examines. It reads the files of agents only
+// with --live.
+func (f checkFlags) agents(ctx context.Context, s stdio, c *config.Config) []string {
+	if d, err := (&deskFlags{}).desk(ctx, s); err == nil && f.live {
+		return hookedAgents(d, c)
+	}
+	return check.Listened(c)
 }

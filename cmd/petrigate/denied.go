@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 
@@ -34,15 +33,6 @@ func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted boo
 		err = takeover.ErrDeclined
 	}
 	return err
-}
-
-// agents returns the agents whose built-in tools check examines. It reads the files of agents only
-// with --live.
-func (f checkFlags) agents(ctx context.Context, s stdio, c *config.Config) []string {
-	if d, err := (&deskFlags{}).desk(ctx, s); err == nil && f.live {
-		return hookedAgents(d, c)
-	}
-	return check.Listened(c)
 }
 
 // hookedAgents returns the agents whose built-in tools the configuration decides on, as far as this

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -185,14 +187,6 @@ func group(use, short string, ls *cobra.Command, subs ...*cobra.Command) *cobra.
 	return c
 }
 
-func requireSubcommand(c *cobra.Command, _ []string) error {
-	var names []string
-	for _, sub := range c.Commands() {
-		names = append(names, sub.Name())
-	}
-	return usage("%s requires one of: %s", c.CommandPath(), strings.Join(names, ", "))
-}
-
 // filterByConfig returns the proxies that run with the configuration file.
 func filterByConfig(all []operator.Status, file string) ([]operator.Status, error) {
 	path, err := filepath.Abs(file)
@@ -223,4 +217,17 @@ func newStatus(s stdio) *cobra.Command {
 			return nil
 		}, err
 	})
+}
+
+// actor returns the name of the operator, for the audit log.
+func actor() string {
+	for _, name := range []string{"SUDO_USER", "USER", "LOGNAME", "USERNAME"} {
+		if v := os.Getenv(name); v != "" {
+			return v
+		}
+	}
+	if u, err := user.Current(); err == nil && u.Username != "" { // hooks and services run without these variables
+		return u.Username
+	}
+	return fmt.Sprintf("uid %d", os.Getuid())
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,13 +9,11 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
-	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -60,20 +57,6 @@ func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (
 	return c
 }
 
-func isTerminal(w any) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// asker returns a function that asks the person at the terminal a yes-or-no question. It returns
-// nil if petrigate does not run at a terminal.
-func (s stdio) asker(ctx context.Context) func(question string) (bool, error) {
-	if !isTerminal(s.in) || !isTerminal(s.err) {
-		return nil
-	}
-	return func(question string) (bool, error) { return terminal.Agree(ctx, s.in, s.err, question) }
-}
-
 // shellWord quotes a path for the shell of this system.
 func shellWord(path string) string {
 	return text.Escape(clientcfg.CommandLine(clientcfg.System{OS: runtime.GOOS}, []string{path}))
@@ -93,3 +76,5 @@ func checkRunnable(w io.Writer, c *config.Config) error {
 	printProblems(w, warnings)
 	return err
 }
+
+func printError(w io.Writer, err error) { _, _ = fmt.Fprintf(w, "petrigate: %v\n", err) }

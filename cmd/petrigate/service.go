@@ -108,3 +108,6 @@ func proxies() (all []takeover.Proxy) {
 	}
 	return all
 }
+
+// hooksAddress is the default listen address of a proxy that serves hooks.
+const hooksAddress = "127.0.0.1:7777"

@@ -242,9 +242,6 @@ func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config
 	return loaded, nil
 }
 
-// hooksAddress is the default listen address of a proxy that serves hooks.
-const hooksAddress = "127.0.0.1:7777"
-
 // connectHooks makes petrigate a hook of the client. If the configuration opens the listener to
 // hooks, the hook uses its URL.
 func (s stdio) connectHooks(c *cobra.Command, d *takeover.Driver, h takeover.HookConnection, run serviceFlags, deny bool) error {

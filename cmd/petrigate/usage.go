@@ -2,10 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"net"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,10 +34,6 @@ func strictUsage(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		strictUsage(sub)
 	}
-}
-
-func usage(format string, args ...any) error {
-	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
 // verb returns the command path of c without the program name.
@@ -94,44 +87,10 @@ func newHelp(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// A choice is the value of a flag with a fixed set of values.
-type choice struct {
-	value string
-	among []string
-}
-
-func (f *choice) String() string { return f.value }
-func (f *choice) Type() string   { return strings.Join(f.among, "|") }
-
-func (f *choice) Set(value string) error {
-	if !slices.Contains(f.among, value) {
-		return fmt.Errorf("write %s", strings.Join(f.among, " or "))
+func requireSubcommand(c *cobra.Command, _ []string) error {
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
 	}
-	f.value = value
-	return nil
-}
-
-// choose adds a flag whose value must be one of among.
-func choose(flags *pflag.FlagSet, name, value, what string, among ...string) *string {
-	f := &choice{value, among}
-	flags.Var(f, name, what)
-	return &f.value
-}
-
-// An address is the value of a flag for a listen address.
-type address string
-
-func (f *address) String() string { return string(*f) }
-func (f *address) Type() string   { return "host:port" }
-
-func (f *address) Set(value string) error {
-	_, port, err := net.SplitHostPort(value)
-	if err == nil {
-		_, err = strconv.ParseUint(port, 10, 16)
-	}
-	if err != nil {
-		return errors.New("write host:port, as 127.0.0.1:7777")
-	}
-	*f = address(value)
-	return nil
+	return usage("%s requires one of: %s", c.CommandPath(), strings.Join(names, ", "))
 }

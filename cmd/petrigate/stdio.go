@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/petrigate/petrigate/internal/serve/terminal"
+)
+
+// stdio holds the streams and hang-up signals of a command.
+type stdio struct {
+	in       io.Reader
+	out, err io.Writer
+	hup      *hangUps // nil: SIGHUP ends the program
+}
+
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// asker returns a function that asks the person at the terminal a yes-or-no question. It returns
+// nil if petrigate does not run at a terminal.
+func (s stdio) asker(ctx context.Context) func(question string) (bool, error) {
+	if !isTerminal(s.in) || !isTerminal(s.err) {
+		return nil
+	}
+	return func(question string) (bool, error) { return terminal.Agree(ctx, s.in, s.err, question) }
+}
