@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/access/issuertest"
 )
 
-// BenchmarkVerify is what a token costs each request.
+// BenchmarkVerify measures the cost of a token for each request.
 func BenchmarkVerify(b *testing.B) {
 	for id, alg := range map[string]jose.SignatureAlgorithm{"ec": jose.ES256, "ed": jose.EdDSA, "rs": jose.RS256} {
 		b.Run(string(alg), func(b *testing.B) {

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/access/issuertest"
 )
 
-// askingDesk is a desk whose verifier is told no address of keys. The issuer
-// has the path behind its host.
+// askingDesk returns a desk whose verifier has no JWKS address and discovers it. The issuer's name
+// has a path.
 func askingDesk(t *testing.T, path string, publish func(*issuertest.Issuer)) *desk {
 	t.Helper()
 	i := issuertest.New(t)
@@ -31,8 +31,8 @@ const (
 	openid = "/.well-known/openid-configuration"
 )
 
-// TestDiscovery: RFC 8414 and OpenID Connect, at each of the places that they
-// have for it; and nothing is taken from anybody but the issuer.
+// TestDiscovery: metadata is found by RFC 8414 and by OpenID Connect, at each of their well-known
+// paths, and only the issuer's own metadata is accepted.
 func TestDiscovery(t *testing.T) {
 	good := func(i *issuertest.Issuer) http.HandlerFunc { return issuertest.Metadata(i.Name(), i.URL) }
 	status := func(code int) http.HandlerFunc {
@@ -107,8 +107,8 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// TestDiscoveryKeepsItsPace: keys that have moved are found where they are now,
-// and who sends tokens with unknown keys has us ask no more often.
+// TestDiscoveryKeepsItsPace: keys that have moved are found at their new address, and tokens with
+// unknown keys cause no more fetches.
 func TestDiscoveryKeepsItsPace(t *testing.T) {
 	var asked atomic.Int64
 	var moved atomic.Bool
@@ -157,7 +157,7 @@ func TestDiscoveryKeepsItsPace(t *testing.T) {
 	}
 }
 
-// TestDiscoveryWaits: an issuer that does not answer keeps nobody who is gone.
+// TestDiscoveryWaits: an issuer that does not answer does not block a client that has disconnected.
 func TestDiscoveryWaits(t *testing.T) {
 	held := make(chan struct{})
 	d := askingDesk(t, "", func(i *issuertest.Issuer) {

@@ -37,7 +37,7 @@ func newDesk(t *testing.T, change func(*access.Options)) *desk {
 	d := &desk{t: t, issuer: issuertest.New(t), now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
 	o := access.Options{
 		Issuer: d.issuer.Name(), Audience: issuertest.Audience, JWKS: d.issuer.URL, Scopes: []string{"mcp"}, Now: d.time,
-		Background: func(f func(context.Context)) { // done before it is waited for
+		Background: func(f func(context.Context)) { // the cleanup waits for f
 			done := make(chan struct{})
 			go func() { defer close(done); f(context.Background()) }()
 			t.Cleanup(func() { <-done })
@@ -66,8 +66,8 @@ func (d *desk) move(by time.Duration) {
 	d.now = d.now.Add(by)
 }
 
-// publish adds keys, which are fetched when they are needed: after the first
-// fetch, which may have begun without them, and after the pause.
+// publish adds keys and makes sure that they are fetched when needed: after the first fetch, which
+// may have begun without them, and after the pause.
 func (d *desk) publish(ids ...string) {
 	d.t.Helper()
 	if got := d.kind(d.token(nil)); got != taken {
@@ -79,7 +79,7 @@ func (d *desk) publish(ids ...string) {
 	d.move(time.Minute)
 }
 
-// claims are good ones, with changes; nil takes a claim away.
+// claims returns valid claims with changes; nil removes a claim.
 func (d *desk) claims(changes map[string]any) map[string]any {
 	c := d.issuer.Claims("ann", d.time())
 	for name, value := range changes {
@@ -95,7 +95,7 @@ func (d *desk) token(changes map[string]any) string {
 	return d.issuer.Sign("ec", jose.ES256, nil, d.claims(changes))
 }
 
-// kind is that of the denial of a token; -1 if it is taken.
+// kind returns the kind of the denial of a token, or -1 if the token is accepted.
 func (d *desk) kind(token string) access.Kind {
 	d.t.Helper()
 	grant, err := d.Verify(d.t.Context(), token)
@@ -119,7 +119,7 @@ func (d *desk) kind(token string) access.Kind {
 
 const taken = access.Kind(-1)
 
-// TestClaims: E004. Whose token, for whom, until when, and for what.
+// TestClaims: E004. Issuer, audience, validity period and scopes of a token are checked.
 func TestClaims(t *testing.T) {
 	d := newDesk(t, nil)
 	at := func(by time.Duration) int64 { return d.time().Add(by).Unix() }
@@ -165,7 +165,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestPrincipal: the issuer and the claim, and when the token ends.
+// TestPrincipal: the principal is the issuer and the claim, and the grant has the token's expiry.
 func TestPrincipal(t *testing.T) {
 	d := newDesk(t, func(o *access.Options) { o.PrincipalClaim = "email" })
 	g, err := d.Verify(t.Context(), d.token(map[string]any{"email": "ann@example.com", "exp": d.time().Add(time.Minute).Unix()}))
@@ -178,7 +178,7 @@ func TestPrincipal(t *testing.T) {
 	}
 }
 
-// TestRemembered: what was found of a token holds until it expires.
+// TestRemembered: a cached grant is valid until the token expires.
 func TestRemembered(t *testing.T) {
 	d := newDesk(t, nil)
 	token := d.token(map[string]any{"exp": d.time().Add(time.Minute).Unix()})
@@ -193,8 +193,7 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestForged: a signature counts only with a published key and an algorithm
-// that is right for it.
+// TestForged: a signature counts only with a published key and an algorithm that fits the key.
 func TestForged(t *testing.T) {
 	d := newDesk(t, nil)
 	d.publish("rs", "ed")
@@ -258,7 +257,7 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// TestAmbiguous: a token that names no key could be signed with two.
+// TestAmbiguous: a token without a key id is refused if two keys fit.
 func TestAmbiguous(t *testing.T) {
 	d := newDesk(t, nil)
 	d.publish("ec2")
@@ -270,8 +269,8 @@ func TestAmbiguous(t *testing.T) {
 	}
 }
 
-// TestRotation: a new key is found at once, an old one is gone within the
-// quarter of an hour, and nobody can make us fetch more than once in a pause.
+// TestRotation: a new key is found at once, an old one is dropped within a quarter of an hour, and
+// clients can cause at most one fetch per pause.
 func TestRotation(t *testing.T) {
 	d := newDesk(t, nil)
 	old := d.token(map[string]any{"exp": d.time().Add(48 * time.Hour).Unix()})
@@ -282,7 +281,7 @@ func TestRotation(t *testing.T) {
 	d.issuer.Remove("ec")
 	d.move(31 * time.Second)
 	var all sync.WaitGroup
-	for range 50 { // at once: one fetch
+	for range 50 { // concurrently: one fetch
 		all.Go(func() {
 			if got := d.kind(d.issuer.Sign("ec2", jose.ES256, nil, d.claims(nil))); got != taken {
 				t.Errorf("the new key: %d", got)
@@ -296,7 +295,7 @@ func TestRotation(t *testing.T) {
 	if got := d.kind(old); got != access.Invalid {
 		t.Errorf("the old key: %d", got)
 	}
-	for i := range 200 { // keys that nobody has
+	for i := range 200 { // unknown keys
 		d.kind(d.issuer.Sign("ec2", jose.ES256, map[string]any{"kid": fmt.Sprint(i)}, d.claims(nil)))
 	}
 	if n := d.issuer.Fetches(); n != 2 {
@@ -304,8 +303,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestIssuerDown: keys that are known are good for a day; without any nobody
-// comes in, and nobody becomes anonymous.
+// TestIssuerDown: known keys are valid for a day. Without keys no client is admitted, not even as
+// anonymous.
 func TestIssuerDown(t *testing.T) {
 	d := newDesk(t, nil)
 	long := map[string]any{"exp": d.time().Add(480 * time.Hour).Unix()}
@@ -341,7 +340,7 @@ func TestIssuerDown(t *testing.T) {
 			t.Errorf("%s: %d", name, got)
 		}
 		await(t, func() bool { return d.issuer.Fetches() > before })
-		// The fetch is over when an unknown key has been waited for.
+		// Waiting for an unknown key ends after the fetch.
 		d.kind(d.issuer.Sign("ec", jose.ES256, map[string]any{"kid": "x"}, d.claims(long)))
 	}
 	d.move(24 * time.Hour)
@@ -373,8 +372,8 @@ func await(t *testing.T, ok func() bool) {
 	}
 }
 
-// TestOddKeys: keys of other kinds, for other uses, weak or private are left
-// out, and the others count.
+// TestOddKeys: keys of other kinds, for other uses, weak or private keys are ignored, and the
+// others count.
 func TestOddKeys(t *testing.T) {
 	d := newDesk(t, func(o *access.Options) { o.Background = func(func(context.Context)) {} })
 	hidden := d.issuer.Secret("ec")
@@ -400,7 +399,7 @@ func TestOddKeys(t *testing.T) {
 	}
 }
 
-// TestGone: a client that is gone does not wait for the issuer.
+// TestGone: a client that has disconnected does not wait for the issuer.
 func TestGone(t *testing.T) {
 	held := make(chan struct{})
 	v := newDesk(t, nil)
@@ -416,7 +415,7 @@ func TestGone(t *testing.T) {
 	close(held)
 }
 
-// TestOptions: what would take tokens of anybody, or for anybody, is refused.
+// TestOptions: options that would accept tokens of any issuer or for any audience are refused.
 func TestOptions(t *testing.T) {
 	good := access.Options{Issuer: "https://i.example", Audience: "https://g.example/mcp", JWKS: "http://127.0.0.1:1/keys", Background: func(func(context.Context)) {}}
 	for name, change := range map[string]func(*access.Options){
@@ -458,7 +457,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestAnswer: what clients without a good token are told (RFC 9728, RFC 6750).
+// TestAnswer: responses to clients without a valid token (RFC 9728, RFC 6750).
 func TestAnswer(t *testing.T) {
 	d := newDesk(t, func(o *access.Options) { o.Scopes = []string{"mcp", "more"} })
 	const base = `Bearer resource_metadata="https://gate.example/.well-known/oauth-protected-resource/mcp", scope="mcp more"`

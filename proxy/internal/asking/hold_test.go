@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/asking"
 )
 
-// TestHold has each event of a hold come, and the hold end for each of its reasons.
+// TestHold: Wait returns each event, and a hold ends for each of its reasons.
 func TestHold(t *testing.T) {
 	for _, c := range []struct {
 		name           string

@@ -14,7 +14,7 @@ type note struct {
 
 func (n note) GoOn() { *n.to = append(*n.to, n.n) }
 
-// TestBurst: steps are held back only while a burst is under way, and stay in order.
+// TestBurst: steps are held back only during a burst, and stay in order.
 func TestBurst(t *testing.T) {
 	var b burst.Burst
 	var done []int
@@ -46,8 +46,8 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestReading: bursts have [burst.Most] messages at the most, however many came by themselves
-// before, and end with the last one that is at hand.
+// TestReading: a burst has at most [burst.Most] messages, however many single messages came before,
+// and ends with the last message that can be read.
 func TestReading(t *testing.T) {
 	var bursts []int
 	under := false

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/events"
 )
 
-// One answer is one object; with a word before it, both are events.
+// A single answer is one object; with a message before it, both are events.
 func ExamplePost() {
 	for _, words := range []int{0, 1} {
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", nil)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLines: an event is a line, however it is written, and no comment stands
-// within one.
+// TestLines: each line is one event, however it is written, and no comment is written within a
+// line.
 func TestLines(t *testing.T) {
 	w := httptest.NewRecorder()
 	e := NewLines(w)
@@ -16,7 +16,7 @@ func TestLines(t *testing.T) {
 			t.Fatalf("%d bytes, %v", n, err)
 		}
 		if part == "w" {
-			e.Comment() // not here
+			e.Comment() // no comment here
 		}
 	}
 	e.Comment()

@@ -13,7 +13,7 @@ func newLogs(b *Budget, principal string) *Logs { return &Logs{Budget: b, Princi
 
 func text(size int) [][]byte { return [][]byte{[]byte(strings.Repeat("x", size))} }
 
-// TestLogForgets: what is kept for a client that lost its stream is bounded.
+// TestLogForgets: the events kept for a client that lost its stream are limited.
 func TestLogForgets(t *testing.T) {
 	logs := newLogs(new(Budget), "ann")
 	l := logs.open([]byte("7"))
@@ -46,7 +46,7 @@ func TestLogForgets(t *testing.T) {
 	}
 }
 
-// rest is what a client gets that comes back to a stream.
+// rest returns the events that a client gets when it resumes a stream.
 func (s *Logs) rest(t *testing.T, lastEventID string) string {
 	t.Helper()
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
@@ -57,8 +57,8 @@ func (s *Logs) rest(t *testing.T, lastEventID string) string {
 	return w.Body.String()
 }
 
-// TestLargeAnswer: an answer that is too large to be kept is not, and a client
-// that comes back for it is told so under the id of its request.
+// TestLargeAnswer: an answer that is too large is not kept, and a client that resumes the stream
+// gets an error under the id of its request.
 func TestLargeAnswer(t *testing.T) {
 	for id, told := range map[string]bool{`"r"`: true, `"` + strings.Repeat("x", maxKeptID) + `"`: false} {
 		logs := newLogs(new(Budget), "ann")
@@ -77,8 +77,8 @@ func TestLargeAnswer(t *testing.T) {
 	}
 }
 
-// TestBudget: the oldest streams of a principal lose what they keep where it has
-// too much, and those of whoever keeps most where all together have.
+// TestBudget: the oldest streams of a principal lose their events if it exceeds its budget, and
+// those of the principal with the most bytes if the total is exceeded.
 func TestBudget(t *testing.T) {
 	const size = 4 << 20
 	b := new(Budget)
@@ -128,8 +128,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestLeftStreams: a stream that is still written when its events are lost goes
-// on, and a client that was never away gets all of it.
+// TestLeftStreams: a stream that is still written when its events are dropped continues, and a
+// client that stayed connected gets all of it.
 func TestLeftStreams(t *testing.T) {
 	b := new(Budget)
 	logs := newLogs(b, "ann")

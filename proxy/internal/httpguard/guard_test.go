@@ -9,13 +9,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/access"
 )
 
-// TestNew: what would let in more, or fewer, than the operator thinks is no door.
+// TestNew: options that would admit more or fewer callers than the operator expects are refused.
 func TestNew(t *testing.T) {
 	jwt := &access.Options{Issuer: "https://issuer.example", Audience: "https://gate.example/mcp", JWKS: "https://issuer.example/keys"}
 	for _, c := range []struct {
 		name    string
 		options Options
-		want    string // in the message; empty: it is a door
+		want    string // part of the error; empty: no error
 	}{
 		{"nobody", Options{Addr: "127.0.0.1:7"}, "has no authentication"},
 		{"no port", Options{Addr: "127.0.0.1", Open: true}, "missing port"},
@@ -40,7 +40,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// knock sends one request by its Host, Origin and Authorization, "-" for none.
+// knock sends one request with the given Host, Origin and Authorization; "-" omits the header.
 func knock(d *Guard, host, origin, authorization string) (Caller, int) {
 	r := httptest.NewRequest(http.MethodGet, "/mcp", nil)
 	r.Host = host
@@ -55,7 +55,7 @@ func knock(d *Guard, host, origin, authorization string) (Caller, int) {
 	return v, w.Code
 }
 
-// TestAdmit: E001, E002, E004. Host, Origin and token are needed each by itself.
+// TestAdmit: E001, E002, E004. Host, Origin and token are each required.
 func TestAdmit(t *testing.T) {
 	d, err := New(Options{
 		Addr: "0.0.0.0:7777", Token: "the token", Tokens: map[string]string{"bob": "that of bob"},
@@ -92,8 +92,8 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// TestRequests: who has too many requests open leaves room for others, until all
-// have too many; who leaves makes room.
+// TestRequests: a principal with too many open requests leaves room for others up to the total
+// limit, and closing requests makes room.
 func TestRequests(t *testing.T) {
 	tokens := map[string]string{}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -131,7 +131,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestBody: messages have a size, said or not.
+// TestBody: the size of messages is limited, announced or not.
 func TestBody(t *testing.T) {
 	d, err := New(Options{Addr: "127.0.0.1:7777", Open: true, MaxMessage: 2 * small})
 	if err != nil {
@@ -139,7 +139,7 @@ func TestBody(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name         string
-		size, length int // length as it is announced; -1: it is not
+		size, length int // announced length; -1: not announced
 		want         int
 	}{
 		{"small", 10, 10, 200},

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBodies: large messages are bounded by what was sent of them, each principal
-// for themself, and what is let go makes room.
+// TestBodies: large messages are limited by the bytes sent, for each principal, and releasing them
+// makes room.
 func TestBodies(t *testing.T) {
 	l := newBodyLimit(4 << 20)
 	if l.each != minBodies || l.all != 2*minBodies {
@@ -48,7 +48,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestBodiesFit: a body has hardly more memory than it is long, whatever was announced of it.
+// TestBodiesFit: a body occupies hardly more memory than its length, whatever was announced.
 func TestBodiesFit(t *testing.T) {
 	const length = 3<<20 + 1
 	for _, announced := range []int64{-1, 0, 100, length, 10 * length} {

@@ -37,7 +37,7 @@ func New(now func() time.Time, log *slog.Logger) *Lifetime {
 	return l
 }
 
-// Background runs f on a new goroutine, for which Wait waits. If the proxy is shutting down, it
+// Background runs f on a new goroutine; Wait waits for it. If the proxy is shutting down, Background
 // does not run f and reports false.
 func (l *Lifetime) Background(f func()) bool {
 	l.mu.Lock()

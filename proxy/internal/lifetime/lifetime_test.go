@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestHold: Wait waits for each Hold, also one after End; once Wait is called, Hold fails.
+// TestHold: Wait waits for each Hold, even for one after End; once Wait is called, Hold fails.
 func TestHold(t *testing.T) {
 	l := New(time.Now, slog.New(slog.DiscardHandler))
 	l.End()

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A blocked output takes nothing until it is told to.
+// A blocked output blocks until it is released.
 type blocked struct {
 	release, entered chan struct{}
 	out              bytes.Buffer
@@ -23,8 +23,8 @@ func (b *blocked) Write(p []byte) (int, error) {
 	return b.out.Write(p)
 }
 
-// TestNewsAreDropped: F022. Where a client does not read, what is no answer is
-// dropped before the connection is, and every answer comes.
+// TestNewsAreDropped: F022. If a client does not read, notifications are dropped before the
+// connection is, and every answer arrives.
 func TestNewsAreDropped(t *testing.T) {
 	for _, aside := range []bool{false, true} {
 		out := &blocked{release: make(chan struct{}), entered: make(chan struct{}, 1)}
@@ -33,7 +33,7 @@ func TestNewsAreDropped(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			w.Send([]byte(`{"jsonrpc":"2.0","id":0,"result":{}}`)) // waits, unless somebody else writes
+			w.Send([]byte(`{"jsonrpc":"2.0","id":0,"result":{}}`)) // blocks, unless another goroutine writes
 		}()
 		<-out.entered
 		news := wire.AppendNotification(nil, "notifications/message", fmt.Appendf(nil, `{"data":"%01000000d"}`, 0))

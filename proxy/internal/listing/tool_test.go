@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// TestRead: a tool is what every client would read, or none.
+// TestRead: a tool is accepted only if every client reads it the same way.
 func TestRead(t *testing.T) {
 	const schema = `"inputSchema":{"type":"object"}`
 	for _, c := range []struct {
 		object, prefix string
-		exposed        string // empty: it is none
-		problem        string // part of it
+		exposed        string // empty: the tool is refused
+		problem        string // part of the problem
 	}{
 		{`{"name":"read",` + schema + `}`, "", "read", ""},
 		{`{ "title":"T", "name":"re\u0061d", ` + schema + ` }`, "fs_", "fs_read", ""},
@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestCrowded: the warning names the most that is passed.
+// TestCrowded: the warning names the highest threshold that is exceeded.
 func TestCrowded(t *testing.T) {
 	for n, want := range map[int]string{0: "", 40: "", 41: "more than 40 ", 101: "more than 100 ", 129: "more than 128 "} {
 		if got := Crowded(n); !strings.HasPrefix(got, want) || got != "" && want == "" {

@@ -301,7 +301,8 @@ func (p *Pipeline) denied(c *Call, q *admission.Asked, text string, said *admiss
 	return refusal{p.Admission.Deny(p.Life.Ctx, c.admission(), q.Ask, text, said)}
 }
 
-// approvalKey returns the identity of the call for which an approval is valid.
+// approvalKey returns the key of the approval for this call: an approval is valid for calls with an
+// equal key.
 func (c *Call) approvalKey(q *admission.Asked) approval.Key {
 	steps := ""
 	for _, s := range q.Steps {

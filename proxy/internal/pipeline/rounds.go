@@ -36,7 +36,7 @@ type input struct {
 	ours      bool   // the proxy made the requestState, or the client sent none
 }
 
-// subject returns the identity of this call to which its requestState is bound.
+// subject returns the identity of this call, for binding its requestState to it.
 func (c *Call) subject() []byte {
 	return []byte(strings.Join([]string{
 		"round", c.Client.Session.ID, c.Method, c.Tool.Canonical, c.Tool.Definition, c.argumentsDigest(),
@@ -84,7 +84,7 @@ func (p *Pipeline) resume(c *Call) bool {
 	case err != nil:
 		c.answer(refusal{p.Admission.Unmade(p.Life.Ctx, c.admission(), err)})
 	case x == nil && c.Tool.Upstream.Rev().InputRequired:
-		return true // a requestState used before makes it a new call, on which the gate decides
+		return true // a requestState used before makes it a new call, and the gate decides on it
 	case x == nil && c.input.elsewhere:
 		c.answerError(spec.CodeInvalidParams, "requestState is of a call that waits at another petrigate, on a connection of its own to the upstream; send it there, or call "+c.Tool.Exposed+" again without it.")
 	case x == nil:

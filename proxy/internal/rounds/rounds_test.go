@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 )
 
-// keeper is that of a process.
+// keeper returns the Keeper of one process.
 func keeper(t *testing.T, path string, now func() time.Time) *Keeper {
 	t.Helper()
 	b, err := journal.Open(t.Context(), journal.Options{Path: path, Sync: journal.Normal})
@@ -35,8 +35,8 @@ func keeper(t *testing.T, path string, now func() time.Time) *Keeper {
 	return New(d, nil, lifetime.New(now, slog.New(slog.DiscardHandler)))
 }
 
-// TestRoom: nobody keeps more than a fair share, what other processes have taken makes room
-// after a sweep, and a round is of the very call, session and principal.
+// TestRoom: each principal gets at most a fair share, rounds taken by other processes make room
+// after a sweep, and a round belongs to one call, session and principal.
 func TestRoom(t *testing.T) {
 	now := time.Now()
 	path, clock := filepath.Join(t.TempDir(), "state.db"), func() time.Time { return now }
@@ -60,7 +60,7 @@ func TestRoom(t *testing.T) {
 	if err := keep("bob's", "bob"); err != nil {
 		t.Error(err)
 	}
-	for i := range 5 { // another process goes on with them
+	for i := range 5 { // another process continues them
 		if r, err := other.Take(ann, strconv.Itoa(i), nil); err != nil || r == nil || r.Ticket.Key() != ann || r.Ticket.Number != 1 {
 			t.Fatalf("%+v, %v", r, err)
 		}

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// TestSeal: a state opens until its time is over, for what it was made for, and
-// with no other key.
+// TestSeal: a state opens until it expires, for its own purpose, and with no other key.
 func TestSeal(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	clock := func() time.Time { return now }
@@ -32,8 +31,8 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// TestSharedKey: what one process seals another opens that has the same key, also when that
-// was replaced, or could not be read at first.
+// TestSharedKey: a process opens the states of another one with the same key, even if the key was
+// replaced or could not be read at first.
 func TestSharedKey(t *testing.T) {
 	var away error
 	key, reads := []byte(strings.Repeat("k", 32)), 0
@@ -70,7 +69,7 @@ func TestSharedKey(t *testing.T) {
 	}
 }
 
-// FuzzOpen: nothing but a state as we made it opens.
+// FuzzOpen: only an unchanged state opens.
 func FuzzOpen(f *testing.F) {
 	s := New(nil, time.Now)
 	state := s.Seal(Round{Number: 1, Expires: time.Now().Add(time.Hour)}, nil)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestAskedElsewhere: a proxy knows its own questions, and those of another one.
+// TestAskedElsewhere: a proxy distinguishes its own requests from those of another replica.
 func TestAskedElsewhere(t *testing.T) {
 	made := func() *Client { return New(Options{Shared: true}, nil, time.Now).NewClient("ann", &Session{}) }
 	one, other := made(), made()

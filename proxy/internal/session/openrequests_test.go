@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestOpenRequests: ids are told apart however many requests are open, and in whatever
-// order these end.
+// TestOpenRequests: requests are found by id, however many are open and in whichever order they
+// end.
 func TestOpenRequests(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}, {1, 2, 0}} {
 		var r openRequests

@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// purse is credentials that a test writes by hand.
+// purse is a Credentials that the test controls.
 type purse struct {
 	mu     sync.Mutex
 	value  string
 	err    error
 	renew  func(refused string, status int) (string, error)
 	asked  int           // how often to renew
-	filled chan struct{} // closed when it is worth while to come again
+	filled chan struct{} // closed when another attempt is worthwhile
 }
 
 func (p *purse) Authorization(context.Context) (string, error) {
@@ -59,7 +59,7 @@ func (p *purse) times() int {
 	return p.asked
 }
 
-// guarded is an endpoint that answers who says good, and others with status.
+// guarded returns an endpoint that answers requests with the token "good", and others with status.
 func guarded(t *testing.T, modern bool, good *sync.Map) *endpoint {
 	e := &endpoint{modern: modern}
 	e.call = func(w http.ResponseWriter, r *http.Request, m incoming) {
@@ -85,8 +85,8 @@ func withPurse(e *endpoint, p *purse) Config {
 	return c
 }
 
-// TestTurnedAway sends what was turned away once more, byte for byte, with
-// other credentials; once for each reason and no more.
+// TestTurnedAway: a refused request is sent again, byte for byte, with other credentials, once for
+// each reason.
 func TestTurnedAway(t *testing.T) {
 	bothEras(t, func(t *testing.T, modern bool) {
 		tests := []struct {
@@ -95,7 +95,7 @@ func TestTurnedAway(t *testing.T) {
 			second int
 			third  int
 			sent   int
-			status int // that the caller gets; 0: the answer
+			status int // status that the caller gets; 0: the answer
 		}{
 			{"accepted", 200, 200, 200, 1, 0},
 			{"expired", 401, 200, 200, 2, 0},
@@ -139,8 +139,8 @@ func TestTurnedAway(t *testing.T) {
 	})
 }
 
-// TestTurnedAwayIsDecided: what may not be sent again any more is not sent with other
-// credentials either.
+// TestTurnedAwayIsDecided: a request that must not be sent again is not sent with other credentials
+// either.
 func TestTurnedAwayIsDecided(t *testing.T) {
 	bothEras(t, func(t *testing.T, modern bool) {
 		var good sync.Map
@@ -159,8 +159,8 @@ func TestTurnedAwayIsDecided(t *testing.T) {
 	})
 }
 
-// TestOtherFailuresAreNotRepeated asks for no other credentials where the
-// server may have executed the request.
+// TestOtherFailuresAreNotRepeated: no other credentials are tried if the server might have executed
+// the request.
 func TestOtherFailuresAreNotRepeated(t *testing.T) {
 	for _, status := range []int{400, 404, 409, 429, 500, 502, 503, 504} {
 		var good sync.Map
@@ -177,8 +177,8 @@ func TestOtherFailuresAreNotRepeated(t *testing.T) {
 	}
 }
 
-// TestUnauthorized says that a request was not executed, and keeps the
-// connection: the next login may mend it.
+// TestUnauthorized: the request counts as not executed, and the connection stays: the next login
+// can fix it.
 func TestUnauthorized(t *testing.T) {
 	bothEras(t, func(t *testing.T, modern bool) {
 		var good sync.Map
@@ -206,8 +206,8 @@ func TestUnauthorized(t *testing.T) {
 	})
 }
 
-// TestConnectsAfterLogin is down for want of credentials, and up as soon as
-// there are some.
+// TestConnectsAfterLogin: the upstream is down while credentials are missing, and up as soon as
+// they exist.
 func TestConnectsAfterLogin(t *testing.T) {
 	e := serve(t, &endpoint{})
 	p := &purse{err: errors.New("nobody is logged in"), filled: make(chan struct{})}
@@ -224,7 +224,7 @@ func TestConnectsAfterLogin(t *testing.T) {
 	s.await(Up)
 }
 
-// TestCredentialsNotLogged lets a server say back what it was told.
+// TestCredentialsNotLogged: credentials that a server echoes are not logged.
 func TestCredentialsNotLogged(t *testing.T) {
 	e := &endpoint{modern: true}
 	e.call = func(w http.ResponseWriter, r *http.Request, _ incoming) {

@@ -12,7 +12,7 @@ func TestUnionOfCapabilities(t *testing.T) {
 		{`{"elicitation":{}}`, `{"elicitation":{"form":{},"url":{}}}`, `{"elicitation":{"form":{},"url":{}}}`},
 		{`{"elicitation":{"url":{}}}`, `{"elicitation":{}}`, `{"elicitation":{"form":{},"url":{}}}`},
 		{`{"sampling":{"context":{}}}`, `{"sampling":{"tools":{"x":1}}}`, `{"sampling":{"context":{},"tools":{}}}`},
-		{`{"sampling":{}}`, `{"sampling":{},"tasks":{"list":{}}}`, `{"sampling":{}}`}, // which clients have not through us
+		{`{"sampling":{}}`, `{"sampling":{},"tasks":{"list":{}}}`, `{"sampling":{}}`}, // which clients cannot use through the proxy
 		{`{"elicitation":{}}`, `{"roots":{}}`, `{"roots":{},"elicitation":{}}`},
 	} {
 		got := union([]byte(c.a), []byte(c.b))

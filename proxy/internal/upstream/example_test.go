@@ -8,7 +8,7 @@ import (
 
 // A tool of a child process is called once it is up.
 func ExampleUpstream_Send() {
-	self, _ := os.Executable() // here, this program plays the server
+	self, _ := os.Executable() // in this example, the program itself is the server
 	u := New(Config{Name: "files", Command: self, Env: map[string]string{roleVariable: "plain"}}, Options{})
 	u.Start(context.Background())
 	defer u.Close()

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// server is a small legacy server whose manners depend on its role.
+// server is a small legacy server whose behaviour depends on its role.
 type server struct {
 	role string
 	in   *bufio.Reader
@@ -53,7 +53,7 @@ func hostile(role string) int {
 	return 0
 }
 
-// lean shakes hands, and then answers each request with as little work as can be.
+// lean performs the handshake, and then answers each request with as little work as possible.
 func (s *server) lean() {
 	for range 2 {
 		m, _ := s.next()
@@ -105,8 +105,8 @@ func (s *server) handle(m incoming) {
 	}
 }
 
-// discover answers as a modern server does; a late one not until it is asked
-// for something else, as if it had been starting until then.
+// discover answers like a modern server; in the late role it answers only after the next request,
+// as if it had been starting until then.
 func (s *server) discover(m incoming) {
 	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"instructions":"be \"nice\"","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"m","version":"1"}}}}`, m.ID)
 	switch s.role {
@@ -139,7 +139,7 @@ func (s *server) discover(m incoming) {
 	s.say("%s", answer)
 }
 
-// first reports whether no other process was asked before, by a file that it makes.
+// first reports whether this is the first process that was asked, by creating a file.
 func first() bool {
 	return os.Mkdir(os.Getenv("MARK"), 0o700) == nil
 }
@@ -198,7 +198,7 @@ func (s *server) call(m incoming) {
 	}
 }
 
-// inPieces answers with garbage around the answer, which comes byte by byte.
+// inPieces writes garbage around the answer, and the answer byte by byte.
 func (s *server) inPieces(m incoming) {
 	answer := fmt.Sprintf("\x00\x00\n\x00{\"jsonrpc\":\"2.0\",\"id\":%[1]s,\"result\":{}}\nnpm notice\r\n{\"jsonrpc\":\"2.0\",\"id\":%[1]s,\"result\":{\"content\":[]}}\r\n\x1b[2J{", m.ID)
 	for i := range len(answer) {
@@ -207,8 +207,8 @@ func (s *server) inPieces(m incoming) {
 	s.say("")
 }
 
-// ask asks the client, under the id of the client's own request, and tells
-// what it was told.
+// ask sends the client a request with the id of the client's own request, and returns the client's
+// answer as its result.
 func (s *server) ask(m incoming) {
 	var heard []string
 	for _, method := range []string{"ping", "roots/list", "sampling/createMessage"} {
@@ -219,7 +219,7 @@ func (s *server) ask(m incoming) {
 	s.result(m, strings.Join(heard, "\n"))
 }
 
-// parent is a program with an upstream, which prints its process and waits.
+// parent is a program with an upstream, which prints its process id and waits.
 func parent() int {
 	self, _ := os.Executable()
 	u := New(Config{Name: "orphan", Command: self, Env: map[string]string{roleVariable: "stubborn"}}, Options{})

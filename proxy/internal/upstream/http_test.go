@@ -20,21 +20,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
-// endpoint is an HTTP server whose answers to calls a test writes by hand.
+// endpoint is an HTTP server whose answers to calls the test determines.
 type endpoint struct {
 	*httptest.Server
 	t testing.TB
 
-	call     func(w http.ResponseWriter, r *http.Request, m incoming) // tools/call
+	call     func(w http.ResponseWriter, r *http.Request, m incoming) // number of tools/call
 	get      func(w http.ResponseWriter, r *http.Request)             // nil: no stream
-	list     func(w http.ResponseWriter, m incoming)                  // tools/list
+	list     func(w http.ResponseWriter, m incoming)                  // number of tools/list
 	modern   bool
-	sessions atomic.Int64 // handed out
-	valid    atomic.Value // the session that is known; "" before the first
+	sessions atomic.Int64 // number of sessions issued
+	valid    atomic.Value // current session; empty before the first
 
-	arrived  chan struct{} // gets a value for each POST
+	arrived  chan struct{} // receives a value for each POST
 	mu       sync.Mutex
-	messages []string // bodies of POST
+	messages []string // bodies of the POSTs
 	headers  []http.Header
 }
 
@@ -73,7 +73,7 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request) {
 	e.mu.Unlock()
 	select {
 	case e.arrived <- struct{}{}:
-	default: // of a benchmark, where nobody waits
+	default: // in a benchmark, no test receives the values
 	}
 	m := incoming{raw: string(body)}
 	_ = json.Unmarshal(body, &m)
@@ -114,7 +114,7 @@ func (e *endpoint) seen(text string) int {
 	return n
 }
 
-// await waits until a POST has come that contains text.
+// await waits until a POST that contains text has come.
 func (e *endpoint) await(text string) {
 	for e.seen(text) == 0 {
 		<-e.arrived
@@ -133,7 +133,7 @@ func TestHTTPAnswers(t *testing.T) {
 	const good = `{"jsonrpc":"2.0","id":ID,"result":{"n":9007199254740993,"f":1.10}}`
 	for name, c := range map[string]struct {
 		answer func(w http.ResponseWriter)
-		body   string // of the answer; ID stands for the id of the request
+		body   string // body of the answer; ID stands for the id of the request
 		result string
 		refuse string
 		err    string
@@ -236,8 +236,8 @@ func ok(w http.ResponseWriter, _ *http.Request, m incoming) {
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID)
 }
 
-// A server that forgot the session did not execute the call: it is sent again
-// once, in a new session, however many find out at the same time.
+// A server that forgot the session did not execute the call: the call is sent again once, in a new
+// session, however many calls find out at the same time.
 func TestForgottenSession(t *testing.T) {
 	e := serve(t, &endpoint{call: ok})
 	s := start(t, e.config())
@@ -252,18 +252,18 @@ func TestForgottenSession(t *testing.T) {
 	if n := e.sessions.Load(); n != 2 {
 		t.Errorf("%d sessions", n)
 	}
-	s.await(Up) // said again, since the tools may be others
+	s.await(Up) // once more, since the tools may have changed
 }
 
-// TestForgottenSessionInOtherWords: servers say in several ways that they do not know a session.
-// Each call is made once, in a new session.
+// TestForgottenSessionInOtherWords: servers report an unknown session in several ways. Each call is
+// executed once, in a new session.
 func TestForgottenSessionInOtherWords(t *testing.T) {
 	rpc := func(code int, message string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, message)
 	}
 	for _, c := range []struct {
 		status int
-		body   string // with "%s" in the place of the id; an answer by a stream begins with "data:"
+		body   string // "%s" stands for the id; an answer on a stream begins with "data:"
 	}{
 		{404, ""},
 		{404, rpc(-32001, "Session not found")},
@@ -307,7 +307,8 @@ func TestForgottenSessionInOtherWords(t *testing.T) {
 	}
 }
 
-// TestOtherRefusals: a refusal that does not concern the session is the answer to the call, which is not made twice.
+// TestOtherRefusals: a refusal that does not concern the session is the answer to the call, which
+// is not sent again.
 func TestOtherRefusals(t *testing.T) {
 	for _, c := range []struct {
 		status int
@@ -321,7 +322,7 @@ func TestOtherRefusals(t *testing.T) {
 		{200, `{"code":-32001,"message":"Request timed out"}`, 1},
 		{200, `{"code":-32001,"message":"browser session not found"}`, 1},
 		{200, `{"code":-32000,"message":"Session not found"}`, 1},
-		{200, `{"code":-32001,"message":"Session not found"}`, 2}, // also in the new session: it is of the tool
+		{200, `{"code":-32001,"message":"Session not found"}`, 2}, // in the new session too: the error is the tool's
 	} {
 		t.Run(fmt.Sprint(c.status, c.error), func(t *testing.T) {
 			e := serve(t, &endpoint{})
@@ -330,7 +331,7 @@ func TestOtherRefusals(t *testing.T) {
 				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":%s}`, m.ID, c.error)
 			}
 			s := start(t, e.config())
-			for range 3 { // the second and third time it is known
+			for range 3 { // later calls are not sent again
 				if r := <-s.tool("x", "{}").Done(); string(r.Error) != c.error {
 					t.Errorf("%+v", r)
 				}
@@ -342,7 +343,8 @@ func TestOtherRefusals(t *testing.T) {
 	}
 }
 
-// TestRedirectedEndpoint: a handshake follows redirects on the same origin, and the calls go where it has led.
+// TestRedirectedEndpoint: a handshake follows redirects on the same origin, and calls go to their
+// target.
 func TestRedirectedEndpoint(t *testing.T) {
 	for _, code := range []int{301, 302, 307, 308} {
 		for _, modern := range []bool{false, true} {
@@ -364,7 +366,8 @@ func TestRedirectedEndpoint(t *testing.T) {
 	}
 }
 
-// TestRedirectsWithoutEnd: a server that redirects for ever, or to another origin, is not followed, and gets no call.
+// TestRedirectsWithoutEnd: endless redirects, and redirects to another origin, are not followed,
+// and no call goes there.
 func TestRedirectsWithoutEnd(t *testing.T) {
 	for location, want := range map[string]string{
 		"/mcp?again":                "redirects",
@@ -441,7 +444,7 @@ func TestCancelOverHTTP(t *testing.T) {
 			x := s.tool("x", "{}")
 			<-reached
 			x.Cancel("enough")
-			if modern { // the end of the stream says it
+			if modern { // the end of the stream cancels
 				<-gone
 				r := <-x.Done()
 				var lost *Lost
@@ -465,7 +468,7 @@ func TestCancelOverHTTP(t *testing.T) {
 	}
 }
 
-// dropping accepts connections and drops them, before or after it read.
+// dropping accepts connections and drops them, before or after reading.
 func TestDroppedConnections(t *testing.T) {
 	e := serve(t, &endpoint{})
 	e.call = func(w http.ResponseWriter, _ *http.Request, _ incoming) {
@@ -485,13 +488,13 @@ func TestServerThatIsGone(t *testing.T) {
 	address := e.Listener.Addr().String()
 	s := start(t, e.config())
 	e.Close()
-	s.host.Client.CloseIdleConnections() // whose end may be told late
+	s.host.Client.CloseIdleConnections() // the end of the connection may be noticed late
 	r := <-s.tool("x", "{}").Done()
 	if !errors.Is(r.Err, ErrNotSent) {
 		t.Fatal(r.Err)
 	}
 	s.await(Down)
-	l, err := net.Listen("tcp", address) // it comes back
+	l, err := net.Listen("tcp", address) // it reconnects
 	if err != nil {
 		t.Skip(err)
 	}
@@ -508,7 +511,7 @@ func TestIdleConnectionThatWasClosed(t *testing.T) {
 	e := serve(t, &endpoint{call: ok})
 	s := start(t, e.config())
 	for range 100 {
-		e.CloseClientConnections() // the next call finds its connection closed, or closing
+		e.CloseClientConnections() // the next call finds its connection closed or closing
 		r := <-s.tool("x", "{}").Done()
 		if r.Err != nil && !errors.As(r.Err, new(*Lost)) {
 			t.Fatal(r.Err)
@@ -569,7 +572,7 @@ func TestAgainstTheFixtureOverHTTP(t *testing.T) {
 					t.Error(got)
 				}
 				server.AddTool(testserver.Tool{Name: "fresh"})
-				for len(tools.Tools) == len(testserver.Attack()) { // however early it was added, it is heard of
+				for len(tools.Tools) == len(testserver.Attack()) { // the announcement arrives, however early the tool was added
 					<-s.notes
 					if tools, err = s.ListTools(t.Context()); err != nil {
 						t.Fatal(err)

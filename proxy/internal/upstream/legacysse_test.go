@@ -18,8 +18,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// TestSSE: a server that another library makes of HTTP+SSE, which is named as
-// such, or found to be one.
+// TestSSE: an HTTP+SSE server of another library works, whether configured as such or detected.
 func TestSSE(t *testing.T) {
 	for _, sse := range []bool{true, false} {
 		t.Run(fmt.Sprint("configured ", sse), func(t *testing.T) {
@@ -55,15 +54,15 @@ func TestSSE(t *testing.T) {
 	}
 }
 
-// stream is a server of HTTP+SSE that a test writes by hand.
+// stream is an HTTP+SSE server whose answers the test determines.
 type stream struct {
 	*httptest.Server
-	endpoint string                       // as it is named first
-	posted   chan incoming                // all messages but those of the handshake
-	said     chan string                  // what goes out on the stream as it is; "" ends the stream
-	status   func(m incoming) (code int)  // of a POST; nil: 202
-	opened   chan http.Header             // of each stream
-	named    func(w io.Writer, at string) // writes the first event; nil: as it should be
+	endpoint string                       // address for messages, as first sent
+	posted   chan incoming                // all messages except those of the handshake
+	said     chan string                  // text to write to the stream unchanged; empty: end the stream
+	status   func(m incoming) (code int)  // answer to a POST; nil: 202
+	opened   chan http.Header             // headers of each stream
+	named    func(w io.Writer, at string) // writes the first event; nil: the correct one
 }
 
 func streams(t *testing.T, s *stream) *stream {
@@ -128,7 +127,7 @@ func (s *stream) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestSSELost: the end of the stream leaves what is under way unknown. Nothing
+// TestSSELost: after the end of the stream, the outcome of requests in flight is unknown. Nothing
 // is sent again, and the next stream is a new session.
 func TestSSELost(t *testing.T) {
 	web := streams(t, &stream{})
@@ -157,7 +156,7 @@ func TestSSELost(t *testing.T) {
 	}
 }
 
-// TestSSERefused: what the answer to the POST says counts where it says no.
+// TestSSERefused: an unsuccessful status of the POST is the answer.
 func TestSSERefused(t *testing.T) {
 	web := streams(t, &stream{status: func(m incoming) int {
 		if m.Method == "tools/call" {
@@ -172,7 +171,7 @@ func TestSSERefused(t *testing.T) {
 	}
 }
 
-// TestSSEOtherOrigin: credentials go nowhere but to the origin that was given.
+// TestSSEOtherOrigin: credentials are sent only to the configured origin.
 func TestSSEOtherOrigin(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("asked elsewhere") }))
 	t.Cleanup(elsewhere.Close)
@@ -185,7 +184,7 @@ func TestSSEOtherOrigin(t *testing.T) {
 	}
 }
 
-// TestSSENoEndpoint: what does not begin with the address of messages is none.
+// TestSSENoEndpoint: a stream that does not begin with the address for messages is refused.
 func TestSSENoEndpoint(t *testing.T) {
 	for name, first := range map[string]string{"message": "event: message\ndata: /m\n\n", "unnamed": "data: /m\n\n", "empty": "event: endpoint\ndata:\n\n", "garbage": "event: endpoint\ndata: ht!tp://%zz\n\n"} {
 		web := streams(t, &stream{named: func(w io.Writer, _ string) { fmt.Fprint(w, first) }})
@@ -198,8 +197,8 @@ func TestSSENoEndpoint(t *testing.T) {
 	}
 }
 
-// TestSSEMessages: what the server asks and says belongs to the whole stream,
-// answers go back by POST, and a cancellation does too.
+// TestSSEMessages: the server's requests and notifications come on the stream; answers and
+// cancellations go back by POST.
 func TestSSEMessages(t *testing.T) {
 	web := streams(t, &stream{})
 	s := start(t, web.config())

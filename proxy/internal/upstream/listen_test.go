@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
-// A notebook is a connection that only notes what is done on it.
+// A notebook is a connection that only records the calls of its methods.
 type notebook struct {
 	conn.Conn
 	sent, cancelled chan int64
@@ -17,8 +17,8 @@ type notebook struct {
 func (n *notebook) Send(x *Exchange)             { n.sent <- x.ID }
 func (n *notebook) Cancel(x *Exchange, _ string) { n.cancelled <- x.ID }
 
-// TestAcknowledged: a subscription counts when it is acknowledged itself. That the
-// one before it is, however late that is heard, says nothing about it.
+// TestAcknowledged: a subscription counts only once it is acknowledged itself. A late
+// acknowledgement of the previous one has no effect.
 func TestAcknowledged(t *testing.T) {
 	heard := make(chan struct{}, 9)
 	u := New(Config{}, Options{OnListen: func() { heard <- struct{}{} }})
@@ -36,7 +36,7 @@ func TestAcknowledged(t *testing.T) {
 	u.Watch([]string{"a://b"})
 	second := <-n.sent
 	acknowledge(first)
-	u.Watch([]string{"a://c"}) // when it is acted on, so has been what came before
+	u.Watch([]string{"a://c"}) // when this is handled, earlier ones have been handled too
 	third := <-n.sent
 	if id := <-n.cancelled; id != first || len(heard) > 0 {
 		t.Errorf("%d is cancelled, want %d; heard %d times", id, first, len(heard))
@@ -47,7 +47,7 @@ func TestAcknowledged(t *testing.T) {
 		t.Errorf("%d is cancelled, want %d", id, second)
 	}
 	<-heard
-	u.host.Heard("notifications/subscriptions/acknowledged", []byte(`{}`)) // by a server that does not say of which
+	u.host.Heard("notifications/subscriptions/acknowledged", []byte(`{}`)) // from a server that does not name the subscription
 	stop()
 	<-done
 	if len(heard)+len(n.cancelled) > 0 {

@@ -21,7 +21,7 @@ const roleVariable = "PETRIGATE_TEST_ROLE"
 func TestMain(m *testing.M) {
 	switch role := os.Getenv(roleVariable); role {
 	case "":
-		_ = os.Setenv("NO_PROXY", "*") // or what no server is looked for at would be the proxy's to reach
+		_ = os.Setenv("NO_PROXY", "*") // otherwise the proxy would have to connect to forbidden addresses
 		leftover.Main(m)
 	case "fixture":
 		os.Exit(testserver.Main(os.Args[1:], os.Stdin, os.Stdout))
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// child is a server that is this program in a role.
+// child returns a server that is this program in a role.
 func child(t testing.TB, role string, args ...string) Config {
 	t.Helper()
 	self, err := os.Executable()
@@ -39,11 +39,11 @@ func child(t testing.TB, role string, args ...string) Config {
 	}
 	return Config{Name: role, Command: self, Args: args, Protocol: "legacy", Env: map[string]string{
 		roleVariable: role,
-		"GORACE":     "atexit_sleep_ms=0", // or else each one takes a second to end
+		"GORACE":     "atexit_sleep_ms=0", // otherwise each child takes a second to end
 	}}
 }
 
-// subject is an upstream under test with what it said.
+// subject is an upstream under test with its recorded callbacks.
 type subject struct {
 	*Upstream
 	t      testing.TB
@@ -52,7 +52,7 @@ type subject struct {
 	log    *logged
 }
 
-// prepare makes an upstream that ends with the test, and leaves nothing.
+// prepare returns an upstream that is closed at the end of the test.
 func prepare(t testing.TB, c Config) *subject {
 	t.Helper()
 	s := &subject{t: t, states: make(chan State, 1000), notes: make(chan string, 1000), log: new(logged)}
@@ -68,7 +68,7 @@ func prepare(t testing.TB, c Config) *subject {
 	return s
 }
 
-// start is prepare, and waits until the upstream is up.
+// start calls prepare and waits until the upstream is up.
 func start(t testing.TB, c Config) *subject {
 	t.Helper()
 	s := prepare(t, c)
@@ -96,7 +96,7 @@ func (s *subject) tool(name, args string) *Exchange {
 	return s.Send(Request{Method: "tools/call", Name: name, Params: fmt.Appendf(nil, `{"name":%q,"arguments":%s}`, name, args)})
 }
 
-// answer waits for the reply of x, which must be a result.
+// answer waits for the reply to x, which must be a result.
 func (s *subject) answer(x *Exchange) string {
 	s.t.Helper()
 	r := <-x.Done()

@@ -34,7 +34,7 @@ func TestNoOrphans(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	for alive := true; alive; runtime.Gosched() { // the test's timeout bounds it
+	for alive := true; alive; runtime.Gosched() { // limited by the test's timeout
 		_, alive = process.Read(pid)
 	}
 }

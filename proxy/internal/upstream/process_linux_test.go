@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
-// processTool is a tool that is about processes, which are found in /proc.
+// processTool is a tool that checks processes in /proc.
 func (s *server) processTool(m incoming) {
 	switch m.Params.Name {
 	case "grandchild":
@@ -25,8 +25,8 @@ func (s *server) processTool(m incoming) {
 	}
 }
 
-// grandchild starts a process of its own group that outlives its parent, and
-// one that ignores what can be ignored.
+// grandchild starts a process with a group of its own that outlives its parent, and one that
+// ignores all signals it can.
 func (s *server) grandchild(m incoming) {
 	a := exec.Command("sh", "-c", `trap "" TERM HUP; sleep 1000 & wait`)
 	a.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -37,13 +37,13 @@ func (s *server) grandchild(m incoming) {
 	s.result(m, fmt.Sprint(a.Process.Pid, " ", b.Process.Pid))
 }
 
-// process tells what the process has of the program that started it.
+// process reports the resources that the process inherited.
 func (s *server) process(m incoming) {
 	files, _ := os.ReadDir("/proc/self/fd")
 	var open []string
 	for _, f := range files {
 		target, err := os.Readlink("/proc/self/fd/" + f.Name())
-		if err == nil && !strings.HasPrefix(target, "anon_inode:") && !strings.HasPrefix(target, "/proc/") && !strings.HasPrefix(target, "/sys/") { // its own
+		if err == nil && !strings.HasPrefix(target, "anon_inode:") && !strings.HasPrefix(target, "/proc/") && !strings.HasPrefix(target, "/sys/") { // files of the Go runtime and of this check
 			open = append(open, f.Name()+" "+target)
 		}
 	}
@@ -52,7 +52,7 @@ func (s *server) process(m incoming) {
 	s.result(m, fmt.Sprintf("leader %t, terminal %t, files %q", p.Session == p.PID && p.Group == p.PID, err == nil, open))
 }
 
-// fork starts many processes that start others, and leave group and session.
+// fork starts many processes that start others and leave their group and session.
 func (s *server) fork(m incoming) {
 	for range 10 {
 		c := exec.Command("sh", "-c", `for i in 1 2 3; do sleep 1000 & done; setsid sleep 1000 & wait`)
@@ -64,7 +64,7 @@ func (s *server) fork(m incoming) {
 	s.result(m, "started")
 }
 
-// checkGone checks that there is no such process, not even as a zombie of ours.
+// checkGone checks that the process does not exist, not even as a zombie.
 func checkGone(t *testing.T, pid int) {
 	t.Helper()
 	if p, alive := process.Read(pid); alive {
@@ -97,8 +97,8 @@ func TestCloseEndsTheWholeTree(t *testing.T) {
 	}
 }
 
-// TestChildInheritsNothing: D013. A child has its three streams, a session of
-// its own, and no terminal.
+// TestChildInheritsNothing: D013. A child has its three streams, a session of its own, and no
+// terminal.
 func TestChildInheritsNothing(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -106,12 +106,12 @@ func TestChildInheritsNothing(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	leaked, err := syscall.Dup(int(r.Fd())) // as what we were started with, it is not closed by itself
+	leaked, err := syscall.Dup(int(r.Fd())) // like an inherited file, it is not closed on exec
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer syscall.Close(leaked)
-	one := start(t, child(t, "plain")) // whose pipes the other must not get
+	one := start(t, child(t, "plain")) // the second child must not get its pipes
 	two := start(t, child(t, "plain"))
 	for _, s := range []*subject{one, two} {
 		got := s.answer(s.tool("process", "{}"))
@@ -121,13 +121,13 @@ func TestChildInheritsNothing(t *testing.T) {
 	}
 }
 
-// TestForks: D013, F005. Of a child that starts many processes nothing is
-// left, whatever groups and sessions they are in.
+// TestForks: D013, F005. Of a child that starts many processes none remains, whatever their groups
+// and sessions.
 func TestForks(t *testing.T) {
 	s := start(t, child(t, "plain"))
 	pid := s.State().Pid
 	s.answer(s.tool("fork", "{}"))
-	for len(process.Tree(pid)) < 41 { // the test's timeout bounds it
+	for len(process.Tree(pid)) < 41 { // limited by the test's timeout
 		runtime.Gosched()
 	}
 	before := process.Tree(pid)

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
-// TestSaid: what a child says on both of its outputs is known after its end.
+// TestSaid: the output of a child on both streams is known after its end.
 func TestSaid(t *testing.T) {
 	u := New(Config{Name: "a", Command: "sh", Args: []string{"-c", "echo hello; echo why >&2; exit 3"}}, Options{})
 	u.Start(t.Context())

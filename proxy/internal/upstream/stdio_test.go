@@ -63,8 +63,7 @@ func TestUnsolicitedAnswers(t *testing.T) {
 	s.answer(s.tool("echo", "{}"))
 }
 
-// The server asks under the id of our own request: neither side may take the
-// one for the other.
+// The server asks with the id of the proxy's own request: neither side must confuse the two.
 func TestServerRequests(t *testing.T) {
 	s := start(t, child(t, "plain"))
 	got := s.answer(s.tool("ask", "{}"))
@@ -122,7 +121,7 @@ func TestLastWordsAreHeard(t *testing.T) {
 
 func TestClosedOutputEndsTheChild(t *testing.T) {
 	s := prepare(t, child(t, "plain"))
-	s.host.Grace.Tell = 0 // it has no exit status to wait for
+	s.host.Grace.Tell = 0 // a process without an exit status to wait for
 	s.Start(t.Context())
 	s.await(Up)
 	pid := s.State().Pid
@@ -150,8 +149,8 @@ func TestDownAnswersAtOnce(t *testing.T) {
 	}
 }
 
-// TestDeathAtTheStart: the first write may find the child gone before its end is
-// known. What is told is that it ended.
+// TestDeathAtTheStart: the first write can fail before the child's exit is known. The error is
+// still the exit.
 func TestDeathAtTheStart(t *testing.T) {
 	for range 20 {
 		s := prepare(t, Config{Name: "dead", Command: "false"})
@@ -191,7 +190,7 @@ func TestOtherCallsWhileTheChildDoesNotRead(t *testing.T) {
 	chunk := `{"t":"` + strings.Repeat("a", 1<<20) + `"}`
 	var exchanges []*Exchange
 	var refused int
-	for range 2 * process.MaxPending >> 20 { // no call of Send waits
+	for range 2 * process.MaxPending >> 20 { // no call of Send blocks
 		x := s.tool("echo", chunk)
 		exchanges = append(exchanges, x)
 		select {
@@ -310,7 +309,7 @@ func TestNegotiation(t *testing.T) {
 	}
 }
 
-// A server that says nothing to the probe costs its time once, and no more.
+// A server that does not answer the probe costs its timeout only once.
 func TestSilenceOnTheProbe(t *testing.T) {
 	c := child(t, "mute-probe")
 	c.Protocol = ""
@@ -320,7 +319,7 @@ func TestSilenceOnTheProbe(t *testing.T) {
 	if st := s.await(Up); st.Rev() != rev.Rev2025 {
 		t.Errorf("%+v", st)
 	}
-	s.probe = time.Hour // the second time it is not asked
+	s.probe = time.Hour // the second time it is not probed
 	s.tool("exit", "{}")
 	s.await(Down)
 	s.await(Up)
@@ -338,9 +337,9 @@ func TestLateModernServer(t *testing.T) {
 	}
 }
 
-// How fast a server starts does not decide how it is spoken to: one that speaks
-// both eras, and was asked for the older one before it had read the first question,
-// and one that dies of that question, which it had not read when it was asked again.
+// How fast a server starts does not decide its revision: neither for one that speaks both families
+// and got initialize before it had read the probe, nor for one that dies on the probe, which it had
+// not read before the restart.
 func TestLateToTheProbe(t *testing.T) {
 	for role, want := range map[string]*rev.Rev{"late-both": rev.Rev2026, "late-death": rev.Rev2025} {
 		t.Run(role, func(t *testing.T) {
@@ -357,8 +356,7 @@ func TestLateToTheProbe(t *testing.T) {
 	}
 }
 
-// Where there is nothing else to ask for, a server may take as long to start as
-// it is given at all.
+// If the probe has no alternative, a server can take the whole connect timeout to start.
 func TestLateAndModernOnly(t *testing.T) {
 	c := child(t, "modern")
 	c.Protocol = "2026-07-28"

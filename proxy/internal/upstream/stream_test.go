@@ -28,8 +28,7 @@ func TestNotificationsComeBeforeTheReply(t *testing.T) {
 	}
 }
 
-// Two calls of one session: the server sends the progress of the one on the
-// stream of the other.
+// Two calls in one session: the server sends the progress of one on the stream of the other.
 func TestProgressOnTheWrongStream(t *testing.T) {
 	first := make(chan string, 1)
 	release := make(chan struct{})
@@ -80,7 +79,7 @@ func TestServerRequestsOnTheStream(t *testing.T) {
 	}
 }
 
-// A legacy server ends the stream early and goes on in another one.
+// A legacy server ends the stream early and continues on another one.
 func TestStreamIsTakenUpAgain(t *testing.T) {
 	e := serve(t, &endpoint{})
 	var id atomic.Value
@@ -110,7 +109,7 @@ func TestStreamOfALegacyServer(t *testing.T) {
 	e.get = func(w http.ResponseWriter, r *http.Request) {
 		if times.Add(1) == 1 {
 			events(w, `id: 7`+"\nretry: 1\n"+`data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
-			return // and the client comes back
+			return // and the client resumes
 		}
 		if r.Header.Get("Last-Event-ID") == "7" && r.Header.Get("Mcp-Session-Id") == "s-1" {
 			events(w, `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"n":2}}`)
@@ -119,7 +118,7 @@ func TestStreamOfALegacyServer(t *testing.T) {
 	}
 	s := start(t, e.config())
 	for _, want := range []string{
-		// Ahead of each stream stands what may have been missed.
+		// Each stream begins with the events that may have been missed.
 		"listening", "notifications/tools/list_changed ",
 		"listening", `notifications/message {"n":2}`,
 	} {

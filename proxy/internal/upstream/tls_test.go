@@ -13,18 +13,18 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestTLS: a server over https has to be the one that is meant, and a server
-// that wants to know who we are learns it.
+// TestTLS: an https server must prove its identity, and a server that requires a client certificate
+// gets it.
 func TestTLS(t *testing.T) {
 	plain := httptest.NewTLSServer(nil)
 	plain.Close()
 	known := x509.NewCertPool()
 	known.AddCert(plain.Certificate())
-	ours := plain.TLS.Certificates // the certificate of these tests, which vouches for itself
+	ours := plain.TLS.Certificates // self-signed certificate of these tests
 	for name, c := range map[string]struct {
 		server *tls.Config
 		client *tls.Config
-		fails  string // "": it works
+		fails  string // part of the error; empty: it works
 	}{
 		"known":            {client: &tls.Config{RootCAs: known}},
 		"of no one":        {client: nil, fails: "certificate"},
@@ -47,7 +47,7 @@ func TestTLS(t *testing.T) {
 				s.Start(t.Context())
 				st := <-s.states
 				switch {
-				case c.fails == "" && sse: // TLS is agreed upon, and then it is no such server
+				case c.fails == "" && sse: // the TLS handshake succeeds, but the server is another one
 					if st.Err == nil || !strings.Contains(st.Err.Error(), "HTTP status") {
 						t.Errorf("%v %v", st.Phase, st.Err)
 					}

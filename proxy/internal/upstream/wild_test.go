@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
-// TestHalfAnAnswer: D019. A child that ends in the middle of a line has not
-// answered, and its call does not wait.
+// TestHalfAnAnswer: D019. A child that ends in the middle of a line has not answered, and its call
+// does not wait.
 func TestHalfAnAnswer(t *testing.T) {
 	s := start(t, child(t, "plain"))
 	r := <-s.tool("half-exit", "{}").Done()
@@ -22,13 +22,13 @@ func TestHalfAnAnswer(t *testing.T) {
 	s.answer(s.tool("echo", "{}"))
 }
 
-// TestAnswerInPieces: D019. An answer is a whole line, however it is written
-// and whatever stands around it.
+// TestAnswerInPieces: D019. An answer is a whole line, however it is written and whatever surrounds
+// it.
 func TestAnswerInPieces(t *testing.T) {
 	s := start(t, child(t, "plain"))
 	x := s.tool("in-pieces", "{}")
 	r := <-x.Done()
-	if r.Err == nil && string(r.Result) != `{"content":[]}` { // the line with a NUL before it is no answer
+	if r.Err == nil && string(r.Result) != `{"content":[]}` { // the line that begins with a NUL is not an answer
 		t.Errorf("%s", r.Result)
 	}
 	s.answer(s.tool("echo", "{}"))
@@ -37,8 +37,8 @@ func TestAnswerInPieces(t *testing.T) {
 	}
 }
 
-// TestBombOfOne: D007. A child whose output has no end and no line ends with
-// its calls, and another one answers meanwhile.
+// TestBombOfOne: D007. A child with endless output without newlines ends with its calls, while
+// another child still answers.
 func TestBombOfOne(t *testing.T) {
 	c := child(t, "plain")
 	c.MaxMessage = 1 << 20

@@ -20,8 +20,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/transport"
 )
 
-// TestRedirectsAreNotFollowed: D015. Not with another method, not to the same
-// host, and nothing is sent to where they lead.
+// TestRedirectsAreNotFollowed: D015. Redirects of calls are not followed, not with another method
+// and not to the same host, and nothing is sent to their targets.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	var followed atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
@@ -41,8 +41,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// TestCompressionIsNotUndone: D007. A body that is compressed although nobody
-// asked for that is no answer, and never grows.
+// TestCompressionIsNotUndone: D007. A body that is compressed without being requested is not an
+// answer and is never decompressed.
 func TestCompressionIsNotUndone(t *testing.T) {
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
@@ -70,7 +70,7 @@ func TestCompressionIsNotUndone(t *testing.T) {
 	}
 }
 
-// trust moves e to TLS, and lets s know its certificate.
+// trust switches e to TLS, and makes s trust its certificate.
 func (s *subject) trust(e *endpoint) {
 	secure := httptest.NewTLSServer(e)
 	s.t.Cleanup(secure.Close)
@@ -78,8 +78,7 @@ func (s *subject) trust(e *endpoint) {
 	s.host.Client.Transport.(*transport.DirectTransport).Other.TLSClientConfig.RootCAs = secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 }
 
-// TestLongHeaders: D007. The head of a response has a bound, with and without
-// TLS.
+// TestLongHeaders: D007. The header of a response is limited, with and without TLS.
 func TestLongHeaders(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		e := &endpoint{call: func(w http.ResponseWriter, _ *http.Request, m incoming) {
@@ -99,8 +98,7 @@ func TestLongHeaders(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswers: D007. An answer that never ends is cut, or ends with the
-// wish for it.
+// TestEndlessAnswers: D007. An endless answer is cut, or ends when it is cancelled.
 func TestEndlessAnswers(t *testing.T) {
 	for name, call := range map[string]func(http.ResponseWriter, *http.Request, incoming){
 		"chunks": func(w http.ResponseWriter, r *http.Request, _ incoming) { pour(w, r, strings.Repeat(" ", 1<<16)) },
@@ -142,7 +140,7 @@ func TestEndlessAnswers(t *testing.T) {
 	}
 }
 
-// pour writes the same until nobody reads.
+// pour writes the same data until the reader disconnects.
 func pour(w http.ResponseWriter, r *http.Request, text string) {
 	for r.Context().Err() == nil {
 		if _, err := io.WriteString(w, text); err != nil {
@@ -152,8 +150,8 @@ func pour(w http.ResponseWriter, r *http.Request, text string) {
 	}
 }
 
-// TestWhoIsBehindTLS: E030. A certificate that nobody vouches for, and a TLS
-// that is too old, are no server.
+// TestWhoIsBehindTLS: E030. A server with an untrusted certificate or an outdated TLS version is
+// not used.
 func TestWhoIsBehindTLS(t *testing.T) {
 	for name, configure := range map[string]func(*httptest.Server){
 		"self-signed": func(*httptest.Server) {},
@@ -176,7 +174,7 @@ func TestWhoIsBehindTLS(t *testing.T) {
 			}
 			defer h.Close()
 			s := prepare(t, Config{Name: "tls", URL: address, Headers: map[string]string{"Authorization": "Bearer s3cr3t-value"}})
-			if name == "old" { // so that its age is what is wrong with it
+			if name == "old" { // so that only its age is wrong
 				s.host.Client.Transport.(*transport.DirectTransport).Other.TLSClientConfig.RootCAs = h.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 			}
 			s.Start(t.Context())
@@ -190,8 +188,8 @@ func TestWhoIsBehindTLS(t *testing.T) {
 	}
 }
 
-// TestListingOpensNothing: G006. However often a server is asked for its tools,
-// that is the one session and the one connection.
+// TestListingOpensNothing: G006. However often a server's tools are listed, there is one session
+// and one connection.
 func TestListingOpensNothing(t *testing.T) {
 	e := pages(func(string) string { return `"result":{"tools":[{"name":"a"}]}` })
 	var connections atomic.Int64
@@ -220,8 +218,7 @@ func TestListingOpensNothing(t *testing.T) {
 	s.Close()
 }
 
-// TestOddRevisions: D018. A server that agrees on a revision which nobody knows
-// is not used.
+// TestOddRevisions: D018. A server that agrees on an unknown revision is not used.
 func TestOddRevisions(t *testing.T) {
 	for _, version := range []string{"1900-01-01", "9999-12-31", "", "2026-07-28"} {
 		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -244,7 +241,7 @@ func TestOddRevisions(t *testing.T) {
 	}
 }
 
-// TestMetadataIsNotAsked: no connection is made to the address of a cloud's metadata.
+// TestMetadataIsNotAsked: no connection is made to the address of a cloud's metadata service.
 func TestMetadataIsNotAsked(t *testing.T) {
 	for _, url := range []string{"http://169.254.169.254/mcp", "https://169.254.169.254/mcp", "http://[::ffff:a9fe:a9fe]/mcp"} {
 		s := prepare(t, Config{Name: "metadata", URL: url})

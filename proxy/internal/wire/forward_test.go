@@ -55,8 +55,8 @@ func TestAppendForward(t *testing.T) {
 	}
 }
 
-// Whatever is accepted is forwarded with the name and the arguments that were
-// decided on, for strict parsers and for those that ignore case.
+// An accepted call is forwarded with the name and the arguments that were decided on, both for
+// strict parsers and for those that ignore case.
 func FuzzForward(f *testing.F) {
 	for _, tt := range attacks {
 		f.Add([]byte(tt.raw), "up", true, true)
@@ -113,7 +113,7 @@ func checkForwarded(t *testing.T, c Call, h Hop) {
 	}
 }
 
-// sameForAll decodes the message as a server does that ignores case.
+// sameForAll decodes the message like a server that ignores case.
 func sameForAll(t *testing.T, raw []byte, c Call) {
 	t.Helper()
 	var m struct {

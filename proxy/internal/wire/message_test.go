@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Nothing answers a malformed response, or two proxies could go on for ever.
+// A malformed response is not answered: two proxies could otherwise answer each other forever.
 func TestMalformedResponsesAreSilent(t *testing.T) {
 	for _, raw := range []string{
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`,
@@ -57,7 +57,7 @@ func TestMalformedResponsesAreSilent(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	nested := func(depth int) []byte { // of the array alone
+	nested := func(depth int) []byte { // for the array itself
 		return []byte(`{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `}}`)
 	}
 	raw := nested(maxDepth - 2)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWithoutOwn: what is in our name is left out wherever it stands and however
-// it is written, and the rest stays byte for byte.
+// TestWithoutOwn: members with the proxy's prefix are removed wherever they are and however they
+// are written, and the rest stays byte for byte.
 func TestWithoutOwn(t *testing.T) {
 	for _, tt := range []struct{ doc, want string }{
 		{`{"a":1.0,"_meta":{"own":1.0,"io.petrigate/decision":{"kind":"x"}}}`, `{"a":1.0,"_meta":{"own":1.0}}`},
@@ -26,7 +26,7 @@ func TestWithoutOwn(t *testing.T) {
 		if got := string(withoutOwn([]byte(tt.doc))); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.doc, got, tt.want)
 		}
-		for _, slashes := range []string{`{"lines":"` + strings.Repeat(`\n`, 100) + `"}`, `["` + strings.Repeat("/", 100) + `"]`} { // then only keys are looked at
+		for _, slashes := range []string{`{"lines":"` + strings.Repeat(`\n`, 100) + `"}`, `["` + strings.Repeat("/", 100) + `"]`} { // then only keys are checked
 			want := slashes + tt.want
 			if tt.want == "null" {
 				want = "null"
@@ -42,7 +42,7 @@ func TestWithoutOwn(t *testing.T) {
 	}
 }
 
-// BenchmarkWithoutOwn is what it costs where nothing is ours.
+// BenchmarkWithoutOwn measures the cost for documents without the prefix.
 func BenchmarkWithoutOwn(b *testing.B) {
 	for name, text := range map[string]string{"text": "some text \\n ", "base64": "aGVsbG8/d29y+"} {
 		doc := []byte(`{"a":"` + strings.Repeat(text, 1<<20/len(text)) + `"}`)

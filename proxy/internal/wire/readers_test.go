@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// readers are programs that read a call in each line as servers do, and write
-// what they take for the name and for the argument command.
+// readers are programs that read one call per line like servers do, and print the name and the
+// argument command as they read them.
 var readers = map[string][]string{
 	"python3": {"-c", `
 import json, sys
@@ -27,8 +27,8 @@ require("readline").createInterface({ input: process.stdin, crlfDelay: Infinity 
 `},
 }
 
-// pieces are what the generated messages are made of: names, keys and values
-// that parsers are known to read in different ways, and harmless ones.
+// pieces are the parts of generated messages: names, keys and values that parsers are known to read
+// differently, and harmless ones.
 var pieces = struct{ keys, values, spaces []string }{
 	keys: []string{
 		`"name"`, `"name"`, `"name"`, `"arguments"`, `"arguments"`, `"Name"`, `"na\u006de"`, `"name\u0000"`, `"argument\u017f"`, `"_meta"`, `"task"`, `"x"`, `"__proto__"`, `"constructor"`,
@@ -41,7 +41,7 @@ var pieces = struct{ keys, values, spaces []string }{
 	spaces: []string{"", "", "", "", " ", "\t", "\n", "\r\n", "\u00a0", "\v", "/**/", "\ufeff"},
 }
 
-// generated is a message that may be a call.
+// generated returns a message that may be a call.
 func generated(r *rand.Rand) string {
 	one := func(list []string) string { return list[r.IntN(len(list))] }
 	var object func(depth int) string
@@ -71,8 +71,8 @@ func generated(r *rand.Rand) string {
 	return call(params)
 }
 
-// TestOtherReaders: A028. Whatever is accepted is read by others as it is read
-// here: the name, and the argument that a rule would look at.
+// TestOtherReaders: A028. Other parsers read an accepted message like this package does: the name,
+// and the argument that a rule would check.
 func TestOtherReaders(t *testing.T) {
 	const most = 60_000
 	r := rand.New(rand.NewPCG(1, 28))
@@ -126,8 +126,8 @@ func TestOtherReaders(t *testing.T) {
 	}
 }
 
-// compared is a name and an argument in one form; numbers, which others keep
-// less exactly, count by their kind.
+// compared returns a name and an argument in a common form; numbers, which other parsers keep less
+// exactly, count by their kind.
 func compared(t *testing.T, name string, command json.RawMessage) string {
 	t.Helper()
 	var v any
@@ -145,8 +145,8 @@ func compared(t *testing.T, name string, command json.RawMessage) string {
 	return string(b)
 }
 
-// leveled is a value with every number, and what others write for one that
-// they cannot hold, replaced.
+// leveled replaces every number in a value, and the substitutes that other parsers write for
+// numbers they cannot represent.
 func leveled(v any) any {
 	switch v := v.(type) {
 	case json.Number, nil:

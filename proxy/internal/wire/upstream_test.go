@@ -172,7 +172,7 @@ func TestBuilders(t *testing.T) {
 	}
 }
 
-// What encoding/json accepts as an envelope is found where it finds it.
+// The members of an envelope that encoding/json accepts are found at the same places.
 func FuzzParseUpstream(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":5,"result":{"a":"}\"]\\"}}`))
 	f.Add([]byte(`{"jsonrpc":"2.0","id":5,"error":{"code":1}}`))
@@ -197,8 +197,8 @@ func FuzzParseUpstream(f *testing.F) {
 	})
 }
 
-// TestBrokenString: a line break in a string of an upstream does not make a
-// message right that is none, nor another text of it. Between tokens it is white space.
+// TestBrokenString: a line break in a string of an upstream's message neither makes an invalid
+// message valid nor changes its text. Between tokens it is white space.
 func TestBrokenString(t *testing.T) {
 	for _, br := range []string{"\r", "\n"} {
 		for body, right := range map[string]bool{`{"a":"b` + br + `c"}`: false, `{` + br + `"a":"b"` + br + `}`: true} {

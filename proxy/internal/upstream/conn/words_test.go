@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestWords: of what a child says the last lines are kept, and those of a child
-// that has ended until the next one speaks.
+// TestWords: the last lines of a child are kept, and those of a child that has ended until the next
+// one writes.
 func TestWords(t *testing.T) {
 	u := new(Host)
 	if said := u.Words.Said(); len(said) != 0 {

@@ -20,7 +20,7 @@ func readLines(r io.Reader, max int) (lines [][]byte, err error) {
 	}
 }
 
-// What was kept must not change when more is read.
+// A kept line must not change when more is read.
 func TestKeptLines(t *testing.T) {
 	in := strings.Repeat("a", bigLine) + "\n" + strings.Repeat("b", 3*lineBuffer) + "\nshort\n" + strings.Repeat("c", bigLine) + "\n"
 	l := NewLineReader(strings.NewReader(in), 1<<20)
@@ -46,11 +46,11 @@ func TestKeptLines(t *testing.T) {
 	}
 }
 
-// A server that sends large lines over and over costs one buffer for each.
+// A server that keeps sending large lines costs one buffer for each.
 func TestLinesAlike(t *testing.T) {
 	for _, size := range []int{bigLine, lineBuffer - 1, lineBuffer, 1 << 20} {
 		in := strings.Repeat(strings.Repeat("a", size)+"\n", 22)
-		l := NewLineReader(&steps{data: []byte(in), step: size + 1}, 2<<20) // a line at a time
+		l := NewLineReader(&steps{data: []byte(in), step: size + 1}, 2<<20) // one line at a time
 		next := func() {
 			if line, own, err := l.Next(); len(line) != size || !own || err != nil {
 				t.Fatalf("%d bytes, kept: %t, %v", len(line), own, err)
@@ -63,7 +63,7 @@ func TestLinesAlike(t *testing.T) {
 	}
 }
 
-// A line does not keep the memory that a larger one needed before.
+// A line does not keep the memory of a larger line before it.
 func TestLineBehindLarger(t *testing.T) {
 	const pairs = 20
 	l := NewLineReader(strings.NewReader(strings.Repeat(strings.Repeat("a", 4<<20)+"\n"+strings.Repeat("b", 100<<10)+"\n", pairs)), 8<<20)
@@ -107,7 +107,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Lines are what the newlines say, however the bytes arrive.
+// Lines depend only on the newlines, however the bytes arrive.
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("a\nb\r\n\n\nc"), uint8(1))
 	f.Add(bytes.Repeat([]byte("0123456789\n"), 20_000), uint8(200))
@@ -130,7 +130,7 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// steps gives a few bytes at a time.
+// steps returns a few bytes at a time.
 type steps struct {
 	data []byte
 	step int

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// piped returns a pipe, and the end that a child would read.
+// piped returns a pipe and the end that a child would read.
 func piped(t *testing.T) (r *os.File, p *Pipe) {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -24,7 +24,7 @@ func piped(t *testing.T) (r *os.File, p *Pipe) {
 	return r, p
 }
 
-// What is held back is written when the last one lets go, and in order.
+// Messages held back are written in order after the last Uncork.
 func TestCork(t *testing.T) {
 	r, p := piped(t)
 	p.Cork()
@@ -53,8 +53,8 @@ func TestCork(t *testing.T) {
 	}
 }
 
-// TestWriteTogether: what many write together arrives whole, each message once, and what one
-// writes is written when it returns.
+// TestWriteTogether: messages of concurrent writers arrive complete, each once, and a single
+// message is written when the call returns.
 func TestWriteTogether(t *testing.T) {
 	r, p := piped(t)
 	const writers, each = 8, 50

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestTail: what is in a pipe when the time to read it is over is still read,
-// and nothing is waited for; without others at the other end it ends as usual.
+// TestTail: bytes that are in a pipe at the deadline are still read, without waiting for more;
+// without other writers the pipe ends as usual.
 func TestTail(t *testing.T) {
 	for _, held := range []bool{true, false} {
 		r, w, err := os.Pipe()
@@ -40,7 +40,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestTailOfChatter: who goes on writing after the end is not listened to for ever.
+// TestTailOfChatter: a writer that continues after the deadline is not read forever.
 func TestTailOfChatter(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

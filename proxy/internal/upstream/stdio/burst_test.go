@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
-// told counts the lines of each burst, and those outside of one.
+// told counts the lines of each burst, and those outside of bursts.
 type told struct {
 	bursts []int
 	under  bool
@@ -30,8 +30,8 @@ func (b *told) take([]byte, bool) {
 	}
 }
 
-// TestBursts: lines that are at hand together are a burst, which is not too long. A line by
-// itself is none.
+// TestBursts: lines that can be read together are a burst of limited length. A single line is not a
+// burst.
 func TestBursts(t *testing.T) {
 	for _, test := range []struct {
 		lines  int
