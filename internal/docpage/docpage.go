@@ -1,12 +1,11 @@
-// Package docpage reads the blocks of the pages in docs and of the README, and goes the
-// way of the tutorial. It is for tests.
+// Package docpage extracts the code blocks of the pages in docs and of the README, and runs the
+// tutorial. Only tests use it.
 //
-// A block is fenced, or indented by four spaces after an empty line. A comment in the
-// line above a block says how tests treat it. A line ... in an output stands for what
-// is left out.
+// A block is fenced, or indented by four spaces after an empty line. A comment on the line above a
+// block tells tests how to treat it. A line with only ... in an output stands for omitted lines.
 //
 //	<!-- run in: FOLDER -->    its commands run in that folder of the repository, and print what the block shows
-//	<!-- seen in: FILE -->     each line of its output stands in that file of the repository
+//	<!-- seen in: FILE -->     each line of its output is in that file of the repository
 //	<!-- not run: REASON -->   it cannot run here
 package docpage
 
@@ -18,20 +17,20 @@ import (
 	"testing"
 )
 
-// A Block is a piece of a page that a reader could copy.
+// A Block is a code block of a page.
 type Block struct {
-	Page string // the path of the page, from the top of the repository
-	Line int    // of its first line, from 1
-	Kind string // what stands behind the fence; "indented" without one
-	Text string // without the indent
+	Page string // path of the page, relative to the repository
+	Line int    // number of its first line, counted from 1
+	Kind string // info string of the fence; "indented" without a fence
+	Text string // content without indentation
 
-	RunIn, SeenIn, NotRun string // of the comment above it, or empty
+	RunIn, SeenIn, NotRun string // values of the comment above the block, or empty
 }
 
-// marker is a comment that says how tests treat the block below it. Read-only.
+// marker matches a comment that tells tests how to treat the block below it. Read-only.
 var marker = regexp.MustCompile(`^<!-- (run in|seen in|not run): (.+) -->$`)
 
-// All are the blocks of the README and of every page in docs of the repository at top.
+// All returns the blocks of the README and of every page in docs, in the repository at top.
 func All(t testing.TB, top string) []Block {
 	t.Helper()
 	var found []Block
@@ -41,7 +40,7 @@ func All(t testing.TB, top string) []Block {
 	return found
 }
 
-// Prose is the text of each page without what is fenced.
+// Prose returns the text of each page without its fenced blocks.
 func Prose(t testing.TB, top string) map[string]string {
 	t.Helper()
 	found := pages(t, top)
@@ -51,10 +50,10 @@ func Prose(t testing.TB, top string) map[string]string {
 	return found
 }
 
-// fenced is a block between fences. Read-only.
+// fenced matches a fenced block. Read-only.
 var fenced = regexp.MustCompile("(?s)\n```.*?\n```\n")
 
-// pages are the texts of the README and of docs by their paths from top.
+// pages returns the texts of the README and of the pages in docs, by path relative to top.
 func pages(t testing.TB, top string) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
@@ -76,7 +75,7 @@ func pages(t testing.TB, top string) map[string]string {
 	return found
 }
 
-// Parse finds the blocks of a page.
+// Parse returns the blocks of a page.
 func Parse(page, text string) []Block {
 	var found []Block
 	lines := strings.Split(text, "\n")
@@ -101,7 +100,7 @@ func Parse(page, text string) []Block {
 	return found
 }
 
-// indented is the end of the block that begins in line i without a fence, or i.
+// indented returns the end of the indented block that begins at line i, or i if none begins there.
 func indented(lines []string, i int) int {
 	if !strings.HasPrefix(lines[i], "    ") || i == 0 || lines[i-1] != "" && !marker.MatchString(lines[i-1]) {
 		return i
@@ -137,10 +136,10 @@ func (b *Block) mark(lines []string, i int) {
 	}
 }
 
-// A Session is a command of a block and what the block shows of its output.
+// A Session is a command in a block with the output that the block shows for it.
 type Session struct{ Command, Output string }
 
-// Sessions are the commands behind "$ " of a block, with the lines below each.
+// Sessions returns the commands after "$ " in a block, each with the lines below it.
 func (b Block) Sessions() []Session {
 	var found []Session
 	for line := range strings.Lines(b.Text) {
@@ -153,8 +152,8 @@ func (b Block) Sessions() []Session {
 	return found
 }
 
-// Script are the commands of a block for a shell: those behind "$ ", or where there
-// are none all of a block of commands, or else nothing.
+// Script returns the commands of a block as a shell script: those after "$ ", otherwise the whole
+// block if it consists of commands, otherwise "".
 func (b Block) Script() string {
 	if all := b.Sessions(); len(all) > 0 {
 		var script strings.Builder

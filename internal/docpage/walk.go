@@ -15,18 +15,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A Walk goes the way of docs/tutorial.md and compares all that the page shows with what
-// is printed. On the page the home directory is /home/me and the program is in /usr/local/bin.
+// A Walk follows docs/tutorial.md and compares everything that the page shows with the actual
+// output. On the page the home directory is /home/me and the program is in /usr/local/bin.
 type Walk struct {
-	Home    string                     // of the user, who has Claude Desktop
-	Program string                     // as connect writes it
-	Run     func(args []string) string // runs petrigate there, says yes to its question, and returns what a terminal shows
-	Env     []string                   // of the client
+	Home    string                     // home directory of the user, who has Claude Desktop
+	Program string                     // path of the program, as connect writes it
+	Run     func(args []string) string // runs petrigate, confirms its question, and returns the terminal output
+	Env     []string                   // environment of the client
 
 	client *chatClient
 }
 
-// Page goes the whole way, and returns the page with what was printed in the place of what it shows.
+// Page follows the whole page, and returns it with the actual output in place of the output shown.
 func (w *Walk) Page(t testing.TB, page string) string {
 	t.Helper()
 	file := filepath.Join(w.Home, ".config", "Claude", "claude_desktop_config.json")
@@ -57,8 +57,8 @@ func (w *Walk) Page(t testing.TB, page string) string {
 	return page
 }
 
-// chat starts the client anew, and makes the calls of a transcript: each line behind "> " is a call, and
-// below it stands what becomes of it.
+// chat restarts the client and makes the calls of a transcript: each line after "> " is a call, and
+// the lines below it are its outcome.
 func (w *Walk) chat(t testing.TB, file, text string) {
 	t.Helper()
 	w.client.close()
@@ -82,7 +82,8 @@ func (w *Walk) onPage(text string) string {
 	return strings.NewReplacer(w.Program, programOfPage, w.Home, homeOfPage).Replace(text)
 }
 
-// digest is what differs from run to run: names of sessions and of copies, and paths in the record. Read-only.
+// digest matches text that differs from run to run: names of sessions and of copies, and paths in
+// the record. Read-only.
 var digest = regexp.MustCompile(`\b[0-9a-f]{12,}\b|#[0-9a-f]{8}\b`)
 
 func maskDigests(text string) string { return digest.ReplaceAllString(text, "DIGEST") }
@@ -97,7 +98,7 @@ func write(t testing.TB, path string, text []byte) {
 	}
 }
 
-// A chatClient is Claude Desktop: it starts what its file says.
+// A chatClient plays Claude Desktop: it starts the servers in the client's configuration file.
 type chatClient struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -124,7 +125,7 @@ func startChat(t testing.TB, file string, env []string) *chatClient {
 	return startServer(t, env, append([]string{entry.Command}, entry.Args...))
 }
 
-// Tools are the tools that a server lists.
+// Tools returns the tools that a server lists.
 func Tools(t testing.TB, env, argv []string) []map[string]any {
 	t.Helper()
 	c := startServer(t, env, argv)
@@ -136,7 +137,7 @@ func Tools(t testing.TB, env, argv []string) []map[string]any {
 	return list.Tools
 }
 
-// startServer starts a server and shakes hands with it.
+// startServer starts a server and initializes the session.
 func startServer(t testing.TB, env, argv []string) *chatClient {
 	t.Helper()
 	c := &chatClient{cmd: exec.Command(argv[0], argv[1:]...)}
@@ -159,7 +160,7 @@ func startServer(t testing.TB, env, argv []string) *chatClient {
 	return c
 }
 
-// call makes a call, as "tool {arguments}", and says what became of it.
+// call makes a call, given as "tool {arguments}", and returns its outcome.
 func (c *chatClient) call(t testing.TB, call string) string {
 	t.Helper()
 	name, args, _ := strings.Cut(strings.TrimSpace(call), " ")
@@ -177,7 +178,7 @@ func (c *chatClient) call(t testing.TB, call string) string {
 	return "  passed\n"
 }
 
-// ask sends a request and returns the result of its answer.
+// ask sends a request and returns the result of the response.
 func (c *chatClient) ask(t testing.TB, method, params string) json.RawMessage {
 	t.Helper()
 	c.id++
@@ -208,11 +209,11 @@ func (c *chatClient) send(t testing.TB, message string) {
 	}
 }
 
-// close ends the client, if there is one, as often as it is called.
+// close ends the client. It can be called repeatedly, and on nil.
 func (c *chatClient) close() {
 	if c == nil || c.cmd.ProcessState != nil {
 		return
 	}
 	_ = c.in.Close()
-	_ = c.cmd.Wait() // how it ends is not the page's business
+	_ = c.cmd.Wait() // the exit status does not matter here
 }

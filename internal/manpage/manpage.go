@@ -1,5 +1,4 @@
-// Package manpage writes a manual page, in the macros of man(7), from what a program says of
-// itself in its help.
+// Package manpage writes a manual page in the man(7) macros from the help texts of a program.
 package manpage
 
 import (
@@ -8,25 +7,25 @@ import (
 	"strings"
 )
 
-// A Page is about a program.
+// A Page is the manual page of a program.
 type Page struct {
 	Name, Summary, Version string
-	Text, Flags            string // of its help
+	Text, Flags            string // description and flags, as in the help
 	Verbs                  []Verb
-	Topics                 []Topic // behind the verbs
+	Topics                 []Topic // sections after the commands
 }
 
 // A Verb is a command of the program.
 type Verb struct {
-	Usage         string // a line
-	Short, Long   string // Long stands in the place of Short, where there is one
-	Flags, Sample string // as the help shows them
+	Usage         string // usage line
+	Short, Long   string // description; Long replaces Short if it is not empty
+	Flags, Sample string // preformatted, as in the help
 }
 
-// A Topic is a section of its own.
+// A Topic is an additional section.
 type Topic struct{ Title, Text string }
 
-// Write writes the page.
+// Write writes the page to w.
 func (p *Page) Write(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %s 1 \"\" \"%s %s\"\n", strings.ToUpper(p.Name), roff(p.Name), roff(p.Version))
@@ -53,7 +52,7 @@ func (p *Page) Write(w io.Writer) error {
 	return err
 }
 
-// prose writes paragraphs, whose lines are filled anew. Lines that are indented stay as they are.
+// prose writes paragraphs, which man(1) refills. Indented lines are preformatted.
 func prose(b *strings.Builder, text string) {
 	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
 		if strings.HasPrefix(paragraph, " ") {
@@ -67,7 +66,7 @@ func prose(b *strings.Builder, text string) {
 	}
 }
 
-// asIs writes lines as they are; nothing where there are none.
+// asIs writes preformatted lines, or nothing if text is empty.
 func asIs(b *strings.Builder, text string) {
 	if text = strings.TrimRight(text, "\n"); text == "" {
 		return
@@ -79,7 +78,7 @@ func asIs(b *strings.Builder, text string) {
 	b.WriteString(".fi\n")
 }
 
-// roff is a text in which nothing is a request or an escape.
+// roff escapes a line, so that it contains no requests and no escape sequences.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", "\\`", "^", `\(ha`, "~", `\(ti`).Replace(text)
 	if strings.HasPrefix(text, ".") {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestWrite: what a program says of itself is text, and nothing of it a request or an escape.
+// TestWrite checks that help texts are escaped: no part of them is a request or an escape sequence.
 func TestWrite(t *testing.T) {
 	p := Page{
 		Name: "gate", Summary: "Gates calls", Version: "1.0", Text: "It gates.\n.so /etc/passwd\n'br\n\n  a \\n b\n", Flags: "      --config file\n",

@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// TestLiveRunsOut: where only the search for what is live ran out, the other answers stand.
+// TestLiveRunsOut checks that the other results are complete if only the search for liveness runs
+// out of time.
 func TestLiveRunsOut(t *testing.T) {
 	nets, err := Read("ring.json", []byte(`{"name": "ring", "places": ["a", "b"], "initial": {"a": 5},
 		"transitions": [{"name": "to", "in": [["a", 1]], "out": [["b", 1]]}, {"name": "back", "in": [["b", 1]], "out": [["a", 1]]}]}`))
@@ -16,7 +17,7 @@ func TestLiveRunsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := petri.Analyze(&nets[0].Petri, nets[0].Initial, petri.Options{
-		Liveness: true, Continue: func(states int) bool { return states == 1 }, // the search asks when it begins
+		Liveness: true, Continue: func(states int) bool { return states == 1 }, // the search checks the context when it begins
 	})
 	r := NewReport(nets[0], a, true, 0)
 	if r.Live != nil || r.Incomplete || r.States == nil || *r.States != 6 || r.Deadlocks == nil || *r.Deadlocks != 0 {

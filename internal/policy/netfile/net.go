@@ -1,11 +1,15 @@
-// Package netfile reads a Petri net from a file, whatever it is written in:
-// the nets of a configuration (YAML or JSON), plain place/transition nets in
-// JSON, and PNML, which model checkers exchange. It also writes PNML.
+// Package netfile reads Petri nets from files in several formats: the nets of a configuration (YAML
+// or JSON), plain place/transition nets in JSON, and PNML, the exchange format of model checkers
+// (ISO/IEC 15909-2). It also writes PNML, and formats the analysis of a net.
 //
-// The plain JSON names places and gives each transition its arcs with weights:
+// The plain JSON format lists the places and the weighted arcs of each transition:
 //
 //	{"name": "water", "places": ["H2", "O2", "H2O"], "initial": {"H2": 10, "O2": 5},
 //	 "transitions": [{"name": "burn", "in": [["H2", 2], ["O2", 1]], "out": [["H2O", 2]]}]}
+//
+// [Read] returns the nets of a file as values of type [Net]; [NewReport] converts the analysis of a
+// net to a [Report], which can be printed or encoded as JSON. The package has no goroutines and no
+// shared state.
 package netfile
 
 import (
@@ -18,22 +22,22 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// A Net is a net with the names of what it consists of.
+// A Net is a Petri net with the names of its places and transitions.
 type Net struct {
 	Name        string
 	Places      []string
 	Transitions []string // in the order of Petri.Transitions
 	Petri       petri.Net
 	Initial     petri.Marking
-	Terminal    []int // places in which it is right to stop
+	Terminal    []int // places where the net may properly end; other deadlocks are traps
 }
 
-// maxCount is the largest weight and number of tokens.
+// maxCount is the maximum weight of an arc and the maximum number of initial tokens in a place.
 const maxCount = math.MaxInt32
 
-// Read reads the nets of a file; name is the name of the file. It detects the format
-// from the text. It returns at least one net or an error: a [diag.Problem] or, for nets
-// of a configuration, a [diag.List].
+// Read reads the nets of a file; name is its name for error messages. It detects the format from
+// the text. It returns at least one net or an error: a [diag.Problem] or, for nets of a
+// configuration, a [diag.List].
 func Read(name string, src []byte) ([]*Net, error) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	switch trimmed := bytes.TrimSpace(src); {
@@ -64,7 +68,7 @@ func Read(name string, src []byte) ([]*Net, error) {
 	return read, nil
 }
 
-// fromConfig takes the structure of a net. What it gates does not matter here.
+// fromConfig converts the structure of a configured net. It ignores the tools that the net gates.
 func fromConfig(file string, c *config.Net) (*Net, error) {
 	b := newBuilder(file, c.Name)
 	for _, place := range c.Places {
@@ -81,7 +85,7 @@ func fromConfig(file string, c *config.Net) (*Net, error) {
 	return b.finish()
 }
 
-// weighted is an arc to a place that has a name.
+// weighted is an arc to or from a named place.
 type weighted struct {
 	place  string
 	weight int
@@ -95,12 +99,12 @@ func ones(places []string) []weighted {
 	return arcs
 }
 
-// builder puts a net together and keeps the first error.
+// builder builds a net and keeps the first error.
 type builder struct {
 	file    string
 	net     *Net
 	numbers map[string]int
-	names   map[string]bool // of transitions
+	names   map[string]bool // names of transitions
 	err     error
 }
 
@@ -136,7 +140,7 @@ func (b *builder) transition(name string, in, out []weighted) {
 	b.net.Petri.Transitions = append(b.net.Petri.Transitions, petri.Transition{In: b.arcs(name, in), Out: b.arcs(name, out)})
 }
 
-// arcs adds up the weights of a place that is named more than once.
+// arcs converts arcs and adds up the weights of arcs to the same place.
 func (b *builder) arcs(transition string, list []weighted) []petri.Arc {
 	var arcs []petri.Arc
 	at := make(map[int]int)
@@ -170,8 +174,8 @@ func (b *builder) finish() (*Net, error) {
 	return b.net, nil
 }
 
-// Foreign reports whether a text is a net that no configuration can hold: a
-// plain one, or PNML.
+// Foreign reports whether a text is a net in a format that a configuration cannot contain: plain
+// JSON or PNML.
 func Foreign(src []byte) bool {
 	src = bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\ufeff")))
 	return bytes.HasPrefix(src, []byte("<")) || isPlain(src)

@@ -129,7 +129,7 @@ func TestReadPNML(t *testing.T) {
 	}
 }
 
-// TestReadLatin1: some nets of the Model Checking Contest are written so.
+// TestReadLatin1 reads a net in Latin-1. Some nets of the Model Checking Contest use this encoding.
 func TestReadLatin1(t *testing.T) {
 	nets, err := Read("f", []byte("<?xml version='1.0' encoding='ISO-8859-1'?><pnml><net id='n'><page id='g'>"+
 		"<place id='p'><name><text>gr\xfcn</text></name><toolspecific tool='x' version='1'><arctype/></toolspecific></place>"+
@@ -224,7 +224,7 @@ func TestPNMLRoundTrip(t *testing.T) {
 	}
 }
 
-// some is arcs, and nil where there are none.
+// some returns arcs, or nil if there are no arcs.
 func some(arcs []petri.Arc) []petri.Arc {
 	if len(arcs) == 0 {
 		return nil
@@ -232,7 +232,7 @@ func some(arcs []petri.Arc) []petri.Arc {
 	return arcs
 }
 
-// TestReadCorpus reads the nets that the engine is tested with.
+// TestReadCorpus reads the nets of the engine's tests.
 func TestReadCorpus(t *testing.T) {
 	files, _ := filepath.Glob("../../petri/testdata/nets/*.json")
 	for _, file := range files {
@@ -253,7 +253,7 @@ func TestReadCorpus(t *testing.T) {
 	}
 }
 
-// FuzzRead looks for panics, and for nets that PNML does not keep.
+// FuzzRead finds panics, and nets that do not survive a round trip through PNML.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(yamlNet))
 	f.Add([]byte(pages))

@@ -27,7 +27,7 @@ type pnmlNet struct {
 	pnmlPage
 }
 
-// pnmlPage has the elements of a net and of each of its pages. Pages nest.
+// pnmlPage has the elements of a net or of one of its pages. Pages can be nested.
 type pnmlPage struct {
 	Pages          []pnmlPage `xml:"page"`
 	Places         []pnmlNode `xml:"place"`
@@ -38,7 +38,7 @@ type pnmlPage struct {
 	pnmlRest
 }
 
-// pnmlRest has the other attributes and children of an element.
+// pnmlRest has the remaining attributes and children of an element.
 type pnmlRest struct {
 	Attributes []xml.Attr    `xml:",any,attr"`
 	Elements   []pnmlElement `xml:",any"`
@@ -46,9 +46,9 @@ type pnmlRest struct {
 
 type pnmlElement struct{ XMLName xml.Name }
 
-// onlyLooks refuses an element with something in it that could mean more than a
-// place/transition net can hold, such as another kind of arc or a capacity. What only
-// says how it looks, and what the format leaves to tools, is fine.
+// onlyLooks refuses an element with content that could mean more than a place/transition net can
+// express, such as a capacity or another kind of arc. Graphical and tool-specific content is
+// allowed.
 func (r *pnmlReader) onlyLooks(what string, rest pnmlRest) {
 	for _, e := range rest.Elements {
 		if !slices.Contains(pnmlLooks, e.XMLName.Local) {
@@ -62,8 +62,8 @@ func (r *pnmlReader) onlyLooks(what string, rest pnmlRest) {
 	}
 }
 
-// Elements without a meaning for what a net does, and attributes by which some
-// tools give it one. Read-only.
+// Elements that do not affect the behavior of a net, and attributes that some tools use to change
+// it. Read-only.
 var (
 	pnmlLooks    = []string{"name", "graphics", "toolspecific"}
 	pnmlMeanings = []string{"type", "initialMarking", "inscription", "weight", "capacity"}
@@ -122,8 +122,8 @@ func readPNML(name string, src []byte) ([]*Net, error) {
 	return nets, nil
 }
 
-// latin1 reads a file that declares Latin-1, as some nets of
-// the Model Checking Contest do, or in ASCII.
+// latin1 decodes a file that declares Latin-1, as some nets of the Model Checking Contest do, or
+// ASCII.
 func latin1(charset string, r io.Reader) (io.Reader, error) {
 	switch strings.ToLower(charset) {
 	case "iso-8859-1", "latin1", "us-ascii", "ascii":
@@ -138,7 +138,7 @@ func latin1(charset string, r io.Reader) (io.Reader, error) {
 	return strings.NewReader(string(runes)), err
 }
 
-// ended is an error if something comes after the document.
+// ended returns an error if anything follows the document.
 func ended(d *xml.Decoder) error {
 	for {
 		token, err := d.Token()
@@ -160,15 +160,15 @@ func ended(d *xml.Decoder) error {
 	}
 }
 
-// pnmlReader collects the nodes of all pages.
+// pnmlReader collects the nodes and arcs of all pages.
 type pnmlReader struct {
 	*builder
-	refs  map[string]string // of a reference node
-	names map[string]string // of places, by their ids
+	refs  map[string]string // referenced node by reference node
+	names map[string]string // place names by id
 	in    map[string][]weighted
 	out   map[string][]weighted
-	kind  map[string]byte // of nodes: p, t
-	all   pnmlPage        // everything, without pages
+	kind  map[string]byte // kind of a node by id: p or t
+	all   pnmlPage        // elements of all pages
 }
 
 func fromPNML(file string, n *pnmlNet) (*Net, error) {
@@ -238,7 +238,7 @@ func (r *pnmlReader) arcs() {
 	}
 }
 
-// node follows references; a circle of them leads nowhere.
+// node resolves references. It stops after as many steps as there are references, so a cycle ends.
 func (r *pnmlReader) node(id string) string {
 	for range len(r.refs) {
 		to, ok := r.refs[id]
@@ -261,7 +261,7 @@ func (r *pnmlReader) count(text *pnmlText, none int, what string) int {
 	return n
 }
 
-// unique gives each node its name or, where that is not one of its own, its id.
+// unique returns a unique name for each node: its name if no other node uses it, otherwise its id.
 func unique(nodes []pnmlNode) map[string]string {
 	count := make(map[string]int)
 	for _, n := range nodes {
@@ -312,6 +312,6 @@ var pnmlTemplate = template.Must(template.New("pnml").Funcs(template.FuncMap{"xm
 
 func escaped(s string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(s)) // a buffer takes everything
+	_ = xml.EscapeText(&b, []byte(s)) // a buffer never fails
 	return b.String()
 }

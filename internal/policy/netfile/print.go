@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print is the answer for people.
+// Print writes the report as text for people.
 func (r *Report) Print(w io.Writer) error {
 	n, a := r.net, r.result
 	_, _ = fmt.Fprintf(w, "%s: %s, %s\n\n", n.Name, text.Count(len(n.Places), "place"), text.Count(len(n.Transitions), "transition"))
@@ -78,7 +78,7 @@ func (r *Report) deadlocks() string {
 	return told
 }
 
-// way is a sequence of transitions, in words.
+// way formats a sequence of transitions.
 func way(path []string) string {
 	if len(path) == 0 {
 		return "at the start"
@@ -108,7 +108,7 @@ func (r *Report) pump() string {
 	return text
 }
 
-// listOr is what is in a list, or that nothing is, or that it is not known.
+// listOr formats a list; none stands for an empty one, and "?" for an unknown one.
 func (r *Report) listOr(none string, list []string) string {
 	const most = 8
 	switch {
@@ -137,7 +137,7 @@ func (r *Report) live() string {
 	}
 }
 
-// printBounds lists the places by their bounds.
+// printBounds lists the places grouped by their bound.
 func (r *Report) printBounds(w io.Writer) error {
 	places := make(map[int][]string)
 	var bounds []int

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// Report is the answer of analyze, in the form that tools rely on. What
-// is not known is null.
+// Report is the result of the analyze command, in the JSON format that other tools rely on. Unknown
+// values are null.
 type Report struct {
 	Version         int                 `json:"version"`
 	Name            string              `json:"name"`
@@ -23,14 +23,14 @@ type Report struct {
 	BytesPerState   float64             `json:"bytesPerState"`
 	Incomplete      bool                `json:"incomplete,omitempty"`
 
-	NotLive []string      `json:"notLive,omitempty"` // transitions that need not be able to happen again
-	Trap    []string      `json:"trap,omitempty"`    // a shortest way into a deadlock outside the terminal places
-	Trapped *int          `json:"trapped,omitempty"` // such deadlocks, where there are terminal places
+	NotLive []string      `json:"notLive,omitempty"` // transitions that are not live
+	Trap    []string      `json:"trap,omitempty"`    // a shortest path to a deadlock outside the terminal places
+	Trapped *int          `json:"trapped,omitempty"` // number of such deadlocks, if the net has terminal places
 	Pump    *reportedPump `json:"pump,omitempty"`
 
 	net    *Net
 	result *petri.Analysis
-	asked  bool // for what is live
+	asked  bool // the analysis included liveness
 }
 
 type reportedInvariant struct {
@@ -38,15 +38,14 @@ type reportedInvariant struct {
 	Constant int            `json:"constant"`
 }
 
-// reportedPump is why a net is unbounded.
+// reportedPump is a firing sequence that makes a net unbounded.
 type reportedPump struct {
 	Prefix []string `json:"prefix"`
 	Cycle  []string `json:"cycle"`
 	Places []string `json:"places"`
 }
 
-// NewReport returns the analysis of a net as it is printed; live: the analysis was
-// asked for what is live.
+// NewReport returns the report about the analysis of a net. live: the analysis included liveness.
 func NewReport(n *Net, a *petri.Analysis, live bool, took time.Duration) *Report {
 	r := &Report{
 		Version: 1, Name: n.Name, net: n, result: a, asked: live,
@@ -63,7 +62,7 @@ func NewReport(n *Net, a *petri.Analysis, live bool, took time.Duration) *Report
 	if a.Pump != nil {
 		r.Pump = &reportedPump{named(n.Transitions, a.Pump.Prefix), named(n.Transitions, a.Pump.Cycle), named(n.Places, a.Pump.Places)}
 	}
-	if r.Incomplete { // the rest is about a part of the states
+	if r.Incomplete { // the other results cover only a part of the states
 		return r
 	}
 	r.DeadTransitions = named(n.Transitions, a.Dead)
@@ -87,7 +86,8 @@ func NewReport(n *Net, a *petri.Analysis, live bool, took time.Duration) *Report
 	return r
 }
 
-// named are the names of some places or transitions; never null in JSON.
+// named returns the names of places or transitions. The result is never nil, and so never null in
+// JSON.
 func named(names []string, numbers []int) []string {
 	list := []string{}
 	for _, i := range numbers {
