@@ -13,11 +13,9 @@
 package netfile
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 
-	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/petri"
 )
@@ -35,68 +33,10 @@ type Net struct {
 // maxCount is the maximum weight of an arc and the maximum number of initial tokens in a place.
 const maxCount = math.MaxInt32
 
-// Read reads the nets of a file; name is its name for error messages. It detects the format from
-// the text. It returns at least one net or an error: a [diag.Problem] or, for nets of a
-// configuration, a [diag.List].
-func Read(name string, src []byte) ([]*Net, error) {
-	src = bytes.TrimPrefix(src, []byte("\ufeff"))
-	switch trimmed := bytes.TrimSpace(src); {
-	case bytes.HasPrefix(trimmed, []byte("<")):
-		return readPNML(name, src)
-	case isPlain(trimmed):
-		n, err := readPlain(name, src)
-		if err != nil {
-			return nil, err
-		}
-		return []*Net{n}, nil
-	}
-	nets, err := config.ParseNet(name, src)
-	if err != nil {
-		return nil, err
-	}
-	var read []*Net
-	for i := range nets {
-		n, err := fromConfig(name, &nets[i])
-		if err != nil {
-			return nil, err
-		}
-		read = append(read, n)
-	}
-	if len(read) == 0 {
-		return nil, diag.Problem{File: name, Msg: "the file contains no net"}
-	}
-	return read, nil
-}
-
-// fromConfig converts the structure of a configured net. It ignores the tools that the net gates.
-func fromConfig(file string, c *config.Net) (*Net, error) {
-	b := newBuilder(file, c.Name)
-	for _, place := range c.Places {
-		b.place(place, c.InitialMarking[place])
-	}
-	for _, place := range c.TerminalPlaces {
-		if p, ok := b.numbers[place]; ok {
-			b.net.Terminal = append(b.net.Terminal, p)
-		}
-	}
-	for _, t := range c.Transitions {
-		b.transition(t.Name, ones(t.Inputs), ones(t.Outputs))
-	}
-	return b.finish()
-}
-
 // weighted is an arc to or from a named place.
 type weighted struct {
 	place  string
 	weight int
-}
-
-func ones(places []string) []weighted {
-	var arcs []weighted
-	for _, place := range places {
-		arcs = append(arcs, weighted{place, 1})
-	}
-	return arcs
 }
 
 // builder builds a net and keeps the first error.
@@ -172,11 +112,4 @@ func (b *builder) finish() (*Net, error) {
 		return nil, b.err
 	}
 	return b.net, nil
-}
-
-// Foreign reports whether a text is a net in a format that a configuration cannot contain: plain
-// JSON or PNML.
-func Foreign(src []byte) bool {
-	src = bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\ufeff")))
-	return bytes.HasPrefix(src, []byte("<")) || isPlain(src)
 }
