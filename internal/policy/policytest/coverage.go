@@ -137,7 +137,7 @@ func (i *Item) hit() {
 }
 
 // decided counts what a decision has exercised.
-func (c *watch) decided(about *decided, d gate.Decision) {
+func (c *watch) decided(about *callOutcome, d gate.Decision) {
 	for _, name := range about.names {
 		for _, item := range c.maps[name] {
 			item.hit()
@@ -150,7 +150,7 @@ func (c *watch) decided(about *decided, d gate.Decision) {
 	}
 	switch d := d.(type) {
 	case *gate.Refusal:
-		c.held(d)
+		c.countBlocks(d)
 	case *gate.Allow:
 		for _, f := range c.chosen {
 			c.moves[f].hit()
@@ -161,14 +161,14 @@ func (c *watch) decided(about *decided, d gate.Decision) {
 			}
 		}
 		if d.Would != nil {
-			c.held(d.Would)
+			c.countBlocks(d.Would)
 		}
 	}
 	c.chosen = nil
 }
 
-// held counts for the rules that keep a call from passing by itself.
-func (c *watch) held(r *gate.Refusal) {
+// countBlocks counts for the rules that keep a call from passing by itself.
+func (c *watch) countBlocks(r *gate.Refusal) {
 	for _, b := range r.Blocks {
 		c.rules[b.Net].hit()
 	}

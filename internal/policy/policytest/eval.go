@@ -213,13 +213,13 @@ func play(s *sandbox.Session, e *sandbox.Event) decision {
 	switch d := d.(type) {
 	case *gate.Allow:
 		if shown = (decision{Nets: []string{}}); d.Would != nil {
-			shown = held("", d.Would)
+			shown = blockedDecision("", d.Would)
 		}
 		shown.Decision = "allow"
 	case *gate.Ask:
-		shown = held("ask", d.Refusal())
+		shown = blockedDecision("ask", d.Refusal())
 	case *gate.Refusal:
-		shown = held("refuse", d)
+		shown = blockedDecision("refuse", d)
 	default:
 		if e.Type == "answer" { // to no question
 			shown.Decision = "ignored"
@@ -229,8 +229,8 @@ func play(s *sandbox.Session, e *sandbox.Event) decision {
 	return shown
 }
 
-// held shows what keeps a call from passing now.
-func held(what string, r *gate.Refusal) decision {
+// blockedDecision shows what keeps a call from passing now.
+func blockedDecision(what string, r *gate.Refusal) decision {
 	d := decision{Decision: what, Kind: string(r.Kind), Nets: []string{}, Reason: r.Text}
 	for _, b := range r.Blocks {
 		d.Nets = append(d.Nets, b.Net)

@@ -77,8 +77,8 @@ const (
 	ask    = "ask"
 )
 
-// stays reports whether the call of the step can be settled later.
-func (s *Step) stays() bool { return s.Result == "pending" || s.Result == "unknown" }
+// canSettleLater reports whether the call of the step can be settled later.
+func (s *Step) canSettleLater() bool { return s.Result == "pending" || s.Result == "unknown" }
 
 // admits reports whether the call of the step is expected to run.
 func (s *Step) admits() bool {

@@ -138,7 +138,7 @@ func (t *Test) settles(v config.Value) int {
 	} else {
 		return 0
 	}
-	if number < 1 || number > len(t.Steps) || !t.Steps[number-1].stays() {
+	if number < 1 || number > len(t.Steps) || !t.Steps[number-1].canSettleLater() {
 		v.Fault("no earlier call of this number or name stays open", `the call needs "result: pending", and for a name "as: ..."`)
 		return 0
 	}

@@ -70,7 +70,7 @@ func (r *testRun) callOnce(s *Step, out *StepResult) *Failure {
 	call := r.call(out.Step, s)
 	d := r.decide(session, call, s)
 	d.show(s, out)
-	if failure := s.judge(d, r.policy); failure != nil {
+	if failure := s.compare(d, r.policy); failure != nil {
 		failure.nets, failure.Marking = d.concerned(before), make(map[string]map[string]int)
 		for _, n := range failure.nets {
 			failure.Marking[n.Name] = marked(n.Marking)
@@ -103,8 +103,8 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 	return c
 }
 
-// decided is what became of a call.
-type decided struct {
+// callOutcome is what became of a call.
+type callOutcome struct {
 	names   []string // that the call carries
 	said    []gate.Verdict
 	verdict string        // one of verdicts
@@ -113,8 +113,8 @@ type decided struct {
 }
 
 // decide has a call decided, and the person who is asked answer.
-func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *decided {
-	about := &decided{said: session.Classify(c)}
+func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *callOutcome {
+	about := &callOutcome{said: session.Classify(c)}
 	for _, n := range r.policy.Result.Policy.Names(c) {
 		about.names = append(about.names, n.Text)
 	}
@@ -135,14 +135,14 @@ func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *decide
 	if watch := r.policy.watch; watch != nil {
 		watch.decided(about, d)
 		if waited && !ok {
-			watch.held(asked.Refusal())
+			watch.countBlocks(asked.Refusal())
 		}
 	}
 	return about
 }
 
 // show puts a decision into the result of its step.
-func (d *decided) show(s *Step, out *StepResult) {
+func (d *callOutcome) show(s *Step, out *StepResult) {
 	r := cmp.Or(d.refusal, d.would)
 	out.Names, out.Verdict, out.Would = d.names, d.verdict, sandbox.VerdictOf(d.would)
 	out.Result, out.Reason, out.Nets = "", "", nil
@@ -181,8 +181,8 @@ func end(session *sandbox.Session, id string, s *Step) bool {
 	}
 }
 
-// judge compares a call with what its step expects.
-func (s *Step) judge(d *decided, p *Policy) *Failure {
+// compare compares a call with what its step expects.
+func (s *Step) compare(d *callOutcome, p *Policy) *Failure {
 	if d.verdict != s.Expect {
 		return &Failure{Expected: s.Expect, Got: d.verdict}
 	}
@@ -256,7 +256,7 @@ func blocksText(blocks []gate.Block) string {
 }
 
 // concerned are the nets that say something about the call, or against it.
-func (d *decided) concerned(all []gate.NetState) []gate.NetState {
+func (d *callOutcome) concerned(all []gate.NetState) []gate.NetState {
 	said := make(map[string]bool)
 	for _, v := range d.said {
 		said[v.Net] = v.Kind != gate.Abstain

@@ -41,7 +41,7 @@ func (t *TestResult) print(b *strings.Builder, k text.Ink, file string, verbose 
 	fmt.Fprintf(b, "  %s  %s\n", words[t.Result], t.Name)
 	if verbose {
 		for _, s := range t.Steps {
-			fmt.Fprintf(b, "        %d. %s\n", s.Step, s.told())
+			fmt.Fprintf(b, "        %d. %s\n", s.Step, s.describe())
 		}
 	}
 	if t.Failure == nil {
@@ -80,8 +80,8 @@ func (t *TestResult) printFailure(b *strings.Builder, k text.Ink, file string) {
 	}
 }
 
-// told is a line about a step that was played.
-func (s *StepResult) told() string {
+// describe is a line about a step that was played.
+func (s *StepResult) describe() string {
 	switch s.Verdict {
 	case "":
 		return s.Text
@@ -99,11 +99,11 @@ func (s *StepResult) told() string {
 func (c *Coverage) print(b *strings.Builder) {
 	fmt.Fprintf(b, "coverage: %d%%, %d of %s\n", c.Percent, c.Done, text.Count(c.Total, "item"))
 	for _, m := range c.Missing {
-		fmt.Fprintf(b, "  %s  %s\n", gate.Position(m.Rule), m.told())
+		fmt.Fprintf(b, "  %s  %s\n", gate.Position(m.Rule), m.describe())
 	}
 }
 
-func (m *Item) told() string {
+func (m *Item) describe() string {
 	switch {
 	case m.Kind == KindMap:
 		return fmt.Sprintf("no call got the name %s", m.Name)

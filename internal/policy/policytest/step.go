@@ -147,7 +147,7 @@ func (t *Test) check(s *Step, v config.Value) {
 	case slices.ContainsFunc(t.Steps, as):
 		v.Fault(fmt.Sprintf("an earlier call is named %q", s.As), "")
 	}
-	if s.Times > 1 && (s.stays() || s.As != "") {
+	if s.Times > 1 && (s.canSettleLater() || s.As != "") {
 		v.Fault("a call that is made several times ends each time", "leave times out, or the result and the name")
 	}
 	s.Result, s.Times = cmp.Or(s.Result, "success"), max(s.Times, 1)

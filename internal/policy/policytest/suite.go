@@ -47,7 +47,7 @@ func (s *Suite) Load(paths []string) error {
 	}
 	for _, name := range names {
 		f, err := s.open(name)
-		if err := s.note(err); err != nil {
+		if err := s.collectProblems(err); err != nil {
 			return err
 		}
 		s.files = append(s.files, f)
@@ -77,8 +77,8 @@ func (s *Suite) open(name string) (f suiteFile, err error) {
 	return f, err
 }
 
-// note keeps the problems of a file; another error comes back.
-func (s *Suite) note(err error) error {
+// collectProblems keeps the problems of a file; another error comes back.
+func (s *Suite) collectProblems(err error) error {
 	found, err := s.Problems(err)
 	if err != nil {
 		return err

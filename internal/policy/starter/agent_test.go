@@ -23,7 +23,7 @@ func TestOneMore(t *testing.T) {
 		{"rules:\n  - file: a.rules\n  - |\n    block a\n", ""},
 		{"a:\n  rules:\n    - file: a.rules\n", ""},
 	} {
-		if got := string(oneMore([]byte(c.src), "n")); got != c.want {
+		if got := string(appendRuleFile([]byte(c.src), "n")); got != c.want {
 			t.Errorf("%q becomes %q, want %q", c.src, got, c.want)
 		}
 	}

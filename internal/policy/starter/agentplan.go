@@ -58,7 +58,7 @@ func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 		return nil
 	}
 	if c.Has("rules") {
-		if plan.After = oneMore(plan.Before, name); plan.After == nil {
+		if plan.After = appendRuleFile(plan.Before, name); plan.After == nil {
 			plan.There = plan.Config
 		}
 		return nil
@@ -74,8 +74,8 @@ func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 
 var rulesList = regexp.MustCompile(`(?m)^rules:[ \t]*(#[^\r\n]*)?\r?\n((?:[ \t]*(?:-|#|[ \t])[^\r\n]*\r?\n)+)`)
 
-// oneMore adds a file to the list of rules of a configuration in YAML; nil: it is not written as a plain list of files.
-func oneMore(src []byte, name string) []byte {
+// appendRuleFile adds a file to the list of rules of a configuration in YAML; nil: it is not written as a plain list of files.
+func appendRuleFile(src []byte, name string) []byte {
 	at := rulesList.FindSubmatchIndex(append(bytes.Clone(src), '\n'))
 	if at == nil {
 		return nil

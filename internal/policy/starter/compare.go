@@ -10,7 +10,7 @@ import (
 
 // compare shows what the plan has beyond the policy that is there, which stays as it is.
 func (plan *Plan) compare(o Options) error {
-	more := beyond(plan.Rules, plan.have())
+	more := missingStatements(plan.Rules, plan.have())
 	if more == "" {
 		_, err := fmt.Fprintf(o.Err, "%s has a policy already, so nothing is written. init would propose nothing beyond it.\n", plan.There)
 		return err
@@ -20,8 +20,8 @@ func (plan *Plan) compare(o Options) error {
 	return err
 }
 
-// beyond are the statements of a text that others do not have, below their comments.
-func beyond(text string, have map[string]bool) string {
+// missingStatements are the statements of a text that others do not have, below their comments.
+func missingStatements(text string, have map[string]bool) string {
 	var b strings.Builder
 	comment := ""
 	for line := range strings.Lines(text) {
@@ -44,10 +44,10 @@ func beyond(text string, have map[string]bool) string {
 
 // without is a statement without the names of which others say the same; empty: there is nothing else.
 func without(statement string, have map[string]bool) string {
-	if have[statement] || have[judged(statement)] {
+	if have[statement] || have[successPrefix(statement)] {
 		return ""
 	}
-	before, names, after := asking(statement)
+	before, names, after := splitNames(statement)
 	if len(names) == 0 {
 		return statement
 	}
@@ -63,9 +63,9 @@ func without(statement string, have map[string]bool) string {
 	return before + strings.Join(new, ", ") + after
 }
 
-// asking cuts a statement that people are asked about tools, which says the same of each of them. It
+// splitNames cuts a statement that people are asked about tools, which says the same of each of them. It
 // returns no names where it is none, or is of more than a list of names.
-func asking(statement string) (before string, names []string, after string) {
+func splitNames(statement string) (before string, names []string, after string) {
 	for _, form := range [][2]string{{"require human-approval before ", ""}, {"prove never ", " without human-approval"}} {
 		list, begins := strings.CutPrefix(statement, form[0])
 		list, ends := strings.CutSuffix(list, form[1])
@@ -77,9 +77,9 @@ func asking(statement string) (before string, names []string, after string) {
 	return "", nil, ""
 }
 
-// judged returns the beginning of a success statement, since a condition other than ours will do, and nothing for
+// successPrefix returns the beginning of a success statement, since a condition other than ours will do, and nothing for
 // other statements.
-func judged(statement string) string {
+func successPrefix(statement string) string {
 	if before, _, ok := strings.Cut(statement, " when "); ok && strings.HasPrefix(statement, "success ") {
 		return before
 	}
@@ -94,10 +94,10 @@ func (plan *Plan) have() map[string]bool {
 		f, _ := rules.Parse("", []byte(t)) // what cannot be read is not there
 		for _, s := range f.Statements {
 			have[s.String()] = true
-			if tool := judged(s.String()); tool != "" {
+			if tool := successPrefix(s.String()); tool != "" {
 				have[tool] = true
 			}
-			before, names, after := asking(s.String())
+			before, names, after := splitNames(s.String())
 			for _, name := range names {
 				have[before+name+after] = true
 			}

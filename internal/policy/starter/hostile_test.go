@@ -119,13 +119,13 @@ func TestTakenAlong(t *testing.T) {
 func TestLeave(t *testing.T) {
 	p := &proposal{}
 	p.group("c", each("require human-approval before %s", []string{"a", "b"})...)
-	if left, again := p.leave(map[int]bool{6: true}); len(left) > 0 || !again {
+	if left, again := p.removeLines(map[int]bool{6: true}); len(left) > 0 || !again {
 		t.Errorf("%q, %v", left, again)
 	}
-	if left, again := p.leave(map[int]bool{7: true}); len(left) != 1 || left[0] != "require human-approval before b" || !again {
+	if left, again := p.removeLines(map[int]bool{7: true}); len(left) != 1 || left[0] != "require human-approval before b" || !again {
 		t.Errorf("%q, %v", left, again)
 	}
-	if left, again := p.leave(nil); len(left) > 0 || again || joined(p.rules[0].lines) != "require human-approval before a" {
+	if left, again := p.removeLines(nil); len(left) > 0 || again || joined(p.rules[0].lines) != "require human-approval before a" {
 		t.Errorf("%q, %v: %+v", left, again, p.rules)
 	}
 }

@@ -33,7 +33,7 @@ func (s *server) readersOf(t tool) (readers []string, key string) {
 		return nil, ""
 	}
 	for _, r := range s.tools {
-		if r.shows(showing) && slices.Equal(r.Fields.Same, t.Fields.Same) {
+		if r.showsContent(showing) && slices.Equal(r.Fields.Same, t.Fields.Same) {
 			readers = append(readers, r.name)
 		}
 	}
@@ -51,7 +51,7 @@ func (s *server) showing(t tool, field string) (readers []string, key string) {
 	}
 	for _, of := range []string{field, "path"} {
 		for _, r := range s.tools {
-			if r.shows(words) && slices.Contains(r.Fields.Paths, of) {
+			if r.showsContent(words) && slices.Contains(r.Fields.Paths, of) {
 				readers = append(readers, r.name)
 			}
 		}
@@ -65,8 +65,8 @@ func (s *server) showing(t tool, field string) (readers []string, key string) {
 	return nil, ""
 }
 
-// shows reports whether it reads, and is named so.
-func (t *tool) shows(words []string) bool {
+// showsContent reports whether it reads, and is named so.
+func (t *tool) showsContent(words []string) bool {
 	return t.Kind.Reads() && t.named(words)
 }
 

@@ -80,7 +80,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 		return nil, fmt.Errorf("reading the configuration %s: %w", c.File, text.Innermost(err))
 	}
 	plan := &Plan{Config: c.File, File: filepath.Join(filepath.Dir(c.File), FileName), Before: src, Tools: len(tools), Missing: missing, secrets: c.Secrets(), fetch: c.Fetched, text: c.TextOnly}
-	plan.There, plan.Enforced = there(c, plan.File), c.Has("mode") && c.Mode != "shadow"
+	plan.There, plan.Enforced = existingPolicy(c, plan.File), c.Has("mode") && c.Mode != "shadow"
 	if err := plan.prepare(c); err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 		if err != nil {
 			return nil, err
 		}
-		left, again := p.leave(wrong)
+		left, again := p.removeLines(wrong)
 		plan.Left = append(plan.Left, left...)
 		if !again {
 			break
@@ -118,9 +118,9 @@ func (plan *Plan) prepare(c *config.Config) (err error) {
 	return err
 }
 
-// there is what a policy has already: the file of rules, or the configuration with rules or
+// existingPolicy is what a policy has already: the file of rules, or the configuration with rules or
 // nets; empty: nothing.
-func there(c *config.Config, file string) string {
+func existingPolicy(c *config.Config, file string) string {
 	for _, r := range c.Rules {
 		return r.File
 	}

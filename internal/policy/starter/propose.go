@@ -300,7 +300,7 @@ func (p *proposal) secrets() {
 		return
 	}
 	slices.Sort(fields)
-	class := p.free("secret-path")
+	class := p.unusedName("secret-path")
 	group := statements{comment: "Files that hold keys and passwords, whatever tool it is: a person is asked."}
 	for _, f := range fields {
 		group.add("map *.%s %s as %s", f, secretPath, class)
@@ -326,8 +326,8 @@ func visible(name string) string {
 
 func hidden(r rune) bool { return text.Hidden(r) || unicode.IsControl(r) }
 
-// free is a name that no tool has: a tool of the name of a class would be one with it.
-func (p *proposal) free(name string) string {
+// unusedName is a name that no tool has: a tool of the name of a class would be one with it.
+func (p *proposal) unusedName(name string) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(p.servers, func(s server) bool {
 			return slices.ContainsFunc(s.tools, func(t tool) bool { return strings.EqualFold(t.bare, name) || strings.EqualFold(t.name, name) })

@@ -68,9 +68,9 @@ func joined(lines []line) string {
 	return strings.Join(texts, "\n")
 }
 
-// leave takes the lines with these numbers out, counted as in text, and returns them. One with several
+// removeLines takes the lines with these numbers out, counted as in text, and returns them. One with several
 // names becomes a line for each first, so that none takes another along; again is set then too.
-func (p *proposal) leave(numbers map[int]bool) (left []string, again bool) {
+func (p *proposal) removeLines(numbers map[int]bool) (left []string, again bool) {
 	number := len(p.head())
 	take := func(s *statements) {
 		if len(s.lines) == 0 {
