@@ -15,8 +15,7 @@
 // (people.go).
 //
 // The functions of a net (validators and memories in CEL, hooks.go) run inside decisions of the
-// gate. The package has no goroutines
-// and no locks.
+// gate. The package has no goroutines and no locks.
 package policy
 
 import (

@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A policyCase is one case: a policy, and what happens under it.
+// A policyCase is a policy with a sequence of events under it.
 type policyCase struct {
 	Name    string            `json:"name"`
 	Rules   string            `json:"rules"`
@@ -24,15 +24,15 @@ type policyCase struct {
 	Active  []string          `json:"active"`
 	Default string            `json:"default"`
 	Mode    string            `json:"mode"`
-	Events  []json.RawMessage `json:"events"` // each a [sandbox.Event]
+	Events  []json.RawMessage `json:"events"` // each is a [sandbox.Event]
 
 	events []*sandbox.Event
 }
 
-// maxTimes bounds how often one event makes a call.
+// maxTimes bounds the repetitions of a call in one event.
 const maxTimes = 10_000_000
 
-// readCase reads a line: a case, or a case beside what is expected of it.
+// readCase reads a line: a case, or an object with a case and its expected answer.
 func readCase(line []byte) (*policyCase, json.RawMessage, error) {
 	inner, expect, err := split(line)
 	if err != nil {
@@ -40,7 +40,7 @@ func readCase(line []byte) (*policyCase, json.RawMessage, error) {
 	}
 	c := &policyCase{}
 	if err := strict(inner, c); err != nil {
-		return c, expect, err // with its name, where that was read
+		return c, expect, err // c has its name, if that was decoded
 	}
 	if c.Mode != "" && c.Mode != "enforce" && c.Mode != "shadow" {
 		return c, expect, fmt.Errorf("unknown mode %q: enforce or shadow", c.Mode)
@@ -55,7 +55,7 @@ func readCase(line []byte) (*policyCase, json.RawMessage, error) {
 	return c, expect, nil
 }
 
-// readEvent reads an event by itself.
+// readEvent reads a single event.
 func readEvent(src []byte) (*sandbox.Event, error) {
 	e := &sandbox.Event{}
 	if err := strict(src, e); err != nil {
@@ -64,10 +64,10 @@ func readEvent(src []byte) (*sandbox.Event, error) {
 	return e, checkEvent(e)
 }
 
-// split takes {"case": ..., "expect": ...} apart, and leaves other lines as they are.
+// split splits {"case": ..., "expect": ...}; any other line is the case itself.
 func split(line []byte) (inner, expect json.RawMessage, err error) {
 	if !bytes.Contains(line, []byte(`"case"`)) {
-		return line, nil, nil // it need not be read twice
+		return line, nil, nil // avoid decoding the line twice
 	}
 	var outer map[string]json.RawMessage
 	if err := json.Unmarshal(line, &outer); err != nil {
@@ -84,7 +84,7 @@ func split(line []byte) (inner, expect json.RawMessage, err error) {
 	return outer["case"], outer["expect"], nil
 }
 
-// strict decodes one JSON value and refuses unknown keys and a second value.
+// strict decodes one JSON value and rejects unknown keys and trailing data.
 func strict[T any](src []byte, to *T) error {
 	d := json.NewDecoder(bytes.NewReader(src))
 	d.DisallowUnknownFields()
@@ -97,7 +97,8 @@ func strict[T any](src []byte, to *T) error {
 	return nil
 }
 
-// unknownField is an error about the first key that T has no field for.
+// unknownField returns an error for the first key that T has no field for; nil if there is no
+// unknown key.
 func unknownField[T any](src []byte) error {
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(src, &keys) != nil {
@@ -121,7 +122,7 @@ func unknownField[T any](src []byte) error {
 	return nil
 }
 
-// checkEvent finds what an event lacks.
+// checkEvent validates an event.
 func checkEvent(e *sandbox.Event) error {
 	switch e.Type {
 	case "call":

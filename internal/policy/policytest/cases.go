@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// RunCases plays lines of cases, see [Eval]. Each brings its own policy.
+// RunCases runs cases as tests, see [Eval]. Each case has its own policy.
 func RunCases(r io.Reader) ([]TestResult, error) {
 	var cases []TestResult
 	err := eachLine(r, func(number int, line []byte) error {
@@ -30,7 +30,7 @@ func RunCases(r io.Reader) ([]TestResult, error) {
 	return cases, err
 }
 
-// eachLine hands out lines with their numbers, from 1. Lines end at LF only.
+// eachLine calls f for each line with its number, starting at 1. Lines end at LF only.
 func eachLine(r io.Reader, f func(number int, line []byte) error) error {
 	in := bufio.NewReader(r)
 	for number := 1; ; number++ {

@@ -8,22 +8,21 @@ import (
 	"slices"
 )
 
-// A Difference is an answer that is not the expected one.
+// A Difference is a mismatch between an answer and the expected answer.
 type Difference struct {
-	Line      int    // of the case, from 1
-	Name      string // of the case
-	Path      string // where the answer differs first, such as decisions[3].kind
+	Line      int    // line of the case, starting at 1
+	Name      string // name of the case
+	Path      string // path of the first mismatch, such as decisions[3].kind
 	Got, Want string // JSON
 }
 
-// String is the difference on one line.
+// String returns the difference on one line.
 func (d Difference) String() string {
 	return fmt.Sprintf("line %d: %s: %s is %s, expected %s", d.Line, d.Name, d.Path, d.Got, d.Want)
 }
 
-// compare finds the first place where an answer is not the expected one. Of
-// errors only the line and the net count; what is not expected of an answer
-// may be in it.
+// compare returns the first mismatch between an answer and the expected one. Of errors it compares
+// only the line and the net. The answer may contain keys that are not expected.
 func compare(answer []byte, expect json.RawMessage) *Difference {
 	if expect == nil {
 		return nil
@@ -33,7 +32,7 @@ func compare(answer []byte, expect json.RawMessage) *Difference {
 		return &Difference{Path: "expect", Got: string(expect), Want: "an object"}
 	}
 	if err := json.Unmarshal(answer, &got); err != nil {
-		panic(err) // we wrote it
+		panic(err) // cannot happen: we encoded it
 	}
 	for _, key := range []string{"errors", "nets", "decisions", "final"} {
 		g, w := got[key], want[key]
@@ -47,7 +46,7 @@ func compare(answer []byte, expect json.RawMessage) *Difference {
 	return nil
 }
 
-// places reduces errors to what is compared of them.
+// places reduces errors to the compared keys.
 func places(errs any) any {
 	list, ok := errs.([]any)
 	if !ok {
@@ -65,8 +64,8 @@ func places(errs any) any {
 	return out
 }
 
-// differ compares lists by element, objects in lists by the expected keys, and
-// all else, markings above all, exactly.
+// differ compares lists element by element, objects by the expected keys, and everything else
+// exactly, including markings.
 func differ(path string, got, want any) *Difference {
 	switch w := want.(type) {
 	case []any:
@@ -94,7 +93,7 @@ func differ(path string, got, want any) *Difference {
 }
 
 func differKeys(path string, got, want map[string]any) *Difference {
-	for _, key := range slices.Sorted(maps.Keys(want)) { // the same difference each time
+	for _, key := range slices.Sorted(maps.Keys(want)) { // sorted, so that the result is deterministic
 		w := want[key]
 		if key == "marking" && !reflect.DeepEqual(got[key], w) {
 			return difference(path+"."+key, got[key], w)
@@ -113,7 +112,7 @@ func difference(path string, got, want any) *Difference {
 func jsonText(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // it came out of JSON
+		panic(err) // cannot happen: decoded from JSON
 	}
 	return string(b)
 }

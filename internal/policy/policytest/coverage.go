@@ -8,12 +8,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// Coverage is what tests have exercised of policies.
+// Coverage lists the parts of policies that tests exercised.
 type Coverage struct {
 	Percent int     `json:"percent"` // rounded down
 	Done    int     `json:"done"`
 	Total   int     `json:"total"`
-	Missing []*Item `json:"missing"` // by place
+	Missing []*Item `json:"missing"` // ordered by position
 
 	Items []*Item `json:"-"`
 }
@@ -21,26 +21,26 @@ type Coverage struct {
 // An Item is a rule, a map or a transition.
 type Item struct {
 	Kind Kind        `json:"kind"`
-	Net  string      `json:"net,omitempty"`  // also of a transition
-	Name string      `json:"name,omitempty"` // of a transition, or that a map gives
+	Net  string      `json:"net,omitempty"`  // also set for a transition
+	Name string      `json:"name,omitempty"` // name of a transition, or label of a map
 	Rule policy.Rule `json:"rule"`
 	Hits int         `json:"-"`
 
-	passive bool // a rule that holds no call back
+	passive bool // a rule that never blocks a call
 }
 
-// Kind says what has to happen to an [Item].
+// Kind is the kind of an [Item] and defines when it counts as exercised.
 type Kind string
 
 const (
-	KindRule       Kind = "rule"       // it refuses a call or has a person asked; or lets one pass, where it can do no else
-	KindTransition Kind = "transition" // it fires
-	KindMap        Kind = "map"        // a call gets its name
+	KindRule       Kind = "rule"       // blocks a call or asks for approval; if it can do neither: admits a call
+	KindTransition Kind = "transition" // fires
+	KindMap        Kind = "map"        // gives a call its label
 )
 
 type firing struct{ net, transition string }
 
-// newCoverage counts which items were exercised.
+// newCoverage counts the exercised items.
 func newCoverage(items []*Item) *Coverage {
 	c := &Coverage{Percent: 100, Total: len(items), Missing: []*Item{}, Items: items}
 	for _, i := range items {
@@ -57,28 +57,27 @@ func newCoverage(items []*Item) *Coverage {
 	return c
 }
 
-// A spoiler is a transition that acts on every admitted call of its tools, without being
-// chosen for it.
+// A spoiler is a transition that acts on every admitted call of its tools without being chosen for
+// it.
 type spoiler struct {
 	item  *Item
 	tools []gate.Tool
 }
 
-// A watch notes what is exercised of one policy.
+// A watch records which items of a policy are exercised.
 type watch struct {
 	items   []*Item
-	policy  *gate.Policy     // reports what fires
-	chosen  []firing         // for the call that is being decided
+	policy  *gate.Policy     // instrumented copy, which reports firings
+	chosen  []firing         // transitions chosen for the current call
 	rules   map[string]*Item // by net
 	moves   map[firing]*Item
-	maps    map[string][]*Item // by the name that they give
-	passive map[string]bool    // nets that hold no call back
+	maps    map[string][]*Item // by label
+	passive map[string]bool    // nets that never block a call
 	spoils  []spoiler
 }
 
-// newWatch lists what there is to exercise in a policy. Transitions without
-// tools move by themselves, and those that can never fire need no test. An allow fires
-// when it is used, so that it counts once.
+// newWatch lists the items of a policy. Structural transitions and dead transitions need no test.
+// An allow rule counts once, as a rule and not also as a transition.
 func newWatch(p *Policy) (*watch, error) {
 	c := &watch{
 		rules: make(map[string]*Item), moves: make(map[firing]*Item), maps: make(map[string][]*Item), passive: make(map[string]bool),
@@ -129,7 +128,7 @@ func (c *watch) net(p *Policy, n gate.NetInfo, dead []string) {
 	c.named(n.Name, n.Maps)
 }
 
-// hit counts for an item, if there is one.
+// hit counts a use of the item; i may be nil.
 func (i *Item) hit() {
 	if i != nil {
 		i.Hits++
@@ -167,14 +166,14 @@ func (c *watch) decided(about *callOutcome, d gate.Decision) {
 	c.chosen = nil
 }
 
-// countBlocks counts for the rules that keep a call from passing by itself.
+// countBlocks counts the rules that block a call.
 func (c *watch) countBlocks(r *gate.Refusal) {
 	for _, b := range r.Blocks {
 		c.rules[b.Net].hit()
 	}
 }
 
-// place is where a transition was written, or else its net.
+// place returns the position of a transition, or else of its net.
 func place(s policy.Source, n gate.NetInfo, transition string) gate.Position {
 	for _, net := range s.Nets {
 		if net.Name != n.Name || gate.Position(net.Position) != n.Rule {

@@ -1,5 +1,4 @@
-// Package policytest runs the tests that stand beside rules, in files whose
-// names end in _test.yaml:
+// Package policytest runs tests of policies from files whose names end in _test.yaml:
 //
 //	config: petrigate.yaml     # or rules: safety.rules, nets: [a.net.yaml]
 //	tests:
@@ -12,48 +11,51 @@
 //	      - call: backup
 //	      - call: delete
 //
-// A file that names no policy is about the petrigate.yaml beside it or, where
-// there is none, about all *.rules and *.net.yaml beside it. A test begins with
-// a new session and plays its steps in order, up to the first that is not as
-// expected. A step is a call, the end of an earlier call (settle), or time that
-// passes (after); after may stand in the other two as well, and comes first.
+// A file that names no policy tests the petrigate.yaml in its directory or else all
+// *.rules and *.net.yaml files there. A test starts a new session and runs its steps in order,
+// until a step does not have the expected result. A step makes a call, ends an earlier call
+// (settle), or lets time pass (after). The other two kinds may also have after, which is applied
+// first.
 //
 //	call: deploy             # the tool; with a configuration, under any of its names
 //	args: { env: staging }
-//	times: 3                 # that the call is made, one after the other, all expected alike
+//	times: 3                 # number of consecutive calls, all with the same expectation
 //	as: first                # a name for settle, instead of the number of the step
 //	session: b               # one of the sessions of the test; otherwise the first
 //	annotations: { readOnlyHint: true }   # of the tool
-//	approve: true            # or false: what a person says who is asked
+//	approve: true            # or false: the answer if approval is requested
 //	result: success          # or failure, error, unknown, pending: how the call ends
-//	expect: allow            # or refuse, or ask: a person is asked
-//	reason: not in production   # is part of the refusal; or a /regular expression/
-//	rule: deploy.rules:4     # refuses, or asks; or the name of a net
-//	would: refuse            # or ask: what nets in shadow would have said; then reason and rule are of that
-//	names: [deploy]          # are among the names of the call
+//	expect: allow            # or refuse, or ask: approval is requested
+//	reason: not in production   # part of the refusal; or a /regular expression/
+//	rule: deploy.rules:4     # the rule that refuses, or asks; or the name of a net
+//	would: refuse            # or ask: the verdict of nets in shadow; reason and rule are then theirs
+//	names: [deploy]          # names that the call must have
 //
 //	settle: { call: first, result: failure }
 //
-// Where nothing else is said, a call is expected to pass and succeeds; one with
-// a reason, a rule or approve: false is expected to be refused. A question that
-// the step does not answer ends the call: nobody was there. With expect: ask
-// and approve: true a person has to be asked, and the call then passes.
+// By default, a call is expected to be allowed and succeeds; a call with a reason, a rule or
+// approve: false is expected to be refused. If a step does not answer a requested approval, the
+// call ends unanswered. With expect: ask and approve: true, approval must be requested, and the
+// call is then allowed.
 //
-// A counterexample of "petrigate check --json" is a test as it stands: its
-// events take the place of the steps, and all its calls are expected to pass,
-// or the last one not, once the policy is mended:
+// A counterexample of "petrigate check --json" can be used as a test: its events replace the steps.
+// All its calls, or all but the last, are expected to be allowed once the policy is corrected:
 //
 //	tests:
 //	  - name: no deployment without a test
 //	    events: [{"type": "call", "id": "1", "tool": "deploy", "approve": true}]
 //	    expect: refuse
 //
-// A test of several sessions lists them with the principal of each. All begin
-// when the test does, and share what nets of principals and global nets count:
+// A test with several sessions lists them with their principals. All begin with the test and share
+// what nets with principal or global scope count:
 //
 //	sessions: { a: ann, b: ann, c: bob }
 //
-// Cases are the same in JSON Lines, for programs: a policy and the events under it, one
-// case a line. [Eval] answers what the gate decides of each event and compares that with
-// what is expected; [RunCases] runs cases as tests.
+// For programs, the same tests can be written as cases in JSON Lines: one policy with events per
+// line. [Eval] answers each case with the gate's decisions and compares them with the expected
+// ones; [RunCases] runs cases as tests.
+//
+// A [Suite] loads the files of one run and produces a [Report]; a [Loader] builds each policy once
+// and can record [Coverage]. Tests run one after the other, in sandboxes with simulated time
+// (package sandbox). The package has no goroutines and no locks.
 package policytest

@@ -17,12 +17,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// Eval tries policies offline. It reads cases from r, one JSON object a line
-// (lines end at LF only), and writes one answer a line to w, in the same order.
-// A line that is no case is answered with errors, and the rest go on.
+// Eval evaluates cases. It reads them from r, one JSON object per line (lines end at LF only), and
+// writes one answer per line to w, in the same order. A line that is not a case is answered with
+// errors, and evaluation continues.
 //
-// A line may also be {"case": ..., "expect": ...}; where the answer is not the
-// expected one, it is among the differences. The error is one of r or w.
+// A line may also be {"case": ..., "expect": ...}; if the answer differs from the expected one, the
+// result lists the difference. The error is an error of r or w.
 func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
 	out := bufio.NewWriter(w)
 	var e Evaluation
@@ -50,22 +50,22 @@ func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
 	return e, nil
 }
 
-// An Evaluation is what there is to say of cases beside their answers.
+// An Evaluation is the summary of an evaluation besides the answers.
 type Evaluation struct {
 	Differences []Difference
-	Unreadable  []UnreadableCase // of which no answer was expected
+	Unreadable  []UnreadableCase // lines without an expected answer that are not cases
 }
 
-// An UnreadableCase is a line that is no case.
+// An UnreadableCase is a line that is not a case.
 type UnreadableCase struct {
 	Line int
 	Why  string
 }
 
-// String is one line for people.
+// String returns a line for people.
 func (u UnreadableCase) String() string { return fmt.Sprintf("line %d: not a case: %s", u.Line, u.Why) }
 
-// An answer is what the gate makes of a case. Either Errors is there, or the rest.
+// An answer is the result of a case: either Errors, or the other fields.
 type answer struct {
 	Name      string      `json:"name"`
 	Errors    []caseError `json:"errors,omitempty"`
@@ -92,10 +92,10 @@ type decision struct {
 	I        int      `json:"i"`
 	Decision string   `json:"decision"`
 	Kind     string   `json:"kind,omitempty"`
-	Nets     []string `json:"nets,omitzero"` // that block or ask, sorted
+	Nets     []string `json:"nets,omitzero"` // nets that block or ask, sorted
 	Cause    string   `json:"cause,omitempty"`
 	Reason   string   `json:"reason,omitempty"`
-	Times    int      `json:"times,omitempty"` // how often a call that is made several times was admitted
+	Times    int      `json:"times,omitempty"` // for a repeated call: how often it was admitted
 }
 
 type netFinal struct {
@@ -110,7 +110,7 @@ func marshal(a *answer) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(a); err != nil {
-		panic(err) // strings, numbers and lists of them
+		panic(err) // cannot happen: strings, numbers and lists of them
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
@@ -151,7 +151,7 @@ func (c *policyCase) eval() *answer {
 	return a
 }
 
-// nets reads the hand-written nets, each by itself, so that an error knows its net.
+// nets parses the hand-written nets one by one, so that errors name their net.
 func (c *policyCase) nets() (nets []config.Net, errs []caseError) {
 	for i, src := range c.Nets {
 		ns, err := config.ParseNet("", src)
@@ -178,7 +178,7 @@ func netErrors(net string, err error) []caseError {
 	return errs
 }
 
-// buildErrors lists problems as a case shows them: those of nets have line 0.
+// buildErrors converts problems into errors of a case. Errors of nets have line 0.
 func buildErrors(ps diag.List) []caseError {
 	errs := make([]caseError, len(ps))
 	for i, p := range ps {
@@ -190,7 +190,7 @@ func buildErrors(ps diag.List) []caseError {
 	return errs
 }
 
-// onePerPlace keeps the first error of each line and of each net, by line.
+// onePerPlace keeps the first error of each line and net, ordered by line.
 func onePerPlace(errs []caseError) []caseError {
 	slices.SortStableFunc(errs, func(a, b caseError) int { return cmp.Compare(a.Line, b.Line) })
 	type place struct {
@@ -206,7 +206,7 @@ func onePerPlace(errs []caseError) []caseError {
 	})
 }
 
-// play makes an event happen in a session, and shows what was decided.
+// play plays an event in a session and returns the decision.
 func play(s *sandbox.Session, e *sandbox.Event) decision {
 	d, admitted := s.Play(e)
 	shown := decision{Decision: "settled"}
@@ -221,7 +221,7 @@ func play(s *sandbox.Session, e *sandbox.Event) decision {
 	case *gate.Refusal:
 		shown = blockedDecision("refuse", d)
 	default:
-		if e.Type == "answer" { // to no question
+		if e.Type == "answer" { // no approval was requested
 			shown.Decision = "ignored"
 		}
 	}
@@ -229,7 +229,7 @@ func play(s *sandbox.Session, e *sandbox.Event) decision {
 	return shown
 }
 
-// blockedDecision shows what keeps a call from passing now.
+// blockedDecision returns the decision for a refusal or an approval request.
 func blockedDecision(what string, r *gate.Refusal) decision {
 	d := decision{Decision: what, Kind: string(r.Kind), Nets: []string{}, Reason: r.Text}
 	for _, b := range r.Blocks {
@@ -243,7 +243,7 @@ func blockedDecision(what string, r *gate.Refusal) decision {
 	return d
 }
 
-// states is a copy of the state of every net, as an answer shows it.
+// states returns the final state of every net.
 func states(nets []gate.NetState) []netFinal {
 	final := make([]netFinal, len(nets))
 	for i, n := range nets {

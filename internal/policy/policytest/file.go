@@ -18,66 +18,66 @@ type File struct {
 	Tests  []Test
 }
 
-// A Source says where the policy of a file is. The zero value is what stands
-// beside the file.
+// A Source locates the policy of a file. The zero value means the policy in the directory of the
+// file.
 type Source struct {
-	Config      string // a configuration
+	Config      string // path of a configuration
 	Rules, Nets []string
-	Default     string            // with Rules or Nets
-	Env         map[string]string // variables for the configuration, before those of the process
+	Default     string            // only with Rules or Nets
+	Env         map[string]string // variables for the configuration, with precedence over those of the process
 	Position    config.Position
 
-	named bool // Config is the one that all files are held against
+	named bool // Config is the configuration that all files are tested against
 }
 
 // A Test is one test.
 type Test struct {
 	Name     string
 	Position config.Position
-	Sessions []sandbox.Participant // in order; none: one without a principal
+	Sessions []sandbox.Participant // in order; empty: one session without a principal
 	Steps    []Step
 }
 
-// A Step is a call, the end of one, or time that passes.
+// A Step makes a call, ends an earlier call, or lets time pass.
 type Step struct {
 	Position config.Position
-	After    time.Duration // passes before
+	After    time.Duration // time that passes before the step
 
-	Tool        string      // of a call; otherwise empty
+	Tool        string      // tool of a call; otherwise empty
 	Foreign     bool        // the name of the tool is weak
-	Also        []gate.Name // further names of the tool, beside those of the configuration
-	Times       int         // that the call is made
+	Also        []gate.Name // further names of the tool besides those of the configuration
+	Times       int         // number of calls
 	As          string
 	Args        json.RawMessage // nil: {}
-	Annotations json.RawMessage // of the tool; nil: {}
+	Annotations json.RawMessage // annotations of the tool; nil: {}
 	Session     string
 	Approve     sandbox.Consent // Yes, No or Nobody
 	Result      string          // one of results; empty: success
-	Returns     json.RawMessage // what the result of a success says; nil: nothing
+	Returns     json.RawMessage // result of a successful call; nil: none
 	Expect      string          // one of verdicts
-	Would       string          // refuse or ask: what nets in shadow would have said; empty: anything
+	Would       string          // refuse or ask: expected verdict of nets in shadow; empty: any
 	Reason      *Pattern        // nil: any
 	Rule        string
-	RuleAt      config.Position // of the key
+	RuleAt      config.Position // position of the key
 	Names       []string
 
-	Settles int // of the end of a call: the number of its step, from 1
+	Settles int // for the end of a call: the number of its step, starting at 1
 }
 
-// The words of a step.
+// Keywords of a step.
 var (
 	results  = []string{"success", "failure", "error", "unknown", "pending"}
 	verdicts = []string{allow, refuse, ask}
 )
 
-// What a step expects, and what becomes of its call.
+// Expected and actual verdicts.
 const (
 	allow  = "allow"
 	refuse = "refuse"
 	ask    = "ask"
 )
 
-// canSettleLater reports whether the call of the step can be settled later.
+// canSettleLater reports whether the call of the step can be settled by a later step.
 func (s *Step) canSettleLater() bool { return s.Result == "pending" || s.Result == "unknown" }
 
 // admits reports whether the call of the step is expected to run.
@@ -85,10 +85,10 @@ func (s *Step) admits() bool {
 	return s.Expect == allow || s.Expect == ask && s.Approve == sandbox.Yes
 }
 
-// A Pattern is what a text has to hold: words, or a /regular expression/.
+// A Pattern matches a text that contains it, or a /regular expression/.
 type Pattern struct {
 	Source string
-	regex  *regexp.Regexp // nil: Source is words
+	regex  *regexp.Regexp // nil: Source is a substring
 }
 
 func newPattern(source string) (*Pattern, error) {
@@ -103,7 +103,7 @@ func newPattern(source string) (*Pattern, error) {
 		flag = ""
 	}
 	if !ok {
-		return p, nil // it begins with a slash, as paths do
+		return p, nil // a leading slash only, as in a path
 	}
 	var err error
 	p.regex, err = regexp.Compile(flag + body)

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// Parse reads a file of tests. Its error is a [config.ErrorList].
+// Parse parses a file of tests. Its error is a [config.ErrorList].
 func Parse(name string, src []byte) (*File, error) {
 	root := config.ReadDocument(name, src, "a file of tests")
 	p := &parser{root: root, file: &File{Name: name, Policy: Source{Position: config.Position{File: name}}}}
@@ -39,14 +39,14 @@ func Parse(name string, src []byte) (*File, error) {
 	return p.file, root.Err()
 }
 
-// A parser gives the values of a file their meaning.
+// A parser converts the values of a file into tests.
 type parser struct {
 	root config.Value
 	file *File
-	seen map[string]bool // names of tests
+	seen map[string]bool // names of the tests so far
 }
 
-// near is a path of the file as the process sees it.
+// near resolves a path relative to the directory of the file.
 func (p *parser) near(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -90,7 +90,7 @@ func (p *parser) test(v config.Value) {
 		"steps":    func(v config.Value) { v.Items("a step", func(v config.Value) { steps = append(steps, v) }) },
 	})
 	switch {
-	case p.root.Faults() > before: // what is missing may be misspelt
+	case p.root.Faults() > before: // a missing key may be misspelt
 	case t.Name == "":
 		v.Fault("the test has no name", "")
 	case p.seen[t.Name]:
@@ -124,8 +124,8 @@ func sessions(v config.Value) (all []sandbox.Participant) {
 	return all
 }
 
-// settles finds the call that a step ends: the number of an earlier step, or
-// the name that one was given.
+// settles returns the number of the step whose call is ended: given as a number, or as the call's
+// name.
 func (t *Test) settles(v config.Value) int {
 	number := 0
 	if v.IsNumber() {

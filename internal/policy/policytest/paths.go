@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Suffix is how the names of files of tests end.
+// Suffix is the suffix of the names of test files.
 const Suffix = "_test.yaml"
 
-// Find lists the files of tests that a path means: a file, those in a folder,
-// or, where it ends in "...", those in and below a folder. Folders that begin
-// with a dot or are called node_modules are left out below one.
+// Find returns the test files that a path denotes: a file, those in a directory, or, if the path
+// ends in "...", those in and below a directory. Subdirectories that begin with a dot or are called
+// node_modules are skipped.
 func Find(path string) ([]string, error) {
 	dir, below := strings.CutSuffix(filepath.ToSlash(path), "...")
 	if below {
@@ -55,7 +55,7 @@ func Find(path string) ([]string, error) {
 
 func hidden(folder string) bool { return strings.HasPrefix(folder, ".") || folder == "node_modules" }
 
-// plain is an error of the file system without the path.
+// plain returns an error of the file system without its path.
 func plain(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {

@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Run plays a test under a policy.
+// Run runs a test under a policy.
 func (p *Policy) Run(t *Test) TestResult {
 	pol := p.Result.Policy
 	if p.watch != nil {
@@ -36,7 +36,7 @@ func (p *Policy) Run(t *Test) TestResult {
 	return r
 }
 
-// A testRun is a test that is being played.
+// A testRun is a running test.
 type testRun struct {
 	policy *Policy
 	test   *Test
@@ -83,7 +83,7 @@ func (r *testRun) callOnce(s *Step, out *StepResult) *Failure {
 	return nil
 }
 
-// call is the call of a step.
+// call returns the call of a step.
 func (r *testRun) call(number int, s *Step) gate.Call {
 	c := r.policy.call(s.Tool)
 	c.ID, c.Args, c.Time = strconv.Itoa(number), s.Args, r.box.Now()
@@ -94,7 +94,7 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 		case i < 0:
 			c.Also = append(c.Also, name)
 		case name.Weak:
-			c.Also[i] = name // what only the configuration knows to be weak stays so
+			c.Also[i] = name // keep a weakness that only the configuration declares
 		}
 	}
 	if s.Annotations != nil {
@@ -103,16 +103,16 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 	return c
 }
 
-// callOutcome is what became of a call.
+// callOutcome is the result of a call.
 type callOutcome struct {
-	names   []string // that the call carries
+	names   []string // names of the call
 	said    []gate.Verdict
 	verdict string        // one of verdicts
-	refusal *gate.Refusal // what is against the call, or what a person is asked; nil: nothing
-	would   *gate.Refusal // what nets in shadow have against a call that passes; nil: nothing
+	refusal *gate.Refusal // the refusal, or the approval request; nil: none
+	would   *gate.Refusal // for an allowed call: the refusal by nets in shadow; nil: none
 }
 
-// decide has a call decided, and the person who is asked answer.
+// decide makes the call and answers a requested approval as the step says.
 func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *callOutcome {
 	about := &callOutcome{said: session.Classify(c)}
 	for _, n := range r.policy.Result.Policy.Names(c) {
@@ -141,7 +141,7 @@ func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *callOu
 	return about
 }
 
-// show puts a decision into the result of its step.
+// show copies the outcome into the result of the step.
 func (d *callOutcome) show(s *Step, out *StepResult) {
 	r := cmp.Or(d.refusal, d.would)
 	out.Names, out.Verdict, out.Would = d.names, d.verdict, sandbox.VerdictOf(d.would)
@@ -167,7 +167,7 @@ func (r *testRun) settle(s *Step) *Failure {
 	return &Failure{Expected: fmt.Sprintf("step %d settles", s.Settles), Got: "its call was settled before"}
 }
 
-// end settles a call as a step says.
+// end settles a call as the step says.
 func end(session *sandbox.Session, id string, s *Step) bool {
 	switch s.Result {
 	case "pending":
@@ -181,7 +181,7 @@ func end(session *sandbox.Session, id string, s *Step) bool {
 	}
 }
 
-// compare compares a call with what its step expects.
+// compare compares the outcome of a call with what the step expects.
 func (s *Step) compare(d *callOutcome, p *Policy) *Failure {
 	if d.verdict != s.Expect {
 		return &Failure{Expected: s.Expect, Got: d.verdict}
@@ -209,22 +209,22 @@ func (s *Step) compare(d *callOutcome, p *Policy) *Failure {
 
 const inShadow = "in shadow "
 
-// numbered finds rules that are named by their line.
+// numbered matches rules identified by their line.
 var numbered = regexp.MustCompile(`^(.*?):([0-9]+)(?::([0-9]+))?$`)
 
-// speaksOf reports whether the rule of a step is that of the block.
+// speaksOf reports whether the block is by the rule that the step expects.
 func (s *Step) speaksOf(b gate.Block) bool {
 	m := numbered.FindStringSubmatch(s.Rule)
 	if m == nil {
 		return b.Net == s.Rule
 	}
-	line, _ := strconv.Atoi(m[2]) // it is digits; too many are no line
+	line, _ := strconv.Atoi(m[2]) // digits only; an overflow matches no line
 	column, _ := strconv.Atoi(m[3])
 	want, got := filepath.ToSlash(m[1]), filepath.ToSlash(b.Rule.File)
 	return (want == got || strings.HasSuffix(got, "/"+path.Clean(want))) && line == b.Rule.Line && (column == 0 || column == b.Rule.Column)
 }
 
-// unknownRule says that the policy has no net of the name that is expected.
+// unknownRule returns a remark if the policy has no net with the expected name.
 func (s *Step) unknownRule(p *Policy) string {
 	if numbered.MatchString(s.Rule) {
 		return ""
@@ -255,7 +255,7 @@ func blocksText(blocks []gate.Block) string {
 	return strings.Join(all, ", ")
 }
 
-// concerned are the nets that say something about the call, or against it.
+// concerned returns the nets with a verdict on the call.
 func (d *callOutcome) concerned(all []gate.NetState) []gate.NetState {
 	said := make(map[string]bool)
 	for _, v := range d.said {
@@ -269,7 +269,7 @@ func (d *callOutcome) concerned(all []gate.NetState) []gate.NetState {
 	return slices.DeleteFunc(all, func(n gate.NetState) bool { return !said[n.Name] })
 }
 
-// What is a line that tells the step.
+// What returns a line that describes the step.
 func (s *Step) What() string {
 	switch {
 	case s.Settles > 0:
@@ -287,7 +287,7 @@ func (s *Step) What() string {
 	return text
 }
 
-// compact is JSON that fits a line.
+// compact shortens JSON to fit on a line.
 func compact(text json.RawMessage) string {
 	const most = 120
 	shown := []rune(string(text))

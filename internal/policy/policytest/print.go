@@ -80,7 +80,7 @@ func (t *TestResult) printFailure(b *strings.Builder, k text.Ink, file string) {
 	}
 }
 
-// describe is a line about a step that was played.
+// describe returns a line about a completed step.
 func (s *StepResult) describe() string {
 	switch s.Verdict {
 	case "":

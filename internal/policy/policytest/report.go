@@ -8,20 +8,20 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// Report is the answer of test, in the form that tools rely on.
+// Report is the result of a test run in its JSON form.
 type Report struct {
 	Version  int          `json:"version"`
 	OK       bool         `json:"ok"`
 	Passed   int          `json:"passed"`
 	Failed   int          `json:"failed"`
-	Problems diag.List    `json:"problems"` // what did not load; then nothing was run
+	Problems diag.List    `json:"problems"` // load errors; if there are any, no test was run
 	Files    []FileResult `json:"files"`
 	Coverage *Coverage    `json:"coverage,omitempty"`
 
-	Nothing int `json:"-"` // cases that expect nothing
+	Nothing int `json:"-"` // number of cases without an expectation
 }
 
-// A FileResult has the results of the tests of one file.
+// A FileResult holds the results of the tests of one file.
 type FileResult struct {
 	File  string       `json:"file"`
 	Tests []TestResult `json:"tests"`
@@ -31,27 +31,27 @@ type FileResult struct {
 type TestResult struct {
 	Name    string       `json:"name"`
 	Line    int          `json:"line"`
-	Result  string       `json:"result"`          // "pass"; "fail"; "unchecked": it is a case that expects nothing
-	Steps   []StepResult `json:"steps,omitempty"` // that were played, in order; the last one is not as expected where Failure is set
+	Result  string       `json:"result"`          // "pass", "fail", or "unchecked" for a case without an expectation
+	Steps   []StepResult `json:"steps,omitempty"` // completed steps in order; if Failure is set, the last one failed
 	Failure *Failure     `json:"failure,omitempty"`
 
-	left int // steps that were not played
+	left int // number of steps that were not run
 }
 
-// A StepResult is a step that was played.
+// A StepResult is the result of a step.
 type StepResult struct {
-	Step    int             `json:"step"` // from 1
+	Step    int             `json:"step"` // starting at 1
 	Line    int             `json:"line"`
 	Column  int             `json:"column"`
 	Text    string          `json:"text"`
 	Call    string          `json:"call,omitempty"`
 	Args    json.RawMessage `json:"args,omitempty"`
-	Names   []string        `json:"names,omitempty"`   // that the call carries
+	Names   []string        `json:"names,omitempty"`   // names of the call
 	Verdict string          `json:"verdict,omitempty"` // "allow", "refuse", "ask"; empty: the step makes no call
 	Result  string          `json:"result,omitempty"`
-	Would   string          `json:"would,omitempty"`  // what nets in shadow would have said
-	Reason  string          `json:"reason,omitempty"` // of the refusal, of the question to a person, or of nets in shadow
-	Nets    []reportedRule  `json:"nets,omitempty"`   // that refuse or ask, or would have
+	Would   string          `json:"would,omitempty"`  // verdict of nets in shadow
+	Reason  string          `json:"reason,omitempty"` // reason of the refusal, of the approval request, or of nets in shadow
+	Nets    []reportedRule  `json:"nets,omitempty"`   // nets that refuse or ask, or would do so
 }
 
 type reportedRule struct {
@@ -59,13 +59,13 @@ type reportedRule struct {
 	Rule policy.Rule `json:"rule"`
 }
 
-// A Failure says what is not as expected, of the last step or of a case.
+// A Failure describes the mismatch in the last step or in a case.
 type Failure struct {
 	Expected string                    `json:"expected"`
 	Got      string                    `json:"got"`
-	Marking  map[string]map[string]int `json:"marking,omitempty"` // before the step
+	Marking  map[string]map[string]int `json:"marking,omitempty"` // markings before the step
 
-	nets []gate.NetState // that are concerned, as they were before
+	nets []gate.NetState // the nets concerned, before the step
 }
 
 // NewReport returns a report without files.
@@ -77,7 +77,7 @@ func NewReport(problems diag.List) *Report {
 	return r
 }
 
-// Add counts the results of a file.
+// Add adds the results of a file.
 func (r *Report) Add(f FileResult) {
 	for _, t := range f.Tests {
 		switch t.Result {
@@ -93,7 +93,7 @@ func (r *Report) Add(f FileResult) {
 	r.Files = append(r.Files, f)
 }
 
-// marked are the places that have tokens.
+// marked returns the places that hold tokens.
 func marked(m gate.Marking) map[string]int {
 	places := make(map[string]int)
 	for _, tokens := range m {

@@ -19,29 +19,30 @@ type Policy struct {
 	Result *policy.Result
 	Source policy.Source
 
-	call  func(tool string) gate.Call // with all the names that it has behind the proxy
-	watch *watch                      // nil: nobody asks for coverage
+	call  func(tool string) gate.Call // creates a call with all names that the tool has behind the proxy
+	watch *watch                      // nil: coverage is not recorded
 }
 
 // A Loader loads the policies of files, each once. The zero value is ready to use.
 type Loader struct {
-	// Call makes the calls of tools under a configuration, which is nil for rules and
-	// nets alone, such as check.CallsUnder; nil: a tool has one name.
+	// Call returns the function that creates calls of tools under a configuration, such as
+	// check.CallsUnder; the configuration is nil for rules and nets alone. If Call is nil, a tool
+	// has one name.
 	Call func(*config.Config) func(tool string) gate.Call
 
-	Cover  bool   // watch what the tests exercise
-	Config string // a configuration that all files are held against; empty: each has its own policy
+	Cover  bool   // record coverage
+	Config string // configuration that all files are tested against; empty: each file has its own policy
 
-	// Options for loading configurations. No person has named those that a test file names or that are
-	// beside it, so unless they are trusted they are read as text.
+	// Options for loading configurations. A configuration that a test file names, or that is found
+	// in its directory, was not named by a person, so it is read as text only unless it is trusted.
 	Options config.Options
 
 	loaded map[string]*Policy
 	order  []string
 }
 
-// Load is the policy of a file. Its error is of the file ([config.ErrorList]),
-// of the configuration, or of the policy (a [diag.List] each).
+// Load returns the policy of a file. Its error concerns the file ([config.ErrorList]), the
+// configuration, or the policy (a [diag.List] each).
 func (l *Loader) Load(f *File) (*Policy, error) {
 	s, err := f.source(l.Config)
 	if err != nil {
@@ -71,8 +72,7 @@ func (l *Loader) Load(f *File) (*Policy, error) {
 	return p, nil
 }
 
-// Coverage is what was exercised of all policies, in the order in which they
-// were loaded.
+// Coverage returns the coverage of all policies, in the order of loading.
 func (l *Loader) Coverage() *Coverage {
 	var items []*Item
 	for _, key := range l.order {
@@ -81,7 +81,7 @@ func (l *Loader) Coverage() *Coverage {
 	return newCoverage(items)
 }
 
-// source is the policy that the file names, or that is beside it.
+// source returns the policy source that the file names, or else the one in its directory.
 func (f *File) source(override string) (Source, error) {
 	s := f.Policy
 	if override != "" {
@@ -97,7 +97,7 @@ func (f *File) source(override string) (Source, error) {
 		return s, nil
 	}
 	for pattern, to := range map[string]*[]string{"*.rules": &s.Rules, "*.net.yaml": &s.Nets} {
-		if found, _ := filepath.Glob(filepath.Join(escape(dir), pattern)); len(found) > 0 { // the pattern is good
+		if found, _ := filepath.Glob(filepath.Join(escape(dir), pattern)); len(found) > 0 { // the pattern is valid
 			*to = []string{filepath.Join(escape(dir), pattern)}
 		}
 	}
@@ -110,12 +110,12 @@ func (f *File) source(override string) (Source, error) {
 	return s, nil
 }
 
-// escape makes a pattern of a path that is none.
+// escape returns a pattern that matches exactly the path.
 func escape(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
-// key is the same for the same policy.
+// key returns a text that is equal for equal sources.
 func (s *Source) key() string {
 	key := fmt.Sprintf("%q %q %q %q", s.Config, s.Rules, s.Nets, s.Default)
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
@@ -154,7 +154,7 @@ func (s *Source) lookup(name string) (string, bool) {
 	return os.LookupEnv(name)
 }
 
-// located says where a file is named that cannot be read.
+// located adds the position where the test file names the unreadable file.
 func (s *Source) located(err error) error {
 	var one config.Error
 	if errors.As(err, &one) && one.Line > 0 {

@@ -10,10 +10,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// step reads a step; those before it are in t.
+// step parses a step; the previous steps are in t.
 func (p *parser) step(t *Test, v config.Value) Step {
 	s := Step{Position: v.Position()}
-	settles, called := false, false // whether there are keys of the one and of the other
+	settles, called := false, false // whether the step has keys of the respective kind
 	call := func(read func(config.Value)) func(config.Value) {
 		return func(v config.Value) {
 			called = true
@@ -46,7 +46,7 @@ func (p *parser) step(t *Test, v config.Value) Step {
 		},
 	})
 	switch {
-	case p.root.Faults() > before: // what is missing may be misspelt
+	case p.root.Faults() > before: // a missing key may be misspelt
 	case settles && called:
 		v.Fault("a step makes a call or settles one, and not both", "write two steps")
 	case settles:
@@ -89,7 +89,7 @@ func approve(v config.Value) sandbox.Consent {
 	}
 }
 
-// result reads the word for how a call ends.
+// result reads the keyword for the end of a call.
 func result(v config.Value, words ...string) string {
 	if !v.IsText() {
 		v.Fault("result is a word that says how the call ends, such as success", `write what the call returns under "returns"`)
@@ -123,7 +123,7 @@ func (t *Test) settle(s *Step, v config.Value) {
 	}
 }
 
-// check fills in what a call expects and finds what contradicts itself.
+// check sets the defaults of a call and finds contradictions.
 func (t *Test) check(s *Step, v config.Value) {
 	held := s.Reason != nil || s.Rule != ""
 	if s.Expect == "" {

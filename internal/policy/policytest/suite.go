@@ -11,12 +11,13 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A Suite is the files of one run: tests (*_test.yaml) and cases (*.jsonl).
+// A Suite is the set of files of one run: tests (*_test.yaml) and cases (*.jsonl).
 type Suite struct {
 	Loader Loader
-	Name   *regexp.Regexp // of the tests to run
+	Name   *regexp.Regexp // selects the tests to run by name
 
-	// Problems are what an error says of the policy of a file; another error comes back.
+	// Problems extracts the problems from an error of loading a file; it returns any other error
+	// unchanged.
 	Problems func(err error) (diag.List, error)
 
 	files    []suiteFile
@@ -31,7 +32,7 @@ type suiteFile struct {
 	cases  []TestResult
 }
 
-// Load reads all files that the paths mean, so that all that is wrong with them is said at once.
+// Load reads all files that the paths denote, so that all their errors are reported together.
 func (s *Suite) Load(paths []string) error {
 	var names []string
 	for _, path := range paths {
@@ -77,21 +78,21 @@ func (s *Suite) open(name string) (f suiteFile, err error) {
 	return f, err
 }
 
-// collectProblems keeps the problems of a file; another error comes back.
+// collectProblems records the problems of a file; it returns any other error.
 func (s *Suite) collectProblems(err error) error {
 	found, err := s.Problems(err)
 	if err != nil {
 		return err
 	}
 	for _, p := range found {
-		if !slices.Contains(s.problems, p) { // several files may be about one policy
+		if !slices.Contains(s.problems, p) { // several files may have the same policy
 			s.problems = append(s.problems, p)
 		}
 	}
 	return nil
 }
 
-// Run plays the tests that are wanted. Where something does not load, nothing is played.
+// Run runs the selected tests. If any file failed to load, no test is run.
 func (s *Suite) Run(ctx context.Context) *Report {
 	report := NewReport(s.problems)
 	if len(s.problems) > 0 {

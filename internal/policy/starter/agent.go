@@ -19,16 +19,18 @@ func Agents() (all []Agent) {
 	return all
 }
 
-// AgentOf returns an agent by its name, or by that of its client.
+// AgentOf returns the agent with this name or client name.
 func AgentOf(name string) (Agent, bool) {
 	a, ok := agenttool.Find(name)
 	return Agent{a}, ok
 }
 
-// FileName is the file that the rules for the agent are written to, beside the configuration.
+// FileName returns the name of the file for the agent's rules, in the directory of the
+// configuration.
 func (a Agent) FileName() string { return a.Name + ".rules" }
 
-// names are tools of the agent, as rules name them for no tool of a server to be meant.
+// names returns tools of the agent with the agent's name, so that rules do not refer to tools of
+// servers.
 func (a Agent) names(tools ...string) string {
 	all := make([]string, len(tools))
 	for i, t := range tools {
@@ -37,12 +39,13 @@ func (a Agent) names(tools ...string) string {
 	return strings.Join(all, ", ")
 }
 
-// quoted are the names of tools of the agent, as maps have them: without the quotes, what follows a dot is a field.
+// quoted returns quoted names of the agent's tools for maps: without quotes, the part after a dot
+// would be a field.
 func (a Agent) quoted(tools ...string) string {
 	return `"` + strings.ReplaceAll(a.names(tools...), ", ", `", "`) + `"`
 }
 
-// asked are the commands that a person is asked about, by their labels.
+// asked are the commands that require approval, with their labels.
 var asked = []struct {
 	label, comment string
 	commands       []string
@@ -60,11 +63,11 @@ var asked = []struct {
 	}},
 }
 
-// secretFile finds files with keys and passwords, and .env.example is none.
+// secretFile matches files with keys and passwords, but not .env.example.
 const secretFile = `(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))$|(^|[\/\\])\.(ssh|aws|gnupg|kube)([\/\\]|$)`
 
-// rules is the policy for the own tools of the agent; tests are the commands that run the tests of a project.
-// deny is set if the configuration refuses calls that no rule names.
+// rules returns the policy for the built-in tools of the agent; tests are the commands that run the
+// tests of a project. deny is set if the configuration refuses calls that no rule names.
 func (a Agent) rules(tests []string, deny bool) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -76,7 +79,7 @@ func (a Agent) rules(tests []string, deny bool) string {
 	claims := a.push(say, tests)
 	labels, force := []string(nil), "force-push"
 	if a.asksPush(tests) {
-		force = "push" // a person is asked about each push anyway
+		force = "push" // every push requires approval anyway
 	}
 	for _, one := range asked {
 		if one.label == "force-push" && force != one.label {
@@ -111,7 +114,8 @@ func (a Agent) rules(tests []string, deny bool) string {
 	return b.String()
 }
 
-// evidence is the script field of the agent's own shell: a server's tool called bash earns nothing.
+// evidence returns the script field of the agent's own shell: a server's tool called bash must not
+// provide evidence.
 func (a Agent) evidence() string {
 	return fmt.Sprintf("%q.command", a.names(a.Shells[0]))
 }
@@ -119,7 +123,8 @@ func (a Agent) evidence() string {
 // asksPush reports whether a person is asked before each push, as no tests can come before it.
 func (a Agent) asksPush(tests []string) bool { return a.Silent || len(tests) == 0 }
 
-// push has tests come before a push, or a person, where no tests are known or no hook tells whether they passed.
+// push requires tests before a push, or approval if no tests are known or no hook reports whether
+// they passed.
 func (a Agent) push(say func(string, ...any), tests []string) (claims []string) {
 	told := !a.Silent
 	switch {
@@ -144,7 +149,7 @@ func (a Agent) push(say func(string, ...any), tests []string) (claims []string) 
 	return []string{"prove never push before tests once", "prove never push after change until tests", "prove always-possible push"}
 }
 
-// secrets has a person asked about files with keys and passwords.
+// secrets requires approval for files with keys and passwords.
 func (a Agent) secrets(say func(string, ...any)) {
 	say("\n# Files that hold keys and passwords: a person is asked.")
 	for _, f := range a.Fields {

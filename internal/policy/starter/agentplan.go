@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// NewAgent makes a plan for the own tools of an agent. c is the configuration, or nil where the file is not there
-// yet; it is made then. Tests are the commands that run the tests.
+// NewAgent creates a plan for the built-in tools of an agent. c is the configuration, or nil if the
+// file does not exist; it is created then. tests are the commands that run the tests.
 func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests []string, effort check.Effort) (*Plan, error) {
 	src, made := []byte("version: 1\n"), c == nil
 	var err error
@@ -42,7 +42,7 @@ func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests
 	return plan, plan.passes()
 }
 
-// prepareAgent makes the configuration as it will be: the file of rules is one more of those that it has.
+// prepareAgent prepares the new configuration, with the file of rules added to its list.
 func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 	for _, r := range c.Rules {
 		plan.texts = append(plan.texts, r.Text)
@@ -52,7 +52,7 @@ func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 	if _, err := os.Lstat(plan.File); !errors.Is(err, fs.ErrNotExist) {
 		plan.There = plan.File
 		if len(c.Rules) == 0 {
-			own, _ := os.ReadFile(plan.File) // what cannot be read is all new
+			own, _ := os.ReadFile(plan.File) // an unreadable file counts as empty
 			plan.texts = append(plan.texts, string(own))
 		}
 		return nil
@@ -64,7 +64,7 @@ func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 		return nil
 	}
 	keys := []key{{"rules", "rules:\n  - file: " + name, `"rules": [{ "file": "` + name + `" }]`}}
-	if !c.Has("mode") && !c.Has("nets") { // nets that are in force stay so
+	if !c.Has("mode") && !c.Has("nets") { // enforced nets must stay enforced
 		keys = append([]key{shadowKey}, keys...)
 	}
 	plan.Enforced = plan.Enforced || !c.Has("mode") && c.Has("nets")
@@ -74,7 +74,8 @@ func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 
 var rulesList = regexp.MustCompile(`(?m)^rules:[ \t]*(#[^\r\n]*)?\r?\n((?:[ \t]*(?:-|#|[ \t])[^\r\n]*\r?\n)+)`)
 
-// appendRuleFile adds a file to the list of rules of a configuration in YAML; nil: it is not written as a plain list of files.
+// appendRuleFile adds a file to the list of rules in a YAML configuration; nil if the list is not a
+// plain list of files.
 func appendRuleFile(src []byte, name string) []byte {
 	at := rulesList.FindSubmatchIndex(append(bytes.Clone(src), '\n'))
 	if at == nil {

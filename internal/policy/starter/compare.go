@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// compare shows what the plan has beyond the policy that is there, which stays as it is.
+// compare prints the proposed statements that the existing policy lacks. It does not change
+// anything.
 func (plan *Plan) compare(o Options) error {
 	more := missingStatements(plan.Rules, plan.have())
 	if more == "" {
@@ -20,7 +21,7 @@ func (plan *Plan) compare(o Options) error {
 	return err
 }
 
-// missingStatements are the statements of a text that others do not have, below their comments.
+// missingStatements returns the statements of a text that others do not have, below their comments.
 func missingStatements(text string, have map[string]bool) string {
 	var b strings.Builder
 	comment := ""
@@ -42,7 +43,8 @@ func missingStatements(text string, have map[string]bool) string {
 	return b.String()
 }
 
-// without is a statement without the names of which others say the same; empty: there is nothing else.
+// without returns the statement without the names that other statements already cover; empty if all
+// are covered.
 func without(statement string, have map[string]bool) string {
 	if have[statement] || have[successPrefix(statement)] {
 		return ""
@@ -63,8 +65,8 @@ func without(statement string, have map[string]bool) string {
 	return before + strings.Join(new, ", ") + after
 }
 
-// splitNames cuts a statement that people are asked about tools, which says the same of each of them. It
-// returns no names where it is none, or is of more than a list of names.
+// splitNames splits an approval statement, which treats each name of its list alike. It returns no
+// names for other statements, and for lists that contain anything but plain names.
 func splitNames(statement string) (before string, names []string, after string) {
 	for _, form := range [][2]string{{"require human-approval before ", ""}, {"prove never ", " without human-approval"}} {
 		list, begins := strings.CutPrefix(statement, form[0])
@@ -77,8 +79,8 @@ func splitNames(statement string) (before string, names []string, after string) 
 	return "", nil, ""
 }
 
-// successPrefix returns the beginning of a success statement, since a condition other than ours will do, and nothing for
-// other statements.
+// successPrefix returns the beginning of a success statement, because a different condition is
+// acceptable; empty for other statements.
 func successPrefix(statement string) string {
 	if before, _, ok := strings.Cut(statement, " when "); ok && strings.HasPrefix(statement, "success ") {
 		return before
@@ -86,12 +88,12 @@ func successPrefix(statement string) string {
 	return ""
 }
 
-// have are the statements that are there already, in canonical form: those about several tools also as
-// one for each.
+// have returns the existing statements in canonical form; statements about several tools also once
+// for each tool.
 func (plan *Plan) have() map[string]bool {
 	have := map[string]bool{}
 	for _, t := range plan.texts {
-		f, _ := rules.Parse("", []byte(t)) // what cannot be read is not there
+		f, _ := rules.Parse("", []byte(t)) // unreadable statements do not exist
 		for _, s := range f.Statements {
 			have[s.String()] = true
 			if tool := successPrefix(s.String()); tool != "" {

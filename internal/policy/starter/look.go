@@ -7,22 +7,22 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
-// Parts of names: of tools that show a thing, and not only that it is there; of its content; and of
-// tools that also make what is not there yet, so that there is nothing to look at.
+// Parts of tool names: of tools that show a thing, not only that it exists; of tools that show its
+// content; and of tools that also create new things, so that there may be nothing to look at first.
 var (
 	showing = []string{"read", "view", "cat", "get", "show", "describe"}
 	content = []string{"read", "view", "cat"}
 	making  = []string{"write", "put", "upsert", "save"}
 )
 
-// readersOf are the tools of the server that show what t changes, and the key under which both
-// name it: "path", or "path as source"; none where no tool does.
+// readersOf returns the tools of the server that show what t changes, and the key that identifies
+// it in both: "path", or "path as source". It returns none if no tool shows it.
 func (s *server) readersOf(t tool) (readers []string, key string) {
 	if t.Kind == toolkind.Edit && t.named(making) {
 		return nil, ""
 	}
 	if len(t.Fields.Paths) > 0 {
-		for _, field := range t.Fields.Paths { // a copy is made of the first that something shows
+		for _, field := range t.Fields.Paths { // use the first field that some tool shows
 			if readers, key = s.showing(t, field); len(readers) > 0 {
 				return readers, key
 			}
@@ -40,14 +40,14 @@ func (s *server) readersOf(t tool) (readers []string, key string) {
 	return readers, strings.Join(t.Fields.Same, ", ")
 }
 
-// showing are the tools that show what is at a path.
+// showing returns the tools that show the content of a path.
 func (s *server) showing(t tool, field string) (readers []string, key string) {
 	words := showing
 	if t.Kind == toolkind.Edit {
 		words = content
 	}
 	if field == "destination" || field == "dst" || field == "target" {
-		return nil, "" // nothing is there yet
+		return nil, "" // the target does not exist yet
 	}
 	for _, of := range []string{field, "path"} {
 		for _, r := range s.tools {
@@ -65,12 +65,12 @@ func (s *server) showing(t tool, field string) (readers []string, key string) {
 	return nil, ""
 }
 
-// showsContent reports whether it reads, and is named so.
+// showsContent reports whether the tool reads, and has one of the words in its name.
 func (t *tool) showsContent(words []string) bool {
 	return t.Kind.Reads() && t.named(words)
 }
 
-// named reports whether the name has one of the words.
+// named reports whether the name contains one of the words.
 func (t *tool) named(words []string) bool {
 	return slices.ContainsFunc(toolkind.Words(t.bare), func(w string) bool { return slices.Contains(words, w) })
 }

@@ -2,12 +2,12 @@ package starter
 
 import "github.com/petrigate/petrigate/internal/agenttool"
 
-// OffersPipefail reports whether shell.pipefail can make tests of the plan count that end in a pipe.
+// OffersPipefail reports whether shell.pipefail can make tests count that are run in a pipe.
 func (plan *Plan) OffersPipefail() bool {
 	return plan.agent != nil && plan.tested && plan.There == "" && !plan.shell && agenttool.TakesScript(plan.agent.Name)
 }
 
-// AddPipefail has the configuration say shell.pipefail.
+// AddPipefail adds shell.pipefail to the configuration.
 func (plan *Plan) AddPipefail() (err error) {
 	plan.After, err = splice(plan.After, []key{{"shell", "shell: { pipefail: add }", `"shell": { "pipefail": "add" }`}})
 	plan.pipefail = true

@@ -18,59 +18,59 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// FileName is the file that the rules are written to, beside the configuration.
+// FileName is the name of the file for the rules, in the directory of the configuration.
 const FileName = "petrigate.rules"
 
-// A Plan is a first policy that was verified, and where it goes.
+// A Plan is a verified first policy, with the files to write.
 type Plan struct {
-	Rules  string // the text of the file of rules
-	File   string // that is made
+	Rules  string // content of the file of rules
+	File   string // path of the file of rules
 	Report check.Report
 	Tools  int
-	Left   []string // lines that were left out: check would complain about them
+	Left   []string // omitted lines that check would complain about
 
-	Missing []string // servers that did not answer: no rule is about their tools
+	Missing []string // servers that did not answer, so that no rule is about their tools
 
-	Enforced bool // the configuration says so itself: the rules are not in shadow
+	Enforced bool // the configuration sets another mode: the rules are not in shadow
 
-	Config        string // the configuration, of which it changes only the keys that are missing
-	Before, After []byte // its text
+	Config        string // path of the configuration; only missing keys are added
+	Before, After []byte // its content
 
-	// There is what a policy has already: nothing is written. It is the name of the file with
-	// the rules, or of the configuration.
+	// There is the file with the existing policy, either rules or the configuration; nothing is
+	// written then. Empty: no policy exists.
 	There string
 
-	// Client says that the configuration seems to be the file of a client: an object of JSON
-	// without a version. It stays as it is.
+	// Client reports that the configuration seems to be the file of a client: a JSON object without
+	// a version. It is not changed.
 	Client bool
 
-	made  bool   // the configuration is not there yet
-	agent *Agent // whose own tools the policy is for; nil: it is for those of servers
+	made  bool   // the configuration does not exist yet
+	agent *Agent // agent whose built-in tools the policy is for; nil: the policy is for tools of servers
 
 	tested   bool // commands that run tests are known
-	shell    bool // the configuration has the key
-	pipefail bool // shell.pipefail is added to it
+	shell    bool // the configuration has the key shell
+	pipefail bool // shell.pipefail was added
 
-	texts   []string     // of the rules that are there
-	secrets []string     // of the configuration
+	texts   []string     // existing rules
+	secrets []string     // secrets in the configuration
 	fetch   config.Fetch // see [config.Options]
 	text    bool         // see [config.Config.TextOnly]
 }
 
 var (
-	// ErrNoTools says that there is nothing to propose rules for.
+	// ErrNoTools reports that no server lists a tool.
 	ErrNoTools = errors.New("the servers list no tools, so there is nothing to propose rules for")
-	// ErrClient says that the configuration is not one of petrigate's own.
+	// ErrClient reports that the configuration seems to belong to a client.
 	ErrClient = errors.New("it has no \"version\" and may be the file of a client, which stays as it is; petrigate import makes a configuration of it")
-	// ErrMeanwhile says that the configuration is not the one that the plan was made for.
+	// ErrMeanwhile reports that the configuration has changed since the plan was created.
 	ErrMeanwhile = errors.New("it was changed meanwhile; run petrigate init again")
 )
 
-// rounds bounds how often rules are left out that would not pass.
+// rounds bounds the repetitions of leaving out rules and verifying the rest.
 const rounds = 20
 
-// New makes a plan for a configuration and the tools that its servers list. Missing are the servers
-// that did not answer; effort bounds the proofs.
+// New creates a plan for a configuration and the tools that its servers list. missing holds the
+// servers that did not answer; effort bounds the proofs.
 func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missing []string, effort check.Effort) (*Plan, error) {
 	if len(tools) == 0 {
 		return nil, ErrNoTools
@@ -84,7 +84,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	if err := plan.prepare(c); err != nil {
 		return nil, err
 	}
-	known := check.KnownSet(tools, c) // it completes their names
+	known := check.KnownSet(tools, c) // it also completes the names of the tools
 	p := &proposal{servers: guess(tools, c.Servers), missing: missing, deny: c.Default == "deny" || !c.Has("default")}
 	p.propose()
 	for range rounds {
@@ -102,7 +102,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	return plan, plan.passes()
 }
 
-// prepare reads what is there, or else makes the configuration as it will be.
+// prepare reads the existing policy, or prepares the new configuration.
 func (plan *Plan) prepare(c *config.Config) (err error) {
 	for _, r := range c.Rules {
 		plan.texts = append(plan.texts, r.Text)
@@ -112,14 +112,14 @@ func (plan *Plan) prepare(c *config.Config) (err error) {
 	case plan.There == "":
 		plan.After, err = splice(plan.Before, missing(c))
 	case len(c.Rules) == 0:
-		src, _ := os.ReadFile(plan.File) // that it is there was seen; what cannot be read is all new
+		src, _ := os.ReadFile(plan.File) // an unreadable file counts as empty
 		plan.texts = append(plan.texts, string(src))
 	}
 	return err
 }
 
-// existingPolicy is what a policy has already: the file of rules, or the configuration with rules or
-// nets; empty: nothing.
+// existingPolicy returns the file with an existing policy: rules, nets, or the file to write; empty
+// if there is none.
 func existingPolicy(c *config.Config, file string) string {
 	for _, r := range c.Rules {
 		return r.File
@@ -133,8 +133,8 @@ func existingPolicy(c *config.Config, file string) string {
 	return ""
 }
 
-// verify looks at the plan as check --live does, and returns the lines of rules that keep it from
-// passing.
+// verify checks the plan as check --live does, and returns the numbers of the lines that do not
+// pass.
 func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, effort check.Effort) (wrong map[int]bool, err error) {
 	source := policy.Source{Rules: []config.RuleText{{File: plan.File, Text: plan.Rules}}, Mode: "shadow"}
 	if deny {
@@ -154,7 +154,7 @@ func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, ef
 	if err != nil {
 		return nil, err
 	}
-	report.Judge(plan.agent == nil, false) // what else the configuration lacks is no fault of the rules for an agent
+	report.Judge(plan.agent == nil, false) // other faults of the configuration do not affect rules for an agent
 	plan.Report, wrong = report, map[int]bool{}
 	for _, p := range report.Problems {
 		if p.Severity != diag.Note && p.Line > 0 && filepath.Base(p.File) == filepath.Base(plan.File) {
@@ -169,7 +169,7 @@ func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, ef
 	return wrong, nil
 }
 
-// loaded is the configuration as it will be.
+// loaded returns the new configuration.
 func (plan *Plan) loaded() (*config.Config, error) {
 	rules, err := filepath.Abs(plan.File)
 	if err != nil {
@@ -183,7 +183,7 @@ func (plan *Plan) loaded() (*config.Config, error) {
 	}})
 }
 
-// passes is an error where the plan is not one to begin with.
+// passes returns an error if the plan did not pass verification.
 func (plan *Plan) passes() error {
 	if plan.Report.OK {
 		return nil
@@ -191,7 +191,7 @@ func (plan *Plan) passes() error {
 	return plan.Report.Problems
 }
 
-// Write makes the file of rules, and adds the missing keys to the configuration.
+// Write creates the file of rules, and adds the missing keys to the configuration.
 func (plan *Plan) Write() error {
 	if plan.Client {
 		return fmt.Errorf("changing %s: %w", plan.Config, ErrClient)
@@ -218,7 +218,7 @@ func (plan *Plan) Write() error {
 	return nil
 }
 
-// create makes the configuration as well, and the folder that it is in.
+// create creates the configuration as well, with its directory.
 func (plan *Plan) create() error {
 	if err := os.MkdirAll(filepath.Dir(plan.Config), 0o700); err != nil {
 		return fmt.Errorf("making the folder of the configuration: %w", err)

@@ -16,34 +16,34 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// What the limits of a proposal begin with: enough for most work, and an end to what runs away.
+// Initial limits of a proposal: enough for most work, but a bound on runaway agents.
 const (
 	inARow  = 5
-	changes = 50 // of a server, in a session
-	sends   = 20 // in a session
+	changes = 50 // per server and session
+	sends   = 20 // per session
 	payment = 100
-	pays    = 5 // in a session, where no amount is known
+	pays    = 5 // per session, if the amount is unknown
 )
 
-// tool is one of a server, with what is guessed of it.
+// tool is a tool of a server, with its guessed properties.
 type tool struct {
 	toolkind.Guess
 	name   string // as rules write it
-	asked  string // as approvals write it
+	asked  string // as approval statements write it
 	bare   string
 	server string
 }
 
-// server is one of the configuration, with its tools in the order of their names.
+// server is a server of the configuration, with its tools sorted by name.
 type server struct {
 	name  string
-	known string // as which well-known server; empty: as none
+	known string // name of the well-known server that it is; empty: none
 	tools []tool
 
-	success map[string]string // what a successful script is, by the tools as the server calls them; "true": not isError
+	success map[string]string // condition for a successful script, by bare tool name; "true": not isError
 }
 
-// statements is a group of a proposal: lines of rules below a comment.
+// statements is a group of lines below a comment.
 type statements struct {
 	comment string
 	lines   []line
@@ -52,7 +52,7 @@ type statements struct {
 // line is a statement.
 type line struct {
 	text string
-	// alone is the same for each of its names; nil: it has one.
+	// alone holds the same statement for each of its names; nil: it has a single name.
 	alone []line
 }
 
@@ -60,16 +60,16 @@ func (s *statements) add(format string, args ...any) {
 	s.lines = append(s.lines, line{text: fmt.Sprintf(format, args...)})
 }
 
-// proposal is being made.
+// proposal is a proposal under construction.
 type proposal struct {
 	servers []server
 	missing []string // servers that did not answer
-	deny    bool     // what no rule names is refused
+	deny    bool     // the default refuses calls that no rule names
 	rules   []statements
 	claims  statements
 }
 
-// guess sorts the tools by their servers and guesses what each does.
+// guess groups the tools by server and guesses what each does.
 func guess(list []check.ListedTool, servers []config.Server) (all []server) {
 	of := map[string][]check.ListedTool{}
 	for _, t := range list {
@@ -106,7 +106,7 @@ func guess(list []check.ListedTool, servers []config.Server) (all []server) {
 	return all
 }
 
-// of are the names of the tools of these kinds, of all servers.
+// of returns the names of the tools of these kinds, on all servers.
 func (p *proposal) of(kinds ...toolkind.Kind) (names []string) {
 	for i := range p.servers {
 		names = append(names, p.servers[i].of(kinds...)...)
@@ -114,13 +114,13 @@ func (p *proposal) of(kinds ...toolkind.Kind) (names []string) {
 	return names
 }
 
-// asked are the names of the tools of a kind, as approvals write them.
+// asked returns the names of the tools of a kind, as approval statements write them.
 func (p *proposal) asked(kind toolkind.Kind) (names []string) {
 	for _, s := range p.servers {
 		for _, t := range s.tools {
 			switch {
 			case t.Kind != kind:
-			case p.deny: // what is not named is refused
+			case p.deny: // tools that are not named are refused
 				names = append(names, t.name)
 			default:
 				names = append(names, t.asked)
@@ -139,7 +139,7 @@ func (s *server) of(kinds ...toolkind.Kind) (names []string) {
 	return names
 }
 
-// propose makes all groups, each for its own reason.
+// propose creates all groups.
 func (p *proposal) propose() {
 	for i := range p.servers {
 		p.reads(&p.servers[i])
@@ -157,7 +157,8 @@ func (p *proposal) propose() {
 	}
 }
 
-// agents are those whose own tools are named behind their names; where a server has the name of one, it is the server's.
+// agents returns the agents whose built-in tools rules can name by the agent; not agents whose name
+// a server has.
 func (p *proposal) agents() []string {
 	return slices.DeleteFunc(agenttool.Agents(), func(agent string) bool {
 		return slices.ContainsFunc(p.servers, func(s server) bool { return s.name == agent }) || slices.Contains(p.missing, agent)
@@ -168,18 +169,18 @@ func (p *proposal) group(comment string, lines ...line) {
 	p.rules = append(p.rules, statements{comment, lines})
 }
 
-// claim adds a claim about names.
+// claim adds a claim about the names.
 func (p *proposal) claim(format string, names []string) {
 	p.claims.lines = append(p.claims.lines, each(format, names)...)
 }
 
-// budget limits the calls of all these in a session.
+// budget limits the number of calls of these tools in a session.
 func (p *proposal) budget(comment string, names []string, count int) {
 	p.group(comment, each("limit %s to "+strconv.Itoa(count)+" per session", names)...)
 	p.claim("prove at-most "+strconv.Itoa(count)+" %s per session", names)
 }
 
-// reads lets what only reads pass, and stops an agent that repeats itself.
+// reads allows read-only tools, and stops an agent that repeats itself.
 func (p *proposal) reads(s *server) {
 	names := s.of(toolkind.Read, toolkind.Outside)
 	if len(names) == 0 {
@@ -189,7 +190,7 @@ func (p *proposal) reads(s *server) {
 		each("limit %s to "+strconv.Itoa(inARow)+" in a row", names)...)
 }
 
-// changes gives what can be undone a budget, and asks for a look at what is changed.
+// changes limits the changes that can be undone, and requires a read before a change or removal.
 func (p *proposal) changes(s *server) {
 	if names := s.of(toolkind.Write, toolkind.Edit); len(names) > 0 {
 		p.budget(text.Escape(s.name)+": changes, with a budget for each session.", names, changes)
@@ -213,7 +214,7 @@ func (p *proposal) changes(s *server) {
 	}
 }
 
-// successes says what a successful script is, for servers whose results do not say it by isError.
+// successes defines success for servers whose results do not report it by isError.
 func (p *proposal) successes(s *server) {
 	group := statements{comment: text.Escape(s.name) + ": its results do not tell whether a script failed or still runs, so none of these calls counts as a success."}
 	for _, t := range s.tools {
@@ -226,7 +227,7 @@ func (p *proposal) successes(s *server) {
 	}
 }
 
-// asks has a person asked about what cannot be taken back, and about what nobody can tell.
+// asks requires approval for irreversible and unclear tools.
 func (p *proposal) asks() {
 	reasons := []struct {
 		kind    toolkind.Kind
@@ -250,7 +251,8 @@ func (p *proposal) asks() {
 	p.claim("prove never %s without human-approval", all)
 }
 
-// sends limits what others get, and asks once the session may have read what strangers wrote.
+// sends limits messages to others, and requires approval after the session may have read
+// untrusted content.
 func (p *proposal) sends() {
 	names, outside := p.of(toolkind.Send), p.of(toolkind.Outside)
 	if len(names) == 0 {
@@ -265,7 +267,7 @@ func (p *proposal) sends() {
 	p.group("Once the session has read what strangers may have written, a person sees what goes out.", lines...)
 }
 
-// pays limits sums.
+// pays limits payments.
 func (p *proposal) pays() {
 	for i := range p.servers {
 		for _, t := range p.servers[i].tools {
@@ -281,10 +283,10 @@ func (p *proposal) pays() {
 	}
 }
 
-// secretPath is a file with keys or passwords, or in a folder of them.
+// secretPath matches files with keys or passwords, and files in folders of them.
 const secretPath = `/(^|[\/\\])(\.env|\.ssh|\.aws|\.gnupg|\.netrc|\.npmrc|\.kube|id_(rsa|ed25519))/i`
 
-// secrets has a person asked about files with keys and passwords, whatever tool it is.
+// secrets requires approval for files with keys and passwords, for any tool.
 func (p *proposal) secrets() {
 	var fields []string
 	for i := range p.servers {
@@ -310,8 +312,9 @@ func (p *proposal) secrets() {
 	p.claims.add("prove never %s without human-approval", class)
 }
 
-// visible is a name as an approval has it. One with invisible characters, which check complains about,
-// becomes a glob: it may match others too, but no server passes by such a name.
+// visible returns a name for approval statements. A name with invisible characters, which check
+// complains about, becomes a glob: it may match other tools too, but no tool can evade approval by
+// such a name.
 func visible(name string) string {
 	if !strings.ContainsFunc(name, hidden) {
 		return rules.Written(name)
@@ -326,7 +329,8 @@ func visible(name string) string {
 
 func hidden(r rune) bool { return text.Hidden(r) || unicode.IsControl(r) }
 
-// unusedName is a name that no tool has: a tool of the name of a class would be one with it.
+// unusedName returns a name that no tool has: a tool with the name of a label would be treated like
+// the label.
 func (p *proposal) unusedName(name string) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(p.servers, func(s server) bool {
@@ -340,8 +344,8 @@ func (p *proposal) unusedName(name string) string {
 	return next
 }
 
-// groups are names as lists of a rule has them: all that are plain words together, and each other
-// one alone.
+// groups splits names into lists for rules: all plain words together, and each other name
+// separately.
 func groups(names []string) (all []string) {
 	var plain, odd []string
 	for _, n := range names {
@@ -357,7 +361,7 @@ func groups(names []string) (all []string) {
 	return append(all, odd...)
 }
 
-// each is a line for each group of names, which stand at the %s of its form.
+// each returns a line for each group of names; the names replace the %s in the form.
 func each(form string, names []string) (lines []line) {
 	before, after, _ := strings.Cut(form, "%s")
 	for _, group := range groups(names) {

@@ -8,19 +8,19 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// NoConfiguration says how to begin where there is no configuration.
+// NoConfiguration is the message for a missing configuration.
 const NoConfiguration = "petrigate init proposes rules for the servers of a configuration; petrigate import CLIENT makes one of those that a client has, " +
 	"or write petrigate.yaml with the mcpServers of your client"
 
-// Options say what becomes of a plan.
+// Options control the output and the writing of a plan.
 type Options struct {
-	Out io.Writer                           // gets the rules
-	Err io.Writer                           // gets what is said about them
-	Ask func(question string) (bool, error) // nil: nobody is there to ask
-	Yes bool                                // write without a question
+	Out io.Writer                           // receives the rules
+	Err io.Writer                           // receives the messages
+	Ask func(question string) (bool, error) // asks for confirmation; nil: confirmation is impossible
+	Yes bool                                // write without confirmation
 }
 
-// Run shows the plan, and writes it where that is wanted.
+// Run shows the plan, and writes it if that is confirmed.
 func (plan *Plan) Run(o Options) error {
 	if err := plan.offer(o); err != nil || len(plan.Missing) == 0 {
 		return err
@@ -75,7 +75,7 @@ func (plan *Plan) offer(o Options) error {
 	return nil
 }
 
-// verb is what becomes of the configuration.
+// verb selects a verb for creating or changing the configuration.
 func (plan *Plan) verb(made, changed string) string {
 	if plan.made {
 		return made
@@ -83,7 +83,7 @@ func (plan *Plan) verb(made, changed string) string {
 	return changed
 }
 
-// argument is what init was called with, behind a space.
+// argument returns the argument of init after a space, or the empty string.
 func (plan *Plan) argument() string {
 	if plan.agent == nil {
 		return ""
@@ -91,7 +91,7 @@ func (plan *Plan) argument() string {
 	return " " + plan.agent.Client
 }
 
-// next prints the next steps once the plan is written.
+// next prints the next steps after the plan was written.
 func (plan *Plan) next(say func(format string, args ...any)) {
 	steps := []string{
 		"petrigate connect CLIENT, if no client runs petrigate yet; petrigate connect --list shows them",
@@ -119,7 +119,7 @@ func (plan *Plan) next(say func(format string, args ...any)) {
 	}
 }
 
-// Summary is what is known of the plan.
+// Summary returns a line about the size of the plan and its proofs.
 func (plan *Plan) Summary() string {
 	proved := 0
 	for _, c := range plan.Report.Claims() {

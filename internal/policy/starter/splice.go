@@ -9,14 +9,14 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// a key of a configuration, with what it is set to.
+// key is a key of a configuration, with its text in YAML and in JSON.
 type key struct{ name, yaml, json string }
 
-// shadowKey has the policy refuse nothing yet.
+// shadowKey puts the policy into shadow mode.
 var shadowKey = key{"mode", "mode: shadow", `"mode": "shadow"`}
 
-// missing are the keys that put the rules in force in shadow, without those that the
-// configuration has.
+// missing returns the keys that put the rules into force in shadow mode and that the configuration
+// lacks.
 func missing(c *config.Config) (keys []key) {
 	all := []key{
 		shadowKey,
@@ -33,8 +33,8 @@ func missing(c *config.Config) (keys []key) {
 
 var errSplice = errors.New("the keys of the policy cannot be added to the configuration: it ends in the middle of something; add them by hand")
 
-// splice adds keys to the text of a configuration, and leaves every other byte as it is: at the
-// end of YAML in blocks, or behind the brace of an object.
+// splice adds keys to the text of a configuration and leaves every other byte unchanged: at the end
+// of block YAML, or after the opening brace of an object.
 func splice(src []byte, keys []key) ([]byte, error) {
 	if len(keys) == 0 {
 		return src, nil
@@ -61,8 +61,8 @@ func splice(src []byte, keys []key) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// object is where the brace of a text is that is an object in braces; -1: it is none. Before it
-// there are only spaces, comments and a byte order mark.
+// object returns the offset of the opening brace if the text is an object in braces; otherwise -1.
+// Only spaces, comments and a byte order mark may precede it.
 func object(src []byte) int {
 	at := 0
 	for line := range bytes.Lines(src) {

@@ -8,14 +8,15 @@ import (
 	"strings"
 )
 
-// A TestCommand is one that seems to run the tests of a project, and the file that says so.
+// A TestCommand is a command that seems to run the tests of a project, and the file that suggests
+// it.
 type TestCommand struct{ Command, From string }
 
-// TestCommands looks for the commands that run the tests of the project in a folder.
+// TestCommands returns the commands that run the tests of the project in a directory.
 func TestCommands(dir string) (all []TestCommand) {
 	add := func(command, from string) { all = append(all, TestCommand{command, from}) }
 	text := func(name string) string {
-		src, _ := os.ReadFile(filepath.Join(dir, name)) // what cannot be read says nothing
+		src, _ := os.ReadFile(filepath.Join(dir, name)) // unreadable files are ignored
 		return string(src)
 	}
 	exists := func(name string) bool {
@@ -53,10 +54,10 @@ func TestCommands(dir string) (all []TestCommand) {
 	return all
 }
 
-// testTarget is a target of a makefile, and no variable.
+// testTarget matches a makefile target, but not a variable.
 var testTarget = regexp.MustCompile(`(?m)^test[ \t]*:([^=]|$)`)
 
-// npmTest reports whether a package.json has tests; npm init writes a script that fails.
+// npmTest reports whether a package.json has tests; the script that npm init writes does not count.
 func npmTest(src []byte) bool {
 	var p struct {
 		Scripts struct {
@@ -68,5 +69,6 @@ func npmTest(src []byte) bool {
 
 var plainWords = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./:@+-]*( [A-Za-z0-9_./:@+-]+)*$`)
 
-// PlainCommand reports whether a command is literal words, as a map can have them: one program and its arguments.
+// PlainCommand reports whether a command consists of literal words, as a map requires: one program
+// and its arguments.
 func PlainCommand(command string) bool { return plainWords.MatchString(command) }

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// text writes the proposal as a file of rules. Comments hold no line break that a server could
-// have put into a name.
+// text returns the proposal as a file of rules. Names of servers cannot add line breaks to
+// comments.
 func (p *proposal) text() string {
 	var b strings.Builder
 	for _, line := range p.head() {
@@ -25,7 +25,7 @@ func (p *proposal) text() string {
 	return b.String()
 }
 
-// head is what stands above the rules.
+// head returns the comment lines above the rules.
 func (p *proposal) head() []string {
 	head := []string{
 		fmt.Sprintf("A first policy for %s, proposed by petrigate init.", p.about()),
@@ -38,7 +38,7 @@ func (p *proposal) head() []string {
 	return head
 }
 
-// unasked says what is not here for a server that did not answer.
+// unasked returns a remark about a server that did not answer.
 func unasked(name string, deny bool) string {
 	meanwhile := "its tools pass (default: allow)"
 	if deny {
@@ -47,7 +47,7 @@ func unasked(name string, deny bool) string {
 	return fmt.Sprintf("%s did not answer, so no rule here is about it, and %s. Once it answers, petrigate init prints the rules to add.", text.Excerpt(name, 64), meanwhile)
 }
 
-// about names the servers, and what is known of them.
+// about lists the servers with their number of tools.
 func (p *proposal) about() string {
 	var all []string
 	for _, s := range p.servers {
@@ -68,8 +68,9 @@ func joined(lines []line) string {
 	return strings.Join(texts, "\n")
 }
 
-// removeLines takes the lines with these numbers out, counted as in text, and returns them. One with several
-// names becomes a line for each first, so that none takes another along; again is set then too.
+// removeLines removes the lines with these numbers, counted as in text, and returns them. A line
+// with several names is first split into one line per name, so that only the faulty names are
+// removed; again is true if anything changed.
 func (p *proposal) removeLines(numbers map[int]bool) (left []string, again bool) {
 	number := len(p.head())
 	take := func(s *statements) {
