@@ -42,17 +42,6 @@ func storePackageFiles(s System) []string {
 	return found
 }
 
-// mcpServers is where most clients store their servers.
-var mcpServers = splice.Place{Path: []string{"mcpServers"}}
-
-// claudeFiles returns the file of Claude Code with the user's servers and the settings of projects.
-func claudeFiles(s System) []string {
-	if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
-		return []string{s.path(dir, ".claude.json")}
-	}
-	return []string{s.path(s.Home, ".claude.json")}
-}
-
 func claudeCode() Client {
 	return Client{
 		Name: "claude-code", Title: "Claude Code", Aliases: []string{"claude", "claudecode"},

@@ -1,21 +1,11 @@
 package clientcfg
 
 import (
-	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
-
-// A Safeguard is a restriction on tool calls in a client's file that import does not carry over.
-type Safeguard struct {
-	Where string `json:"where"`          // the key, or keys joined by dots
-	Value string `json:"value"`          // value of the key
-	Rule  string `json:"rule,omitempty"` // equivalent rule; empty: the client itself still enforces the restriction, on its own tools
-}
 
 // guards finds the restrictions of a client outside the entries of servers. Each field may be nil.
 type guards struct {
@@ -37,55 +27,6 @@ type guard struct {
 	split        string // separator between server and tool
 	prefix       string // prefix of the server
 }
-
-// Beside returns the other files with the client's restrictions for the servers of a file.
-func (c Client) Beside(s System, file string) []string {
-	if c.guards.beside == nil {
-		return nil
-	}
-	return c.guards.beside(s, file)
-}
-
-// Safeguards returns the restrictions in a client's file. servers maps the client's names of
-// servers to their names in petrigate's configuration, which the rules use.
-func (c Client) Safeguards(d *splice.Document, servers map[string]string) (all []Safeguard) {
-	if c.guards.read == nil {
-		return nil
-	}
-	for _, g := range c.guards.read(d) {
-		all = append(all, Safeguard{Where: g.where, Value: g.value, Rule: g.rule(servers)})
-	}
-	return all
-}
-
-// Closed returns the key of a file that disables the named server, or "".
-func (c Client) Closed(d *splice.Document, at splice.Place, name string) string {
-	if c.guards.closed == nil {
-		return ""
-	}
-	return c.guards.closed(d, at, name)
-}
-
-// ClosedBeside returns the key of another file, see [Client.Beside], that disables a server of
-// file, or "".
-func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
-	if c.guards.closedBeside == nil {
-		return ""
-	}
-	return c.guards.closedBeside(d, file, name)
-}
-
-// Disable marks the server as disabled, because of a key of the client outside its entry.
-func (s *Server) Disable(key string) {
-	if s.Fields == nil || slices.ContainsFunc(s.Fields, func(m splice.Member) bool { return m.Key == "disabled" }) {
-		return
-	}
-	s.Fields = append(s.Fields, splice.Member{Key: "disabled", Value: true})
-	s.Closed = key
-}
-
-// plainTool matches a tool name or pattern that can be written in a rule.
-var plainTool = regexp.MustCompile(`^[A-Za-z0-9_.*?-]+$`)
 
 // rule returns the rule equivalent to a guard, or "" if the guard does not apply to tools of the
 // servers.
@@ -111,24 +52,6 @@ func (g guard) rule(servers map[string]string) string {
 		return ""
 	}
 	return ruleFor(found, g.deny)
-}
-
-// ruleFor returns the rule that refuses calls of a tool, or requires approval for them.
-func ruleFor(tool string, deny bool) string {
-	if deny {
-		return "block " + tool
-	}
-	return "require human-approval before " + tool
-}
-
-// texts returns the strings in a list.
-func texts(list []any) (all []string) {
-	for _, v := range list {
-		if text, ok := v.(string); ok {
-			all = append(all, text)
-		}
-	}
-	return all
 }
 
 // geminiGuards reads settings.json: allowed and excluded servers, and excluded tools.
@@ -256,27 +179,10 @@ var gooseGuards = guards{read: func(d *splice.Document) (all []guard) {
 	return all
 }}
 
-// readApproval reads the approval modes of a server's tools (Codex).
-func (r *reader) readApproval(key string, v any) {
-	server := r.to.Name
-	modes := map[string]string{}
-	if key == "default_tools_approval_mode" {
-		modes[key], _ = v.(string)
+// claudeFiles returns the file of Claude Code with the user's servers and the settings of projects.
+func claudeFiles(s System) []string {
+	if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
+		return []string{s.path(dir, ".claude.json")}
 	}
-	tools, _ := v.(map[string]any)
-	for _, tool := range slices.Sorted(maps.Keys(tools)) {
-		fields, _ := tools[tool].(map[string]any)
-		modes[fmt.Sprintf("%s.%s.approval_mode", key, tool)], _ = fields["approval_mode"].(string)
-	}
-	for _, where := range slices.Sorted(maps.Keys(modes)) {
-		if modes[where] != "prompt" {
-			r.to.Dropped = append(r.to.Dropped, where)
-			continue
-		}
-		tool := "*"
-		if where != key {
-			tool = strings.TrimSuffix(strings.TrimPrefix(where, key+"."), ".approval_mode")
-		}
-		r.to.Left = append(r.to.Left, Safeguard{Where: where, Value: "prompt", Rule: ruleFor(server+"."+tool, false)})
-	}
+	return []string{s.path(s.Home, ".claude.json")}
 }

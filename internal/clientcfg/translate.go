@@ -4,56 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
-
-// A Server is an entry of a client, translated into a server of petrigate's configuration.
-type Server struct {
-	Name   string
-	Fields splice.Object // fields of the configuration; nil if the entry is refused
-
-	// Refused is the reason why the entry cannot be imported; empty if it can.
-	Refused string
-	// Native is set for an entry that is a built-in part of the client, not a server.
-	Native bool
-	// Dropped lists keys that have no meaning outside the client.
-	Dropped []string
-	// Literal names the variables, headers and arguments whose values are probably secrets and are
-	// written literally.
-	Literal []string
-	// Left lists restrictions of the entry that a server of petrigate does not have.
-	Left []Safeguard
-	// Closed is the key outside the entry that disables the server, or "".
-	Closed string
-	// Notes are further sentences for the user.
-	Notes []string
-}
-
-// A dialect describes how a client writes its servers, apart from the names of keys.
-type dialect struct {
-	unit      func(n float64) time.Duration // unit of a timeout
-	variables *variables                    // nil: the client replaces nothing
-
-	headers  func(fields map[string]any) *variables // variables replaced in the headers of an entry; nil: the same as in other texts
-	urlIsSSE bool                                   // a url without a type uses HTTP+SSE
-	native   []string                               // types of built-in entries
-}
-
-func milliseconds(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
-func seconds(n float64) time.Duration      { return time.Duration(n * float64(time.Second)) }
-
-// zedTimeout converts seconds. Older versions of Zed used milliseconds.
-func zedTimeout(n float64) time.Duration {
-	if n >= 1000 {
-		return milliseconds(n)
-	}
-	return seconds(n)
-}
 
 // A reader translates one entry.
 type reader struct {
@@ -229,17 +187,6 @@ func (r *reader) names(key string, v any) (all []string) {
 	return all
 }
 
-// scalar converts a number or boolean to the text that a process would receive.
-func scalar(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		return v.String()
-	case bool:
-		return strconv.FormatBool(v)
-	}
-	return v
-}
-
 func (r *reader) readCommand(key string, v any) {
 	switch v := v.(type) {
 	case []any: // OpenCode: with its arguments
@@ -380,4 +327,147 @@ func toolLists(allow, deny []string) (o splice.Object) {
 		o = append(o, splice.Member{Key: "deny", Value: deny})
 	}
 	return o
+}
+
+// readApproval reads the approval modes of a server's tools (Codex).
+func (r *reader) readApproval(key string, v any) {
+	server := r.to.Name
+	modes := map[string]string{}
+	if key == "default_tools_approval_mode" {
+		modes[key], _ = v.(string)
+	}
+	tools, _ := v.(map[string]any)
+	for _, tool := range slices.Sorted(maps.Keys(tools)) {
+		fields, _ := tools[tool].(map[string]any)
+		modes[fmt.Sprintf("%s.%s.approval_mode", key, tool)], _ = fields["approval_mode"].(string)
+	}
+	for _, where := range slices.Sorted(maps.Keys(modes)) {
+		if modes[where] != "prompt" {
+			r.to.Dropped = append(r.to.Dropped, where)
+			continue
+		}
+		tool := "*"
+		if where != key {
+			tool = strings.TrimSuffix(strings.TrimPrefix(where, key+"."), ".approval_mode")
+		}
+		r.to.Left = append(r.to.Left, Safeguard{Where: where, Value: "prompt", Rule: ruleFor(server+"."+tool, false)})
+	}
+}
+
+// noteUnreplaced notes text in a header that looks like a variable but is literal for the client,
+// because its entry does not list the variable.
+func (r *reader) noteUnreplaced(headers any) {
+	fields, _ := headers.(map[string]any)
+	if r.dialect.headers == nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		text, _ := fields[name].(string)
+		for _, match := range braces.FindAllString(text, -1) {
+			variable := strings.TrimSpace(strings.Trim(match, "${}"))
+			if _, _, replaced := r.headed.one(r.system, match); !replaced && variableName.MatchString(variable) {
+				r.note(fmt.Sprintf("the header %s has %s as text, since env_keys does not list %s: write ${%s} in the configuration if the variable is meant", name, match, variable, variable))
+			}
+		}
+	}
+}
+
+// readOAuth reads how the client authenticates with a server.
+func (r *reader) readOAuth(key string, v any) {
+	if v == false {
+		r.oauth = false
+		return
+	}
+	fields, ok := v.(map[string]any)
+	if !ok {
+		r.to.Dropped = append(r.to.Dropped, key)
+		return
+	}
+	o := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !r.readLogin(o, name, fields[name]) {
+			r.to.Dropped = append(r.to.Dropped, key+"."+name)
+		}
+	}
+	var ours splice.Object
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		ours = append(ours, splice.Member{Key: name, Value: o[name]})
+	}
+	if len(ours) > 0 {
+		r.oauth = ours
+	}
+}
+
+// readLogin reads one key. It reports whether petrigate's configuration has an equivalent.
+func (r *reader) readLogin(o map[string]any, name string, v any) bool {
+	switch name {
+	case "clientId", "client_id", "CLIENT_ID":
+		o["clientId"] = r.text(name, v)
+	case "clientSecret", "client_secret", "CLIENT_SECRET":
+		r.note(name + " is not taken: write it as oauth.clientSecret, beside oauth.issuer, the authorization server that it is for")
+	case "scope", "scopes":
+		list, _ := v.([]any)
+		all := texts(list)
+		if text, ok := v.(string); ok {
+			all = strings.Fields(text)
+		}
+		if len(all) > 0 {
+			o["scopes"] = all
+		}
+	case "callbackPort":
+		port, ok := v.(json.Number)
+		n, err := strconv.Atoi(port.String())
+		if !ok || err != nil {
+			return false
+		}
+		o["redirectPort"], o["redirectHost"] = n, "localhost"
+	case "redirectUri":
+		text, _ := v.(string)
+		return readRedirect(o, text)
+	default:
+		return false
+	}
+	return true
+}
+
+// addOAuth adds the result of [reader.readOAuth] to the server. It is omitted if a header already
+// authenticates, because a server has only one authorization.
+func (r *reader) addOAuth(add func(string, any)) {
+	if o, is := r.oauth.(splice.Object); len(r.scopes) > 0 && (is || r.oauth == nil) && !slices.ContainsFunc(o, func(m splice.Member) bool { return m.Key == "scopes" }) {
+		r.oauth = append(slices.Clone(o), splice.Member{Key: "scopes", Value: r.scopes})
+	}
+	if r.oauth == nil {
+		return
+	}
+	for name := range r.headers {
+		if o, is := r.oauth.(splice.Object); is && o != nil && strings.EqualFold(name, "Authorization") {
+			r.note("oauth is not taken: the server has a header Authorization")
+			return
+		}
+	}
+	add("oauth", r.oauth)
+}
+
+// note adds a note about the server for the user.
+func (r *reader) note(text string) { r.to.Notes = append(r.to.Notes, text) }
+
+// readRedirect reads a redirect URI.
+func readRedirect(o map[string]any, text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" {
+		return false
+	}
+	host, port, err := net.SplitHostPort(u.Host)
+	n, bad := strconv.Atoi(port)
+	if err != nil || bad != nil {
+		return false
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	o["redirectPort"], o["redirectHost"] = n, host
+	if u.Path != "" {
+		o["redirectPath"] = u.Path
+	}
+	return true
 }

@@ -1,10 +1,11 @@
 package clientcfg
 
 import (
+	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -121,24 +122,6 @@ func gooseHeaders(fields map[string]any) *variables {
 	}}
 }
 
-// noteUnreplaced notes text in a header that looks like a variable but is literal for the client,
-// because its entry does not list the variable.
-func (r *reader) noteUnreplaced(headers any) {
-	fields, _ := headers.(map[string]any)
-	if r.dialect.headers == nil {
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		text, _ := fields[name].(string)
-		for _, match := range braces.FindAllString(text, -1) {
-			variable := strings.TrimSpace(strings.Trim(match, "${}"))
-			if _, _, replaced := r.headed.one(r.system, match); !replaced && variableName.MatchString(variable) {
-				r.note(fmt.Sprintf("the header %s has %s as text, since env_keys does not list %s: write ${%s} in the configuration if the variable is meant", name, match, variable, variable))
-			}
-		}
-	}
-}
-
 // windsurfVariables replaces the variables of editors, and ${file:path}.
 var windsurfVariables = &variables{find: braces, one: func(s System, match string) (p piece, problem string, ok bool) {
 	if path, is := strings.CutPrefix(strings.TrimSuffix(match, "}"), "${file:"); is {
@@ -206,3 +189,14 @@ var opencodeVariables = &variables{find: regexp.MustCompile(`\{(env|file):[^}]*\
 	p, problem = s.reference(name)
 	return p, problem, true
 }}
+
+// scalar converts a number or boolean to the text that a process would receive.
+func scalar(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return v.String()
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return v
+}

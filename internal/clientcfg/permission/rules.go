@@ -46,11 +46,6 @@ func Rules(agent, title string, lines []Line) (rules string, left []Line) {
 	return w.out.String(), w.rejected
 }
 
-// String describes a line that cannot be converted.
-func (l Line) String() string {
-	return text.Escape(fmt.Sprintf("%s: %s: %s", l.Where, l.Text, l.why))
-}
-
 func (w *writer) line(l *Line) {
 	own := "it is about a tool of the agent, whose own list goes on to say so"
 	switch {

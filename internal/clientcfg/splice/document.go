@@ -6,56 +6,10 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/internal/diag"
 )
-
-// A Format is the syntax of a file.
-type Format string
-
-// The formats. JSON may contain comments and trailing commas.
-const (
-	JSON Format = "JSON"
-	TOML Format = "TOML"
-	YAML Format = "YAML"
-)
-
-// A Place is the location of entries in a file.
-type Place struct {
-	Path []string // keys that lead to a mapping
-	// Named is the key that holds the name of an entry if the entries form a list. If it is empty,
-	// they are members of a mapping.
-	Named string
-}
-
-// String returns the path joined with dots.
-func (p Place) String() string { return strings.Join(p.Path, ".") }
-
-// An Entry is one entry at a place.
-type Entry struct {
-	Name         string
-	Value        any // decoded in the form of encoding/json with UseNumber
-	Line, Column int
-}
-
-// A New is an entry to add.
-type New struct {
-	Name  string
-	Value Object
-}
-
-// An Object is an ordered mapping. Its values are strings, numbers, booleans, lists of strings, and
-// Objects.
-type Object []Member
-
-// A Member is a key of an Object with its value.
-type Member struct {
-	Key   string
-	Value any
-}
 
 // A Document is a parsed file.
 type Document struct {
@@ -63,76 +17,6 @@ type Document struct {
 	src  []byte
 	tree any // decoded
 	body body
-}
-
-// A body is the text of a file in an editable form. Edits return new text and do not change the
-// body.
-type body interface {
-	// entries lists the entries at a place in file order.
-	entries(at Place) ([]Entry, error)
-	// replace removes entries, and inserts new ones at the position of the first removed entry, or
-	// at the end.
-	replace(at Place, remove []string, add []New) ([]byte, error)
-	// restore removes the entry named ours, and inserts entries of old.
-	restore(at Place, old body, names []string, ours string) ([]byte, error)
-}
-
-// Limits that keep a hostile file from exhausting memory or the stack.
-const (
-	maxSize  = 64 << 20
-	maxDepth = 1000
-)
-
-const byteOrderMark = "\ufeff"
-
-// Parse parses a file. Its errors are a [diag.List] with the given file name.
-func Parse(name string, src []byte, f Format) (*Document, error) {
-	d := &Document{name: name, src: src}
-	if len(src) > maxSize {
-		return nil, diag.List{{File: name, Msg: "the file is too large"}}
-	}
-	text := bytes.TrimPrefix(src, []byte(byteOrderMark))
-	if i := invalid(text); i >= 0 {
-		return nil, problemAt(name, text, i, "the file is not UTF-8 here", "save it as UTF-8")
-	}
-	var err error
-	switch f {
-	case JSON:
-		d.body, d.tree, err = parseJSON(name, text)
-	case TOML:
-		d.body, d.tree, err = parseTOML(name, text)
-	default:
-		d.body, d.tree, err = parseYAML(name, text)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return d, nil
-}
-
-// invalid returns the offset of the first byte that is not UTF-8, or -1.
-func invalid(text []byte) int {
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return -1
-}
-
-// problemAt returns a problem at an offset of a text.
-func problemAt(name string, text []byte, offset int, msg, hint string) diag.List {
-	line, column := position(text, offset)
-	return diag.List{{File: name, Line: line, Column: column, Msg: msg, Hint: hint}}
-}
-
-// position returns the line and column of an offset, both counted from 1.
-func position(text []byte, offset int) (line, column int) {
-	before := text[:min(max(offset, 0), len(text))]
-	start := bytes.LastIndexByte(before, '\n') + 1
-	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[start:]) + 1
 }
 
 // Bytes returns the text of the file.
@@ -155,15 +39,6 @@ func (d *Document) Keys(path ...string) []string {
 
 // At returns the value at a path, or nil.
 func (d *Document) At(path ...string) any { return value(d.tree, path) }
-
-// value returns the value at a path of tree, or nil.
-func value(tree any, path []string) any {
-	for _, key := range path {
-		fields, _ := tree.(map[string]any)
-		tree = fields[key]
-	}
-	return tree
-}
 
 // Entries lists the entries at a place. A missing place has no entries.
 func (d *Document) Entries(at Place) ([]Entry, error) { return d.body.entries(at) }
@@ -229,10 +104,6 @@ func (d *Document) verified(text []byte, at Place, touched []string, more func(*
 	return text, nil
 }
 
-func refused(name string, err error) error {
-	return diag.List{{File: name, Msg: fmt.Sprintf("the file is written in a way that petrigate cannot edit: %v", err), Hint: "edit it by hand; nothing was written"}}
-}
-
 // without copies a tree without the named entries at a place, and without mappings that become
 // empty.
 func without(tree any, at Place, names []string) any {
@@ -287,13 +158,6 @@ func remaining(tree any, named string, names []string) any {
 	return tree
 }
 
-// nameIn returns the name of a list entry, or "".
-func nameIn(v any, named string) string {
-	fields, _ := v.(map[string]any)
-	name, _ := fields[named].(string)
-	return name
-}
-
 // values returns the entries at a place by name.
 func (d *Document) values(at Place) map[string]any {
 	all := map[string]any{}
@@ -309,12 +173,6 @@ func (d *Document) Has(at Place, n New) bool {
 	return n.presentIn(d.values(at), at)
 }
 
-// presentIn reports whether the entries of a place include n with exactly this value.
-func (n New) presentIn(now map[string]any, at Place) bool {
-	got, ok := now[n.Name]
-	return ok && reflect.DeepEqual(got, Plain(n.Value.named(at, n.Name)))
-}
-
 // checkRemoved returns an error if a removed entry is still present.
 func (d *Document) checkRemoved(at Place, remove []string, add []New) error {
 	now := d.values(at)
@@ -327,11 +185,39 @@ func (d *Document) checkRemoved(at Place, remove []string, add []New) error {
 	return nil
 }
 
-// wrongKind returns the problem for a place that is not a mapping, or not a list.
-func wrongKind(name string, line, column int, at Place) diag.List {
-	want := "a mapping"
-	if at.Named != "" {
-		want = "a list"
+// Parse parses a file. Its errors are a [diag.List] with the given file name.
+func Parse(name string, src []byte, f Format) (*Document, error) {
+	d := &Document{name: name, src: src}
+	if len(src) > maxSize {
+		return nil, diag.List{{File: name, Msg: "the file is too large"}}
 	}
-	return diag.List{{File: name, Line: line, Column: column, Msg: fmt.Sprintf("%s must be %s of servers", strconv.Quote(at.String()), want), Hint: "correct it, or remove the key"}}
+	text := bytes.TrimPrefix(src, []byte(byteOrderMark))
+	if i := invalid(text); i >= 0 {
+		return nil, problemAt(name, text, i, "the file is not UTF-8 here", "save it as UTF-8")
+	}
+	var err error
+	switch f {
+	case JSON:
+		d.body, d.tree, err = parseJSON(name, text)
+	case TOML:
+		d.body, d.tree, err = parseTOML(name, text)
+	default:
+		d.body, d.tree, err = parseYAML(name, text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// invalid returns the offset of the first byte that is not UTF-8, or -1.
+func invalid(text []byte) int {
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
 }

@@ -178,3 +178,13 @@ func (o Object) asYAML(newline, indent string) string {
 	}
 	return b.String()
 }
+
+// An Object is an ordered mapping. Its values are strings, numbers, booleans, lists of strings, and
+// Objects.
+type Object []Member
+
+// A Member is a key of an Object with its value.
+type Member struct {
+	Key   string
+	Value any
+}

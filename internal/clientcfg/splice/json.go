@@ -375,13 +375,6 @@ func (b *jsonBody) style() style {
 	return s
 }
 
-func newlineOf(text []byte) string {
-	if bytes.Contains(text, []byte("\r\n")) {
-		return "\r\n"
-	}
-	return "\n"
-}
-
 func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]byte, error) {
 	was := old.(*jsonBody)
 	if b.root == nil || was.root == nil {

@@ -58,16 +58,6 @@ func parseYAML(name string, text []byte) (b body, tree any, err error) {
 	return y, y.tree, nil
 }
 
-// onlyComments reports whether a text contains nothing but comments and empty lines.
-func onlyComments(text []byte) bool {
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-			return false
-		}
-	}
-	return true
-}
-
 func yamlProblem(name string, err error) diag.List {
 	p := diag.Problem{File: name, Line: 1, Column: 1, Msg: "this is not YAML", Hint: "correct the file; petrigate edits no file that it cannot read"}
 	var bad yaml.Error

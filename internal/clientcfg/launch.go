@@ -1,0 +1,31 @@
+package clientcfg
+
+import "github.com/petrigate/petrigate/internal/clientcfg/splice"
+
+// A Launch describes how a client reaches petrigate: with a command, or at a URL.
+type Launch struct {
+	Command string
+	Args    []string
+	URL     string
+	Headers splice.Object // headers of requests to the URL
+}
+
+// stdio returns an entry function for a command, or for a URL stored under urlKey.
+func stdio(urlKey string, first ...splice.Member) func(Launch) splice.Object {
+	return func(l Launch) splice.Object {
+		if l.URL == "" {
+			return splice.Object{{Key: "command", Value: l.Command}, {Key: "args", Value: l.Args}}
+		}
+		return remote(l, urlKey, "headers", first...)
+	}
+}
+
+// remote returns an entry with a URL.
+func remote(l Launch, urlKey, headersKey string, first ...splice.Member) splice.Object {
+	o := append(splice.Object{}, first...)
+	o = append(o, splice.Member{Key: urlKey, Value: l.URL})
+	if len(l.Headers) > 0 {
+		o = append(o, splice.Member{Key: headersKey, Value: l.Headers})
+	}
+	return o
+}

@@ -1,0 +1,39 @@
+package splice
+
+import (
+	"bytes"
+	"strings"
+)
+
+// value returns the value at a path of tree, or nil.
+func value(tree any, path []string) any {
+	for _, key := range path {
+		fields, _ := tree.(map[string]any)
+		tree = fields[key]
+	}
+	return tree
+}
+
+// nameIn returns the name of a list entry, or "".
+func nameIn(v any, named string) string {
+	fields, _ := v.(map[string]any)
+	name, _ := fields[named].(string)
+	return name
+}
+
+// onlyComments reports whether a text contains nothing but comments and empty lines.
+func onlyComments(text []byte) bool {
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			return false
+		}
+	}
+	return true
+}
+
+func newlineOf(text []byte) string {
+	if bytes.Contains(text, []byte("\r\n")) {
+		return "\r\n"
+	}
+	return "\n"
+}

@@ -1,0 +1,54 @@
+package clientcfg
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// A System is the machine and user that own the files.
+type System struct {
+	OS   string // a value of runtime.GOOS; any system but "darwin" and "windows" is treated like Linux
+	Home string
+	Env  func(string) (string, bool)
+}
+
+// path joins path elements with the separator of the system.
+func (s System) path(parts ...string) string {
+	if s.OS == "windows" {
+		return strings.ReplaceAll(strings.Join(parts, `\`), "/", `\`)
+	}
+	return filepath.ToSlash(filepath.Join(parts...))
+}
+
+// env returns the value of a variable, or "" if it is not set.
+func (s System) env(name string) string {
+	value, _ := s.Env(name)
+	return value
+}
+
+// settings returns the directory for the settings of desktop programs.
+func (s System) settings() string {
+	switch s.OS {
+	case "darwin":
+		return s.path(s.Home, "Library/Application Support")
+	case "windows":
+		if dir := s.env("APPDATA"); dir != "" {
+			return dir
+		}
+		return s.path(s.Home, "AppData/Roaming")
+	}
+	return s.xdg()
+}
+
+// xdg returns the XDG configuration directory, which Unix programs also use on macOS.
+func (s System) xdg() string {
+	if dir := s.env("XDG_CONFIG_HOME"); strings.HasPrefix(dir, "/") {
+		return dir
+	}
+	return s.path(s.Home, ".config")
+}
+
+// inHome returns a files function for a path relative to the home directory on all systems.
+func inHome(path string) func(System) []string {
+	return func(s System) []string { return []string{s.path(s.Home, path)} }
+}
