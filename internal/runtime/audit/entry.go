@@ -1,5 +1,7 @@
 package audit
 
+import "strings"
+
 // An Entry is a record as a reader sees it: it has the members of all events. A member that
 // several events have stands here once.
 type Entry struct {
@@ -27,6 +29,18 @@ func (e *Entry) fields() [13]any {
 		&e.Outcome, &e.Millis, &e.By, &e.Net, &e.Process, &e.Driver, &e.Task, &e.Said,
 		&e.Active, &e.Fields, &e.Results, &e.Maps, &e.Actions,
 	}
+}
+
+// Canonical returns the name of the record's tool with its upstream.
+func (e *Entry) Canonical() string { return Canonical(e.Upstream, e.Tool) }
+
+// Canonical returns the name of a tool with its upstream, whether or not the tool's own name
+// begins with that.
+func Canonical(upstream, tool string) string {
+	if upstream == "" || strings.HasPrefix(tool, upstream+".") {
+		return tool
+	}
+	return upstream + "." + tool
 }
 
 // IsCall reports whether the record is about one call.

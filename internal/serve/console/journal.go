@@ -168,7 +168,7 @@ func (j *journal) take(record []byte) (joined bool) {
 	case e.Event == "outcome":
 		return j.settle(id, &e)
 	case e.Event == "task":
-		return j.change(&e, func(r *row) bool { return r.Tool == toolOf(&e) && r.Outcome == "" }, func(r *row) { r.Task = e.Task })
+		return j.change(&e, func(r *row) bool { return r.Tool == e.Canonical() && r.Outcome == "" }, func(r *row) { r.Task = e.Task })
 	default:
 		if how, ok := strings.CutPrefix(e.Event, "settle "); ok {
 			joined = j.change(&e, func(r *row) bool { return r.isSettled(&e) }, func(r *row) { r.Settled, r.SettledBy = how, e.Actor })

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/runtime/audit"
@@ -99,19 +98,11 @@ func idOf(record []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// toolOf names a tool with its upstream.
-func toolOf(e *trail.Entry) string {
-	if e.Upstream == "" || strings.HasPrefix(e.Tool, e.Upstream+".") {
-		return e.Tool
-	}
-	return e.Upstream + "." + e.Tool
-}
-
 // decided is the row of a decision.
 func decided(id string, e *trail.Entry) *row {
 	r := &row{
 		ID: id, Event: "call", Time: e.Time, Called: e.Called, Session: e.Session, Principal: e.Principal, Client: e.Client,
-		Call: e.Call, Wire: e.ID, Tool: toolOf(e), Names: slices.Clone(e.Names[:min(len(e.Names), maxRowNames)]),
+		Call: e.Call, Wire: e.ID, Tool: e.Canonical(), Names: slices.Clone(e.Names[:min(len(e.Names), maxRowNames)]),
 		Decision: e.Decision.Decision, Kind: e.Kind, Reason: short(e.Reason), Nets: e.Nets[:min(len(e.Nets), maxRowNets)],
 		Approval: e.Approval, Channel: e.Channel, Actor: e.Actor, Arguments: e.Arguments, Shadow: e.Shadow, Policy: e.Policy, does: does(e.Args),
 	}
@@ -133,7 +124,7 @@ func short(reason string) string {
 
 // ended is the row of an outcome whose decision is not in the journal.
 func ended(id string, e *trail.Entry) *row {
-	r := &row{ID: id, Event: "call", Session: e.Session, Call: e.Call, Tool: toolOf(e)}
+	r := &row{ID: id, Event: "call", Session: e.Session, Call: e.Call, Tool: e.Canonical()}
 	r.end(e)
 	r.Time = r.Ended
 	return r
@@ -155,7 +146,7 @@ const clocks = 20 * time.Millisecond
 // owns reports whether the outcome is that of the row: of the same call by its number, its
 // tool, and the time at which it came. Numbers begin again where states were lost.
 func (r *row) owns(e *trail.Entry) bool {
-	if r.Outcome != "" || r.Decision != "allow" || r.Tool != toolOf(e) {
+	if r.Outcome != "" || r.Decision != "allow" || r.Tool != e.Canonical() {
 		return false
 	}
 	came := r.Called

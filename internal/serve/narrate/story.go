@@ -58,7 +58,7 @@ func (s *story) missed(at time.Time, n int) {
 
 // approval tells of one that was asked for or answered.
 func (s *story) approval(a *approval) {
-	tool := toolOf(a.Upstream, a.Tool)
+	tool := audit.Canonical(a.Upstream, a.Tool)
 	if !a.answered {
 		s.wait(a.at, a.ID, tool, callerOf(a.Principal, a.Client), a.Rules)
 		s.howTo(a)
@@ -165,7 +165,7 @@ func (s *story) entry(e *trail.Entry) {
 
 // decision tells of a call that does not pass now. One that passes is told with its outcome.
 func (s *story) decision(e *trail.Entry) {
-	tool := toolOf(e.Upstream, e.Tool)
+	tool := e.Canonical()
 	s.answered(e)
 	switch e.Decision.Decision {
 	case "allow":
@@ -192,7 +192,7 @@ func (s *story) answered(e *trail.Entry) {
 		return
 	}
 	q.answered = true
-	s.answer(answer{at: e.Time, since: q.at, id: e.Approval, tool: toolOf(e.Upstream, e.Tool), channel: e.Channel, actor: e.Actor, denied: e.Decision.Decision == "refuse" && e.Kind == "approval"})
+	s.answer(answer{at: e.Time, since: q.at, id: e.Approval, tool: e.Canonical(), channel: e.Channel, actor: e.Actor, denied: e.Decision.Decision == "refuse" && e.Kind == "approval"})
 }
 
 // count says what became of the calls.
@@ -228,14 +228,6 @@ func (s *story) outcome(e *trail.Entry) {
 	s.lines.tell(l)
 }
 
-// toolOf is the name of a tool with its upstream.
-func toolOf(upstream, tool string) string {
-	if upstream == "" || strings.HasPrefix(tool, upstream+".") {
-		return tool
-	}
-	return upstream + "." + tool
-}
-
 // callerOf is who makes a call, short.
 func callerOf(principal, client string) string { return text.Caller(principal, client, maxName) }
 
@@ -259,7 +251,7 @@ func took(ms float64) string {
 func (s *story) why(e *trail.Entry, reason string, nets []audit.NetSays) string {
 	sentence, _, _ := strings.Cut(reason, ". ")
 	sentence = strings.TrimSuffix(sentence, ".")
-	for _, name := range []string{toolOf(e.Upstream, e.Tool), e.Tool, strings.TrimPrefix(e.Tool, e.Upstream+".")} {
+	for _, name := range []string{e.Canonical(), e.Tool, strings.TrimPrefix(e.Tool, e.Upstream+".")} {
 		sentence = strings.TrimPrefix(sentence, name+" ")
 	}
 	sentence = s.lines.plain(sentence, maxSentence)

@@ -68,10 +68,7 @@ func (t *tally) add(e *trail.Entry) {
 	if e.Would == nil {
 		return
 	}
-	tool := e.Tool
-	if e.Upstream != "" && !strings.HasPrefix(tool, e.Upstream+".") {
-		tool = e.Upstream + "." + tool
-	}
+	tool := e.Canonical()
 	w := operator.WouldInfo{Tool: tool, Decision: e.Would.Decision, Reason: e.Would.Reason, Nets: []string{}, Rules: []string{}, Last: e.Time}
 	if len(e.Args) <= maxArguments {
 		w.Arguments = bytes.Clone(e.Args)

@@ -42,7 +42,7 @@ func (p *Printer) Print(r *Record) error {
 	if e.Call > 0 {
 		call = "#" + strconv.FormatUint(e.Call, 10)
 	}
-	_, err = fmt.Fprintln(p.w, recordLine(e.Time.Local().Format("2006-01-02 15:04:05.000"), e.Session, call, entryTool(&e), entrySays(&e)))
+	_, err = fmt.Fprintln(p.w, recordLine(e.Time.Local().Format("2006-01-02 15:04:05.000"), e.Session, call, e.Canonical(), entrySays(&e)))
 	return err
 }
 
@@ -63,14 +63,6 @@ func recordJSON(r *Record) []byte {
 		line = append(line, '}')
 	}
 	return append(text.EscapeJSON(line), '\n')
-}
-
-// entryTool names the tool with its upstream.
-func entryTool(e *Entry) string {
-	if e.Upstream == "" || strings.HasPrefix(e.Tool, e.Upstream+".") {
-		return e.Tool
-	}
-	return e.Upstream + "." + e.Tool
 }
 
 // entrySays is a record in a few words.

@@ -111,11 +111,7 @@ func (s *Stats) tool(name string) *ToolStats {
 }
 
 func (s *Stats) decided(e *Entry) {
-	name := e.Tool
-	if e.Upstream != "" && !strings.HasPrefix(e.Tool, e.Upstream+".") {
-		name = e.Upstream + "." + e.Tool
-	}
-	t := s.tool(name)
+	t := s.tool(e.Canonical())
 	switch e.Decision.Decision {
 	case "allow":
 		t.Allowed++
