@@ -88,20 +88,21 @@ func Parse(page, text string) []Block {
 				end++
 			}
 			b.Text = strings.Join(lines[i+1:min(end, len(lines))], "\n") + "\n"
-		} else if end = indented(lines, i); end > i {
+		} else if end = indentedEnd(lines, i); end > i {
 			b.Kind = "indented"
 			b.Text = strings.ReplaceAll("\n"+strings.Join(lines[i:end], "\n"), "\n    ", "\n")[1:] + "\n"
 		} else {
 			continue
 		}
-		b.mark(lines, i)
+		b.readMarker(lines, i)
 		found, i = append(found, b), end
 	}
 	return found
 }
 
-// indented returns the end of the indented block that begins at line i, or i if none begins there.
-func indented(lines []string, i int) int {
+// indentedEnd returns the end of the indented block that begins at line i, or i if none begins
+// there.
+func indentedEnd(lines []string, i int) int {
 	if !strings.HasPrefix(lines[i], "    ") || i == 0 || lines[i-1] != "" && !marker.MatchString(lines[i-1]) {
 		return i
 	}
@@ -114,8 +115,8 @@ func indented(lines []string, i int) int {
 	return end
 }
 
-// mark reads the comment above line i.
-func (b *Block) mark(lines []string, i int) {
+// readMarker reads the comment above line i.
+func (b *Block) readMarker(lines []string, i int) {
 	for i > 0 && lines[i-1] == "" {
 		i--
 	}

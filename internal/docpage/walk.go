@@ -82,11 +82,11 @@ func (w *Walk) onPage(text string) string {
 	return strings.NewReplacer(w.Program, programOfPage, w.Home, homeOfPage).Replace(text)
 }
 
-// digest matches text that differs from run to run: names of sessions and of copies, and paths in
+// digests matches text that differs from run to run: names of sessions and of copies, and paths in
 // the record. Read-only.
-var digest = regexp.MustCompile(`\b[0-9a-f]{12,}\b|#[0-9a-f]{8}\b`)
+var digests = regexp.MustCompile(`\b[0-9a-f]{12,}\b|#[0-9a-f]{8}\b`)
 
-func maskDigests(text string) string { return digest.ReplaceAllString(text, "DIGEST") }
+func maskDigests(text string) string { return digests.ReplaceAllString(text, "DIGEST") }
 
 func write(t testing.TB, path string, text []byte) {
 	t.Helper()

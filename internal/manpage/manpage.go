@@ -28,25 +28,25 @@ type Topic struct{ Title, Text string }
 // Write writes the page to w.
 func (p *Page) Write(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH %s 1 \"\" \"%s %s\"\n", strings.ToUpper(p.Name), roff(p.Name), roff(p.Version))
-	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(p.Name), roff(p.Summary))
-	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n.I command\n[arguments and flags]\n.SH DESCRIPTION\n", roff(p.Name))
+	fmt.Fprintf(&b, ".TH %s 1 \"\" \"%s %s\"\n", strings.ToUpper(p.Name), escape(p.Name), escape(p.Version))
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", escape(p.Name), escape(p.Summary))
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n.I command\n[arguments and flags]\n.SH DESCRIPTION\n", escape(p.Name))
 	prose(&b, p.Text)
 	b.WriteString(".SH OPTIONS\n")
-	asIs(&b, p.Flags)
+	preformatted(&b, p.Flags)
 	b.WriteString(".SH COMMANDS\n")
 	for _, v := range p.Verbs {
-		fmt.Fprintf(&b, ".SS %s\n", roff(v.Usage))
+		fmt.Fprintf(&b, ".SS %s\n", escape(v.Usage))
 		if v.Long == "" {
 			v.Long = v.Short + "."
 		}
 		prose(&b, v.Long)
-		asIs(&b, v.Flags)
-		asIs(&b, v.Sample)
+		preformatted(&b, v.Flags)
+		preformatted(&b, v.Sample)
 	}
 	for _, t := range p.Topics {
-		fmt.Fprintf(&b, ".SH %s\n", roff(strings.ToUpper(t.Title)))
-		asIs(&b, t.Text)
+		fmt.Fprintf(&b, ".SH %s\n", escape(strings.ToUpper(t.Title)))
+		preformatted(&b, t.Text)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -56,30 +56,30 @@ func (p *Page) Write(w io.Writer) error {
 func prose(b *strings.Builder, text string) {
 	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
 		if strings.HasPrefix(paragraph, " ") {
-			asIs(b, paragraph)
+			preformatted(b, paragraph)
 			continue
 		}
 		b.WriteString(".PP\n")
 		for line := range strings.SplitSeq(paragraph, "\n") {
-			b.WriteString(roff(line) + "\n")
+			b.WriteString(escape(line) + "\n")
 		}
 	}
 }
 
-// asIs writes preformatted lines, or nothing if text is empty.
-func asIs(b *strings.Builder, text string) {
+// preformatted writes preformatted lines, or nothing if text is empty.
+func preformatted(b *strings.Builder, text string) {
 	if text = strings.TrimRight(text, "\n"); text == "" {
 		return
 	}
 	b.WriteString(".PP\n.nf\n")
 	for line := range strings.SplitSeq(text, "\n") {
-		b.WriteString(roff(line) + "\n")
+		b.WriteString(escape(line) + "\n")
 	}
 	b.WriteString(".fi\n")
 }
 
-// roff escapes a line, so that it contains no requests and no escape sequences.
-func roff(text string) string {
+// escape escapes a line, so that it contains no requests and no escape sequences.
+func escape(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", "\\`", "^", `\(ha`, "~", `\(ti`).Replace(text)
 	if strings.HasPrefix(text, ".") {
 		text = `\&` + text

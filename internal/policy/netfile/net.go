@@ -27,7 +27,7 @@ type Net struct {
 	Transitions []string // in the order of Petri.Transitions
 	Petri       petri.Net
 	Initial     petri.Marking
-	Terminal    []int // places where the net may properly end; other deadlocks are traps
+	Terminal    []int // places where the net is allowed to stop
 }
 
 // maxCount is the maximum weight of an arc and the maximum number of initial tokens in a place.

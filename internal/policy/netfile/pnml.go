@@ -46,17 +46,17 @@ type pnmlRest struct {
 
 type pnmlElement struct{ XMLName xml.Name }
 
-// onlyLooks refuses an element with content that could mean more than a place/transition net can
+// checkRest refuses an element with content that could mean more than a place/transition net can
 // express, such as a capacity or another kind of arc. Graphical and tool-specific content is
 // allowed.
-func (r *pnmlReader) onlyLooks(what string, rest pnmlRest) {
+func (r *pnmlReader) checkRest(what string, rest pnmlRest) {
 	for _, e := range rest.Elements {
-		if !slices.Contains(pnmlLooks, e.XMLName.Local) {
+		if !slices.Contains(pnmlCosmetic, e.XMLName.Local) {
 			r.fail("%s has <%s>, which a place/transition net does not have", what, e.XMLName.Local)
 		}
 	}
 	for _, a := range rest.Attributes {
-		if a.Name.Space == "" && slices.Contains(pnmlMeanings, a.Name.Local) && a.Value != "normal" {
+		if a.Name.Space == "" && slices.Contains(pnmlSemantic, a.Name.Local) && a.Value != "normal" {
 			r.fail("%s has %s=%q, which a place/transition net does not have", what, a.Name.Local, a.Value)
 		}
 	}
@@ -65,8 +65,8 @@ func (r *pnmlReader) onlyLooks(what string, rest pnmlRest) {
 // Elements that do not affect the behavior of a net, and attributes that some tools use to change
 // it. Read-only.
 var (
-	pnmlLooks    = []string{"name", "graphics", "toolspecific"}
-	pnmlMeanings = []string{"type", "initialMarking", "inscription", "weight", "capacity"}
+	pnmlCosmetic = []string{"name", "graphics", "toolspecific"}
+	pnmlSemantic = []string{"type", "initialMarking", "inscription", "weight", "capacity"}
 )
 
 type pnmlNode struct {
@@ -98,7 +98,7 @@ func readPNML(name string, src []byte) ([]*Net, error) {
 	d.CharsetReader = latin1
 	err := d.Decode(&doc)
 	if err == nil {
-		err = ended(d)
+		err = checkEnd(d)
 	}
 	if err != nil {
 		e := diag.Problem{File: name, Msg: err.Error()}
@@ -138,8 +138,8 @@ func latin1(charset string, r io.Reader) (io.Reader, error) {
 	return strings.NewReader(string(runes)), err
 }
 
-// ended returns an error if anything follows the document.
-func ended(d *xml.Decoder) error {
+// checkEnd returns an error if anything follows the document.
+func checkEnd(d *xml.Decoder) error {
 	for {
 		token, err := d.Token()
 		if err == io.EOF {
@@ -191,7 +191,7 @@ func fromPNML(file string, n *pnmlNet) (*Net, error) {
 }
 
 func (r *pnmlReader) collect(p *pnmlPage) {
-	r.onlyLooks("the net", p.pnmlRest)
+	r.checkRest("the net", p.pnmlRest)
 	r.all.Places = append(r.all.Places, p.Places...)
 	r.all.Transitions = append(r.all.Transitions, p.Transitions...)
 	r.all.Arcs = append(r.all.Arcs, p.Arcs...)
@@ -207,7 +207,7 @@ func (r *pnmlReader) places() {
 	r.names = unique(r.all.Places)
 	for _, p := range r.all.Places {
 		r.kind[p.ID] = 'p'
-		r.onlyLooks(fmt.Sprintf("the place %q", p.ID), p.pnmlRest)
+		r.checkRest(fmt.Sprintf("the place %q", p.ID), p.pnmlRest)
 		r.place(r.names[p.ID], r.count(p.Initial, 0, "the marking of "+r.names[p.ID]))
 	}
 	for _, t := range r.all.Transitions {
@@ -215,7 +215,7 @@ func (r *pnmlReader) places() {
 			r.fail("duplicate id %q", t.ID)
 		}
 		r.kind[t.ID] = 't'
-		r.onlyLooks(fmt.Sprintf("the transition %q", t.ID), t.pnmlRest)
+		r.checkRest(fmt.Sprintf("the transition %q", t.ID), t.pnmlRest)
 	}
 }
 
@@ -224,7 +224,7 @@ func (r *pnmlReader) arcs() {
 		if a.Type != nil && a.Type.Value != "normal" {
 			r.fail("the arc %q is of the type %q; only normal arcs can be read", a.ID, a.Type.Value)
 		}
-		r.onlyLooks(fmt.Sprintf("the arc %q", a.ID), a.pnmlRest)
+		r.checkRest(fmt.Sprintf("the arc %q", a.ID), a.pnmlRest)
 		w := r.count(a.Weight, 1, "the weight of the arc "+a.ID)
 		source, target := r.node(a.Source), r.node(a.Target)
 		switch {

@@ -73,13 +73,13 @@ func (r *Report) deadlocks() string {
 		told += fmt.Sprintf(", %s of them outside the terminal places", text.Grouped(*r.Trapped))
 	}
 	if r.result.Trap != nil {
-		told += ", the nearest " + way(r.Trap)
+		told += ", the nearest " + formatPath(r.Trap)
 	}
 	return told
 }
 
-// way formats a sequence of transitions.
-func way(path []string) string {
+// formatPath formats a sequence of transitions.
+func formatPath(path []string) string {
 	if len(path) == 0 {
 		return "at the start"
 	}
@@ -103,7 +103,7 @@ func (r *Report) bounded() string {
 func (r *Report) pump() string {
 	text := strings.Join(r.Pump.Cycle, ", ") + ", over and over"
 	if len(r.Pump.Prefix) > 0 {
-		text += ", " + way(r.Pump.Prefix)
+		text += ", " + formatPath(r.Pump.Prefix)
 	}
 	return text
 }
@@ -126,7 +126,7 @@ func (r *Report) live() string {
 	switch {
 	case r.Live == nil && (r.Incomplete || r.result.Bounded == petri.No):
 		return "?"
-	case r.Live == nil && !r.asked:
+	case r.Live == nil && !r.liveness:
 		return "? (use --live)"
 	case r.Live == nil:
 		return "? (this took too long; the other answers are complete)"

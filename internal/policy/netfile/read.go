@@ -59,12 +59,12 @@ func fromConfig(file string, c *config.Net) (*Net, error) {
 		}
 	}
 	for _, t := range c.Transitions {
-		b.transition(t.Name, ones(t.Inputs), ones(t.Outputs))
+		b.transition(t.Name, unitArcs(t.Inputs), unitArcs(t.Outputs))
 	}
 	return b.finish()
 }
 
-func ones(places []string) []weighted {
+func unitArcs(places []string) []weighted {
 	var arcs []weighted
 	for _, place := range places {
 		arcs = append(arcs, weighted{place, 1})

@@ -28,9 +28,9 @@ type Report struct {
 	Trapped *int          `json:"trapped,omitempty"` // number of such deadlocks, if the net has terminal places
 	Pump    *reportedPump `json:"pump,omitempty"`
 
-	net    *Net
-	result *petri.Analysis
-	asked  bool // the analysis included liveness
+	net      *Net
+	result   *petri.Analysis
+	liveness bool // the analysis included liveness
 }
 
 type reportedInvariant struct {
@@ -48,8 +48,8 @@ type reportedPump struct {
 // NewReport returns the report about the analysis of a net. live: the analysis included liveness.
 func NewReport(n *Net, a *petri.Analysis, live bool, took time.Duration) *Report {
 	r := &Report{
-		Version: 1, Name: n.Name, net: n, result: a, asked: live,
-		DeadTransitions: []string{}, Bounds: map[string]int{}, UnboundedPlaces: named(n.Places, a.Unbounded), Invariants: []reportedInvariant{},
+		Version: 1, Name: n.Name, net: n, result: a, liveness: live,
+		DeadTransitions: []string{}, Bounds: map[string]int{}, UnboundedPlaces: namesOf(n.Places, a.Unbounded), Invariants: []reportedInvariant{},
 		Seconds: took.Seconds(), BytesPerState: a.BytesPerState, Incomplete: a.Stop != petri.Finished,
 	}
 	for _, inv := range a.Invariants {
@@ -60,12 +60,12 @@ func NewReport(n *Net, a *petri.Analysis, live bool, took time.Duration) *Report
 		r.Invariants = append(r.Invariants, reportedInvariant{weights, inv.Constant})
 	}
 	if a.Pump != nil {
-		r.Pump = &reportedPump{named(n.Transitions, a.Pump.Prefix), named(n.Transitions, a.Pump.Cycle), named(n.Places, a.Pump.Places)}
+		r.Pump = &reportedPump{namesOf(n.Transitions, a.Pump.Prefix), namesOf(n.Transitions, a.Pump.Cycle), namesOf(n.Places, a.Pump.Places)}
 	}
 	if r.Incomplete { // the other results cover only a part of the states
 		return r
 	}
-	r.DeadTransitions = named(n.Transitions, a.Dead)
+	r.DeadTransitions = namesOf(n.Transitions, a.Dead)
 	for place, bound := range a.Bounds {
 		if bound != petri.Omega {
 			r.Bounds[n.Places[place]] = bound
@@ -78,17 +78,17 @@ func NewReport(n *Net, a *petri.Analysis, live bool, took time.Duration) *Report
 	if len(n.Terminal) > 0 {
 		r.Trapped = &a.Trapped
 	}
-	r.Trap = named(n.Transitions, a.Trap)
+	r.Trap = namesOf(n.Transitions, a.Trap)
 	if a.Live != petri.Unknown {
 		live := a.Live == petri.Yes
-		r.Live, r.NotLive = &live, named(n.Transitions, a.NotLive)
+		r.Live, r.NotLive = &live, namesOf(n.Transitions, a.NotLive)
 	}
 	return r
 }
 
-// named returns the names of places or transitions. The result is never nil, and so never null in
+// namesOf returns the names of places or transitions. The result is never nil, and so never null in
 // JSON.
-func named(names []string, numbers []int) []string {
+func namesOf(names []string, numbers []int) []string {
 	list := []string{}
 	for _, i := range numbers {
 		list = append(list, names[i])
