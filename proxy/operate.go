@@ -91,7 +91,7 @@ func (p *Proxy) describe(s *session.Session) operator.SessionInfo {
 		lost := lostOf(p, s.Key())
 		for _, h := range open {
 			info.Calls = append(info.Calls, operator.CallInfo{
-				Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown || lost[h.Number], More: h.More, Arguments: p.admission.Lately.Arguments(s.Key(), h.Number),
+				Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown || lost[h.Number], More: h.More, Arguments: p.admission.Recent.Arguments(s.Key(), h.Number),
 			})
 		}
 	}

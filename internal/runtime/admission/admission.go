@@ -16,19 +16,19 @@ import (
 // Options configures an Admission. Ledger and Generation are required.
 type Options struct {
 	Ledger     Ledger
-	Generation *Generation                // in force at the start
-	Where      func(gate.Position) string // a position as people read it; nil: as it is
+	Generation *Generation                // initial generation
+	Where      func(gate.Position) string // formats a position for people; nil: gate.Position.String
 	Logger     *slog.Logger               // nil: discard
 	Now        func() time.Time           // nil: time.Now
-	Observer   Observer                   // nil: nobody is told
+	Observer   Observer                   // nil: none
 	Switch     Switch                     // the kill switch; nil: none
-	Redactor   *audit.Redactor            // of arguments and results; nil: only hashes go on record
-	Process    string                     // names this process in records; empty: nothing does
-	Meter      Meter                      // nil: nobody counts
-	Ended      func(session string)       // is told of each session that has ended; nil: nobody is
+	Redactor   *audit.Redactor            // redacts arguments and results for records; nil: records contain only hashes
+	Process    string                     // name of this process in records; empty: no name
+	Meter      Meter                      // nil: calls are not counted
+	Ended      func(session string)       // called when a session has ended; may be nil
 }
 
-// An Admission decides on calls. It is safe for concurrent use.
+// Admission decides on calls. It is safe for concurrent use.
 type Admission struct {
 	ledger   Ledger
 	where    func(gate.Position) string
@@ -43,11 +43,11 @@ type Admission struct {
 	generation inForce
 	counts     counts
 
-	Unwritten Unwritten // outcomes that the ledger did not take yet
+	Unwritten Unwritten // outcomes that the ledger has not stored yet
 
-	Lately Lately // admitted calls
+	Recent RecentArguments // arguments of recently admitted calls
 
-	// Memory that was used, for other calls.
+	// For reuse by other calls.
 	pendings, settlings sync.Pool
 }
 
@@ -60,7 +60,7 @@ func New(o Options) *Admission {
 	if a.where == nil {
 		a.where = gate.Position.String
 	}
-	a.where = (&positions{text: a.where}).of
+	a.where = (&positions{text: a.where}).textOf
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -75,63 +75,60 @@ func New(o Options) *Admission {
 	return a
 }
 
-// Open begins a session, or goes on with one that is there already.
+// Open begins a session, or continues an existing one.
 func (a *Admission) Open(ctx context.Context, s SessionInfo) error {
 	if err := a.ledger.Open(ctx, s); err != nil {
 		return err
 	}
-	a.session(ctx, "session opened", s.Key, s.Since)
+	a.recordSession(ctx, "session opened", s.Key, s.Since)
 	return nil
 }
 
-// Find describes a session, whichever process has it, or returns [ErrNoSession].
+// Find returns the description of a session of any process, or [ErrNoSession].
 func (a *Admission) Find(ctx context.Context, session string) (SessionInfo, error) {
 	return a.ledger.Find(ctx, session)
 }
 
-// Sessions lists the sessions that are open, of other processes too, and those that ended
-// with calls open.
+// Sessions lists the open sessions of all processes, and the ended sessions with open calls.
 func (a *Admission) Sessions(ctx context.Context) iter.Seq2[SessionInfo, error] {
 	return a.ledger.Sessions(ctx)
 }
 
-// Touch tells other processes that a session is in use.
+// Touch marks a session as in use for other processes.
 func (a *Admission) Touch(ctx context.Context, k Key, now time.Time) error {
 	return a.ledger.Touch(ctx, k, now)
 }
 
-// End forgets a session, and what was counted in it. Its open calls can still
-// be settled.
+// End ends a session and drops its counts. Its open calls can still be settled.
 func (a *Admission) End(ctx context.Context, k Key) error {
 	a.counts.forget(k.Session)
-	a.session(ctx, "session closed", k, a.now())
+	a.recordSession(ctx, "session closed", k, a.now())
 	if a.onEnd != nil {
 		a.onEnd(k.Session)
 	}
 	return a.ledger.End(ctx, k)
 }
 
-// Ready refuses a call of the tool before it is decided where its decision is known not to
-// go on record; nil: as far as is known, it will.
+// Ready returns a refusal of a call of the tool if a decision could not be put on record now; nil:
+// it probably can.
 func (a *Admission) Ready(tool string) *Refused {
 	if err := a.ledger.Ready(); err != nil {
-		return a.unrecorded(tool, err)
+		return a.refuseUnrecorded(tool, err)
 	}
 	return nil
 }
 
-// Writable reports why nothing can be put on record now, as far as is known.
+// Writable returns why nothing can be put on record now, as far as is known; nil: it probably can.
 func (a *Admission) Writable() error { return a.ledger.Ready() }
 
-// Decide answers c on the newest state of its session: [Admitted], [Refused] or
-// [Asked]. It waits for nobody but the ledger.
+// Decide decides c on the newest state of its session. It waits only for the ledger.
 func (a *Admission) Decide(ctx context.Context, c *Call) Decision {
 	return a.Stage(ctx, c).Wait()
 }
 
-// Redeem decides c again with the consent of a person to q, and uses the consent
-// up if the call is admitted. Its error is [approval.ErrUsed] where the consent is
-// none any more, so that the question has to be asked anew.
+// Redeem decides c again with a person's consent to q, and uses up the consent if the call is
+// admitted. The error is [approval.ErrUsed] if the consent is not valid any more; then the caller
+// has to ask again.
 func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Consent) (Decision, error) {
 	if now := a.Generation(); now.Fingerprint != q.Generation.Fingerprint {
 		return a.Deny(ctx, c, q.Ask, "The policy changed while a person was asked. Call it again to ask anew.", nil), nil
@@ -151,7 +148,7 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 	return d, nil
 }
 
-// Withdraw ends the wait of a call. It is of no effect after an admission.
+// Withdraw ends the wait of a call for approval. It has no effect after an admission.
 func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
 	err := Update(ctx, a.ledger, k, func(*gate.State) (Change, error) { return Change{Delta: q.Withdraw()}, nil })
 	if err != nil && !errors.Is(err, ErrNoSession) {
@@ -159,29 +156,29 @@ func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
 	}
 }
 
-// A verdict is what the nets say of a call, under a generation.
+// verdict is a decision on a call in progress, under one generation.
 type verdict struct {
 	call    *Call
-	grant   *gate.Grant // nil: nobody was asked
-	consent *Consent    // with the grant
+	grant   *gate.Grant // nil: no approval was requested
+	consent *Consent    // set together with grant
 
 	generation *Generation
 	prepared   gate.Prepared
 	decision   gate.Decision
 	entry      decisionEntry
-	refused    *Refused    // for the caller, where they refused
-	state      *gate.State // on which they refused, where a remedy is to be found
+	refused    *Refused    // answer for the caller if the nets refuse
+	state      *gate.State // state of the refusal if a remedy is wanted
 }
 
-// errSwapped is that the state is of another generation than was loaded.
+// errSwapped: the policy was replaced meanwhile; retry.
 var errSwapped = errors.New("the policy was replaced")
 
-// decide asks the nets under the generation in force, and commits what they say.
+// decide decides under the generation in force, and commits the decision.
 func (a *Admission) decide(ctx context.Context, v *verdict) error {
 	return commit(ctx, func() (Commit, error) { return a.stage(ctx, v) })
 }
 
-// stage asks the nets under the generation in force.
+// stage decides under the generation in force, and stages the decision.
 func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	a.Unwritten.catchUp(ctx)
 	for {
@@ -196,7 +193,7 @@ func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	}
 }
 
-// decideOn asks the nets in the state s.
+// decideOn decides on the state s. It returns errSwapped if s belongs to another policy.
 func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err error) {
 	if s.Policy() != v.generation.Policy {
 		return Change{}, errSwapped
@@ -211,13 +208,13 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 			return Change{}, v.call.Invalid
 		}
 		change.Admits = true
-		if change.Events = a.allowed(v, d); v.consent != nil {
+		if change.Events = a.allowEvents(v, d); v.consent != nil {
 			change.Uses = v.consent.ID
 		}
 	case *gate.Refusal:
-		v.refused = a.refuse(v.call, d)
-		change.Events = a.refused(v, d)
-		if v.generation.remedies(d) {
+		v.refused = a.newRefusal(v.call, d)
+		change.Events = a.refusalEvents(v, d)
+		if v.generation.wantsRemedy(d) {
 			v.state = s.Clone()
 			v.state.Tools = v.call.Offered
 		}
@@ -225,15 +222,15 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 	return change, nil
 }
 
-// answer is the decision for the caller, once it is committed.
+// answer returns the decision for the caller after the commit, whose error is err.
 func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision {
 	c := v.call
 	if errors.Is(err, ErrStopped) {
 		return a.refuseStopped(ctx, c)
 	}
 	switch d := v.decision.(type) {
-	case *gate.Refusal: // it stands, whether or not it could be committed what the clock has moved
-		v.remedy(d)
+	case *gate.Refusal: // the refusal stands even if the commit of the clock failed
+		v.addRemedy(d)
 		a.logRefusal(c, v.refused)
 		if err != nil {
 			a.log.Error("recording a refusal", "error", err)
@@ -245,26 +242,26 @@ func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision 
 		}
 	case *gate.Allow:
 		if err == nil {
-			a.noteWould(c, d.Ticket.Number, d.Would)
+			a.countShadow(c, d.Ticket.Number, d.Would)
 			return a.admitted(v, d.Ticket)
 		}
 		if c.Invalid != nil && errors.Is(err, c.Invalid) {
 			return &Refused{Text: err.Error(), Facts: Facts{Decision: "refuse", Kind: "invalid"}, Err: err}
 		}
 	}
-	return a.unrecorded(c.Canonical, err)
+	return a.refuseUnrecorded(c.Canonical, err)
 }
 
-// Unmade refuses a call for an error of the ledger that was met before it was decided, or
-// after it was admitted.
-func (a *Admission) Unmade(ctx context.Context, c *Call, err error) *Refused {
+// RefuseError refuses a call because of an error of the ledger before its decision or after its
+// admission.
+func (a *Admission) RefuseError(ctx context.Context, c *Call, err error) *Refused {
 	if errors.Is(err, ErrStopped) {
 		return a.refuseStopped(ctx, c)
 	}
-	return a.unrecorded(c.Canonical, err)
+	return a.refuseUnrecorded(c.Canonical, err)
 }
 
-// admitted returns the decision that lets the call run.
+// admitted returns the decision that admits the call.
 func (a *Admission) admitted(v *verdict, t *gate.Ticket) *Admitted {
 	c := v.call
 	return &Admitted{Ticket{
@@ -273,8 +270,8 @@ func (a *Admission) admitted(v *verdict, t *gate.Ticket) *Admitted {
 	}}
 }
 
-// unrecorded refuses a call that could not be committed.
-func (a *Admission) unrecorded(tool string, err error) *Refused {
+// refuseUnrecorded refuses a call whose decision could not be committed.
+func (a *Admission) refuseUnrecorded(tool string, err error) *Refused {
 	a.log.Error("call refused", "tool", tool, "error", err)
 	why := audit.ErrUnrecorded
 	if errors.Is(err, ErrNoSession) {

@@ -18,7 +18,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store"
 )
 
-// backup and deploy: delete needs a backup, deploy a person, and there are two pushes.
+// backup and deploy: delete needs a backup, deploy needs a person, and two pushes are allowed.
 func nets() []gate.Net {
 	return []gate.Net{{
 		Name: "backup", Places: []string{"ready", "saved"}, Initial: map[string]int{"ready": 1}, Cause: gate.CauseSequence, Reason: "delete requires a backup.",
@@ -49,7 +49,7 @@ func policyOf(t testing.TB, nets ...gate.Net) *gate.Policy {
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// disk keeps records until it is full.
+// disk stores records until it is full.
 type disk struct {
 	mu    sync.Mutex
 	full  bool
@@ -66,7 +66,7 @@ func (d *disk) Append(record []byte) error {
 	return nil
 }
 
-// said is the events on record, in short.
+// said returns the events on record in short form.
 func (d *disk) said(t *testing.T) []string {
 	var all []string
 	for _, line := range d.lines {
@@ -83,13 +83,13 @@ func (d *disk) said(t *testing.T) []string {
 type faults struct {
 	admission.Ledger
 	append, ready error
-	stale         int // so many steps are not made, since another process was faster
+	stale         int // number of steps to fail as if another process was faster
 
 	mu     sync.Mutex
 	update error
 }
 
-// fail lets each step fail with err from now on; nil lets it succeed again.
+// fail makes each step fail with err from now on; nil lets steps succeed again.
 func (f *faults) fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,7 +102,7 @@ func (f *faults) failing() error {
 	return f.update
 }
 
-// late is the commit of a step that another process was faster than.
+// late is the commit of a step for which another process was faster.
 type late struct{}
 
 func (late) Wait(context.Context) error { return admission.ErrStale }
@@ -133,8 +133,8 @@ func (f *faults) Ready() error {
 	return f.Ledger.Ready()
 }
 
-// a desk is an admission with all that is around it.
-type desk struct {
+// A fixture is an admission with its ledger, broker and records.
+type fixture struct {
 	*admission.Admission
 	*testing.T
 	disk   *disk
@@ -143,8 +143,8 @@ type desk struct {
 	key    admission.Key
 }
 
-func newDesk(t *testing.T, change func(*admission.Options)) *desk {
-	d := &desk{T: t, disk: &disk{}, key: admission.Key{Session: "s", Principal: "ann"}}
+func newFixture(t *testing.T, change func(*admission.Options)) *fixture {
+	d := &fixture{T: t, disk: &disk{}, key: admission.Key{Session: "s", Principal: "ann"}}
 	d.broker = approval.New(approval.Options{Expire: time.Hour, Channels: []string{approval.CLI}, Now: func() time.Time { return now }})
 	p := policyOf(t, nets()...)
 	d.ledger = &faults{Ledger: store.NewMemory(p, nil, d.broker, audit.NewRecorder(d.disk, func() time.Time { return now }))}
@@ -156,17 +156,17 @@ func newDesk(t *testing.T, change func(*admission.Options)) *desk {
 	if err := d.Open(t.Context(), admission.SessionInfo{Key: d.key, Since: now}); err != nil {
 		t.Fatal(err)
 	}
-	d.disk.lines = nil // that it was opened
+	d.disk.lines = nil // the record of the opened session
 	return d
 }
 
-func (d *desk) call(tool string) *admission.Call {
+func (d *fixture) call(tool string) *admission.Call {
 	return &admission.Call{Key: d.key, Gate: gate.Call{Tool: tool, Time: now}, Tool: tool, Canonical: "up." + tool, Upstream: "up"}
 }
 
-func (d *desk) decide(tool string) admission.Decision { return d.Decide(d.Context(), d.call(tool)) }
+func (d *fixture) decide(tool string) admission.Decision { return d.Decide(d.Context(), d.call(tool)) }
 
-func (d *desk) admit(tool string) *admission.Ticket {
+func (d *fixture) admit(tool string) *admission.Ticket {
 	d.Helper()
 	a, ok := d.decide(tool).(*admission.Admitted)
 	if !ok {
@@ -175,7 +175,7 @@ func (d *desk) admit(tool string) *admission.Ticket {
 	return &a.Ticket
 }
 
-func (d *desk) refuse(tool, kind string) *admission.Refused {
+func (d *fixture) refuse(tool, kind string) *admission.Refused {
 	d.Helper()
 	r, ok := d.decide(tool).(*admission.Refused)
 	if !ok || r.Facts.Kind != kind {
@@ -184,7 +184,7 @@ func (d *desk) refuse(tool, kind string) *admission.Refused {
 	return r
 }
 
-func (d *desk) marking(net string) string {
+func (d *fixture) marking(net string) string {
 	d.Helper()
 	s, err := d.Snapshot(d.Context(), d.key)
 	if err != nil {
@@ -198,15 +198,15 @@ func (d *desk) marking(net string) string {
 	return "no such net"
 }
 
-func (d *desk) want(net, marking string) {
+func (d *fixture) want(net, marking string) {
 	d.Helper()
 	if m := d.marking(net); m != marking {
 		d.Errorf("%s: %s, want %s", net, m, marking)
 	}
 }
 
-// approved asks for a deployment and lets a person agree.
-func (d *desk) approved() (*admission.Asked, admission.Consent) {
+// approved asks for a deployment and has a person approve it.
+func (d *fixture) approved() (*admission.Asked, admission.Consent) {
 	d.Helper()
 	q, ok := d.decide("deploy").(*admission.Asked)
 	if !ok {
@@ -222,10 +222,10 @@ func (d *desk) approved() (*admission.Asked, admission.Consent) {
 	return q, admission.Consent{ID: r.ID, Channel: approval.CLI, Actor: "bob"}
 }
 
-// TestOrder: each decision is on record before its caller knows of it, and each
-// outcome before the nets move.
-func TestOrder(t *testing.T) {
-	d := newDesk(t, nil)
+// TestRecordPrecedesAnswer: each decision is on record before its caller learns of it, and each outcome before the
+// nets move.
+func TestRecordPrecedesAnswer(t *testing.T) {
+	d := newFixture(t, nil)
 	d.refuse("delete", "blocked")
 	ticket := d.admit("backup")
 	if got := d.disk.said(t); got[len(got)-1] != "decision allow backup" || !ticket.Awaited {
@@ -248,9 +248,9 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestStale: a step that another process was faster than is decided anew.
-func TestStale(t *testing.T) {
-	d := newDesk(t, nil)
+// TestStaleStepIsDecidedAgain: if another process was faster, the step is decided again.
+func TestStaleStepIsDecidedAgain(t *testing.T) {
+	d := newFixture(t, nil)
 	d.ledger.stale = 3
 	ticket := d.admit("backup")
 	d.want("backup", "ready:1 (1 in flight)")
@@ -270,9 +270,9 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestConsent: an approval is used up by the admission, on record with it.
-func TestConsent(t *testing.T) {
-	d := newDesk(t, nil)
+// TestAdmissionUsesApproval: an admission uses up an approval and records it.
+func TestAdmissionUsesApproval(t *testing.T) {
+	d := newFixture(t, nil)
 	q, consent := d.approved()
 	got, err := d.Redeem(t.Context(), d.call("deploy"), q, consent)
 	if _, ok := got.(*admission.Admitted); !ok || err != nil {
@@ -291,9 +291,9 @@ func TestConsent(t *testing.T) {
 	}
 }
 
-// TestOneConsent: of many calls at the same time one uses an approval up.
-func TestOneConsent(t *testing.T) {
-	d := newDesk(t, nil)
+// TestConcurrentCallsUseApprovalOnce: of many concurrent calls, one uses up the approval.
+func TestConcurrentCallsUseApprovalOnce(t *testing.T) {
+	d := newFixture(t, nil)
 	var admitted, used atomic.Int32
 	q, consent := d.approved()
 	questions := []*admission.Asked{q}
@@ -317,9 +317,9 @@ func TestOneConsent(t *testing.T) {
 	}
 }
 
-// TestFaults: whatever cannot be made durable is refused, and nothing is taken.
-func TestFaults(t *testing.T) {
-	d := newDesk(t, nil)
+// TestUndurableCallIsRefused: whatever cannot be made durable is refused, and nothing is spent.
+func TestUndurableCallIsRefused(t *testing.T) {
+	d := newFixture(t, nil)
 	gone := errors.New("the store is gone")
 	d.ledger.fail(gone)
 	d.refuse("push", "internal")
@@ -370,9 +370,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestInvalid: a call that its caller spoils takes nothing, though the nets let it pass.
-func TestInvalid(t *testing.T) {
-	d := newDesk(t, nil)
+// TestInvalidCallSpendsNothing: an invalid call spends nothing, although the nets would admit it.
+func TestInvalidCallSpendsNothing(t *testing.T) {
+	d := newFixture(t, nil)
 	c := d.call("push")
 	c.Invalid = errors.New("not ours")
 	if r, ok := d.Decide(t.Context(), c).(*admission.Refused); !ok || !errors.Is(r.Err, c.Invalid) {
@@ -384,9 +384,9 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// TestSwap: nets that are the same keep their states, and calls in flight settle.
-func TestSwap(t *testing.T) {
-	d := newDesk(t, nil)
+// TestSwapKeepsStates: unchanged nets keep their states, and calls in flight can be settled.
+func TestSwapKeepsStates(t *testing.T) {
+	d := newFixture(t, nil)
 	ticket := d.admit("backup")
 	d.admit("push")
 	asked, consent := d.approved()
@@ -411,7 +411,7 @@ func TestSwap(t *testing.T) {
 
 // TestSwapWhileDeciding: no decision is lost or made under the wrong policy.
 func TestSwapWhileDeciding(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	policies := []*gate.Policy{policyOf(t, nets()...), policyOf(t, nets()[2], nets()[0])}
 	var admitted atomic.Int32
 	var all sync.WaitGroup
@@ -437,9 +437,9 @@ func TestSwapWhileDeciding(t *testing.T) {
 	d.want("pushes", "spent:2")
 }
 
-// TestOperator: an operator switches nets for all sessions, and resets one.
-func TestOperator(t *testing.T) {
-	d := newDesk(t, nil)
+// TestOperatorSwitchesAndResets: an operator switches nets for all sessions, and resets one session.
+func TestOperatorSwitchesAndResets(t *testing.T) {
+	d := newFixture(t, nil)
 	ctx := t.Context()
 	for _, on := range []bool{false, true} {
 		if err := d.SwitchNet(ctx, "backup", on, "ann"); err != nil || d.Generation().IsActive("backup") != on {
@@ -464,10 +464,10 @@ func TestOperator(t *testing.T) {
 	d.want("backup", "ready:1")
 }
 
-// TestSessions: what sessions share outlives them, and open calls of a session that
-// has ended still settle.
-func TestSessions(t *testing.T) {
-	d := newDesk(t, nil)
+// TestSharedNetsOutliveSession: shared nets outlive sessions, and open calls of an ended session can still be
+// settled.
+func TestSharedNetsOutliveSession(t *testing.T) {
+	d := newFixture(t, nil)
 	ctx := t.Context()
 	push, backup := d.admit("push"), d.admit("backup")
 	if err := d.End(ctx, d.key); err != nil {
@@ -488,15 +488,15 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// stations notes where calls come along.
 type toolKey struct{}
 
-type stations struct {
+// phases records the phases of calls.
+type phases struct {
 	mu  sync.Mutex
 	all []string
 }
 
-func (s *stations) Start(ctx context.Context, at admission.Station, c admission.Info) (context.Context, func(admission.Result)) {
+func (s *phases) Start(ctx context.Context, at admission.Phase, c admission.Info) (context.Context, func(admission.Result)) {
 	return context.WithValue(ctx, toolKey{}, c.Tool), func(r admission.Result) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -504,15 +504,15 @@ func (s *stations) Start(ctx context.Context, at admission.Station, c admission.
 	}
 }
 
-func (s *stations) Trace(ctx context.Context) (parent, state string) {
+func (s *phases) Trace(ctx context.Context) (parent, state string) {
 	tool, _ := ctx.Value(toolKey{}).(string)
 	return tool, ""
 }
 
-// TestObserver: an observer sees each station of a call.
-func TestObserver(t *testing.T) {
-	seen := &stations{}
-	d := newDesk(t, func(o *admission.Options) { o.Observer = seen })
+// TestObserverSeesPhases: an observer sees each phase of a call.
+func TestObserverSeesPhases(t *testing.T) {
+	seen := &phases{}
+	d := newFixture(t, func(o *admission.Options) { o.Observer = seen })
 	push := d.admit("push")
 	trace, forwarded := d.Watch().Forwarding(push)
 	if parent, _ := trace(); parent != "push" {
@@ -532,9 +532,9 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// TestRemedy: a refusal names the way out, found on the state that refused.
-func TestRemedy(t *testing.T) {
-	d := newDesk(t, func(o *admission.Options) {
+// TestRefusalContainsRemedy: a refusal contains the remedy, computed on the state of the refusal.
+func TestRefusalContainsRemedy(t *testing.T) {
+	d := newFixture(t, func(o *admission.Options) {
 		o.Generation.Remedy = func(s *gate.State, c gate.Call, _ *gate.Refusal) admission.Remedy {
 			return admission.Remedy{Text: "Call backup first.", Steps: []string{"backup"}}
 		}
@@ -545,10 +545,10 @@ func TestRemedy(t *testing.T) {
 	}
 }
 
-// TestSwitchedStays: what operators have switched stays so under another policy, whichever
-// nets that names, and a net that it does not name begins as it says.
-func TestSwitchedStays(t *testing.T) {
-	d := newDesk(t, nil)
+// TestSwitchedNetsStayOverSwap: nets that operators have switched keep their setting under another policy,
+// whichever nets it activates; a net that was not switched has the setting of the new policy.
+func TestSwitchedNetsStayOverSwap(t *testing.T) {
+	d := newFixture(t, nil)
 	if err := d.SwitchNet(t.Context(), "deploys", false, "ann"); err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// NoteAnswer logs and puts on record what a person has said to an approval, and that it does
-// not count.
+// NoteAnswer logs and records an answer to an approval that does not count.
 func (a *Admission) NoteAnswer(ctx context.Context, said approval.Rejection, to approval.Record) error {
 	level, what := slog.LevelInfo, "deny"
 	if said.Kind == approval.WrongPIN {

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store"
 )
 
-// BenchmarkAdmission is a call that passes and is settled, off the record.
+// BenchmarkAdmission admits and settles a call without records.
 func BenchmarkAdmission(b *testing.B) {
 	p := policyOf(b, nets()...)
 	a := admission.New(admission.Options{Ledger: store.NewMemory(p, nil, nil, audit.NewRecorder(nil, nil)), Generation: admission.NewGeneration(p, nil)})
@@ -28,7 +28,7 @@ func BenchmarkAdmission(b *testing.B) {
 	}
 }
 
-// BenchmarkRecorded is such a call on the record: by itself, and in bursts of 64 that wait
+// BenchmarkRecorded admits and settles a call with records: alone, and in bursts of 64 that wait
 // for their records together.
 func BenchmarkRecorded(b *testing.B) {
 	for name, burst := range map[string]int{"alone": 1, "64": 64} {
@@ -52,7 +52,7 @@ func BenchmarkRecorded(b *testing.B) {
 	}
 }
 
-// recorded makes and settles calls that come together.
+// recorded makes and settles concurrent calls.
 func recorded(b *testing.B, a *admission.Admission, key admission.Key, burst int) {
 	var pending []*admission.Pending
 	for range burst {
@@ -71,7 +71,7 @@ func recorded(b *testing.B, a *admission.Admission, key admission.Key, burst int
 	}
 }
 
-// BenchmarkSession is the same by a session of the gate alone.
+// BenchmarkSession does the same with a session of the gate alone.
 func BenchmarkSession(b *testing.B) {
 	p := policyOf(b, nets()...)
 	s := gate.NewSession(p, gate.SessionOptions{Global: gate.NewShared(p, gate.ScopeGlobal, gate.SharedOptions{})})

@@ -7,58 +7,58 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Call asks to be admitted.
+// Call is a call to be decided.
 type Call struct {
 	Key
-	Gate    gate.Call   // what the nets decide on
-	Offered []gate.Call // the tools that can be called now, see [gate.Session.Offer]; nil: not known
+	Gate    gate.Call   // input of the nets
+	Offered []gate.Call // tools that can be called now, see [gate.Session.Offer]; nil: unknown
 
-	// Invalid is why the call is not made though the nets let it pass: it is an
-	// error of the caller's, nothing is taken for it, and [Refused].Err is this error.
+	// Invalid is an error of the caller. If it is not nil, the call is refused even if the nets
+	// would admit it; it spends nothing, and [Refused].Err is this error.
 	Invalid error
 
-	// What records, logs and counts say of it.
-	Client    string // who calls, as it names itself
-	ID        []byte // the caller's
+	// Facts for records, logs and metrics.
+	Client    string // name that the client has given itself
+	ID        []byte // JSON-RPC id from the client
 	Upstream  string
-	Tool      string // as the upstream names it
+	Tool      string // name of the tool at the upstream
 	Method    string // tools/call, prompts/get or resources/read
-	Canonical string // with the upstream, unique
-	Digest    string // SHA-256 of the arguments; empty: it is computed where it is needed
+	Canonical string // name of the tool with its upstream, unique
+	Digest    string // SHA-256 of the arguments; empty: computed when needed
 }
 
-// A Consent is a person's answer that is on record with a decision.
+// Consent is a person's answer, to be recorded with a decision.
 type Consent struct{ ID, Channel, Actor string }
 
-// A Decision is an [*Admitted], a [*Refused] or an [*Asked].
+// Decision is an [*Admitted], a [*Refused] or an [*Asked].
 type Decision interface{ decision() }
 
-// Admitted lets a call run. The decision is on record.
+// Admitted is the decision that a call may run. It is on record.
 type Admitted struct{ Ticket Ticket }
 
-// Asked is a call that waits for a person. The caller puts the question, and then
-// calls [Admission.Redeem] with the consent; in any case it calls [Admission.Withdraw].
+// Asked is the decision that a call needs approval. The caller asks a person and then calls
+// [Admission.Redeem] with the consent. In any case it must call [Admission.Withdraw] at the end.
 type Asked struct {
 	*gate.Ask
-	Generation *Generation // that asks
+	Generation *Generation // generation of the decision
 }
 
 func (*Admitted) decision() {}
 func (*Refused) decision()  {}
 func (*Asked) decision()    {}
 
-// A Ticket is the duty to say how an admitted call ended, by [Admission.Settle].
+// Ticket is an admitted call. The caller must report its outcome with [Admission.Settle].
 type Ticket struct {
-	Number  uint64 // of the call in its session
-	Awaited bool   // some net moves by the outcome
+	Number  uint64 // number of the call in its session
+	Awaited bool   // the outcome moves some net
 
 	key      Key
 	tool     string
-	names    gate.Call // without arguments, for conditions on its result
+	names    gate.Call // the call without arguments, for conditions on its result
 	upstream string
 	since    time.Time
-	policy   string    // that admitted it, see [Generation.identity]
-	observed *observed // nil: there is no observer
+	policy   string    // generation that admitted the call, see [Generation.identity]
+	observed *observed // nil: no observer
 
-	settled atomic.Bool // by [Admission.Settle], with success
+	settled atomic.Bool // set by a successful [Admission.Settle]
 }

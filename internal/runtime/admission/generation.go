@@ -12,40 +12,39 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A Generation is a policy in force with all that follows from it. It never
-// changes: another one takes its place.
+// Generation is a policy in force with everything derived from it. It is immutable and replaced as
+// a whole.
 type Generation struct {
 	Policy      *gate.Policy
-	Active      []string // the nets that take part in decisions; nil: all
-	Given       []string // Active as it was at first, before operators switched nets
-	Advertise   string   // which tools clients are shown: all, possible or enabled
-	Fingerprint string   // of the policy
+	Active      []string // nets that take part in decisions; nil: all
+	Given       []string // Active before operators switched nets
+	Advertise   string   // tools that clients are shown: all, possible or enabled
+	Fingerprint string   // fingerprint of the policy
 
-	Enforces      bool // some net decides: one that is not in shadow
-	PromptsByList bool // prompts are those that are listed, since some net names one
-	Shared        bool // what one session does can move nets of another
-	Timed         bool // time moves nets
-	Pipefail      bool // scripts of agents get `set -o pipefail` where only that is missing for evidence
+	Enforces      bool // some net is not in shadow
+	PromptsByList bool // some net names a prompt, so only listed prompts exist
+	Shared        bool // a session can move nets of other sessions
+	Timed         bool // some net moves by time
+	Pipefail      bool // add `set -o pipefail` to scripts of agents if only that is missing for evidence
 
-	Files  []audit.File    // that the policy was read from
-	Reads  *reading.Reader // what records have of the arguments and results of calls
-	opaque map[string]bool // the nets that read more of them
+	Files  []audit.File    // files of the policy
+	Reads  *reading.Reader // selects the arguments and results for records
+	opaque map[string]bool // nets that read more of a call than Reads selects
 
-	Remedy     RemedyFunc     // nil: refusals name no way out
+	Remedy     RemedyFunc     // nil: refusals contain no remedy
 	Impossible ImpossibleFunc // nil: no tool is known to be impossible
 }
 
-// A RemedyFunc finds the way from a state, in which c was refused with r, to an
-// admission of c. It must not block and must be safe for concurrent use. The state
-// is its own.
+// RemedyFunc returns the calls that would make c admissible in the state s, after the refusal r. It
+// must not block, and must be safe for concurrent use. The function owns s.
 type RemedyFunc func(s *gate.State, c gate.Call, r *gate.Refusal) Remedy
 
-// An ImpossibleFunc names those of the tools that can never be called while these
-// nets are active, all if active is nil.
+// ImpossibleFunc returns those of the tools that can never be called while the given nets are
+// active; nil: all nets are active.
 type ImpossibleFunc func(tools []gate.Call, active []string) []string
 
-// NewGeneration returns the generation of a policy with what follows from the
-// policy alone. The caller sets the other fields before it is used.
+// NewGeneration returns a generation with the fields that follow from the policy alone. The caller
+// sets the other fields before the first use.
 func NewGeneration(p *gate.Policy, active []string) *Generation {
 	g := &Generation{Policy: p, Active: active, Given: active, Fingerprint: p.Fingerprint(), opaque: map[string]bool{}}
 	var nets []gate.Net
@@ -60,24 +59,24 @@ func NewGeneration(p *gate.Policy, active []string) *Generation {
 	return g
 }
 
-// Opaque reports whether the net reads more of the arguments or results of calls than what
-// [reading.Reader] and the names of the policy have.
+// Opaque reports whether the net reads more of the arguments or results of calls than
+// [reading.Reader] and the names of the policy contain.
 func Opaque(n *gate.Net) bool {
 	return n.Validate != nil || n.OnSuccess != nil || n.Labels == nil && (n.Mapper != nil || len(n.Maps) > 0)
 }
 
-// remedies reports whether a remedy is to be found for the refusal. That time
-// helps, it says already.
-func (g *Generation) remedies(r *gate.Refusal) bool { return g.Remedy != nil && r.Retry == 0 }
+// wantsRemedy reports whether a remedy should be computed for the refusal. A refusal that ends with
+// time already says so.
+func (g *Generation) wantsRemedy(r *gate.Refusal) bool { return g.Remedy != nil && r.Retry == 0 }
 
 // IsActive reports whether the net takes part in decisions.
 func (g *Generation) IsActive(net string) bool {
 	return g.Active == nil || slices.Contains(g.Active, net)
 }
 
-// switched returns which nets of next, which are active if active is nil or has them, are
-// active where operators have switched nets of g.
-func (g *Generation) switched(next *gate.Policy, active []string) []string {
+// keepSwitches returns the active nets for the policy next. A net is active if active is nil or
+// contains it, unless operators have switched the net under g: then it keeps its present setting.
+func (g *Generation) keepSwitches(next *gate.Policy, active []string) []string {
 	on := func(list []string, net string) bool { return list == nil || slices.Contains(list, net) }
 	names, all := []string{}, active == nil
 	for _, n := range next.Nets() {
@@ -99,47 +98,47 @@ func (g *Generation) has(net string) bool {
 	return slices.ContainsFunc(g.Policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
 }
 
-// inForce points to the Generation in force.
+// inForce holds the Generation in force.
 type inForce struct {
 	atomic.Pointer[Generation]
-	swapping sync.Mutex // held while another generation is put in force
+	swapMu sync.Mutex // held while the generation is replaced
 }
 
-// awaitSwap returns when no swap is under way.
+// awaitSwap waits for a running swap.
 func (f *inForce) awaitSwap() {
-	f.swapping.Lock()   // until the new one is in force
-	f.swapping.Unlock() //nolint:staticcheck,gocritic // nothing is done meanwhile
+	f.swapMu.Lock()   // until the new generation is in force
+	f.swapMu.Unlock() //nolint:staticcheck,gocritic // nothing is done meanwhile
 }
 
-// Generation is the one in force. Load it once for each question.
+// Generation returns the generation in force. Load it once for each request.
 func (a *Admission) Generation() *Generation { return a.generation.Load() }
 
-// Report says what a [Admission.Swap] did to the sessions, and to what they share.
+// Report is the effect of [Admission.Swap] on sessions and shared nets.
 type Report struct{ Sessions []Adopted }
 
-// SwapOptions say how another generation is put in force. The zero value is ready to use.
+// SwapOptions configures [Admission.Swap]. The zero value is ready to use.
 type SwapOptions struct {
-	Reset  []string      // nets that begin at their start, also where they would be held
-	Try    bool          // change nothing: the report says what would become of the nets
-	Events []audit.Event // that go on record with it
+	Reset  []string      // nets to reset to their initial states, even if they would be held
+	Try    bool          // change nothing; the report contains the effect of a real swap
+	Events []audit.Event // recorded with the swap
 }
 
-// Swap puts g in force, see [gate.Policy.Adopt] for what becomes of the states. Calls in
-// flight and calls that wait for a person keep their numbers; a consent to a question of
-// another policy admits nothing. What operators have switched on or off stays so. After an error the old generation is in force; with
-// [ErrHeld] the report says which nets are held.
+// Swap puts g in force; see [gate.Policy.Adopt] for the effect on states. Calls in flight and calls
+// that wait for approval keep their numbers, but a consent to a question under another policy
+// admits nothing. Nets that operators have switched keep their settings. After an error the old
+// generation stays in force; with [ErrHeld] the report lists the held nets.
 func (a *Admission) Swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
-	a.generation.swapping.Lock()
-	defer a.generation.swapping.Unlock()
+	a.generation.swapMu.Lock()
+	defer a.generation.swapMu.Unlock()
 	next := *g
-	next.Active = a.generation.Load().switched(g.Policy, g.Active)
+	next.Active = a.generation.Load().keepSwitches(g.Policy, g.Active)
 	return a.swap(ctx, &next, o)
 }
 
-// swap requires that the caller holds the lock of the generation in force.
+// swap is Swap for a caller that holds swapMu.
 func (a *Admission) swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
 	if g.Fingerprint != a.Generation().Fingerprint {
-		o.Events = append(o.Events, a.policy(g))
+		o.Events = append(o.Events, a.policyEvent(g))
 	}
 	sessions, err := a.ledger.Adopt(ctx, Adoption{Policy: g.Policy, Active: g.Active, Reset: o.Reset, Time: a.now(), Events: o.Events, Try: o.Try})
 	if err == nil && !o.Try {
@@ -148,12 +147,12 @@ func (a *Admission) swap(ctx context.Context, g *Generation, o SwapOptions) (Rep
 	return Report{sessions}, err
 }
 
-// SwitchNet activates or deactivates a net in all sessions, those that begin
-// later too. The state of a net that is off is kept: switched on again, it goes
-// on from where it was. What cannot be put on record is not done.
+// SwitchNet activates or deactivates a net in all sessions, including later ones. A deactivated net
+// keeps its state and continues from there when it is activated again. If the change cannot be put
+// on record, it is not made.
 func (a *Admission) SwitchNet(ctx context.Context, name string, on bool, actor string) error {
-	a.generation.swapping.Lock()
-	defer a.generation.swapping.Unlock()
+	a.generation.swapMu.Lock()
+	defer a.generation.swapMu.Unlock()
 	g := *a.generation.Load()
 	active, err := g.Policy.Switch(g.Active, name, on)
 	if err != nil {

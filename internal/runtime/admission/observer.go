@@ -7,102 +7,101 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// An Observer is told of the stations of a call. Start is called as the call
-// comes to the station, and what it returns as the call leaves it; the context is
-// handed on. It must be safe for concurrent use and must not block.
+// Observer traces the phases of a call. Start is called at the beginning of a phase, and the
+// returned function at its end; the returned context is passed on. An Observer must be safe for
+// concurrent use and must not block.
 type Observer interface {
-	Start(ctx context.Context, s Station, c Info) (context.Context, func(Result))
+	Start(ctx context.Context, s Phase, c Info) (context.Context, func(Result))
 
-	// Trace is what an upstream is told of the trace that ctx carries, as W3C Trace
-	// Context; empty: nothing.
+	// Trace returns the trace in ctx for an upstream, as W3C Trace Context; empty: no trace.
 	Trace(ctx context.Context) (parent, state string)
 }
 
-// A Station is a part of the way of a call.
-type Station string
+// Phase is a part of the processing of a call.
+type Phase string
 
 const (
-	StationCall    Station = "call"    // the whole way, from the request of the client to the answer
-	StationDecide  Station = "decide"  // the nets are asked
-	StationApprove Station = "approve" // a person is asked
-	StationForward Station = "forward" // the upstream works on it
-	StationSettle  Station = "settle"  // its outcome goes on record, and the nets move
+	PhaseCall    Phase = "call"    // from the request of the client to the response
+	PhaseDecide  Phase = "decide"  // the nets decide
+	PhaseApprove Phase = "approve" // a person is asked
+	PhaseForward Phase = "forward" // the upstream processes the call
+	PhaseSettle  Phase = "settle"  // the outcome is recorded, and the nets move
 )
 
-// Info says which call is at a station.
+// Info describes the call of a phase.
 type Info struct {
 	Key
 	Upstream, Tool, Client string
 
 	Method    string // tools/call, prompts/get or resources/read
-	ID        []byte // of the request, as the client wrote it
-	Protocol  string // revision that the client speaks
-	Transport string // of the client: stdio or http
+	ID        []byte // id of the request, as the client wrote it
+	Protocol  string // protocol revision of the client
+	Transport string // transport of the client: stdio or http
 
-	// The trace that the client says the call is a part of; of StationCall.
+	// Trace of the client that the call belongs to; only for PhaseCall.
 	TraceParent, TraceState string
 }
 
-// A Result says how a call left a station.
+// Result is the result of a phase.
 type Result struct {
-	Decision string       // of StationDecide: allow, refuse or ask
-	Kind     string       // of a refusal
-	Rules    []string     // behind a refusal
-	Outcome  gate.Outcome // of StationSettle
-	Failed   bool         // the upstream answered, and says that the tool failed
-	Code     int          // of the JSON-RPC error that the client gets, or the upstream sent; 0: none
+	Decision string       // of PhaseDecide: allow, refuse or ask
+	Kind     string       // kind of a refusal
+	Rules    []string     // rules that refused the call
+	Outcome  gate.Outcome // of PhaseSettle
+	Failed   bool         // the upstream answered that the tool failed
+	Code     int          // code of the JSON-RPC error from the upstream or to the client; 0: none
 	Err      error
 }
 
-// A Meter counts calls. It is told of every call, on the goroutine of the call, must be
-// safe for concurrent use, and must not block.
+// Meter counts calls. Its methods run on the goroutine of the call; they must be safe for
+// concurrent use and must not block.
 type Meter interface {
-	// Decided counts a decision of the nets, and what it took.
+	// Decided counts a decision of the nets and its duration.
 	Decided(c *Call, d Decision, took time.Duration)
 
-	// Refused counts a refusal of any cause.
+	// Refused counts a refusal for any reason.
 	Refused(r *Refused)
 
-	// Forwarding counts a call that goes to its upstream. Forwarded follows, once.
+	// Forwarding counts a call that is sent to its upstream. Forwarded follows exactly once.
 	Forwarding(upstream string)
 
-	// Forwarded counts a call that its upstream has answered, or will not.
+	// Forwarded counts a call that its upstream has answered or will not answer.
 	Forwarded(upstream, tool, method string, took time.Duration, err error)
 
-	// Settled counts an outcome, and how long the call took in all.
+	// Settled counts an outcome, with the total duration of the call.
 	Settled(upstream string, o gate.Outcome, took time.Duration)
 }
 
-// A Watch is who is told of the calls of an admission.
+// Watch passes the phases of calls to the observer and the meter of an admission.
 type Watch struct {
-	observer Observer // nil: nobody
-	meter    Meter    // nil: nobody
+	observer Observer // nil: none
+	meter    Meter    // nil: none
 }
 
-// Watch is who is told of calls.
+// Watch returns the observer and the meter of the admission.
 func (a *Admission) Watch() *Watch { return &a.watch }
 
-// Observed reports whether an observer is told of calls.
+// Observed reports whether there is an observer.
 func (w *Watch) Observed() bool { return w.observer != nil }
 
-// Receiving tells the observer that a call has come. The caller calls the function when
-// it is answered. It requires that there is an observer.
+// Receiving starts the phase of a received call. The caller must call the returned function when
+// the call is answered. There must be an observer.
 func (w *Watch) Receiving(ctx context.Context, i Info) (context.Context, func(Result)) {
-	return w.observer.Start(ctx, StationCall, i)
+	return w.observer.Start(ctx, PhaseCall, i)
 }
 
-// Approving tells the observer that a person is asked about c. The caller calls
-// the function when the person has answered, or nobody will.
+// Approving starts the phase of an approval of c. The caller must call the returned function when
+// the person has answered or will not answer.
 func (w *Watch) Approving(ctx context.Context, c *Call) (context.Context, func(Result)) {
 	if w.observer == nil {
 		return ctx, unobserved
 	}
-	return w.observer.Start(ctx, StationApprove, c.info())
+	return w.observer.Start(ctx, PhaseApprove, c.info())
 }
 
-// Forwarding tells the observer, and counts, that an admitted call goes to its upstream. The
-// caller calls the function when the upstream has answered, or will not. trace is what
-// the upstream is told of the trace; nil: nothing.
+// Forwarding starts the phase of an admitted call at its upstream, and counts the call. The caller
+// must call end when the upstream has answered or will not answer. The function trace returns the
+// trace for the upstream; nil: no trace.
 func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end func(Result)) {
 	if w.meter != nil {
 		w.meter.Forwarding(t.upstream)
@@ -110,33 +109,32 @@ func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end 
 	if w.observer == nil || t.observed == nil {
 		return nil, unobserved
 	}
-	ctx, end := w.observer.Start(t.observed.ctx, StationForward, t.observed.info)
+	ctx, end := w.observer.Start(t.observed.ctx, PhaseForward, t.observed.info)
 	return func() (string, string) { return w.observer.Trace(ctx) }, end
 }
 
-// Forwarded counts a call whose upstream has answered, or will not, after Forwarding.
+// Forwarded counts a call after Forwarding that its upstream has answered or will not answer.
 func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err error) {
 	if w.meter != nil {
 		w.meter.Forwarded(upstream, tool, method, took, err)
 	}
 }
 
-// observed is what the observer of a ticket is told of it.
+// observed is the trace of a ticket.
 type observed struct {
 	ctx  context.Context //nolint:containedctx // it carries the trace, and nothing that ends
 	info Info
 }
 
-// deciding tells the observer and the meter of a decision.
+// deciding starts the phase of a decision.
 func (w *Watch) deciding(ctx context.Context, c *Call) (context.Context, func(Result)) {
 	if w.observer == nil {
 		return ctx, unobserved
 	}
-	return w.observer.Start(ctx, StationDecide, c.info())
+	return w.observer.Start(ctx, PhaseDecide, c.info())
 }
 
-// observe ends the station of a decision, and lets the ticket know the trace that its
-// other stations are a part of.
+// observe ends the phase of a decision, and stores the trace in the ticket for the later phases.
 func (w *Watch) observe(trace context.Context, c *Call, d Decision, end func(Result)) {
 	if w.observer == nil {
 		return
@@ -147,15 +145,15 @@ func (w *Watch) observe(trace context.Context, c *Call, d Decision, end func(Res
 	end(result(d))
 }
 
-// settling tells the observer that the outcome of t goes on record.
+// settling starts the phase of recording the outcome of t.
 func (w *Watch) settling(ctx context.Context, t *Ticket) (context.Context, func(Result)) {
 	if w.observer == nil || t.observed == nil {
 		return ctx, unobserved
 	}
-	return w.observer.Start(t.observed.ctx, StationSettle, t.observed.info)
+	return w.observer.Start(t.observed.ctx, PhaseSettle, t.observed.info)
 }
 
-// begun is when a decision begins, for the meter.
+// begun returns the start time of a decision; zero without a meter.
 func (w *Watch) begun() (t time.Time) {
 	if w.meter != nil {
 		t = time.Now()
@@ -163,7 +161,7 @@ func (w *Watch) begun() (t time.Time) {
 	return t
 }
 
-// decided counts a decision that began then.
+// decided counts a decision with the given start time.
 func (w *Watch) decided(c *Call, d Decision, begun time.Time) {
 	if w.meter != nil {
 		w.meter.Decided(c, d, time.Since(begun))
@@ -176,7 +174,7 @@ func (c *Call) info() Info {
 
 func unobserved(Result) {}
 
-// result is how a decision leaves its station.
+// result returns the result of the phase of a decision.
 func result(d Decision) Result {
 	switch d := d.(type) {
 	case *Admitted:
@@ -188,7 +186,7 @@ func result(d Decision) Result {
 	}
 }
 
-// rules are the rules behind a refusal.
+// rules returns the rules of a refusal.
 func (f *Facts) rules() []string {
 	var all []string
 	for _, b := range f.Nets {

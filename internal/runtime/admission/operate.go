@@ -9,9 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Snapshot is the state of a session as it is now, its clocks moved. It belongs
-// to the caller, who asks its policy what it means; nothing comes of that. Without
-// a session in k it is that of one which begins now, see [Ledger.View].
+// Snapshot returns a copy of the current state of a session, with its clocks advanced. The caller
+// owns the copy. If k has no session, the state is that of a new session, see [Ledger.View].
 func (a *Admission) Snapshot(ctx context.Context, k Key) (*gate.State, error) {
 	a.Unwritten.catchUp(ctx)
 	var s *gate.State
@@ -23,8 +22,8 @@ func (a *Admission) Snapshot(ctx context.Context, k Key) (*gate.State, error) {
 	return s, nil
 }
 
-// Fresh is the snapshot of a session that begins now. What one principal shares is
-// that of the only one.
+// Fresh returns the snapshot of a new session. If all sessions belong to one principal, the new
+// session does too.
 func (a *Admission) Fresh(ctx context.Context) (*gate.State, error) {
 	only, several := "", false
 	for s, err := range a.ledger.Sessions(ctx) {
@@ -40,23 +39,23 @@ func (a *Admission) Fresh(ctx context.Context) (*gate.State, error) {
 	return a.Snapshot(ctx, Key{Principal: only})
 }
 
-// Reset puts every net of a session back to its start, for an operator.
+// Reset resets every net of a session to its initial state, for an operator.
 func (a *Admission) Reset(ctx context.Context, k Key, actor string) error {
 	a.Unwritten.catchUp(ctx)
-	event := a.operator("reset", k, 0, actor)
+	event := a.operatorEvent("reset", k, 0, actor)
 	return Update(ctx, a.ledger, k, func(s *gate.State) (Change, error) {
 		return Change{Delta: s.Policy().Reset(s), Events: event}, nil
 	})
 }
 
-// SettleOpen says for an operator how a call of unknown outcome ended.
+// SettleOpen settles a call of unknown outcome, for an operator.
 func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, success bool, actor string) error {
 	o, name := gate.Failure, "settle failure"
 	if success {
 		o, name = gate.Success, "settle success"
 	}
 	a.Unwritten.catchUp(ctx)
-	event, found, now := a.operator(name, k, number, actor), false, a.now()
+	event, found, now := a.operatorEvent(name, k, number, actor), false, a.now()
 	err := Update(ctx, a.ledger, k, func(s *gate.State) (Change, error) {
 		d := s.Policy().End(s, number, gate.End{Outcome: o, Time: now, All: true})
 		found = d != nil
@@ -68,14 +67,14 @@ func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, succes
 	return err
 }
 
-// Note logs and puts on record what an operator does to a session that moves no net.
+// Note logs and records an operation on a session that moves no net.
 func (a *Admission) Note(ctx context.Context, event, session, actor, reason string) error {
 	a.log.Warn("operator", logkind.Operator, "event", event, "session", session, "actor", actor, "reason", reason)
 	return a.Append(ctx, audit.Operator{Time: a.now(), Event: event, Session: session, Actor: actor, Reason: audit.Bounded(reason)})
 }
 
-// operator logs what an operator does, and is the event of it.
-func (a *Admission) operator(event string, k Key, call uint64, actor string) []audit.Event {
+// operatorEvent logs an operation of an operator, and returns its event.
+func (a *Admission) operatorEvent(event string, k Key, call uint64, actor string) []audit.Event {
 	a.log.Warn("operator", logkind.Operator, "event", event, "session", k.Session, "call", call, "actor", actor)
 	return []audit.Event{audit.Operator{Time: a.now(), Event: event, Session: k.Session, Call: call, Actor: actor}}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Pass lets an admitted call be sent to its upstream once. Only an [Admitted] decision and
-// [Ticket.Again] give a pass.
+// Pass permits sending an admitted call to its upstream once. Only [Admitted.Pass] and
+// [Ticket.Again] return one.
 type Pass struct{ ticket *Ticket }
 
 // Pass returns the pass for the first send of the call.
@@ -19,15 +19,15 @@ func (d *Admitted) Pass() Pass { return Pass{&d.Ticket} }
 // Ticket returns the ticket of the call.
 func (p Pass) Ticket() *Ticket { return p.ticket }
 
-// ErrOutdated is the error of [Ticket.Again] where another policy is in force than the
-// one that admitted the call.
+// ErrOutdated is the error of [Ticket.Again] if another policy is in force than the one that
+// admitted the call.
 var ErrOutdated = errors.New("the policy has changed since the call was admitted")
 
-// Again returns a pass for one more send of an admitted call: another round of input, a task
-// in place of a result, a session that the upstream has forgotten. The error is [ErrStopped]
-// while the session is stopped, also by another process, and [ErrOutdated] where the policy
-// in force has not decided on the call: the caller then settles the call as a failure, and
-// may have it decided anew.
+// Again returns a pass for sending an admitted call once more: for another round of input, for a
+// task in place of a result, or because the upstream has forgotten its session. The error is
+// [ErrStopped] while any process has stopped the session, and [ErrOutdated] if the policy in force
+// has not decided on the call: the caller then settles the call as a failure, and may have it
+// decided again.
 func (t *Ticket) Again(ctx context.Context, a *Admission) (Pass, error) {
 	for {
 		g := a.generation.Load()
@@ -49,8 +49,8 @@ func (t *Ticket) Again(ctx context.Context, a *Admission) (Pass, error) {
 	}
 }
 
-// identity tells apart generations that may decide differently: by their nets, and by
-// which of these are active.
+// identity distinguishes generations that may decide differently: by their nets, and by the set of
+// active nets.
 func (g *Generation) identity() string {
 	if len(g.Active) == len(g.Policy.Nets()) || g.Active == nil {
 		return g.Fingerprint

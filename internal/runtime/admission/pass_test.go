@@ -12,10 +12,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store"
 )
 
-// TestAgain: an admitted call may be sent again while nothing is stopped and the policy that
-// admitted it is in force, also where another process has passed it on.
-func TestAgain(t *testing.T) {
-	d := newDesk(t, nil)
+// TestPassForSendingAgain: an admitted call may be sent again while nothing is stopped and the policy that
+// admitted it is in force, also if another process has passed on its ticket.
+func TestPassForSendingAgain(t *testing.T) {
+	d := newFixture(t, nil)
 	kill := store.NewStops(audit.NewRecorder(d.disk, time.Now))
 	d.Admission = admission.New(admission.Options{Ledger: d.ledger, Generation: d.Generation(), Now: func() time.Time { return now }, Switch: kill})
 	own := d.admit("backup")

@@ -8,11 +8,11 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Pending is a decision that is made, and not known to be durable yet.
+// Pending is a staged decision that is not known to be durable yet.
 type Pending struct {
 	admission *Admission
-	trace     context.Context //nolint:containedctx // of the call, for the second half of the decision
-	ctx       context.Context //nolint:containedctx // of the decision
+	trace     context.Context //nolint:containedctx // of the call, used by Wait
+	ctx       context.Context //nolint:containedctx // of the decision, used by Wait
 	begun     time.Time
 	verdict   verdict
 	commit    Commit
@@ -20,9 +20,9 @@ type Pending struct {
 	end       func(Result)
 }
 
-// Stage decides c as Decide does, but does not wait for the decision to be durable: for a
-// caller who has several calls at hand, which are waited for together. Nothing may come of
-// it before [Pending.Wait], which is always called, once.
+// Stage decides c like Decide, but does not wait until the decision is durable, so that a caller
+// with several calls can wait for them together. The caller must call [Pending.Wait] exactly once,
+// and must not act on the decision before.
 func (a *Admission) Stage(ctx context.Context, c *Call) *Pending {
 	p, ok := a.pendings.Get().(*Pending)
 	if !ok {
@@ -34,7 +34,7 @@ func (a *Admission) Stage(ctx context.Context, c *Call) *Pending {
 	return p
 }
 
-// Wait returns the decision once it is durable, or a refusal where it cannot be.
+// Wait returns the decision when it is durable, or a refusal if it cannot be made durable.
 func (p *Pending) Wait() Decision {
 	a := p.admission
 	err := p.err
@@ -47,18 +47,18 @@ func (p *Pending) Wait() Decision {
 	d := a.answer(p.ctx, &p.verdict, err)
 	a.watch.decided(p.verdict.call, d, p.begun)
 	a.watch.observe(p.trace, p.verdict.call, d, p.end)
-	if _, ok := d.(*Admitted); ok { // of another decision the caller has parts
+	if _, ok := d.(*Admitted); ok { // other decisions share memory with p
 		*p = Pending{}
 		a.pendings.Put(p)
 	}
 	return d
 }
 
-// A Settling is the end of a call that the nets know, and that is not known to be durable
-// yet. One that the ledger does not take is kept, see [Unwritten].
+// Settling is a staged settlement of a call that is not known to be durable yet. If the ledger
+// cannot store it, [Unwritten] keeps it.
 type Settling struct {
 	admission *Admission
-	ctx       context.Context //nolint:containedctx // of the settlement, for its second half
+	ctx       context.Context //nolint:containedctx // of the settlement, used by Wait
 	ticket    *Ticket
 	commit    Commit
 	err       error
@@ -66,12 +66,12 @@ type Settling struct {
 
 	settle settlement
 	entry  outcomeEntry
-	run    func(*gate.State) (Change, error) // the step
-	retry  time.Time                         // before which it is not staged again
+	run    func(*gate.State) (Change, error) // the method settle.step, bound once
+	retry  time.Time                         // not staged again before this time
 }
 
-// StageEnd settles as Settle does, but does not wait for the end to be durable. Nobody may
-// hear of it before [Settling.Wait], which is always called, once.
+// StageEnd settles like Settle, but does not wait until the settlement is durable. The caller must
+// call [Settling.Wait] exactly once, and must not report the outcome before.
 func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by string) *Settling {
 	s, ok := a.settlings.Get().(*Settling)
 	if !ok {
@@ -79,18 +79,18 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 		s.run = s.settle.step
 	}
 	s.admission, s.ticket, s.settle.number = a, t, t.Number
-	a.Unwritten.catchUp(ctx) // an earlier end of the same call goes first
+	a.Unwritten.catchUp(ctx) // an earlier settlement of the same call comes first
 	s.ctx, s.left = a.watch.settling(ctx, t)
 	e.Time = a.now()
-	e, by = t.judged(a, e, by)
-	s.settle.events = a.ended(&s.entry, t, &e, by)
+	e, by = t.applyConditions(a, e, by)
+	s.settle.events = a.outcomeEvents(&s.entry, t, &e, by)
 	s.settle.prepare(a.Generation().Policy, e)
 	s.commit, s.err = a.ledger.Stage(s.ctx, t.key, s.run)
 	return s
 }
 
-// Wait returns when the end is durable. Where it cannot be made durable now, it is kept until it
-// can, and the call is listed as unknown meanwhile.
+// Wait returns when the settlement is durable. If it cannot be made durable now, Unwritten keeps
+// it, and the call is listed as unknown meanwhile.
 func (s *Settling) Wait() {
 	a, t, err := s.admission, s.ticket, s.err
 	if err == nil {

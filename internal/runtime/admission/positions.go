@@ -7,18 +7,18 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// maxPositions bounds the texts that are kept: policies replace one another.
+// maxPositions bounds the cache, since policies are replaced.
 const maxPositions = 10_000
 
-// positions makes the texts of positions, each once: every record names the rules that
-// decided. It is safe for concurrent use.
+// positions caches the texts of positions, which every record contains. It is safe for concurrent
+// use.
 type positions struct {
 	text  func(gate.Position) string
-	known atomic.Pointer[map[gate.Position]string] // replaced and never changed
+	known atomic.Pointer[map[gate.Position]string] // replaced and never modified
 }
 
-// of returns the position as people read it.
-func (p *positions) of(at gate.Position) string {
+// textOf returns the text of a position.
+func (p *positions) textOf(at gate.Position) string {
 	known := p.known.Load()
 	if known != nil {
 		if text, ok := (*known)[at]; ok {
@@ -31,6 +31,6 @@ func (p *positions) of(at gate.Position) string {
 		more = maps.Clone(*known)
 	}
 	more[at] = text
-	p.known.CompareAndSwap(known, &more) // or another was faster, which knows as much
+	p.known.CompareAndSwap(known, &more) // if another goroutine was faster, its map is as good
 	return text
 }

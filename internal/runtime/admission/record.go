@@ -17,36 +17,36 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Bounds of what callers can write into one record.
+// Limits of what callers can write into one record.
 const (
 	maxNames  = 64
 	maxReason = 4 << 10
 )
 
-// allowed are the events of an admission.
-func (a *Admission) allowed(v *verdict, d *gate.Allow) []audit.Event {
+// allowEvents returns the events of an admission.
+func (a *Admission) allowEvents(v *verdict, d *gate.Allow) []audit.Event {
 	if !a.ledger.Records() {
 		return nil
 	}
 	entry := &v.entry
-	a.record(entry, v.call, v.generation, "allow", d.Names, v.consent)
+	a.fillDecision(entry, v.call, v.generation, "allow", d.Names, v.consent)
 	entry.Call = d.Ticket.Number
-	a.Lately.note(v.call.Key, entry.Call, entry.Args)
-	a.says(entry, v.generation, d.Nets)
-	entry.Would = a.would(d.Would)
-	return entry.alone()
+	a.Recent.note(v.call.Key, entry.Call, entry.Args)
+	a.recordVerdicts(entry, v.generation, d.Nets)
+	entry.Would = a.shadowRecord(d.Would)
+	return entry.asEvents()
 }
 
-// refused are the events of a refusal by the nets.
-func (a *Admission) refused(v *verdict, d *gate.Refusal) []audit.Event {
+// refusalEvents returns the events of a refusal by the nets.
+func (a *Admission) refusalEvents(v *verdict, d *gate.Refusal) []audit.Event {
 	if !a.ledger.Records() {
 		return nil
 	}
 	entry := &v.entry
-	a.record(entry, v.call, v.generation, "refuse", d.Names, nil)
+	a.fillDecision(entry, v.call, v.generation, "refuse", d.Names, nil)
 	entry.Kind, entry.Reason = string(d.Kind), bounded(a.reason(v.refused.Text, d.Kind, d.Blocks))
-	a.says(entry, v.generation, v.prepared.Verdicts())
-	for _, b := range d.Blocks { // of a validator, the net has gated the call
+	a.recordVerdicts(entry, v.generation, v.prepared.Verdicts())
+	for _, b := range d.Blocks { // a net blocked by a validator has the verdict gated so far
 		i := slices.IndexFunc(entry.Nets, func(n audit.NetSays) bool { return n.Net == b.Net })
 		if i < 0 {
 			i = len(entry.Nets)
@@ -54,11 +54,12 @@ func (a *Admission) refused(v *verdict, d *gate.Refusal) []audit.Event {
 		}
 		entry.Nets[i].Verdict = audit.VerdictName(gate.Blocked)
 	}
-	return entry.alone()
+	return entry.asEvents()
 }
 
-// says records what the nets say, and which of them read more than is on record.
-func (a *Admission) says(entry *decisionEntry, g *Generation, verdicts []gate.Verdict) {
+// recordVerdicts records the verdicts of the nets, and the nets that read more of the call than the
+// record contains.
+func (a *Admission) recordVerdicts(entry *decisionEntry, g *Generation, verdicts []gate.Verdict) {
 	entry.Nets = slices.Grow(entry.nets[:0], len(verdicts))
 	for _, v := range verdicts {
 		entry.Nets = append(entry.Nets, audit.NetSays{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: a.where(v.Rule), Shadow: v.Shadow})
@@ -68,8 +69,8 @@ func (a *Admission) says(entry *decisionEntry, g *Generation, verdicts []gate.Ve
 	}
 }
 
-// ended are the events of an outcome.
-func (a *Admission) ended(entry *outcomeEntry, t *Ticket, e *gate.End, by string) []audit.Event {
+// outcomeEvents returns the events of an outcome.
+func (a *Admission) outcomeEvents(entry *outcomeEntry, t *Ticket, e *gate.End, by string) []audit.Event {
 	if !a.ledger.Records() {
 		return nil
 	}
@@ -93,9 +94,9 @@ func (a *Admission) logRefusal(c *Call, r *Refused) {
 	}
 }
 
-// recordRefusal puts a refusal on record that moves no net.
+// recordRefusal records a refusal that moves no net.
 func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, names []gate.Name, said *Consent) {
-	if r.Facts.Decision != "ask" { // which is told once, and not at each round
+	if r.Facts.Decision != "ask" { // a question is logged once, not in each round
 		a.logRefusal(c, r)
 	}
 	if !a.ledger.Records() {
@@ -106,7 +107,7 @@ func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, name
 		names = g.Policy.Names(c.Gate)
 	}
 	entry := &decisionEntry{}
-	a.record(entry, c, g, r.Facts.Decision, names, said)
+	a.fillDecision(entry, c, g, r.Facts.Decision, names, said)
 	entry.Kind, entry.Reason = r.Facts.Kind, bounded(r.Text)
 	if entry.Approval == "" {
 		entry.Approval = r.Facts.Approval
@@ -126,8 +127,8 @@ func bounded(reason string) string {
 	return reason
 }
 
-// reason is the text of a refusal by the nets for the record, without the arguments unless
-// the record may have them: in place of the value of a key it has how its hash begins.
+// reason returns the text of a refusal by the nets for the record. Unless arguments may be
+// recorded, it contains none: a prefix of the hash replaces the value of a key.
 func (a *Admission) reason(sentence string, kind gate.Kind, blocks []gate.Block) string {
 	if a.redactor.Plain() {
 		return sentence
@@ -150,8 +151,8 @@ func (a *Admission) reason(sentence string, kind gate.Kind, blocks []gate.Block)
 	return sentence
 }
 
-// withoutQuotes leaves out what the sentence of the blocks quotes of arguments: of the call, of scripts in
-// doubt, and of calls that did not count.
+// withoutQuotes removes quoted arguments from the text of the blocks: those of the call, of scripts
+// that could not be analyzed, and of calls that did not count.
 func withoutQuotes(sentence string, blocks []gate.Block) string {
 	for i := range blocks {
 		b := &blocks[i]
@@ -168,7 +169,7 @@ func withoutQuotes(sentence string, blocks []gate.Block) string {
 	return sentence
 }
 
-// withoutCode removes the quoted parts of the script from the sentence.
+// withoutCode removes quoted parts of the script from the sentence.
 func withoutCode(sentence string, d gate.Doubt) string {
 	if strings.Contains(d.Advice, "`") {
 		sentence = strings.ReplaceAll(sentence, " "+d.Way(), "")
@@ -179,7 +180,7 @@ func withoutCode(sentence string, d gate.Doubt) string {
 	return sentence
 }
 
-// withoutValue puts a substitute in the place of a value, where it stands by itself.
+// withoutValue replaces a value where it is not part of a longer word.
 func withoutValue(sentence, value, substitute string) string {
 	if value == "" {
 		return sentence
@@ -202,7 +203,7 @@ func withoutValue(sentence, value, substitute string) string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// A decisionEntry is a record with room for what most have, so that it takes no further memory.
+// decisionEntry is a record with preallocated space for most decisions.
 type decisionEntry struct {
 	audit.Decision
 	events [1]audit.Event
@@ -210,20 +211,20 @@ type decisionEntry struct {
 	nets   [4]audit.NetSays
 }
 
-// alone is the record as the only one of a step.
-func (r *decisionEntry) alone() []audit.Event {
+// asEvents returns the record as the only event of a step.
+func (r *decisionEntry) asEvents() []audit.Event {
 	r.events[0] = &r.Decision
 	return r.events[:]
 }
 
-// An outcomeEntry is a record, the only one of its step.
+// outcomeEntry is a record with space for the events of its step.
 type outcomeEntry struct {
 	audit.Outcome
 	events [1]audit.Event
 }
 
-// record makes r the record of a decision on c.
-func (a *Admission) record(r *decisionEntry, c *Call, g *Generation, decision string, names []gate.Name, consent *Consent) {
+// fillDecision fills r with the record of a decision on c.
+func (a *Admission) fillDecision(r *decisionEntry, c *Call, g *Generation, decision string, names []gate.Name, consent *Consent) {
 	*r = decisionEntry{Decision: audit.Decision{
 		Time: a.now(), Event: "decision", Decision: decision, Policy: g.Fingerprint,
 		Session: c.Session, Principal: c.Principal, Client: audit.Bounded(c.Client), ID: string(c.ID),
@@ -236,21 +237,21 @@ func (a *Admission) record(r *decisionEntry, c *Call, g *Generation, decision st
 		sum := sha256.Sum256(c.Gate.Args)
 		r.Arguments = hex.EncodeToString(sum[:])
 	}
-	if c.Gate.Tool != "" { // it is not known any more of a call that is under way
+	if c.Gate.Tool != "" { // empty for a call that is in flight already
 		r.Args = a.redactor.Arguments(c.Gate.Args)
 		r.Values = a.redactor.Values(g.Reads.Call(&c.Gate))
 		if row := g.Policy.Row(&c.Gate); row != "" {
 			r.Row = audit.HashOf(row)
 		}
 	}
-	r.name(c, names)
+	r.setNames(c, names)
 	if consent != nil {
 		r.Approval, r.Channel, r.Actor = consent.ID, consent.Channel, consent.Actor
 	}
 }
 
-// name puts the names of the call on record.
-func (r *decisionEntry) name(c *Call, names []gate.Name) {
+// setNames sets the names of the call in the record.
+func (r *decisionEntry) setNames(c *Call, names []gate.Name) {
 	if len(names) > maxNames {
 		names, r.Omitted = names[:maxNames], len(names)-maxNames
 	}
@@ -271,8 +272,8 @@ func (r *decisionEntry) name(c *Call, names []gate.Name) {
 	}
 }
 
-// Begin puts on record that this process begins its work, and the policy in force. Where the
-// ledger has a chain for each process, the first record names the ends of the others.
+// Begin records the start of this process and the policy in force. If the ledger has a chain for
+// each process, the start record names the ends of the other chains.
 func (a *Admission) Begin(ctx context.Context, p audit.Process) {
 	p.Time, p.Event, p.Process = a.now(), "start", a.process
 	if l, ok := a.ledger.(interface {
@@ -284,10 +285,10 @@ func (a *Admission) Begin(ctx context.Context, p audit.Process) {
 		}
 	}
 	a.note(ctx, p)
-	a.note(ctx, a.policy(a.Generation()))
+	a.note(ctx, a.policyEvent(a.Generation()))
 }
 
-// Finish puts on record that this process has ended its work.
+// Finish records the end of this process.
 func (a *Admission) Finish(ctx context.Context) {
 	a.Unwritten.catchUp(ctx)
 	for _, e := range a.Unwritten.List() {
@@ -297,8 +298,8 @@ func (a *Admission) Finish(ctx context.Context) {
 	a.note(ctx, audit.Process{Time: a.now(), Event: "end", Process: a.process})
 }
 
-// policy is the event that a policy is in force.
-func (a *Admission) policy(g *Generation) audit.Event {
+// policyEvent returns the event that a policy is in force.
+func (a *Admission) policyEvent(g *Generation) audit.Event {
 	e := audit.Policy{Time: a.now(), Event: "policy", Process: a.process, Policy: g.Fingerprint, Files: g.Files, Active: g.Active, Rows: g.Reads.Rows(), Arguments: a.redactor.Mode()}
 	e.Fields, e.Results = g.Reads.Fields()
 	for _, m := range g.Policy.Maps() {
@@ -316,30 +317,31 @@ func (a *Admission) policy(g *Generation) audit.Event {
 	return e
 }
 
-// MapID tells a map apart from others in records.
+// MapID returns a short identifier of a map for records.
 func MapID(m *gate.Map) string {
 	return audit.HashOf(fmt.Sprintf("%q %v %q %q %q", m.Tool, m.Glob, m.Field, m.Source, m.As))[:16]
 }
 
-// session puts on record that a session begins or ends.
-func (a *Admission) session(ctx context.Context, event string, k Key, at time.Time) {
+// recordSession records the begin or the end of a session.
+func (a *Admission) recordSession(ctx context.Context, event string, k Key, at time.Time) {
 	a.note(ctx, audit.Session{Time: at, Event: event, Session: k.Session, Principal: k.Principal, Process: a.process})
 }
 
-// note puts an event on record that nobody waits for. Where that is not possible, calls are
-// refused.
+// note records an event without reporting an error to the caller. If it fails, calls are refused
+// anyway.
 func (a *Admission) note(ctx context.Context, e audit.Event) {
 	if err := a.Append(ctx, e); err != nil {
 		a.log.Error("recording an event", "event", fmt.Sprintf("%T", e), "error", err)
 	}
 }
 
-// would is what the nets in shadow say against the call, for the record.
-func (a *Admission) would(r *gate.Refusal) *audit.Would {
+// shadowRecord returns the verdict of the nets in shadow against the call, for the record; nil:
+// none.
+func (a *Admission) shadowRecord(r *gate.Refusal) *audit.Would {
 	if r == nil {
 		return nil
 	}
-	w := &audit.Would{Decision: wouldDecide(r), Kind: string(r.Kind), Reason: bounded(a.reason(r.Text, r.Kind, r.Blocks))}
+	w := &audit.Would{Decision: shadowDecision(r), Kind: string(r.Kind), Reason: bounded(a.reason(r.Text, r.Kind, r.Blocks))}
 	verdict := audit.VerdictName(gate.Blocked)
 	if r.Kind == gate.KindApproval {
 		verdict = audit.VerdictName(gate.Gated)
@@ -350,7 +352,7 @@ func (a *Admission) would(r *gate.Refusal) *audit.Would {
 	return w
 }
 
-// Append puts an event on record that moves no net.
+// Append records an event that moves no net.
 func (a *Admission) Append(ctx context.Context, e audit.Event) error {
 	if !a.ledger.Records() {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// keyedNets: edits of each path are limited to one, payments to ten in all, equal calls in a
-// row are limited, and a validator reads the arguments of run.
+// keyedNets: edits of each path are limited to one, payments to ten in total, equal calls in a row
+// are limited, and a validator reads the arguments of run.
 func keyedNets() []gate.Net {
 	return []gate.Net{{
 		Name: "edits", Places: []string{"p", "q"}, Initial: map[string]int{"p": 1}, Reason: "{key} was edited.", Key: []gate.Field{{Path: "path"}},
@@ -41,8 +41,8 @@ func keyedNets() []gate.Net {
 	}}
 }
 
-func keyedDesk(t *testing.T, redactor *audit.Redactor) *desk {
-	return newDesk(t, func(o *admission.Options) {
+func keyedDesk(t *testing.T, redactor *audit.Redactor) *fixture {
+	return newFixture(t, func(o *admission.Options) {
 		p := policyOf(t, keyedNets()...)
 		o.Generation, o.Redactor, o.Process = admission.NewGeneration(p, nil), redactor, "p1"
 		if _, err := o.Ledger.Adopt(t.Context(), admission.Adoption{Policy: p}); err != nil {
@@ -51,8 +51,8 @@ func keyedDesk(t *testing.T, redactor *audit.Redactor) *desk {
 	})
 }
 
-// last is the last decision on record.
-func (d *desk) last() (r audit.Decision) {
+// last returns the last decision on record.
+func (d *fixture) last() (r audit.Decision) {
 	d.Helper()
 	if err := json.Unmarshal([]byte(d.disk.lines[len(d.disk.lines)-1]), &r); err != nil {
 		d.Fatal(err)
@@ -60,15 +60,15 @@ func (d *desk) last() (r audit.Decision) {
 	return r
 }
 
-func (d *desk) with(tool, args string) *admission.Call {
+func (d *fixture) with(tool, args string) *admission.Call {
 	c := d.call(tool)
 	c.Gate.Args = []byte(args)
 	return c
 }
 
-// TestHashed: by default a record has nothing of the arguments but hashes, and what is
-// needed to decide again.
-func TestHashed(t *testing.T) {
+// TestHashedArguments: by default a record contains only hashes of the arguments and the values needed to
+// repeat the decision.
+func TestHashedArguments(t *testing.T) {
 	d := keyedDesk(t, nil)
 	d.Decide(t.Context(), d.with("edit", `{"path":"/home/ann"}`))
 	r := d.last()
@@ -101,8 +101,8 @@ func TestHashed(t *testing.T) {
 	}
 }
 
-// TestFull: with "full" a record has the arguments, and says what the client was told.
-func TestFull(t *testing.T) {
+// TestFullArguments: with "full" a record contains the arguments and the text for the client.
+func TestFullArguments(t *testing.T) {
 	r, err := audit.NewRedactor(audit.Full, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -116,9 +116,9 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestWordsOfCalls: a refusal begins with the words of the call. Logs and records have it without them,
-// unless the record has the arguments. The counts of nets in shadow have the sentence without these words, and
-// the recorded arguments beside it.
+// TestWordsOfCalls: a refusal begins with the words of the call. Logs and records omit these words,
+// unless records contain the arguments. The counts of nets in shadow have the sentence without
+// these words, and the recorded arguments beside it.
 func TestWordsOfCalls(t *testing.T) {
 	full, err := audit.NewRedactor(audit.Full, nil)
 	if err != nil {
@@ -128,7 +128,7 @@ func TestWordsOfCalls(t *testing.T) {
 	for want, redactor := range map[string]*audit.Redactor{short: nil, whole: full} {
 		for _, shadow := range []bool{false, true} {
 			var logged strings.Builder
-			d := newDesk(t, func(o *admission.Options) {
+			d := newFixture(t, func(o *admission.Options) {
 				maps := &gate.Labels{Maps: []gate.Map{{Tool: "Write", Field: "path", As: "secret", Match: func(string) bool { return true }}}}
 				p, err := gate.NewPolicy([]gate.Net{{
 					Name: "secrets", Places: []string{"none"}, Cause: gate.CauseBlock, Reason: "secret is blocked.", Shadow: shadow, Labels: maps,
@@ -164,9 +164,9 @@ func TestWordsOfCalls(t *testing.T) {
 	}
 }
 
-// TestNames: a record says which names are those of the tool, and which are not certain; it
-// has no more names than a reader can use.
-func TestNames(t *testing.T) {
+// TestRecordedNames: a record marks the names of the tool itself and the uncertain names, and the number of
+// names is bounded.
+func TestRecordedNames(t *testing.T) {
 	d := keyedDesk(t, nil)
 	c := d.with("edit", `{"path":1}`)
 	c.Gate.Also = []gate.Name{{Text: "a", Certain: true}, {Text: "b", Weak: true}}
@@ -183,17 +183,17 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestAskedOnRecord: a call that waits for a person is on record with its names.
+// TestAskedOnRecord: a call that waits for approval is on record with its names.
 func TestAskedOnRecord(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	d.Refused(t.Context(), d.call("deploy"), &admission.Refused{Text: "wait", Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: "x"}})
 	if r := d.last(); r.Decision != "ask" || !slices.Equal(r.Names, []string{"deploy"}) || r.Approval != "x" {
 		t.Errorf("%+v", r)
 	}
 }
 
-// TestSessionOnRecord: a session is on record from its beginning to its end; where that fails, its
-// calls are refused.
+// TestSessionOnRecord: the begin and the end of a session are on record; if that fails, its calls
+// are refused.
 func TestSessionOnRecord(t *testing.T) {
 	d := keyedDesk(t, nil)
 	k := admission.Key{Session: "t", Principal: "bob"}
@@ -221,8 +221,8 @@ func TestSessionOnRecord(t *testing.T) {
 	}
 }
 
-// TestBegin: the first records of a process say that it begins, and under which policy.
-func TestBegin(t *testing.T) {
+// TestFirstRecords: the first records of a process are its start and the policy in force.
+func TestFirstRecords(t *testing.T) {
 	d := keyedDesk(t, nil)
 	d.Begin(t.Context(), audit.Process{Driver: "memory", Version: "1"})
 	d.Finish(t.Context())
@@ -236,7 +236,7 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// TestShownValue: only what is the value by itself is replaced.
+// TestShownValue: a value is replaced only where it is not part of a longer word.
 func TestShownValue(t *testing.T) {
 	d := keyedDesk(t, nil)
 	for range 2 {

@@ -11,35 +11,35 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Refused says why a call is not made, or what became of one that has no result.
-// The text is for a model; the facts are the same for machines.
+// Refused is the decision that a call does not run, or the answer to an admitted call without a
+// result. The text is for a model; the facts contain the same for programs.
 type Refused struct {
 	Text  string
 	Facts Facts
-	Err   error // [Call].Invalid, where that is the reason
-	Over  bool  // the session is over
+	Err   error // [Call].Invalid, if that is the reason
+	Over  bool  // the session has ended
 
 	blocks []gate.Block // of the nets that refuse
 }
 
-// Facts are what machines find in the _meta of a refusal.
+// Facts is the part of a refusal for programs, in the _meta of the result.
 type Facts struct {
-	Decision string  `json:"decision"`          // refuse, ask while a person is waited for, or allow
-	Outcome  string  `json:"outcome,omitempty"` // of a call that was allowed: unknown, or failure
+	Decision string  `json:"decision"`          // refuse; ask while waiting for a person; or allow
+	Outcome  string  `json:"outcome,omitempty"` // outcome of an allowed call: unknown or failure
 	Kind     string  `json:"kind"`
 	Cause    string  `json:"cause,omitempty"`
 	Approval string  `json:"approval,omitempty"`
 	Nets     []Block `json:"nets,omitempty"`
 
-	// Retry is after how many seconds time alone makes the call possible; absent: it does not.
+	// Retry is the delay in seconds until time alone makes the call possible; absent: never.
 	Retry int64 `json:"retryAfterSeconds,omitempty"`
 
-	// Remedy is the calls that have to succeed before this one is allowed, or
-	// null where there are none that would do; it is absent where that is not known.
+	// Remedy is the list of calls that must succeed before this one is allowed; null if no calls
+	// would help; absent if unknown.
 	Remedy json.RawMessage `json:"remedy,omitempty"`
 }
 
-// A Block is what one net says against a call.
+// Block is the objection of one net to a call.
 type Block struct {
 	Net    string `json:"net"`
 	Cause  string `json:"cause"`
@@ -47,15 +47,14 @@ type Block struct {
 	Reason string `json:"reason"`
 }
 
-// A Remedy is how a refused call becomes allowed. The zero value says that
-// nothing is known of it.
+// Remedy describes how a refused call becomes allowed. The zero value means that this is unknown.
 type Remedy struct {
-	Text  string   // a sentence for a model
-	Steps []string // the names of calls that have to succeed, in this order
-	None  bool     // there is no such way in this session
+	Text  string   // sentence for a model
+	Steps []string // names of calls that must succeed, in this order
+	None  bool     // no calls of this session would help
 }
 
-// raw is the remedy for machines.
+// raw returns the remedy as JSON for [Facts].
 func (r Remedy) raw() json.RawMessage {
 	switch {
 	case r.None:
@@ -65,24 +64,23 @@ func (r Remedy) raw() json.RawMessage {
 	}
 	steps, err := json.Marshal(r.Steps)
 	if err != nil {
-		panic(err) // strings are plain data
+		panic(err) // strings can always be encoded
 	}
 	return steps
 }
 
-// Refuse makes a refusal that no net is the cause of.
+// Refuse returns a refusal that is not caused by a net.
 func Refuse(kind, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "refuse", Kind: kind}}
 }
 
-// Unanswered is what a caller is told of a call that was admitted where its
-// upstream has no result for it.
+// Unanswered returns the answer to an admitted call without a result from its upstream.
 func Unanswered(kind string, o gate.Outcome, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "allow", Outcome: o.String(), Kind: kind}}
 }
 
-// refuse makes the answer to what the nets refused.
-func (a *Admission) refuse(c *Call, r *gate.Refusal) *Refused {
+// newRefusal returns the answer to a refusal by the nets.
+func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	out := &Refused{
 		Text:  a.Text(r, c.Session, c.Gate.Time),
 		Facts: Facts{Decision: "refuse", Kind: string(r.Kind), Retry: int64((r.Retry + time.Second - 1) / time.Second)},
@@ -98,8 +96,8 @@ func (a *Admission) refuse(c *Call, r *gate.Refusal) *Refused {
 	return out
 }
 
-// remedy adds the way out to the answer.
-func (v *verdict) remedy(r *gate.Refusal) {
+// addRemedy adds the remedy to the answer.
+func (v *verdict) addRemedy(r *gate.Refusal) {
 	if v.state == nil {
 		return
 	}
@@ -110,8 +108,8 @@ func (v *verdict) remedy(r *gate.Refusal) {
 	}
 }
 
-// Deny refuses a call for want of the consent that q asks for. said is the answer
-// of a person; nil: there is none.
+// Deny refuses a call without the consent that q asks for. said is the answer of a person; nil: no
+// answer.
 func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, said *Consent) *Refused {
 	r := Refuse(string(gate.KindApproval), text)
 	r.Facts.Cause = string(gate.CauseApproval)
@@ -122,18 +120,17 @@ func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string,
 	return r
 }
 
-// Refused puts a refusal on record that is not of the nets. It is refused whether
-// or not that succeeds.
+// Refused records a refusal that is not caused by a net. The refusal stands even if that fails.
 func (a *Admission) Refused(ctx context.Context, c *Call, r *Refused) {
 	a.recordRefusal(ctx, c, r, nil, nil)
 }
 
-// maxReasons is how many reasons the text of a refusal gives: models read the
-// first sentences. Machines find all of them in the facts.
+// maxReasons bounds the reasons in the text of a refusal: models read the first sentences. The
+// facts contain all reasons.
 const maxReasons = 2
 
-// Text is the sentences of the nets that refuse a call of the session, each once, the rule
-// behind each, and the calls that hold what is missing.
+// Text returns the text of a refusal: the sentence of each net once, with its rule and the calls
+// that hold the missing tokens.
 func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string {
 	if len(r.Blocks) == 0 {
 		return r.Text
@@ -160,7 +157,7 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 		}
 		for _, h := range block.Holds {
 			h.Unknown = h.Unknown || !h.Other && a.Unwritten.has(session, h.Number)
-			b.WriteString(held(h, now))
+			b.WriteString(holderSentence(h, now))
 		}
 		for i := range block.Near {
 			b.WriteString(" " + block.Near[i].Sentence())
@@ -175,9 +172,9 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 	return b.String()
 }
 
-// held says which call holds what is missing, or spoils what would be evidence. The
-// number of a call of another session means nothing to the reader.
-func held(h gate.Holder, now time.Time) string {
+// holderSentence describes the call that holds the missing token or makes evidence invalid. It
+// omits the number of a call of another session, which means nothing to the reader.
+func holderSentence(h gate.Holder, now time.Time) string {
 	what := " and holds the token."
 	switch {
 	case h.Brings:
@@ -186,7 +183,7 @@ func held(h gate.Holder, now time.Time) string {
 		what = fmt.Sprintf(": a call of %s beside it proves nothing.", h.Voids)
 	}
 	if h.Unknown {
-		return unsettled(h, now, what)
+		return unknownHolderSentence(h, now, what)
 	}
 	if h.Other {
 		return fmt.Sprintf(" A call of %s in another session has been in flight for %s%s", h.Tool, text.Duration(now.Sub(h.Since)), what)
@@ -194,8 +191,8 @@ func held(h gate.Holder, now time.Time) string {
 	return fmt.Sprintf(" Call #%d of %s has been in flight for %s%s", h.Number, h.Tool, text.Duration(now.Sub(h.Since)), what)
 }
 
-// unsettled is [held] of a call whose outcome is not known: no waiting helps.
-func unsettled(h gate.Holder, now time.Time, what string) string {
+// unknownHolderSentence is holderSentence for a call of unknown outcome: waiting does not help.
+func unknownHolderSentence(h gate.Holder, now time.Time, what string) string {
 	call := fmt.Sprintf("call #%d of %s", h.Number, h.Tool)
 	if h.Other {
 		call = fmt.Sprintf("a call of %s in another session", h.Tool)

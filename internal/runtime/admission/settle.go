@@ -10,16 +10,16 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Settle puts on record how an admitted call ended, and moves the nets by it. by
-// says who settled it where it was not the upstream's result. Only the first of
-// success and failure counts; after an unknown outcome the call stays open, and so
-// it does as long as its outcome cannot be put on record: no token is produced.
+// Settle records the outcome of an admitted call and moves the nets. by names who settled the call,
+// if the outcome is not the result of the upstream. Only the first success or failure counts. After
+// an unknown outcome, and as long as the outcome cannot be recorded, the call stays open and
+// produces no token.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
 	a.StageEnd(ctx, t, e, by).Wait()
 }
 
-// Abandon settles as unknown, off the record, unless the call is settled: it is
-// for whoever cannot tell how the call ended.
+// Abandon settles the call as unknown, without a record, unless it is settled already. Callers use
+// it when they cannot determine the outcome.
 func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	if t.settled.Load() {
 		return
@@ -32,38 +32,38 @@ func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	}
 }
 
-// A settlement settles one call.
+// settlement settles one call.
 type settlement struct {
-	number uint64        // of the call
-	events []audit.Event // that go on record with it
-	again  bool          // the ledger did not take it before
+	number   uint64        // number of the call
+	events   []audit.Event // recorded with the settlement
+	repeated bool          // an earlier attempt has failed
 
 	policy *gate.Policy
 	end    gate.End
-	ended  gate.PreparedEnd // the end under the policy
+	ended  gate.PreparedEnd // end prepared for policy
 }
 
 func (s *settlement) prepare(p *gate.Policy, e gate.End) {
 	s.policy, s.end, s.ended = p, e, p.PrepareEnd(e)
 }
 
-// step is the step of a [Ledger].
+// step is the function for [Ledger.Stage].
 func (s *settlement) step(state *gate.State) (Change, error) {
-	if p := state.Policy(); p != s.policy { // it was replaced in between
+	if p := state.Policy(); p != s.policy { // the policy was replaced meanwhile
 		s.prepare(p, s.end)
 	}
-	if s.again && state.Calls[s.number] == nil { // the ledger took it after all, or an operator was faster
+	if s.repeated && state.Calls[s.number] == nil { // the ledger has stored it after all, or an operator was faster
 		return Change{}, nil
 	}
 	return Change{Delta: s.ended.Settle(state, s.number), Events: s.events}, nil
 }
 
-// ReadsResults reports whether the nets of the policy read the results of calls.
+// ReadsResults reports whether the nets of the policy read results of calls.
 func (a *Admission) ReadsResults() bool { return a.Generation().Policy.ReadsResults() }
 
-// judged returns the end of a call as the conditions of the policy have it, and who says
-// so.
-func (t *Ticket) judged(a *Admission, e gate.End, by string) (gate.End, string) {
+// applyConditions applies the conditions of the policy to the end of a call. It returns the
+// resulting end and who determined it.
+func (t *Ticket) applyConditions(a *Admission, e gate.End, by string) (gate.End, string) {
 	judged, broken := a.Generation().Policy.Judged(&t.names, e)
 	if broken != nil {
 		by = cmp.Or(by, fmt.Sprintf("success at %s", broken.Rule))

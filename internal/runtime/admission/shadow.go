@@ -12,40 +12,38 @@ import (
 	"github.com/petrigate/petrigate/internal/logkind"
 )
 
-// maxWould bounds how many different answers of nets in shadow are counted
-// apart; of those beyond it only the number is kept.
+// maxWould bounds the distinct answers of nets in shadow that are counted separately. Further
+// answers are only counted in total.
 const maxWould = 1000
 
-// A Would is one answer that nets in shadow would have given to calls that
-// passed, and how often.
+// Would is an answer that nets in shadow would have given to calls that passed, with its frequency.
 type Would struct {
 	Tool     string    `json:"tool"`
-	Decision string    `json:"decision"` // refuse, or ask
+	Decision string    `json:"decision"` // refuse or ask
 	Kind     string    `json:"kind"`
 	Nets     []string  `json:"nets"`
 	Rules    []string  `json:"rules"`
-	Reason   string    `json:"reason"` // of the last time
+	Reason   string    `json:"reason"` // the most recent reason
 	Count    int       `json:"count"`
 	Last     time.Time `json:"last"`
 
-	Arguments json.RawMessage `json:"arguments,omitempty"` // of the last time, as audit.arguments records them, where they are short
+	Arguments json.RawMessage `json:"arguments,omitempty"` // most recent arguments in the form that audit.arguments permits, if they are short
 }
 
-// Counts is what nets in shadow would have refused or asked about.
+// Counts holds the calls that nets in shadow would have refused or asked about.
 type Counts struct {
-	Refused, Asked int     // calls
-	Would          []Would // most often first
+	Refused, Asked int     // numbers of calls
+	Would          []Would // most frequent first
 }
 
-// counts counts what nets in shadow would have said, in all and by session. The
-// zero value is empty.
+// counts counts the answers of nets in shadow, in total and by session. The zero value is empty.
 type counts struct {
 	mu       sync.Mutex
-	all      tally // also of sessions that have ended
+	all      tally // including ended sessions
 	sessions map[string]*tally
 }
 
-// A tally is one of the counts. The zero value is empty.
+// tally is the count of one session or of all. The zero value is empty.
 type tally struct {
 	refused, asked int
 	answers        map[string]*Would // by tool, kind and nets
@@ -65,7 +63,7 @@ func (c *counts) add(session string, w Would) {
 	c.sessions[session].add(w)
 }
 
-// forget drops what was counted in one session.
+// forget drops the counts of a session.
 func (c *counts) forget(session string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,8 +93,7 @@ func (t *tally) add(w Would) {
 	*known = w
 }
 
-// Counts is what was counted in the session, or in all since the start where
-// session is empty.
+// Counts returns the counts of the session, or, if session is empty, the total since the start.
 func (a *Admission) Counts(session string) Counts {
 	c := &a.counts
 	c.mu.Lock()
@@ -115,23 +112,23 @@ func (a *Admission) Counts(session string) Counts {
 	return r
 }
 
-// wouldDecide is what the caller would have been told.
-func wouldDecide(r *gate.Refusal) string {
+// shadowDecision returns the decision that the caller would have got.
+func shadowDecision(r *gate.Refusal) string {
 	if r.Kind == gate.KindApproval {
 		return "ask"
 	}
 	return "refuse"
 }
 
-// noteWould logs and counts what the nets in shadow say against a call that
-// passes. Its caller is told nothing of it.
-func (a *Admission) noteWould(c *Call, number uint64, r *gate.Refusal) {
+// countShadow logs and counts the objection of nets in shadow to a call that passes. The client
+// does not see it.
+func (a *Admission) countShadow(c *Call, number uint64, r *gate.Refusal) {
 	if r == nil {
 		return
 	}
 	w := Would{
-		Tool: c.Canonical, Decision: wouldDecide(r), Kind: string(r.Kind), Nets: []string{}, Rules: []string{},
-		Reason: withoutQuotes(r.Text, r.Blocks), Last: c.Gate.Time, Arguments: a.Lately.Arguments(c.Key, number),
+		Tool: c.Canonical, Decision: shadowDecision(r), Kind: string(r.Kind), Nets: []string{}, Rules: []string{},
+		Reason: withoutQuotes(r.Text, r.Blocks), Last: c.Gate.Time, Arguments: a.Recent.Arguments(c.Key, number),
 	}
 	for _, b := range r.Blocks {
 		w.Nets = append(w.Nets, b.Net)

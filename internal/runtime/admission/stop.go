@@ -10,45 +10,45 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A Stop is a use of the kill switch: no call is admitted.
+// Stop is a use of the kill switch: the calls that it covers are not admitted.
 type Stop struct {
-	Session string // whose calls; empty: all
-	Actor   string // who stopped them
-	Reason  string // empty: none was given
+	Session string // session of the calls; empty: all sessions
+	Actor   string // who used the switch
+	Reason  string // empty: none given
 	Time    time.Time
-	Alone   bool // the database has not taken it: it holds in this process alone
+	Alone   bool // the database has not stored the stop: it applies only to this process
 }
 
-// Switched is what became of a use of the kill switch.
+// Switched is the result of using the kill switch.
 type Switched struct {
-	Already bool   // it was so before, and nothing was changed
-	Left    []Stop // what is stopped now, the oldest first
+	Already bool   // nothing has changed
+	Left    []Stop // stops in force now, the oldest first
 
-	// Alone is why the use is known to this process alone: it could not be written. A stop
-	// holds here, and is written once that is possible. The end of a stop has ended what
-	// held here alone; a database that did not answer may have a stop of its own.
+	// Alone is why the use could not be written, so that only this process knows it. A stop applies
+	// to this process and is written as soon as possible. The end of a stop has ended the stop in
+	// this process; a database that did not answer may still have one.
 	Alone error
 }
 
-// A Switch is the kill switch. It is safe for concurrent use.
+// Switch is the kill switch. It is safe for concurrent use.
 type Switch interface {
-	// Stopped returns the stop that the calls of a session are under, as far as this
-	// process knows; nil: there is none. It waits for nobody.
+	// Stopped returns the stop that covers the calls of a session, as far as this process knows;
+	// nil: none. It does not block.
 	Stopped(session string) *Stop
 
-	// Stops returns the stops, oldest first. With an error it returns those that this
-	// process knows.
+	// Stops returns the stops, the oldest first. With an error it returns those that this process
+	// knows.
 	Stops(ctx context.Context) ([]Stop, error)
 
-	// Set uses the switch, or, where on is false, ends the stop of the session (or of all),
-	// and puts the event on record. A stop always holds in this process when Set returns.
+	// Set adds a stop, or, if on is false, ends the stop of the session (or of all sessions), and
+	// records the event. When Set returns, a stop always applies to this process.
 	Set(ctx context.Context, s Stop, on bool, e audit.Event) (Switched, error)
 }
 
-// ErrStopped is the error of a step that admits a call while that is stopped.
+// ErrStopped is the error of an admission while its session is stopped.
 var ErrStopped = errors.New("stopped by an operator")
 
-// Stops returns the stops, oldest first. With an error it returns those that this process
+// Stops returns the stops, the oldest first. With an error it returns those that this process
 // knows.
 func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
 	if a.kill == nil {
@@ -57,8 +57,7 @@ func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
 	return a.kill.Stops(ctx)
 }
 
-// SetStopped stops all calls that are not admitted yet, or those of a session, or ends
-// that.
+// SetStopped stops all calls that are not admitted yet, or those of a session, or ends such a stop.
 func (a *Admission) SetStopped(ctx context.Context, on bool, s Stop) (Switched, error) {
 	if a.kill == nil {
 		return Switched{}, errors.New("this proxy has no kill switch")
@@ -78,8 +77,8 @@ func (a *Admission) SetStopped(ctx context.Context, on bool, s Stop) (Switched, 
 	return done, err
 }
 
-// Stopped returns the stop that the calls of a session are under, as far as this process
-// knows; nil: they are not stopped.
+// Stopped returns the stop that covers the calls of a session, as far as this process knows; nil:
+// none.
 func (a *Admission) Stopped(session string) *Stop {
 	if a.kill == nil {
 		return nil
@@ -90,7 +89,7 @@ func (a *Admission) Stopped(session string) *Stop {
 // refuseStopped refuses a call that is stopped.
 func (a *Admission) refuseStopped(ctx context.Context, c *Call) *Refused {
 	s := a.Stopped(c.Session)
-	if s == nil { // another process stopped it just now
+	if s == nil { // another process has just stopped the session
 		s = &Stop{}
 	}
 	r := Refuse("stopped", s.sentence())
@@ -98,7 +97,7 @@ func (a *Admission) refuseStopped(ctx context.Context, c *Call) *Refused {
 	return r
 }
 
-// sentence says for a model what a stop means.
+// sentence returns the explanation of a stop for a model.
 func (s *Stop) sentence() string {
 	var b strings.Builder
 	b.WriteString("Stopped: an operator has stopped ")

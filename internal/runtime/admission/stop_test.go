@@ -14,10 +14,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store"
 )
 
-// TestStop: while it is stopped no call is admitted, with an approval or without, and what is
-// under way ends. All of it is on record.
-func TestStop(t *testing.T) {
-	d := newDesk(t, nil)
+// TestStopRefusesCalls: during a stop no call is admitted, with or without an approval, and calls in flight
+// end. All of it is on record.
+func TestStopRefusesCalls(t *testing.T) {
+	d := newFixture(t, nil)
 	kill := store.NewStops(audit.NewRecorder(d.disk, time.Now))
 	d.Admission = admission.New(admission.Options{Ledger: d.ledger, Generation: d.Generation(), Now: func() time.Time { return now }, Switch: kill})
 	under := d.admit("backup")
@@ -61,10 +61,9 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestStopInTheCommit: a stop that only the commit finds refuses the call like one that was
-// known.
+// TestStopInTheCommit: a stop that only the commit detects refuses the call like a known one.
 func TestStopInTheCommit(t *testing.T) {
-	d := newDesk(t, func(o *admission.Options) { o.Ledger = stoppedElsewhere{o.Ledger} })
+	d := newFixture(t, func(o *admission.Options) { o.Ledger = stoppedElsewhere{o.Ledger} })
 	if r := d.refuse("push", "stopped"); !strings.HasPrefix(r.Text, "Stopped: an operator has stopped all calls.") {
 		t.Error(r.Text)
 	}

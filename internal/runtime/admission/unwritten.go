@@ -11,29 +11,30 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// maxUnwritten bounds the ends that are kept until the ledger takes them. No call is admitted
-// while it takes nothing, so they are those of the calls that were in flight.
+// maxUnwritten bounds the settlements that are kept for the ledger. No call is admitted while the
+// ledger fails, so these are the calls that were in flight.
 const maxUnwritten = 10_000
 
-// retryAfter is how long an end waits that the ledger refused although it is ready.
+// retryAfter is the delay before a settlement is tried again that the ledger refused although it is
+// ready.
 const retryAfter = time.Second
 
-// Unwritten is the ends of calls that the ledger did not take: its disk is full, or its database
-// is away. Only this process knows them. They are staged again, in their order, before anything
-// else is staged.
+// Unwritten holds the settlements that the ledger could not store, because its disk is full or its
+// database is unavailable. Only this process knows them. They are staged again in their order
+// before anything else is staged.
 type Unwritten struct {
 	admission *Admission
 
-	count atomic.Int32 // of ends
+	count atomic.Int32 // number of ends
 	wake  chan struct{}
 
-	turn sync.Mutex // held while ends are staged again
+	catchUpMu sync.Mutex // held while settlements are staged again
 
 	mu   sync.Mutex
 	ends []*Settling
 }
 
-// add adds the end of a call. It reports false where there is no room.
+// add adds a settlement. It returns false if there are too many.
 func (u *Unwritten) add(s *Settling) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -49,14 +50,14 @@ func (u *Unwritten) add(s *Settling) bool {
 	return true
 }
 
-// all returns the ends that are kept, the oldest first.
+// all returns the settlements, the oldest first.
 func (u *Unwritten) all() []*Settling {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return slices.Clone(u.ends)
 }
 
-// drop removes ends that are written.
+// drop removes the written settlements.
 func (u *Unwritten) drop(written map[*Settling]bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -64,11 +65,11 @@ func (u *Unwritten) drop(written map[*Settling]bool) {
 	u.count.Store(int32(len(u.ends)))
 }
 
-// keep keeps the end of a call that the ledger did not take. Where that is not possible, the
-// call is settled as unknown.
+// keep keeps a settlement that the ledger could not store. If there are too many, the call is
+// settled as unknown.
 func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 	a := u.admission
-	s.settle.again = true
+	s.settle.repeated = true
 	if s.ticket.settled.Store(true); u.add(s) {
 		a.log.Error("an outcome could not be put on record: the proxy keeps it and tries again until it can", "tool", s.ticket.tool,
 			"session", s.ticket.key.Session, "call", s.ticket.Number, "outcome", s.settle.end.Outcome.String(), "error", why)
@@ -81,15 +82,15 @@ func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 	}
 }
 
-// catchUp writes the ends that the ledger could not take before, if it is ready now. Call it before
-// reading or changing a state.
+// catchUp writes the settlements that the ledger could not store before, if the ledger is ready
+// now. It must be called before a state is read or changed.
 func (u *Unwritten) catchUp(ctx context.Context) {
 	a := u.admission
 	if u.count.Load() == 0 || a.ledger.Ready() != nil {
 		return
 	}
-	u.turn.Lock()
-	defer u.turn.Unlock()
+	u.catchUpMu.Lock()
+	defer u.catchUpMu.Unlock()
 	ctx = context.WithoutCancel(ctx)
 	written := map[*Settling]bool{}
 	for _, s := range u.all() {
@@ -99,7 +100,7 @@ func (u *Unwritten) catchUp(ctx context.Context) {
 		err := Update(ctx, a.ledger, s.ticket.key, s.run)
 		if err != nil && !errors.Is(err, ErrNoSession) {
 			if a.ledger.Ready() != nil {
-				break // it is away again
+				break // the ledger has failed again
 			}
 			s.retry = a.now().Add(retryAfter)
 			continue
@@ -110,7 +111,7 @@ func (u *Unwritten) catchUp(ctx context.Context) {
 	u.drop(written)
 }
 
-// Run writes ends that the ledger did not take as soon as it takes them, until ctx ends.
+// Run retries the settlements until the ledger stores them. It returns when ctx ends.
 func (u *Unwritten) Run(ctx context.Context) {
 	for {
 		select {
@@ -129,8 +130,8 @@ func (u *Unwritten) Run(ctx context.Context) {
 	}
 }
 
-// An UnwrittenEnd is a call that has ended, whose outcome is not on record because the ledger
-// did not take it yet. As long as this process lives it tries again.
+// UnwrittenEnd is a call that has ended and whose outcome the ledger could not store yet. While
+// this process runs, it retries.
 type UnwrittenEnd struct {
 	Key
 	Call    uint64
@@ -139,7 +140,7 @@ type UnwrittenEnd struct {
 	Outcome string
 }
 
-// List lists the calls whose ends the ledger did not take yet, the oldest first.
+// List returns the calls whose settlements wait for the ledger, the oldest first.
 func (u *Unwritten) List() []UnwrittenEnd {
 	if u.count.Load() == 0 {
 		return nil
@@ -152,7 +153,7 @@ func (u *Unwritten) List() []UnwrittenEnd {
 	return list
 }
 
-// has reports whether the end of the call waits to be written.
+// has reports whether a settlement of the call waits to be written.
 func (u *Unwritten) has(session string, call uint64) bool {
 	return slices.ContainsFunc(u.List(), func(e UnwrittenEnd) bool { return e.Session == session && e.Call == call })
 }

@@ -15,14 +15,14 @@ import (
 
 var errGone = errors.New("the store is gone")
 
-// TestUnwritten: outcomes that cannot be put on record are kept and listed. When they can be, they
-// are on record before the next decision, which sees them, each once and in their order.
-func TestUnwritten(t *testing.T) {
-	d := newDesk(t, nil)
+// TestUnwrittenOutcomesAreKept: outcomes that cannot be recorded are kept and listed. As soon as possible they are
+// recorded, each once and in order, before the next decision, which sees them.
+func TestUnwrittenOutcomesAreKept(t *testing.T) {
+	d := newFixture(t, nil)
 	ticket, push := d.admit("backup"), d.admit("push")
 	d.disk.full = true
 	d.Settle(t.Context(), ticket, gate.End{Outcome: gate.Success}, "")
-	d.Abandon(t.Context(), ticket) // as every caller does at last
+	d.Abandon(t.Context(), ticket) // as every caller does at the end
 	d.Settle(t.Context(), push, gate.End{Outcome: gate.Unknown}, "")
 	d.Settle(t.Context(), push, gate.End{Outcome: gate.Failure}, "late answer")
 	var listed []string
@@ -50,9 +50,9 @@ func TestUnwritten(t *testing.T) {
 	}
 }
 
-// TestUnwrittenAbandoned: that a call ended with an unknown outcome is kept too.
+// TestUnwrittenAbandoned: an abandoned settlement is kept too.
 func TestUnwrittenAbandoned(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	ticket := d.admit("backup")
 	d.ledger.fail(errGone)
 	d.Abandon(t.Context(), ticket)
@@ -66,9 +66,9 @@ func TestUnwrittenAbandoned(t *testing.T) {
 	}
 }
 
-// TestUnwrittenOver: what a session no longer waits for is not kept.
+// TestUnwrittenOver: a settlement of a call whose session is over is not kept.
 func TestUnwrittenOver(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	ticket := d.admit("push")
 	d.ledger.fail(admission.ErrNoSession)
 	d.Settle(t.Context(), ticket, gate.End{Outcome: gate.Success}, "")
@@ -77,11 +77,11 @@ func TestUnwrittenOver(t *testing.T) {
 	}
 }
 
-// TestCatchUp: no further call is needed for an outcome to come on record, and one that the
-// ledger refuses although it is ready does not hold up the others.
+// TestCatchUp: an outcome is recorded without a further call, and one that the ledger refuses
+// although it is ready does not delay the others.
 func TestCatchUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, func(o *admission.Options) { o.Now = time.Now })
+		d := newFixture(t, func(o *admission.Options) { o.Now = time.Now })
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		go d.Unwritten.Run(ctx)
@@ -99,10 +99,10 @@ func TestCatchUp(t *testing.T) {
 	})
 }
 
-// TestManyUnwritten: ends beyond the bound are unknown.
-func TestManyUnwritten(t *testing.T) {
+// TestTooManyUnwritten: settlements beyond the limit become unknown.
+func TestTooManyUnwritten(t *testing.T) {
 	const most = 10_000
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	var tickets []*admission.Ticket
 	for range most + 1 {
 		tickets = append(tickets, d.admit("other"))
@@ -121,10 +121,10 @@ func TestManyUnwritten(t *testing.T) {
 	}
 }
 
-// TestSettleStandIn: an operator settles a call with those for which it stands; a late answer is
-// that of one of them.
-func TestSettleStandIn(t *testing.T) {
-	d := newDesk(t, nil)
+// TestSettleRepresentedCalls: an operator settles a call together with the calls that it represents; a late
+// answer belongs to one of them.
+func TestSettleRepresentedCalls(t *testing.T) {
+	d := newFixture(t, nil)
 	open := func() []gate.Holder {
 		s, err := d.Snapshot(t.Context(), d.key)
 		if err != nil {

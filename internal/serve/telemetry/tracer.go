@@ -67,24 +67,24 @@ func (t *Tracer) Close() {
 }
 
 // spanKinds maps stations to kinds of spans. Other stations are internal.
-var spanKinds = map[admission.Station]trace.SpanKind{
-	admission.StationCall:    trace.SpanKindServer,
-	admission.StationForward: trace.SpanKindClient,
+var spanKinds = map[admission.Phase]trace.SpanKind{
+	admission.PhaseCall:    trace.SpanKindServer,
+	admission.PhaseForward: trace.SpanKindClient,
 }
 
 // Start begins the span of a station.
-func (t *Tracer) Start(ctx context.Context, s admission.Station, i admission.Info) (context.Context, func(admission.Result)) {
+func (t *Tracer) Start(ctx context.Context, s admission.Phase, i admission.Info) (context.Context, func(admission.Result)) {
 	name := "gate " + string(s)
 	options := []trace.SpanStartOption{trace.WithSpanKind(spanKinds[s])}
 	switch s {
-	case admission.StationCall:
+	case admission.PhaseCall:
 		ctx = t.context.Extract(ctx, propagation.MapCarrier{"traceparent": i.TraceParent, "tracestate": i.TraceState})
 		name = spanName(i)
 		options = append(options, trace.WithAttributes(clientAttributes(i)...), trace.WithAttributes(callAttributes(i)...))
-	case admission.StationForward:
+	case admission.PhaseForward:
 		name = spanName(i)
 		options = append(options, trace.WithAttributes(callAttributes(i)...))
-	case admission.StationDecide: // the tool might be unknown until now
+	case admission.PhaseDecide: // the tool might be unknown until now
 		call := trace.SpanFromContext(ctx)
 		call.SetName(spanName(i))
 		call.SetAttributes(callAttributes(i)...)
@@ -168,7 +168,7 @@ func clientAttributes(i admission.Info) []attribute.KeyValue {
 }
 
 // endSpan ends the span of a station.
-func endSpan(span trace.Span, s admission.Station, method string, r admission.Result) {
+func endSpan(span trace.Span, s admission.Phase, method string, r admission.Result) {
 	defer span.End()
 	if r.Decision != "" {
 		span.SetAttributes(attribute.String("petrigate.decision", r.Decision))
@@ -179,7 +179,7 @@ func endSpan(span trace.Span, s admission.Station, method string, r admission.Re
 	if len(r.Rules) > 0 {
 		span.SetAttributes(attribute.StringSlice("petrigate.rules", r.Rules))
 	}
-	if s == admission.StationSettle {
+	if s == admission.PhaseSettle {
 		span.SetAttributes(attribute.String("petrigate.outcome", r.Outcome.String()))
 	}
 	if why := errorType(s, method, r); why != "" {
@@ -193,13 +193,13 @@ func endSpan(span trace.Span, s admission.Station, method string, r admission.Re
 
 // errorType returns the attribute error.type for a station, or "" if it succeeded. A refusal is an
 // error of the call, but not of the gate's own span.
-func errorType(s admission.Station, method string, r admission.Result) string {
+func errorType(s admission.Phase, method string, r admission.Result) string {
 	switch {
 	case r.Code != 0:
 		return strconv.Itoa(r.Code)
-	case r.Failed, s == admission.StationCall && r.Kind != "" && method == methodTool:
+	case r.Failed, s == admission.PhaseCall && r.Kind != "" && method == methodTool:
 		return "tool_error"
-	case s == admission.StationCall && r.Kind != "":
+	case s == admission.PhaseCall && r.Kind != "":
 		return cmp.Or(r.Kind, "_OTHER")
 	case errors.Is(r.Err, context.DeadlineExceeded):
 		return "timeout"

@@ -30,12 +30,12 @@ func call(t testing.TB, o admission.Observer) {
 		Key: admission.Key{Session: "s1"}, Upstream: "files", Tool: "write", Client: "an agent", Method: "tools/call",
 		ID: []byte(`"7"`), Protocol: "2025-11-25", Transport: "stdio",
 	}
-	ctx, end := o.Start(t.Context(), admission.StationCall, info)
-	_, decided := o.Start(ctx, admission.StationDecide, info)
+	ctx, end := o.Start(t.Context(), admission.PhaseCall, info)
+	_, decided := o.Start(ctx, admission.PhaseDecide, info)
 	decided(admission.Result{Decision: "allow"})
-	_, forwarded := o.Start(ctx, admission.StationForward, info)
+	_, forwarded := o.Start(ctx, admission.PhaseForward, info)
 	forwarded(admission.Result{Failed: true})
-	_, settled := o.Start(ctx, admission.StationSettle, info)
+	_, settled := o.Start(ctx, admission.PhaseSettle, info)
 	settled(admission.Result{Outcome: gate.Failure})
 	end(admission.Result{Failed: true})
 }
@@ -137,7 +137,7 @@ func others(t *testing.T, o admission.Observer) {
 		{"tools/call", "", admission.Result{Err: context.Canceled}},
 		{"tools/call", "", admission.Result{Err: errors.New("a secret")}},
 	} {
-		_, end := o.Start(t.Context(), admission.StationCall, admission.Info{Key: admission.Key{Session: "s1"}, Method: c.method, Tool: c.tool})
+		_, end := o.Start(t.Context(), admission.PhaseCall, admission.Info{Key: admission.Key{Session: "s1"}, Method: c.method, Tool: c.tool})
 		end(c.r)
 	}
 }

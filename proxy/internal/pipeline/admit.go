@@ -53,7 +53,7 @@ func (p *Pipeline) unrecordable(c *Call) answer {
 	}
 	if c.Peer.Rev.InputRequired { // its next round needs a sealed requestState
 		if err := p.Sealer.Ready(p.Life.Ctx); err != nil {
-			return refusal{p.Admission.Unmade(p.Life.Ctx, c.admission(), err)}
+			return refusal{p.Admission.RefuseError(p.Life.Ctx, c.admission(), err)}
 		}
 	}
 	return nil

@@ -70,7 +70,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 			p.proceed(c, p.Admission.Decide(c.trace.context(p.Life.Ctx), c.admission())) // it has had its turn
 		}
 	default:
-		c.refuse(p.Admission.Unmade(p.Life.Ctx, c.admission(), err))
+		c.refuse(p.Admission.RefuseError(p.Life.Ctx, c.admission(), err))
 	}
 }
 
@@ -87,7 +87,7 @@ func (f *inflightCall) checkResend() error {
 		c.pipeline.RecordRefusal(c, r)
 		return &resendRefused{r}
 	default:
-		return &resendRefused{refusal{c.pipeline.Admission.Unmade(c.pipeline.Life.Ctx, c.admission(), err)}}
+		return &resendRefused{refusal{c.pipeline.Admission.RefuseError(c.pipeline.Life.Ctx, c.admission(), err)}}
 	}
 }
 

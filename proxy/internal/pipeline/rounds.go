@@ -82,7 +82,7 @@ func (p *Pipeline) resume(c *Call) bool {
 	}
 	switch {
 	case err != nil:
-		c.answer(refusal{p.Admission.Unmade(p.Life.Ctx, c.admission(), err)})
+		c.answer(refusal{p.Admission.RefuseError(p.Life.Ctx, c.admission(), err)})
 	case x == nil && c.Tool.Upstream.Rev().InputRequired:
 		return true // a requestState used before makes it a new call, and the gate decides on it
 	case x == nil && c.input.elsewhere:

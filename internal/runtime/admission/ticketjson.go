@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// passed is a ticket as it is passed to another process.
-type passed struct {
+// ticketJSON is the JSON form of a ticket.
+type ticketJSON struct {
 	Session   string    `json:"session"`
 	Principal string    `json:"principal,omitempty"`
 	Number    uint64    `json:"number"`
@@ -17,15 +17,15 @@ type passed struct {
 	Policy    string    `json:"policy,omitempty"`
 }
 
-// MarshalJSON writes the ticket for another process that has the same ledger. Whoever
-// passes it on does not use it any more.
+// MarshalJSON encodes the ticket for another process with the same ledger. This process must not
+// use the ticket afterwards.
 func (t *Ticket) MarshalJSON() ([]byte, error) {
-	return json.Marshal(passed{t.key.Session, t.key.Principal, t.Number, t.Awaited, t.tool, t.upstream, t.since, t.policy})
+	return json.Marshal(ticketJSON{t.key.Session, t.key.Principal, t.Number, t.Awaited, t.tool, t.upstream, t.since, t.policy})
 }
 
-// UnmarshalJSON reads a ticket that another process has passed on.
+// UnmarshalJSON decodes a ticket of another process.
 func (t *Ticket) UnmarshalJSON(data []byte) error {
-	var p passed
+	var p ticketJSON
 	if err := json.Unmarshal(data, &p); err != nil {
 		return err
 	}

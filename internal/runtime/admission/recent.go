@@ -1,0 +1,57 @@
+package admission
+
+import (
+	"bytes"
+	"sync"
+)
+
+// Limits of the arguments that are kept for displaying open calls.
+const (
+	recentCalls    = 1000
+	maxRecentBytes = 2 << 10 // per call
+)
+
+// RecentArguments keeps the recorded, redacted arguments of the most recently admitted calls. The
+// zero value is empty.
+type RecentArguments struct {
+	mu    sync.Mutex
+	args  map[admitted][]byte
+	order []admitted // ring buffer
+	next  int        // next index to overwrite in order
+}
+
+// admitted identifies an admitted call.
+type admitted struct {
+	key    Key
+	number uint64
+}
+
+// note keeps the arguments of a call, unless they are too long or not recorded.
+func (l *RecentArguments) note(key Key, number uint64, args []byte) {
+	if len(args) == 0 || len(args) > maxRecentBytes {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.args == nil {
+		l.args = map[admitted][]byte{}
+	}
+	c := admitted{key, number}
+	if _, again := l.args[c]; !again {
+		if len(l.order) < recentCalls {
+			l.order = append(l.order, c)
+		} else {
+			delete(l.args, l.order[l.next])
+			l.order[l.next], l.next = c, (l.next+1)%recentCalls
+		}
+	}
+	l.args[c] = bytes.Clone(args)
+}
+
+// Arguments returns the recorded arguments of an admitted call. It returns nil if they are not
+// recorded or too long, if another process admitted the call, or if many calls were admitted since.
+func (l *RecentArguments) Arguments(key Key, number uint64) []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.args[admitted{key, number}]
+}
