@@ -61,7 +61,7 @@ type acts = func(*cobra.Command, *config.Config) bool
 type configLoader struct {
 	c    *cobra.Command
 	s    stdio
-	book trust.Book
+	book trust.List
 
 	offline bool // use the cached copies of base policies
 }
@@ -71,7 +71,7 @@ func (s stdio) configLoader(c *cobra.Command) (configLoader, error) {
 	if err != nil {
 		return configLoader{}, err
 	}
-	return configLoader{c: c, s: s, book: trust.Book{File: filepath.Join(dir, "trusted.json")}}, nil
+	return configLoader{c: c, s: s, book: trust.List{File: filepath.Join(dir, "trusted.json")}}, nil
 }
 
 // options returns the options to load path, the value of --config, or, if path is empty, the file

@@ -16,9 +16,9 @@ func Plain(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// TellsCredentials reports whether clouds serve machine credentials at the address: link-local
+// IsMetadata reports whether clouds serve machine credentials at the address: link-local
 // addresses and a few others.
-func TellsCredentials(ip netip.Addr) bool {
+func IsMetadata(ip netip.Addr) bool {
 	ip = Plain(ip)
 	switch ip.String() {
 	case "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254":
@@ -27,8 +27,8 @@ func TellsCredentials(ip netip.Addr) bool {
 	return ip.IsLinkLocalUnicast()
 }
 
-// Inside reports whether the address is not on the public internet.
-func Inside(ip netip.Addr) bool {
+// IsInternal reports whether the address is not on the public internet.
+func IsInternal(ip netip.Addr) bool {
 	ip = Plain(ip)
 	shared := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64, 0, 0}), 10) // carrier-grade NAT
 	return !ip.IsGlobalUnicast() || ip.IsPrivate() || shared.Contains(ip)

@@ -40,10 +40,10 @@ func TestAddresses(t *testing.T) {
 		{"64:ff9b::c000:201", false, false},
 	} {
 		ip := netip.MustParseAddr(c.ip)
-		if got := inet.TellsCredentials(ip); got != c.credentials {
+		if got := inet.IsMetadata(ip); got != c.credentials {
 			t.Errorf("%s: tells credentials %v", c.ip, got)
 		}
-		if got := inet.Inside(ip); got != c.inside {
+		if got := inet.IsInternal(ip); got != c.inside {
 			t.Errorf("%s: inside %v", c.ip, got)
 		}
 	}

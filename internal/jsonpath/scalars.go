@@ -36,7 +36,7 @@ func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 // Readable is like [Path.Scalars], but omits array elements without scalars, and all scalars after
 // the first most.
 func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
-	s := scalars{most: most, partly: true}
+	s := scalars{most: most, lenient: true}
 	if s.walk(p.steps, doc); len(s.all) > 0 {
 		return s.all, None
 	}
@@ -48,11 +48,11 @@ func Scalars(value []byte, most int) ([]string, Fault) { return Path{}.Scalars(v
 
 // scalars collects the scalars at a path until a fault occurs.
 type scalars struct {
-	most   int
-	partly bool // a fault in an array element affects only that element
-	all    []string
-	seen   map[string]bool // the contents of all; nil while they are few
-	fault  Fault
+	most    int
+	lenient bool // a fault in an array element affects only that element
+	all     []string
+	seen    map[string]bool // the contents of all; nil while they are few
+	fault   Fault
 }
 
 // walk collects the scalars in doc that the steps select.
@@ -64,7 +64,7 @@ func (s *scalars) walk(steps []step, doc []byte) {
 	first, rest := steps[0], steps[1:]
 	switch kind := rawjson.Kind(doc); {
 	case first.index == noIndex && kind == '{':
-		value, fault := only(doc, first.key)
+		value, fault := uniqueMember(doc, first.key)
 		if s.fault = fault; fault == None {
 			s.walk(rest, value)
 		}
@@ -81,7 +81,7 @@ func (s *scalars) elements(array []byte, index int, add func([]byte)) {
 	rawjson.Elements(array, func(v []byte, _ int) bool {
 		if index == every || index == number {
 			some = true
-			if add(v); s.partly && index == every {
+			if add(v); s.lenient && index == every {
 				s.fault = None
 			}
 		}
@@ -97,9 +97,9 @@ func (s *scalars) elements(array []byte, index int, add func([]byte)) {
 	}
 }
 
-// only returns the member of object with this key, unless a key in different letter case or a
+// uniqueMember returns the member of object with this key, unless a key in different letter case or a
 // duplicate makes it ambiguous.
-func only(object []byte, key string) ([]byte, Fault) {
+func uniqueMember(object []byte, key string) ([]byte, Fault) {
 	var value []byte
 	found := 0
 	rawjson.Members(object, func(k, v []byte, _ int) bool {

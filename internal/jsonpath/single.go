@@ -4,14 +4,14 @@ package jsonpath
 // or several, or if readers of the document might disagree on the value.
 func (p Path) Single(doc []byte) (value []byte, ok bool) {
 	var s single
-	p.values(doc, p.Many(), s.put)
+	p.values(doc, p.Many(), s.add)
 	return s.value, s.ok()
 }
 
 // SingleMember is [Path.Single] for a top-level member of a document.
 func SingleMember(doc []byte, key string) (value []byte, ok bool) {
 	var s single
-	eachMember(doc, key, false, s.put)
+	eachMember(doc, key, false, s.add)
 	return s.value, s.ok()
 }
 
@@ -22,7 +22,7 @@ type single struct {
 	doubt  bool
 }
 
-func (s *single) put(value []byte, doubt bool) {
+func (s *single) add(value []byte, doubt bool) {
 	s.value, s.doubt = value, s.doubt || doubt
 	s.values++
 }

@@ -8,19 +8,19 @@ import (
 
 // Texts are the strings at one place of a document.
 type Texts struct {
-	one    [1]string // the value, if it is a single certain string
-	values [][]byte  // other values; the texts are their leaves
-	all    []string  // all leaves, followed by their concatenation; computed lazily
-	weak   bool
-	some   bool // the document has the place
+	one     [1]string // the value, if it is a single certain string
+	values  [][]byte  // other values; the texts are their leaves
+	all     []string  // all leaves, followed by their concatenation; computed lazily
+	weak    bool
+	present bool // the document has the place
 }
 
 // Empty returns Texts of one empty string.
-func Empty() Texts { return Texts{some: true} }
+func Empty() Texts { return Texts{present: true} }
 
 // Member reads the texts of a top-level member of a document.
 func Member(doc []byte, key string) (t Texts) {
-	eachMember(doc, key, false, t.put)
+	eachMember(doc, key, false, t.add)
 	return t
 }
 
@@ -28,7 +28,7 @@ func Member(doc []byte, key string) (t Texts) {
 // values, the texts are weak.
 func (p Path) Texts(doc []byte) Texts {
 	t := Texts{weak: p.Many()}
-	p.values(doc, false, t.put)
+	p.values(doc, false, t.add)
 	return t
 }
 
@@ -36,9 +36,9 @@ func (p Path) Texts(doc []byte) Texts {
 // other than a single string.
 func (t *Texts) Weak() bool { return t.weak }
 
-// put adds a value. A doubtful value, or one that is not a string, makes the texts weak.
-func (t *Texts) put(raw []byte, doubt bool) {
-	t.some = true
+// add adds a value. A doubtful value, or one that is not a string, makes the texts weak.
+func (t *Texts) add(raw []byte, doubt bool) {
+	t.present = true
 	one, ok := rawjson.String(raw)
 	if ok && !t.weak && !doubt {
 		t.one[0] = one
@@ -78,7 +78,7 @@ func (t *Texts) All() []string {
 		return t.all
 	case t.weak:
 		return t.all
-	case t.some:
+	case t.present:
 		return t.one[:]
 	default:
 		return nil

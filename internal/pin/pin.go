@@ -25,8 +25,8 @@ const (
 	saltBytes = 16
 	minLength = 6 // in characters
 
-	tries = 5                // number of wrong PINs within pause that blocks all PINs
-	pause = 10 * time.Minute // counting period, and duration of the block
+	maxWrong = 5                // number of wrong PINs within pause that blocks all PINs
+	pause    = 10 * time.Minute // counting period, and duration of the block
 )
 
 // Errors of [PIN.Check].
@@ -44,11 +44,11 @@ type PIN struct {
 	now        func() time.Time
 	key        []byte // random key of this process
 
-	mu    sync.Mutex
-	right []byte    // HMAC of the last correct PIN under key; nil until a PIN was correct
-	wrong int       // number of wrong PINs since first
-	first time.Time // time of the first wrong PIN
-	until time.Time // all PINs are rejected until then
+	mu          sync.Mutex
+	lastCorrect []byte    // HMAC of the last correct PIN under key; nil until a PIN was correct
+	wrong       int       // number of wrong PINs since first
+	first       time.Time // time of the first wrong PIN
+	until       time.Time // all PINs are rejected until then
 }
 
 // Hash returns the hash of a PIN in the form that a configuration stores.
@@ -95,23 +95,23 @@ func (p *PIN) Check(pin string) error {
 	case pin == "":
 		return ErrMissing
 	case now.Before(p.until):
-		return fmt.Errorf("a wrong PIN was given %d times: none counts for the next %s", tries, p.until.Sub(now).Round(time.Second))
+		return fmt.Errorf("a wrong PIN was given %d times: none counts for the next %s", maxWrong, p.until.Sub(now).Round(time.Second))
 	}
 	mac := hmac.New(sha256.New, p.key)
 	mac.Write([]byte(pin))
 	known := mac.Sum(nil)
-	if p.right != nil && hmac.Equal(known, p.right) {
+	if p.lastCorrect != nil && hmac.Equal(known, p.lastCorrect) {
 		return nil
 	}
 	hash, err := pbkdf2.Key(sha256.New, pin, p.salt, p.rounds, hashBytes)
 	if err == nil && subtle.ConstantTimeCompare(hash, p.hash) == 1 {
-		p.right = known
+		p.lastCorrect = known
 		return nil
 	}
 	if now.Sub(p.first) > pause {
 		p.wrong, p.first = 0, now
 	}
-	if p.wrong++; p.wrong >= tries { // a correct PIN in between does not reset the count: another person may have entered it
+	if p.wrong++; p.wrong >= maxWrong { // a correct PIN in between does not reset the count: another person may have entered it
 		p.wrong, p.until = 0, now.Add(pause)
 	}
 	return ErrWrong

@@ -25,19 +25,19 @@ func TestPIN(t *testing.T) {
 	if err := p.Check(""); !errors.Is(err, ErrMissing) {
 		t.Error(err)
 	}
-	for n := range tries {
+	for n := range maxWrong {
 		if err := p.Check("correct horsE"); !errors.Is(err, ErrWrong) {
 			t.Errorf("try %d: %v", n, err)
 		}
 	}
 	if err := p.Check("correct horse"); err == nil || !strings.Contains(err.Error(), "none counts for the next 10m0s") {
-		t.Errorf("after %d wrong ones: %v", tries, err)
+		t.Errorf("after %d wrong ones: %v", maxWrong, err)
 	}
 	now = now.Add(pause)
 	if err := p.Check("correct horse"); err != nil {
 		t.Error(err)
 	}
-	for n := range tries - 1 {
+	for n := range maxWrong - 1 {
 		if err := errors.Join(p.Check("correct horse"), p.Check("correct horsE")); err == nil || strings.Contains(err.Error(), "counts for") {
 			t.Errorf("try %d: %v", n, err)
 		}

@@ -2,5 +2,5 @@
 // cannot block, it bypasses the Go scheduler, which would otherwise hand the processor to another
 // thread and back for each message. Use a [Shared] for a file that other processes also have open.
 //
-//	in := pipe.New(pipe.Own(os.Stdin))
+//	in := pipe.New(pipe.Reopen(os.Stdin))
 package pipe

@@ -95,7 +95,7 @@ func (p *File) readError(n int, err error) error {
 	if err == nil && n == 0 {
 		return io.EOF
 	}
-	return p.about("read", err)
+	return p.pathError("read", err)
 }
 
 // Write implements [io.Writer].
@@ -104,7 +104,7 @@ func (p *File) Write(b []byte) (int, error) {
 		return p.File.Write(b)
 	}
 	n, err := p.out.run(p.raw.Write, b, false)
-	return n, p.about("write", err)
+	return n, p.pathError("write", err)
 }
 
 // TryWrite writes as much as the pipe accepts without waiting, and nothing if f may block.
@@ -116,11 +116,11 @@ func (p *File) TryWrite(b []byte) (int, error) {
 	if err == syscall.EAGAIN {
 		err = nil
 	}
-	return n, p.about("write", err)
+	return n, p.pathError("write", err)
 }
 
-// about wraps an error as [os.File] does.
-func (p *File) about(op string, err error) error {
+// pathError wraps an error as [os.File] does.
+func (p *File) pathError(op string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -131,13 +131,13 @@ func TestBlocking(t *testing.T) {
 	if got, err := io.ReadAll(p); string(got) != "text" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if pipe.Own(f) != f {
+	if pipe.Reopen(f) != f {
 		t.Error("a file was opened again")
 	}
 }
 
 // The pipe end that this process owns is non-blocking; the shared one still blocks.
-func TestOwn(t *testing.T) {
+func TestReopen(t *testing.T) {
 	var fds [2]int
 	if err := unix.Pipe(fds[:]); err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestOwn(t *testing.T) {
 	in, out := os.NewFile(uintptr(fds[0]), "in"), os.NewFile(uintptr(fds[1]), "out")
 	defer in.Close()
 	defer out.Close()
-	ownIn, ownOut := pipe.Own(in), pipe.Own(out)
+	ownIn, ownOut := pipe.Reopen(in), pipe.Reopen(out)
 	if ownIn == in || ownOut == out {
 		t.Skip("this system opens no end of a pipe again")
 	}
@@ -255,7 +255,7 @@ func ExampleNew() {
 	// Output: 6 bytes: hello
 }
 
-func ExampleOwn() {
-	in := pipe.New(pipe.Own(os.Stdin)) // other users of standard input are not affected
+func ExampleReopen() {
+	in := pipe.New(pipe.Reopen(os.Stdin)) // other users of standard input are not affected
 	_, _, _ = in.TryRead(make([]byte, 0, 1))
 }

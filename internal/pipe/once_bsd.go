@@ -22,5 +22,5 @@ func once(call func(fd int, b []byte) (int, error), fd uintptr, b []byte) (int, 
 	}
 }
 
-// Own returns f, because these systems cannot open an end of a pipe a second time.
-func Own(f *os.File) *os.File { return f }
+// Reopen returns f, because these systems cannot open an end of a pipe a second time.
+func Reopen(f *os.File) *os.File { return f }

@@ -29,10 +29,10 @@ func once(call, fd uintptr, b []byte) (int, error) {
 	}
 }
 
-// Own opens the pipe end of f a second time, in non-blocking mode and for this process alone; other
-// users of f keep their blocking mode. If that is not possible, Own returns f itself. The caller
+// Reopen opens the pipe end of f a second time, in non-blocking mode and for this process alone; other
+// users of f keep their blocking mode. If that is not possible, Reopen returns f itself. The caller
 // must close both files.
-func Own(f *os.File) *os.File {
+func Reopen(f *os.File) *os.File {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		return f

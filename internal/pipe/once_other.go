@@ -14,5 +14,5 @@ func readOnce(uintptr, []byte) (int, error) { return 0, syscall.EAGAIN }
 
 func writeOnce(uintptr, []byte) (int, error) { return 0, syscall.EAGAIN }
 
-// Own returns f, because these systems cannot open an end of a pipe a second time.
-func Own(f *os.File) *os.File { return f }
+// Reopen returns f, because these systems cannot open an end of a pipe a second time.
+func Reopen(f *os.File) *os.File { return f }

@@ -18,12 +18,12 @@ import (
 // flushed only once. The zero value is ready to use. It must not be used by several goroutines at
 // once.
 type Flusher struct {
-	again   bool     // Flush was called before
-	usual   bool     // asynchronous flushes are not supported
-	ended   *os.File // an eventfd that becomes readable when a flush completes; nil: not open yet
-	context uintptr
-	request *iocb
-	event   *ioEvent
+	used        bool     // Flush was called before
+	unsupported bool     // asynchronous flushes are not supported
+	completion  *os.File // an eventfd that becomes readable when a flush completes; nil: not open yet
+	context     uintptr
+	request     *iocb
+	event       *ioEvent
 }
 
 // The structures of linux/aio_abi.h, for little-endian processors.
@@ -45,18 +45,18 @@ type (
 )
 
 const (
-	flushData     = 3 // IOCB_CMD_FDSYNC
-	tellByEventfd = 1 // IOCB_FLAG_RESFD
+	flushData       = 3 // IOCB_CMD_FDSYNC
+	notifyByEventfd = 1 // IOCB_FLAG_RESFD
 )
 
 // Flush writes the contents of the file to the disk, like fdatasync(2). The file must stay open
 // until Flush returns.
 func (l *Flusher) Flush(f *os.File) error {
-	if l.again && !l.usual && l.ended == nil {
-		l.usual = l.open() != nil
+	if l.used && !l.unsupported && l.completion == nil {
+		l.unsupported = l.open() != nil
 	}
-	fd, first := f.Fd(), !l.again
-	if l.again = true; first || l.usual || !l.begin(fd) {
+	fd, first := f.Fd(), !l.used
+	if l.used = true; first || l.unsupported || !l.submit(fd) {
 		return fdatasync(fd)
 	}
 	if errno := l.await(); errno != 0 {
@@ -72,7 +72,7 @@ func (l *Flusher) Flush(f *os.File) error {
 // block a thread.
 func (l *Flusher) await() syscall.Errno {
 	var count [8]byte
-	if _, err := l.ended.Read(count[:]); err == nil {
+	if _, err := l.completion.Read(count[:]); err == nil {
 		_, _, errno := syscall.RawSyscall6(unix.SYS_IO_GETEVENTS, l.context, 1, 1, uintptr(unsafe.Pointer(l.event)), 0, 0)
 		return errno
 	}
@@ -92,13 +92,13 @@ func (l *Flusher) open() error {
 		l.Close()
 		return err
 	}
-	l.ended, l.request, l.event = os.NewFile(uintptr(fd), "eventfd"), new(iocb), new(ioEvent)
-	l.request.opcode, l.request.flags, l.request.eventfd = flushData, tellByEventfd, uint32(fd)
+	l.completion, l.request, l.event = os.NewFile(uintptr(fd), "eventfd"), new(iocb), new(ioEvent)
+	l.request.opcode, l.request.flags, l.request.eventfd = flushData, notifyByEventfd, uint32(fd)
 	return nil
 }
 
-// begin starts a flush. It returns false if the system does not support that.
-func (l *Flusher) begin(fd uintptr) bool {
+// submit starts a flush. It returns false if the system does not support that.
+func (l *Flusher) submit(fd uintptr) bool {
 	l.request.fd = uint32(fd)
 	n, _, errno := syscall.RawSyscall(unix.SYS_IO_SUBMIT, l.context, 1, uintptr(unsafe.Pointer(&l.request)))
 	return n == 1 && errno == 0
@@ -117,8 +117,8 @@ func (l *Flusher) Close() {
 	if l.context != 0 {
 		_, _, _ = syscall.RawSyscall(unix.SYS_IO_DESTROY, l.context, 0, 0)
 	}
-	if l.ended != nil {
-		_ = l.ended.Close()
+	if l.completion != nil {
+		_ = l.completion.Close()
 	}
-	*l = Flusher{usual: true}
+	*l = Flusher{unsupported: true}
 }

@@ -17,15 +17,15 @@ import (
 // nevertheless, because the disk lags behind, the File uses regular system calls for a while. The
 // zero value always uses regular system calls.
 type File struct {
-	local bool
-	told  time.Time // regular system calls are used until then
+	local        bool
+	regularUntil time.Time // regular system calls are used until then
 }
 
 // A write that takes longer than stalled, which is more than a preemption by another process takes,
 // has blocked; regular system calls are then used for the time tell.
 const (
-	stalled = 30 * time.Millisecond
-	tell    = 10 * time.Second
+	stalled    = 30 * time.Millisecond
+	regularFor = 10 * time.Second
 )
 
 // Of returns a File for an open file.
@@ -34,7 +34,7 @@ func Of(f *os.File) File { return File{local: Local(f)} }
 // Write appends all of b to the file.
 func (q *File) Write(f *os.File, b []byte) (int, error) {
 	begun := time.Now()
-	if q.tells(begun, b) {
+	if q.useRegularCall(begun, b) {
 		return f.Write(b)
 	}
 	r, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, f.Fd(), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
@@ -49,7 +49,7 @@ func (q *File) Write(f *os.File, b []byte) (int, error) {
 // WriteAt writes all of b at an offset of the file.
 func (q *File) WriteAt(f *os.File, b []byte, offset int64) (int, error) {
 	begun := time.Now()
-	if q.tells(begun, b) {
+	if q.useRegularCall(begun, b) {
 		return f.WriteAt(b, offset)
 	}
 	r, _, errno := syscall.RawSyscall6(syscall.SYS_PWRITE64, f.Fd(), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), uintptr(offset), 0, 0)
@@ -61,9 +61,9 @@ func (q *File) WriteAt(f *os.File, b []byte, offset int64) (int, error) {
 	return n + rest, err
 }
 
-// tells reports whether to use a regular system call, which informs the scheduler.
-func (q *File) tells(now time.Time, b []byte) bool {
-	return !q.local || len(b) == 0 || now.Before(q.told)
+// useRegularCall reports whether to use a regular system call, which informs the scheduler.
+func (q *File) useRegularCall(now time.Time, b []byte) bool {
+	return !q.local || len(b) == 0 || now.Before(q.regularUntil)
 }
 
 // written returns the result of a raw write. After a slow write, it switches to regular system
@@ -77,7 +77,7 @@ func (q *File) written(f *os.File, begun time.Time, n int, errno syscall.Errno) 
 		return 0, &os.PathError{Op: "write", Path: f.Name(), Err: errno}
 	}
 	if time.Since(begun) > stalled {
-		q.told = begun.Add(tell)
+		q.regularUntil = begun.Add(regularFor)
 	}
 	return n, nil
 }

@@ -57,11 +57,11 @@ func (c *checker) document() bool {
 		c.fail(0, "byte order mark")
 		return false
 	}
-	i := c.value(space(c.doc, 0), 0)
+	i := c.value(skipSpace(c.doc, 0), 0)
 	if i < 0 {
 		return false
 	}
-	if i = space(c.doc, i); i < len(c.doc) {
+	if i = skipSpace(c.doc, i); i < len(c.doc) {
 		c.unexpected(i, "the end of the document")
 		return false
 	}
@@ -90,11 +90,11 @@ func (c *checker) container(i, depth int, end byte) int {
 	if depth > c.max {
 		return c.fail(i, "nested too deeply")
 	}
-	i = space(c.doc, i+1)
+	i = skipSpace(c.doc, i+1)
 	if peek(c.doc, i) == end {
 		return i + 1
 	}
-	o := object{base: c.keys.n}
+	o := keySet{base: c.keys.n}
 	for {
 		if end == '}' {
 			if i = c.key(&o, i); i < 0 {
@@ -104,9 +104,9 @@ func (c *checker) container(i, depth int, end byte) int {
 		if i = c.value(i, depth); i < 0 {
 			return -1
 		}
-		switch i = space(c.doc, i); peek(c.doc, i) {
+		switch i = skipSpace(c.doc, i); peek(c.doc, i) {
 		case ',':
-			i = space(c.doc, i+1)
+			i = skipSpace(c.doc, i+1)
 		case end:
 			c.keys.n = o.base
 			return i + 1
@@ -117,7 +117,7 @@ func (c *checker) container(i, depth int, end byte) int {
 }
 
 // key reads the key of o at i and the colon, up to the value.
-func (c *checker) key(o *object, i int) int {
+func (c *checker) key(o *keySet, i int) int {
 	if peek(c.doc, i) != '"' {
 		return c.unexpected(i, "a key")
 	}
@@ -133,11 +133,11 @@ func (c *checker) key(o *object, i int) int {
 	if o.duplicate(c.keys.from(o.base)) {
 		return c.fail(i, "duplicate key")
 	}
-	i = space(c.doc, end)
+	i = skipSpace(c.doc, end)
 	if peek(c.doc, i) != ':' {
 		return c.unexpected(i, "':'")
 	}
-	return space(c.doc, i+1)
+	return skipSpace(c.doc, i+1)
 }
 
 // str reads the string literal at i and reports whether it contains escapes.
@@ -157,8 +157,8 @@ func peek(doc []byte, i int) byte {
 	return 0
 }
 
-// space skips white space: it returns the offset of the first other byte at or after i.
-func space(doc []byte, i int) int {
+// skipSpace skips white space: it returns the offset of the first other byte at or after i.
+func skipSpace(doc []byte, i int) int {
 	for uint(i) < uint(len(doc)) {
 		if c := doc[i]; c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
 			break

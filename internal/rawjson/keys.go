@@ -9,9 +9,9 @@ import (
 // manyKeys is the number of keys above which an object gets a hash table.
 const manyKeys = 16
 
-// object detects duplicate keys of one object. It compares keys directly, and uses a hash table for
+// keySet detects duplicate keys of one object. It compares keys directly, and uses a hash table for
 // many keys, so that a hostile object takes only linear time.
-type object struct {
+type keySet struct {
 	base  int // index of its first key in the stack of all open objects
 	seed  maphash.Seed
 	slots []uint32 // hash table with open addressing: index of a key plus one; nil: few keys
@@ -19,7 +19,7 @@ type object struct {
 
 // duplicate reports whether the last key equals an earlier one. It must be called once for each
 // key, in order.
-func (o *object) duplicate(keys [][]byte) bool {
+func (o *keySet) duplicate(keys [][]byte) bool {
 	last := len(keys) - 1
 	if last < manyKeys {
 		return slices.ContainsFunc(keys[:last], func(k []byte) bool { return bytes.Equal(k, keys[last]) })
@@ -31,7 +31,7 @@ func (o *object) duplicate(keys [][]byte) bool {
 }
 
 // grow allocates the table or doubles its size.
-func (o *object) grow(keys [][]byte) {
+func (o *keySet) grow(keys [][]byte) {
 	if o.slots == nil {
 		o.seed = maphash.MakeSeed() // a random seed prevents deliberate collisions
 		o.slots = make([]uint32, 4*manyKeys)
@@ -43,7 +43,7 @@ func (o *object) grow(keys [][]byte) {
 }
 
 // insert adds keys[n] to the table and reports whether the table already has an equal key.
-func (o *object) insert(keys [][]byte, n int) bool {
+func (o *keySet) insert(keys [][]byte, n int) bool {
 	mask := uint64(len(o.slots) - 1)
 	for h := maphash.Bytes(o.seed, keys[n]); ; h++ {
 		slot := &o.slots[h&mask]

@@ -4,7 +4,7 @@ package rawjson
 // false. Strings are decoded; numbers and booleans are passed as their lexemes. Nulls and object
 // keys are not leaves. Leaves stops at the first syntax error.
 func Leaves(value []byte, yield func(leaf string) bool) {
-	for i := space(value, 0); i < len(value); i = space(value, i) {
+	for i := skipSpace(value, 0); i < len(value); i = skipSpace(value, i) {
 		switch value[i] {
 		case '{', '}', '[', ']', ',', ':':
 			i++
@@ -14,7 +14,7 @@ func Leaves(value []byte, yield func(leaf string) bool) {
 		if end < 0 {
 			return
 		}
-		token, isKey := value[i:end], peek(value, space(value, end)) == ':'
+		token, isKey := value[i:end], peek(value, skipSpace(value, end)) == ':'
 		i = end
 		switch {
 		case token[0] == 'n' || token[0] == '"' && isKey:
@@ -32,7 +32,7 @@ func Leaves(value []byte, yield func(leaf string) bool) {
 // until yield returns false. A string without escapes is a slice of value, which yield must not
 // modify. Strings stops at the first syntax error.
 func Strings(value []byte, yield func(s []byte) bool) {
-	for i := space(value, 0); i < len(value); i = space(value, i) {
+	for i := skipSpace(value, 0); i < len(value); i = skipSpace(value, i) {
 		switch value[i] {
 		case '{', '}', '[', ']', ',', ':':
 			i++

@@ -41,13 +41,13 @@ func Elements(arr []byte, yield func(value []byte, at int) bool) bool {
 
 // each implements [Members] and [Elements]; the elements of an array have a nil key.
 func each(doc []byte, open, end byte, yield func(key, value []byte, at int) bool) bool {
-	i := space(doc, 0)
+	i := skipSpace(doc, 0)
 	if peek(doc, i) != open {
 		return false
 	}
-	i = space(doc, i+1)
+	i = skipSpace(doc, i+1)
 	if peek(doc, i) == end {
-		return space(doc, i+1) == len(doc)
+		return skipSpace(doc, i+1) == len(doc)
 	}
 	for {
 		var key []byte
@@ -61,11 +61,11 @@ func each(doc []byte, open, end byte, yield func(key, value []byte, at int) bool
 		if last < 0 || !yield(key, doc[at:last:last], at) {
 			return false
 		}
-		switch i = space(doc, last); peek(doc, i) {
+		switch i = skipSpace(doc, last); peek(doc, i) {
 		case ',':
-			i = space(doc, i+1)
+			i = skipSpace(doc, i+1)
 		case end:
-			return space(doc, i+1) == len(doc)
+			return skipSpace(doc, i+1) == len(doc)
 		default:
 			return false
 		}
@@ -86,16 +86,16 @@ func memberKey(obj []byte, i int) (key []byte, at int) {
 	if escaped {
 		key = unescape(key)
 	}
-	if i = space(obj, end); peek(obj, i) != ':' {
+	if i = skipSpace(obj, end); peek(obj, i) != ':' {
 		return nil, -1
 	}
-	return key, space(obj, i+1)
+	return key, skipSpace(obj, i+1)
 }
 
 // Kind returns the kind of value by its first byte: '{', '[', '"', 't', 'f', 'n', or '0' for a
 // number. It returns 0 if no value can start with that byte.
 func Kind(value []byte) byte {
-	switch c := peek(value, space(value, 0)); {
+	switch c := peek(value, skipSpace(value, 0)); {
 	case c == '-' || isDigit(c):
 		return '0'
 	case c == '{' || c == '[' || c == '"' || c == 't' || c == 'f' || c == 'n':

@@ -11,7 +11,7 @@ import (
 func skipString(doc []byte, i int) int {
 	i++
 	for range 3 {
-		i = near(doc, i)
+		i = nearQuote(doc, i)
 		switch peek(doc, i) {
 		case '"':
 			return i + 1
@@ -24,9 +24,9 @@ func skipString(doc []byte, i int) int {
 	return skipLong(doc, i)
 }
 
-// near returns the offset of the first quote or backslash at or after i. It gives up after a few
+// nearQuote returns the offset of the first quote or backslash at or after i. It gives up after a few
 // words or close to the end of doc, and then returns the offset that it reached.
-func near(doc []byte, i int) int {
+func nearQuote(doc []byte, i int) int {
 	for range 6 {
 		if len(doc)-i < 8 {
 			break
@@ -51,7 +51,7 @@ func skipLong(doc []byte, i int) int {
 		}
 		i += 64
 		if quotes == 0 { // only escapes of quotes matter
-			i, carry = hunt(doc, i+int(carry)), 0
+			i, carry = nextQuote(doc, i+int(carry)), 0
 		}
 	}
 	for i += int(carry); i < len(doc); i++ {
@@ -65,9 +65,9 @@ func skipLong(doc []byte, i int) int {
 	return -1
 }
 
-// hunt returns the offset of the next quote at or after i, or of the run of backslashes directly
+// nextQuote returns the offset of the next quote at or after i, or of the run of backslashes directly
 // before it. Other backslashes do not matter.
-func hunt(doc []byte, i int) int {
+func nextQuote(doc []byte, i int) int {
 	if i >= len(doc) {
 		return len(doc)
 	}
@@ -86,14 +86,14 @@ func hunt(doc []byte, i int) int {
 func masks(block *[64]byte) (quotes, slashes uint64) {
 	for i := 0; i < 64; i += 8 {
 		w := binary.LittleEndian.Uint64(block[i:])
-		quotes |= zeros(w^ones*'"') << i
-		slashes |= zeros(w^ones*'\\') << i
+		quotes |= zeroBytes(w^ones*'"') << i
+		slashes |= zeroBytes(w^ones*'\\') << i
 	}
 	return quotes, slashes
 }
 
-// zeros returns one bit for each byte of w, set if the byte is zero, in the low eight bits.
-func zeros(w uint64) uint64 {
+// zeroBytes returns one bit for each byte of w, set if the byte is zero, in the low eight bits.
+func zeroBytes(w uint64) uint64 {
 	high := ^((w&^highs + ^uint64(highs)) | w) & highs
 	return high >> 7 * 0x0102040810204080 >> 56
 }

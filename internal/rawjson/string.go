@@ -89,7 +89,7 @@ func appendEscaped(dst []byte, c byte) []byte {
 func scanString(doc []byte, i int) (end int, escaped bool, msg string) {
 	i++
 	for {
-		i = plain(doc, i)
+		i = skipPlain(doc, i)
 		if i >= len(doc) {
 			return len(doc), false, "unterminated string"
 		}
@@ -149,9 +149,9 @@ func hex4(s []byte) rune {
 	return rune(n)
 }
 
-// plain returns the offset of the first byte at or after i that is not plain ASCII: a quote, a
+// skipPlain returns the offset of the first byte at or after i that is not plain ASCII: a quote, a
 // backslash, a control character, or part of a multibyte rune.
-func plain(doc []byte, i int) int {
+func skipPlain(doc []byte, i int) int {
 	for len(doc)-i >= 8 {
 		if m := special(binary.LittleEndian.Uint64(doc[i:])); m != 0 {
 			return i + bits.TrailingZeros64(m)>>3

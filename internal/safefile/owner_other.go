@@ -6,9 +6,9 @@ import "io/fs"
 
 func foreign(fs.FileInfo) bool { return false }
 
-func byRoot(fs.FileInfo) bool { return false }
+func ownedByRoot(fs.FileInfo) bool { return false }
 
-func ownGroup(fs.FileInfo) bool { return false }
+func privateGroup(fs.FileInfo) bool { return false }
 
 // SameOwner reports whether two files belong to the same user.
 func SameOwner(fs.FileInfo, fs.FileInfo) bool { return true }

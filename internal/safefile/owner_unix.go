@@ -16,8 +16,8 @@ func foreign(info fs.FileInfo) bool {
 	return ok && stat.Uid != uint32(os.Geteuid())
 }
 
-// byRoot reports whether the file belongs to root, who can change every file anyway.
-func byRoot(info fs.FileInfo) bool {
+// ownedByRoot reports whether the file belongs to root, who can change every file anyway.
+func ownedByRoot(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Uid == 0
 }
@@ -29,9 +29,9 @@ func SameOwner(a, b fs.FileInfo) bool {
 	return !ok || !also || one.Uid == other.Uid
 }
 
-// ownGroup reports whether the group of the file is the private group that many systems create for
+// privateGroup reports whether the group of the file is the private group that many systems create for
 // each user: it has the number and the name of the user.
-func ownGroup(info fs.FileInfo) bool {
+func privateGroup(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || int(stat.Gid) != os.Geteuid() {
 		return false

@@ -47,9 +47,9 @@ func Project(path string) error {
 		switch {
 		case err != nil:
 			return err
-		case foreign(info) && !byRoot(info):
+		case foreign(info) && !ownedByRoot(info):
 			return fmt.Errorf("%q belongs to another user", name)
-		case writable(info, 0o002) || writable(info, 0o020) && !ownGroup(info):
+		case writable(info, 0o002) || writable(info, 0o020) && !privateGroup(info):
 			return fmt.Errorf("others may write to %q (mode %04o); chmod go-w", name, info.Mode().Perm())
 		}
 	}

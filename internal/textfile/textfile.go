@@ -36,7 +36,7 @@ func DiffWithout(secrets []string, oldName string, before []byte, newName string
 // accessible only to the current user. A concurrent reader sees either the complete old or the
 // complete new text. If file is a symbolic link, its target is replaced.
 func Replace(file string, src []byte) (err error) {
-	defer func() { err = writing(file, err) }()
+	defer func() { err = wrapError(file, err) }()
 	path, mode := file, fs.FileMode(0o600)
 	var old fs.FileInfo
 	if target, err := filepath.EvalSymlinks(file); err == nil {
@@ -49,21 +49,23 @@ func Replace(file string, src []byte) (err error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return put(path, src, mode, old)
+	return replaceFile(path, src, mode, old)
 }
 
 // ReplacePrivate is like [Replace], but makes the file accessible only to the current user,
 // regardless of its old mode.
-func ReplacePrivate(file string, src []byte) error { return writing(file, put(file, src, 0o600, nil)) }
+func ReplacePrivate(file string, src []byte) error {
+	return wrapError(file, replaceFile(file, src, 0o600, nil))
+}
 
-// put atomically replaces the file at path by a new one with the owner of old; if old is nil, with
+// replaceFile atomically replaces the file at path by a new one with the owner of old; if old is nil, with
 // the owner of this process.
-func put(path string, src []byte, mode fs.FileMode, old fs.FileInfo) error {
+func replaceFile(path string, src []byte, mode fs.FileMode, old fs.FileInfo) error {
 	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
 	}
-	if err = fill(next, src, mode, old); err == nil {
+	if err = writeAll(next, src, mode, old); err == nil {
 		err = os.Rename(next.Name(), path)
 	}
 	if err != nil {
@@ -74,7 +76,7 @@ func put(path string, src []byte, mode fs.FileMode, old fs.FileInfo) error {
 
 // Create writes a new file. It fails if the file exists.
 func Create(file string, src []byte) (err error) {
-	defer func() { err = writing(file, err) }()
+	defer func() { err = wrapError(file, err) }()
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // others may read rules
 	if err != nil {
 		return err
@@ -86,15 +88,15 @@ func Create(file string, src []byte) (err error) {
 	return err
 }
 
-func writing(file string, err error) error {
+func wrapError(file string, err error) error {
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("writing %s: %w", file, text.Innermost(err))
 }
 
-// fill writes the contents, mode and, unless old is nil, the owner of a new file, and closes it.
-func fill(f *os.File, text []byte, mode fs.FileMode, old fs.FileInfo) error {
+// writeAll writes the contents, mode and, unless old is nil, the owner of a new file, and closes it.
+func writeAll(f *os.File, text []byte, mode fs.FileMode, old fs.FileInfo) error {
 	_, err := f.Write(text)
 	if err == nil && old != nil {
 		err = keepOwner(f, old)

@@ -12,13 +12,13 @@ type Names struct {
 	Canonical string // the name for rules that specify the server: server.tool
 }
 
-// Further returns, for each tool, the names of its calls in addition to the exposed one. A name
+// AdditionalNames returns, for each tool, the names of its calls in addition to the exposed one. A name
 // that another tool also has, or that could belong to another upstream, can only restrict: it
 // neither exempts a call nor counts as evidence. Otherwise a server could pass off its own tools as
 // tools of another server. Therefore, with several upstreams a bare name only restricts, whatever
 // the upstreams list. If two tools have the same name in different roles, the more specific role
 // wins: exposed before canonical, canonical before bare.
-func Further(tools []Names, owners Owners) [][]gate.Name {
+func AdditionalNames(tools []Names, owners Owners) [][]gate.Name {
 	exposed, canonical, bare := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, t := range tools {
 		exposed[t.Exposed]++
@@ -37,7 +37,7 @@ func Further(tools []Names, owners Owners) [][]gate.Name {
 			names = append(names, gate.Name{Text: t.Bare, Certain: !shared, Weak: shared})
 		}
 		if t.Canonical != "" {
-			foreign := canonical[t.Canonical] > 1 || len(owners) > 1 && (owners.Canonical(t.Canonical) != t.Upstream || owners.is(t.Canonical))
+			foreign := canonical[t.Canonical] > 1 || len(owners) > 1 && (owners.Canonical(t.Canonical) != t.Upstream || owners.isUpstream(t.Canonical))
 			names = append(names, gate.Name{Text: t.Canonical, Certain: !foreign, Weak: foreign})
 		}
 		all = append(all, names)

@@ -36,9 +36,9 @@ func (o Owners) Canonical(name string) (owner string) {
 	return owner
 }
 
-// is reports whether name is the name of an upstream. If an action follows it, such a name looks
+// isUpstream reports whether name is the name of an upstream. If an action follows it, such a name looks
 // like a tool of that upstream.
-func (o Owners) is(name string) bool {
+func (o Owners) isUpstream(name string) bool {
 	for _, u := range o {
 		if u.Upstream == name {
 			return true
@@ -49,5 +49,5 @@ func (o Owners) is(name string) bool {
 
 // Foreign reports whether the exposed name of the tool could also belong to another upstream.
 func (o Owners) Foreign(t Names) bool {
-	return len(o) > 1 && (t.Upstream == "" || o.Exposed(t.Exposed) != t.Upstream || t.Exposed != t.Upstream && o.is(t.Exposed))
+	return len(o) > 1 && (t.Upstream == "" || o.Exposed(t.Exposed) != t.Upstream || t.Exposed != t.Upstream && o.isUpstream(t.Exposed))
 }

@@ -17,19 +17,19 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A Book is the file that lists the trusted configurations of the current user.
-type Book struct{ File string }
+// A List is the file that lists the trusted configurations of the current user.
+type List struct{ File string }
 
-// book is the content of the file: SHA-256 digests by absolute path of the configuration.
-type book struct {
+// content is the content of the file: SHA-256 digests by absolute path of the configuration.
+type content struct {
 	Version int               `json:"version"`
 	Trusted map[string]string `json:"trusted"`
 }
 
 // Trusts reports whether a person has trusted a configuration with this content at this path. It
-// returns false if another user could change the configuration, or if the book cannot be read.
-func (b Book) Trusts(path string, src []byte) bool {
-	place, err := placeOf(path)
+// returns false if another user could change the configuration, or if the list cannot be read.
+func (b List) Trusts(path string, src []byte) bool {
+	place, err := resolvedPath(path)
 	if err != nil || safefile.Project(path) != nil {
 		return false
 	}
@@ -38,8 +38,8 @@ func (b Book) Trusts(path string, src []byte) bool {
 }
 
 // Trust records that a person trusts a configuration with this content at this path.
-func (b Book) Trust(path string, src []byte) error {
-	place, err := placeOf(path)
+func (b List) Trust(path string, src []byte) error {
+	place, err := resolvedPath(path)
 	if err != nil {
 		return fmt.Errorf("noting that %s is trusted: %w", path, err)
 	}
@@ -57,8 +57,8 @@ func (b Book) Trust(path string, src []byte) error {
 	})
 }
 
-func (b Book) read() (book, error) {
-	known := book{Version: 1, Trusted: map[string]string{}}
+func (b List) read() (content, error) {
+	known := content{Version: 1, Trusted: map[string]string{}}
 	src, err := b.bytes()
 	if err != nil || src == nil {
 		return known, err
@@ -71,7 +71,7 @@ func (b Book) read() (book, error) {
 
 // bytes returns the contents of the file, or nil if it does not exist. It returns an error if
 // another user could have written the file.
-func (b Book) bytes() ([]byte, error) {
+func (b List) bytes() ([]byte, error) {
 	f, err := os.Open(b.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -97,8 +97,8 @@ func digest(src []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// placeOf returns the absolute path of a file, with the symbolic links in its directory resolved.
-func placeOf(path string) (string, error) {
+// resolvedPath returns the absolute path of a file, with the symbolic links in its directory resolved.
+func resolvedPath(path string) (string, error) {
 	folder, err := filepath.Abs(filepath.Dir(path))
 	if err == nil {
 		folder, err = filepath.EvalSymlinks(folder)

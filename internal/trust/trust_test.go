@@ -17,7 +17,7 @@ func TestTrust(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := trust.Book{File: filepath.Join(t.TempDir(), "petrigate", "trusted.json")}
+	b := trust.List{File: filepath.Join(t.TempDir(), "petrigate", "trusted.json")}
 	if b.Trusts(path, []byte("version: 1")) {
 		t.Error("a configuration is trusted that nobody was asked about")
 	}

@@ -210,7 +210,7 @@ func joined(list []ListedTool, owners toolname.Owners) []verify.Tool {
 		all = append(all, t.names())
 	}
 	tools := []verify.Tool{}
-	for i, also := range toolname.Further(all, owners) {
+	for i, also := range toolname.AdditionalNames(all, owners) {
 		tools = append(tools, verify.Tool{Name: list[i].Exposed, Also: also})
 	}
 	return tools

@@ -230,7 +230,7 @@ func (x *extension) calls() (calls []gate.Call) {
 		}
 	}
 	taken := make(map[string]bool)
-	for i, also := range toolname.Further(tools, x.servers.all) {
+	for i, also := range toolname.AdditionalNames(tools, x.servers.all) {
 		taken[tools[i].Exposed] = true
 		calls = append(calls, gate.Call{Tool: tools[i].Exposed, Also: also, Foreign: x.servers.all.Foreign(tools[i]), Upstream: tools[i].Upstream})
 	}

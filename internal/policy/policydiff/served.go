@@ -74,7 +74,7 @@ func (a *alphabet) synthesize(prefixes ...string) []string {
 // tool adds a tool of a server with the names that the proxy gives it.
 func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	names := toolname.Names{Upstream: o.Upstream, Bare: bare, Exposed: toolname.Exposed(o.Prefix, bare), Canonical: o.Upstream + "." + bare}
-	t := namedTool{name: names.Exposed, foreign: owners.Foreign(names), also: toolname.Further([]toolname.Names{names}, owners)[0]}
+	t := namedTool{name: names.Exposed, foreign: owners.Foreign(names), also: toolname.AdditionalNames([]toolname.Names{names}, owners)[0]}
 	a.add(t)
 	if len(owners) == 1 { // another tool of the server may have this name
 		t.also = slices.Clone(t.also)

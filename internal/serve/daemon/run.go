@@ -137,7 +137,7 @@ func own[T any](stream T) (T, func()) {
 	if !ok {
 		return stream, func() {}
 	}
-	mine := pipe.Own(f)
+	mine := pipe.Reopen(f)
 	if mine == f {
 		return any(pipe.Shared{File: f}).(T), func() {}
 	}

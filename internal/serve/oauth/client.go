@@ -89,7 +89,7 @@ func (g *guardedDialer) dial(ctx context.Context, network, address string) (net.
 // serverIsInternal reports whether the server itself is on this machine or its networks.
 func (g *guardedDialer) serverIsInternal(ctx context.Context) bool {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.server)
-	return err == nil && len(found) > 0 && !slices.ContainsFunc(found, func(ip netip.Addr) bool { return !inet.Inside(ip) })
+	return err == nil && len(found) > 0 && !slices.ContainsFunc(found, func(ip netip.Addr) bool { return !inet.IsInternal(ip) })
 }
 
 // checkAddress refuses addresses that a server must not lead petrigate to: the metadata addresses
@@ -101,9 +101,9 @@ func checkAddress(address string, within bool) error {
 		return err
 	}
 	switch ip := inet.Plain(at.Addr()); {
-	case inet.TellsCredentials(ip), ip.IsMulticast(), ip.IsUnspecified():
+	case inet.IsMetadata(ip), ip.IsMulticast(), ip.IsUnspecified():
 		return fmt.Errorf("a server leads to %s, an address of the link or of a cloud's metadata service, which is not followed", ip)
-	case !within && inet.Inside(ip):
+	case !within && inet.IsInternal(ip):
 		return fmt.Errorf("a server of the outside leads to the inner address %s, which is not followed", ip)
 	}
 	return nil

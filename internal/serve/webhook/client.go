@@ -58,7 +58,7 @@ func permitted(address string, plain bool) error {
 		return fmt.Errorf("the address %q is none", address)
 	case plain && !inet.Plain(at.Addr()).IsLoopback():
 		return fmt.Errorf("%s is not of this machine, and without https nothing is posted there", at.Addr())
-	case inet.TellsCredentials(at.Addr()):
+	case inet.IsMetadata(at.Addr()):
 		return fmt.Errorf("%s is a link-local address or one of a cloud's metadata service, where nothing is posted", at.Addr())
 	}
 	return nil

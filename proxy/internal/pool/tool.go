@@ -51,7 +51,7 @@ func addNames(tools []*Tool, owners toolname.Owners) {
 			others[t.Name] = true
 		}
 	}
-	for i, names := range toolname.Further(all, owners) {
+	for i, names := range toolname.AdditionalNames(all, owners) {
 		tools[i].also, tools[i].others, tools[i].foreign = names, others, owners.Foreign(all[i])
 	}
 }

@@ -245,7 +245,7 @@ func permitted(_, address string, _ syscall.RawConn) error {
 		return fmt.Errorf("the address %q is none", address)
 	}
 	// Most servers have local or private addresses.
-	if inet.TellsCredentials(a.Addr()) {
+	if inet.IsMetadata(a.Addr()) {
 		return fmt.Errorf("%s is a link-local address or one of a cloud's metadata service, where no server is looked for", a.Addr())
 	}
 	return nil
