@@ -61,9 +61,9 @@ func newLayout(n *Net) *layout {
 			half += noteLine / 2.0
 		}
 		width := 18 + max(textWidth(t.title(), fontSize), textWidth(t.notes(), noteSize))
-		if n.says(t) {
+		if n.showsState(t) {
 			half += noteLine / 2.0
-			width = max(width, 36+1.08*textWidth(n.longest(t), noteSize))
+			width = max(width, 36+1.08*textWidth(n.longestState(t), noteSize))
 		}
 		l.nodes = append(l.nodes, node{width: width, up: half, down: half})
 	}

@@ -48,16 +48,16 @@ func (n *Net) Live(m gate.Marking) {
 	}
 }
 
-// says reports whether it is shown of the transition if it can fire.
-func (n *Net) says(t *Transition) bool {
+// showsState reports whether it is shown of the transition if it can fire.
+func (n *Net) showsState(t *Transition) bool {
 	return n.live && !t.Listed && (len(t.Tools) > 0 || t.Every > 0)
 }
 
 // Blocks reports whether calls are refused where the transition cannot fire.
 func (t *Transition) Blocks() bool { return len(t.Tools) > 0 && !t.Observe && !t.Listed }
 
-// says is what is shown of a transition of a net that is live.
-func (t *Transition) says() string {
+// stateText is what is shown of a transition of a net that is live.
+func (t *Transition) stateText() string {
 	if len(t.Lacks) == 0 {
 		return "enabled"
 	}
@@ -75,13 +75,13 @@ func (t *Transition) lacks() string {
 	return strings.Join(words, ", ")
 }
 
-// longest is the longest text that says can be: a picture stays as it is while tokens move.
-func (n *Net) longest(t *Transition) string {
+// longestState is the longest text that says can be: a picture stays as it is while tokens move.
+func (n *Net) longestState(t *Transition) string {
 	all := &Transition{Tools: t.Tools, Observe: t.Observe}
 	for _, a := range t.In {
 		all.Lacks = append(all.Lacks, Lack{n.Places[a.Place].Name, 0, a.Weight})
 	}
-	return all.says()
+	return all.stateText()
 }
 
 // WithoutStart leaves the transition out with which the nets of rules start by themselves, and its
@@ -129,7 +129,7 @@ func LiveSVG(w io.Writer, n *Net) error {
 	p := printer{b}
 	width, height := l.width+2*margin, l.height+2*margin
 	p.line(`<svg class="netpic" role="img" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-size="%d" aria-label="%s">`,
-		enlarged*width, enlarged*height, width, height, fontSize, words(n.story()))
+		liveScale*width, liveScale*height, width, height, fontSize, escapedText(n.description()))
 	p.line(`<defs><marker id="head" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="tip" d="M0,0.6 L8,4 L0,7.4 z"/></marker></defs>`)
 	p.line(`<g transform="translate(%d,%d)">`, margin, margin)
 	for _, r := range l.routes() {
@@ -149,11 +149,11 @@ func LiveSVG(w io.Writer, n *Net) error {
 	return b.Flush()
 }
 
-// words is a text of others for XML, as people may see it.
-func words(s string) string { return escaped(text.Escape(s)) }
+// escapedText is a text of others for XML, as people may see it.
+func escapedText(s string) string { return escaped(text.Escape(s)) }
 
-// story is the net in one sentence for those who do not see the picture.
-func (n *Net) story() string {
+// description is the net in one sentence for those who do not see the picture.
+func (n *Net) description() string {
 	parts := []string{"Net " + n.Name}
 	for _, p := range n.Places {
 		if p.Now > 0 {
@@ -161,19 +161,19 @@ func (n *Net) story() string {
 		}
 	}
 	for i := range n.Transitions {
-		if t := &n.Transitions[i]; n.says(t) {
-			parts = append(parts, t.title()+": "+t.says())
+		if t := &n.Transitions[i]; n.showsState(t) {
+			parts = append(parts, t.title()+": "+t.stateText())
 		}
 	}
 	return strings.Join(parts, "; ") + "."
 }
 
-// enlarged is how much larger than its coordinates a live picture is: its small print has to be read
+// liveScale is how much larger than its coordinates a live picture is: its small print has to be read
 // on a page.
-const enlarged = 1.25
+const liveScale = 1.25
 
-// mostDots is the maximum number of tokens that are dots.
-const mostDots = 5
+// maxDots is the maximum number of tokens that are dots.
+const maxDots = 5
 
 func (p printer) livePlace(place *Place, n *node) {
 	class := "place"
@@ -184,7 +184,7 @@ func (p printer) livePlace(place *Place, n *node) {
 	if place.Terminal {
 		p.line(`<circle class="place inner" cx="%.1f" cy="%.1f" r="%d"/>`, n.x, n.y, radius-3)
 	}
-	if place.Now > mostDots {
+	if place.Now > maxDots {
 		p.line(`<text class="number" x="%.1f" y="%.1f" text-anchor="middle">%d</text>`, n.x, n.y+4, place.Now)
 	} else {
 		for i, at := range liveDots(place.Now) {
@@ -195,12 +195,12 @@ func (p printer) livePlace(place *Place, n *node) {
 			p.line(`<circle class="%s" cx="%.1f" cy="%.1f" r="3.4"/>`, class, n.x+at[0], n.y+at[1])
 		}
 	}
-	p.line(`<text class="name" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x, n.y+radius+13, words(place.Name))
+	p.line(`<text class="name" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x, n.y+radius+13, escapedText(place.Name))
 }
 
 // liveDots are the positions of up to five tokens.
 func liveDots(tokens int) [][2]float64 {
-	if tokens == mostDots {
+	if tokens == maxDots {
 		return [][2]float64{{-5.5, -5.5}, {5.5, -5.5}, {-5.5, 5.5}, {5.5, 5.5}, {0, 0}}
 	}
 	return dots[max(tokens, 0)]
@@ -215,7 +215,7 @@ const (
 
 func (p printer) liveBox(net *Net, t *Transition, n *node) {
 	class := "box " + t.look().name
-	says := net.says(t)
+	says := net.showsState(t)
 	switch {
 	case says && len(t.Lacks) == 0:
 		class += " enabled"
@@ -224,10 +224,10 @@ func (p printer) liveBox(net *Net, t *Transition, n *node) {
 	}
 	p.line(`<g class="%s"><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="4"/>`, class, n.x-n.width/2, n.y-n.up, n.width, n.up+n.down)
 	y := n.y - n.up + 18
-	p.line(`<text class="title" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x, y, words(t.title()))
+	p.line(`<text class="title" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x, y, escapedText(t.title()))
 	if notes := t.notes(); notes != "" {
 		y += noteLine
-		p.line(`<text class="small" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x, y, words(notes))
+		p.line(`<text class="small" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x, y, escapedText(notes))
 	}
 	if says {
 		y += noteLine
@@ -238,8 +238,8 @@ func (p printer) liveBox(net *Net, t *Transition, n *node) {
 		case len(t.Lacks) > 0:
 			sign = signRests
 		}
-		p.line(sign, n.x-textWidth(t.says(), noteSize)/2-7, y-3.5)
-		p.line(`<text class="small fate" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x+7, y, words(t.says()))
+		p.line(sign, n.x-textWidth(t.stateText(), noteSize)/2-7, y-3.5)
+		p.line(`<text class="small fate" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x+7, y, escapedText(t.stateText()))
 	}
 	p.line(`</g>`)
 }

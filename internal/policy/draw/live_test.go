@@ -77,7 +77,7 @@ func TestLive(t *testing.T) {
 				t.Errorf("%s: no %s in\n%s", marking, w, picture)
 			}
 		}
-		if tokens.Count <= mostDots && strings.Count(picture, `class="token`) != tokens.Count && place != "other" {
+		if tokens.Count <= maxDots && strings.Count(picture, `class="token`) != tokens.Count && place != "other" {
 			t.Errorf("%s: %d dots", marking, strings.Count(picture, `class="token`))
 		}
 	}
@@ -138,7 +138,7 @@ func TestLack(t *testing.T) {
 	}
 	n := Net{Places: []Place{{Name: "a"}}, Transitions: []Transition{{Name: "t", Tools: []string{"t"}, In: []petri.Arc{{Place: 0, Weight: 2}}}}}
 	n.Live(gate.Marking{{Place: "a", Count: 1}})
-	if got := n.Transitions[0].says(); got != "a has 1 of 2" {
+	if got := n.Transitions[0].stateText(); got != "a has 1 of 2" {
 		t.Error(got)
 	}
 }

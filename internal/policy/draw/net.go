@@ -60,8 +60,8 @@ type Transition struct {
 	Lacks []Lack // of a net that is live: why it cannot fire; empty: it can
 }
 
-// mostTools is the maximum number of tools in a box.
-const mostTools = 3
+// maxTools is the maximum number of tools in a box.
+const maxTools = 3
 
 // title is the large print of a box. A transition that only repeats the name
 // of its tool shows the tool.
@@ -84,8 +84,8 @@ func (t *Transition) notes() string {
 		notes = append(notes, "every "+text.Exact(t.Every))
 	case len(t.Tools) == 0:
 		notes = append(notes, "by itself")
-	case len(t.Tools) > mostTools, !t.namesTool():
-		notes = append(notes, text.First(mostTools, t.Tools))
+	case len(t.Tools) > maxTools, !t.namesTool():
+		notes = append(notes, text.First(maxTools, t.Tools))
 	}
 	if len(t.Key) > 0 {
 		notes = append(notes, "for each "+strings.Join(t.Key, ", "))

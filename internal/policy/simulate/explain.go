@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// made is the call that a user wrote, under an id of its own.
-func (s *Simulation) made(c Call, id int) gate.Call {
+// newCall is the call that a user wrote, under an id of its own.
+func (s *Simulation) newCall(c Call, id int) gate.Call {
 	if c.Asked != "" && !slices.ContainsFunc(s.readAs, func(other Call) bool { return other.Asked == c.Asked }) {
 		s.readAs = append(s.readAs, c)
 	}
@@ -39,7 +39,7 @@ func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 
 // Before makes a call that has to succeed.
 func (s *Simulation) Before(c Call) error {
-	call := s.made(c, 1)
+	call := s.newCall(c, 1)
 	if r, ok := s.session.Call(call, sandbox.Yes).(*gate.Refusal); ok {
 		return fmt.Errorf("--after: %s is refused, %s%s", c, blamed(r), r.Text)
 	}
@@ -111,7 +111,7 @@ var verdictWords = [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.
 // Explain decides a call, and looks for the way out where it is refused. Verbose lists
 // also the nets that abstain.
 func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
-	call, session := s.made(c, 1), s.session
+	call, session := s.newCall(c, 1), s.session
 	session.Tick(s.box.Now())
 	e := &Explanation{
 		Version: 1, Tool: cmp.Or(c.Asked, c.Tool), Args: c.Args, Unknown: s.unknown(c.Tool),

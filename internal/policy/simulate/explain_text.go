@@ -18,7 +18,7 @@ import (
 // Text returns the explanation for people.
 func (e *Explanation) Text(k text.Ink) string {
 	var b strings.Builder
-	e.meant(&b)
+	e.writeReading(&b)
 	style := map[string]string{"allow": text.Green, "refuse": text.Red, "ask": text.Yellow}[e.Decision]
 	fmt.Fprintf(&b, "%s: %s\n", k.In(style, e.Decision), strings.TrimSpace(cmp.Or(e.ReadAs, e.Tool)+" "+string(e.Args)))
 	if e.Changed != nil {
@@ -50,8 +50,8 @@ func (e *Explanation) Text(k text.Ink) string {
 	return b.String()
 }
 
-// meant writes which tool the answer is about, where the name may be that of an agent's own tool.
-func (e *Explanation) meant(b *strings.Builder) {
+// writeReading writes which tool the answer is about, where the name may be that of an agent's own tool.
+func (e *Explanation) writeReading(b *strings.Builder) {
 	for _, c := range e.of.readAs {
 		fmt.Fprintf(b, "%s is read as %s.\n", c.Asked, c.Tool)
 	}

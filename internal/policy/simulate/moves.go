@@ -22,8 +22,8 @@ type move struct {
 	says json.RawMessage // of succeed: the result; nil: nothing
 }
 
-// A madeCall is a call with its progress.
-type madeCall struct {
+// A trackedCall is a call with its progress.
+type trackedCall struct {
 	written Call
 	state   callState
 	refusal *gate.Refusal // or the question
@@ -42,7 +42,7 @@ const (
 )
 
 // progress says how far the call is.
-func (c *madeCall) progress() string {
+func (c *trackedCall) progress() string {
 	switch {
 	case c.state != callWaits || c.people < 2:
 		return string(c.state)
@@ -63,8 +63,8 @@ var endings = map[string]struct {
 	"unknown": {gate.Unknown, "may have succeeded or failed: it can still be told"},
 }
 
-// made makes a call.
-func (m *Simulator) made(text string) error {
+// makeCall makes a call.
+func (m *Simulator) makeCall(text string) error {
 	c, err := oneCall(text)
 	if err != nil {
 		return err
@@ -93,8 +93,8 @@ func oneCall(text string) (Call, error) {
 	return c, nil
 }
 
-// ends says how a call ends, or what the person answers.
-func (m *Simulator) ends(word, text string) error {
+// endCall says how a call ends, or what the person answers.
+func (m *Simulator) endCall(word, text string) error {
 	wants, otherwise := callRuns, "say approve or deny"
 	if word == "approve" || word == "deny" {
 		wants, otherwise = callWaits, "say succeed, fail or unknown"
@@ -156,8 +156,8 @@ func (m *Simulator) latest(wants callState, text string) (int, error) {
 	return open, nil
 }
 
-// passes lets time pass.
-func (m *Simulator) passes(text string) error {
+// letTimePass lets time pass.
+func (m *Simulator) letTimePass(text string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
 		return fmt.Errorf("%q is no time that can pass, as 2m or 1h30m", text)
@@ -166,8 +166,8 @@ func (m *Simulator) passes(text string) error {
 	return nil
 }
 
-// back takes the last move back: all others are made once more.
-func (m *Simulator) back() error {
+// undo takes the last move back: all others are made once more.
+func (m *Simulator) undo() error {
 	if len(m.moves) == 0 {
 		return errors.New("there is nothing to take back")
 	}
@@ -180,8 +180,8 @@ func (m *Simulator) back() error {
 		m.apply(mv)
 	}
 	m.printf("taken back: %s\n", last)
-	m.moved(before)
-	m.possible()
+	m.printChanges(before)
+	m.printCallable()
 	return nil
 }
 
@@ -200,9 +200,9 @@ func (mv move) String() string {
 func (m *Simulator) do(mv move) {
 	before := m.of.session.Nets()
 	m.apply(mv)
-	m.tell(mv)
-	m.moved(before)
-	m.possible()
+	m.printResult(mv)
+	m.printChanges(before)
+	m.printCallable()
 }
 
 // apply makes a move.
@@ -211,9 +211,9 @@ func (m *Simulator) apply(mv move) {
 	st, id := m.of, strconv.Itoa(mv.of)
 	switch mv.word {
 	case "call":
-		c := &madeCall{written: mv.call}
+		c := &trackedCall{written: mv.call}
 		m.calls = append(m.calls, c)
-		c.decided(st.session.Call(st.made(mv.call, mv.of), sandbox.Later))
+		c.decided(st.session.Call(st.newCall(mv.call, mv.of), sandbox.Later))
 	case "approve":
 		if c := m.calls[mv.of-1]; c.agrees() {
 			c.decided(st.session.Answer(id, sandbox.Yes))
@@ -233,12 +233,12 @@ func (m *Simulator) apply(mv move) {
 }
 
 // agrees notes that one more person agrees, and reports whether they are enough.
-func (c *madeCall) agrees() bool {
+func (c *trackedCall) agrees() bool {
 	c.agreed++
 	return c.agreed >= c.people
 }
 
-func (c *madeCall) decided(d gate.Decision) {
+func (c *trackedCall) decided(d gate.Decision) {
 	switch d := d.(type) {
 	case *gate.Allow:
 		c.state, c.refusal, c.would = callRuns, nil, d.Would

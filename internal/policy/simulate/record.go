@@ -35,11 +35,11 @@ func (m *Simulator) Record(path string, rules, nets []string) error {
 		return err
 	}
 	m.printf("recorded %s in %s\n", text.Count(len(steps), "step"), path)
-	return m.replays(path, script)
+	return m.checkRecording(path, script)
 }
 
-// replays says where a test would not do what the session did.
-func (m *Simulator) replays(path, text string) error {
+// checkRecording says where a test would not do what the session did.
+func (m *Simulator) checkRecording(path, text string) error {
 	file, err := policytest.Parse(path, []byte(text))
 	if err != nil {
 		return err

@@ -23,11 +23,11 @@ type wayOut struct {
 // own is part of it only where the calls that hooks report count for the nets that refuse.
 func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
 	w := wayOut{Remedy: s.guide.Remedy(s.session.Snapshot(), c, r)}
-	counts := w.Shared || !s.apart()
+	counts := w.Shared || !s.hooksInOtherSessions()
 	switch {
 	case s.source.Config == nil:
 	case s.tools.Known && w.None && counts:
-		if s.withAgents(&w, c, r); w.Found && s.apart() {
+		if s.withAgents(&w, c, r); w.Found && s.hooksInOtherSessions() {
 			w.Remedy = verify.Remedy{}
 			w.sentence = verify.OwnToolMay
 			return w
@@ -48,8 +48,8 @@ func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
 	return w
 }
 
-// apart reports whether the calls that hooks report are in other sessions than those of servers' tools.
-func (s *Simulation) apart() bool {
+// hooksInOtherSessions reports whether the calls that hooks report are in other sessions than those of servers' tools.
+func (s *Simulation) hooksInOtherSessions() bool {
 	c := s.source.Config
 	return c != nil && cmp.Or(c.Session.By, "connection") == "connection"
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// tell says what became of a move.
-func (m *Simulator) tell(mv move) {
+// printResult says what became of a move.
+func (m *Simulator) printResult(mv move) {
 	if mv.word == "after" {
 		m.printf("%s later\n", text.Exact(mv.time))
 		return
@@ -37,7 +37,7 @@ func (m *Simulator) tell(mv move) {
 		m.printf("%s %s %s: approve or deny\n  %s\n", m.ink.In(text.Yellow, "ask:"), what, c.progress(), reason(c.refusal))
 	default:
 		m.printf("%s %s\n  %s\n", m.ink.In(text.Red, "refuse:"), what, reason(c.refusal))
-		if way := m.of.wayOut(c.written, m.of.made(c.written, mv.of), c.refusal); way.sentence != "" {
+		if way := m.of.wayOut(c.written, m.of.newCall(c.written, mv.of), c.refusal); way.sentence != "" {
 			m.printf("  %s\n", way.sentence)
 		}
 	}
@@ -48,27 +48,27 @@ func (m *Simulator) tell(mv move) {
 func (m *Simulator) unconcerned(c Call) {
 	speaks := func(v gate.Verdict) bool { return v.Kind != gate.Abstain }
 	names := m.of.names()
-	if !slices.ContainsFunc(m.of.session.Classify(m.of.made(c, 0)), speaks) && !slices.Contains(names, c.Tool) {
+	if !slices.ContainsFunc(m.of.session.Classify(m.of.newCall(c, 0)), speaks) && !slices.Contains(names, c.Tool) {
 		m.printf("  no rule and no net speaks of this call%s\n", text.DidYouMean(c.Tool, "", names))
 	}
 }
 
-// moved shows what has changed since, in the words of the rules.
-func (m *Simulator) moved(before []gate.NetState) {
+// printChanges shows what has changed since, in the words of the rules.
+func (m *Simulator) printChanges(before []gate.NetState) {
 	for i, n := range m.of.session.Nets() {
 		was, is := policy.MarkingText(before[i].Marking), policy.MarkingText(n.Marking)
 		if was != is {
 			m.printf("  %s: %s -> %s\n", m.title(n.Name), was, is)
 		}
-		m.movedValues(&before[i], &n)
+		m.printValueChanges(&before[i], &n)
 		if n.Shadow && policy.MarkingText(before[i].Enforced) != policy.MarkingText(n.Enforced) {
 			m.printf("  %s, had it blocked: %s -> %s\n", m.title(n.Name), policy.MarkingText(before[i].Enforced), policy.MarkingText(n.Enforced))
 		}
 	}
 }
 
-// movedValues shows what has changed for values of a key, and of what may be spent.
-func (m *Simulator) movedValues(was, is *gate.NetState) {
+// printValueChanges shows what has changed for values of a key, and of what may be spent.
+func (m *Simulator) printValueChanges(was, is *gate.NetState) {
 	before := make(map[string]string)
 	for i := range was.Values {
 		v := &was.Values[i]
@@ -135,8 +135,8 @@ func reason(r *gate.Refusal) string {
 	return blamed(r) + text
 }
 
-// possible lists what could be called now.
-func (m *Simulator) possible() {
+// printCallable lists what could be called now.
+func (m *Simulator) printCallable() {
 	var now, depends, later []string
 	session := m.of.session
 	names := m.of.names()
@@ -144,7 +144,7 @@ func (m *Simulator) possible() {
 		if name == "" || strings.ContainsAny(name, "*?") || slices.Contains(names[:i], name) {
 			continue
 		}
-		call := m.of.made(Call{Tool: name}, 0)
+		call := m.of.newCall(Call{Tool: name}, 0)
 		call.ID = ""
 		d, _ := m.of.result.Policy.Decide(session.Snapshot(), call, nil)
 		switch d := d.(type) {
@@ -153,7 +153,7 @@ func (m *Simulator) possible() {
 		case *gate.Ask:
 			now = append(now, name+asks(d.Approvals()))
 		case *gate.Refusal:
-			if m.unread(d) {
+			if m.dependsOnArguments(d) {
 				depends = append(depends, name)
 			} else {
 				later = append(later, name)
@@ -173,8 +173,8 @@ func asks(people int) string {
 	return " (asks " + text.People(people, "", "") + ")"
 }
 
-// unread reports whether only nets refuse a call without arguments that read some.
-func (m *Simulator) unread(r *gate.Refusal) bool {
+// dependsOnArguments reports whether only nets refuse a call without arguments that read some.
+func (m *Simulator) dependsOnArguments(r *gate.Refusal) bool {
 	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {
 		n := m.of.net(b.Net)
 		keyed := len(n.Key) > 0 || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 })
@@ -217,7 +217,7 @@ func (m *Simulator) status() {
 	if passed := m.of.box.Now().Sub(sandbox.Epoch); passed > 0 {
 		m.printf("%s have passed\n", text.Exact(passed))
 	}
-	m.possible()
+	m.printCallable()
 }
 
 func (m *Simulator) names(text string) error {
@@ -225,6 +225,6 @@ func (m *Simulator) names(text string) error {
 	if err != nil {
 		return err
 	}
-	m.printf("%s\n", namesText(m.of.result.Policy, m.of.made(c, 0), m.of.result.Policy.Names(m.of.made(c, 0))))
+	m.printf("%s\n", namesText(m.of.result.Policy, m.of.newCall(c, 0), m.of.result.Policy.Names(m.of.newCall(c, 0))))
 	return nil
 }

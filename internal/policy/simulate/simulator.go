@@ -31,8 +31,8 @@ type Simulator struct {
 	ink      text.Ink
 	terminal bool // somebody types
 	moves    []move
-	calls    []*madeCall // by their numbers, from 1
-	Mistakes int         // commands that could not be done
+	calls    []*trackedCall // by their numbers, from 1
+	Mistakes int            // commands that could not be done
 }
 
 var errQuit = errors.New("quit")
@@ -46,8 +46,8 @@ func NewSimulator(s *Simulation, out io.Writer, ink text.Ink, terminal bool) *Si
 // Run does one command after the other.
 func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
 	m.printf("%s; help says what can be done\n", text.Count(len(m.of.result.Policy.Nets()), "net"))
-	m.possible()
-	lines, failed := typed(ctx, in)
+	m.printCallable()
+	lines, failed := readLines(ctx, in)
 	for {
 		if m.terminal {
 			m.printf("> ")
@@ -69,9 +69,9 @@ func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// typed reads lines. It goes on when nobody wants them any more only as long as
+// readLines reads lines. It goes on when nobody wants them any more only as long as
 // the reader blocks: an interrupt has to end a program that waits for a line.
-func typed(ctx context.Context, in io.Reader) (lines <-chan string, failed <-chan error) {
+func readLines(ctx context.Context, in io.Reader) (lines <-chan string, failed <-chan error) {
 	out, err := make(chan string), make(chan error, 1)
 	go func() {
 		defer close(out)
@@ -119,13 +119,13 @@ func (m *Simulator) command(line string) error {
 	case "":
 		return nil
 	case "call":
-		return m.made(rest)
+		return m.makeCall(rest)
 	case "succeed", "fail", "unknown", "approve", "deny":
-		return m.ends(word, rest)
+		return m.endCall(word, rest)
 	case "after":
-		return m.passes(rest)
+		return m.letTimePass(rest)
 	case "back":
-		return m.back()
+		return m.undo()
 	case "status":
 		m.status()
 	case "names":

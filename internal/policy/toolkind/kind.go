@@ -57,20 +57,20 @@ var leading = map[string]Kind{
 	"pay": Pay, "transfer": Pay, "charge": Pay, "refund": Pay, "purchase": Pay, "buy": Pay, "withdraw": Pay, "payout": Pay,
 }
 
-// sent and money are nouns: whoever makes one of them sends, or pays.
+// sendNouns and money are nouns: whoever makes one of them sends, or pays.
 var (
-	sent  = []string{"comment", "message", "email", "mail", "tweet", "post", "reply", "issue", "review", "release", "gist", "notification", "invitation", "request"}
-	money = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}
+	sendNouns = []string{"comment", "message", "email", "mail", "tweet", "post", "reply", "issue", "review", "release", "gist", "notification", "invitation", "request"}
+	payNouns  = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}
 )
 
-// secret are nouns of what gives access to other things, and opening are words that make a key one of them.
+// secretNouns are nouns of what gives access to other things, and opening are words that make a key one of them.
 var (
-	secret  = []string{"secret", "secrets", "password", "passwords", "passwd", "credential", "credentials", "env", "environ", "dotenv", "printenv"}
-	opening = []string{"api", "private", "access", "signing"}
+	secretNouns = []string{"secret", "secrets", "password", "passwords", "passwd", "credential", "credentials", "env", "environ", "dotenv", "printenv"}
+	keyWords    = []string{"api", "private", "access", "signing"}
 )
 
-// foreign are nouns of what strangers write.
-var foreign = []string{
+// outsideNouns are nouns of what strangers write.
+var outsideNouns = []string{
 	"web", "page", "url", "website", "html", "email", "emails", "mail", "mails", "inbox", "issue", "issues", "comment", "comments", "message", "messages",
 	"tweet", "tweets", "thread", "threads", "feed", "news", "rss", "internet", "review", "reviews", "article", "articles", "ticket", "tickets",
 }
@@ -94,24 +94,24 @@ func ByName(name string) Kind {
 		return slices.ContainsFunc(words[min(at, len(words)):], func(w string) bool { return slices.Contains(nouns, w) })
 	}
 	switch {
-	case (verb == Read || verb == Unclear) && hides(words):
+	case (verb == Read || verb == Unclear) && namesSecret(words):
 		return Secret
-	case verb == Read && has(foreign):
+	case verb == Read && has(outsideNouns):
 		return Outside
 	case reads(verb):
 		return verb
-	case verb != Unclear && verb < Pay && has(money):
+	case verb != Unclear && verb < Pay && has(payNouns):
 		return Pay
-	case verb == Write && has(sent):
+	case verb == Write && has(sendNouns):
 		return Send
 	}
 	return verb
 }
 
-// hides reports whether a name is about secrets.
-func hides(words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secret, w) }) ||
-		(slices.Contains(words, "key") || slices.Contains(words, "keys")) && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(opening, w) })
+// namesSecret reports whether a name is about secrets.
+func namesSecret(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretNouns, w) }) ||
+		(slices.Contains(words, "key") || slices.Contains(words, "keys")) && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(keyWords, w) })
 }
 
 // Reads reports whether a call changes nothing, and returns no secrets.

@@ -56,14 +56,14 @@ func Of(t Listed, server *Server) Guess {
 		g.Kind, g.Why = Outside, "it reads an address"
 	}
 	if !known || !server.NoHints {
-		g.heed(t.Annotations, known)
+		g.applyHints(t.Annotations, known)
 	}
 	return g
 }
 
-// heed takes the hints of a server: those that make the guess more careful, and readOnlyHint where
+// applyHints takes the hints of a server: those that make the guess more careful, and readOnlyHint where
 // the name says nothing. What a known server does is known: its destructiveHint says nothing new.
-func (g *Guess) heed(annotations json.RawMessage, known bool) {
+func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 	var hints struct {
 		ReadOnly    *bool `json:"readOnlyHint"`
 		Destructive *bool `json:"destructiveHint"`
