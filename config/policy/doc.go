@@ -1,6 +1,6 @@
-// Package policy makes a [gate.Policy] of a configuration, for programs that
-// decide calls themselves: of its rules, and of its nets in YAML with their
-// expressions (validate, remember, when), its default and its mode.
+// Package policy builds a [gate.Policy] from a configuration, for programs that decide calls
+// themselves: from its rules, its nets in YAML with their expressions (validate, remember, when),
+// its default and its mode.
 //
 //	c, err := config.Load(config.Options{Path: "petrigate.yaml"})
 //	...
@@ -13,7 +13,7 @@
 //	...
 //	}
 //
-// [Policy.Verify] proves what the configuration claims (prove) and says what can be
-// called at all, and [Policy.Remedy] names the way out of a refusal, as the program
-// petrigate does.
+// [Policy.Verify] proves the claims of the configuration (prove) and determines which calls are
+// possible, and [Policy.Remedy] finds the calls that make a refused call possible, like the program
+// petrigate.
 package policy

@@ -14,23 +14,23 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Options are what a policy is made of besides its configuration. The zero value
-// is ready to use.
+// Options extend a configuration. The zero value is ready to use.
 type Options struct {
-	Nets  []gate.Net // further ones, written in Go
-	Tools []string   // every tool that there is; nil: they are not known
+	Nets  []gate.Net // additional nets, written in Go
+	Tools []string   // all existing tools; nil: the tools are unknown
 
-	// Schemas are JSON Schemas of the arguments of tools, by name: nothing is said to be
-	// possible by an argument that a tool does not have. Of other tools nothing is known.
+	// Schemas are the JSON Schemas of the arguments of tools, by name: calls with arguments that a
+	// tool does not have do not show that anything is possible. Tools without a schema accept all
+	// arguments.
 	Schemas map[string]json.RawMessage
 }
 
-// A Policy is a [gate.Policy] with what its configuration says besides. It is safe
-// for concurrent use.
+// A Policy is a [gate.Policy] with the additional content of its configuration. It is safe for
+// concurrent use.
 type Policy struct {
 	*gate.Policy
-	Active   []string  // the nets that sessions begin with; nil: all
-	Warnings []Problem // in what the user wrote, which is in force all the same
+	Active   []string  // nets that are active at the start of a session; nil: all
+	Warnings []Problem // warnings about the configuration, which do not prevent its use
 
 	source  policy.Source
 	options Options
@@ -42,8 +42,7 @@ type Policy struct {
 	principals map[string]*gate.Shared
 }
 
-// New makes the policy of a configuration. Where rules or nets are at fault the
-// error is [Problems].
+// New builds the policy of a configuration. If rules or nets are invalid, the error is [Problems].
 func New(c *config.Config, o Options) (*Policy, error) {
 	source := policy.FromConfig(c)
 	source.Tools, source.Schemas = o.Tools, parsed(o.Schemas)
@@ -70,7 +69,7 @@ func New(c *config.Config, o Options) (*Policy, error) {
 	return p, nil
 }
 
-// with is the policy of these nets and of those in Go.
+// with returns the policy of these nets and of the nets written in Go.
 func (p *Policy) with(infos []gate.NetInfo, o gate.PolicyOptions) (*gate.Policy, error) {
 	var nets []gate.Net
 	for _, info := range infos {
@@ -84,7 +83,7 @@ func (p *Policy) inGo(name string) bool {
 	return slices.ContainsFunc(p.options.Nets, func(n gate.Net) bool { return n.Name == name })
 }
 
-// tools are those that are known, as they are for proofs.
+// tools returns the known tools for verification.
 func (p *Policy) tools() []verify.Tool {
 	var tools []verify.Tool
 	for _, name := range p.options.Tools {
@@ -93,7 +92,7 @@ func (p *Policy) tools() []verify.Tool {
 	return tools
 }
 
-// parsed are the schemas that were read.
+// parsed returns the parsed schemas.
 func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	out := make(map[string][]policy.Schema)
 	for tool, schema := range schemas {
@@ -102,15 +101,16 @@ func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	return out
 }
 
-// lacks tells which argument that a field reads a tool does not take.
+// lacks returns a function that returns the argument that a field reads although the tool does not
+// take it.
 func (p *Policy) lacks() func(tool string, f gate.Field) string {
 	return check.ToolSet{Schemas: p.source.Schemas}.Lacks()
 }
 
-// NewSession makes a session of a principal, with the nets of the configuration
-// that are active. What o leaves out is shared: nets with the scope global by all
-// sessions of the policy, nets with the scope principal by all sessions of the
-// same one. A session of the principal "" shares these with nobody.
+// NewSession returns a session of a principal, with the active nets of the configuration. State
+// that o leaves out is shared: that of nets with global scope by all sessions of the policy, and
+// that of nets with principal scope by all sessions of the same principal. A session of the
+// principal "" shares the latter with no other session.
 func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Session {
 	if o.Active == nil {
 		o.Active = p.Active
@@ -133,26 +133,26 @@ func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Sessi
 	return gate.NewSession(p.Policy, o)
 }
 
-// A Problem is something wrong in rules or nets.
+// A Problem is an error or warning about rules or nets.
 type Problem struct {
-	Code rules.Code // docs/codes.md explains each
+	Code rules.Code // explained in docs/codes.md
 	Pos  gate.Position
-	Net  string // of a hand-written one; may be empty
+	Net  string // name of the hand-written net; may be empty
 	Msg  string
-	Hint string // what to write instead; may be empty
+	Hint string // suggested correction; may be empty
 	text string
 }
 
-// Error is the problem on one line: file:line:column: message (hint).
+// Error returns the problem on one line: file:line:column: message (hint).
 func (p Problem) Error() string { return p.text }
 
-// Problems are what keeps a policy from being made.
+// Problems are the errors that prevent a policy from being built, or warnings.
 type Problems []Problem
 
 // Error returns one line for each problem.
 func (ps Problems) Error() string { return diag.Lines(ps) }
 
-// Unwrap returns the single problems, for errors.As.
+// Unwrap returns the individual problems, for errors.As.
 func (ps Problems) Unwrap() []error { return diag.Errors(ps) }
 
 func problems(found diag.List) Problems {

@@ -12,12 +12,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// VerifyOptions bound what [Policy.Verify] may cost. The zero value is ready to use.
+// VerifyOptions bound the effort of [Policy.Verify]. The zero value is ready to use.
 type VerifyOptions struct {
-	States int // of one search; less than 1: 50,000
+	States int // maximum states of one search; less than 1: 50,000
 }
 
-// Result is what came of a claim: that it holds, that it does not, or neither.
+// Result is the result of a claim.
 type Result string
 
 const (
@@ -26,70 +26,70 @@ const (
 	Unknown Result = "unknown"
 )
 
-// A Report is what is known of a policy before anybody calls: of its active nets
-// in one session, each of which enforces.
+// A Report holds the findings about a policy before any call is made. It assumes that its active
+// nets are enforced, and covers a single session.
 type Report struct {
-	Proofs    []Proof  // of what the configuration claims, in its order
-	Names     []Name   // that the nets list
-	Groups    []Group  // of nets that share calls
-	Redundant []Net    // that never change a verdict
-	Gaps      []string // why not all kinds of calls are known; what they touch is then not proved
+	Proofs    []Proof  // claims of the configuration, in order
+	Names     []Name   // names that the nets list
+	Groups    []Group  // groups of nets that share calls
+	Redundant []Net    // nets that never change a verdict
+	Gaps      []string // reasons why not all kinds of calls are known; nothing is proved about the affected ones
 
-	Open []Question // that are not answered, besides what is Unknown or Unsure
+	Open []Question // open questions besides the Unknown and Unsure results
 }
 
-// A Question is one that a report does not answer.
+// A Question is a question that a report leaves open.
 type Question struct {
 	Topic Topic
-	Tools []gate.Tool // that it is about
-	Nets  []Net       // likewise
-	Why   string      // it is open: a bound that was reached, or what is not looked at
+	Tools []gate.Tool // tools that it is about
+	Nets  []Net       // nets that it is about
+	Why   string      // the reason: a bound that was reached, or a feature that is not considered
 }
 
-// Topic is what the question is about.
+// Topic is the subject of a question.
 type Topic string
 
 const (
-	Lost      Topic = "lost"      // whether a failure can take away Tools for good
-	Useless   Topic = "redundant" // of each of Nets, whether it never changes a verdict
+	Lost      Topic = "lost"      // whether a failure can make Tools permanently unavailable
+	Useless   Topic = "redundant" // for each of Nets, whether it never changes a verdict
 	Deadlocks Topic = "deadlock"  // whether Nets can forbid all further calls
-	Causes    Topic = "because"   // whether all of Nets are needed to forbid Tools, or where there are none all further calls
+	Causes    Topic = "because"   // whether all of Nets are needed to forbid Tools, or all further calls if Tools is empty
 )
 
-// A Group is nets that share calls, directly or through others.
+// A Group is a set of nets that share calls, directly or through other nets.
 type Group struct {
 	Nets         []Net
-	DeadlockFree Result // Refuted: after Trace none of its calls can be admitted any more
+	DeadlockFree Result // Refuted: after Trace, none of its calls can be admitted any more
 	Trace        []Step
-	Because      []Net  // forbid all calls from there on
-	Why          string // where it is Unknown
+	Because      []Net  // nets that forbid all calls from then on
+	Why          string // if Unknown: the reason
 }
 
-// A Net is a net as its author named it, and where.
+// A Net is the name of a net and its position.
 type Net struct {
 	Name string
 	Rule gate.Position
 }
 
-// A Proof is what came of a claim.
+// A Proof is the result of a claim.
 type Proof struct {
 	Claim  string // as a line of rules
 	Rule   gate.Position
 	Result Result
 
-	Counterexample []Step // the shortest, where it is Refuted and a run shows it
-	Witness        []Step // of "reachable", where it is Proved
-	Because        []Net  // nets that cause it; where it is Refuted, none of them can be left out
-	Why            string // where it is Unknown
+	Counterexample []Step // if Refuted: a shortest run that violates the claim, if a run can show it
+	Witness        []Step // for "reachable", if Proved
+	Because        []Net  // nets that cause the result; if Refuted, none of them can be omitted
+	Why            string // if Unknown: the reason
 }
 
-// A Name is what is known of the calls that carry a name.
+// A Name holds the findings about the calls with a name.
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable
-	Shortest []Step // the way to one; the last call carries the name
-	Because  []Net  // where it is Never: nets that forbid it, none of which can be left out
-	Why      string // where it is not known
+	Shortest []Step // a shortest run to such a call, which is its last
+	Because  []Net  // if Never: nets that forbid it; none of them can be omitted
+	Why      string // reason for an unknown result
 }
 
 // Callable says whether a name can be called.
@@ -98,28 +98,27 @@ type Callable string
 const (
 	Unsure       Callable = "unknown"
 	Possible     Callable = "possible"      // after successful calls
-	AfterFailure Callable = "after-failure" // but only after calls that fail, or overlap
+	AfterFailure Callable = "after-failure" // only after calls that fail or overlap
 	Never        Callable = "never"
 )
 
-// A Step of a run is a call that begins, how one ends, or that time passes.
+// A Step of a run is the beginning or the end of a call, or the passage of time.
 type Step struct {
-	Call    int           // its number in the run, from 1
-	Tool    string        // of a call that begins
+	Call    int           // number of the call in the run, starting at 1
+	Tool    string        // if the call begins
 	Args    string        // JSON; empty: {}
-	Result  string        // JSON that the call has to return where it succeeds; empty: any
-	Name    string        // how a person would call it: its label, or the tool
-	Weak    bool          // that it succeeds is no evidence of Name
-	Wait    time.Duration // more than 0: it is no call, but that much time passes
+	Result  string        // JSON that a successful call must return; empty: any
+	Name    string        // readable name: the label, or the tool
+	Weak    bool          // the success of the call is not evidence of Name
+	Wait    time.Duration // more than 0: not a call, but the passage of time
 	Ends    bool          // the call ends
-	Outcome gate.Outcome  // where it ends
-	Times   int           // more than 1: so many calls, one after the other, all successful
+	Outcome gate.Outcome  // if Ends
+	Times   int           // more than 1: this many consecutive successful calls
 }
 
-// Verify proves what the configuration claims, and finds out what can be called.
-// When ctx is done it says of the rest that it is not known. Of what validators
-// judge, arguments and time, it knows nothing: what it says can happen may still be
-// refused by them.
+// Verify proves the claims of the configuration, and determines which calls are possible. When ctx
+// is done, the remaining results are unknown. Verify does not consider validators, arguments or
+// time: a call that it reports as possible may still be refused by these.
 func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 	active, idle, err := p.enforcing()
 	if err != nil {
@@ -163,11 +162,11 @@ func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 	return r, nil
 }
 
-// enforcing is the policy of the active nets, none of them in shadow as a whole,
-// and the names of those that are not active.
+// enforcing returns the policy of the active nets, enforced even if the policy is in shadow mode,
+// and the names of the inactive nets.
 func (p *Policy) enforcing() (active *gate.Policy, idle []string, err error) {
 	whole := p.Policy
-	if p.source.Mode == "shadow" { // what is looked at is what it will be when it is enforced
+	if p.source.Mode == "shadow" { // verify the policy as it will be when it is enforced
 		source := p.source
 		source.Mode = ""
 		result, err := policy.Build(source)
@@ -222,17 +221,17 @@ func nets(found []verify.Net) []Net {
 	return out
 }
 
-// A Remedy is the way from a refusal to an admission of the call.
+// A Remedy describes the calls that lead from a refusal to an admission of the call.
 type Remedy struct {
 	Found bool   // Steps lead there; each call succeeds before the next begins
 	None  bool   // nothing in this session leads there
 	Steps []Step // without the refused call itself
-	Asks  []int  // which of Steps a person has to approve; len(Steps) is the refused call
-	Text  string // a sentence for who was refused; empty where nothing is known
+	Asks  []int  // steps that require approval; len(Steps) stands for the refused call
+	Text  string // a sentence for the refused client; empty if no remedy is known
 }
 
-// Remedy is the shortest way from the state of the session to an admission of c,
-// which was refused with r. The session is not changed.
+// Remedy returns the shortest way from the state of the session to an admission of c, which was
+// refused with r. It does not change the session.
 func (p *Policy) Remedy(s *gate.Session, c gate.Call, r *gate.Refusal) Remedy {
 	found := p.guide.Remedy(s.Snapshot(), c, r)
 	return Remedy{Found: found.Found, None: found.None, Steps: steps(found.Steps), Asks: slices.Sorted(maps.Keys(found.Asks)), Text: found.Sentence(c.Tool)}

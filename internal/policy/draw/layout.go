@@ -7,10 +7,9 @@ import (
 	"unicode"
 )
 
-// layout places the nodes of a net in layers from left to right, after
-// Sugiyama: break the cycles, assign layers, cut long edges into pieces with a
-// bend in each layer, order the layers so that few edges cross, and move the
-// nodes towards their neighbors.
+// layout places the nodes of a net in layers from left to right, by the method of Sugiyama, Tagawa
+// and Toda (1981): break the cycles, assign layers, split long edges with a bend in each layer,
+// order the layers to reduce crossings, and move the nodes towards their neighbors.
 type layout struct {
 	net    *Net
 	nodes  []node // places, then transitions, then bends
@@ -22,20 +21,20 @@ type layout struct {
 
 type node struct {
 	layer      int
-	x, y       float64 // the middle of the circle or box
+	x, y       float64 // center of the circle or box
 	width      float64
-	up, down   float64 // how far it reaches from y
+	up, down   float64 // extent from y
 	bend       bool
-	label      float64 // the width of the text below it
-	near, past []int   // neighbors in the layers before and after
+	label      float64 // width of the text below
+	near, past []int   // neighbors in the previous and the next layer
 }
 
-// edge goes from left to right, whatever its arrows do.
+// edge leads from left to right, regardless of its arrows.
 type edge struct {
 	link       link
 	from, to   int
 	path       []int // from, the bends, to
-	head, tail bool  // an arrow at to, at from
+	head, tail bool  // arrow at to, arrow at from
 }
 
 // Sizes, in pixels.
@@ -75,11 +74,11 @@ func newLayout(n *Net) *layout {
 	return l
 }
 
-// direct turns the links so that they make no cycle: a search from the marked
-// places turns those that lead back.
+// direct orients the links so that they form no cycle: a depth-first search from the marked places
+// reverses those that lead back.
 func (l *layout) direct() {
 	places := len(l.net.Places)
-	out := make([][]int, len(l.nodes)) // edges
+	out := make([][]int, len(l.nodes)) // indexes of edges
 	for _, k := range l.net.links() {
 		e := edge{link: k, from: k.place, to: places + k.transition, head: true, tail: k.in && k.out}
 		if !k.in {
@@ -123,8 +122,8 @@ func (l *layout) fed(place int) bool {
 	return slices.ContainsFunc(l.edges, func(e edge) bool { return e.to == place })
 }
 
-// rank gives each node the layer after its last predecessor, and moves nodes
-// without any next to what they lead to.
+// rank assigns each node the layer after its last predecessor, and moves nodes without predecessors
+// next to their successors.
 func (l *layout) rank() {
 	for range l.nodes {
 		changed := false
@@ -152,7 +151,7 @@ func (l *layout) rank() {
 	}
 }
 
-// cut makes a bend in each layer that an edge crosses.
+// cut adds a bend in each layer that an edge crosses.
 func (l *layout) cut() {
 	for i := range l.edges {
 		e := &l.edges[i]
@@ -176,8 +175,8 @@ func (l *layout) cut() {
 	}
 }
 
-// order sorts each layer by the middle of its neighbors, back and forth, and
-// keeps the order with the fewest crossings.
+// order sorts each layer by the barycenter of its neighbors, forward and backward, and keeps the
+// order with the fewest crossings.
 func (l *layout) order() {
 	best, fewest := l.copyLayers(), l.crossings()
 	for round := range 12 {
@@ -205,7 +204,7 @@ func (l *layout) copyLayers() [][]int {
 	return layers
 }
 
-// positions are the places of the nodes in their layers.
+// positions returns the index of each node in its layer.
 func (l *layout) positions() []int {
 	at := make([]int, len(l.nodes))
 	for _, layer := range l.layers {
@@ -253,7 +252,7 @@ func (l *layout) crossings() int {
 	return n
 }
 
-// place gives the nodes their coordinates.
+// place assigns coordinates to the nodes.
 func (l *layout) place() {
 	x := 0.0
 	for _, layer := range l.layers {
@@ -282,11 +281,11 @@ func (l *layout) place() {
 	l.fit()
 }
 
-// relax moves the nodes of a layer to the middle of their neighbors, as near
-// as their order and distances allow (pool adjacent violators).
+// relax moves the nodes of a layer towards the mean of their neighbors, as far as their order and
+// distances permit (pool adjacent violators).
 func (l *layout) relax(layer []int) {
 	type block struct {
-		sum, weight float64 // of wishes, less the offsets below
+		sum, weight float64 // sum of preferred positions, minus the offsets below
 		count       int
 	}
 	offsets := make([]float64, len(layer)) // from the first node, packed tightly
@@ -313,8 +312,8 @@ func (l *layout) relax(layer []int) {
 	}
 }
 
-// wish is the preferred position of a node, with its weight: bends have the largest,
-// so that long edges are straight.
+// wish returns the preferred position of a node, with its weight: neighboring bends count most, so
+// that long edges are straight.
 func (l *layout) wish(v int) (y, weight float64) {
 	n := &l.nodes[v]
 	sum, count := 0.0, 0.0
@@ -333,7 +332,7 @@ func (l *layout) wish(v int) (y, weight float64) {
 	return sum / count, 1
 }
 
-// fit moves everything to the origin and measures it.
+// fit moves the drawing to the origin and computes its size.
 func (l *layout) fit() {
 	top, bottom := math.Inf(1), math.Inf(-1)
 	for i := range l.nodes {
@@ -348,7 +347,7 @@ func (l *layout) fit() {
 	l.width, l.height = max(0, l.width), bottom-top
 }
 
-// textWidth is about how wide a text is in a sans-serif font.
+// textWidth estimates the width of a text in a sans-serif font.
 func textWidth(s string, size float64) float64 {
 	w := 0.0
 	for _, r := range s {

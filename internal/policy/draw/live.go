@@ -18,7 +18,7 @@ type Lack struct {
 	Has, Needs int // tokens that are not in flight
 }
 
-// String says what is missing.
+// String describes the missing tokens.
 func (l Lack) String() string {
 	if l.Has == 0 && l.Needs == 1 {
 		return l.Place + " is empty"
@@ -26,8 +26,7 @@ func (l Lack) String() string {
 	return fmt.Sprintf("%s has %d of %d", l.Place, l.Has, l.Needs)
 }
 
-// Live puts the tokens of a marking into the places, and says of each transition what it
-// lacks.
+// Live puts the tokens of a marking into the places, and determines what each transition lacks.
 func (n *Net) Live(m gate.Marking) {
 	n.live = true
 	for i := range n.Places {
@@ -48,15 +47,15 @@ func (n *Net) Live(m gate.Marking) {
 	}
 }
 
-// showsState reports whether it is shown of the transition if it can fire.
+// showsState reports whether the picture shows if the transition is enabled.
 func (n *Net) showsState(t *Transition) bool {
 	return n.live && !t.Listed && (len(t.Tools) > 0 || t.Every > 0)
 }
 
-// Blocks reports whether calls are refused where the transition cannot fire.
+// Blocks reports whether calls are refused if the transition is not enabled.
 func (t *Transition) Blocks() bool { return len(t.Tools) > 0 && !t.Observe && !t.Listed }
 
-// stateText is what is shown of a transition of a net that is live.
+// stateText returns the text about the state of a transition in a live net.
 func (t *Transition) stateText() string {
 	if len(t.Lacks) == 0 {
 		return "enabled"
@@ -75,7 +74,8 @@ func (t *Transition) lacks() string {
 	return strings.Join(words, ", ")
 }
 
-// longestState is the longest text that says can be: a picture stays as it is while tokens move.
+// longestState returns the longest possible result of stateText, so that the layout does not change
+// when tokens move.
 func (n *Net) longestState(t *Transition) string {
 	all := &Transition{Tools: t.Tools, Observe: t.Observe}
 	for _, a := range t.In {
@@ -84,8 +84,8 @@ func (n *Net) longestState(t *Transition) string {
 	return all.stateText()
 }
 
-// WithoutStart leaves the transition out with which the nets of rules start by themselves, and its
-// place: both have done what they do before the first call.
+// WithoutStart returns the net without the start transition of a rule, which fires by itself, and
+// without its place: both have no effect after the first call.
 func (n Net) WithoutStart() Net {
 	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Name == "start" && len(t.Tools) == 0 && t.Every == 0 })
 	if t < 0 || len(n.Transitions[t].In) != 1 {
@@ -121,8 +121,8 @@ func (n Net) WithoutStart() Net {
 	return n
 }
 
-// LiveSVG writes a net that is live as an element of a page. It has classes in place of
-// colours and sizes of text, for the style sheet of the page, which has to give them.
+// LiveSVG writes a live net as an element of a page. It uses classes instead of colors and font
+// sizes; the style sheet of the page must define them.
 func LiveSVG(w io.Writer, n *Net) error {
 	l := newLayout(n)
 	b := bufio.NewWriter(w)
@@ -149,10 +149,10 @@ func LiveSVG(w io.Writer, n *Net) error {
 	return b.Flush()
 }
 
-// escapedText is a text of others for XML, as people may see it.
+// escapedText escapes a text for XML, and makes invisible characters visible.
 func escapedText(s string) string { return escaped(text.Escape(s)) }
 
-// description is the net in one sentence for those who do not see the picture.
+// description describes the net in a sentence, for people who cannot see the picture.
 func (n *Net) description() string {
 	parts := []string{"Net " + n.Name}
 	for _, p := range n.Places {
@@ -168,11 +168,10 @@ func (n *Net) description() string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// liveScale is how much larger than its coordinates a live picture is: its small print has to be read
-// on a page.
+// liveScale enlarges a live picture, so that its small print is readable on a page.
 const liveScale = 1.25
 
-// maxDots is the maximum number of tokens that are dots.
+// maxDots is the maximum number of tokens that are drawn as dots.
 const maxDots = 5
 
 func (p printer) livePlace(place *Place, n *node) {
@@ -198,7 +197,7 @@ func (p printer) livePlace(place *Place, n *node) {
 	p.line(`<text class="name" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x, n.y+radius+13, escapedText(place.Name))
 }
 
-// liveDots are the positions of up to five tokens.
+// liveDots returns the positions of up to five tokens.
 func liveDots(tokens int) [][2]float64 {
 	if tokens == maxDots {
 		return [][2]float64{{-5.5, -5.5}, {5.5, -5.5}, {-5.5, 5.5}, {5.5, 5.5}, {0, 0}}
@@ -206,7 +205,7 @@ func liveDots(tokens int) [][2]float64 {
 	return dots[max(tokens, 0)]
 }
 
-// The signs of a box, as paths: a triangle that points on, a cross, and a pause.
+// Symbols in a box, as paths: a play triangle, a cross, and a pause.
 const (
 	signEnabled = `<path class="sign" d="M%.1f,%.1f m-3,-4 l7,4 l-7,4 z"/>`
 	signLacks   = `<path class="sign" d="M%.1f,%.1f m-3.5,-3.5 l7,7 m0,-7 l-7,7"/>`

@@ -1,9 +1,13 @@
-// Package draw shows Petri nets to people: as Mermaid and DOT, which other
-// programs lay out, and as SVG, laid out here.
+// Package draw draws Petri nets: as Mermaid and DOT, which other programs lay out, and as SVG with
+// a layout of its own.
 //
-// A picture says what a net gates and how: the tools stand in the boxes, and
-// below them in small print whether a person is asked and whether the net
-// waits for the success of the call.
+// A picture shows what a net gates: the tools are in the boxes, and below them in small print
+// whether approval is required and whether the net waits for the success of the call.
+//
+// [OfPolicy], [OfNet] and [OfFile] convert nets into a [Net]. [Mermaid], [DOT] and [SVG] write
+// several nets; [LiveSVG] writes one with its current marking. Layers are computed by the method of
+// Sugiyama et al. (layout.go). A Net is plain data; the functions do not modify it, except
+// [Net.Live].
 package draw
 
 import (
@@ -16,55 +20,55 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Net is a net to draw. Arcs refer to places by number.
+// A Net is a net to draw. Arcs refer to places by index.
 type Net struct {
 	Name        string
-	From        string // where the user wrote it, such as safety.rules:3; may be empty
+	From        string // position in the user's files, such as safety.rules:3; may be empty
 	Places      []Place
 	Transitions []Transition
 
 	live bool // Net.Live was called
 }
 
-// A Place is a circle with its tokens at the start.
+// A Place is drawn as a circle with its initial tokens.
 type Place struct {
 	Name     string
 	Tokens   int
-	Terminal bool // it is right to stop here
+	Terminal bool // a workflow may end here
 
-	// Of a net that is live.
-	Now      int  // tokens, those in flight included
-	InFlight int  // of them, which a call holds
-	Wanted   bool // a call lacks a token here
+	// Set by Net.Live.
+	Now      int  // tokens, including those in flight
+	InFlight int  // tokens held by calls in flight
+	Wanted   bool // a blocked call lacks a token here
 }
 
-// A Transition is a box.
+// A Transition is drawn as a box.
 type Transition struct {
 	Name    string
-	Tools   []string // what it gates; none: it fires by itself
+	Tools   []string // tools that it gates; none: it fires by itself
 	In, Out []petri.Arc
 
-	Manual   bool          // a person is asked
-	People   int           // how many different persons must approve; 0: one
-	Deferred bool          // it waits for the success of the call
-	Observe  bool          // it never forbids the call
-	Spoils   bool          // it takes evidence away that other calls gave
-	Row      bool          // it counts equal calls in a row
-	Sum      string        // what may be spent, such as "1000 of amount"; empty: it is not about that
-	Never    bool          // it is known that it cannot fire
-	Every    time.Duration // it fires by the clock; 0: it does not
-	Key      []string      // it fires for each value of these fields by itself
+	Manual   bool          // requires approval
+	People   int           // number of different people who must approve; 0: one
+	Deferred bool          // waits for the success of the call
+	Observe  bool          // never blocks a call
+	Spoils   bool          // invalidates evidence that other calls gave
+	Row      bool          // counts equal calls in a row
+	Sum      string        // limit of a sum, such as "1000 of amount"; empty: none
+	Never    bool          // is known never to fire
+	Every    time.Duration // fires by the clock; 0: it does not
+	Key      []string      // fires for each value of these fields separately
 	Unless   []string      // calls with one of these names are exempt
-	Listed   bool          // it is no transition, but names that pass
+	Listed   bool          // not a transition, but a list of admitted names
 
-	Lacks []Lack // of a net that is live: why it cannot fire; empty: it can
+	Lacks []Lack // set by Net.Live: missing tokens; empty: enabled
 }
 
-// maxTools is the maximum number of tools in a box.
+// maxTools is the maximum number of tools listed in a box.
 const maxTools = 3
 
-// title is the large print of a box. A transition that only repeats the name
-// of its tool shows the tool.
+// title returns the large print of a box. A transition that only repeats the name of its tool shows
+// the tool.
 func (t *Transition) title() string {
 	if t.namesTool() {
 		return t.Tools[0]
@@ -76,7 +80,7 @@ func (t *Transition) namesTool() bool {
 	return len(t.Tools) == 1 && (t.Name == t.Tools[0] || t.Name == "do-"+t.Tools[0])
 }
 
-// notes are the small print of a box.
+// notes returns the small print of a box.
 func (t *Transition) notes() string {
 	var notes []string
 	switch {
@@ -107,7 +111,7 @@ func (t *Transition) notes() string {
 	return strings.Join(notes, " · ")
 }
 
-// look returns the style of the kind of a box.
+// look returns the style of the box.
 func (t *Transition) look() look {
 	kind := "call"
 	switch {
@@ -123,7 +127,7 @@ func (t *Transition) look() look {
 	return looks[slices.IndexFunc(looks, func(l look) bool { return l.name == kind })]
 }
 
-// tokens are dots, or a number where they are many.
+// tokens returns dots, or a number if there are many.
 func (p *Place) tokens() string {
 	switch {
 	case p.Tokens == 0:
@@ -135,7 +139,7 @@ func (p *Place) tokens() string {
 	}
 }
 
-// heading is the name of a net and where it was written.
+// heading returns the name of a net and its position.
 func (n *Net) heading() string {
 	if n.From == "" {
 		return n.Name
@@ -143,12 +147,12 @@ func (n *Net) heading() string {
 	return n.Name + " (" + n.From + ")"
 }
 
-// link is an arc as it is drawn: one line for a transition that takes tokens
-// and puts as many back.
+// link is a drawn arc: a single line for a transition that takes tokens and puts the same number
+// back.
 type link struct {
 	place, transition int
 	weight            int
-	in, out           bool // to the transition, from it
+	in, out           bool // arrow to the transition, arrow to the place
 }
 
 func (n *Net) links() []link {

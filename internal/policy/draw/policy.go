@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// OfPolicy returns the nets of a policy, as the gate has them.
+// OfPolicy returns the nets of a policy as the gate sees them.
 func OfPolicy(source policy.Source) ([]Net, error) {
 	result, err := policy.Build(source)
 	if err != nil {
@@ -32,7 +32,7 @@ func OfPolicy(source policy.Source) ([]Net, error) {
 	return nets, nil
 }
 
-// OfNet returns a net of a policy, as the gate has it.
+// OfNet converts a net of a policy.
 func OfNet(info gate.NetInfo) Net {
 	n := Net{Name: info.Name, From: ruleLine(info.Rule)}
 	number := make(map[string]int)
@@ -63,7 +63,7 @@ func OfNet(info gate.NetInfo) Net {
 	return n
 }
 
-// key names the fields that the transition reads.
+// key returns the fields that the transition reads.
 func key(info gate.NetInfo, t gate.Transition) []string {
 	fields := t.Key
 	if len(fields) == 0 && len(t.Tools) > 0 {
@@ -76,7 +76,7 @@ func key(info gate.NetInfo, t gate.Transition) []string {
 	return names
 }
 
-// sum says what calls of the transition may spend.
+// sum describes the limit on the sum of the transition's calls.
 func sum(info gate.NetInfo, t gate.Transition) string {
 	s := info.Sum
 	if s == nil || len(t.Tools) == 0 {
@@ -97,7 +97,7 @@ func texts(tools []gate.Tool) []string {
 	return names
 }
 
-// ruleLine is where the user wrote a net, as short as a picture wants it.
+// ruleLine returns the position of a net in short form.
 func ruleLine(p gate.Position) string {
 	if p.Line == 0 {
 		return filepath.Base(p.File)
@@ -105,7 +105,7 @@ func ruleLine(p gate.Position) string {
 	return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Line)
 }
 
-// OfFile returns a net of a file, which gates nothing.
+// OfFile converts a net of a file, which gates nothing.
 func OfFile(n *netfile.Net, from string) Net {
 	out := Net{Name: n.Name, From: from}
 	for i, place := range n.Places {
@@ -117,7 +117,7 @@ func OfFile(n *netfile.Net, from string) Net {
 	return out
 }
 
-// Plain returns the nets without what they gate. Their names say where they were written.
+// Plain returns the nets without the tools that they gate. Their names include their positions.
 func Plain(nets []Net) []*netfile.Net {
 	var plain []*netfile.Net
 	for _, n := range nets {

@@ -14,10 +14,10 @@ const (
 	margin    = 16
 	heading   = 30 // above each net
 	netGap    = 26
-	sheetWide = 980 // nets share a row up to here
+	sheetWide = 980 // maximum width of a row with several nets
 )
 
-// SVG writes the nets as one picture that needs nothing else.
+// SVG writes the nets as one self-contained picture.
 func SVG(w io.Writer, nets []Net) error {
 	s := newSheet(nets)
 	b := bufio.NewWriter(w)
@@ -36,7 +36,7 @@ func SVG(w io.Writer, nets []Net) error {
 	return b.Flush()
 }
 
-// sheet has the positions of the nets.
+// sheet holds the positions of the nets.
 type sheet struct {
 	nets          []placed
 	width, height float64
@@ -108,7 +108,7 @@ func (p printer) place(place *Place, n *node) {
 	p.line(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#334155">%s</text>`, n.x, n.y+radius+13, escaped(place.Name))
 }
 
-// dots has the positions of up to four tokens in a circle.
+// dots holds the positions of up to four tokens in a circle.
 var dots = [5][][2]float64{
 	{}, {{0, 0}}, {{-4.5, 0}, {4.5, 0}}, {{0, -4.5}, {-4.5, 4}, {4.5, 4}}, {{-4.5, -4.5}, {4.5, -4.5}, {-4.5, 4.5}, {4.5, 4.5}},
 }
@@ -128,20 +128,20 @@ func (p printer) box(t *Transition, n *node) {
 	p.line(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#0f172a">%s</text>`, n.x, y, escaped(t.title()))
 }
 
-// point is a place on the sheet.
+// point is a position on the sheet.
 type point struct{ x, y float64 }
 
 // route is the line of an edge.
 type route struct {
 	edge   *edge
-	points []point // in pairs of a curve's ends; straight between the pairs
+	points []point // endpoints of curves in pairs; straight between the pairs
 }
 
-// routes gives every edge its line. The ends at a side of a node are spread
-// out, in the order of where the lines go.
+// routes computes the line of every edge. The ends at a side of a node are spread out, in the order
+// of their destinations.
 func (l *layout) routes() []route {
 	routes := make([]route, len(l.edges))
-	ends := make(map[[2]int][]int) // edges at the left (0) and the right (1) of a node
+	ends := make(map[[2]int][]int) // edges at the left (0) and the right (1) side of a node
 	for i := range l.edges {
 		e := &l.edges[i]
 		routes[i] = route{edge: e, points: make([]point, 2*len(e.path)-2)}
@@ -191,7 +191,7 @@ func (l *layout) dock(routes []route, v int, right bool, list []int) {
 	}
 }
 
-// line is the line of a route, as SVG writes a path.
+// line returns the SVG path of a route.
 func (r *route) line() string {
 	var d strings.Builder
 	pts := r.points
@@ -207,7 +207,7 @@ func (r *route) line() string {
 	return d.String()
 }
 
-// ends are the arrows of a route.
+// ends returns the attributes for the arrows of a route.
 func (r *route) ends() string {
 	ends := ""
 	if r.edge.head {
@@ -228,7 +228,7 @@ func (p printer) route(r route) {
 	}
 }
 
-// escaped is a text for XML. What XML cannot hold becomes U+FFFD.
+// escaped escapes a text for XML. Characters that XML does not allow become U+FFFD.
 func escaped(s string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r < 0x20 && r != '\t' || r == 0xfffe || r == 0xffff {

@@ -62,7 +62,7 @@ var looks = []look{
 	{"never", "#fee2e2", "#dc2626", false},
 }
 
-// printer leaves errors to the buffer, which keeps the first.
+// printer ignores errors: the buffered writer keeps the first one.
 type printer struct{ *bufio.Writer }
 
 func (p printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p, format+"\n", args...) }
@@ -75,7 +75,7 @@ func boxText(t *Transition) string {
 	return t.title()
 }
 
-// mermaidText is a quoted text. Mermaid reads entities written with # in it.
+// mermaidText quotes a text. Mermaid uses # instead of & in entities.
 func mermaidText(s string) string {
 	escape := strings.NewReplacer(`"`, "#quot;", "#", "#35;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;", "\\", "#92;", "\n", "<br/>")
 	return `"` + escape.Replace(s) + `"`

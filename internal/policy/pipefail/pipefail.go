@@ -1,5 +1,5 @@
-// Package pipefail puts `set -o pipefail` in front of a script whose success is evidence with it and is none
-// without it, as that of
+// Package pipefail adds `set -o pipefail` to scripts whose success counts as evidence only with
+// this option, because a pipe hides the exit code of the command, for example
 //
 //	npm test 2>&1 | tail -30
 package pipefail
@@ -12,14 +12,15 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Prefix is what a script begins with then. Bash and zsh know the option; for other shells it is an error.
+// Prefix is the command that is inserted before a script. Bash and zsh support the option; in other
+// shells it is an error.
 const Prefix = "set -o pipefail; "
 
-// field is the argument that has the script, for the shells of all agents.
+// field is the argument with the script, for the shells of all agents.
 const field = "command"
 
-// Add returns the arguments of the call with Prefix in front of its script. It reports false where that would
-// make no name of the call evidence that a net of the policy waits for.
+// Add returns the arguments of the call with Prefix inserted before its script. ok is false if that
+// would not turn any name of the call into evidence that a net of the policy waits for.
 func Add(p *gate.Policy, c gate.Call) (args []byte, ok bool) {
 	value, _ := rawjson.Member(c.Args, field)
 	script, isText := rawjson.String(value)
@@ -37,15 +38,15 @@ func Add(p *gate.Policy, c gate.Call) (args []byte, ok bool) {
 	return c.Args, true
 }
 
-// Script returns the script of the arguments of a call; empty: there is none.
+// Script returns the script in the arguments of a call, or the empty string.
 func Script(args []byte) string {
 	value, _ := rawjson.Member(args, field)
 	script, _ := rawjson.String(value)
 	return script
 }
 
-// prefixed returns the arguments with Prefix in front of their script. All other bytes stay, so that what an agent
-// says of the call afterwards is equal to them.
+// prefixed returns the arguments with Prefix inserted before their script. All other bytes are
+// unchanged, so that they equal the arguments that an agent reports afterwards.
 func prefixed(args []byte) []byte {
 	var all []byte
 	rawjson.Members(args, func(key, value []byte, at int) bool {

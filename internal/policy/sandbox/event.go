@@ -9,33 +9,33 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// An Event is a call, the answer of a person, a result, a switch of a net, or time that
-// passes. In JSON it is an event of a case, or of a counterexample.
+// An Event is a call, an approval, a result, the activation of a net, or the passage of time. Its
+// JSON form is used in cases and counterexamples.
 type Event struct {
 	Type    string          `json:"type"` // call, answer, result, activate, deactivate or wait
 	ID      string          `json:"id,omitempty"`
 	Tool    string          `json:"tool,omitempty"`
 	Also    []string        `json:"also,omitempty"` // further names of the tool
-	Weak    []string        `json:"weak,omitempty"` // those of Tool and Also that are no evidence and exempt nothing
+	Weak    []string        `json:"weak,omitempty"` // those of Tool and Also that neither count as evidence nor exempt
 	Args    json.RawMessage `json:"args,omitempty"`
 	Approve Consent         `json:"approve,omitempty"`
 	Outcome string          `json:"outcome,omitempty"` // one of [Outcomes]
-	Returns json.RawMessage `json:"returns,omitempty"` // of a success: what its result says, any JSON value
+	Returns json.RawMessage `json:"returns,omitempty"` // result of a success, any JSON value
 	Net     string          `json:"net,omitempty"`
-	For     string          `json:"for,omitempty"`   // how long time passes, such as 20s
-	Times   int             `json:"times,omitempty"` // the call is made so often, one after the other, and each succeeds; 0: once, and a result tells how it ends
+	For     string          `json:"for,omitempty"`   // duration, such as 20s
+	Times   int             `json:"times,omitempty"` // number of consecutive successful calls; 0: a single call that a result event ends
 }
 
-// Outcomes are the words of JSON for outcomes.
+// Outcomes are the JSON words for outcomes.
 var Outcomes = [...]string{gate.Unknown: "unknown", gate.Success: "success", gate.Failure: "failure"}
 
-// Duration returns how long time passes; 0 where that is not known.
+// Duration returns the duration of a wait event; 0 if it is invalid.
 func (e *Event) Duration() time.Duration {
 	d, _ := time.ParseDuration(e.For)
 	return d
 }
 
-// Arguments returns the object of arguments; nil where there is none.
+// Arguments returns the arguments; nil if the event has none.
 func (e *Event) Arguments() json.RawMessage {
 	if string(e.Args) == "null" {
 		return nil
@@ -43,7 +43,7 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns the event of a call. Each of its further names is either certain or weak.
+// CallOf returns the event of a call. Each further name in an event is either certain or weak.
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
 	if c.Foreign {
@@ -68,9 +68,8 @@ func (e *Event) Call() gate.Call {
 	return c
 }
 
-// Play makes an event happen. It returns the decision about a call or after an answer,
-// and how often a call that is made several times was admitted. An answer to no question
-// has no decision.
+// Play plays an event. It returns the decision about a call or after an approval, and how often a
+// repeated call was admitted. An answer without a pending approval has no decision.
 func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	switch e.Type {
 	case "call":
@@ -93,8 +92,8 @@ func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	return nil, 0
 }
 
-// Repeat makes a call so many times, as long as it is admitted, and each succeeds with
-// what it returns. With 0 times it makes the call once, and does not end it.
+// Repeat makes a call up to the given number of times while it is admitted; each call succeeds with
+// the result. If times is 0, it makes the call once and does not end it.
 func (s *Session) Repeat(c gate.Call, says Consent, times int, returns []byte) (d gate.Decision, admitted int) {
 	return s.repeat(c, says, times, returns, s.End)
 }
@@ -113,7 +112,7 @@ func (s *Session) repeat(c gate.Call, says Consent, times int, returns []byte, e
 	return d, admitted
 }
 
-// UnmarshalJSON reads true, false or "wait".
+// UnmarshalJSON decodes true, false or "wait".
 func (c *Consent) UnmarshalJSON(b []byte) error {
 	switch string(b) {
 	case "null":
@@ -129,7 +128,7 @@ func (c *Consent) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON writes what UnmarshalJSON reads.
+// MarshalJSON encodes what UnmarshalJSON decodes.
 func (c Consent) MarshalJSON() ([]byte, error) {
 	return []byte([...]string{Nobody: "null", Yes: "true", No: "false", Later: `"wait"`}[c]), nil
 }

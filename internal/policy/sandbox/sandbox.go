@@ -6,10 +6,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Epoch is the time at which every sandbox begins.
+// Epoch is the initial time of every sandbox.
 var Epoch = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A Sandbox holds made-up sessions of a policy. Time passes in it only by [Sandbox.Wait].
+// A Sandbox holds simulated sessions of a policy. Time passes only by [Sandbox.Wait].
 type Sandbox struct {
 	policy   *gate.Policy
 	now      time.Time
@@ -17,12 +17,12 @@ type Sandbox struct {
 	sessions map[string]*Session
 }
 
-// A Participant is a session by its name, and the principal that it belongs to.
+// A Participant is the name of a session and its principal.
 type Participant struct{ Name, Principal string }
 
-// New begins a session for each participant; without one, a session that has no name.
-// Sessions of one principal share what the policy counts by principal, and all share
-// what it counts globally. Active names the nets to begin with; nil: all.
+// New starts a session for each participant, or a single unnamed session if no participant is given.
+// Sessions of one principal share the state of nets with principal scope, and all sessions share
+// the state of global nets. active names the nets that are active at the start; nil: all.
 func New(p *gate.Policy, active []string, participants ...Participant) *Sandbox {
 	s := &Sandbox{policy: p, now: Epoch, sessions: make(map[string]*Session)}
 	if len(participants) == 0 {
@@ -48,10 +48,10 @@ func New(p *gate.Policy, active []string, participants ...Participant) *Sandbox 
 // Now returns the time in the sandbox.
 func (s *Sandbox) Now() time.Time { return s.now }
 
-// Wait lets time pass. Sessions take notice with their next call or [gate.Session.Tick].
+// Wait lets time pass. Sessions notice it at their next call or [gate.Session.Tick].
 func (s *Sandbox) Wait(d time.Duration) { s.now = s.now.Add(d) }
 
-// Session returns the session of this name; the first one if the name is empty.
+// Session returns the session with this name, or the first one if the name is empty.
 func (s *Sandbox) Session(name string) *Session {
 	if name == "" {
 		return s.first

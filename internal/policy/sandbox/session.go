@@ -5,13 +5,12 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Session is a session in which calls, answers of people and results are made up.
-// It knows calls by the ids that its user gives them.
+// A Session is a simulated session. It identifies calls by the ids that the caller assigns.
 type Session struct {
 	*gate.Session
 	box     *Sandbox
 	waiting map[string]waitingCall
-	calls   map[string]madeCall // the last admitted call with an id
+	calls   map[string]madeCall // the last admitted call with each id
 }
 
 // A madeCall is an admitted call.
@@ -20,24 +19,24 @@ type madeCall struct {
 	names  gate.Call // without arguments
 }
 
-// A waitingCall waits for a person.
+// A waitingCall is a call that waits for approval.
 type waitingCall struct {
 	call gate.Call
 	ask  *gate.Ask
 }
 
-// Consent is the answer of a person who is asked to approve a call.
+// Consent is the answer to an approval request.
 type Consent uint8
 
 const (
-	Nobody Consent = iota // nobody is there to ask
+	Nobody Consent = iota // no person is available
 	Yes
 	No
-	Later // the answer comes by [Session.Answer]
+	Later // [Session.Answer] gives the answer later
 )
 
-// Call makes a call at the time of the sandbox and, where a person has to be asked,
-// answers for that person. It returns a [gate.Ask] only where the answer comes later.
+// Call makes a call at the time of the sandbox and answers a requested approval. It returns a
+// [gate.Ask] only if the answer is given later.
 func (s *Session) Call(c gate.Call, says Consent) gate.Decision {
 	c.Time = s.box.now
 	d := s.Decide(c, nil)
@@ -52,8 +51,8 @@ func (s *Session) Call(c gate.Call, says Consent) gate.Decision {
 	return s.answered(waitingCall{c, ask}, says)
 }
 
-// Answer answers for the person whom a waiting call asks. It returns nil if no call
-// with the id waits.
+// Answer answers the approval request of a waiting call. It returns nil if no call with the id is
+// waiting.
 func (s *Session) Answer(id string, says Consent) gate.Decision {
 	w, ok := s.waiting[id]
 	if !ok {
@@ -71,28 +70,28 @@ func (s *Session) answered(w waitingCall, says Consent) gate.Decision {
 	return s.decided(w.call, s.Decide(w.call, w.ask.Grant()))
 }
 
-// decided notes an admitted call.
+// decided records an admitted call.
 func (s *Session) decided(c gate.Call, d gate.Decision) gate.Decision {
 	switch d := d.(type) {
 	case *gate.Allow:
 		s.calls[c.ID] = madeCall{d.Ticket.Number, gate.Call{Tool: c.Tool, Also: c.Also}}
-	case *gate.Ask: // it was answered already: nobody is asked twice
+	case *gate.Ask: // the request was already answered and must not be repeated
 		s.Withdraw(d)
 		return d.Refusal()
 	}
 	return d
 }
 
-// End settles the last admitted call with an id, at the time of the sandbox. It reports whether that changed
-// anything.
+// End settles the last admitted call with an id, at the time of the sandbox. It reports whether
+// that changed anything.
 func (s *Session) End(id string, e gate.End) bool {
 	made, ok := s.calls[id]
 	e.Time = s.box.now
 	return ok && s.Session.End(made.number, e)
 }
 
-// Return settles a call as End does, after the conditions of the policy have judged what it
-// returned, if that is given. What is a JSON string is its text, too.
+// Return settles a call like End, after the success conditions of the policy have judged its
+// result, if there is one. A JSON string also counts as the text of the result.
 func (s *Session) Return(id string, e gate.End) bool {
 	if made, ok := s.calls[id]; ok && e.Result != nil {
 		e.Text, _ = rawjson.String(e.Result)
@@ -101,7 +100,7 @@ func (s *Session) Return(id string, e gate.End) bool {
 	return s.End(id, e)
 }
 
-// VerdictOf returns what a refusal comes to, "ask" or "refuse"; empty for none.
+// VerdictOf returns the verdict of a refusal, "ask" or "refuse"; empty for nil.
 func VerdictOf(r *gate.Refusal) string {
 	switch {
 	case r == nil:

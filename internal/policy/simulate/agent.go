@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// ReadAs returns the call with the agent's own tool that its name means, such as claude-code.Bash for Bash: the
-// policy names tools of one agent that has such a tool, and no server can have a tool of this name. Otherwise it
-// returns the call as it is.
+// ReadAs returns the call with its name resolved to an agent's built-in tool, such as
+// claude-code.Bash for Bash, if the policy names tools of exactly one agent with such a tool and no
+// server can have a tool of this name. Otherwise it returns the call unchanged.
 func (s *Simulation) ReadAs(c Call) Call {
 	if own := s.ownTools(c.Tool); len(own) == 1 && !s.served(c.Tool) {
 		c.Asked, c.Tool = c.Tool, own[0]
@@ -18,15 +18,15 @@ func (s *Simulation) ReadAs(c Call) Call {
 	return c
 }
 
-// ownTools returns the tools of agents, such as claude-code.Bash, that a name without an agent may mean. Agents
-// whose tools the policy does not name are left out.
+// ownTools returns the tools of agents, such as claude-code.Bash, that an unqualified name may
+// denote. It omits agents whose tools the policy does not name.
 func (s *Simulation) ownTools(name string) (own []string) {
 	named := s.names()
 	for _, m := range s.result.Policy.Maps() {
 		named = append(named, m.Tool)
 	}
 	for _, agent := range agenttool.Agents() {
-		if !check.OfAgent(agent+"."+name, s.source.Config) { // a server is called like the agent
+		if !check.OfAgent(agent+"."+name, s.source.Config) { // a server has the name of the agent
 			continue
 		}
 		tool := agenttool.Spelt(agent, name)
@@ -40,7 +40,8 @@ func (s *Simulation) ownTools(name string) (own []string) {
 	return own
 }
 
-// served reports whether a server has a tool of this name, or may have one where its tools are not known.
+// served reports whether a server has a tool of this name, or might have one if the tools are
+// unknown.
 func (s *Simulation) served(name string) bool {
 	if s.tools.Known {
 		return slices.Contains(check.ToolSet{Tools: s.tools.Tools, Known: true}.Names(), name)

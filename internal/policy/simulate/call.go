@@ -9,17 +9,17 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Call is a call as a user writes it: name{json}.
+// A Call is a call in the notation of users: name{json}.
 type Call struct {
 	Tool string
 	Args json.RawMessage // nil: {}
 
-	Asked string // the name that the user wrote, where [Simulation.ReadAs] found the tool; empty: Tool
+	Asked string // the name that the user wrote if [Simulation.ReadAs] changed it; empty: Tool
 }
 
 func (c Call) String() string { return c.Tool + string(c.Args) }
 
-// ParseCalls reads calls that are divided by commas.
+// ParseCalls parses calls separated by commas.
 func ParseCalls(text string) ([]Call, error) {
 	var calls []Call
 	for rest := text; ; {
@@ -50,7 +50,7 @@ func ParseCalls(text string) ([]Call, error) {
 	}
 }
 
-// object reads the JSON object at the start of a text.
+// object parses the JSON object at the start of a text.
 func object(text string) (object json.RawMessage, rest string, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	if err := d.Decode(&object); err != nil {
@@ -60,7 +60,7 @@ func object(text string) (object json.RawMessage, rest string, err error) {
 	return object, text[d.InputOffset():], err
 }
 
-// Arguments checks the arguments of a call.
+// Arguments validates and compacts the arguments of a call.
 func Arguments(text string) (json.RawMessage, error) {
 	text = strings.TrimSpace(text)
 	if err := rawjson.Check([]byte(text), rawjson.MaxDepth); err != nil {

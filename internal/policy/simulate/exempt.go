@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// An exemption is a rule that names a call, and the name by which it lets it pass.
+// An exemption is a rule that lists a call, with the name that exempts the call from it.
 type exemption struct {
 	rule gate.Position
 	net  string
 	name string
 }
 
-// exemptions returns why a net that abstains has nothing to say of a call that it lists.
+// exemptions returns the exemption that makes a net abstain although it lists the call.
 func (e *Explanation) exemptions(v gate.Verdict) []exemption {
 	for _, t := range e.of.net(v.Net).Transitions {
 		lists := slices.ContainsFunc(e.names, func(n gate.Name) bool { return names(t.Tools, n.Text) })
@@ -26,7 +26,7 @@ func (e *Explanation) exemptions(v gate.Verdict) []exemption {
 	return nil
 }
 
-// names reports whether one of the tools is the name, or a pattern of it.
+// names reports whether one of the tools is, or matches, the name.
 func names(tools []gate.Tool, name string) bool {
 	return slices.ContainsFunc(tools, func(t gate.Tool) bool {
 		return t.Name == name || t.Kind == gate.Glob && toolnet.MatchGlob(t.Name, name)

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// newCall is the call that a user wrote, under an id of its own.
+// newCall returns the call that a user wrote, with the given id.
 func (s *Simulation) newCall(c Call, id int) gate.Call {
 	if c.Asked != "" && !slices.ContainsFunc(s.readAs, func(other Call) bool { return other.Asked == c.Asked }) {
 		s.readAs = append(s.readAs, c)
@@ -28,8 +28,9 @@ func (s *Simulation) newCall(c Call, id int) gate.Call {
 	return call
 }
 
-// piped returns the arguments of the call of an agent's own shell with set -o pipefail in front of the script. It
-// reports false where the agent takes no other script, or that would change nothing of what is evidence.
+// piped returns the arguments of a call of an agent's own shell with set -o pipefail in front of
+// the script. ok is false if the agent does not accept another script, or if that would not affect
+// what counts as evidence.
 func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 	if !agenttool.TakesScript(c.Upstream) || !slices.Contains(agenttool.Shells(c.Upstream), c.Tool) {
 		return nil, false
@@ -37,7 +38,7 @@ func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 	return pipefail.Add(s.result.Policy, *c)
 }
 
-// Before makes a call that has to succeed.
+// Before makes a call that must succeed.
 func (s *Simulation) Before(c Call) error {
 	call := s.newCall(c, 1)
 	if r, ok := s.session.Call(call, sandbox.Yes).(*gate.Refusal); ok {
@@ -47,7 +48,7 @@ func (s *Simulation) Before(c Call) error {
 	return nil
 }
 
-// blamed is the place of the first rule that refuses, with a colon.
+// blamed returns the position of the first rule that refuses, with a colon.
 func blamed(r *gate.Refusal) string {
 	if len(r.Blocks) == 0 || r.Blocks[0].Rule.Line == 0 {
 		return ""
@@ -55,39 +56,39 @@ func blamed(r *gate.Refusal) string {
 	return r.Blocks[0].Rule.String() + ": "
 }
 
-// An Explanation is what is known of a call. In JSON it is the answer of explain.
+// An Explanation explains the decision about a call. In JSON it is the output of explain.
 type Explanation struct {
 	Version  int             `json:"version"`
 	Tool     string          `json:"tool"`
-	ReadAs   string          `json:"readAs,omitempty"` // the agent's own tool that Tool was taken for
+	ReadAs   string          `json:"readAs,omitempty"` // the agent's built-in tool that Tool was resolved to
 	Args     json.RawMessage `json:"args,omitempty"`
 	Changed  json.RawMessage `json:"changed,omitempty"` // the arguments that the agent uses instead, see shell.pipefail
 	Unknown  bool            `json:"unknown,omitempty"` // the tools are known, and none has this name
 	Decision string          `json:"decision"`          // "allow", "refuse", "ask"
 	Names    []string        `json:"names"`
-	Certain  []string        `json:"certain"` // of the names: they exempt, and make a call known
-	Weak     []string        `json:"weak"`    // of the names: they restrict, and prove nothing
+	Certain  []string        `json:"certain"` // the certain ones of Names: they exempt, and make a call known
+	Weak     []string        `json:"weak"`    // the weak ones of Names: they restrict, but do not count as evidence
 	Kind     gate.Kind       `json:"kind,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
-	Would    string          `json:"would,omitempty"` // what nets in shadow would have said; kind and reason are then of that
+	Would    string          `json:"would,omitempty"` // verdict of nets in shadow; kind and reason are then theirs
 	Nets     []explainedNet  `json:"nets"`
-	Remedy   []string        `json:"remedy"` // calls that have to succeed before; null: none would do, or they are not known
+	Remedy   []string        `json:"remedy"` // calls that must succeed first; null: none would help, or they are unknown
 	Way      string          `json:"way,omitempty"`
-	Why      string          `json:"why,omitempty"` // the remedy is not known
+	Why      string          `json:"why,omitempty"` // reason why the remedy is unknown
 	Retry    float64         `json:"retryAfter,omitempty"`
-	Success  []condition     `json:"success,omitempty"` // what the policy says of its results
+	Success  []condition     `json:"success,omitempty"` // success conditions of the policy for the call
 
-	people  int // how many are asked
+	people  int // number of people who must approve
 	of      *Simulation
 	verbose bool
 	names   []gate.Name
 	call    gate.Call
 	exempt  []exemption
 	states  map[string]gate.NetState
-	refusal *gate.Refusal // or what a person is asked, or what nets in shadow would say; nil: nothing
+	refusal *gate.Refusal // the refusal, the approval request, or the refusal by nets in shadow; nil: none
 }
 
-// A condition has to hold for the result of a successful call.
+// A condition must hold for the result of a successful call.
 type condition struct {
 	When string      `json:"when"`
 	Rule policy.Rule `json:"rule"`
@@ -103,13 +104,13 @@ type explainedNet struct {
 	Reason     string      `json:"reason"`
 	Marking    string      `json:"marking"`
 
-	people int // how many must approve
+	people int // number of people who must approve
 }
 
 var verdictWords = [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}
 
-// Explain decides a call, and looks for the way out where it is refused. Verbose lists
-// also the nets that abstain.
+// Explain decides a call, and looks for a remedy if it is refused. With verbose, it also lists the
+// nets that abstain.
 func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
 	call, session := s.newCall(c, 1), s.session
 	session.Tick(s.box.Now())

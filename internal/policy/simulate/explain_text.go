@@ -50,7 +50,8 @@ func (e *Explanation) Text(k text.Ink) string {
 	return b.String()
 }
 
-// writeReading writes which tool the answer is about, where the name may be that of an agent's own tool.
+// writeReading writes which tool the explanation is about, if the name may denote an agent's
+// built-in tool.
 func (e *Explanation) writeReading(b *strings.Builder) {
 	for _, c := range e.of.readAs {
 		fmt.Fprintf(b, "%s is read as %s.\n", c.Asked, c.Tool)
@@ -63,7 +64,7 @@ func (e *Explanation) writeReading(b *strings.Builder) {
 	}
 }
 
-// wantsArguments says how to give the arguments, where a net reads some and the call has none.
+// wantsArguments returns a hint how to pass arguments if a net reads some and the call has none.
 func (e *Explanation) wantsArguments() string {
 	if len(e.Args) > 0 || e.refusal == nil {
 		return ""
@@ -78,7 +79,7 @@ func (e *Explanation) wantsArguments() string {
 	return ""
 }
 
-// reasons writes the sentences of the nets, each with its rule.
+// reasons writes the reasons of the nets, each with its rule.
 func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	if len(e.refusal.Blocks) == 0 {
 		fmt.Fprintln(b, e.refusal.Text)
@@ -96,7 +97,7 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	}
 }
 
-// waiting writes what the call waits for in a hand-written net.
+// waiting writes the tokens that the call waits for in a hand-written net.
 func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	net := e.of.net(block.Net)
 	if net.Labels != nil || e.refusal.Kind != gate.KindBlocked {
@@ -111,7 +112,7 @@ func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	}
 }
 
-// namesText lists the names of a call, with what is special about each.
+// namesText lists the names of a call, with remarks on weak and uncertain ones.
 func namesText(p *gate.Policy, c gate.Call, names []gate.Name) string {
 	var parts []string
 	for _, n := range names {
@@ -132,7 +133,7 @@ func namesText(p *gate.Policy, c gate.Call, names []gate.Name) string {
 	return strings.Join(parts, ", ")
 }
 
-// nets writes a table of what the nets say; verbose, with their inner state.
+// nets writes a table of the nets' verdicts; with verbose, it includes their state.
 func (e *Explanation) nets(b *strings.Builder) {
 	head := "NET|SAYS|RULE"
 	if e.verbose {
@@ -147,7 +148,7 @@ func (e *Explanation) nets(b *strings.Builder) {
 		rows = append(rows, row)
 	}
 	if len(rows) > 0 {
-		_ = text.Table(b, "", head, rows) // a string takes everything
+		_ = text.Table(b, "", head, rows) // a string builder never fails
 	}
 	for _, x := range e.exempt {
 		fmt.Fprintf(b, "%s\n    exempts this call: unless %s\n", policy.QuotedRule(x.rule, x.net), text.Escape(x.name))

@@ -13,23 +13,23 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A move is a command that changes something: it can be taken back, and recorded.
+// A move is a command that changes the state: it can be undone and recorded.
 type move struct {
 	word string // call, succeed, fail, unknown, approve, deny, after
 	call Call
-	of   int // the number of the call
+	of   int // number of the call
 	time time.Duration
-	says json.RawMessage // of succeed: the result; nil: nothing
+	says json.RawMessage // for succeed: the result; nil: none
 }
 
 // A trackedCall is a call with its progress.
 type trackedCall struct {
 	written Call
 	state   callState
-	refusal *gate.Refusal // or the question
-	people  int           // how many different persons must agree, where it waits for them
-	agreed  int           // how many of them have
-	would   *gate.Refusal // of nets in shadow
+	refusal *gate.Refusal // the refusal or the approval request
+	people  int           // number of different people who must approve, if the call waits for approval
+	agreed  int           // number of people who have approved
+	would   *gate.Refusal // refusal by nets in shadow
 }
 
 type callState string
@@ -41,7 +41,7 @@ const (
 	callEnded   callState = "has ended"
 )
 
-// progress says how far the call is.
+// progress describes the progress of the call.
 func (c *trackedCall) progress() string {
 	switch {
 	case c.state != callWaits || c.people < 2:
@@ -53,7 +53,7 @@ func (c *trackedCall) progress() string {
 	}
 }
 
-// endings has the commands that end a call.
+// endings maps the commands that end a call.
 var endings = map[string]struct {
 	outcome gate.Outcome
 	told    string
@@ -73,7 +73,7 @@ func (m *Simulator) makeCall(text string) error {
 	return nil
 }
 
-// oneCall reads NAME [JSON].
+// oneCall parses NAME [JSON].
 func oneCall(text string) (Call, error) {
 	i := strings.IndexAny(text, " \t{")
 	if i < 0 {
@@ -93,7 +93,7 @@ func oneCall(text string) (Call, error) {
 	return c, nil
 }
 
-// endCall says how a call ends, or what the person answers.
+// endCall ends a call, or answers its approval request.
 func (m *Simulator) endCall(word, text string) error {
 	wants, otherwise := callRuns, "say approve or deny"
 	if word == "approve" || word == "deny" {
@@ -118,7 +118,7 @@ func (m *Simulator) endCall(word, text string) error {
 	}
 }
 
-// result cuts the result off that a call which succeeds may have, after its number.
+// result splits off the optional result after the number of a successful call.
 func result(word, text string) (number string, says json.RawMessage, err error) {
 	i := strings.IndexAny(text, "{[\"")
 	if word != "succeed" || i < 0 {
@@ -131,7 +131,7 @@ func result(word, text string) (number string, says json.RawMessage, err error) 
 	return number, json.RawMessage(written), nil
 }
 
-// latest returns the number of a call: the typed one, else the latest in the state, else the
+// latest returns the number of a call: the given one, else the latest in the wanted state, else the
 // latest that has not ended.
 func (m *Simulator) latest(wants callState, text string) (int, error) {
 	if text != "" {
@@ -166,7 +166,7 @@ func (m *Simulator) letTimePass(text string) error {
 	return nil
 }
 
-// undo takes the last move back: all others are made once more.
+// undo undoes the last move by replaying all others in a new session.
 func (m *Simulator) undo() error {
 	if len(m.moves) == 0 {
 		return errors.New("there is nothing to take back")
@@ -196,7 +196,7 @@ func (mv move) String() string {
 	}
 }
 
-// do makes a move and shows it.
+// do makes a move and shows its effect.
 func (m *Simulator) do(mv move) {
 	before := m.of.session.Nets()
 	m.apply(mv)
@@ -232,7 +232,7 @@ func (m *Simulator) apply(mv move) {
 	}
 }
 
-// agrees notes that one more person agrees, and reports whether they are enough.
+// agrees counts one more approval, and reports whether there are enough.
 func (c *trackedCall) agrees() bool {
 	c.agreed++
 	return c.agreed >= c.people

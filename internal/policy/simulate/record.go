@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Record writes the session to a new file as a policy test, and runs the test once to
-// see that it is true. The rules and nets are the files of the policy; both empty: it
-// is that of a configuration.
+// Record writes the session to a new file as a policy test, and runs the test once to check that it
+// passes. rules and nets are the files of the policy; if both are empty, the policy is that of a
+// configuration.
 func (m *Simulator) Record(path string, rules, nets []string) error {
 	script := m.policyText(filepath.Dir(path), rules, nets) + "tests:\n  - name: recorded\n    steps:\n"
 	steps := m.stepsText()
@@ -38,7 +38,7 @@ func (m *Simulator) Record(path string, rules, nets []string) error {
 	return m.checkRecording(path, script)
 }
 
-// checkRecording says where a test would not do what the session did.
+// checkRecording reports a step whose result in the test differs from the session.
 func (m *Simulator) checkRecording(path, text string) error {
 	file, err := policytest.Parse(path, []byte(text))
 	if err != nil {
@@ -55,7 +55,7 @@ func (m *Simulator) checkRecording(path, text string) error {
 	return nil
 }
 
-// policyText names the policy, as seen from the folder of the test.
+// policyText returns the lines that name the policy, relative to the directory of the test.
 func (m *Simulator) policyText(dir string, rules, nets []string) string {
 	if m.of.source.Config != nil {
 		return fmt.Sprintf("config: %s\n", quote(from(dir, m.of.source.Config.File)))
@@ -78,7 +78,7 @@ func listText(dir string, files []string) string {
 	return fmt.Sprintf("[%s]\n", strings.Join(quoted, ", "))
 }
 
-// from returns the path of a file as seen from a folder.
+// from returns the path of a file relative to a directory.
 func from(dir, file string) string {
 	folder, err := filepath.Abs(dir)
 	target, err2 := filepath.Abs(file)
@@ -89,20 +89,20 @@ func from(dir, file string) string {
 	return filepath.ToSlash(rel)
 }
 
-// quote returns a text in YAML.
+// quote quotes a text for YAML.
 func quote(text string) string {
 	b, err := json.Marshal(text)
 	if err != nil {
-		panic(err) // it is a string
+		panic(err) // cannot happen for a string
 	}
 	return string(b)
 }
 
-// stepsText returns the moves as steps of a test. The step of a call that a person is asked
-// about is where that person answers.
+// stepsText returns the moves as steps of a test. A call that requires approval becomes a step at
+// the move that answers the request.
 func (m *Simulator) stepsText() []string {
 	var steps []string
-	at := make(map[int]int) // the step of a call
+	at := make(map[int]int) // step number by call number
 	for i, mv := range m.moves {
 		switch mv.word {
 		case "after":
@@ -125,14 +125,14 @@ func (m *Simulator) stepsText() []string {
 	return steps
 }
 
-// ended reports whether the end of a call is part of its step: it comes right
-// after the call was let through.
+// ended reports whether the end of a call is part of its step, because it directly follows the
+// admission.
 func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }
 
-// callText returns the step of a call; empty if a person answers it later. One who agrees
-// while another one is wanted has not approved the call.
+// callText returns the step of a call; empty if its approval request is answered later. An approval
+// that is not yet sufficient does not count as an answer.
 func (m *Simulator) callText(i int) string {
 	mv := m.moves[i]
 	c := m.calls[mv.of-1]
@@ -174,12 +174,12 @@ func (m *Simulator) callText(i int) string {
 	return text
 }
 
-// answered reports whether a person answers the call in this move or later.
+// answered reports whether the approval request of the call is answered in this move or later.
 func (m *Simulator) answered(i, call int) bool {
 	return slices.ContainsFunc(m.moves[i:], func(mv move) bool { return mv.of == call && (mv.word == "approve" || mv.word == "deny") })
 }
 
-// result returns how a call ends right after it was admitted.
+// result returns the outcome of a call that ends right after its admission; otherwise "pending".
 func (m *Simulator) result(i, call int) string {
 	if i+1 < len(m.moves) && m.moves[i+1].of == call {
 		if end, ok := endings[m.moves[i+1].word]; ok {

@@ -16,11 +16,11 @@ import (
 // A wayOut is the remedy for a refused call, with its sentence.
 type wayOut struct {
 	verify.Remedy
-	sentence string // "": the way is not known, or time will do
+	sentence string // empty: the remedy is unknown, or the call is allowed after some time
 }
 
-// wayOut finds the way out of a refusal. As in a running proxy, a tool that an agent has of its
-// own is part of it only where the calls that hooks report count for the nets that refuse.
+// wayOut finds the remedy for a refusal. As in a running proxy, an agent's built-in tool can be
+// part of it only if calls reported by hooks count for the nets that refuse.
 func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
 	w := wayOut{Remedy: s.guide.Remedy(s.session.Snapshot(), c, r)}
 	counts := w.Shared || !s.hooksInOtherSessions()
@@ -39,7 +39,7 @@ func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
 	}
 	switch {
 	case w.None && r.Retry > 0:
-		return w // time will do
+		return w // the call will be allowed after some time
 	case r.Kind == gate.KindValidation:
 		w.sentence = "Other arguments may be allowed."
 	default:
@@ -48,13 +48,14 @@ func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
 	return w
 }
 
-// hooksInOtherSessions reports whether the calls that hooks report are in other sessions than those of servers' tools.
+// hooksInOtherSessions reports whether calls reported by hooks belong to other sessions than calls
+// of servers' tools.
 func (s *Simulation) hooksInOtherSessions() bool {
 	c := s.source.Config
 	return c != nil && cmp.Or(c.Session.By, "connection") == "connection"
 }
 
-// withAgents looks for a way by the tools that agents have of their own, beside those of servers.
+// withAgents looks for a remedy that uses the agents' built-in tools too.
 func (s *Simulation) withAgents(w *wayOut, c gate.Call, r *gate.Refusal) {
 	if !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
 		return
@@ -66,14 +67,14 @@ func (s *Simulation) withAgents(w *wayOut, c gate.Call, r *gate.Refusal) {
 	}
 }
 
-// onlyServers restricts a way of made-up tools to those that servers may have.
+// onlyServers restricts a remedy with synthesized tools to tools that servers can have.
 func (s *Simulation) onlyServers(w *wayOut, tool string) {
 	own := agenttool.Names()
 	if slices.Contains(own, tool) {
-		return // the call is in the session of an agent itself
+		return // the call belongs to the session of an agent
 	}
 	for _, step := range w.Steps {
-		agent, _, qualified := strings.Cut(step.Name, ".") // perhaps an action of a tool that is called like the agent
+		agent, _, qualified := strings.Cut(step.Name, ".") // or an action of a tool with the name of the agent
 		switch ours := func(c config.Server) bool { return c.Name == agent }; {
 		case qualified && slices.Contains(own, step.Name) && !slices.ContainsFunc(s.source.Config.Servers, ours):
 			w.Remedy = verify.Remedy{Why: fmt.Sprintf("%s is an agent's own tool, and session.by is connection: its calls are in another session", quoted(step.Name))}
@@ -84,5 +85,5 @@ func (s *Simulation) onlyServers(w *wayOut, tool string) {
 	}
 }
 
-// quoted is a name as ways out write it.
+// quoted returns a name as remedies write it.
 func quoted(name string) string { return "`" + name + "`" }

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// printResult says what became of a move.
+// printResult prints the result of a move.
 func (m *Simulator) printResult(mv move) {
 	if mv.word == "after" {
 		m.printf("%s later\n", text.Exact(mv.time))
@@ -43,8 +43,7 @@ func (m *Simulator) printResult(mv move) {
 	}
 }
 
-// unconcerned says that a call has nothing to do with the policy: its name may
-// be misspelt.
+// unconcerned prints a remark if the policy does not mention the call: its name may be misspelt.
 func (m *Simulator) unconcerned(c Call) {
 	speaks := func(v gate.Verdict) bool { return v.Kind != gate.Abstain }
 	names := m.of.names()
@@ -53,7 +52,7 @@ func (m *Simulator) unconcerned(c Call) {
 	}
 }
 
-// printChanges shows what has changed since, in the words of the rules.
+// printChanges prints the changes of markings since before, titled by rules.
 func (m *Simulator) printChanges(before []gate.NetState) {
 	for i, n := range m.of.session.Nets() {
 		was, is := policy.MarkingText(before[i].Marking), policy.MarkingText(n.Marking)
@@ -67,7 +66,7 @@ func (m *Simulator) printChanges(before []gate.NetState) {
 	}
 }
 
-// printValueChanges shows what has changed for values of a key, and of what may be spent.
+// printValueChanges prints the changes for values of a key, and of spent amounts.
 func (m *Simulator) printValueChanges(was, is *gate.NetState) {
 	before := make(map[string]string)
 	for i := range was.Values {
@@ -93,7 +92,7 @@ func (m *Simulator) printValueChanges(was, is *gate.NetState) {
 	}
 }
 
-// stateText is a marking and what is spent.
+// stateText returns a marking and the spent amount.
 func stateText(m gate.Marking, spent string) string {
 	text := policy.MarkingText(m)
 	if spent != "" {
@@ -102,7 +101,7 @@ func stateText(m gate.Marking, spent string) string {
 	return text
 }
 
-// valueText is the values of a key, each with its field.
+// valueText returns the values of a key, each with its field.
 func valueText(key []gate.KeyValue) string {
 	var parts []string
 	for _, k := range key {
@@ -124,7 +123,7 @@ func (m *Simulator) title(net string) string {
 	return text
 }
 
-// reason returns the text of a refusal, with the numbers that calls have here.
+// reason returns the text of a refusal, with the simulator's call numbers.
 func reason(r *gate.Refusal) string {
 	text := r.Text
 	for _, b := range r.Blocks {
@@ -135,7 +134,7 @@ func reason(r *gate.Refusal) string {
 	return blamed(r) + text
 }
 
-// printCallable lists what could be called now.
+// printCallable lists the calls that are possible now.
 func (m *Simulator) printCallable() {
 	var now, depends, later []string
 	session := m.of.session
@@ -165,7 +164,7 @@ func (m *Simulator) printCallable() {
 	m.list("not now:", later)
 }
 
-// asks says how many people a call asks.
+// asks returns a remark with the number of approvals.
 func asks(people int) string {
 	if people < 2 {
 		return " (asks)"
@@ -173,7 +172,8 @@ func asks(people int) string {
 	return " (asks " + text.People(people, "", "") + ")"
 }
 
-// dependsOnArguments reports whether only nets refuse a call without arguments that read some.
+// dependsOnArguments reports whether all nets that refuse the call without arguments read some
+// arguments.
 func (m *Simulator) dependsOnArguments(r *gate.Refusal) bool {
 	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {
 		n := m.of.net(b.Net)
@@ -182,7 +182,7 @@ func (m *Simulator) dependsOnArguments(r *gate.Refusal) bool {
 	})
 }
 
-// list writes a line of names, unless there are none.
+// list prints a line of names; nothing if there are no names.
 func (m *Simulator) list(title string, names []string) {
 	const most = 20
 	if len(names) == 0 {
@@ -191,7 +191,7 @@ func (m *Simulator) list(title string, names []string) {
 	m.printf("%s %s\n", m.ink.In(text.Cyan, title), text.First(most, names))
 }
 
-// status shows the nets and the open calls.
+// status prints the nets and the open calls.
 func (m *Simulator) status() {
 	for _, n := range m.of.session.Nets() {
 		idle := ""

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A Simulation is a policy with a session in which calls are made up.
+// A Simulation is a policy with a session of made-up calls.
 type Simulation struct {
 	source  policy.Source
 	result  *policy.Result
@@ -17,11 +17,11 @@ type Simulation struct {
 	session *sandbox.Session
 	call    func(tool string) gate.Call
 	guide   *verify.RemedyFinder
-	tools   check.ToolSet // those that can be called, where they are known
-	readAs  []Call        // calls that were made of an agent's own tool under a name without the agent
+	tools   check.ToolSet // available tools, if they are known
+	readAs  []Call        // calls whose unqualified name was resolved to an agent's built-in tool
 }
 
-// New builds the policy of a source and begins a session.
+// New builds the policy of a source and starts a session.
 func New(source policy.Source) (*Simulation, error) {
 	result, err := policy.Build(source)
 	if err != nil {
@@ -35,7 +35,7 @@ func New(source policy.Source) (*Simulation, error) {
 // Config returns the configuration of the policy; nil for rules and nets alone.
 func (s *Simulation) Config() *config.Config { return s.source.Config }
 
-// restart begins a new session.
+// restart starts a new session.
 func (s *Simulation) restart() {
 	s.box = sandbox.New(s.result.Policy, s.result.Active)
 	s.session = s.box.Session("")
@@ -44,10 +44,10 @@ func (s *Simulation) restart() {
 	}
 }
 
-// names are those that the policy speaks of.
+// names returns the names that the policy mentions.
 func (s *Simulation) names() []string { return check.NamesIn(s.result) }
 
-// net describes a net of the policy.
+// net returns a net of the policy.
 func (s *Simulation) net(name string) gate.NetInfo {
 	for _, n := range s.result.Policy.Nets() {
 		if n.Name == name {
@@ -57,7 +57,7 @@ func (s *Simulation) net(name string) gate.NetInfo {
 	return gate.NetInfo{}
 }
 
-// Learn tells which tools can be called, if that is known.
+// Learn sets the available tools, if they are known.
 func (s *Simulation) Learn(tools check.ToolSet) {
 	s.tools = tools
 	if !s.tools.Known {
@@ -75,8 +75,7 @@ func (s *Simulation) Learn(tools check.ToolSet) {
 	s.offer()
 }
 
-// offer tells the session which tools there are, on which it depends which nets
-// yield.
+// offer tells the session the available tools, which determine the nets that yield.
 func (s *Simulation) offer() {
 	calls := []gate.Call{}
 	for _, t := range s.tools.Tools {
@@ -87,8 +86,8 @@ func (s *Simulation) offer() {
 	s.session.Offer(calls)
 }
 
-// unknown reports whether the tools are known and none has this name, nor is it behind that of an
-// agent: no list has all tools of agents.
+// unknown reports whether the tools are known and none has this name. A name with an agent is never
+// unknown, because no list contains all tools of agents.
 func (s *Simulation) unknown(tool string) bool {
 	_, ok := s.tools.Find(tool)
 	return s.tools.Known && !ok && !check.OfAgent(tool, s.source.Config)

@@ -24,26 +24,26 @@ const Help = `  call NAME [JSON]   make a call, as: call delete {"path": "a"}
   help, quit
 `
 
-// A Simulator plays what a user types.
+// A Simulator executes the commands that a user types.
 type Simulator struct {
 	of       *Simulation
 	out      io.Writer
 	ink      text.Ink
-	terminal bool // somebody types
+	terminal bool // input and output are a terminal
 	moves    []move
-	calls    []*trackedCall // by their numbers, from 1
-	Mistakes int            // commands that could not be done
+	calls    []*trackedCall // by number, starting at 1
+	Mistakes int            // number of invalid commands
 }
 
 var errQuit = errors.New("quit")
 
-// NewSimulator returns a simulator that writes to out. At a terminal it prompts, and
-// does not repeat what the user typed.
+// NewSimulator returns a simulator that writes to out. At a terminal it prompts, and does not echo
+// the commands.
 func NewSimulator(s *Simulation, out io.Writer, ink text.Ink, terminal bool) *Simulator {
 	return &Simulator{of: s, out: out, ink: ink, terminal: terminal}
 }
 
-// Run does one command after the other.
+// Run executes one command after the other.
 func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
 	m.printf("%s; help says what can be done\n", text.Count(len(m.of.result.Policy.Nets()), "net"))
 	m.printCallable()
@@ -58,7 +58,7 @@ func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
 		case line, ok := <-lines:
 			if !ok {
 				if m.terminal {
-					m.printf("\n") // behind the prompt
+					m.printf("\n") // end the line of the prompt
 				}
 				return <-failed
 			}
@@ -69,8 +69,8 @@ func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// readLines reads lines. It goes on when nobody wants them any more only as long as
-// the reader blocks: an interrupt has to end a program that waits for a line.
+// readLines reads lines in a goroutine. After ctx is done, the goroutine ends only when the reader
+// returns: an interrupt must be able to end a program that waits for a line.
 func readLines(ctx context.Context, in io.Reader) (lines <-chan string, failed <-chan error) {
 	out, err := make(chan string), make(chan error, 1)
 	go func() {
@@ -90,8 +90,8 @@ func readLines(ctx context.Context, in io.Reader) (lines <-chan string, failed <
 	return out, err
 }
 
-// line does a command, and reports whether it is the last. What is typed is
-// shown where no terminal does so.
+// line executes a command, and reports whether it is the last. Without a terminal it echoes the
+// command.
 func (m *Simulator) line(line string) (quit bool) {
 	if !m.terminal {
 		m.printf("> %s\n", line)
@@ -109,7 +109,7 @@ func (m *Simulator) line(line string) (quit bool) {
 
 func (m *Simulator) printf(format string, args ...any) { _, _ = fmt.Fprintf(m.out, format, args...) }
 
-// commands are the words that the user can type.
+// commands are the commands that the user can type.
 var commands = []string{"call", "succeed", "fail", "unknown", "approve", "deny", "after", "back", "status", "names", "help", "quit"}
 
 func (m *Simulator) command(line string) error {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// targetWords say where a file goes.
+// targetWords denote the destination of a file operation.
 var targetWords = []string{"destination", "dest", "dst"}
 
-// filesOf are the places of arguments that name files, as maps write them, sorted.
+// filesOf returns the arguments that name files, in the notation of maps, sorted.
 func filesOf(raw json.RawMessage) (files []string) {
 	for name, p := range readProperties(raw) {
 		if !Plain(name) {
@@ -29,7 +29,7 @@ func filesOf(raw json.RawMessage) (files []string) {
 	return files
 }
 
-// namesFile reports whether a word says that the argument is a file, or several.
+// namesFile reports whether the name of an argument suggests a file, or several.
 func namesFile(name string) bool {
 	words := Words(name)
 	return len(words) > 0 && (isFile(words[0]) || isFile(words[len(words)-1]))
@@ -45,9 +45,9 @@ func isFile(word string) bool {
 	})
 }
 
-// A property is what is read of the schema of an argument.
+// A property is the relevant part of the schema of an argument.
 type property struct {
-	Type       json.RawMessage            `json:"type"` // a text, or a list of them
+	Type       json.RawMessage            `json:"type"` // a string, or a list of strings
 	Items      json.RawMessage            `json:"items"`
 	Properties map[string]json.RawMessage `json:"properties"`
 	AnyOf      []json.RawMessage          `json:"anyOf"`
@@ -61,8 +61,8 @@ func readProperty(raw json.RawMessage) (p property) {
 	return p
 }
 
-// exact leaves only these members of an object. To encoding/json alone, "Properties" is "properties"
-// too, but a schema gives it no meaning: no tool has the arguments that it lists.
+// exact returns the object with only these members. encoding/json alone would accept "Properties"
+// for "properties", but in a schema it has no meaning.
 func exact(raw json.RawMessage, words ...string) json.RawMessage {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil {
@@ -81,7 +81,7 @@ func readProperties(raw json.RawMessage) map[string]property {
 	return all
 }
 
-// forms are the property itself and the alternatives that it has.
+// forms returns the property itself and its alternatives.
 func (p *property) forms() []property {
 	all := []property{*p}
 	for _, raw := range append(slices.Clone(p.AnyOf), p.OneOf...) {
@@ -90,7 +90,7 @@ func (p *property) forms() []property {
 	return all
 }
 
-// holds reports whether the argument may be of a type.
+// holds reports whether the argument may have a type.
 func (p *property) holds(kind string) bool {
 	return slices.ContainsFunc(p.forms(), func(f property) bool { return f.is(kind) })
 }
@@ -104,7 +104,8 @@ func (p *property) is(kind string) bool {
 	return json.Unmarshal(p.Type, &several) == nil && slices.Contains(several, kind)
 }
 
-// listsTexts reports whether the argument may be a list of texts; one of nobody knows what may.
+// listsTexts reports whether the argument may be a list of strings, which includes lists of
+// unspecified elements.
 func (p *property) listsTexts() bool {
 	return slices.ContainsFunc(p.forms(), func(f property) bool {
 		items := readProperty(f.Items)
@@ -112,7 +113,7 @@ func (p *property) listsTexts() bool {
 	})
 }
 
-// members are those of the objects in the list that the argument may be.
+// members returns the members of the objects in a list argument.
 func (p *property) members() map[string]property {
 	all := map[string]property{}
 	for _, f := range p.forms() {

@@ -6,29 +6,29 @@ import (
 	"unicode"
 )
 
-// A Kind is what a call of a tool does.
+// A Kind classifies the effect of a tool.
 type Kind uint8
 
-// The kinds, the more careful ones last but for [Unclear], which is the zero value.
+// The kinds, in ascending order of caution, except for [Unclear], which is the zero value.
 const (
-	Unclear Kind = iota // nothing says what it does
-	Read                // it changes nothing
-	Outside             // it changes nothing, and strangers may have written what it returns
-	Secret              // it changes nothing, and what it returns may be secret
-	Write               // it makes something new, or something that can be undone
-	Edit                // it changes what is there
-	Send                // others get what it sends
-	Publish             // others get what it makes public, and it cannot be taken back
-	Destroy             // what it removes or overwrites is gone
-	Run                 // it runs a command or code
-	Pay                 // it moves money
+	Unclear Kind = iota // unknown effect
+	Read                // changes nothing
+	Outside             // changes nothing, but returns content that may come from untrusted people
+	Secret              // changes nothing, but may return secrets
+	Write               // creates something, or makes a change that can be undone
+	Edit                // changes existing things
+	Send                // sends something to others
+	Publish             // makes something public irrevocably
+	Destroy             // removes or overwrites something irrevocably
+	Run                 // runs a command or code
+	Pay                 // moves money
 )
 
 var kindNames = [...]string{"unclear", "read", "outside", "secret", "write", "edit", "send", "publish", "destroy", "run", "pay"}
 
 func (k Kind) String() string { return kindNames[k] }
 
-// strong are words that say what a tool does wherever they stand in its name.
+// strong maps words that determine the kind anywhere in a name.
 var strong = map[string]Kind{
 	"delete": Destroy, "remove": Destroy, "drop": Destroy, "destroy": Destroy, "purge": Destroy, "wipe": Destroy, "truncate": Destroy,
 	"erase": Destroy, "kill": Destroy, "terminate": Destroy, "reset": Destroy, "revoke": Destroy, "uninstall": Destroy, "overwrite": Destroy,
@@ -36,7 +36,7 @@ var strong = map[string]Kind{
 	"execute": Run, "exec": Run, "eval": Run, "evaluate": Run, "shell": Run, "bash": Run, "terminal": Run,
 }
 
-// leading are verbs: the first word of a name that is one says what the tool does.
+// leading maps verbs: the first one in a name determines the kind.
 var leading = map[string]Kind{
 	"get": Read, "list": Read, "read": Read, "search": Read, "find": Read, "describe": Read, "show": Read, "view": Read, "count": Read,
 	"check": Read, "status": Read, "stat": Read, "info": Read, "lookup": Read, "cat": Read, "ls": Read, "tree": Read,
@@ -57,19 +57,20 @@ var leading = map[string]Kind{
 	"pay": Pay, "transfer": Pay, "charge": Pay, "refund": Pay, "purchase": Pay, "buy": Pay, "withdraw": Pay, "payout": Pay,
 }
 
-// sendNouns and money are nouns: whoever makes one of them sends, or pays.
+// sendNouns and payNouns change the kind of a creating verb: creating one of them sends, or pays.
 var (
 	sendNouns = []string{"comment", "message", "email", "mail", "tweet", "post", "reply", "issue", "review", "release", "gist", "notification", "invitation", "request"}
 	payNouns  = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}
 )
 
-// secretNouns are nouns of what gives access to other things, and opening are words that make a key one of them.
+// secretNouns denote things that give access to others; keyWords are words that turn a key into one
+// of them.
 var (
 	secretNouns = []string{"secret", "secrets", "password", "passwords", "passwd", "credential", "credentials", "env", "environ", "dotenv", "printenv"}
 	keyWords    = []string{"api", "private", "access", "signing"}
 )
 
-// outsideNouns are nouns of what strangers write.
+// outsideNouns denote content that untrusted people write.
 var outsideNouns = []string{
 	"web", "page", "url", "website", "html", "email", "emails", "mail", "mails", "inbox", "issue", "issues", "comment", "comments", "message", "messages",
 	"tweet", "tweets", "thread", "threads", "feed", "news", "rss", "internet", "review", "reviews", "article", "articles", "ticket", "tickets",
@@ -119,10 +120,11 @@ func (k Kind) Reads() bool { return reads(k) }
 
 func reads(k Kind) bool { return k == Read || k == Outside }
 
-// Acts reports whether a call does what cannot be taken back, or may do so.
+// Acts reports whether the effect of a call is, or may be, irrevocable.
 func (k Kind) Acts() bool { return k >= Send }
 
-// Words cuts a name into words in small letters: at what is no letter, and before capitals.
+// Words splits a name into lower-case words: at characters that are not letters, and before
+// capitals.
 func Words(name string) (words []string) {
 	var b strings.Builder
 	end := func() {
@@ -148,8 +150,9 @@ func Words(name string) (words []string) {
 	return words
 }
 
-// Sends reports whether others get something by a call: words, money, or whatever code does.
+// Sends reports whether others receive something by a call: messages, money, or anything that code
+// can do.
 func (k Kind) Sends() bool { return k == Send || k == Publish || k == Run || k == Pay }
 
-// Strange reports whether strangers may have written what a call returns.
+// Strange reports whether untrusted people may have written what a call returns.
 func (k Kind) Strange() bool { return k == Outside }

@@ -11,30 +11,30 @@ import (
 //go:embed servers.txt
 var serversText string
 
-// A Server is what is known of a well-known server.
+// A Server describes a well-known server.
 type Server struct {
 	Name  string
-	By    []string        // texts in its command, its arguments or its URL
-	Like  []string        // tools by which it is known otherwise: all of them
-	Kinds map[string]Kind // of its tools
-	// Success has, for tools that run scripts, the condition under which a result is that of a
-	// script which succeeded; "true" where the result says isError otherwise.
+	By    []string        // texts that identify it in its command, its arguments or its URL
+	Like  []string        // tools that identify it otherwise, if it has all of them
+	Kinds map[string]Kind // by tool
+	// Success holds, for tools that run scripts, the condition for the result of a successful
+	// script; "true" if the result reports failures by isError.
 	Success map[string]string
-	// NoHints is set where hints of the tools in Kinds say nothing.
+	// NoHints is set if the server's hints about the tools in Kinds are meaningless.
 	NoHints bool
 }
 
-// Servers are the servers of servers.txt.
+// Servers returns the servers in servers.txt.
 var Servers = sync.OnceValue(func() []Server {
 	all, err := parseServers(serversText)
 	if err != nil {
-		panic(err) // a test reads the file
+		panic(err) // cannot happen: a test parses the file
 	}
 	return all
 })
 
-// parseServers reads a list of servers: a line is "server NAME", or below it "by TEXT ...", "like TOOL ...",
-// "hints ignored", "success TOOL CONDITION" or "KIND TOOL ...".
+// parseServers parses a list of servers: a line is "server NAME", or below it "by TEXT ...", "like
+// TOOL ...", "hints ignored", "success TOOL CONDITION" or "KIND TOOL ...".
 func parseServers(text string) (all []Server, err error) {
 	number := 0
 	for line := range strings.Lines(text) {
@@ -77,8 +77,8 @@ func (s *Server) add(key string, words []string) bool {
 	return k > 0
 }
 
-// Known finds a server by how it is started or reached, or else by its tools; nil: it is not
-// among the known ones. The configuration is the word of its user, and counts more.
+// Known returns the well-known server that is started or reached this way, or else has these tools;
+// nil if no server matches. The configuration takes precedence, because it comes from the user.
 func Known(start []string, tools []string) *Server {
 	all := Servers()
 	for i := range all {
@@ -96,7 +96,8 @@ func Known(start []string, tools []string) *Server {
 	return nil
 }
 
-// within reports whether the text stands in the word between ends, slashes and the like.
+// within reports whether the text occurs in the word, delimited by its ends, slashes and similar
+// characters.
 func within(word, text string) bool {
 	for {
 		at := strings.Index(word, text)

@@ -6,25 +6,26 @@ import (
 	"strings"
 )
 
-// A Listed is a tool as its server lists it.
+// A Listed is a tool in the list of its server.
 type Listed struct {
-	Name        string // that the server itself gives it
+	Name        string // the server's own name for it
 	Schema      json.RawMessage
 	Annotations json.RawMessage
 }
 
-// A Guess is what is guessed of a tool.
+// A Guess is the guess about a tool.
 type Guess struct {
 	Kind   Kind
-	Why    string // in a few words, for a comment
+	Why    string // short reason, for a comment
 	Fields Fields
 }
 
-// Fields are arguments of a tool by what their names say. All but Files and Amounts are required texts.
+// Fields classifies arguments of a tool by their names. All but Files and Amounts are required
+// strings.
 type Fields struct {
-	Paths   []string // of files
-	Files   []string // where maps find all paths of files, those in lists and optional ones too: path, paths, $.files[*].path
-	Same    []string // names of a thing, such as an id: paths are among them
+	Paths   []string // paths of files
+	Files   []string // all arguments with paths, including optional ones and lists, in the notation of maps: path, paths, $.files[*].path
+	Same    []string // arguments that identify a thing, such as an id or a path
 	URLs    []string
 	Amounts []string // numbers
 }
@@ -37,7 +38,7 @@ var (
 	codeWords   = []string{"command", "cmd", "script", "code", "sql", "expression"}
 )
 
-// Of guesses what a tool does. server is what is known of its server; nil: nothing.
+// Of guesses what a tool does. server is the well-known server of the tool, or nil.
 func Of(t Listed, server *Server) Guess {
 	g := Guess{Kind: ByName(t.Name), Why: "by its name", Fields: fieldsOf(t.Schema)}
 	known := false
@@ -61,8 +62,8 @@ func Of(t Listed, server *Server) Guess {
 	return g
 }
 
-// applyHints takes the hints of a server: those that make the guess more careful, and readOnlyHint where
-// the name says nothing. What a known server does is known: its destructiveHint says nothing new.
+// applyHints applies the hints of a server that make the guess more careful, and readOnlyHint if
+// the name is inconclusive. For a tool of a well-known server, destructiveHint adds nothing.
 func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 	var hints struct {
 		ReadOnly    *bool `json:"readOnlyHint"`
@@ -70,7 +71,7 @@ func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 		OpenWorld   *bool `json:"openWorldHint"`
 	}
 	if json.Unmarshal(annotations, &hints) != nil {
-		return // nothing, or nothing that can be read
+		return // no hints, or invalid ones
 	}
 	yes := func(b *bool) bool { return b != nil && *b }
 	if yes(hints.Destructive) && g.Kind < Send && (!known || reads(g.Kind)) {
@@ -91,7 +92,7 @@ func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 	}
 }
 
-// schema is what is read of the schema of arguments.
+// schema is the relevant part of the schema of the arguments.
 type schema struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 	Required   []string                   `json:"required"`
@@ -104,7 +105,7 @@ func readSchema(raw json.RawMessage) (s schema) {
 	return s
 }
 
-// Amount reports whether the name of a field says that it is an amount of money.
+// Amount reports whether the name of a field suggests an amount of money.
 func Amount(field string) bool {
 	words := Words(field)
 	return len(words) > 0 && slices.Contains(amountWords, words[len(words)-1])
@@ -149,7 +150,7 @@ func fieldsOf(raw json.RawMessage) (f Fields) {
 	return f
 }
 
-// Plain reports whether a rule can have the field as a word.
+// Plain reports whether a rule can write the field as a plain word.
 func Plain(name string) bool {
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
@@ -160,5 +161,5 @@ func Plain(name string) bool {
 	return name != "" && len(name) <= 64 && !slices.Contains(keywords, name)
 }
 
-// keywords are read as what follows a field.
+// keywords are the words that can follow a field in rules.
 var keywords = []string{"as", "per", "unless"}
