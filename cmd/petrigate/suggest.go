@@ -30,7 +30,7 @@ func newSuggest(s stdio) *cobra.Command {
 			"what nets in shadow would have refused, and which questions people never denied." + aboutLogs,
 	}
 	var f suggestFlags
-	c.Flags().IntVar(&f.sessions, "min-sessions", mining.LeastSessions, "so `many` sessions have to support a rule")
+	c.Flags().IntVar(&f.sessions, "min-sessions", mining.DefaultSessions, "so `many` sessions have to support a rule")
 	c.Flags().BoolVar(&f.apply, "apply", false, "show the difference to the last file of rules of the configuration, and ask whether to write it")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "with --apply: write without a question")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")

@@ -12,31 +12,31 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// What an allow list needs of a tool.
+// Minimum use of a tool on an allow list.
 const (
-	leastAllowedSessions = 2
-	leastAllowedCalls    = 5
+	minAllowedSessions = 2
+	minAllowedCalls    = 5
 )
 
-// An Allowed is a tool that ran often, was never refused, and was never asked about: an allow
-// list could have it.
+// An Allowed is a candidate for an allow list: a tool that ran often and was never refused and
+// never required approval.
 type Allowed struct {
-	Tool     string `json:"tool"` // as rules name it
+	Tool     string `json:"tool"` // name as written in rules
 	Calls    int    `json:"calls"`
 	Sessions int    `json:"sessions"`
 }
 
-// A toolSeen counts for a tool.
-type toolSeen struct {
+// A toolActivity counts the decisions about a tool.
+type toolActivity struct {
 	calls    int
 	sessions map[string]bool
-	stopped  bool // a call was refused, asked about, or would have been
+	stopped  bool // a call was refused or required approval, or would have in shadow mode
 }
 
-// allowing counts decisions by their tools.
-type allowing map[string]*toolSeen
+// An allowCounter counts decisions by tool name.
+type allowCounter map[string]*toolActivity
 
-func (a allowing) take(e *trail.Entry) {
+func (a allowCounter) count(e *trail.Entry) {
 	if e.Event != "decision" || e.Tool == "" {
 		return
 	}
@@ -46,8 +46,8 @@ func (a allowing) take(e *trail.Entry) {
 	}
 	t := a[name]
 	if t == nil {
-		t = &toolSeen{sessions: make(map[string]bool)}
-		if len(a) < mostTools {
+		t = &toolActivity{sessions: make(map[string]bool)}
+		if len(a) < maxTools {
 			a[name] = t
 		}
 	}
@@ -56,19 +56,19 @@ func (a allowing) take(e *trail.Entry) {
 		return
 	}
 	t.calls++
-	if len(t.sessions) < mostSessions {
+	if len(t.sessions) < maxSessions {
 		t.sessions[e.Session] = true
 	}
 }
 
-// list are the tools for an allow list, those that ran most first. A tool that runs scripts or
-// destroys is not among them: what one call of it does says nothing of the next.
-func (a allowing) list() []Allowed {
+// list returns the tools for an allow list, most frequent first. Tools that run scripts or destroy
+// data are excluded: one of their calls says nothing about the next.
+func (a allowCounter) list() []Allowed {
 	all := []Allowed{}
 	for name, t := range a {
 		_, bare, _ := strings.Cut(name, ".")
 		kind := toolkind.Of(toolkind.Listed{Name: cmp.Or(bare, name)}, nil).Kind
-		if t.stopped || t.calls < leastAllowedCalls || len(t.sessions) < leastAllowedSessions || kind == toolkind.Run || kind == toolkind.Destroy {
+		if t.stopped || t.calls < minAllowedCalls || len(t.sessions) < minAllowedSessions || kind == toolkind.Run || kind == toolkind.Destroy {
 			continue
 		}
 		all = append(all, Allowed{Tool: rules.Written(name), Calls: t.calls, Sessions: len(t.sessions)})
@@ -77,7 +77,7 @@ func (a allowing) list() []Allowed {
 	return all
 }
 
-// allowed is the allow list, in comments: it has an effect with default: deny only.
+// allowed returns the allow list as comments, because it has an effect only with default: deny.
 func (r *Report) allowed() string {
 	if len(r.Allow) == 0 {
 		return ""

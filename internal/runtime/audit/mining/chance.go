@@ -2,15 +2,17 @@ package mining
 
 import "math"
 
-// chance is how probable what was seen would be if there were no rule, as a logarithm.
+// A chance is the logarithm of the probability of an observation under the null hypothesis that no
+// rule exists.
 type chance float64
 
-// doubt is how probable it may be that any rule at all is proposed by chance.
-const doubt = 0.001
+// significance is the accepted probability that any rule at all is proposed by chance.
+const significance = 0.001
 
-// beats reports whether chance is no explanation, where so many rules were tried.
+// beats reports whether the observation is significant, given the number of rules tried (Bonferroni
+// correction).
 func (c chance) beats(tried int) bool {
-	return float64(c) <= math.Log(doubt)-math.Log(float64(max(tried, 1)))
+	return float64(c) <= math.Log(significance)-math.Log(float64(max(tried, 1)))
 }
 
 func lnChoose(n, k int) float64 {
@@ -21,18 +23,19 @@ func lnChoose(n, k int) float64 {
 	return lg(n) - lg(k) - lg(n-k)
 }
 
-// onceByChance is the chance that of a successes of A and b calls of B in any order an A comes first.
+// onceByChance is the chance that, of a successes of A and b calls of B in random order, an A comes
+// first.
 func onceByChance(a, b int) chance { return chance(math.Log(float64(a)) - math.Log(float64(a+b))) }
 
-// eachByChance is the chance that an A comes before each B, behind the B before.
+// eachByChance is the chance that every B has an A of its own between it and the previous B.
 func eachByChance(a, b int) chance { return chance(lnChoose(a, b) - lnChoose(a+b, b)) }
 
-// noneAfter is the chance that no B comes behind an A.
-func noneAfter(a, b int) chance { return chance(-lnChoose(a+b, a)) }
+// noneAfterByChance is the chance that no B comes after an A.
+func noneAfterByChance(a, b int) chance { return chance(-lnChoose(a+b, a)) }
 
-// meetings is the chance that of n sessions, of which a have A and b have B, at most so many
-// have both.
-func meetings(n, a, b, both int) chance {
+// overlapByChance is the chance that at most both of n sessions have A and B, if a sessions have A
+// and b sessions have B (hypergeometric distribution).
+func overlapByChance(n, a, b, both int) chance {
 	sum := 0.0
 	for k := max(0, a+b-n); k <= both; k++ {
 		sum += math.Exp(lnChoose(a, k) + lnChoose(n-a, b-k) - lnChoose(n, b))
@@ -40,20 +43,21 @@ func meetings(n, a, b, both int) chance {
 	return chance(math.Log(min(sum, 1)))
 }
 
-// covered is the chance that of n sessions, of which so many have the one and so many the other, all have one of
-// both, were they independent.
-func covered(n, one, other int) chance {
+// coveredByChance is the chance that all of n sessions have at least one of two calls, if one and
+// other sessions have each of them and they are independent.
+func coveredByChance(n, one, other int) chance {
 	return chance(lnChoose(one, n-other) - lnChoose(n, other))
 }
 
-// present is the chance that so many sessions all have what so many of the others have, were these like
-// them: few others say little.
-func present(sessions, had, of int) chance {
+// presenceByChance is the chance that all of the sessions have a call that had of the of other
+// sessions have, if both groups are alike. A small group of other sessions is weak evidence.
+func presentByChance(sessions, had, of int) chance {
 	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x)); return v }
 	return chance(lg(had+1+sessions) - lg(had+1) + lg(of+2) - lg(of+2+sessions))
 }
 
-// piled is the chance that so many of n are at one of some values, were all of these as probable.
-func piled(many, n, values int) chance {
+// clusteredByChance is the chance that many of n observations have the same one of equally probable
+// values.
+func clusteredByChance(many, n, values int) chance {
 	return min(0, chance(lnChoose(n, many)-float64(many)*math.Log(float64(values))))
 }

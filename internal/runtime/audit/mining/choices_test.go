@@ -19,7 +19,7 @@ type choices struct {
 	seen          map[string]bool // paths that were read, issues and keys that were looked at
 }
 
-// arguments are those of a tool, with a value that says what the call is about.
+// arguments returns the arguments of a tool, with a value that identifies the call.
 func arguments(random *rand.Rand, session int, tool string) (args, about string) {
 	file, repo, number := random.IntN(4), (session+random.IntN(2))%30, (session/2+random.IntN(3))%40
 	about = fmt.Sprintf("%d-%d", repo, number)
@@ -153,7 +153,8 @@ func TestPlantedChoices(t *testing.T) {
 	}
 }
 
-// TestSince: a success that was earned beside a call that takes it away is none, also where that call fails.
+// TestSince checks that a success concurrent with an invalidating call does not count, even if that
+// call fails.
 func TestSince(t *testing.T) {
 	for beside, want := range map[bool]string{false: "require test before push since edit;", true: "require test before push;"} {
 		w := newWorld(t, "")
@@ -301,7 +302,7 @@ func TestMore(t *testing.T) {
 			v.pairs[pair{n, other}] = &pairStats{notOnce: true, early: early, earlier: 32}
 		}
 	}
-	if all, more := v.eithers(20, 1); len(all) != mostEithers || !more {
+	if all, more := v.eithers(20, 1); len(all) != maxEithers || !more {
 		t.Error(len(all), more)
 	}
 	r := &Report{More: true}

@@ -1,23 +1,27 @@
-// Package mining finds rules that a record of calls supports: what petrigate suggest prints.
+// Package mining finds rules that a record of calls supports; "petrigate suggest" prints them.
 //
-// It reads the log as a stream, session by session, and looks for what always held: a call that
-// always came after a success of another (require A before B, for each call or once, with the
-// same value of one field or two), or of one of two (or), or anew behind a third (since), numbers of calls that were reached and never passed, calls that never
-// followed what strangers may have written, and equal calls in a row. That nothing speaks
-// against a rule is not enough: two tools that every session uses in any order would come
-// out in one order often enough. So each rule is held against chance ([chance]) and needs a
-// number of sessions.
+// It reads the log as a stream of sessions, and looks for invariants: a call that always came after
+// a success of another ("require A before B", for each call or once, with the same value of one or
+// two fields), after one of two others ("or"), or again after a third ("since"); numbers of calls
+// that were reached and never exceeded; calls that never followed untrusted content; and equal
+// calls in a row. The absence of counterexamples is not sufficient: two tools that every session
+// uses in random order often appear in one order only. Each rule is therefore tested against chance
+// ([chance]), and needs a minimum number of sessions.
 //
-// The forms of order are those of Perracotta (Yang, Evans, Bhardwaj, Bhat and Das: Perracotta: Mining
-// Temporal API Rules from Imperfect Traces, ICSE 2006): "require A before B once" is its
-// precedence, "require A before B" its alternation with repeated causes (AA*B)*. As there, a
-// rule that follows from a chain of others is left out. That a rule must beat independence, and not
-// only be frequent, is the lift of association rules (Brin, Motwani, Ullman and Tsur, 1997); the
-// bound is divided by the number of rules that were tried (Bonferroni).
-// Of A or B before C each has to stand in for the other more often than independent ones would ([covered]), and a call at the
-// beginning of most sessions has to be there more often than in other sessions ([present]).
+// The ordering rules are those of Perracotta (Yang, Evans, Bhardwaj, Bhat and Das: Perracotta:
+// Mining Temporal API Rules from Imperfect Traces, ICSE 2006): "require A before B once" is its
+// precedence, "require A before B" its alternation with repeated causes (AA*B)*. As there, a rule
+// that follows from a chain of others is omitted. That a rule must beat independence, instead of
+// only being frequent, is the lift of association rules (Brin, Motwani, Ullman and Tsur, 1997); the
+// significance level is divided by the number of rules tried (Bonferroni). For "A or B before C",
+// each call must replace the other more often than independent calls would ([coveredByChance]), and
+// a call that begins most sessions must occur in the sessions of C more often than in others
+// ([presenceByChance]).
 //
-// What is found is proved: all rules together are replayed over the log, and one that would
-// refuse or ask about a call that passed is dropped, until none does ([Miner.Prove]). Rules that the policy at
-// hand proves or makes redundant are dropped too ([Against]).
+// The steps: a [Miner] walks the log once for a survey of all pairs of tools, and once or twice
+// more for the candidates that need values or three calls. [Miner.Prove] then replays the log under
+// all proposals together, and drops proposals that would refuse or ask about a call that passed,
+// until none does. [Report.DropRedundant] drops proposals that the current policy proves or makes
+// redundant. The memory is bounded (maxTools, maxFields, maxValues and others), whatever the length
+// of the log. The package starts no goroutines.
 package mining

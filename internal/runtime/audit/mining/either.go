@@ -5,23 +5,24 @@ import (
 	"slices"
 )
 
-// mostEithers bounds the pairs of calls of which one always came before a third.
-const mostEithers = 5000
+// maxEithers limits the pairs of calls considered for "or" rules.
+const maxEithers = 5000
 
-// either is a rule of two calls, of which one has to come before B.
+// An either is a rule "A or alt before B".
 type either struct {
 	a, alt, b       int
-	out             bool // a B came without
+	out             bool // refuted: a B came without either
 	notEach         bool
-	sessions        int // with B
-	early, altEarly int // of them, those in which a success of A, or of the other, came before
+	sessions        int // sessions with B
+	early, altEarly int // of these, sessions with an earlier success of A, and of alt
 	once, each      chance
-	without, had    int          // other sessions, and those with a success of either
-	same            []*candidate // what it may be about
+	without, had    int          // sessions without B, and of these, sessions with a success of A or alt
+	same            []*candidate // candidate fields with equal values
 }
 
-// eithers are the pairs that may be one, by the first sessions of B: where each alone failed, and
-// one of both came before in all of them. More says that there are more.
+// eithers returns the pairs of calls that may form an "or" rule, judging by the first sessions of
+// each B: each call alone was missing before some B, and one of both came before B in all of them.
+// more is true if the limit was reached.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
 		if t.sessions < least {
@@ -33,8 +34,8 @@ func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 			for _, other := range first[i+1:] {
 				switch {
 				case one.early|other.early != want:
-				case !covered(t.sessions, one.earlier, other.earlier).beats(tried) && len(v.shared(one.tool, other.tool, b)) == 0:
-				case len(all) == mostEithers:
+				case !coveredByChance(t.sessions, one.earlier, other.earlier).beats(tried) && len(v.shared(one.tool, other.tool, b)) == 0:
+				case len(all) == maxEithers:
 					return all, true
 				default:
 					all = append(all, &either{a: one.tool, alt: other.tool, b: b})
@@ -45,13 +46,13 @@ func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	return all, false
 }
 
-// earlyTool is a tool with how often it came before another.
+// An earlyTool counts how often a tool came before another.
 type earlyTool struct {
 	tool, earlier int
 	early         uint64
 }
 
-// alone are the calls that came before some B, and not before all.
+// alone returns the tools that came before B in some sessions, but not in all.
 func (v *survey) alone(b, least int) (all []earlyTool) {
 	for a, t := range v.tools {
 		s := v.pairs[pair{a, b}]
@@ -62,23 +63,25 @@ func (v *survey) alone(b, least int) (all []earlyTool) {
 	return all
 }
 
-// strength is how probable the rule would be by chance: that one of both came first, and that the one stood in
-// exactly where the other did not come.
-func (e *either) strength() chance { return max(e.once, covered(e.sessions, e.early, e.altEarly)) }
+// strength returns the larger of two chances: that one of both calls came first, and that each call
+// occurred exactly where the other was missing.
+func (e *either) strength() chance {
+	return max(e.once, coveredByChance(e.sessions, e.early, e.altEarly))
+}
 
-// choosing is a visitor: which of two calls came before a third.
-type choosing struct{ byB map[int][]*either }
+// An eitherVisitor tests "or" rules against the log.
+type eitherVisitor struct{ byB map[int][]*either }
 
-// newChoosing keeps lists of its own, from which it takes what does not hold.
-func newChoosing(all []*either) *choosing {
-	c := &choosing{map[int][]*either{}}
+// newEitherVisitor returns a visitor with its own lists, from which it removes refuted rules.
+func newEitherVisitor(all []*either) *eitherVisitor {
+	c := &eitherVisitor{map[int][]*either{}}
 	for _, e := range all {
 		c.byB[e.b] = append(c.byB[e.b], e)
 	}
 	return c
 }
 
-func (c *choosing) admit(s *session, a *action) {
+func (c *eitherVisitor) admit(s *session, a *action) {
 	for _, n := range a.names {
 		of := c.byB[n.tool]
 		if len(of) == 0 {
@@ -86,14 +89,14 @@ func (c *choosing) admit(s *session, a *action) {
 		}
 		mine := s.tool(n.tool)
 		for _, e := range of {
-			e.hold(s, mine)
+			e.check(s, mine)
 		}
 		c.byB[n.tool] = slices.DeleteFunc(of, func(e *either) bool { return e.out })
 	}
 }
 
-// hold holds a call of B against what the session did before.
-func (e *either) hold(s *session, b *toolState) {
+// check tests the rule for a call of B, given the earlier calls of the session.
+func (e *either) check(s *session, b *toolState) {
 	one, other := s.tools[e.a], s.tools[e.alt]
 	last := 0
 	if one != nil {
@@ -106,21 +109,21 @@ func (e *either) hold(s *session, b *toolState) {
 	e.notEach = e.notEach || last <= b.lastMade
 }
 
-func (c *choosing) succeed(*session, *action) {}
+func (c *eitherVisitor) succeed(*session, *action) {}
 
-func (c *choosing) end(s *session) {
+func (c *eitherVisitor) end(s *session) {
 	if s.partial || len(s.tools) == 0 {
 		return
 	}
 	for b, of := range c.byB {
 		for _, e := range of {
-			e.close(s, s.tools[b])
+			e.endSession(s, s.tools[b])
 		}
 	}
 }
 
-// close takes the account of a session.
-func (e *either) close(s *session, b *toolState) {
+// endSession updates the statistics at the end of a session.
+func (e *either) endSession(s *session, b *toolState) {
 	one, other := s.tools[e.a], s.tools[e.alt]
 	ok := 0
 	for _, t := range []*toolState{one, other} {
@@ -150,8 +153,8 @@ func (e *either) close(s *session, b *toolState) {
 // before reports whether a success of A came before the first B.
 func before(a, b *toolState) bool { return a != nil && a.firstOK > 0 && a.firstOK < b.firstMade }
 
-// supported reports whether the record supports it: it held, each of both was needed, and neither chance nor the
-// beginning of sessions explains it.
+// supported reports whether the log supports the rule: it held, both calls were needed, and neither
+// chance nor a position at the beginning of sessions explains it.
 func (e *either) supported(m *Miner, tried int) bool {
 	v := m.survey
 	switch {
@@ -162,12 +165,12 @@ func (e *either) supported(m *Miner, tried int) bool {
 	case !e.strength().beats(tried):
 		return false
 	case v.opens(e.a, m.least) || v.opens(e.alt, m.least):
-		return present(e.sessions, e.had, e.without).beats(tried)
+		return presentByChance(e.sessions, e.had, e.without).beats(tried)
 	}
 	return true
 }
 
-// about is the field that agrees most; nil: none does.
+// about returns the field whose values agree best, or nil.
 func (e *either) about(least, tried int) (best *candidate) {
 	for _, c := range e.same {
 		if c.supported(least, tried) && (best == nil || compareKeys(c, best) < 0) {
@@ -177,7 +180,8 @@ func (e *either) about(least, tried int) (best *candidate) {
 	return best
 }
 
-// strongest are the pairs for each B, without those that share a call with a stronger one.
+// strongest returns the strongest pair for each B, and further pairs that share no call with a
+// stronger one.
 func strongest(all []*either) (kept []*either) {
 	slices.SortFunc(all, func(x, y *either) int {
 		return cmp.Or(cmp.Compare(x.strength(), y.strength()), x.b-y.b, x.a-y.a, x.alt-y.alt)
@@ -193,10 +197,10 @@ func strongest(all []*either) (kept []*either) {
 	return kept
 }
 
-// implied reports whether the rule follows from the others: from a chain through a call before B, or from two
-// calls each of which comes after one of these.
+// implied reports whether the rule follows from other rules: from a chain through a call before B,
+// or from two calls that each come after one of A and alt.
 func (e *either) implied(held map[pair]bool, all []*either) bool {
-	stands := func(n int) bool { // one of both came before it
+	stands := func(n int) bool { // A or alt came before n
 		return n == e.a || n == e.alt || held[pair{e.a, n}] || held[pair{e.alt, n}] ||
 			slices.ContainsFunc(all, func(k *either) bool { return k.b == n && k.a == e.a && k.alt == e.alt })
 	}

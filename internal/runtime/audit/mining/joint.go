@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// joined stands between the names of two fields, and between their values. No name that rules can write has it.
+// joined separates the names of two fields, and their values. Names in rules cannot contain it.
 const joined = "\x00"
 
-// mostParts bounds the fields of which keys of two are made, for each pair of calls.
-const mostParts = 4
+// maxParts limits the fields that are combined into keys of two fields, per pair of calls.
+const maxParts = 4
 
-// together is whether two fields of A are more than one: whether the value of the one comes with several
-// of the other.
+// A together checks that two fields of A are not redundant: that a value of one field occurs with
+// several values of the other.
 type together struct {
 	partners [2]map[string]string
 	changes  [2]int
 }
 
-func (t *together) take(a *action, one, other string) {
+func (t *together) observe(a *action, one, other string) {
 	v, ok := a.value(one)
 	w, also := a.value(other)
 	if !ok || !also {
@@ -32,14 +32,14 @@ func (t *together) take(a *action, one, other string) {
 		if known && last != of[1] {
 			t.changes[i]++
 		}
-		if known || len(t.partners[i]) < mostValues {
+		if known || len(t.partners[i]) < maxValues {
 			t.partners[i][of[0]] = of[1]
 		}
 	}
 }
 
-// jointly are the keys of two fields of which each alone always held, and is supported.
-func (m *Miner) jointly(candidates []*candidate, tried int) (all []*candidate) {
+// jointCandidates returns keys of two fields if each field alone always held and is supported.
+func (m *Miner) jointCandidates(candidates []*candidate, tried int) (all []*candidate) {
 	by := map[pair][]*candidate{}
 	for _, c := range candidates {
 		if c.alt < 0 && c.supported(m.least, tried) {
@@ -48,7 +48,7 @@ func (m *Miner) jointly(candidates []*candidate, tried int) (all []*candidate) {
 	}
 	for p, of := range by {
 		slices.SortStableFunc(of, compareKeys)
-		of = of[:min(len(of), mostParts)]
+		of = of[:min(len(of), maxParts)]
 		for i, c := range of {
 			for _, d := range of[i+1:] {
 				if c.first == d.first || c.then == d.then {
@@ -64,9 +64,9 @@ func (m *Miner) jointly(candidates []*candidate, tried int) (all []*candidate) {
 	return all
 }
 
-// agree is the chance that so many values of B are among the known ones of A, were both fields any
-// that the session knows, each for itself.
-func (c *candidate) agree(s *session, known, made int) chance {
+// jointChance is the chance that the values of B are all among the known value pairs of A, if both
+// fields varied independently over the values of the session.
+func (c *candidate) jointChance(s *session, known, made int) chance {
 	all := 1
 	for _, part := range c.parts {
 		n := 0
@@ -80,7 +80,7 @@ func (c *candidate) agree(s *session, known, made int) chance {
 	return chance(float64(made) * (math.Log(float64(known)) - math.Log(float64(all))))
 }
 
-// joins reports whether the key of two fields is stricter than each of them, by more than chance.
+// joins reports whether the key of two fields is significantly stricter than each field alone.
 func (c *candidate) joins(m *Miner, tried int) bool {
 	return !c.out && c.sessions >= m.least && c.together.changes[0] >= m.least && c.together.changes[1] >= m.least && c.once.beats(tried)
 }

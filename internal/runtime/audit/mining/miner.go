@@ -9,18 +9,18 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// LeastSessions is how many sessions a rule needs if nothing else is said.
-const LeastSessions = 20
+// DefaultSessions is the default minimum number of sessions for a rule.
+const DefaultSessions = 20
 
-// Options of a search.
+// Options configures a search.
 type Options struct {
-	Maps     []*rules.Map                    // that give calls the names that are on record, for rules about these too
-	Sessions int                             // that a rule needs; 0: LeastSessions
-	Deny     bool                            // the policy refuses what no rule names
+	Maps     []*rules.Map                    // maps that assign the recorded names, to find rules about these names too
+	Sessions int                             // minimum sessions for a rule; 0: DefaultSessions
+	Deny     bool                            // the policy refuses calls that no rule names
 	Progress func(stage string, records int) // may be nil
 }
 
-// A Miner searches one log.
+// A Miner searches one log. It must not be used concurrently.
 type Miner struct {
 	log      Log
 	least    int
@@ -33,52 +33,53 @@ type Miner struct {
 	survey *survey
 	names  []string
 	kinds  []toolkind.Kind
-	seen   *seen
+	seen   *ruleActivity
 }
 
-// A Report is what a log supports.
+// A Report holds the rules that a log supports.
 type Report struct {
 	Log       string     `json:"log"`
 	Sessions  int        `json:"sessions"`
-	Calls     int        `json:"calls"` // that passed
+	Calls     int        `json:"calls"` // admitted calls
 	From      time.Time  `json:"from"`
 	To        time.Time  `json:"to"`
 	LeftOut   int        `json:"leftOut"` // sessions that began before the log
-	More      bool       `json:"more"`    // there was more to try than is tried
+	More      bool       `json:"more"`    // a limit was reached, so some combinations were not tried
 	Proposals []Proposal `json:"proposals"`
 	Dropped   []Dropped  `json:"dropped"`
 	Notes     []Note     `json:"notes"`
-	Allow     []Allowed  `json:"allow"` // for a policy that denies what no rule names; none, if it does
+	Allow     []Allowed  `json:"allow"` // candidates for an allow list; empty if the policy already denies by default
 
-	least int // sessions that a rule needs
+	least int // minimum sessions for a rule
 }
 
-// A Dropped is a rule that is not proposed, and why.
+// A Dropped is a rule that is not proposed, with the reason.
 type Dropped struct {
 	Rule string `json:"rule"`
 	Why  string `json:"why"`
 }
 
-// Mine searches a log. What it finds has held in all of it, and is not proved yet: see [Miner.Prove].
+// Mine searches a log. The proposals of the report held in the whole log, but are not proved yet;
+// see [Miner.Prove].
 func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	m := &Miner{log: log, least: o.Sessions, deny: o.Deny, maps: o.Maps, survey: newSurvey(), progress: o.Progress, seen: newSeen()}
 	if m.least == 0 {
-		m.least = LeastSessions
+		m.least = DefaultSessions
 	}
 	r := newReader(log)
 	for _, of := range o.Maps {
 		r.labels[of.As.Text] = true
 	}
-	allow := allowing{}
-	r.other = func(e *trail.Entry) {
-		m.seen.take(e)
-		allow.take(e)
+	allow := allowCounter{}
+	r.onDecision = func(e *trail.Entry) {
+		m.seen.count(e)
+		allow.count(e)
 	}
 	if err := r.walk(ctx, m.survey, m.stage("reading")); err != nil {
 		return nil, nil, err
 	}
 	m.survey.finish()
-	r.other = nil
+	r.onDecision = nil
 	m.names, m.kinds, m.cut, m.whole = r.names, r.kinds, r.cut, r.whole
 	f, err := m.find(ctx, r)
 	if err != nil {
@@ -91,13 +92,13 @@ func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	if !m.deny {
 		report.Allow = allow.list()
 	}
-	report.Proposals = append(report.Proposals, m.order(f)...)
+	report.Proposals = append(report.Proposals, m.sequences(f)...)
 	report.Proposals = append(report.Proposals, m.limits()...)
 	report.Proposals = append(report.Proposals, m.amounts()...)
 	report.Proposals = append(report.Proposals, m.taint()...)
 	report.Proposals = append(report.Proposals, m.row()...)
 	rank(report.Proposals)
-	report.Notes = append(report.Notes, m.opening()...)
+	report.Notes = append(report.Notes, m.openingNotes()...)
 	return m, report, nil
 }
 
@@ -109,7 +110,7 @@ func (m *Miner) stage(name string) func(int) {
 	}
 }
 
-// drop takes the proposals with these numbers out, each for its reason.
+// drop removes the proposals whose indices are keys of wrong, each with its reason.
 func (r *Report) drop(wrong map[int]string) {
 	kept := []Proposal{}
 	for i, p := range r.Proposals {

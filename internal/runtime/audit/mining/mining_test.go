@@ -20,8 +20,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// TestRandomLogs: whatever is on record, what is proposed refuses no call that passed, also where
-// hardly any evidence is asked for.
+// TestRandomLogs checks that proposals refuse no call that passed, whatever the log contains, even
+// if hardly any evidence is required.
 func TestRandomLogs(t *testing.T) {
 	tools := []string{"read_file", "edit_file", "delete_file", "send_mail", "fetch_page", "pay", "a.b", "or", "x*", "get_note"}
 	from, count := soak.Range(t, 10)
@@ -109,17 +109,17 @@ func TestChance(t *testing.T) {
 		{eachByChance(1, 1), 0.5},
 		{eachByChance(2, 2), 1.0 / 6}, // ABAB of 6 orders
 		{eachByChance(1, 2), 0},
-		{noneAfter(1, 1), 0.5},
-		{noneAfter(2, 2), 1.0 / 6},
-		{meetings(10, 5, 5, 5), 1},
-		{covered(4, 2, 2), 1.0 / 6},
-		{covered(4, 2, 1), 0},
-		{covered(3, 3, 1), 1},
-		{present(1, 0, 0), 0.5},
-		{piled(2, 2, 3), 1.0 / 9},
-		{piled(1, 9, 3), 1},
-		{present(2, 3, 3), 4.0 / 6},
-		{meetings(4, 2, 2, 0), 1.0 / 6},
+		{noneAfterByChance(1, 1), 0.5},
+		{noneAfterByChance(2, 2), 1.0 / 6},
+		{overlapByChance(10, 5, 5, 5), 1},
+		{coveredByChance(4, 2, 2), 1.0 / 6},
+		{coveredByChance(4, 2, 1), 0},
+		{coveredByChance(3, 3, 1), 1},
+		{presentByChance(1, 0, 0), 0.5},
+		{clusteredByChance(2, 2, 3), 1.0 / 9},
+		{clusteredByChance(1, 9, 3), 1},
+		{presentByChance(2, 3, 3), 4.0 / 6},
+		{overlapByChance(4, 2, 2, 0), 1.0 / 6},
 	} {
 		if math.Abs(math.Exp(float64(c.got))-c.want) > 1e-9 {
 			t.Errorf("%v, want %v", math.Exp(float64(c.got)), c.want)
@@ -148,7 +148,8 @@ func TestChance(t *testing.T) {
 	}
 }
 
-// always records sessions in which tools come in this order, and one after the other in others.
+// always records sessions whose tools come in this order, and other sessions with one tool after
+// the other.
 func always(t *testing.T, rules string, sessions int, order ...string) Log {
 	w := newWorld(t, rules)
 	for n := range sessions {
@@ -186,7 +187,7 @@ func TestChain(t *testing.T) {
 			err = m.Prove(t.Context(), r)
 		}
 		if err == nil {
-			err = r.Against(t.Context(), policy.Source{Rules: []config.RuleText{{File: "have.rules", Text: c.have}}})
+			err = r.DropRedundant(t.Context(), policy.Source{Rules: []config.RuleText{{File: "have.rules", Text: c.have}}})
 		}
 		if got := proposals(r); err != nil || got != c.want || len(r.Dropped) != 1 || r.Dropped[0].Why != c.why {
 			t.Errorf("%s: %s, %v, %v", c.have, got, r.Dropped, err)
@@ -206,7 +207,7 @@ func TestOpening(t *testing.T) {
 			err = m.Prove(t.Context(), r)
 		}
 		if err == nil {
-			err = r.Against(t.Context(), policy.Source{Default: "deny", Rules: []config.RuleText{{File: "have.rules", Text: have}}})
+			err = r.DropRedundant(t.Context(), policy.Source{Default: "deny", Rules: []config.RuleText{{File: "have.rules", Text: have}}})
 		}
 		if got := proposals(r); err != nil || got != want || want == "" && r.Dropped[0].Why != whyOpens {
 			t.Errorf("%s: %s, %v, %v", have, got, r.Dropped, err)
@@ -214,7 +215,7 @@ func TestOpening(t *testing.T) {
 	}
 }
 
-// TestFew: what too few sessions show is no rule, and neither is what chance explains.
+// TestFew checks that findings in too few sessions, and findings explained by chance, give no rule.
 func TestFew(t *testing.T) {
 	if r := suggested(t, always(t, "", 19, "a", "b")); len(r.Proposals) > 0 {
 		t.Error(r.lines())
@@ -305,7 +306,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestAmounts: what pays gets a sum for each user and day, of twice what was seen.
+// TestAmounts checks that tools that pay get a limit per user and day, of twice the observed sum.
 func TestAmounts(t *testing.T) {
 	w := newWorld(t, "")
 	for n := range 40 {
@@ -426,9 +427,9 @@ func TestApprovals(t *testing.T) {
 		e := &trail.Entry{Decision: audit.Decision{Session: fmt.Sprint(i % 3), Decision: "allow", Approval: "ap_1", Nets: []audit.NetSays{
 			{Net: "approve-before-deploy", Rule: "a.rules:1:1"}, {Net: "approve-before-ship", Rule: "a.rules:2:1"}, {Net: "limit-deploy-3", Rule: "a.rules:3:1"},
 		}}}
-		s.take(e)
+		s.count(e)
 	}
-	s.take(&trail.Entry{Decision: audit.Decision{Decision: "refuse", Kind: "approval", Nets: []audit.NetSays{{Net: "approve-before-ship", Rule: "a.rules:2:1"}}}})
+	s.count(&trail.Entry{Decision: audit.Decision{Decision: "refuse", Kind: "approval", Nets: []audit.NetSays{{Net: "approve-before-ship", Rule: "a.rules:2:1"}}}})
 	want := "people were asked 30 times by a.rules:1:1 and never said no: a grant (petrigate approvals approve --for) or unless would spare them the question"
 	if notes := s.notes(20); len(notes) != 1 || notes[0].Text != want {
 		t.Errorf("%+v", notes)

@@ -10,54 +10,55 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Note is what the record says of the rules that are there.
+// A Note is an observation about the existing rules.
 type Note struct {
-	Kind  string `json:"kind"`           // shadow, approvals
-	Rule  string `json:"rule,omitempty"` // where it stands
+	Kind  string `json:"kind"`           // "shadow", "approvals" or "opening"
+	Rule  string `json:"rule,omitempty"` // position of the rule
 	Net   string `json:"net,omitempty"`
 	Count int    `json:"count"`
 	Text  string `json:"text"`
 }
 
-// seen counts what the rules at hand did, or would have done.
-type seen struct {
-	nets      map[[2]string]*netSeen
+// A ruleActivity counts what the existing rules did, or would have done in shadow mode.
+type ruleActivity struct {
+	nets      map[[2]string]*netActivity
 	decisions int
-	shadow    int // decisions that a net in shadow had a say in
+	shadow    int // decisions with a net in shadow mode
 }
 
-// netSeen counts for a net. All but approved and denied are what it would have done in shadow.
-type netSeen struct {
+// A netActivity counts for one net. refuse and ask count what the net would have done in shadow
+// mode.
+type netActivity struct {
 	refuse, ask      int
 	approved, denied int
 	sessions         map[string]bool
 }
 
-func newSeen() *seen { return &seen{nets: map[[2]string]*netSeen{}} }
+func newSeen() *ruleActivity { return &ruleActivity{nets: map[[2]string]*netActivity{}} }
 
-// mostNets and mostSessions bound what is counted apart.
+// Limits on separate counters.
 const (
-	mostNets     = 200
-	mostSessions = 5000
+	maxNets     = 200
+	maxSessions = 5000
 )
 
-func (s *seen) of(net, rule, session string) *netSeen {
+func (s *ruleActivity) of(net, rule, session string) *netActivity {
 	key := [2]string{net, rule}
 	n := s.nets[key]
 	if n == nil {
-		n = &netSeen{sessions: map[string]bool{}}
-		if len(s.nets) < mostNets {
+		n = &netActivity{sessions: map[string]bool{}}
+		if len(s.nets) < maxNets {
 			s.nets[key] = n
 		}
 	}
-	if len(n.sessions) < mostSessions {
+	if len(n.sessions) < maxSessions {
 		n.sessions[session] = true
 	}
 	return n
 }
 
-// take counts a decision.
-func (s *seen) take(e *trail.Entry) {
+// count counts a decision.
+func (s *ruleActivity) count(e *trail.Entry) {
 	s.decisions++
 	shadow := e.Shadow
 	for _, n := range e.Nets {
@@ -86,8 +87,8 @@ func (s *seen) take(e *trail.Entry) {
 	}
 }
 
-// would says what a net would have done.
-func (n *netSeen) would() string {
+// would describes what a net would have done.
+func (n *netActivity) would() string {
 	var all []string
 	if n.refuse > 0 {
 		all = append(all, "refused "+calls(n.refuse))
@@ -98,8 +99,8 @@ func (n *netSeen) would() string {
 	return text.And(all)
 }
 
-// notes are what came of it.
-func (s *seen) notes(least int) []Note {
+// notes returns the observations, sorted.
+func (s *ruleActivity) notes(least int) []Note {
 	all := []Note{}
 	would := 0
 	for key, n := range s.nets {

@@ -10,24 +10,25 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// found is what the walks found about the order of calls.
-type found struct {
-	tried    int // rules that were held against chance
-	more     bool
-	held     map[pair]bool
-	best     map[pair]*candidate // what they are about
-	eithers  []*either
-	spoilers map[pair][]*spoiler
+// A findings holds the ordering rules that the log supports.
+type findings struct {
+	tried        int // rules that were held against chance
+	more         bool
+	held         map[pair]bool
+	best         map[pair]*candidate // supported field of a pair
+	eithers      []*either
+	invalidators map[pair][]*invalidator
 }
 
-// find reads the log again for what the survey leaves open, and does so only where that can give a rule.
-func (m *Miner) find(ctx context.Context, r *reader) (*found, error) {
+// find walks the log again for the questions that the survey leaves open, if the answers can give a
+// rule.
+func (m *Miner) find(ctx context.Context, r *reader) (*findings, error) {
 	v, n := m.survey, len(m.survey.tools)
 	candidates := v.candidates(m.least)
-	f := &found{tried: 2*n*n + n*n*n/2 + len(candidates)}
-	alone := m.holding(f.tried, nil)
+	f := &findings{tried: 2*n*n + n*n*n/2 + len(candidates)}
+	alone := m.heldPairs(f.tried, nil)
 	eithers, more := v.eithers(m.least, f.tried)
-	spoilers, also := v.spoilers(alone, f.tried, m.least)
+	spoilers, also := v.invalidators(alone, f.tried, m.least)
 	f.more = more || also
 	for _, e := range eithers {
 		for _, field := range v.shared(e.a, e.alt, e.b) {
@@ -37,25 +38,25 @@ func (m *Miner) find(ctx context.Context, r *reader) (*found, error) {
 	}
 	f.tried += len(spoilers)
 	if len(candidates)+len(eithers)+len(spoilers) > 0 {
-		if err := r.walk(ctx, visitors{newMatching(candidates), newChoosing(eithers), newSpoiling(spoilers)}, m.stage("comparing values")); err != nil {
+		if err := r.walk(ctx, visitors{newMatchVisitor(candidates), newEitherVisitor(eithers), newInvalidatorVisitor(spoilers)}, m.stage("comparing values")); err != nil {
 			return nil, err
 		}
 	}
-	joint := m.jointly(candidates, f.tried)
+	joint := m.jointCandidates(candidates, f.tried)
 	if f.tried += len(joint); len(joint) > 0 {
-		if err := r.walk(ctx, newMatching(joint), m.stage("comparing several values")); err != nil {
+		if err := r.walk(ctx, newMatchVisitor(joint), m.stage("comparing several values")); err != nil {
 			return nil, err
 		}
 	}
-	f.best = m.keys(candidates, joint, f.tried)
-	f.held = m.holding(f.tried, f.best)
+	f.best = m.bestKeys(candidates, joint, f.tried)
+	f.held = m.heldPairs(f.tried, f.best)
 	f.eithers = strongest(slices.DeleteFunc(eithers, func(e *either) bool { return !e.supported(m, f.tried) }))
-	f.spoilers = spoiled(spoilers, m.least, f.tried)
+	f.invalidators = supportedInvalidators(spoilers, m.least, f.tried)
 	return f, nil
 }
 
-// keys are what pairs are about: the field that agrees most, or two of them.
-func (m *Miner) keys(candidates, joint []*candidate, tried int) map[pair]*candidate {
+// bestKeys returns the supported key of each pair: the field that agrees best, or two fields.
+func (m *Miner) bestKeys(candidates, joint []*candidate, tried int) map[pair]*candidate {
 	best := map[pair]*candidate{}
 	for _, c := range candidates {
 		switch s := m.survey.pairs[c.pair]; {
@@ -79,8 +80,8 @@ func (v *survey) always(p pair, least int) bool {
 	return s != nil && !s.notOnce && s.sessions >= least && s.sessions == v.tools[p.b].sessions
 }
 
-// holding are the pairs that always held, beyond chance.
-func (m *Miner) holding(tried int, best map[pair]*candidate) map[pair]bool {
+// heldPairs returns the pairs that always held, beyond chance.
+func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 	v, held := m.survey, map[pair]bool{}
 	for p, s := range v.pairs {
 		if !v.always(p, m.least) {
@@ -93,11 +94,12 @@ func (m *Miner) holding(tried int, best map[pair]*candidate) map[pair]bool {
 	return held
 }
 
-// mostOpened is how many tools there have to be for a call at the beginning of sessions to say nothing.
-const mostOpened = 5
+// minToolsForOpening is the number of tools from which on a call at the beginning of sessions
+// proves nothing by itself.
+const minToolsForOpening = 5
 
-// opens reports whether most sessions with a tool begin with it: then it comes before all others whatever
-// these need.
+// opens reports whether most sessions with the tool begin with it. Such a call comes before all
+// others, whether or not they need it.
 func (v *survey) opens(tool, least int) bool {
 	n := 0
 	for _, t := range v.tools {
@@ -106,11 +108,11 @@ func (v *survey) opens(tool, least int) bool {
 		}
 	}
 	t := v.tools[tool]
-	return n > mostOpened && 5*t.opened >= 4*t.sessions
+	return n > minToolsForOpening && 5*t.opened >= 4*t.sessions
 }
 
-// opening are notes on calls at the beginning of sessions that give no rule.
-func (m *Miner) opening() (all []Note) {
+// openingNotes returns notes on calls at the beginning of sessions that give no rule.
+func (m *Miner) openingNotes() (all []Note) {
 	v := m.survey
 	for a, t := range v.tools {
 		n := 0
@@ -119,7 +121,7 @@ func (m *Miner) opening() (all []Note) {
 				n++
 			}
 		}
-		if n >= mostOpened && v.opens(a, m.least) {
+		if n >= minToolsForOpening && v.opens(a, m.least) {
 			all = append(all, Note{Kind: "opening", Count: t.opened, Text: fmt.Sprintf(
 				"%d of %s with %s begin with it: that other calls come after it does not show that they need it, and alone gives no rule", t.opened, text.Count(t.sessions, "session"), text.Escape(m.names[a]))})
 		}
@@ -127,14 +129,14 @@ func (m *Miner) opening() (all []Note) {
 	return all
 }
 
-// needed is the chance that all sessions with B have A, as other sessions do.
+// needed is the chance that all sessions with B have A, if they are like other sessions.
 func (v *survey) needed(p pair) chance {
 	b := v.tools[p.b].sessions
-	return present(b, v.tools[p.a].held-b, v.sessions-b)
+	return presentByChance(b, v.tools[p.a].held-b, v.sessions-b)
 }
 
-// order are the proposals of sequences, without those that follow from others.
-func (m *Miner) order(f *found) (all []Proposal) {
+// sequences returns the proposals of ordering rules, without those that follow from others.
+func (m *Miner) sequences(f *findings) (all []Proposal) {
 	for p := range f.held {
 		if !chained(f.held, f.best, p) {
 			all = append(all, m.sequence(f, p))
@@ -148,8 +150,8 @@ func (m *Miner) order(f *found) (all []Proposal) {
 	return all
 }
 
-// chained reports whether A before C follows from a chain: A before B, and B before C. Where it is
-// about the same thing, so must be both links, by one field of B.
+// chained reports whether "A before C" follows from "A before B" and "B before C". If the rule has
+// a key, both links must have one as well, with the same field of B.
 func chained(held map[pair]bool, best map[pair]*candidate, p pair) bool {
 	for q := range held {
 		if q.a != p.a || q.b == p.b || !held[pair{q.b, p.b}] {
@@ -163,29 +165,29 @@ func chained(held map[pair]bool, best map[pair]*candidate, p pair) bool {
 	return false
 }
 
-// sequence is the proposal of a pair that always held.
-func (m *Miner) sequence(f *found, p pair) Proposal {
+// sequence returns the proposal for a pair that always held.
+func (m *Miner) sequence(f *findings, p pair) Proposal {
 	v, c := m.survey, f.best[p]
 	s, b := v.pairs[p], v.tools[p.b]
 	first, then := m.names[p.a], m.names[p.b]
 	out := Proposal{Kind: "order", tool: then, Sessions: b.sessions, Calls: b.calls, Since: b.first}
 	how, each := s.once, !s.notEach && (s.each-s.once).beats(f.tried)
 	if c != nil {
-		out.Kind, how, each = "value", min(s.once, c.across()), !c.notEach && c.each.beats(f.tried)
+		out.Kind, how, each = "value", min(s.once, c.acrossChance()), !c.notEach && c.each.beats(f.tried)
 	}
 	clause, whole := c.clause(each, text.Escape(first)+" call")
 	out.Rule = fmt.Sprintf("require %s before %s%s", rules.Written(first), rules.Written(then), clause)
 	out.Evidence = fmt.Sprintf("%s came after a success of %s in %d of %d sessions (%s)%s", text.Escape(then), text.Escape(first), b.sessions, b.sessions, text.Count(b.calls, "call"), whole)
 	out.claims = []string{fmt.Sprintf("prove never %s before %s%s", rules.Written(then), rules.Written(first), clause)}
-	out.complete(how)
-	if of := f.spoilers[p]; c == nil && each && len(of) > 0 {
-		return m.renewed(out, of, first)
+	out.setChance(how)
+	if of := f.invalidators[p]; c == nil && each && len(of) > 0 {
+		return m.withSince(out, of, first)
 	}
 	return out
 }
 
-// renewed is a sequence whose first call has to come anew after others.
-func (m *Miner) renewed(p Proposal, of []*spoiler, first string) Proposal {
+// withSince adds "since" to a sequence whose first call must be repeated after other calls.
+func (m *Miner) withSince(p Proposal, of []*invalidator, first string) Proposal {
 	out := p
 	out.looser = []Proposal{p}
 	var names, said []string
@@ -195,11 +197,11 @@ func (m *Miner) renewed(p Proposal, of []*spoiler, first string) Proposal {
 	}
 	out.Rule += " since " + strings.Join(names, ", ")
 	out.Evidence += fmt.Sprintf("; %s was called anew after %s", text.Escape(first), text.And(said))
-	out.claims = nil // none says this
+	out.claims = nil // claims cannot express "since"
 	return out
 }
 
-// alternative is the proposal of two calls of which one came before a third.
+// alternative returns the proposal for "A or alt before B".
 func (m *Miner) alternative(e *either, tried int) Proposal {
 	b := m.survey.tools[e.b]
 	one, other, then := m.names[e.a], m.names[e.alt], m.names[e.b]
@@ -211,20 +213,20 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	how, each := e.strength(), !e.notEach && (e.each-e.once).beats(tried)
 	c := e.about(m.least, tried)
 	if c != nil {
-		out.Kind, how, each = "value", min(how, c.across()), !c.notEach && c.each.beats(tried)
+		out.Kind, how, each = "value", min(how, c.acrossChance()), !c.notEach && c.each.beats(tried)
 	}
 	clause, whole := c.clause(each, "of these calls")
 	out.Rule = fmt.Sprintf("require %s or %s before %s%s", rules.Written(one), rules.Written(other), rules.Written(then), clause)
 	out.Evidence = fmt.Sprintf("%s came after a success of %s or %s in %d of %d sessions (%s; after %s in %s, after %s in %d)%s",
 		text.Escape(then), text.Escape(one), text.Escape(other), b.sessions, b.sessions, text.Count(b.calls, "call"), text.Escape(one), text.Count(early, "session"), text.Escape(other), otherEarly, whole)
-	for _, first := range []string{one, other} { // each alone is more
+	for _, first := range []string{one, other} { // each call alone would be a stronger rule
 		out.claims = append(out.claims, fmt.Sprintf("prove never %s before %s%s", rules.Written(then), rules.Written(first), clause))
 	}
-	out.complete(how)
+	out.setChance(how)
 	return out
 }
 
-// clause is what stands behind the names of a rule, and how the evidence says it; c may be nil.
+// clause returns the text after the names in a rule, and its wording in the evidence; c may be nil.
 func (c *candidate) clause(each bool, call string) (clause, said string) {
 	if !each {
 		clause = " once"
@@ -235,12 +237,12 @@ func (c *candidate) clause(each bool, call string) (clause, said string) {
 	case c == nil:
 		return clause, ""
 	case each:
-		return clause + c.key(), fmt.Sprintf(", each after one %s of its own, with the %s of that", call, c.words())
+		return clause + c.key(), fmt.Sprintf(", each after one %s of its own, with the %s of that", call, c.fieldNames())
 	}
-	return clause + c.key(), fmt.Sprintf(", each with the %s of one %s", c.words(), call)
+	return clause + c.key(), fmt.Sprintf(", each with the %s of one %s", c.fieldNames(), call)
 }
 
-// key is the key as rules write it.
+// key returns the key as written in rules.
 func (c *candidate) key() string {
 	first, then := strings.Split(c.first, joined), strings.Split(c.then, joined)
 	var all []string
@@ -253,5 +255,5 @@ func (c *candidate) key() string {
 	return " with same " + strings.Join(all, ", ")
 }
 
-// words names the fields of B.
-func (c *candidate) words() string { return text.And(strings.Split(c.then, joined)) }
+// fieldNames lists the fields of B.
+func (c *candidate) fieldNames() string { return text.And(strings.Split(c.then, joined)) }

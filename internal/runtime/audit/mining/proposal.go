@@ -14,28 +14,28 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A Proposal is a rule that a record supports. It refuses no call that passed.
+// A Proposal is a rule that the log supports. It refuses no call that passed.
 type Proposal struct {
-	Rule     string    `json:"rule"`     // a line of rules
-	Kind     string    `json:"kind"`     // order, value, budget, row, taint
-	Evidence string    `json:"evidence"` // in a sentence
-	Sessions int       `json:"sessions"` // that the rule speaks of
+	Rule     string    `json:"rule"`     // one line of rules
+	Kind     string    `json:"kind"`     // "order", "value", "budget", "row" or "taint"
+	Evidence string    `json:"evidence"` // one sentence
+	Sessions int       `json:"sessions"` // sessions with the restricted call
 	Calls    int       `json:"calls"`
-	Chance   float64   `json:"chance"` // how probable this would be without a rule; at least 1e-300. Of a limit with head room 1: it is none but what was seen
+	Chance   float64   `json:"chance"` // probability of the observation without a rule, at least 1e-300; 1 for a limit with headroom, which is not a statistical finding
 	Since    time.Time `json:"since"`
 
-	tool   string     // that it restricts; empty: all
-	claims []string   // what proves that a policy has it already
-	looser []Proposal // the same rule with more room, for where it refuses something
+	tool   string     // tool that the rule restricts; empty: all
+	claims []string   // claims that prove that a policy already has the rule
+	looser []Proposal // weaker forms of the rule, in case it refuses a call
 	rank   int
 }
 
-// ranks sorts the kinds of proposals.
+// ranks orders the kinds of proposals.
 var ranks = map[string]int{"value": 0, "order": 0, "taint": 1, "budget": 2, "row": 3}
 
 func (c chance) probability() float64 { return math.Exp(max(float64(c), -690)) }
 
-func (p *Proposal) complete(c chance) {
+func (p *Proposal) setChance(c chance) {
 	p.Chance, p.rank = c.probability(), ranks[p.Kind]
 	if p.Chance >= 1 {
 		p.rank++
@@ -48,8 +48,8 @@ func rank(all []Proposal) {
 	})
 }
 
-// limits are the proposals of numbers that were reached and never passed, and of others with head room for
-// what cannot be taken back.
+// limits returns proposals for numbers of calls that were reached and never exceeded, and limits
+// with headroom for tools whose effects cannot be undone.
 func (m *Miner) limits() (all []Proposal) {
 	for n, t := range m.survey.tools {
 		if t.sessions < m.least {
@@ -63,24 +63,24 @@ func (m *Miner) limits() (all []Proposal) {
 		}
 		most, reached, how := ceiling(t.perSession)
 		switch {
-		case how.beats(len(m.survey.tools)) && (perDay == 0 || most < perDay): // else the number of a day explains it
+		case how.beats(len(m.survey.tools)) && (perDay == 0 || most < perDay): // otherwise the daily limit explains it
 			out.Rule = fmt.Sprintf("limit %s to %d per session", rules.Written(name), most)
 			out.Evidence = fmt.Sprintf("%d calls of %s in %d of %d sessions, more in none", most, text.Escape(name), reached, t.sessions)
 			out.claims = []string{fmt.Sprintf("prove at-most %d %s per session", most, rules.Written(name))}
-			out.complete(how)
+			out.setChance(how)
 			all = append(all, out)
 		case m.kinds[n].Acts() && perDay == 0:
 			out.Rule = fmt.Sprintf("limit %s to %d per session", rules.Written(name), 2*most)
 			out.Evidence = fmt.Sprintf("%s was called at most %s in %s; this is twice as many", text.Escape(name), times(most), text.Count(t.sessions, "session"))
 			out.claims = []string{fmt.Sprintf("prove at-most %d %s per session", 2*most, rules.Written(name))}
-			out.complete(0)
+			out.setChance(0)
 			all = append(all, out)
 		}
 	}
 	return all
 }
 
-// amounts are the proposals of sums for tools that pay: twice of what a user paid on a day at most.
+// amounts returns sum limits for tools that pay: twice the maximum that a user paid in a day.
 func (m *Miner) amounts() (all []Proposal) {
 	for n, t := range m.survey.tools {
 		if m.kinds[n] != toolkind.Pay || t.sessions < m.least || m.cut {
@@ -94,7 +94,7 @@ func (m *Miner) amounts() (all []Proposal) {
 			p := Proposal{Kind: "budget", tool: m.names[n], Sessions: t.sessions, Calls: t.calls, Since: t.first}
 			p.Rule = fmt.Sprintf("limit %s to %d of %s per user per day", rules.Written(m.names[n]), 2*int(most), field)
 			p.Evidence = fmt.Sprintf("the %s of %s was at most %.10g for a user on a day; this is twice as much", field, text.Escape(m.names[n]), t.sums[field])
-			p.complete(0)
+			p.setChance(0)
 			all = append(all, p)
 		}
 	}
@@ -108,7 +108,8 @@ func times(n int) string {
 	return text.Grouped(n) + " times"
 }
 
-// daily is the proposal of a number of calls of a user in a day; 0: there is none.
+// daily returns the proposal for a number of calls per user and day. perDay is 0 if the log
+// supports none.
 func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	days := 0
 	for _, c := range t.perDay {
@@ -124,7 +125,7 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	}
 	out = Proposal{Kind: "budget", tool: name, Sessions: t.sessions, Calls: t.calls, Since: t.first}
 	out.Evidence = fmt.Sprintf("%d calls of %s by a user on %d of %d days, more on none", most, text.Escape(name), reached, days)
-	out.complete(how)
+	out.setChance(how)
 	for _, count := range []int{most + (most+1)/2, 2 * most} {
 		more := out
 		more.Rule = rule(count)
@@ -134,8 +135,8 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	return out, most
 }
 
-// ceiling is the highest number of a histogram, how many reached it, and the chance that
-// of those none went on, were each further call as probable as those before.
+// ceiling returns the highest number of calls in a histogram, how many reached it, and the chance
+// that none of these exceeded it, if each further call were as probable as the earlier ones.
 func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for n := range counts {
 		most = max(most, n)
@@ -156,16 +157,16 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for k := 1; k < most; k++ {
 		could, went = could+least(k), went+least(k+1)
 	}
-	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // a few that all went on make nothing certain
+	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // smoothed: a few observations do not make it certain
 	on := min(share(went, could), share(reached, least(most-1)))
 	how = chance(float64(reached) * math.Log1p(-on))
-	if near := most / 4; near > 1 { // numbers that are as high differ by luck
-		how = max(how, piled(reached, least(most-near), near+1))
+	if near := most / 4; near > 1 { // numbers close to the maximum differ by chance
+		how = max(how, clusteredByChance(reached, least(most-near), near+1))
 	}
 	return most, reached, how
 }
 
-// row is the proposal of equal calls in a row.
+// row returns the proposal for a limit on equal calls in a row.
 func (m *Miner) row() (all []Proposal) {
 	v := m.survey
 	if v.rowOff || v.run == 0 || v.sessions < m.least || m.deny {
@@ -174,14 +175,14 @@ func (m *Miner) row() (all []Proposal) {
 	p := Proposal{Kind: "row", Sessions: v.sessions, Calls: v.calls, Since: v.from}
 	p.Rule = fmt.Sprintf("limit * to %d in a row", max(3, v.run+2))
 	p.Evidence = fmt.Sprintf("the same call came at most %s in a row in %s", times(v.run), text.Count(v.sessions, "session"))
-	p.complete(0)
+	p.setChance(0)
 	looser := p
 	looser.Rule = fmt.Sprintf("limit * to %d in a row", 4*max(3, v.run+2))
-	p.looser = []Proposal{looser} // equal calls may be written in several ways
+	p.looser = []Proposal{looser} // equal calls may be written differently
 	return []Proposal{p}
 }
 
-// taint are the proposals of calls that never followed what strangers may have written.
+// taint returns proposals for calls that never followed content from strangers.
 func (m *Miner) taint() (all []Proposal) {
 	v := m.survey
 	for b, t := range v.tools {
@@ -195,9 +196,9 @@ func (m *Miner) taint() (all []Proposal) {
 			if a == b || !m.kinds[a].Strange() || of.sessions < m.least || s != nil && s.after {
 				continue
 			}
-			c := meetings(v.sessions, of.sessions, t.sessions, 0)
+			c := overlapByChance(v.sessions, of.sessions, t.sessions, 0)
 			if s != nil {
-				c = meetings(v.sessions, of.sessions, t.sessions, s.both) + s.beforeFirst
+				c = overlapByChance(v.sessions, of.sessions, t.sessions, s.both) + s.beforeFirst
 			}
 			if c.beats(len(v.tools) * len(v.tools)) {
 				before, how = append(before, rules.Written(m.names[a])), min(how, c)
@@ -210,7 +211,7 @@ func (m *Miner) taint() (all []Proposal) {
 		p.Rule = fmt.Sprintf("require human-approval before %s after %s", rules.Written(m.names[b]), strings.Join(before, ", "))
 		p.Evidence = fmt.Sprintf("%s never came after them in %d sessions, and what they return may be written by strangers", text.Escape(m.names[b]), t.sessions)
 		p.claims = []string{fmt.Sprintf("prove never %s after %s without human-approval", rules.Written(m.names[b]), strings.Join(before, ", "))}
-		p.complete(how)
+		p.setChance(how)
 		all = append(all, p)
 	}
 	return all

@@ -12,18 +12,18 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// file is what proposals are called where they stand alone.
-const file = "suggested.rules"
+// suggestedFile is the file name of proposals in a policy that consists of them.
+const suggestedFile = "suggested.rules"
 
-// Why proposals are dropped.
+// Reasons for dropping proposals.
 const (
 	whyRefuses = "it would have refused or asked about a call that passed"
 	whyUnknown = "the record does not have enough of the calls to prove it"
 )
 
-// Prove replays the log under all proposals of the report together, and drops those that would have refused or
-// asked about a call that passed, until there is none. Calls that pass under all rules pass under
-// each.
+// Prove replays the log under all proposals together, and drops those that would have refused or
+// asked about a call that passed, until none would. A call that passes under all rules passes under
+// each of them.
 func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	for len(r.Proposals) > 0 {
 		wrong, err := m.replay(ctx, r)
@@ -41,20 +41,20 @@ func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// replay makes the decisions again, and says what is wrong with which proposal.
+// replay repeats the decisions, and returns the wrong proposals with reasons.
 func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, err error) {
-	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: file, Text: r.lines() + m.mapLines()}}})
+	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: suggestedFile, Text: r.lines() + m.mapLines()}}})
 	if err != nil {
 		return nil, fmt.Errorf("building what is proposed: %w", err)
 	}
 	wrong = map[int]string{}
-	at := map[string]int{} // proposals by their nets
+	at := map[string]int{} // proposal index by net
 	for _, n := range result.Policy.Nets() {
 		at[n.Name] = n.Rule.Line - 1
 	}
 	run, err := replay.New(replay.Options{Policy: result.Policy, Active: result.Active, Durable: m.log.Durable, Partial: m.cut, Whole: m.whole, Differs: func(d *replay.Divergence) {
 		if d.Was != "allow" || d.Now == "allow" || len(wrong) > 0 {
-			return // what comes after a refusal may follow from it
+			return // differences after a refusal may be its consequence
 		}
 		blame(wrong, at, whyRefuses, func(net string) bool {
 			return strings.Contains(d.Replayed, net+" blocked") || strings.Contains(d.Replayed, net+" asks")
@@ -71,7 +71,7 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	}
 	report := run.Report()
 	for _, reason := range report.Reasons {
-		if !slices.Contains(noMatter, reason.Text) {
+		if !slices.Contains(ignoredReasons, reason.Text) {
 			blame(wrong, at, whyUnknown, func(net string) bool {
 				return strings.Contains(reason.Text, "net "+net+" ") || strings.HasSuffix(reason.Text, "net "+net)
 			})
@@ -80,12 +80,12 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	return wrong, nil
 }
 
-// noMatter are reasons of a replay that say nothing against a rule: sessions that began before the record
-// are left out, and what people were asked about did not pass.
-var noMatter = []string{replay.BeforeFirst, replay.MovedMeanwhile}
+// ignoredReasons are reasons of a replay that do not count against a rule: sessions that began
+// before the record are left out, and calls that waited for approval did not pass.
+var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
-// blame notes what is wrong with the proposals of the nets that are meant; with all of them where it is
-// none.
+// blame records the reason for the proposals of the selected nets, or for all proposals if no net
+// is selected.
 func blame(wrong map[int]string, at map[string]int, why string, meant func(net string) bool) {
 	found := false
 	for net, i := range at {
@@ -101,7 +101,7 @@ func blame(wrong map[int]string, at map[string]int, why string, meant func(net s
 	}
 }
 
-// mapLines are the maps, behind the rules.
+// mapLines returns the maps, which follow the rules.
 func (m *Miner) mapLines() string {
 	var b strings.Builder
 	for _, of := range m.maps {
@@ -110,7 +110,7 @@ func (m *Miner) mapLines() string {
 	return b.String()
 }
 
-// lines are the rules of all proposals, one a line.
+// lines returns the rules of all proposals, one per line.
 func (r *Report) lines() string {
 	var b strings.Builder
 	for _, p := range r.Proposals {
@@ -119,7 +119,7 @@ func (r *Report) lines() string {
 	return b.String()
 }
 
-// loosen gives rules that refuse something more room, where they can have more.
+// loosen replaces wrong proposals with their next weaker forms, if they have any.
 func (r *Report) loosen(wrong map[int]string) (loosened bool) {
 	for i := range wrong {
 		p := &r.Proposals[i]

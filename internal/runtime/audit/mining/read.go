@@ -13,49 +13,49 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// Bounds of what is kept, so that a log of any length can be read.
+// Limits that bound the memory for a log of any length.
 const (
-	mostTools  = 300  // names of calls
-	mostFields = 8    // of a tool
-	mostValues = 5000 // of a field in a session
-	maxValue   = 256  // bytes of a value
+	maxTools     = 300  // names of calls
+	maxFields    = 8    // per tool
+	maxValues    = 5000 // per field and session
+	maxValueSize = 256  // bytes
 )
 
 // A Log is a record of calls that can be read several times.
 type Log struct {
 	trail.Source
-	Name    string // for a reader
-	Durable bool   // states outlive a process, where the log does not say otherwise
+	Name    string // name for messages
+	Durable bool   // session state outlives a process, unless the log says otherwise
 }
 
-// action is one call by its name, or one of its ends.
+// An action is a call that was admitted, under all of its names.
 type action struct {
 	names     []named
 	time      time.Time
 	principal string
 	values    []fieldValue
-	row       string // equal for equal calls; empty: not known
-	clock     int    // of its session, when it passed
+	row       string // equal for equal calls; empty: unknown
+	clock     int    // clock of its session at admission
 }
 
-// named is one of the names of a call: that of its tool, or one that a map gives.
+// A named is one of the names of a call: its tool, or a name assigned by a map.
 type named struct {
-	tool    int  // index in names
-	certain bool // it is evidence; else it only restricts
+	tool    int  // index in reader.names
+	certain bool // the name is evidence; otherwise it can only restrict
 }
 
-// fieldValue is a scalar in an argument.
+// A fieldValue is a scalar argument.
 type fieldValue struct{ field, value string }
 
-// visitor is told of a log in order: of a call that passes before the session counts it, and of
-// a success after that.
+// A visitor receives the events of a log in order: admit before the session counts an admitted
+// call, succeed after the session has counted a success.
 type visitor interface {
 	admit(s *session, a *action)
 	succeed(s *session, a *action)
 	end(s *session)
 }
 
-// visitors are told one after the other.
+// visitors calls each visitor in turn.
 type visitors []visitor
 
 func (all visitors) admit(s *session, a *action) {
@@ -76,28 +76,28 @@ func (all visitors) end(s *session) {
 	}
 }
 
-// reader walks through a log.
+// A reader walks through a log.
 type reader struct {
-	log      Log
-	names    []string
-	numbers  map[string]int
-	labels   map[string]bool // names that maps at hand give
-	kinds    []toolkind.Kind
-	sessions map[string]*session
-	drivers  map[string]string
-	writers  map[string]bool
-	cut      bool      // the log does not begin with its first record
-	whole    time.Time // of the records from before, some were removed; zero: none was
-	left     int       // calls of tools beyond mostTools
-	visit    visitor
-	other    func(e *trail.Entry) // is told of every decision; may be nil
+	log        Log
+	names      []string
+	numbers    map[string]int
+	labels     map[string]bool // names that the given maps assign
+	kinds      []toolkind.Kind
+	sessions   map[string]*session
+	drivers    map[string]string
+	writers    map[string]bool
+	cut        bool      // the log does not begin with the first record
+	whole      time.Time // time since which no records were removed; zero: none were removed
+	left       int       // calls of tools beyond maxTools
+	visit      visitor
+	onDecision func(e *trail.Entry) // called for every decision; may be nil
 }
 
 func newReader(log Log) *reader {
 	return &reader{log: log, numbers: map[string]int{}, labels: map[string]bool{}}
 }
 
-// walk reads the log from its beginning and tells the visitor.
+// walk reads the log from the beginning and calls the visitor.
 func (r *reader) walk(ctx context.Context, v visitor, progress func(records int)) error {
 	r.sessions, r.drivers, r.writers, r.visit, r.left = map[string]*session{}, map[string]string{}, map[string]bool{}, v, 0
 	whole, err := trail.Whole(ctx, r.log.Source)
@@ -150,7 +150,7 @@ func (r *reader) take(e *trail.Entry) {
 		if s := r.sessions[e.Session]; s != nil {
 			r.visit.end(s)
 			delete(r.sessions, e.Session)
-			if e.Event == "reset" { // it goes on as a new one
+			if e.Event == "reset" { // the session continues as a new one
 				e.Principal, e.Process = s.principal, s.process
 				r.sessions[e.Session] = newSession(e)
 			}
@@ -178,7 +178,7 @@ func (r *reader) take(e *trail.Entry) {
 	}
 }
 
-// open begins a session, or goes on with one that outlived its process.
+// open starts a session, or resumes one that outlived its process.
 func (r *reader) open(e *trail.Entry) {
 	old := r.sessions[e.Session]
 	driver, known := r.drivers[e.Process]
@@ -189,15 +189,15 @@ func (r *reader) open(e *trail.Entry) {
 		r.visit.end(old)
 	}
 	s := newSession(e)
-	s.again = r.cut && (known && driver != "memory" || !known && r.log.Durable)
+	s.resumed = r.cut && (known && driver != "memory" || !known && r.log.Durable)
 	s.early = e.Time.Before(r.whole)
-	s.partial = s.again || s.early
+	s.partial = s.resumed || s.early
 	r.sessions[e.Session] = s
 }
 
 func (r *reader) decide(e *trail.Entry) {
-	if r.other != nil {
-		r.other(e)
+	if r.onDecision != nil {
+		r.onDecision(e)
 	}
 	if e.Decision.Decision != "allow" || len(e.Names) == 0 {
 		return
@@ -208,8 +208,8 @@ func (r *reader) decide(e *trail.Entry) {
 		s.partial = r.cut
 		r.sessions[e.Session] = s
 	}
-	if s.again {
-		s.again, s.partial = false, s.early || e.Call != 1
+	if s.resumed {
+		s.resumed, s.partial = false, s.early || e.Call != 1
 	}
 	a := &action{time: e.Time, principal: e.Principal}
 	for i, name := range e.Names {
@@ -236,22 +236,22 @@ func (r *reader) decide(e *trail.Entry) {
 	}
 }
 
-// number is that of a name by which rules know the call.
+// number returns the index of a name that rules use for the call.
 func (r *reader) number(name string, e *trail.Entry) (int, bool) {
 	n, ok := r.numbers[name]
-	if ok || len(r.names) == mostTools || len(name) > audit.MaxText/2 {
+	if ok || len(r.names) == maxTools || len(name) > audit.MaxText/2 {
 		return n, ok
 	}
 	n = len(r.names)
 	r.names, r.numbers[name] = append(r.names, name), n
 	if name == e.Names[0] {
-		name = e.Tool // without the prefix of its server
+		name = e.Tool // without the server's prefix
 	}
 	r.kinds = append(r.kinds, toolkind.ByName(name))
 	return n, true
 }
 
-// read takes the values that are on record: of the arguments, or else their hashes.
+// read extracts the recorded values: arguments, or else their hashes.
 func (a *action) read(e *trail.Entry) {
 	a.row = e.Row
 	if len(e.Args) == 0 {
@@ -259,7 +259,7 @@ func (a *action) read(e *trail.Entry) {
 			a.row = fmt.Sprint(a.names, " {}")
 		}
 		for _, v := range e.Values {
-			if len(v.Hashes) == 1 && v.Lacks == "" && toolkind.Plain(v.Field) { // a log can have anything there
+			if len(v.Hashes) == 1 && v.Lacks == "" && toolkind.Plain(v.Field) { // a log could contain arbitrary text
 				a.values = append(a.values, fieldValue{v.Field, v.Hashes[0]})
 			}
 		}
@@ -271,7 +271,7 @@ func (a *action) read(e *trail.Entry) {
 	rawjson.Members(e.Args, func(key, v []byte, _ int) bool {
 		kind := rawjson.Kind(v)
 		hidden := bytes.HasPrefix(v, []byte(`"***`))
-		if (kind == '"' || kind == '0') && !hidden && len(v) <= maxValue && len(a.values) < mostFields && toolkind.Plain(string(key)) {
+		if (kind == '"' || kind == '0') && !hidden && len(v) <= maxValueSize && len(a.values) < maxFields && toolkind.Plain(string(key)) {
 			a.values = append(a.values, fieldValue{string(key), string(v)})
 		}
 		return true

@@ -2,7 +2,7 @@ package mining
 
 import "testing"
 
-// TestSameText: what is suggested of a log depends on the log alone.
+// TestSameText checks that the suggestions depend on the log alone.
 func TestSameText(t *testing.T) {
 	log := planted(t, 1, 300)
 	want := suggested(t, log).Text()

@@ -2,37 +2,37 @@ package mining
 
 import "github.com/petrigate/petrigate/internal/runtime/audit/trail"
 
-// session is one of the log, with what it did so far.
+// A session is a session of the log, with its history so far.
 type session struct {
 	principal string
 	process   string
-	partial   bool // it began before the log does
-	early     bool // so it did, whatever follows
-	again     bool // so it did unless its first call has the number 1
+	partial   bool // began before the log
+	early     bool // certainly began before the log
+	resumed   bool // began before the log unless its first call has number 1
 	calls     map[uint64]*action
-	clock     int // counts what happens
+	clock     int // counts events
 
-	tools  map[int]*toolState
-	values map[fieldKey]map[string]*valueState
-	spoils map[*spoiler]*spoilState
-	lastly string // the row of the last call
-	run    int
+	tools        map[int]*toolState
+	values       map[fieldKey]map[string]*valueState
+	invalidators map[*invalidator]*invalidatorState
+	lastRow      string // row of the last call
+	run          int
 }
 
-// toolState is what a session did with a tool.
+// A toolState counts the calls of a tool in a session.
 type toolState struct {
 	made, ok           int
-	firstMade, firstOK int // by the clock of the session; 0: never
+	firstMade, firstOK int // on the clock of the session; 0: never
 	lastMade, lastOK   int
-	freshOK            int // when the newest call that succeeded was made
-	under              int // calls that did not end
+	freshOK            int // admission of the most recently admitted call that succeeded
+	pending            int // calls that have not ended
 	lastEnd            int
 }
 
 func newSession(e *trail.Entry) *session {
 	return &session{
 		principal: e.Principal, process: e.Process, calls: map[uint64]*action{},
-		tools: map[int]*toolState{}, values: map[fieldKey]map[string]*valueState{}, spoils: map[*spoiler]*spoilState{},
+		tools: map[int]*toolState{}, values: map[fieldKey]map[string]*valueState{}, invalidators: map[*invalidator]*invalidatorState{},
 	}
 }
 
@@ -45,7 +45,7 @@ func (s *session) tool(n int) *toolState {
 	return t
 }
 
-// passed counts a call.
+// passed counts an admitted call.
 func (s *session) passed(a *action) {
 	for _, n := range a.names {
 		t := s.tool(n.tool)
@@ -53,15 +53,15 @@ func (s *session) passed(a *action) {
 			t.firstMade = s.clock
 		}
 		t.lastMade = s.clock
-		t.under++
+		t.pending++
 	}
 }
 
-// ended counts the end of a call, whatever came of it.
+// ended counts the end of a call, with any outcome.
 func (s *session) ended(a *action) {
 	for _, n := range a.names {
 		t := s.tool(n.tool)
-		t.under--
+		t.pending--
 		t.lastEnd = s.clock
 	}
 }

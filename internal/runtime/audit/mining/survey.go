@@ -9,48 +9,49 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
-// pair is A and B, of which A may have to come first.
+// A pair is a possible rule "A before B".
 type pair struct{ a, b int }
 
-// pairStats is what is known of a pair.
+// A pairStats holds statistics of a pair.
 type pairStats struct {
-	notOnce, notEach bool // a B came without
-	shared           bool // a call has both names
-	sessions         int  // with both
+	notOnce, notEach bool // refuted: a B came without A
+	shared           bool // one call has both names
+	sessions         int  // sessions with both
 	once, each       chance
-	earlier          int    // sessions in which a success of A came before B
-	early            uint64 // of the first sessions with B, those in which a success of A came before
+	earlier          int    // sessions with a success of A before B
+	early            uint64 // bit set of the first sessions with B: a success of A came before
 
 	after       bool // a B came after a call of A
 	both        int
-	beforeFirst chance // that no B did, in the sessions with both
+	beforeFirst chance // chance that no B came after an A, in the sessions with both
 }
 
-// toolStats is what is known of a tool.
+// A toolStats holds statistics of a tool.
 type toolStats struct {
 	calls, sessions int
 	held            int // sessions with a success
-	opened          int // sessions that began with a success of it, or had one in their first eighth
+	opened          int // sessions with a success at the start or in the first eighth
 	first           time.Time
-	perSession      map[int]int        // sessions by the number of calls
-	perDay          map[int]int        // days of a principal by the number of calls
-	fields          map[string]int     // calls that have it
-	sums            map[string]float64 // of a field, at most for a principal on a day
+	perSession      map[int]int        // sessions by number of calls
+	perDay          map[int]int        // days of a principal by number of calls
+	fields          map[string]int     // calls by the fields that they have
+	sums            map[string]float64 // maximum sum of a field per principal and day
 }
 
-// survey is the first walk: what every pair of tools, and every tool, did.
+// A survey is the visitor of the first walk. It collects statistics of all tools and pairs of
+// tools.
 type survey struct {
 	pairs    map[pair]*pairStats
 	tools    []toolStats
 	sessions int
 	calls    int
-	partial  int // sessions that are left out
+	partial  int // sessions left out
 	from, to time.Time
 
 	days   map[dayKey]*dayCount
-	run    int // equal calls in a row, at most
+	run    int // maximum equal calls in a row
 	rowed  bool
-	rowOff bool // of some call it is not known whether it equals another
+	rowOff bool // for some call it is unknown whether it equals another
 }
 
 type dayKey struct {
@@ -102,12 +103,12 @@ func (v *survey) admit(s *session, a *action) {
 			all.fields[f.field]++
 		}
 		v.day(n.tool, a, all)
-		v.hold(s, n.tool, a.names)
+		v.check(s, n.tool, a.names)
 	}
 }
 
-// hold holds a call against what the session did before.
-func (v *survey) hold(s *session, b int, names []named) {
+// check updates the pairs for a call, given the earlier calls of the session.
+func (v *survey) check(s *session, b int, names []named) {
 	mine := s.tool(b)
 	for n, other := range s.tools {
 		if n == b {
@@ -124,7 +125,7 @@ func (v *survey) hold(s *session, b int, names []named) {
 	}
 }
 
-// day counts the calls of a principal on a day, and sums their amounts.
+// day counts the calls of a principal per day, and sums their amounts.
 func (v *survey) day(tool int, a *action, all *toolStats) {
 	key, day := dayKey{a.principal, tool}, a.time.Unix()/(24*60*60)
 	d := v.days[key]
@@ -155,8 +156,8 @@ func (v *survey) row(s *session, a *action) {
 	if v.rowOff = v.rowOff || a.row == ""; v.rowOff {
 		return
 	}
-	if a.row != s.lastly {
-		s.lastly, s.run = a.row, 0
+	if a.row != s.lastRow {
+		s.lastRow, s.run = a.row, 0
 	}
 	s.run++
 	v.run = max(v.run, s.run)
@@ -164,7 +165,7 @@ func (v *survey) row(s *session, a *action) {
 
 func (v *survey) succeed(*session, *action) {}
 
-// end closes the accounts of a session.
+// end adds the statistics of a session.
 func (v *survey) end(s *session) {
 	switch {
 	case s.partial:
@@ -197,10 +198,11 @@ func (v *survey) end(s *session) {
 	}
 }
 
-// samples is of how many sessions it is kept in which A came before B.
+// samples is the number of sessions recorded in pairStats.early.
 const samples = 64
 
-// together takes what a session did with both. That it had B without A shows in the number of sessions.
+// together adds the statistics of a session with A and B. Sessions with B and without A are found
+// by comparing numbers of sessions.
 func (v *survey) together(p pair, a, b *toolState) {
 	s := v.of(p)
 	early := a.firstOK > 0 && a.firstOK < b.firstMade
@@ -220,11 +222,11 @@ func (v *survey) together(p pair, a, b *toolState) {
 	}
 	if a.made > 0 && !s.after {
 		s.both++
-		s.beforeFirst += noneAfter(a.made, b.made)
+		s.beforeFirst += noneAfterByChance(a.made, b.made)
 	}
 }
 
-// finish counts the last days.
+// finish counts the last day of each principal.
 func (v *survey) finish() {
 	for key, d := range v.days {
 		v.tool(key.tool).perDay[d.calls]++

@@ -7,55 +7,57 @@ import (
 	"strings"
 )
 
-// fieldKey is a field of a tool.
+// A fieldKey is a field of a tool.
 type fieldKey struct {
 	tool  int
 	field string
 }
 
-// valueState is what a session did with one value of a field.
+// A valueState counts the calls with one value of a field in a session.
 type valueState struct {
 	made, ok         int
 	lastMade, lastOK int
 }
 
-// candidate is a rule about the same thing: the field of A has the value of that of B.
+// A candidate is a rule "A before B with same field": the field first of A equals the field then of
+// B.
 type candidate struct {
 	pair
-	alt         int    // a call that may come instead of A; none: -1
-	first, then string // the fields of A and of B
+	alt         int    // call that may replace A; -1: none
+	first, then string // fields of A and of B
 	parts       []*candidate
-	out         bool // a B came without
+	out         bool // refuted: a B came without
 	notEach     bool
 	sessions    int
-	once, each  chance // within sessions: that a value of the session is among those before
-	hits, tries int    // of the first values of B, in another session that had A
+	once, each  chance // chances within sessions: that a value of the session is among the earlier ones
+	hits, tries int    // first values of B that occurred in another session with A, and those compared
 
-	drawn, early, altEarly int      // values of B, and those that A had, or the other
-	together               together // of a key of two fields
+	drawn, early, altEarly int      // distinct values of B, and of these, values that A had, and alt
+	together               together // for a key of two fields
 }
 
-// across is the chance that the values agree as often as those of different sessions do.
-func (c *candidate) across() chance {
+// acrossChance is the chance that the values agree, if they agreed only as often as values of
+// different sessions do.
+func (c *candidate) acrossChance() chance {
 	return chance(float64(c.sessions) * math.Log(float64(c.hits+1)/float64(c.tries+2)))
 }
 
-// matching is a walk: which values agree.
-type matching struct {
+// A matchVisitor compares the values of candidates.
+type matchVisitor struct {
 	byThen map[int][]*candidate    // by B
-	byPair map[int][]*candidate    // those of two fields, by A
+	byPair map[int][]*candidate    // keys of two fields, by A
 	joint  map[int][]string        // keys of two fields, by tool
-	recent map[fieldKey]*[2]recent // the sessions that used the field last
+	recent map[fieldKey]*[2]recent // last two sessions that used the field
 }
 
-// recent is a session with the values of a field.
+// A recent is a session with its values of a field.
 type recent struct {
 	session *session
 	values  map[string]*valueState
 }
 
-func newMatching(all []*candidate) *matching {
-	m := &matching{byThen: map[int][]*candidate{}, byPair: map[int][]*candidate{}, joint: map[int][]string{}, recent: map[fieldKey]*[2]recent{}}
+func newMatchVisitor(all []*candidate) *matchVisitor {
+	m := &matchVisitor{byThen: map[int][]*candidate{}, byPair: map[int][]*candidate{}, joint: map[int][]string{}, recent: map[fieldKey]*[2]recent{}}
 	for _, c := range all {
 		m.byThen[c.b] = append(m.byThen[c.b], c)
 		if len(c.parts) == 0 {
@@ -71,7 +73,7 @@ func newMatching(all []*candidate) *matching {
 	return m
 }
 
-// value is that of a field, or of two of them.
+// value returns the value of a field, or of a key of two fields.
 func (a *action) value(field string) (string, bool) {
 	if one, other, two := strings.Cut(field, joined); two {
 		v, ok := a.value(one)
@@ -86,8 +88,8 @@ func (a *action) value(field string) (string, bool) {
 	return "", false
 }
 
-// fields are the fields of a call with their values, and the keys of two.
-func (m *matching) fields(tool int, a *action) []fieldValue {
+// fields returns the fields of a call with their values, including keys of two fields.
+func (m *matchVisitor) fields(tool int, a *action) []fieldValue {
 	all := a.values
 	for _, field := range m.joint[tool] {
 		if v, ok := a.value(field); ok {
@@ -97,7 +99,7 @@ func (m *matching) fields(tool int, a *action) []fieldValue {
 	return all
 }
 
-func (m *matching) admit(s *session, a *action) {
+func (m *matchVisitor) admit(s *session, a *action) {
 	for _, n := range a.names {
 		first := s.tool(n.tool).made == 0
 		for _, c := range m.byThen[n.tool] {
@@ -106,7 +108,7 @@ func (m *matching) admit(s *session, a *action) {
 			}
 		}
 	}
-	for _, n := range a.names { // once all are held against what was before
+	for _, n := range a.names { // after all candidates are compared with the earlier values
 		for _, f := range m.fields(n.tool, a) {
 			if v := s.value(fieldKey{n.tool, f.field}, f.value); v != nil {
 				v.made++
@@ -116,7 +118,7 @@ func (m *matching) admit(s *session, a *action) {
 	}
 }
 
-// evidence is what the session did with a value in A, and in the call that may come instead.
+// evidence returns the state of a value in A, and in the call that may replace A.
 func (c *candidate) evidence(s *session, value string) (one, other valueState) {
 	if v := s.values[fieldKey{c.a, c.first}][value]; v != nil {
 		one = *v
@@ -129,8 +131,8 @@ func (c *candidate) evidence(s *session, value string) (one, other valueState) {
 	return one, other
 }
 
-// match holds one call of B against what came before it.
-func (m *matching) match(s *session, a *action, c *candidate, first bool) {
+// match compares one call of B with the earlier calls.
+func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	value, ok := a.value(c.then)
 	one, other := c.evidence(s, value)
 	if !ok || one.ok+other.ok == 0 {
@@ -141,14 +143,14 @@ func (m *matching) match(s *session, a *action, c *candidate, first bool) {
 	case mine != nil && mine.made > 0:
 		c.notEach = c.notEach || max(one.lastOK, other.lastOK) <= mine.lastMade
 	default:
-		c.draw(one.ok > 0, other.ok > 0)
+		c.countValue(one.ok > 0, other.ok > 0)
 	}
 	if !first {
 		return
 	}
-	tried, hit := m.elsewhere(s, fieldKey{c.a, c.first}, value)
+	tried, hit := m.inOtherSession(s, fieldKey{c.a, c.first}, value)
 	if c.alt >= 0 {
-		also, too := m.elsewhere(s, fieldKey{c.alt, c.first}, value)
+		also, too := m.inOtherSession(s, fieldKey{c.alt, c.first}, value)
 		tried, hit = tried || also, hit || too
 	}
 	if tried {
@@ -159,8 +161,8 @@ func (m *matching) match(s *session, a *action, c *candidate, first bool) {
 	}
 }
 
-// draw counts a value that is new in B.
-func (c *candidate) draw(one, other bool) {
+// countValue counts a value that is new in B.
+func (c *candidate) countValue(one, other bool) {
 	c.drawn++
 	if one {
 		c.early++
@@ -170,8 +172,9 @@ func (c *candidate) draw(one, other bool) {
 	}
 }
 
-// elsewhere reports whether another session, the last one, had a field, and a success with this value.
-func (m *matching) elsewhere(s *session, key fieldKey, value string) (had, hit bool) {
+// inOtherSession reports whether the last other session had the field, and a success with this
+// value.
+func (m *matchVisitor) inOtherSession(s *session, key fieldKey, value string) (had, hit bool) {
 	of := m.recent[key]
 	if of == nil {
 		return false, false
@@ -184,7 +187,7 @@ func (m *matching) elsewhere(s *session, key fieldKey, value string) (had, hit b
 	return known != nil, v != nil && v.ok > 0
 }
 
-func (m *matching) succeed(s *session, a *action) {
+func (m *matchVisitor) succeed(s *session, a *action) {
 	for _, n := range a.names {
 		if !n.certain {
 			continue
@@ -195,16 +198,16 @@ func (m *matching) succeed(s *session, a *action) {
 				v.ok++
 				v.lastOK = s.clock
 			}
-			m.used(s, key)
+			m.markUsed(s, key)
 		}
 		for _, c := range m.byPair[n.tool] {
-			c.together.take(a, c.parts[0].first, c.parts[1].first)
+			c.together.observe(a, c.parts[0].first, c.parts[1].first)
 		}
 	}
 }
 
-// used notes that the session is the last one with a field.
-func (m *matching) used(s *session, key fieldKey) {
+// markUsed records the session as the last one that used a field.
+func (m *matchVisitor) markUsed(s *session, key fieldKey) {
 	of := m.recent[key]
 	if of == nil {
 		of = &[2]recent{}
@@ -215,7 +218,7 @@ func (m *matching) used(s *session, key fieldKey) {
 	}
 }
 
-// value is the state of a value; nil: there are too many.
+// value returns the state of a value, or nil if there are too many values.
 func (s *session) value(key fieldKey, value string) *valueState {
 	all := s.values[key]
 	if all == nil {
@@ -223,29 +226,29 @@ func (s *session) value(key fieldKey, value string) *valueState {
 		s.values[key] = all
 	}
 	v := all[value]
-	if v == nil && len(all) < mostValues {
+	if v == nil && len(all) < maxValues {
 		v = &valueState{}
 		all[value] = v
 	}
 	return v
 }
 
-func (m *matching) end(s *session) {
+func (m *matchVisitor) end(s *session) {
 	if s.partial {
 		return
 	}
 	for b := range s.tools {
 		for _, c := range m.byThen[b] {
 			if !c.out && s.tools[b].made > 0 {
-				c.close(s)
+				c.endSession(s)
 			}
 		}
 	}
 }
 
-// close takes the account of a session: how probable it is that the values of B are all among
-// those of A, were they any of the session.
-func (c *candidate) close(s *session) {
+// endSession adds the statistics of a session: the chance that the values of B are all among those
+// of A, if they were random values of the session.
+func (c *candidate) endSession(s *session) {
 	c.sessions++
 	then := s.values[fieldKey{c.b, c.then}]
 	known, made := 0, 0
@@ -269,7 +272,7 @@ func (c *candidate) close(s *session) {
 		}
 	}
 	if len(c.parts) == 2 {
-		c.once += c.agree(s, known, made)
+		c.once += c.jointChance(s, known, made)
 		return
 	}
 	for _, tool := range []int{c.a, c.alt} {
@@ -277,14 +280,14 @@ func (c *candidate) close(s *session) {
 			values[value] = true
 		}
 	}
-	// made different values are drawn out of all, and all of them are known.
+	// made distinct values are drawn from all values, and all of them are known
 	c.once += chance(lnChoose(known, made) - lnChoose(len(values), made))
 }
 
-// mostPairs bounds the candidates of one pair of tools.
-const mostPairs = 24
+// maxCandidates limits the candidates per pair of tools.
+const maxCandidates = 24
 
-// candidates are the fields that may agree, of the pairs that always held.
+// candidates returns pairs of fields that may agree, for tools that always came in order.
 func (v *survey) candidates(least int) (all []*candidate) {
 	for p := range v.pairs {
 		if !v.always(p, least) {
@@ -293,7 +296,7 @@ func (v *survey) candidates(least int) (all []*candidate) {
 		n := 0
 		for _, then := range v.constantFields(p.b) {
 			for _, first := range v.constantFields(p.a) {
-				if n++; n <= mostPairs {
+				if n++; n <= maxCandidates {
 					all = append(all, &candidate{pair: p, alt: -1, first: first, then: then})
 				}
 			}
@@ -305,7 +308,7 @@ func (v *survey) candidates(least int) (all []*candidate) {
 	return all
 }
 
-// shared are the fields that every call of all these tools has.
+// shared returns the fields that every call of all these tools has.
 func (v *survey) shared(tools ...int) (fields []string) {
 	fields = v.constantFields(tools[0])
 	for _, t := range tools[1:] {
@@ -314,7 +317,7 @@ func (v *survey) shared(tools ...int) (fields []string) {
 	return fields
 }
 
-// compareKeys sorts by what is least by chance, and by what reads best.
+// compareKeys sorts by chance, then prefers equal field names.
 func compareKeys(a, b *candidate) int {
 	plain := func(c *candidate) int {
 		if c.first == c.then {
@@ -322,18 +325,18 @@ func compareKeys(a, b *candidate) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(a.across(), b.across()), plain(a)-plain(b))
+	return cmp.Or(cmp.Compare(a.acrossChance(), b.acrossChance()), plain(a)-plain(b))
 }
 
-// supported reports whether the record supports it, beside that a call came before another at all.
+// supported reports whether the log supports the equality, beyond the order of the calls.
 func (c *candidate) supported(least, tried int) bool {
-	if c.out || c.sessions < least || c.tries < least/2 || !c.across().beats(tried) {
+	if c.out || c.sessions < least || c.tries < least/2 || !c.acrossChance().beats(tried) {
 		return false
 	}
-	return c.alt < 0 || c.early < c.drawn && c.altEarly < c.drawn && covered(c.drawn, c.early, c.altEarly).beats(tried)
+	return c.alt < 0 || c.early < c.drawn && c.altEarly < c.drawn && coveredByChance(c.drawn, c.early, c.altEarly).beats(tried)
 }
 
-// constantFields are the fields that every call of the tool has.
+// constantFields returns the fields that every call of the tool has.
 func (v *survey) constantFields(tool int) (fields []string) {
 	for f, n := range v.tools[tool].fields {
 		if n == v.tools[tool].calls {

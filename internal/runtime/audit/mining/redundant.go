@@ -20,24 +20,26 @@ const (
 	whyOpens = "the policy refuses the call by default: deny, and a rule about it would let it pass"
 )
 
-// proofTime bounds the work of each look at the policy with the proposals.
+// proofTime limits the work of each check of the policy with the proposals.
 const proofTime = 5 * time.Second
 
-// Against drops what the policy of a source has already: the same statement, a rule that it proves
-// without it, what would let a call pass that the default refuses, and what check says changes nothing or makes a tool impossible.
-func (r *Report) Against(ctx context.Context, source policy.Source) error {
-	r.repeated(source)
-	if err := r.opening(source); err != nil {
+// DropRedundant drops proposals that the policy of source makes unnecessary or harmful: statements
+// that it already has, rules that it proves on its own, rules that would admit a call that
+// "default: deny" refuses, and rules that check reports as having no effect or as making a tool
+// impossible.
+func (r *Report) DropRedundant(ctx context.Context, source policy.Source) error {
+	r.dropRepeated(source)
+	if err := r.dropOpening(source); err != nil {
 		return err
 	}
-	if err := r.proved(ctx, source); err != nil {
+	if err := r.dropProved(ctx, source); err != nil {
 		return err
 	}
-	alone, err := look(ctx, source, "")
+	alone, err := checkWith(ctx, source, "")
 	if err != nil {
 		return err
 	}
-	before := len(elsewhere(alone))
+	before := len(errorsElsewhere(alone))
 	for len(r.Proposals) > 0 {
 		wrong, err := r.complaints(ctx, source, before)
 		if err != nil {
@@ -51,11 +53,11 @@ func (r *Report) Against(ctx context.Context, source policy.Source) error {
 	return nil
 }
 
-// repeated drops statements that are there.
-func (r *Report) repeated(source policy.Source) {
+// dropRepeated drops statements that the policy already has.
+func (r *Report) dropRepeated(source policy.Source) {
 	have := map[string]bool{}
 	for _, t := range source.Rules {
-		f, _ := rules.Parse("", []byte(t.Text)) // what cannot be read is not there
+		f, _ := rules.Parse("", []byte(t.Text)) // unreadable rules have no statements
 		for _, s := range f.Statements {
 			have[s.String()] = true
 		}
@@ -69,9 +71,9 @@ func (r *Report) repeated(source policy.Source) {
 	r.drop(wrong)
 }
 
-// opening drops rules about calls that only the default refuses: a call that a rule restricts passes
-// the default.
-func (r *Report) opening(source policy.Source) error {
+// dropOpening drops rules about calls that only the default refuses: a rule that names a call
+// exempts it from the default.
+func (r *Report) dropOpening(source policy.Source) error {
 	if source.Default != "deny" {
 		return nil
 	}
@@ -95,8 +97,8 @@ func (r *Report) opening(source policy.Source) error {
 	return nil
 }
 
-// proved drops what is proved of the policy as it is.
-func (r *Report) proved(ctx context.Context, source policy.Source) error {
+// dropProved drops proposals that the policy already guarantees, by proof.
+func (r *Report) dropProved(ctx context.Context, source policy.Source) error {
 	text, at := "", map[int]int{}
 	line := 0
 	for i, p := range r.Proposals {
@@ -109,13 +111,13 @@ func (r *Report) proved(ctx context.Context, source policy.Source) error {
 	if len(source.Rules)+len(source.Nets) == 0 || line == 0 {
 		return nil
 	}
-	report, err := look(ctx, source, text)
+	report, err := checkWith(ctx, source, text)
 	if err != nil {
 		return err
 	}
 	wrong := map[int]string{}
 	for _, c := range report.Claims() {
-		if c.Rule.File == file && c.Result == "proved" {
+		if c.Rule.File == suggestedFile && c.Result == "proved" {
 			wrong[at[c.Rule.Line]] = whyThere
 		}
 	}
@@ -123,39 +125,39 @@ func (r *Report) proved(ctx context.Context, source policy.Source) error {
 	return nil
 }
 
-// look checks the policy with more rules.
-func look(ctx context.Context, source policy.Source, text string) (check.Report, error) {
+// checkWith checks the policy with additional rules.
+func checkWith(ctx context.Context, source policy.Source, text string) (check.Report, error) {
 	if source.Rules = slices.Clone(source.Rules); text != "" {
-		source.Rules = append(source.Rules, config.RuleText{File: file, Text: text})
+		source.Rules = append(source.Rules, config.RuleText{File: suggestedFile, Text: text})
 	}
 	report, _, err := check.Look(ctx, source, nil, check.ToolSet{}, check.Effort{Time: proofTime})
 	return report, err
 }
 
-// elsewhere are the errors in rules that are there.
-func elsewhere(report check.Report) (all diag.List) {
+// errorsElsewhere returns the errors in the existing rules.
+func errorsElsewhere(report check.Report) (all diag.List) {
 	for _, p := range report.Problems.Of(diag.Error) {
-		if p.File != file {
+		if p.File != suggestedFile {
 			all = append(all, p)
 		}
 	}
 	return all
 }
 
-// complaints are the problems that check has with proposals, beside the rules that are there, and
-// of those rules if they had fewer before: then the last proposal is in doubt.
+// complaints returns the problems that check has with each proposal. If a proposal causes new
+// errors only in existing rules, the last proposal is blamed.
 func (r *Report) complaints(ctx context.Context, source policy.Source, before int) (map[int]string, error) {
-	report, err := look(ctx, source, r.lines())
+	report, err := checkWith(ctx, source, r.lines())
 	if err != nil {
 		return nil, err
 	}
 	wrong := map[int]string{}
 	for _, p := range report.Problems {
-		if p.File == file && p.Line > 0 && p.Severity != diag.Note && wrong[p.Line-1] == "" {
+		if p.File == suggestedFile && p.Line > 0 && p.Severity != diag.Note && wrong[p.Line-1] == "" {
 			wrong[p.Line-1] = whyCheck + p.Msg
 		}
 	}
-	if others := elsewhere(report); len(wrong) == 0 && len(others) > before {
+	if others := errorsElsewhere(report); len(wrong) == 0 && len(others) > before {
 		wrong[len(r.Proposals)-1] = whyCheck + others[0].Msg
 	}
 	return wrong, nil

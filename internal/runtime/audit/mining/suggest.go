@@ -19,10 +19,10 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Logs are several logs, read one after the other.
+// Logs is a list of logs, read one after the other.
 type Logs []trail.Source
 
-// Records implements [trail.Source]. Each log has chains of its own.
+// Records implements [trail.Source]. Each log has its own chains.
 func (l Logs) Records(ctx context.Context, f *trail.Filter) iter.Seq2[trail.Record, error] {
 	return func(yield func(trail.Record, error) bool) {
 		for i, source := range l {
@@ -36,7 +36,7 @@ func (l Logs) Records(ctx context.Context, f *trail.Filter) iter.Seq2[trail.Reco
 	}
 }
 
-// Suggest is what a log supports beyond the policy of a configuration, proved. The
+// Suggest returns the proved rules that a log supports beyond the policy of a configuration. The
 // configuration may be nil.
 func Suggest(ctx context.Context, log Log, c *config.Config, o Options) (*Report, error) {
 	var source policy.Source
@@ -44,7 +44,7 @@ func Suggest(ctx context.Context, log Log, c *config.Config, o Options) (*Report
 		source = policy.FromConfig(c)
 		o.Deny = o.Deny || c.Default == "deny"
 		for _, t := range c.Rules {
-			f, _ := rules.Parse("", []byte(t.Text)) // what cannot be read gives no names
+			f, _ := rules.Parse("", []byte(t.Text)) // unreadable rules give no names
 			for _, s := range f.Statements {
 				if of, ok := s.(*rules.Map); ok {
 					o.Maps = append(o.Maps, of)
@@ -57,12 +57,12 @@ func Suggest(ctx context.Context, log Log, c *config.Config, o Options) (*Report
 		err = m.Prove(ctx, r)
 	}
 	if err == nil {
-		err = r.Against(ctx, source)
+		err = r.DropRedundant(ctx, source)
 	}
 	return r, err
 }
 
-// Text is the report as lines of rules, with the evidence of each in a comment.
+// Text returns the report as lines of rules, each with its evidence in a comment.
 func (r *Report) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Suggested by petrigate suggest from %s: %s, %s that passed", text.Escape(r.Log), text.Count(r.Sessions, "session"), calls(r.Calls))
@@ -96,7 +96,7 @@ func (r *Report) Text() string {
 	return b.String()
 }
 
-// rules are the proposals with their evidence.
+// rules returns the proposals with their evidence.
 func (r *Report) rules() string {
 	var b strings.Builder
 	for _, p := range r.Proposals {
@@ -114,7 +114,7 @@ func calls(n int) string {
 	return text.Grouped(n) + " calls"
 }
 
-// odds say how probable it is that there is no rule.
+// odds returns the probability of the observation without a rule, as the end of a sentence.
 func odds(chance float64) string {
 	switch {
 	case chance >= 1:
@@ -125,22 +125,22 @@ func odds(chance float64) string {
 	return fmt.Sprintf(". Chance without a rule: below 1 in 10^%d", int(-math.Log10(max(chance, 1e-300))))
 }
 
-// An ApplyOptions says what becomes of proposals.
+// ApplyOptions configures [Report.Apply].
 type ApplyOptions struct {
 	Out io.Writer
-	Ask func(question string) (bool, error) // nil: nobody is there to ask
-	Yes bool                                // write without a question
+	Ask func(question string) (bool, error) // nil: no terminal
+	Yes bool                                // write without asking
 }
 
 var (
-	// ErrInline says that there is no file to write to.
+	// ErrInline means that the rules are part of the configuration file instead of a rules file.
 	ErrInline = errors.New("the rules stand in the configuration itself: put the lines there, or move them into a file of rules")
-	// ErrNoRules says that there is no file to write to.
+	// ErrNoRules means that the configuration has no rules.
 	ErrNoRules = errors.New("the configuration has no rules to add these to; petrigate init begins with some")
 )
 
-// Apply shows what the proposals change in the last file of rules of a configuration, and
-// writes it where that is wanted.
+// Apply shows the change that adds the proposals to the last rules file of a configuration, and
+// writes it after confirmation.
 func (r *Report) Apply(c *config.Config, o ApplyOptions) error {
 	if len(r.Proposals) == 0 {
 		_, err := io.WriteString(o.Out, r.Text())
