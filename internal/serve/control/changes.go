@@ -29,7 +29,7 @@ func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, af
 	defer limit.Stop()
 	for {
 		changed := o.ApprovalsChanged() // before the look, or else a change is missed
-		now, err := look(o)
+		now, err := currentChanges(o)
 		if err != nil || now.Version != after {
 			return now, err
 		}
@@ -48,7 +48,7 @@ func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, af
 	}
 }
 
-func look(o operator.Proxy) (Changes, error) {
+func currentChanges(o operator.Proxy) (Changes, error) {
 	now := Changes{Approvals: o.Approvals()}
 	text, err := json.Marshal(now.Approvals)
 	sum := sha256.Sum256(text)

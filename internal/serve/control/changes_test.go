@@ -10,33 +10,33 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// TestChanges: the first look waits for nothing; the next one waits until something has
+// TestChangesWaitsForChange: the first look waits for nothing; the next one waits until something has
 // changed, until the time of an approval is over, or until one end goes away.
-func TestChanges(t *testing.T) {
+func TestChangesWaitsForChange(t *testing.T) {
 	type answer struct {
 		Changes
 		err error
 	}
 	for name, tt := range map[string]struct {
-		happens func(b *booth, end, cancel func())
+		happens func(b *fakeProxy, end, cancel func())
 		want    operator.ApprovalState
 		after   time.Duration
 		problem string
 	}{
-		"a change": {func(b *booth, _, _ func()) {
+		"a change": {func(b *fakeProxy, _, _ func()) {
 			b.mu.Lock()
 			b.expires = time.Now()
 			b.mu.Unlock()
 			close(b.changed)
 		}, operator.Expired, 0, ""},
-		"its time is over": {func(*booth, func(), func()) {}, operator.Expired, 3 * time.Second, ""},
-		"nothing":          {func(b *booth, _, _ func()) { b.expires = b.expires.Add(time.Hour) }, operator.Pending, maxWait, ""},
-		"the proxy ends":   {func(_ *booth, end, _ func()) { end() }, "", 0, errEnds.Error()},
-		"the client ends":  {func(_ *booth, _, cancel func()) { cancel() }, "", 0, "context canceled"},
+		"its time is over": {func(*fakeProxy, func(), func()) {}, operator.Expired, 3 * time.Second, ""},
+		"nothing":          {func(b *fakeProxy, _, _ func()) { b.expires = b.expires.Add(time.Hour) }, operator.Pending, maxWait, ""},
+		"the proxy ends":   {func(_ *fakeProxy, end, _ func()) { end() }, "", 0, errEnds.Error()},
+		"the client ends":  {func(_ *fakeProxy, _, cancel func()) { cancel() }, "", 0, "context canceled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := &booth{changed: make(chan struct{}), expires: time.Now().Add(3 * time.Second)}
+				b := &fakeProxy{changed: make(chan struct{}), expires: time.Now().Add(3 * time.Second)}
 				if name == "nothing" {
 					tt.happens(b, nil, nil)
 				}
@@ -73,9 +73,9 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestCloseEndsWhoFollows: a proxy that ends is not held up by those who wait for changes.
-func TestCloseEndsWhoFollows(t *testing.T) {
-	b := &booth{changed: make(chan struct{})}
+// TestCloseEndsFollowers: a proxy that ends is not held up by those who wait for changes.
+func TestCloseEndsFollowers(t *testing.T) {
+	b := &fakeProxy{changed: make(chan struct{})}
 	s := listen(t, socketDir(t), b)
 	c := Dial(s.Path)
 	first, err := c.Changes(t.Context(), "")

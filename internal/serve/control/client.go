@@ -40,7 +40,7 @@ func Find(dir string) ([]*Client, error) {
 	answers := make([]bool, len(paths))
 	var asked sync.WaitGroup
 	for i, path := range paths {
-		asked.Go(func() { answers[i] = Dial(path).answers() })
+		asked.Go(func() { answers[i] = Dial(path).isAlive() })
 	}
 	asked.Wait()
 	var found []*Client
@@ -64,9 +64,9 @@ func Sockets(dir string) ([]string, error) {
 	return sockets(dir)
 }
 
-// answers asks for no longer than one would wait for a proxy that hangs. What
+// isAlive asks for no longer than one would wait for a proxy that hangs. What
 // it asks for takes a proxy no work, however much waits there.
-func (c *Client) answers() bool {
+func (c *Client) isAlive() bool {
 	c.http.Timeout = 5 * time.Second
 	return c.do("/ping", nil, &struct{}{}) == nil
 }

@@ -33,9 +33,9 @@ func TestMain(m *testing.M) {
 // unused has the methods of a proxy that the socket does not call.
 type unused struct{ operator.Proxy }
 
-// A booth is an operator's side without a proxy: it answers with what it is
+// A fakeProxy is an operator's side without a proxy: it answers with what it is
 // given and notes what it is told.
-type booth struct {
+type fakeProxy struct {
 	unused
 
 	version string
@@ -53,17 +53,17 @@ type booth struct {
 	asked chan struct{} // gets one when somebody waits for the tools
 }
 
-func (b *booth) tell(format string, args ...any) error {
+func (b *fakeProxy) tell(format string, args ...any) error {
 	b.told = append(b.told, fmt.Sprintf(format, args...))
 	return b.err
 }
 
-func (b *booth) Status() operator.Status {
+func (b *fakeProxy) Status() operator.Status {
 	b.summaries++
 	return operator.Status{Version: b.version}
 }
 
-func (b *booth) AwaitTools(ctx context.Context) {
+func (b *fakeProxy) AwaitTools(ctx context.Context) {
 	if b.tools == nil {
 		return
 	}
@@ -74,19 +74,19 @@ func (b *booth) AwaitTools(ctx context.Context) {
 	}
 }
 
-func (b *booth) Tools(session string) ([]operator.ToolInfo, error) {
+func (b *fakeProxy) Tools(session string) ([]operator.ToolInfo, error) {
 	return []operator.ToolInfo{{Exposed: "delete"}}, b.tell("tools of %q", session)
 }
 
-func (b *booth) ToolChanges() []operator.ToolChange {
+func (b *fakeProxy) ToolChanges() []operator.ToolChange {
 	return []operator.ToolChange{{Canonical: "fs.read", Hash: "h1"}}
 }
 
-func (b *booth) AcceptTool(tool, hash string, a operator.Actor) error {
+func (b *fakeProxy) AcceptTool(tool, hash string, a operator.Actor) error {
 	return b.tell("accept %q %q %q %q", tool, hash, a.Name, a.PIN)
 }
 
-func (b *booth) Approvals() []operator.ApprovalInfo {
+func (b *fakeProxy) Approvals() []operator.ApprovalInfo {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.looks++
@@ -99,13 +99,13 @@ func (b *booth) Approvals() []operator.ApprovalInfo {
 	return list
 }
 
-func (b *booth) Approval(id string) (operator.ApprovalInfo, error) {
+func (b *fakeProxy) Approval(id string) (operator.ApprovalInfo, error) {
 	return operator.ApprovalInfo{ID: id, Question: "May it?"}, b.tell("approval %q", id)
 }
 
-func (b *booth) ApprovalsChanged() <-chan struct{} { return b.changed }
+func (b *fakeProxy) ApprovalsChanged() <-chan struct{} { return b.changed }
 
-func (b *booth) Answer(id string, a operator.Answer) error {
+func (b *fakeProxy) Answer(id string, a operator.Answer) error {
 	if proven := runtime.GOOS == "linux" || runtime.GOOS == "darwin"; proven != (a.Person == fmt.Sprint("uid ", os.Getuid())) {
 		return fmt.Errorf("the person is %q", a.Person)
 	}
@@ -115,43 +115,45 @@ func (b *booth) Answer(id string, a operator.Answer) error {
 	return b.tell("resolve %q via %s %t %q %q %q", id, a.Channel, a.Approve, a.Actor, a.Reason, a.Shown)
 }
 
-func (b *booth) Grants() []operator.GrantInfo { return []operator.GrantInfo{{ID: "gr_1"}} }
+func (b *fakeProxy) Grants() []operator.GrantInfo { return []operator.GrantInfo{{ID: "gr_1"}} }
 
-func (b *booth) Revoke(id, actor string) error { return b.tell("revoke %q %q", id, actor) }
+func (b *fakeProxy) Revoke(id, actor string) error { return b.tell("revoke %q %q", id, actor) }
 
-func (b *booth) AllSessions() ([]operator.SessionInfo, error) {
+func (b *fakeProxy) AllSessions() ([]operator.SessionInfo, error) {
 	return []operator.SessionInfo{{ID: "s/1"}}, b.err
 }
 
-func (b *booth) ListSessions() ([]operator.SessionInfo, error) { return b.AllSessions() }
+func (b *fakeProxy) ListSessions() ([]operator.SessionInfo, error) { return b.AllSessions() }
 
-func (b *booth) Session(id string) (operator.SessionInfo, error) {
+func (b *fakeProxy) Session(id string) (operator.SessionInfo, error) {
 	return operator.SessionInfo{ID: id}, b.err
 }
 
-func (b *booth) Shadow(session string) (operator.ShadowInfo, error) {
+func (b *fakeProxy) Shadow(session string) (operator.ShadowInfo, error) {
 	return operator.ShadowInfo{Refused: 3}, b.tell("shadow of %q", session)
 }
 
-func (b *booth) ResetSession(id string, a operator.Actor) error {
+func (b *fakeProxy) ResetSession(id string, a operator.Actor) error {
 	return b.tell("reset %q %q %q", id, a.Name, a.PIN)
 }
 
-func (b *booth) SettleCall(session string, call uint64, success bool, a operator.Actor) error {
+func (b *fakeProxy) SettleCall(session string, call uint64, success bool, a operator.Actor) error {
 	return b.tell("settle %q %d %t %q %q", session, call, success, a.Name, a.PIN)
 }
 
-func (b *booth) Stop(session, actor, reason string) (operator.Stopping, error) {
+func (b *fakeProxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 	return operator.Stopping{Shared: true}, b.tell("stop %q %q %q", session, actor, reason)
 }
 
-func (b *booth) StartAgain(session string, a operator.Actor) (operator.Stopping, error) {
+func (b *fakeProxy) StartAgain(session string, a operator.Actor) (operator.Stopping, error) {
 	return operator.Stopping{Already: true}, b.tell("start %q %q %q", session, a.Name, a.PIN)
 }
 
-func (b *booth) Nets() []operator.PolicyNet { return []operator.PolicyNet{{Name: "n/1", Active: true}} }
+func (b *fakeProxy) Nets() []operator.PolicyNet {
+	return []operator.PolicyNet{{Name: "n/1", Active: true}}
+}
 
-func (b *booth) SwitchNet(name string, on bool, a operator.Actor) error {
+func (b *fakeProxy) SwitchNet(name string, on bool, a operator.Actor) error {
 	return b.tell("switch %q %t %q %q", name, on, a.Name, a.PIN)
 }
 
@@ -177,7 +179,7 @@ func listen(t *testing.T, dir string, o operator.Proxy) *Server {
 }
 
 func TestEveryQuestionAndOrderArrives(t *testing.T) {
-	b := &booth{version: "v1"}
+	b := &fakeProxy{version: "v1"}
 	c := Dial(listen(t, socketDir(t), b).Path)
 	if s, err := c.Status(); err != nil || s.Version != "v1" {
 		t.Errorf("status: %+v, %v", s, err)
@@ -238,7 +240,7 @@ func TestEveryQuestionAndOrderArrives(t *testing.T) {
 }
 
 func TestErrorsKeepTheirText(t *testing.T) {
-	b := &booth{err: errors.New(`no session "x" – <sorry>`)}
+	b := &fakeProxy{err: errors.New(`no session "x" – <sorry>`)}
 	c := Dial(listen(t, socketDir(t), b).Path)
 	_, tools := c.Tools("x")
 	for name, err := range map[string]error{
@@ -252,7 +254,7 @@ func TestErrorsKeepTheirText(t *testing.T) {
 }
 
 func TestOrdersThatAreNotUnderstoodDoNothing(t *testing.T) {
-	b := &booth{}
+	b := &fakeProxy{}
 	c := Dial(listen(t, socketDir(t), b).Path)
 	tests := []struct{ method, path, body string }{
 		{"POST", "/approvals/ap_1", ``},
@@ -289,7 +291,7 @@ func TestOthersAreKeptOut(t *testing.T) {
 		t.Skip("the directory of the user protects the socket")
 	}
 	dir := socketDir(t)
-	s := listen(t, dir, &booth{})
+	s := listen(t, dir, &fakeProxy{})
 	for path, want := range map[string]os.FileMode{dir: 0o700, s.Path: 0o600} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v, want %v", path, info.Mode(), err, want)
@@ -323,7 +325,7 @@ func TestADirectoryOfOthersIsRefused(t *testing.T) {
 			if err := tt.make(t, dir); err != nil {
 				t.Fatal(err)
 			}
-			if s, err := Listen(dir, &booth{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if s, err := Listen(dir, &fakeProxy{}); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("listen: %v, %v, want %q", s, err, tt.want)
 			}
 			if found, err := Find(dir); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -339,7 +341,7 @@ func mkdir(dir string, mode os.FileMode) error {
 
 func TestALongPathIsNamed(t *testing.T) {
 	dir := filepath.Join(socketDir(t), strings.Repeat("long", 40))
-	if _, err := Listen(dir, &booth{}); err == nil || !strings.Contains(err.Error(), "is too long") || !strings.Contains(err.Error(), "PETRIGATE_RUNTIME_DIR") {
+	if _, err := Listen(dir, &fakeProxy{}); err == nil || !strings.Contains(err.Error(), "is too long") || !strings.Contains(err.Error(), "PETRIGATE_RUNTIME_DIR") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -348,7 +350,7 @@ func TestProxiesOfOneProcessDoNotClash(t *testing.T) {
 	dir := socketDir(t)
 	var paths []string
 	for _, version := range []string{"a", "b", "c"} {
-		paths = append(paths, listen(t, dir, &booth{version: version}).Path)
+		paths = append(paths, listen(t, dir, &fakeProxy{version: version}).Path)
 	}
 	found, err := Find(dir)
 	if err != nil {
@@ -372,9 +374,9 @@ func TestProxiesOfOneProcessDoNotClash(t *testing.T) {
 	}
 }
 
-// TestFindAsksForNothing: that a proxy is there costs it no work.
-func TestFindAsksForNothing(t *testing.T) {
-	dir, b := socketDir(t), &booth{}
+// TestFindCostsProxyNoWork: that a proxy is there costs it no work.
+func TestFindCostsProxyNoWork(t *testing.T) {
+	dir, b := socketDir(t), &fakeProxy{}
 	listen(t, dir, b)
 	if found, err := Find(dir); err != nil || len(found) != 1 || b.summaries != 0 || len(b.told) != 0 {
 		t.Errorf("found %v, %v; it had to tell %d times, and %q", found, err, b.summaries, b.told)
@@ -383,7 +385,7 @@ func TestFindAsksForNothing(t *testing.T) {
 
 func TestCloseLeavesNothingBehind(t *testing.T) {
 	dir := socketDir(t)
-	s := listen(t, dir, &booth{})
+	s := listen(t, dir, &fakeProxy{})
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
@@ -398,9 +400,9 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// TestCloseCutsOffWhoWaits closes while somebody waits for upstreams.
-func TestCloseCutsOffWhoWaits(t *testing.T) {
-	b := &booth{tools: make(chan struct{}), asked: make(chan struct{})}
+// TestCloseEndsWaitingRequests closes while somebody waits for upstreams.
+func TestCloseEndsWaitingRequests(t *testing.T) {
+	b := &fakeProxy{tools: make(chan struct{}), asked: make(chan struct{})}
 	s := listen(t, socketDir(t), b)
 	answer := make(chan error)
 	go func() {
@@ -422,9 +424,9 @@ func TestNoDirectoryHasNoProxies(t *testing.T) {
 	}
 }
 
-// TestStaleSockets looks at what is removed: what nobody listens on, of a
+// TestOnlyStaleSocketsAreRemoved looks at what is removed: what nobody listens on, of a
 // process that is gone.
-func TestStaleSockets(t *testing.T) {
+func TestOnlyStaleSocketsAreRemoved(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("whether a process runs is not known")
 	}
@@ -455,7 +457,7 @@ func TestStaleSockets(t *testing.T) {
 				leave(t, filepath.Join(dir, tt.name), tt.alive)
 			}
 			if look == "listen" {
-				listen(t, dir, &booth{})
+				listen(t, dir, &fakeProxy{})
 			} else if _, err := Find(dir); err != nil {
 				t.Error(err)
 			}
@@ -495,10 +497,10 @@ func leave(t *testing.T, path string, alive bool) {
 	t.Cleanup(func() { _ = l.Close(); <-done })
 }
 
-// TestWhatIsNoProxyIsNotFound has a socket that answers with something else.
-func TestWhatIsNoProxyIsNotFound(t *testing.T) {
+// TestFindIgnoresOtherServers has a socket that answers with something else.
+func TestFindIgnoresOtherServers(t *testing.T) {
 	dir := socketDir(t)
-	ours := listen(t, dir, &booth{})
+	ours := listen(t, dir, &fakeProxy{})
 	path := filepath.Join(dir, "1-stranger.sock")
 	l, err := net.Listen("unix", path)
 	if err != nil {

@@ -14,18 +14,18 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/hook"
 )
 
-// A hookBooth is a [booth] at which agents tell of their calls.
-type hookBooth struct {
-	booth
+// A fakeHookProxy is a [fakeProxy] at which agents tell of their calls.
+type fakeHookProxy struct {
+	fakeProxy
 	status operator.Status
 	reply  hook.Reply
 	asks   chan hook.Request // gets each event; nil: nothing
 	hangs  bool
 }
 
-func (b *hookBooth) Status() operator.Status { return b.status }
+func (b *fakeHookProxy) Status() operator.Status { return b.status }
 
-func (b *hookBooth) Hook(ctx context.Context, e hook.Request) (hook.Reply, error) {
+func (b *fakeHookProxy) Hook(ctx context.Context, e hook.Request) (hook.Reply, error) {
 	if b.asks != nil {
 		b.asks <- e
 	}
@@ -48,10 +48,10 @@ func runHook(ctx context.Context, h HookRun, event string) (code int, out, err s
 	return code, strings.TrimSpace(stdout.String()), strings.TrimSpace(stderr.String())
 }
 
-// TestHookRun: an event gets to the proxy as the agent wrote it, and the answer to the agent.
-func TestHookRun(t *testing.T) {
+// TestHookRunPassesEvent: an event gets to the proxy as the agent wrote it, and the answer to the agent.
+func TestHookRunPassesEvent(t *testing.T) {
 	dir := socketDir(t)
-	b := &hookBooth{reply: hook.Reply{Output: hook.Pass}, asks: make(chan hook.Request, 1)}
+	b := &fakeHookProxy{reply: hook.Reply{Output: hook.Pass}, asks: make(chan hook.Request, 1)}
 	listen(t, dir, b)
 	h := HookRun{Dir: dir, Agent: "claude-code", Session: "mine", Servers: []string{"a", "b"}}
 	if code, out, err := runHook(t.Context(), h, beforeCall); code != 0 || out != "{}" || err != "" {
@@ -69,7 +69,7 @@ func TestHookRun(t *testing.T) {
 // TestHookRunDenies: a refusal is one to each agent.
 func TestHookRunDenies(t *testing.T) {
 	dir := socketDir(t)
-	b := &hookBooth{reply: hook.Reply{Output: []byte(`{"no":true}`), Denied: "no"}}
+	b := &fakeHookProxy{reply: hook.Reply{Output: []byte(`{"no":true}`), Denied: "no"}}
 	listen(t, dir, b)
 	for agent, want := range map[string]struct {
 		event string
@@ -83,9 +83,9 @@ func TestHookRunDenies(t *testing.T) {
 	}
 }
 
-// TestHookRunTooLong: an event that is too long is refused once it is read to its end: Codex lets a call
+// TestHookRunRefusesLongEvent: an event that is too long is refused once it is read to its end: Codex lets a call
 // pass where its hook does not take all of the event.
-func TestHookRunTooLong(t *testing.T) {
+func TestHookRunRefusesLongEvent(t *testing.T) {
 	long := strings.NewReader(strings.Replace(beforeCall, "<ls>", strings.Repeat("x", 2*hook.MaxEvent), 1))
 	var out, err bytes.Buffer
 	h := HookRun{Dir: socketDir(t), Agent: "codex", In: long, Out: &out, Err: &err}
@@ -94,8 +94,8 @@ func TestHookRunTooLong(t *testing.T) {
 	}
 }
 
-// TestHookRunFails: without a decision no call is made.
-func TestHookRunFails(t *testing.T) {
+// TestHookRunRefusesWithoutDecision: without a decision no call is made.
+func TestHookRunRefusesWithoutDecision(t *testing.T) {
 	denied := func(what string, code int, out, err string) {
 		t.Helper()
 		if code != 2 || !strings.Contains(out, `"permissionDecision":"deny"`) || !strings.Contains(err, "The call was not made") {
@@ -115,7 +115,7 @@ func TestHookRunFails(t *testing.T) {
 		t.Errorf("%d %s %s", code, out, err)
 	}
 
-	b := &hookBooth{reply: hook.Reply{Output: hook.Pass}, asks: make(chan hook.Request, 1), hangs: true}
+	b := &fakeHookProxy{reply: hook.Reply{Output: hook.Pass}, asks: make(chan hook.Request, 1), hangs: true}
 	listen(t, dir, b)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -129,13 +129,13 @@ func TestHookRunFails(t *testing.T) {
 	denied("a proxy that hangs", code, out, err)
 
 	h.Dir = socketDir(t)
-	listen(t, h.Dir, &hookBooth{booth: booth{err: context.DeadlineExceeded}})
+	listen(t, h.Dir, &fakeHookProxy{fakeProxy: fakeProxy{err: context.DeadlineExceeded}})
 	code, out, err = runHook(t.Context(), h, beforeCall)
 	denied("an error", code, out, err)
 }
 
-// TestHookRunCorrupt: what is no answer passes no call.
-func TestHookRunCorrupt(t *testing.T) {
+// TestHookRunRefusesCorruptReply: what is no answer passes no call.
+func TestHookRunRefusesCorruptReply(t *testing.T) {
 	for name, answer := range map[string]string{"nothing": ``, "no output": `{}`, "half": `{"output":{`, "a page": `<html>`} {
 		dir := socketDir(t)
 		if err := mkdir(dir, 0o700); err != nil {
@@ -162,12 +162,12 @@ func TestHookRunCorrupt(t *testing.T) {
 	}
 }
 
-// TestHookRunChooses: of several proxies one is asked that is known to be the right one.
-func TestHookRunChooses(t *testing.T) {
+// TestHookRunChoosesProxy: of several proxies one is asked that is known to be the right one.
+func TestHookRunChoosesProxy(t *testing.T) {
 	dir := socketDir(t)
 	now := time.Now()
-	one := &hookBooth{status: operator.Status{Config: "/a", Started: now}, reply: hook.Reply{Output: []byte(`{"by":1}`)}}
-	two := &hookBooth{status: operator.Status{Config: "/b", Started: now.Add(-time.Hour)}, reply: hook.Reply{Output: []byte(`{"by":2}`)}}
+	one := &fakeHookProxy{status: operator.Status{Config: "/a", Started: now}, reply: hook.Reply{Output: []byte(`{"by":1}`)}}
+	two := &fakeHookProxy{status: operator.Status{Config: "/b", Started: now.Add(-time.Hour)}, reply: hook.Reply{Output: []byte(`{"by":2}`)}}
 	listen(t, dir, one)
 	listen(t, dir, two)
 	h := HookRun{Dir: dir, Agent: "claude-code"}

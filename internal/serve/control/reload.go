@@ -45,8 +45,8 @@ type Reloaded struct {
 	Restart    []string           `json:"restart,omitempty"` // keys whose change needs a restart
 }
 
-// fates are what can become of a net, and how that is said.
-var fates = [...]struct{ fate, words string }{
+// fateWords are what can become of a net, and how that is said.
+var fateWords = [...]struct{ fate, words string }{
 	{"carried", "changed, and what is used up stays so"},
 	{"begun", "at the start"},
 	{"dropped", "gone"},
@@ -61,7 +61,7 @@ func (r *Reloaded) Fates() string {
 		counts[n.Fate]++
 	}
 	var parts []string
-	for _, f := range fates {
+	for _, f := range fateWords {
 		if n := counts[f.fate]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, f.fate))
 		}
@@ -76,7 +76,7 @@ func (r *Reloaded) Story() string {
 		if n.Fate == "continued" && n.From == "" {
 			continue
 		}
-		for _, f := range fates {
+		for _, f := range fateWords {
 			if f.fate == n.Fate {
 				fmt.Fprintf(&b, "  net %s: %s", n.Net, f.words)
 			}

@@ -22,11 +22,11 @@ type ToolKeeper interface {
 
 // A Server answers on a socket of its own until it is closed.
 type Server struct {
-	Path string
-	http *http.Server
-	end  sync.Once
-	ends chan struct{} // closed when the server is to end
-	done chan struct{}
+	Path    string
+	http    *http.Server
+	end     sync.Once
+	closing chan struct{} // closed when the server is to end
+	done    chan struct{}
 }
 
 // Listen opens a socket of its own in dir, which is made if need be, and
@@ -49,8 +49,8 @@ func Listen(dir string, o operator.Proxy) (*Server, error) {
 		_ = listener.Close()
 		return nil, fmt.Errorf("closing the control socket to others: %w", err)
 	}
-	s := &Server{Path: path, ends: make(chan struct{}), done: make(chan struct{})}
-	s.http = &http.Server{Handler: routes(o, s.ends), ReadHeaderTimeout: 5 * time.Second, ConnContext: withPeer}
+	s := &Server{Path: path, closing: make(chan struct{}), done: make(chan struct{})}
+	s.http = &http.Server{Handler: routes(o, s.closing), ReadHeaderTimeout: 5 * time.Second, ConnContext: withPeer}
 	go func() {
 		defer close(s.done)
 		_ = s.http.Serve(listener) // ends with Close
@@ -72,7 +72,7 @@ func listenError(path string, err error) error {
 // Close ends the server and removes its socket. Who waits for an answer by
 // then is cut off soon, and who follows changes at once.
 func (s *Server) Close() error {
-	s.end.Do(func() { close(s.ends) })
+	s.end.Do(func() { close(s.closing) })
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	err := s.http.Shutdown(ctx)
@@ -105,26 +105,26 @@ func routes(o operator.Proxy, ends <-chan struct{}) http.Handler {
 	sessionRoutes(mux, get, o)
 	get("/shadow", func(r *http.Request) (any, error) { return o.Shadow(r.URL.Query().Get("session")) })
 	get("/nets", func(*http.Request) (any, error) { return o.Nets(), nil })
-	post(mux, "/approvals/{id}", func(r *http.Request, id string, a Answer) error {
+	handleVoidOrder(mux, "/approvals/{id}", func(r *http.Request, id string, a Answer) error {
 		return o.Answer(id, operator.Answer{
 			Approve: a.Approve, Channel: operator.ChannelCLI, Person: peerOf(r.Context()), Actor: a.Actor, Reason: a.Reason, Shown: a.Shown, Grant: a.Grant, PIN: a.PIN,
 		})
 	})
 	get("/grants", func(*http.Request) (any, error) { return o.Grants(), nil })
-	post(mux, "/grants/{id}/revoke", func(_ *http.Request, id string, a Revoke) error { return o.Revoke(id, a.Actor) })
-	answer(mux, "/stop", func(_ *http.Request, _ string, a Stop) (any, error) { return o.Stop(a.Session, a.Actor, a.Reason) })
-	answer(mux, "/start", func(_ *http.Request, _ string, a Stop) (any, error) {
+	handleVoidOrder(mux, "/grants/{id}/revoke", func(_ *http.Request, id string, a Revoke) error { return o.Revoke(id, a.Actor) })
+	handleOrder(mux, "/stop", func(_ *http.Request, _ string, a Stop) (any, error) { return o.Stop(a.Session, a.Actor, a.Reason) })
+	handleOrder(mux, "/start", func(_ *http.Request, _ string, a Stop) (any, error) {
 		return o.StartAgain(a.Session, operator.Actor{Name: a.Actor, PIN: a.PIN})
 	})
 	if r, can := o.(Reloader); can {
-		answer(mux, "/reload", func(q *http.Request, _ string, a Reload) (any, error) { return r.Reload(q.Context(), a), nil })
+		handleOrder(mux, "/reload", func(q *http.Request, _ string, a Reload) (any, error) { return r.Reload(q.Context(), a), nil })
 	}
 	if k, can := o.(ToolKeeper); can {
 		get("/tools/changes", func(r *http.Request) (any, error) {
 			o.AwaitTools(r.Context())
 			return k.ToolChanges(), nil
 		})
-		post(mux, "/tools/accept", func(_ *http.Request, _ string, a Accept) error {
+		handleVoidOrder(mux, "/tools/accept", func(_ *http.Request, _ string, a Accept) error {
 			return k.AcceptTool(a.Canonical, a.Hash, operator.Actor{Name: a.Actor, PIN: a.PIN})
 		})
 	}
@@ -132,9 +132,9 @@ func routes(o operator.Proxy, ends <-chan struct{}) http.Handler {
 		mux.HandleFunc("POST /hook", serveHook(g))
 	}
 	if c, can := o.(ConsoleOpener); can {
-		answer(mux, "/console", func(q *http.Request, _ string, a Open) (any, error) { return open(c, peerOf(q.Context()), a) })
+		handleOrder(mux, "/console", func(q *http.Request, _ string, a Open) (any, error) { return open(c, peerOf(q.Context()), a) })
 	}
-	post(mux, "/nets", func(_ *http.Request, _ string, a Switch) error {
+	handleVoidOrder(mux, "/nets", func(_ *http.Request, _ string, a Switch) error {
 		return o.SwitchNet(a.Net, a.Active, operator.Actor{Name: a.Actor, PIN: a.PIN})
 	})
 	return mux
@@ -145,21 +145,21 @@ func sessionRoutes(mux *http.ServeMux, get func(path string, f func(*http.Reques
 	get("/sessions", func(*http.Request) (any, error) { return o.AllSessions() })
 	get("/sessions/list", func(*http.Request) (any, error) { return o.ListSessions() })
 	get("/sessions/{id}", func(r *http.Request) (any, error) { return o.Session(r.PathValue("id")) })
-	post(mux, "/sessions/{id}/reset", func(_ *http.Request, id string, a Reset) error {
+	handleVoidOrder(mux, "/sessions/{id}/reset", func(_ *http.Request, id string, a Reset) error {
 		return o.ResetSession(id, operator.Actor{Name: a.Actor, PIN: a.PIN})
 	})
-	post(mux, "/sessions/{id}/settle", func(_ *http.Request, id string, a Settle) error {
+	handleVoidOrder(mux, "/sessions/{id}/settle", func(_ *http.Request, id string, a Settle) error {
 		return o.SettleCall(id, a.Call, a.Success, operator.Actor{Name: a.Actor, PIN: a.PIN})
 	})
 }
 
-// post serves an order whose body is a T.
-func post[T any](mux *http.ServeMux, path string, obey func(r *http.Request, id string, order T) error) {
-	answer(mux, path, func(r *http.Request, id string, order T) (any, error) { return struct{}{}, obey(r, id, order) })
+// handleVoidOrder serves an order whose body is a T.
+func handleVoidOrder[T any](mux *http.ServeMux, path string, obey func(r *http.Request, id string, order T) error) {
+	handleOrder(mux, path, func(r *http.Request, id string, order T) (any, error) { return struct{}{}, obey(r, id, order) })
 }
 
-// answer serves an order whose body is a T, and that has an answer.
-func answer[T any](mux *http.ServeMux, path string, obey func(r *http.Request, id string, order T) (any, error)) {
+// handleOrder serves an order whose body is a T, and that has an answer.
+func handleOrder[T any](mux *http.ServeMux, path string, obey func(r *http.Request, id string, order T) (any, error)) {
 	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 		var order T
 		var v any

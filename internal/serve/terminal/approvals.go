@@ -23,7 +23,7 @@ func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 		if _, err := fmt.Fprintln(w, none); err != nil {
 			return err
 		}
-	} else if err := printCalls(w, "ID|STATE|LEFT|ASKED BY|RULE", pending, waiting); err != nil {
+	} else if err := printCalls(w, "ID|STATE|LEFT|ASKED BY|RULE", pending, pendingRow); err != nil {
 		return err
 	}
 	if len(pending) > 0 && Is(w) {
@@ -38,11 +38,11 @@ func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	return printCalls(w, "ID|STATE|ANSWERED BY|VIA|WHEN", ended, settled)
+	return printCalls(w, "ID|STATE|ANSWERED BY|VIA|WHEN", ended, settledRow)
 }
 
-// waiting is the line of an approval that can be answered, without its call.
-func waiting(a operator.ApprovalInfo) []string {
+// pendingRow is the line of an approval that can be answered, without its call.
+func pendingRow(a operator.ApprovalInfo) []string {
 	rule := "-"
 	if len(a.Rules) > 0 {
 		rule = text.Excerpt(a.Rules[0], 60)
@@ -53,8 +53,8 @@ func waiting(a operator.ApprovalInfo) []string {
 	return []string{a.ID, stateOf(a), Left(a.Expires), text.Caller(a.Principal, a.Client, 30), rule}
 }
 
-// settled is the line of an approval that was answered or has ended, without its call.
-func settled(a operator.ApprovalInfo) []string {
+// settledRow is the line of an approval that was answered or has ended, without its call.
+func settledRow(a operator.ApprovalInfo) []string {
 	when := "-"
 	if !a.Answered.IsZero() {
 		when = Age(a.Answered) + " ago"
@@ -70,8 +70,8 @@ func stateOf(a operator.ApprovalInfo) string {
 	return a.State.Word()
 }
 
-// leastCall is how much of a call a line shows, however narrow the terminal is.
-const leastCall = 24
+// minCallWidth is how much of a call a line shows, however narrow the terminal is.
+const minCallWidth = 24
 
 // printCalls writes a table of approvals, whose last column has the calls. At a terminal
 // these are cut so that a line has room.
@@ -94,7 +94,7 @@ func printCalls(w io.Writer, head string, list []operator.ApprovalInfo, row func
 	}
 	room := 160
 	if width := Width(w); width > 0 {
-		room = max(width-used, leastCall)
+		room = max(width-used, minCallWidth)
 	}
 	for i, a := range list {
 		rows[i] = append(rows[i], callLine(a, room))

@@ -8,11 +8,11 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// lookEvery is how often the sockets of proxies that have started are looked for.
-const lookEvery = time.Second
+// scanInterval is how often the sockets of proxies that have started are looked for.
+const scanInterval = time.Second
 
-// news are all approvals of a proxy, after something has changed.
-type news struct {
+// update are all approvals of a proxy, after something has changed.
+type update struct {
 	client    *control.Client
 	approvals []operator.ApprovalInfo
 	gone      bool  // the proxy has ended
@@ -21,16 +21,16 @@ type news struct {
 
 // follow tells of the approvals of all proxies whose sockets are in dir, those that start
 // later too, until ctx ends.
-func follow(ctx context.Context, dir string) <-chan news {
-	told := make(chan news)
+func follow(ctx context.Context, dir string) <-chan update {
+	told := make(chan update)
 	go func() {
 		followed, ended := map[string]bool{}, make(chan string)
-		tick := time.NewTicker(lookEvery)
+		tick := time.NewTicker(scanInterval)
 		defer tick.Stop()
 		for {
 			paths, err := control.Sockets(dir)
 			if err != nil {
-				tell(ctx, told, news{err: err})
+				send(ctx, told, update{err: err})
 				return
 			}
 			for _, path := range paths {
@@ -52,21 +52,21 @@ func follow(ctx context.Context, dir string) <-chan news {
 }
 
 // followOne tells of the approvals of the proxy at a socket until it ends.
-func followOne(ctx context.Context, path string, told chan<- news, ended chan<- string) {
+func followOne(ctx context.Context, path string, told chan<- update, ended chan<- string) {
 	client, version := control.Dial(path), ""
 	for {
 		now, err := client.Changes(ctx, version)
 		switch {
 		case err != nil && version != "":
-			tell(ctx, told, news{client: client, gone: true})
+			send(ctx, told, update{client: client, gone: true})
 			fallthrough
 		case err != nil: // nobody is there, or not yet
-			pause(ctx, lookEvery)
-			tell(ctx, ended, path)
+			pause(ctx, scanInterval)
+			send(ctx, ended, path)
 			return
 		case now.Version != version:
 			version = now.Version
-			tell(ctx, told, news{client: client, approvals: now.Approvals})
+			send(ctx, told, update{client: client, approvals: now.Approvals})
 		}
 	}
 }
@@ -80,7 +80,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-func tell[T any](ctx context.Context, whom chan<- T, what T) {
+func send[T any](ctx context.Context, whom chan<- T, what T) {
 	select {
 	case whom <- what:
 	case <-ctx.Done():
@@ -95,11 +95,11 @@ type located struct {
 
 // An overview is what is known of the approvals of all proxies.
 type overview struct {
-	proxies map[string]news // by the path of the socket
+	proxies map[string]update // by the path of the socket
 }
 
-// take takes over news.
-func (o *overview) take(n news) {
+// apply takes over news.
+func (o *overview) apply(n update) {
 	if n.gone {
 		delete(o.proxies, n.client.Path)
 		return
@@ -113,7 +113,7 @@ func (o *overview) all() map[string]located {
 	all := map[string]located{}
 	for _, n := range o.proxies {
 		for _, a := range n.approvals {
-			if known, ok := all[a.ID]; !ok || later(a, known.it) {
+			if known, ok := all[a.ID]; !ok || isLater(a, known.it) {
 				all[a.ID] = located{a, n.client}
 			}
 		}
@@ -121,8 +121,8 @@ func (o *overview) all() map[string]located {
 	return all
 }
 
-// later reports whether a is what became of b.
-func later(a, b operator.ApprovalInfo) bool {
+// isLater reports whether a is what became of b.
+func isLater(a, b operator.ApprovalInfo) bool {
 	stage := map[operator.ApprovalState]int{operator.Pending: 0, operator.Approved: 1}
 	of := func(a operator.ApprovalInfo) int {
 		if n, ok := stage[a.State]; ok {

@@ -60,8 +60,8 @@ func (w *watch) startGrant() {
 	w.prompt()
 }
 
-// takeGrant takes one line of what a person wants of a grant. An empty span cancels it.
-func (w *watch) takeGrant(line string) {
+// readGrant takes one line of what a person wants of a grant. An empty span cancels it.
+func (w *watch) readGrant(line string) {
 	switch w.stage {
 	case atSpan:
 		g, err := ReadSpan(line)
@@ -91,12 +91,12 @@ func (w *watch) takeGrant(line string) {
 			w.prompt()
 			return
 		}
-		w.give(control.Answer{Approve: true, Grant: &w.grant})
+		w.submit(control.Answer{Approve: true, Grant: &w.grant})
 	}
 }
 
-// names are those of the arguments of the call that is shown.
-func (w *watch) names() string {
+// argumentNames are those of the arguments of the call that is shown.
+func (w *watch) argumentNames() string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(w.shown.Arguments, &all) != nil || len(all) == 0 {
 		return "none"

@@ -5,16 +5,16 @@ package terminal
 import "io"
 
 // A terminal is not read here: what was typed before a question cannot be told from an answer.
-type terminal struct{ lines chan typed }
+type terminal struct{ lines chan input }
 
-type typed struct {
+type input struct {
 	text string
 	err  error
 }
 
 func openTerminal(io.Reader) (*terminal, error) { return nil, errNoTerminal }
 
-func (t *terminal) close()            {}
-func (t *terminal) forget() error     { return errNoTerminal }
-func (t *terminal) hide(bool) error   { return errNoTerminal }
-func (t *terminal) counts(typed) bool { return false }
+func (t *terminal) close()               {}
+func (t *terminal) discard() error       { return errNoTerminal }
+func (t *terminal) hide(bool) error      { return errNoTerminal }
+func (t *terminal) isCurrent(input) bool { return false }

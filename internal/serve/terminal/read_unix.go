@@ -13,22 +13,22 @@ import (
 )
 
 // A terminal is where a person types answers, a line each. What was typed before a question
-// was shown is no answer to it: see [terminal.forget].
+// was shown is no answer to it: see [terminal.discard].
 type terminal struct {
 	fd     int
-	lines  chan typed
+	lines  chan input
 	closed chan struct{}
 	wake   *os.File // can be read once the terminal is closed, since the other end is
 	other  *os.File
 	ended  chan struct{} // the reader has
 
-	mu    sync.Mutex
-	epoch int
-	begun []byte // of a line whose end was not typed yet
+	mu      sync.Mutex
+	epoch   int
+	partial []byte // of a line whose end was not typed yet
 }
 
-// typed is what a person has typed: a line, or that there will be none (io.EOF).
-type typed struct {
+// input is what a person has typed: a line, or that there will be none (io.EOF).
+type input struct {
 	text  string
 	err   error
 	epoch int
@@ -43,7 +43,7 @@ func openTerminal(in io.Reader) (*terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &terminal{fd: int(in.(*os.File).Fd()), lines: make(chan typed), closed: make(chan struct{}), wake: wake, other: other, ended: make(chan struct{})}
+	t := &terminal{fd: int(in.(*os.File).Fd()), lines: make(chan input), closed: make(chan struct{}), wake: wake, other: other, ended: make(chan struct{})}
 	go t.read()
 	return t, nil
 }
@@ -68,18 +68,18 @@ func (t *terminal) hide(hidden bool) error {
 	return unix.IoctlSetTermios(t.fd, setMode, mode)
 }
 
-// forget drops all that was typed so far, and the line that is being typed. Where it fails,
+// discard drops all that was typed so far, and the line that is being typed. Where it fails,
 // nothing that is typed may count.
-func (t *terminal) forget() error {
+func (t *terminal) discard() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.epoch++
-	t.begun = nil
+	t.partial = nil
 	return flushInput(t.fd)
 }
 
-// counts reports whether a line was typed after the last forget.
-func (t *terminal) counts(line typed) bool {
+// isCurrent reports whether a line was typed after the last forget.
+func (t *terminal) isCurrent(line input) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return line.epoch == t.epoch
@@ -89,7 +89,7 @@ func (t *terminal) counts(line typed) bool {
 func (t *terminal) read() {
 	defer close(t.ended)
 	for t.await(true) {
-		for _, line := range t.take() {
+		for _, line := range t.readLines() {
 			select {
 			case t.lines <- line:
 			case <-t.closed:
@@ -121,9 +121,9 @@ func (t *terminal) await(wait bool) bool {
 	}
 }
 
-// take reads what was typed. It holds the lock, so that what it reads was typed after the
+// readLines reads what was typed. It holds the lock, so that what it reads was typed after the
 // last forget.
-func (t *terminal) take() []typed {
+func (t *terminal) readLines() []input {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.await(false) { // it was forgotten meanwhile
@@ -135,15 +135,15 @@ func (t *terminal) take() []typed {
 		return nil
 	}
 	if err != nil || n == 0 { // a line without its end is none
-		return []typed{{err: io.EOF, epoch: t.epoch}}
+		return []input{{err: io.EOF, epoch: t.epoch}}
 	}
-	t.begun = append(t.begun, b[:n]...)
-	var lines []typed
+	t.partial = append(t.partial, b[:n]...)
+	var lines []input
 	for {
-		line, rest, whole := bytes.Cut(t.begun, []byte("\n"))
+		line, rest, whole := bytes.Cut(t.partial, []byte("\n"))
 		if !whole {
 			return lines
 		}
-		lines, t.begun = append(lines, typed{text: string(line), epoch: t.epoch}), rest
+		lines, t.partial = append(lines, input{text: string(line), epoch: t.epoch}), rest
 	}
 }

@@ -17,7 +17,7 @@ import (
 func Stream(ctx context.Context, dir string, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	o, known, printed := overview{map[string]news{}}, map[string]bool{}, map[string]operator.ApprovalInfo{}
+	o, known, printed := overview{map[string]update{}}, map[string]bool{}, map[string]operator.ApprovalInfo{}
 	told := follow(ctx, dir)
 	for {
 		select {
@@ -28,7 +28,7 @@ func Stream(ctx context.Context, dir string, w io.Writer) error {
 				return n.err
 			}
 			first := n.client != nil && !known[n.client.Path]
-			if o.take(n); n.client != nil {
+			if o.apply(n); n.client != nil {
 				known[n.client.Path] = !n.gone
 			}
 			if err := printChanges(w, o.all(), printed, first); err != nil {
@@ -64,7 +64,7 @@ func printChanges(w io.Writer, all map[string]located, printed map[string]operat
 			}
 		}
 	}
-	slices.SortFunc(lines, func(a, b line) int { return older(a.Approval, b.Approval) })
+	slices.SortFunc(lines, func(a, b line) int { return compareAge(a.Approval, b.Approval) })
 	for _, l := range lines {
 		out, err := json.Marshal(l)
 		if err != nil {
@@ -77,7 +77,7 @@ func printChanges(w io.Writer, all map[string]located, printed map[string]operat
 	return nil
 }
 
-// older puts approvals in the order in which they were asked for.
-func older(a, b operator.ApprovalInfo) int {
+// compareAge puts approvals in the order in which they were asked for.
+func compareAge(a, b operator.ApprovalInfo) int {
 	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 }

@@ -88,7 +88,7 @@ func confirm(ctx context.Context, in io.Reader, out io.Writer, question, prompt 
 				_, _ = fmt.Fprintln(out)
 				return ErrNotApproved
 			}
-			if !t.counts(line) {
+			if !t.isCurrent(line) {
 				continue
 			}
 			if word := strings.ToLower(strings.TrimSpace(line.text)); word != "y" && word != "yes" {
@@ -136,7 +136,7 @@ func (t *terminal) arm(ctx context.Context) error {
 				return ErrNotApproved
 			}
 		case <-timer.C:
-			return t.forget()
+			return t.discard()
 		}
 	}
 }
@@ -151,15 +151,15 @@ func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer
 		a = now
 	}
 	past := map[bool]string{true: "approved", false: "denied"}[answer.Approve]
-	_, err := fmt.Fprintf(w, "%s %s: %s on %s\n%s\n", a.ID, past, text.Escape(a.Tool), text.Escape(a.Upstream), next(a, answer.Approve))
+	_, err := fmt.Fprintf(w, "%s %s: %s on %s\n%s\n", a.ID, past, text.Escape(a.Tool), text.Escape(a.Upstream), afterAnswer(a, answer.Approve))
 	if err == nil && answer.Grant != nil {
 		_, err = fmt.Fprintf(w, "Calls like it pass for %s; petrigate approvals grants lists them, approvals revoke ends that.\n", answer.Grant.Span())
 	}
 	return err
 }
 
-// next says what happens after an answer.
-func next(a operator.ApprovalInfo, approve bool) string {
+// afterAnswer says what happens after an answer.
+func afterAnswer(a operator.ApprovalInfo, approve bool) string {
 	switch {
 	case !approve:
 		return "The agent is told. The same call of its session is refused for " + Left(a.Stands) + ", and no one is asked about it."

@@ -10,9 +10,9 @@ import (
 
 func TestMain(m *testing.M) { leftover.Main(m) }
 
-// TestNoTerminal: what is no terminal is asked nothing; the tests of the command line ask at
+// TestAskingRequiresTerminal: what is no terminal is asked nothing; the tests of the command line ask at
 // real ones.
-func TestNoTerminal(t *testing.T) {
+func TestAskingRequiresTerminal(t *testing.T) {
 	const want = "standard input is not a terminal that can be asked"
 	in := strings.NewReader("y\ny\n")
 	if err := Confirm(t.Context(), in, io.Discard, "May it?"); err == nil || err.Error() != want {

@@ -24,7 +24,7 @@ func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor s
 	defer t.close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w := &watch{out: out, terminal: t, actor: actor, overview: overview{map[string]news{}}, done: map[string]bool{}}
+	w := &watch{out: out, terminal: t, actor: actor, overview: overview{map[string]update{}}, done: map[string]bool{}}
 	defer w.endPIN()
 	return w.run(ctx, dir)
 }
@@ -37,13 +37,13 @@ type watch struct {
 	overview overview
 	done     map[string]bool // by id: skipped, or answered here
 
-	shown  *operator.ApprovalInfo // before the person; nil: none
-	client *control.Client        // that has it
-	stage  stage                  // what the person is asked for
-	grant  operator.Grant         // as far as the person has said what they want
-	meant  control.Answer         // that waits for the PIN
-	armed  <-chan time.Time       // when answers begin to count; nil: they do
-	idle   string                 // what was said last while there was no question
+	shown         *operator.ApprovalInfo // before the person; nil: none
+	client        *control.Client        // that has it
+	stage         stage                  // what the person is asked for
+	grant         operator.Grant         // as far as the person has said what they want
+	pendingAnswer control.Answer         // that waits for the PIN
+	armed         <-chan time.Time       // when answers begin to count; nil: they do
+	idle          string                 // what was said last while there was no question
 }
 
 func (w *watch) say(format string, args ...any) { _, _ = fmt.Fprintf(w.out, format, args...) }
@@ -51,7 +51,7 @@ func (w *watch) say(format string, args ...any) { _, _ = fmt.Fprintf(w.out, form
 // run asks until the person quits, the input ends, or ctx does.
 func (w *watch) run(ctx context.Context, dir string) error {
 	told := follow(ctx, dir)
-	look := time.NewTimer(lookEvery) // who has no proxy is told so
+	look := time.NewTimer(scanInterval) // who has no proxy is told so
 	defer look.Stop()
 	for {
 		select {
@@ -64,11 +64,11 @@ func (w *watch) run(ctx context.Context, dir string) error {
 			if n.err != nil {
 				return n.err
 			}
-			w.overview.take(n)
-			w.check()
+			w.overview.apply(n)
+			w.checkShown()
 			w.ask()
 		case <-w.armed:
-			if err := w.terminal.forget(); err != nil {
+			if err := w.terminal.discard(); err != nil {
 				return err
 			}
 			w.armed = nil
@@ -78,7 +78,7 @@ func (w *watch) run(ctx context.Context, dir string) error {
 				w.say("\n")
 				return nil
 			}
-			if w.armed != nil || !w.terminal.counts(line) {
+			if w.armed != nil || !w.terminal.isCurrent(line) {
 				continue
 			}
 			if quit := w.answer(strings.TrimSpace(line.text)); quit {
@@ -89,8 +89,8 @@ func (w *watch) run(ctx context.Context, dir string) error {
 	}
 }
 
-// check takes the question away where it is answered elsewhere or over.
-func (w *watch) check() {
+// checkShown takes the question away where it is answered elsewhere or over.
+func (w *watch) checkShown() {
 	if w.shown == nil {
 		return
 	}
@@ -101,7 +101,7 @@ func (w *watch) check() {
 		w.say("\n%s: its proxy has ended.\n", w.shown.ID)
 		w.shown = nil
 	case now.it.State != operator.Pending:
-		w.say("\n%s\n", became(now.it))
+		w.say("\n%s\n", endText(now.it))
 		w.shown = nil
 	case now.it.Approvals != w.shown.Approvals:
 		w.say("\n%s has %d of %s now.\n", w.shown.ID, now.it.Approvals, text.Count(now.it.Needs, "approval"))
@@ -110,8 +110,8 @@ func (w *watch) check() {
 	}
 }
 
-// became says what happened to an approval elsewhere.
-func became(a operator.ApprovalInfo) string {
+// endText says what happened to an approval elsewhere.
+func endText(a operator.ApprovalInfo) string {
 	switch a.State {
 	case operator.Expired:
 		return a.ID + " has expired: nobody has answered in time."
@@ -138,10 +138,10 @@ func (w *watch) ask() {
 		}
 	}
 	if len(open) == 0 {
-		w.rest()
+		w.showIdle()
 		return
 	}
-	slices.SortFunc(open, func(a, b located) int { return older(a.it, b.it) })
+	slices.SortFunc(open, func(a, b located) int { return compareAge(a.it, b.it) })
 	next := open[0]
 	a, err := next.client.Approval(next.it.ID)
 	if err != nil || a.State != operator.Pending { // there will be news of it
@@ -158,8 +158,8 @@ func (w *watch) ask() {
 	w.armed = time.After(armDelay)
 }
 
-// rest says that there is nothing to answer, once.
-func (w *watch) rest() {
+// showIdle says that there is nothing to answer, once.
+func (w *watch) showIdle() {
 	idle := "No proxy runs yet; waiting for one. q quits.\n"
 	if n := len(w.overview.proxies); n > 0 {
 		idle = fmt.Sprintf("No call waits for a person (running proxies: %d). q quits.\n", n)
@@ -182,7 +182,7 @@ func (w *watch) prompt() {
 	case atSpan:
 		w.say("For how long do calls like it pass? 10m, or session (Enter: back): ")
 	case atLike:
-		w.say("What has to stay the same? Names, with commas, of: %s (Enter: all of it): ", w.names())
+		w.say("What has to stay the same? Names, with commas, of: %s (Enter: all of it): ", w.argumentNames())
 	case atGrant:
 		w.say("Approve it, and grant that? [y/N] ")
 	case atCall:
@@ -196,21 +196,21 @@ func (w *watch) answer(line string) (quit bool) {
 	word, rest = strings.ToLower(word), strings.TrimSpace(rest)
 	switch {
 	case w.stage == atPIN:
-		w.takePIN(line)
+		w.readPIN(line)
 	case w.stage == atReason:
-		w.give(control.Answer{Reason: line})
+		w.submit(control.Answer{Reason: line})
 	case w.stage != atCall:
-		w.takeGrant(line)
+		w.readGrant(line)
 	case rest == "" && (word == "q" || word == "quit"):
 		return true
 	case w.shown == nil:
 	case rest == "" && (word == "y" || word == "yes"):
-		w.give(control.Answer{Approve: true})
+		w.submit(control.Answer{Approve: true})
 	case (word == "n" || word == "no") && rest == "":
 		w.stage = atReason
 		w.prompt()
 	case word == "n" || word == "no":
-		w.give(control.Answer{Reason: strings.TrimPrefix(rest, "because ")})
+		w.submit(control.Answer{Reason: strings.TrimPrefix(rest, "because ")})
 	case rest == "" && (word == "g" || word == "grant"):
 		w.startGrant()
 	case rest == "" && (word == "s" || word == "skip"):
@@ -222,9 +222,9 @@ func (w *watch) answer(line string) (quit bool) {
 	return false
 }
 
-// give answers the question that is before the person. A grant that cannot be had leaves the
+// submit answers the question that is before the person. A grant that cannot be had leaves the
 // question open.
-func (w *watch) give(a control.Answer) {
+func (w *watch) submit(a control.Answer) {
 	if a.Approve && w.shown.PIN && a.PIN == "" {
 		w.askPIN(a)
 		return
@@ -245,7 +245,7 @@ func (w *watch) give(a control.Answer) {
 
 // askPIN asks for the PIN that the answer needs. It is not shown as it is typed.
 func (w *watch) askPIN(a control.Answer) {
-	w.meant, w.stage = a, atPIN
+	w.pendingAnswer, w.stage = a, atPIN
 	if err := w.terminal.hide(true); err != nil {
 		w.say("The PIN cannot be asked for here: %v\n", err)
 		w.stage = atCall
@@ -253,15 +253,15 @@ func (w *watch) askPIN(a control.Answer) {
 	w.prompt()
 }
 
-// takePIN gives the answer that waits for the PIN. Without one nothing is answered.
-func (w *watch) takePIN(line string) {
+// readPIN gives the answer that waits for the PIN. Without one nothing is answered.
+func (w *watch) readPIN(line string) {
 	w.endPIN()
-	a := w.meant
+	a := w.pendingAnswer
 	if a.PIN = line; a.PIN == "" {
 		w.prompt()
 		return
 	}
-	w.give(a)
+	w.submit(a)
 }
 
 // endPIN shows what is typed again, where it is hidden.

@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	postTimeout = 10 * time.Second // of one request, with its response
-	maxResponse = 64 << 10         // bytes that are read of a response, for the connection to be used again
-	maxSaid     = 200              // bytes of an error that are shown
+	postTimeout  = 10 * time.Second // of one request, with its response
+	maxResponse  = 64 << 10         // bytes that are read of a response, for the connection to be used again
+	maxErrorText = 200              // bytes of an error that are shown
 )
 
 // newClient returns the client for one URL. It follows no redirects, and what is not
@@ -32,13 +32,13 @@ func newClient(at *url.URL, secure *tls.Config) *http.Client {
 		secure = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	plain := at.Scheme != "https"
-	dialer := net.Dialer{Timeout: postTimeout, Control: func(_, address string, _ syscall.RawConn) error { return permitted(address, plain) }}
+	dialer := net.Dialer{Timeout: postTimeout, Control: func(_, address string, _ syscall.RawConn) error { return checkAddress(address, plain) }}
 	t := &http.Transport{
 		DialContext:            dialer.DialContext,
 		TLSClientConfig:        secure,
 		MaxResponseHeaderBytes: maxResponse,
 		IdleConnTimeout:        time.Minute,
-		MaxIdleConnsPerHost:    atATime,
+		MaxIdleConnsPerHost:    maxConcurrent,
 		ForceAttemptHTTP2:      true,
 	}
 	if !plain {
@@ -50,8 +50,8 @@ func newClient(at *url.URL, secure *tls.Config) *http.Client {
 	}
 }
 
-// permitted is an error where nothing is posted to an address.
-func permitted(address string, plain bool) error {
+// checkAddress is an error where nothing is posted to an address.
+func checkAddress(address string, plain bool) error {
 	at, err := netip.ParseAddrPort(address)
 	switch {
 	case err != nil:
@@ -65,14 +65,14 @@ func permitted(address string, plain bool) error {
 }
 
 // deliver posts an event until the system has taken it, or ctx ends.
-func (h *Hook) deliver(ctx context.Context, q *question, event string) {
+func (h *Hook) deliver(ctx context.Context, q *trackedApproval, event string) {
 	delivery := rand.Text()
 	for wait := h.Retry; ; wait = min(2*wait, lastRetry) {
 		err := h.attempt(ctx, q, event, delivery)
-		if ctx.Err() != nil || errors.Is(err, errForgotten) {
+		if ctx.Err() != nil || errors.Is(err, errUnknownApproval) {
 			return
 		}
-		h.note(err)
+		h.recordHealth(err)
 		if err == nil {
 			return
 		}
@@ -86,12 +86,12 @@ func (h *Hook) deliver(ctx context.Context, q *question, event string) {
 	}
 }
 
-// errForgotten is the error of a message about an approval that is not kept any more.
-var errForgotten = errors.New("the approval is not kept any more")
+// errUnknownApproval is the error of a message about an approval that is not kept any more.
+var errUnknownApproval = errors.New("the approval is not kept any more")
 
 // attempt posts an event once, as soon as there is a free slot: what is long is made for few
 // questions at a time.
-func (h *Hook) attempt(ctx context.Context, q *question, event, delivery string) error {
+func (h *Hook) attempt(ctx context.Context, q *trackedApproval, event, delivery string) error {
 	select {
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()
@@ -100,7 +100,7 @@ func (h *Hook) attempt(ctx context.Context, q *question, event, delivery string)
 	}
 	body, err := h.message(q.id, event, delivery)
 	if err != nil {
-		return errForgotten
+		return errUnknownApproval
 	}
 	q.tried = true
 	return h.post(ctx, delivery, body)
@@ -134,11 +134,11 @@ func (h *Hook) post(ctx context.Context, delivery string, body []byte) error {
 	return fmt.Errorf("it answers with status %d", response.StatusCode)
 }
 
-// note keeps how the last request went. The log says it once.
-func (h *Hook) note(err error) {
+// recordHealth keeps how the last request went. The log says it once.
+func (h *Hook) recordHealth(err error) {
 	said := ""
 	if err != nil {
-		said = text.Excerpt(err.Error(), maxSaid)
+		said = text.Excerpt(err.Error(), maxErrorText)
 	}
 	if !h.health.set(said, h.Now()) {
 		return

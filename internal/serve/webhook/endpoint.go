@@ -17,20 +17,20 @@ const answerPath = "/answer"
 // linkActor is who has answered by a link, for the record: nobody says who it was.
 const linkActor = "a signed link"
 
-// A refused is why an answer does not count.
-type refused struct {
+// A refusal is why an answer does not count.
+type refusal struct {
 	status int
 	err    error
 }
 
 // Error says why.
-func (e *refused) Error() string { return e.err.Error() }
+func (e *refusal) Error() string { return e.err.Error() }
 
-func refuse(status int, format string, args ...any) *refused {
-	return &refused{status, fmt.Errorf(format, args...)}
+func refuse(status int, format string, args ...any) *refusal {
+	return &refusal{status, fmt.Errorf(format, args...)}
 }
 
-var errNone = refuse(http.StatusNotFound, "there is no such approval, or the link is not one of ours")
+var errNotFound = refuse(http.StatusNotFound, "there is no such approval, or the link is not one of ours")
 
 // Handler serves answers. What authorises is the signature, not who asks.
 func (h *Hook) Handler() http.Handler {
@@ -47,7 +47,7 @@ func (h *Hook) Handler() http.Handler {
 
 // serveSigned takes an answer that the system has signed.
 func (h *Hook) serveSigned(w http.ResponseWriter, r *http.Request) {
-	a, err := h.takeSigned(r)
+	a, err := h.readSigned(r)
 	w.Header().Set("Content-Type", "application/json")
 	if err != nil {
 		h.logRefused(r, err)
@@ -55,34 +55,34 @@ func (h *Hook) serveSigned(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
 		return
 	}
-	_ = json.NewEncoder(w).Encode(map[string]string{"id": a.id, "noted": words[a.approve]})
+	_ = json.NewEncoder(w).Encode(map[string]string{"id": a.id, "noted": decisionWords[a.approve]})
 }
 
-// words are those of decisions. Read-only.
-var words = map[bool]string{true: "approve", false: "deny"}
+// decisionWords are those of decisions. Read-only.
+var decisionWords = map[bool]string{true: "approve", false: "deny"}
 
 // logRefused logs an answer that does not count. Anybody who reaches the address can send one
 // that is not signed.
 func (h *Hook) logRefused(r *http.Request, err error) {
 	level := slog.LevelWarn
-	if status := statusOf(err); status == errNone.status || status == http.StatusUnauthorized || status == http.StatusRequestEntityTooLarge {
+	if status := statusOf(err); status == errNotFound.status || status == http.StatusUnauthorized || status == http.StatusRequestEntityTooLarge {
 		level = slog.LevelDebug
 	}
 	h.Log.Log(r.Context(), level, "an answer to the webhook's address does not count", "error", err, "from", r.RemoteAddr)
 }
 
-// takeSigned reads an answer only once its signature is known to be right.
-func (h *Hook) takeSigned(r *http.Request) (a answer, err error) {
+// readSigned reads an answer only once its signature is known to be right.
+func (h *Hook) readSigned(r *http.Request) (a answer, err error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return a, tooLong(err)
 	}
 	given := r.Header.Values(SignatureHeader)
 	if len(given) != 1 || h.signer.verify(given[0], body, h.Now()) != nil {
-		return a, &refused{http.StatusUnauthorized, errSignature}
+		return a, &refusal{http.StatusUnauthorized, errSignature}
 	}
 	if a, err = parseAnswer(body); err != nil {
-		return a, &refused{http.StatusBadRequest, err}
+		return a, &refusal{http.StatusBadRequest, err}
 	}
 	return a, h.answer(a.id, a.nonce, operator.Answer{Approve: a.approve, Person: approval.PersonAt(a.actor), Actor: a.actor, Reason: a.reason})
 }
@@ -92,7 +92,7 @@ func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	asked, err := h.Approvals.MaskedApproval(id, func([]byte) []byte { return leftOut("") })
 	switch {
 	case err != nil:
-		return errNone
+		return errNotFound
 	case !h.signer.isAbout(nonce, asked):
 		return refuse(http.StatusForbidden, "the nonce is not that of approval %s", asked.ID)
 	}
@@ -101,9 +101,9 @@ func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	a.Channel = approval.Webhook
 	switch err := h.Approvals.Answer(id, a); {
 	case errors.Is(err, approval.ErrStore):
-		return &refused{http.StatusServiceUnavailable, err}
+		return &refusal{http.StatusServiceUnavailable, err}
 	case err != nil:
-		return &refused{http.StatusConflict, err}
+		return &refusal{http.StatusConflict, err}
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func tooLong(err error) error {
 }
 
 func statusOf(err error) int {
-	var r *refused
+	var r *refusal
 	if errors.As(err, &r) {
 		return r.status
 	}

@@ -44,15 +44,15 @@ type Options struct {
 // It is safe for concurrent use. Close it.
 type Hook struct {
 	Options
-	signer    signer
-	redactor  *audit.Redactor
-	client    *http.Client
-	host      string       // of the URL, for people
-	base      atomic.Value // string: of links
-	questions *questions
-	health    health
-	slots     chan struct{} // of requests at a time
-	woken     chan struct{} // there is one more question
+	signer   signer
+	redactor *audit.Redactor
+	client   *http.Client
+	host     string       // of the URL, for people
+	base     atomic.Value // string: of links
+	tracker  *tracker
+	health   health
+	slots    chan struct{} // of requests at a time
+	added    chan struct{} // there is one more question
 
 	ctx  context.Context //nolint:containedctx // ends with the hook
 	end  context.CancelFunc
@@ -60,11 +60,11 @@ type Hook struct {
 }
 
 const (
-	atATime = 8 // requests to the system
+	maxConcurrent = 8 // requests to the system
 
-	firstRetry = time.Second
-	lastRetry  = 30 * time.Second
-	endedFor   = time.Minute // how long it is tried to say that a question has ended
+	firstRetry   = time.Second
+	lastRetry    = 30 * time.Second
+	endedTimeout = time.Minute // how long it is tried to say that a question has ended
 )
 
 // New returns a hook that runs once it is started.
@@ -87,7 +87,7 @@ func New(o Options) (*Hook, error) {
 	}
 	h := &Hook{
 		Options: o, signer: signer{[]byte(o.Secret)}, redactor: redactor, client: newClient(at, o.TLS), host: at.Scheme + "://" + at.Host,
-		questions: newQuestions(), slots: make(chan struct{}, atATime), woken: make(chan struct{}, 1),
+		tracker: newTracker(), slots: make(chan struct{}, maxConcurrent), added: make(chan struct{}, 1),
 	}
 	h.base.Store("")
 	h.ctx, h.end = context.WithCancel(context.Background())
@@ -103,7 +103,7 @@ func (h *Hook) Start(base string) {
 
 // Close ends what the hook has under way. What it has not posted it does not post.
 func (h *Hook) Close() {
-	h.questions.close()
+	h.tracker.close()
 	h.end()
 	h.work.Wait()
 	h.client.CloseIdleConnections()
@@ -114,30 +114,30 @@ func (h *Hook) Asked(a operator.ApprovalInfo) {
 	if h.Approvals.PutApproval(a.ID, approval.Webhook) != nil {
 		return // its rule names another channel
 	}
-	q, first := h.questions.add(h.ctx, &h.work, a)
+	q, first := h.tracker.add(h.ctx, &h.work, a)
 	switch {
 	case first:
-		h.Log.Warn("too many questions wait for the webhook: it is not told of more", "host", h.host, "of one user", mostOfOne, "in all", most)
+		h.Log.Warn("too many questions wait for the webhook: it is not told of more", "host", h.host, "of one user", maxPerPrincipal, "in all", maxTracked)
 	case q == nil:
 	default:
 		go h.follow(q)
 		select {
-		case h.woken <- struct{}{}:
+		case h.added <- struct{}{}:
 		default:
 		}
 	}
 }
 
 // follow tells the system of a question, and when it has ended.
-func (h *Hook) follow(q *question) {
+func (h *Hook) follow(q *trackedApproval) {
 	defer h.work.Done()
-	defer h.questions.remove(q)
+	defer h.tracker.remove(q)
 	h.deliver(q.ctx, q, "asked")
 	<-q.ctx.Done()
 	if h.ctx.Err() != nil || !q.tried {
 		return
 	}
-	ctx, cancel := context.WithTimeout(h.ctx, endedFor)
+	ctx, cancel := context.WithTimeout(h.ctx, endedTimeout)
 	defer cancel()
 	h.deliver(ctx, q, "ended")
 }
@@ -148,7 +148,7 @@ func (h *Hook) watch() {
 	defer timer.Stop()
 	for {
 		changed := h.Approvals.ApprovalsChanged()
-		if next := h.questions.endOver(h.over); next.IsZero() {
+		if next := h.tracker.endFinished(h.hasEnded); next.IsZero() {
 			timer.Stop()
 		} else {
 			timer.Reset(max(next.Sub(h.Now()), 10*time.Millisecond)) // a clock may be set back
@@ -156,21 +156,21 @@ func (h *Hook) watch() {
 		select {
 		case <-changed:
 		case <-timer.C:
-		case <-h.woken:
+		case <-h.added:
 		case <-h.ctx.Done():
 			return
 		}
 	}
 }
 
-func (h *Hook) over(id string) bool { return h.Approvals.ApprovalState(id) != operator.Pending }
+func (h *Hook) hasEnded(id string) bool { return h.Approvals.ApprovalState(id) != operator.Pending }
 
 // answerURL is where signed answers are posted.
 func (h *Hook) answerURL() string { return h.base.Load().(string) + answerPath }
 
 // Status describes the hook now.
 func (h *Hook) Status() *operator.WebhookInfo {
-	s := &operator.WebhookInfo{Host: h.host, Answers: h.answerURL(), Open: h.questions.count()}
+	s := &operator.WebhookInfo{Host: h.host, Answers: h.answerURL(), Open: h.tracker.count()}
 	if err, since := h.health.now(); err != "" {
 		s.Error, s.Since = err, &since
 	}

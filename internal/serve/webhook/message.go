@@ -51,7 +51,7 @@ type message struct {
 
 // message returns the body of an event.
 func (h *Hook) message(id, event, delivery string) ([]byte, error) {
-	a, err := h.Approvals.MaskedApproval(id, h.posted)
+	a, err := h.Approvals.MaskedApproval(id, h.maskedForMessage)
 	if err != nil {
 		return nil, err
 	}
@@ -80,17 +80,17 @@ func (h *Hook) link(a operator.ApprovalInfo, approve bool) string {
 	return h.answerURL() + "/" + url.PathEscape(a.ID) + "/" + token
 }
 
-// posted returns what the system may see of an object.
-func (h *Hook) posted(object []byte) []byte {
-	masked := h.shown(object)
+// maskedForMessage returns what the system may see of an object.
+func (h *Hook) maskedForMessage(object []byte) []byte {
+	masked := h.maskedForPage(object)
 	if len(masked) > maxShown {
 		return leftOut(fmt.Sprintf("%d bytes, left out since they are too long for a message", len(object)))
 	}
 	return masked
 }
 
-// shown returns what people who come by a link may see of an object.
-func (h *Hook) shown(object []byte) []byte {
+// maskedForPage returns what people who come by a link may see of an object.
+func (h *Hook) maskedForPage(object []byte) []byte {
 	if masked := h.redactor.Mask(object); masked != nil {
 		return masked
 	}

@@ -29,20 +29,20 @@ var page = template.Must(template.New("page").Parse(`<!doctype html>
 </body></html>
 `))
 
-// policy lets a page have its style and its form, and nothing else.
-var policy = "default-src 'none'; style-src 'sha256-" + hashOf(style) + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+// contentPolicy lets a page have its style and its form, and nothing else.
+var contentPolicy = "default-src 'none'; style-src 'sha256-" + hashOf(style) + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// A view is one page.
-type view struct{ Title, Question, Button string }
+// A pageData is one page.
+type pageData struct{ Title, Question, Button string }
 
 // protect keeps pages out of caches, frames and the logs of others.
 func protect(h http.Header) {
-	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("Cache-Control", "no-store")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -51,27 +51,27 @@ func protect(h http.Header) {
 
 // servePage shows the question of a link. It changes nothing.
 func (h *Hook) servePage(w http.ResponseWriter, r *http.Request) {
-	t, err := h.open(r)
+	t, err := h.readLink(r)
 	if err != nil {
-		h.say(w, statusOf(err), view{Title: "Not found", Question: err.Error()})
+		h.writePage(w, statusOf(err), pageData{Title: "Not found", Question: err.Error()})
 		return
 	}
-	a, err := h.Approvals.MaskedApproval(r.PathValue("id"), h.shown)
+	a, err := h.Approvals.MaskedApproval(r.PathValue("id"), h.maskedForPage)
 	switch {
 	case err != nil || !h.signer.isAbout(t.nonce, a):
-		h.say(w, http.StatusNotFound, view{Title: "Not found", Question: errNone.Error()})
+		h.writePage(w, http.StatusNotFound, pageData{Title: "Not found", Question: errNotFound.Error()})
 	case a.State != operator.Pending:
-		h.say(w, http.StatusGone, view{Title: "Approval " + a.ID + " is " + a.State.Word() + " already", Question: a.Question})
+		h.writePage(w, http.StatusGone, pageData{Title: "Approval " + a.ID + " is " + a.State.Word() + " already", Question: a.Question})
 	case t.approve:
-		h.say(w, http.StatusOK, view{"Approve this call?", a.Question, "Approve"})
+		h.writePage(w, http.StatusOK, pageData{"Approve this call?", a.Question, "Approve"})
 	default:
-		h.say(w, http.StatusOK, view{"Deny this call?", a.Question, "Deny"})
+		h.writePage(w, http.StatusOK, pageData{"Deny this call?", a.Question, "Deny"})
 	}
 }
 
 // serveLink takes the answer of a link.
 func (h *Hook) serveLink(w http.ResponseWriter, r *http.Request) {
-	t, err := h.open(r)
+	t, err := h.readLink(r)
 	reason := ""
 	if err == nil {
 		reason, err = readReason(r)
@@ -82,25 +82,25 @@ func (h *Hook) serveLink(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		h.logRefused(r, err)
-		h.say(w, statusOf(err), view{Title: "This does not count", Question: err.Error()})
+		h.writePage(w, statusOf(err), pageData{Title: "This does not count", Question: err.Error()})
 		return
 	}
-	v := view{Title: "Denied: " + id}
+	v := pageData{Title: "Denied: " + id}
 	if t.approve {
 		v.Title = "Approved: " + id
 	}
 	if h.Approvals.ApprovalState(id) == operator.Pending {
 		v.Question = "The call waits for another person."
 	}
-	h.say(w, http.StatusOK, v)
+	h.writePage(w, http.StatusOK, v)
 }
 
-// open reads the link of a request. Nothing is looked up for one that is not ours.
-func (h *Hook) open(r *http.Request) (ticket, error) {
+// readLink reads the link of a request. Nothing is looked up for one that is not ours.
+func (h *Hook) readLink(r *http.Request) (ticket, error) {
 	t, ok := h.signer.ticket(r.PathValue("id"), r.PathValue("token"))
 	switch {
 	case !ok:
-		return t, errNone
+		return t, errNotFound
 	case !h.Now().Before(t.expires):
 		return t, refuse(http.StatusGone, "the link has expired: nobody answered in time, which is a denial")
 	}
@@ -125,7 +125,7 @@ func readReason(r *http.Request) (string, error) {
 	return form.Get("reason"), nil
 }
 
-func (h *Hook) say(w http.ResponseWriter, status int, v view) {
+func (h *Hook) writePage(w http.ResponseWriter, status int, v pageData) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_ = page.Execute(w, v)

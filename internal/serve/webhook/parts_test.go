@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// TestPermitted: without encryption nothing leaves the machine, whatever a name stands for,
+// TestCheckAddress: without encryption nothing leaves the machine, whatever a name stands for,
 // and where clouds tell credentials nothing is posted.
-func TestPermitted(t *testing.T) {
+func TestCheckAddress(t *testing.T) {
 	for _, c := range []struct {
 		address string
 		plain   bool
@@ -23,18 +23,18 @@ func TestPermitted(t *testing.T) {
 		{"10.0.0.1:80", true, false}, {"192.0.2.1:80", true, false}, {"0.0.0.0:80", true, false}, {"name:80", true, false},
 		{"10.0.0.1:443", false, true}, {"192.0.2.1:443", false, true}, {"169.254.169.254:443", false, false}, {"[fd00:ec2::254]:443", false, false},
 	} {
-		if err := permitted(c.address, c.plain); (err == nil) != c.want {
+		if err := checkAddress(c.address, c.plain); (err == nil) != c.want {
 			t.Errorf("%s, plain %t: %v", c.address, c.plain, err)
 		}
 	}
 }
 
-// TestFlood: one user's questions do not keep out those of others, and the log says once that
+// TestTrackerLimitsEachPrincipal: one user's questions do not keep out those of others, and the log says once that
 // there are too many.
-func TestFlood(t *testing.T) {
-	s := newQuestions()
+func TestTrackerLimitsEachPrincipal(t *testing.T) {
+	s := newTracker()
 	var work sync.WaitGroup
-	var all []*question
+	var all []*trackedApproval
 	said := 0
 	ask := func(principal string, n int) (taken int) {
 		for i := range n {
@@ -49,16 +49,16 @@ func TestFlood(t *testing.T) {
 		}
 		return taken
 	}
-	if n := ask("mallory", 10*mostOfOne); n != mostOfOne || said != 1 {
+	if n := ask("mallory", 10*maxPerPrincipal); n != maxPerPrincipal || said != 1 {
 		t.Errorf("%d questions of one user, said %d times", n, said)
 	}
 	if n := ask("ann", 1); n != 1 {
 		t.Error("another user is kept out")
 	}
 	for i := range 10 {
-		ask(fmt.Sprint("user", i), mostOfOne)
+		ask(fmt.Sprint("user", i), maxPerPrincipal)
 	}
-	if len(all) != most || s.count() != most {
+	if len(all) != maxTracked || s.count() != maxTracked {
 		t.Errorf("%d questions", len(all))
 	}
 	if q, _ := s.add(t.Context(), &work, operator.ApprovalInfo{ID: "ann0", Principal: "ann"}); q != nil {
@@ -68,8 +68,8 @@ func TestFlood(t *testing.T) {
 		s.remove(q)
 		work.Done()
 	}
-	if s.count()+len(s.open)+len(s.of) != 0 || s.full {
-		t.Errorf("something is left: %v", s.of)
+	if s.count()+len(s.open)+len(s.perPrincipal) != 0 || s.full {
+		t.Errorf("something is left: %v", s.perPrincipal)
 	}
 	s.close()
 	if n := ask("ann", 1); n != 0 {
@@ -77,20 +77,20 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestEndOver: a question ends when it waits no more, and the next to expire is known.
-func TestEndOver(t *testing.T) {
-	s := newQuestions()
+// TestEndFinishedReturnsNextExpiry: a question ends when it waits no more, and the next to expire is known.
+func TestEndFinishedReturnsNextExpiry(t *testing.T) {
+	s := newTracker()
 	var work sync.WaitGroup
 	now := time.Now()
-	var list []*question
+	var list []*trackedApproval
 	for i := range 3 {
 		q, _ := s.add(context.Background(), &work, operator.ApprovalInfo{ID: fmt.Sprint(i), Expires: now.Add(time.Duration(3-i) * time.Hour)})
 		list = append(list, q)
 	}
-	if next := s.endOver(func(id string) bool { return id == "2" }); !next.Equal(now.Add(2*time.Hour)) || list[2].ctx.Err() == nil || list[1].ctx.Err() != nil {
+	if next := s.endFinished(func(id string) bool { return id == "2" }); !next.Equal(now.Add(2*time.Hour)) || list[2].ctx.Err() == nil || list[1].ctx.Err() != nil {
 		t.Errorf("next %v", next)
 	}
-	if next := s.endOver(func(string) bool { return true }); !next.IsZero() || s.count() != 0 {
+	if next := s.endFinished(func(string) bool { return true }); !next.IsZero() || s.count() != 0 {
 		t.Errorf("next %v, %d open", next, s.count())
 	}
 }

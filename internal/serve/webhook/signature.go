@@ -42,10 +42,10 @@ func (s signer) mac(purpose string, parts ...string) []byte {
 // sign returns the value of [SignatureHeader] for a body.
 func (s signer) sign(body []byte, at time.Time) string {
 	t := strconv.FormatInt(at.Unix(), 10)
-	return "t=" + t + ",v1=" + hex.EncodeToString(s.of(t, body))
+	return "t=" + t + ",v1=" + hex.EncodeToString(s.bodyMAC(t, body))
 }
 
-func (s signer) of(t string, body []byte) []byte {
+func (s signer) bodyMAC(t string, body []byte) []byte {
 	m := hmac.New(sha256.New, s.secret)
 	m.Write([]byte(t + "."))
 	m.Write(body)
@@ -61,7 +61,7 @@ func (s signer) verify(header string, body []byte, now time.Time) error {
 		return errSignature
 	}
 	given, err := hex.DecodeString(sum)
-	if err != nil || !hmac.Equal(given, s.of(t, body)) {
+	if err != nil || !hmac.Equal(given, s.bodyMAC(t, body)) {
 		return errSignature
 	}
 	if age := now.Sub(time.Unix(seconds, 0)); age > maxSkew || age < -maxSkew {

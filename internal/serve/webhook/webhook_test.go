@@ -44,9 +44,9 @@ func signed(h http.Header, body []byte) bool {
 	return given == sign(secret, body, time.Unix(t, 0)) && time.Since(time.Unix(t, 0)).Abs() < time.Minute
 }
 
-// TestSignedAnswer: a call waits for the system, which is told what would run, and told
+// TestSignedAnswerEndsWait: a call waits for the system, which is told what would run, and told
 // again when it is over.
-func TestSignedAnswer(t *testing.T) {
+func TestSignedAnswerEndsWait(t *testing.T) {
 	for decision, runs := range map[string]int{"approve": 1, "deny": 0} {
 		t.Run(decision, func(t *testing.T) {
 			s := start(t, setup{})
@@ -81,8 +81,8 @@ func TestSignedAnswer(t *testing.T) {
 	}
 }
 
-// TestLinks: looking at a link changes nothing, a POST does, once.
-func TestLinks(t *testing.T) {
+// TestLinkAnswersOnPostOnly: looking at a link changes nothing, a POST does, once.
+func TestLinkAnswersOnPostOnly(t *testing.T) {
 	for _, approve := range []bool{true, false} {
 		s := start(t, setup{})
 		call := s.call("deploy", `{"to":"<b>prod</b>"}`)
@@ -124,8 +124,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestPageIsGuarded: nothing runs in a page, frames it, keeps it, or is told where it is.
-func TestPageIsGuarded(t *testing.T) {
+// TestPageHeaders: nothing runs in a page, frames it, keeps it, or is told where it is.
+func TestPageHeaders(t *testing.T) {
 	s := start(t, setup{})
 	s.call("deploy", `{}`)
 	response, err := http.Get(s.next("asked").Approve)
@@ -146,8 +146,8 @@ func TestPageIsGuarded(t *testing.T) {
 	}
 }
 
-// TestForged (C005, C006): nothing but a signed answer about this very question counts.
-func TestForged(t *testing.T) {
+// TestForgedAnswersAreRefused (C005, C006): nothing but a signed answer about this very question counts.
+func TestForgedAnswersAreRefused(t *testing.T) {
 	s := start(t, setup{})
 	s.call("deploy", `{"n":1}`)
 	one := s.next("asked")
@@ -229,8 +229,8 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// TestForgedLinks: each byte of a link counts, and it is of one question.
-func TestForgedLinks(t *testing.T) {
+// TestForgedLinksAreRefused: each byte of a link counts, and it is of one question.
+func TestForgedLinksAreRefused(t *testing.T) {
 	s := start(t, setup{})
 	s.call("deploy", `{"n":1}`)
 	one := s.next("asked")
@@ -277,8 +277,8 @@ func TestForgedLinks(t *testing.T) {
 	s.ran("deploy", 0)
 }
 
-// TestReplay: an answer counts once, and for no later question about the same call.
-func TestReplay(t *testing.T) {
+// TestAnswerCountsOnce: an answer counts once, and for no later question about the same call.
+func TestAnswerCountsOnce(t *testing.T) {
 	s := start(t, setup{})
 	call := s.call("deploy", `{}`)
 	one := s.next("asked")
@@ -308,9 +308,9 @@ func TestReplay(t *testing.T) {
 	s.ran("deploy", 1)
 }
 
-// TestTooLate: an answer after the end of the question does nothing, and nobody's silence is
+// TestLateAnswerIsRefused: an answer after the end of the question does nothing, and nobody's silence is
 // a yes.
-func TestTooLate(t *testing.T) {
+func TestLateAnswerIsRefused(t *testing.T) {
 	s := start(t, setup{rules: "require human-approval via webhook before deploy\n", change: func(_ *webhook.Options, o *proxy.Options) {
 		o.Approval.Expire = 2 * time.Second // the question is posted before that
 	}})
@@ -331,9 +331,9 @@ func TestTooLate(t *testing.T) {
 	s.ran("deploy", 0)
 }
 
-// TestSystemIsAway (C005): whatever the system answers to a POST approves nothing. What waits
+// TestFailingSystemApprovesNothing (C005): whatever the system answers to a POST approves nothing. What waits
 // stays open elsewhere, the log says once that the system is away, and so does the status.
-func TestSystemIsAway(t *testing.T) {
+func TestFailingSystemApprovesNothing(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("a redirect was followed: %s %s", r.Method, r.URL)
 	}))
@@ -370,9 +370,9 @@ func TestSystemIsAway(t *testing.T) {
 	}
 }
 
-// TestCertificate: questions go to a system over TLS whose certificate an authority of the configuration
+// TestUnknownCertificateIsRefused: questions go to a system over TLS whose certificate an authority of the configuration
 // vouches for. To another one they do not go, the log says why, and the other channels go on.
-func TestCertificate(t *testing.T) {
+func TestUnknownCertificateIsRefused(t *testing.T) {
 	got := map[bool]chan string{true: make(chan string, 10), false: make(chan string, 10)} // what may come, and what may not
 	system := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		got[r.URL.Path == "/hooks/T0001/known"] <- r.URL.Path
@@ -427,8 +427,8 @@ func (l told) Handle(ctx context.Context, r slog.Record) error {
 	return err
 }
 
-// TestResponseAnswersNothing: what stands in the response to a POST is not even read.
-func TestResponseAnswersNothing(t *testing.T) {
+// TestResponseIsIgnored: what stands in the response to a POST is not even read.
+func TestResponseIsIgnored(t *testing.T) {
 	for _, body := range []string{
 		`{"approved":true}`, `{"approved":"false"}`, `{"approved":1}`, `{"decision":"approve"}`, `approve`, "\x00\xff", `{"decision":`, strings.Repeat("x", 1<<20),
 	} {
@@ -439,9 +439,9 @@ func TestResponseAnswersNothing(t *testing.T) {
 	}
 }
 
-// TestUnknownHost (C005): a system whose name stands for nothing, or for another machine
+// TestUnresolvedHostGetsNothing (C005): a system whose name stands for nothing, or for another machine
 // without encryption, gets nothing, and its call is denied in the end where nobody else is asked.
-func TestUnknownHost(t *testing.T) {
+func TestUnresolvedHostGetsNothing(t *testing.T) {
 	for _, url := range []string{"https://hooks.invalid/x", "http://192.0.2.1/x", "https://169.254.169.254/x"} {
 		s := start(t, setup{rules: "require human-approval via webhook before deploy\n", change: func(h *webhook.Options, o *proxy.Options) {
 			h.URL, o.Approval.Expire = url, 300*time.Millisecond
@@ -453,8 +453,8 @@ func TestUnknownHost(t *testing.T) {
 	}
 }
 
-// TestComesBack: a system that was away gets what it has missed while that still waits.
-func TestComesBack(t *testing.T) {
+// TestSystemGetsMissedApprovals: a system that was away gets what it has missed while that still waits.
+func TestSystemGetsMissedApprovals(t *testing.T) {
 	var mu sync.Mutex
 	tries := 0
 	s := start(t, setup{respond: func(w http.ResponseWriter, _ *http.Request) {
@@ -481,8 +481,8 @@ func TestComesBack(t *testing.T) {
 	}
 }
 
-// TestRace: of answers that come at once, one counts.
-func TestRace(t *testing.T) {
+// TestConcurrentAnswersCountOnce: of answers that come at once, one counts.
+func TestConcurrentAnswersCountOnce(t *testing.T) {
 	for range 5 {
 		s := start(t, setup{})
 		call := s.call("deploy", `{}`)
@@ -517,9 +517,9 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// TestSecretsOfArguments (C026): what is masked is in no message and no page, but its name is,
+// TestMaskedArgumentsAreNotSent (C026): what is masked is in no message and no page, but its name is,
 // and the size and the hash of all.
-func TestSecretsOfArguments(t *testing.T) {
+func TestMaskedArgumentsAreNotSent(t *testing.T) {
 	const args = `{"to":"prod","password":"hunter2","card":{"pin":"4711"}}`
 	for mode, want := range map[string]string{
 		"":       `{"to":"prod","password":"***","card":{"pin":"***"}}`,
@@ -546,9 +546,9 @@ func TestSecretsOfArguments(t *testing.T) {
 	}
 }
 
-// TestLongArguments: what is too long for a message is left out and said to be; the page of
+// TestLongArgumentsAreLeftOut: what is too long for a message is left out and said to be; the page of
 // the link has it whole.
-func TestLongArguments(t *testing.T) {
+func TestLongArgumentsAreLeftOut(t *testing.T) {
 	s := start(t, setup{})
 	long := `{"a":"` + strings.Repeat("x", 100<<10) + `rm -rf"}`
 	s.call("deploy", long)
@@ -562,9 +562,9 @@ func TestLongArguments(t *testing.T) {
 	}
 }
 
-// TestNothingHidden (C011, C012, C013): what would hide something is an escape in messages
+// TestHiddenCharactersAreEscaped (C011, C012, C013): what would hide something is an escape in messages
 // and pages.
-func TestNothingHidden(t *testing.T) {
+func TestHiddenCharactersAreEscaped(t *testing.T) {
 	s := start(t, setup{})
 	s.call("deploy", `{"a":"\u001b[2J\u202eevil\u200b","b":"x\n\nTool: safe\nApprove?"}`)
 	d := s.next("asked")
@@ -576,9 +576,9 @@ func TestNothingHidden(t *testing.T) {
 	}
 }
 
-// TestFourEyes: answers of the webhook are of one person, unless the system names two in
+// TestAnswersOfOnePersonCountOnce: answers of the webhook are of one person, unless the system names two in
 // answers that it has signed.
-func TestFourEyes(t *testing.T) {
+func TestAnswersOfOnePersonCountOnce(t *testing.T) {
 	link := func(s *site, d delivery) int { status, _ := s.post(d.Approve, nil); return status }
 	by := func(actor string) func(*site, delivery) int {
 		return func(s *site, d delivery) int { status, _ := s.answer(say(d, "approve", actor)); return status }
@@ -618,8 +618,8 @@ func TestFourEyes(t *testing.T) {
 	}
 }
 
-// TestVia: what a rule asks by another channel is not posted.
-func TestVia(t *testing.T) {
+// TestRuleForOtherChannelIsNotPosted: what a rule asks by another channel is not posted.
+func TestRuleForOtherChannelIsNotPosted(t *testing.T) {
 	s := start(t, setup{rules: "require human-approval via cli before push\nrequire human-approval before deploy\n"})
 	push := s.call("push", `{}`)
 	if err := s.proxy.Resolve(s.waiting(), true, "ann", ""); err != nil {
@@ -646,9 +646,9 @@ func TestAnswerFasterThanResponse(t *testing.T) {
 	s.ran("deploy", 1)
 }
 
-// TestReplica: an answer counts at any process with the same database and the same secret,
+// TestAnswerCountsAtAnyReplica: an answer counts at any process with the same database and the same secret,
 // once for all of them, also when the one that has asked is gone.
-func TestReplica(t *testing.T) {
+func TestAnswerCountsAtAnyReplica(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state", "state.db")
 		answeredElsewhere(t, func() (backend.Backend, error) { return journal.Open(t.Context(), journal.Options{Path: path}) })

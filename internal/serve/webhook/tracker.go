@@ -11,12 +11,12 @@ import (
 // The number of questions that a system is told of at a time: one user's do not keep out
 // those of others.
 const (
-	most      = 1000
-	mostOfOne = 200
+	maxTracked      = 1000
+	maxPerPrincipal = 200
 )
 
-// A question is one that the system is to know of.
-type question struct {
+// A trackedApproval is one that the system is to know of.
+type trackedApproval struct {
 	id, principal string
 	expires       time.Time
 	tried         bool            // the system may know of it; of the goroutine that follows it
@@ -24,54 +24,54 @@ type question struct {
 	end           context.CancelFunc
 }
 
-// questions are those that wait for an answer.
-type questions struct {
-	mu     sync.Mutex
-	open   map[string]*question
-	of     map[string]int // by principal
-	full   bool           // it is in the log that there are too many
-	closed bool
+// tracker are those that wait for an answer.
+type tracker struct {
+	mu           sync.Mutex
+	open         map[string]*trackedApproval
+	perPrincipal map[string]int // by principal
+	full         bool           // it is in the log that there are too many
+	closed       bool
 }
 
-func newQuestions() *questions {
-	return &questions{open: map[string]*question{}, of: map[string]int{}}
+func newTracker() *tracker {
+	return &tracker{open: map[string]*trackedApproval{}, perPrincipal: map[string]int{}}
 }
 
 // add takes a question, and counts it as work; nil: it cannot. first says that this has to be
 // said.
-func (s *questions) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *question, first bool) {
+func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *trackedApproval, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.closed || s.open[a.ID] != nil:
 		return nil, false
-	case len(s.open) >= most || s.of[a.Principal] >= mostOfOne:
+	case len(s.open) >= maxTracked || s.perPrincipal[a.Principal] >= maxPerPrincipal:
 		first, s.full = !s.full, true
 		return nil, first
 	}
-	q = &question{id: a.ID, principal: a.Principal, expires: a.Expires}
+	q = &trackedApproval{id: a.ID, principal: a.Principal, expires: a.Expires}
 	q.ctx, q.end = context.WithCancel(ctx)
 	s.open[q.id] = q
-	s.of[q.principal]++
+	s.perPrincipal[q.principal]++
 	work.Add(1)
 	return q, false
 }
 
 // remove forgets a question.
-func (s *questions) remove(q *question) {
+func (s *tracker) remove(q *trackedApproval) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q.end()
 	delete(s.open, q.id)
-	if s.of[q.principal]--; s.of[q.principal] == 0 {
-		delete(s.of, q.principal)
+	if s.perPrincipal[q.principal]--; s.perPrincipal[q.principal] == 0 {
+		delete(s.perPrincipal, q.principal)
 	}
-	s.full = s.full && len(s.open) > most/4
+	s.full = s.full && len(s.open) > maxTracked/4
 }
 
-// endOver ends the questions that are over, and returns when the next one expires; zero:
+// endFinished ends the questions that are over, and returns when the next one expires; zero:
 // there is none.
-func (s *questions) endOver(over func(id string) bool) (next time.Time) {
+func (s *tracker) endFinished(over func(id string) bool) (next time.Time) {
 	for _, q := range s.waiting() {
 		if over(q.id) {
 			q.end()
@@ -85,7 +85,7 @@ func (s *questions) endOver(over func(id string) bool) (next time.Time) {
 }
 
 // waiting returns the questions that have not ended.
-func (s *questions) waiting() (all []*question) {
+func (s *tracker) waiting() (all []*trackedApproval) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, q := range s.open {
@@ -96,10 +96,10 @@ func (s *questions) waiting() (all []*question) {
 	return all
 }
 
-func (s *questions) count() int { return len(s.waiting()) }
+func (s *tracker) count() int { return len(s.waiting()) }
 
 // close takes no more questions.
-func (s *questions) close() {
+func (s *tracker) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
