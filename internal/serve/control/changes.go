@@ -11,24 +11,25 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// maxWait is how long one question for changes waits: shorter than a client does.
+// maxWait is how long one request for changes waits. It is shorter than the timeout of clients.
 const maxWait = 25 * time.Second
 
-// Changes are the approvals of a proxy at one time.
+// Changes holds the approvals of a proxy at one time.
 type Changes struct {
-	Version   string                  `json:"version"` // tells these from others
+	Version   string                  `json:"version"` // identifies this state of the approvals
 	Approvals []operator.ApprovalInfo `json:"approvals"`
 }
 
 var errEnds = errors.New("the proxy ends")
 
-// awaitChange waits until the approvals are others than those of the version after. Nothing
-// but their time ends those that are looked at by nobody, so it looks when the next is over.
+// awaitChange waits until the approvals differ from those with the version after. An approval that
+// nobody queries expires without a notification, so awaitChange looks again when the next one
+// expires.
 func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, after string) (Changes, error) {
 	limit := time.NewTimer(maxWait)
 	defer limit.Stop()
 	for {
-		changed := o.ApprovalsChanged() // before the look, or else a change is missed
+		changed := o.ApprovalsChanged() // taken before reading, so that no change is missed
 		now, err := currentChanges(o)
 		if err != nil || now.Version != after {
 			return now, err
@@ -56,7 +57,7 @@ func currentChanges(o operator.Proxy) (Changes, error) {
 	return now, err
 }
 
-// untilNext is when the time of the next approval is over.
+// untilNext returns the time until the next approval expires.
 func untilNext(all []operator.ApprovalInfo) time.Duration {
 	next := maxWait
 	for _, a := range all {
@@ -64,5 +65,5 @@ func untilNext(all []operator.ApprovalInfo) time.Duration {
 			next = min(next, time.Until(a.Expires))
 		}
 	}
-	return max(next, 10*time.Millisecond) // a clock that is behind makes no loop
+	return max(next, 10*time.Millisecond) // avoids a busy loop if the clock is behind
 }

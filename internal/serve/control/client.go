@@ -16,15 +16,15 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// A Client speaks to one running proxy.
+// A Client is an operator's connection to one running proxy.
 type Client struct {
 	Path string
 	http *http.Client
 }
 
-// Find lists the proxies whose sockets are in dir and that answer soon. The
-// sockets of processes that are gone are removed. A directory that does not
-// exist has none; in one that others can write, any of them could be forged.
+// Find returns the proxies that have a socket in dir and answer soon. It removes the sockets of
+// processes that have ended. A directory that does not exist has no sockets. A directory that
+// others can write is an error, because its sockets could be forged.
 func Find(dir string) ([]*Client, error) {
 	switch err := checkDir(dir); {
 	case errors.Is(err, os.ErrNotExist):
@@ -52,8 +52,8 @@ func Find(dir string) ([]*Client, error) {
 	return found, nil
 }
 
-// Sockets lists the paths at which proxies may listen whose sockets are in dir, without
-// asking them. A directory that does not exist has none.
+// Sockets returns the paths of the sockets in dir without connecting to them. A directory that does
+// not exist has no sockets.
 func Sockets(dir string) ([]string, error) {
 	switch err := checkDir(dir); {
 	case errors.Is(err, os.ErrNotExist):
@@ -64,14 +64,14 @@ func Sockets(dir string) ([]string, error) {
 	return sockets(dir)
 }
 
-// isAlive asks for no longer than one would wait for a proxy that hangs. What
-// it asks for takes a proxy no work, however much waits there.
+// isAlive reports whether the proxy answers within a few seconds. The request causes no work,
+// however many calls wait at the proxy.
 func (c *Client) isAlive() bool {
 	c.http.Timeout = 5 * time.Second
 	return c.do("/ping", nil, &struct{}{}) == nil
 }
 
-// Dial makes a client for the socket at path. It does not connect yet.
+// Dial returns a client for the socket at path. It does not connect yet.
 func Dial(path string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
@@ -83,35 +83,35 @@ func Dial(path string) *Client {
 	}}
 }
 
-// Status is [proxy.Proxy.Status] of the running proxy.
+// Status calls [proxy.Proxy.Status] of the running proxy.
 func (c *Client) Status() (operator.Status, error) { return get[operator.Status](c, "/status") }
 
-// Tools is [proxy.Proxy.Tools] of the running proxy.
+// Tools calls [proxy.Proxy.Tools] of the running proxy.
 func (c *Client) Tools(session string) ([]operator.ToolInfo, error) {
 	return get[[]operator.ToolInfo](c, "/tools?session="+url.QueryEscape(session))
 }
 
-// ToolChanges is [proxy.Proxy.ToolChanges] of the running proxy.
+// ToolChanges calls [proxy.Proxy.ToolChanges] of the running proxy.
 func (c *Client) ToolChanges() ([]operator.ToolChange, error) {
 	return get[[]operator.ToolChange](c, "/tools/changes")
 }
 
-// AcceptTool accepts what a server says of a tool now.
+// AcceptTool accepts the current definition of a tool.
 func (c *Client) AcceptTool(a Accept) error { return c.do("/tools/accept", a, &struct{}{}) }
 
-// Approvals is [proxy.Proxy.Approvals] of the running proxy.
+// Approvals calls [proxy.Proxy.Approvals] of the running proxy.
 func (c *Client) Approvals() ([]operator.ApprovalInfo, error) {
 	return get[[]operator.ApprovalInfo](c, "/approvals")
 }
 
-// Approval is [proxy.Proxy.Approval] of the running proxy.
+// Approval calls [proxy.Proxy.Approval] of the running proxy.
 func (c *Client) Approval(id string) (operator.ApprovalInfo, error) {
 	return get[operator.ApprovalInfo](c, "/approvals/"+url.PathEscape(id))
 }
 
-// Changes waits until the approvals of the running proxy are not as they were when the
-// version was after, and returns them. Empty, it does not wait. Where nothing happens for a
-// while, it returns them as they are.
+// Changes waits until the approvals of the running proxy differ from those with the version after,
+// and returns them. If after is empty, it does not wait. After a while without a change it returns
+// the unchanged approvals.
 func (c *Client) Changes(ctx context.Context, after string) (now Changes, err error) {
 	return now, c.send(ctx, "/approvals/changes?after="+url.QueryEscape(after), nil, &now)
 }
@@ -121,7 +121,7 @@ func (c *Client) Resolve(id string, a Answer) error {
 	return c.do("/approvals/"+url.PathEscape(id), a, &struct{}{})
 }
 
-// Grants is [proxy.Proxy.Grants] of the running proxy.
+// Grants calls [proxy.Proxy.Grants] of the running proxy.
 func (c *Client) Grants() ([]operator.GrantInfo, error) {
 	return get[[]operator.GrantInfo](c, "/grants")
 }
@@ -131,47 +131,47 @@ func (c *Client) Revoke(id string, a Revoke) error {
 	return c.do("/grants/"+url.PathEscape(id)+"/revoke", a, &struct{}{})
 }
 
-// ListSessions is [proxy.Proxy.ListSessions] of the running proxy.
+// ListSessions calls [proxy.Proxy.ListSessions] of the running proxy.
 func (c *Client) ListSessions() ([]operator.SessionInfo, error) {
 	return get[[]operator.SessionInfo](c, "/sessions/list")
 }
 
-// Session is [proxy.Proxy.Session] of the running proxy.
+// Session calls [proxy.Proxy.Session] of the running proxy.
 func (c *Client) Session(id string) (operator.SessionInfo, error) {
 	return get[operator.SessionInfo](c, "/sessions/"+url.PathEscape(id))
 }
 
-// Sessions is [proxy.Proxy.AllSessions] of the running proxy.
+// Sessions calls [proxy.Proxy.AllSessions] of the running proxy.
 func (c *Client) Sessions() ([]operator.SessionInfo, error) {
 	return get[[]operator.SessionInfo](c, "/sessions")
 }
 
-// Shadow is [proxy.Proxy.Shadow] of the running proxy.
+// Shadow calls [proxy.Proxy.Shadow] of the running proxy.
 func (c *Client) Shadow(session string) (operator.ShadowInfo, error) {
 	return get[operator.ShadowInfo](c, "/shadow?session="+url.QueryEscape(session))
 }
 
-// ResetSession puts the nets of a session back to their start.
+// ResetSession resets the nets of a session.
 func (c *Client) ResetSession(id string, a Reset) error {
 	return c.do("/sessions/"+url.PathEscape(id)+"/reset", a, &struct{}{})
 }
 
-// SettleCall says how a call of unknown outcome ended.
+// SettleCall sets the outcome of a call whose outcome is unknown.
 func (c *Client) SettleCall(id string, a Settle) error {
 	return c.do("/sessions/"+url.PathEscape(id)+"/settle", a, &struct{}{})
 }
 
-// Stop is [proxy.Proxy.Stop] of the running proxy.
+// Stop calls [proxy.Proxy.Stop] of the running proxy.
 func (c *Client) Stop(a Stop) (done operator.Stopping, err error) {
 	return done, c.do("/stop", a, &done)
 }
 
-// StartAgain is [proxy.Proxy.StartAgain] of the running proxy.
+// StartAgain calls [proxy.Proxy.StartAgain] of the running proxy.
 func (c *Client) StartAgain(a Stop) (done operator.Stopping, err error) {
 	return done, c.do("/start", a, &done)
 }
 
-// Nets lists the nets of the policy.
+// Nets returns the nets of the policy.
 func (c *Client) Nets() ([]operator.PolicyNet, error) { return get[[]operator.PolicyNet](c, "/nets") }
 
 // SwitchNet activates or deactivates a net.
@@ -179,13 +179,13 @@ func (c *Client) SwitchNet(a Switch) error {
 	return c.do("/nets", a, &struct{}{})
 }
 
-// get asks for a T.
+// get requests a T.
 func get[T any](c *Client, path string) (v T, err error) {
 	err = c.do(path, nil, &v)
 	return v, err
 }
 
-// do sends one request, with the order in if there is one, and decodes the answer into out.
+// do sends one request, with in as the body if it is not nil, and decodes the response into out.
 func (c *Client) do(path string, in, out any) error {
 	return c.send(context.Background(), path, in, out)
 }
@@ -206,7 +206,7 @@ func (c *Client) send(ctx context.Context, path string, in, out any) error {
 	return c.exchange(request, out)
 }
 
-// exchange sends a request, and decodes the answer into out.
+// exchange sends a request and decodes the response into out.
 func (c *Client) exchange(request *http.Request, out any) error {
 	response, err := c.http.Do(request)
 	if err != nil {

@@ -24,33 +24,32 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.TempDir()) > 28 { // else the paths of sockets would be too long
+	if len(os.TempDir()) > 28 { // otherwise the paths of sockets would be too long
 		_ = os.Setenv("TMPDIR", "/tmp")
 	}
 	leftover.Main(m)
 }
 
-// unused has the methods of a proxy that the socket does not call.
+// unused provides the methods of a proxy that the socket does not call.
 type unused struct{ operator.Proxy }
 
-// A fakeProxy is an operator's side without a proxy: it answers with what it is
-// given and notes what it is told.
+// A fakeProxy returns fixed answers and records the orders that it gets.
 type fakeProxy struct {
 	unused
 
 	version string
-	err     error // of everything that can fail
+	err     error // returned by all methods that can fail
 	told    []string
 
-	summaries int // that were asked for
+	summaries int // number of calls of ListSessions
 
 	changed chan struct{} // closed with the next change of an approval
 	mu      sync.Mutex
-	looks   int       // at the approvals
-	expires time.Time // of the approval; zero: it does not end
+	looks   int       // number of calls of Approvals
+	expires time.Time // expiry of the approval; zero: never
 
-	tools chan struct{} // not nil: the tools are not known before it is closed
-	asked chan struct{} // gets one when somebody waits for the tools
+	tools chan struct{} // not nil: tools are unknown until it is closed
+	asked chan struct{} // receives a value when a request waits for the tools
 }
 
 func (b *fakeProxy) tell(format string, args ...any) error {
@@ -157,7 +156,7 @@ func (b *fakeProxy) SwitchNet(name string, on bool, a operator.Actor) error {
 	return b.tell("switch %q %t %q %q", name, on, a.Name, a.PIN)
 }
 
-// socketDir is a place for sockets, short enough for the path of a socket.
+// socketDir returns a directory whose path is short enough for sockets.
 func socketDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pg")
@@ -374,7 +373,7 @@ func TestProxiesOfOneProcessDoNotClash(t *testing.T) {
 	}
 }
 
-// TestFindCostsProxyNoWork: that a proxy is there costs it no work.
+// TestFindCostsProxyNoWork checks that Find calls no method of the proxy.
 func TestFindCostsProxyNoWork(t *testing.T) {
 	dir, b := socketDir(t), &fakeProxy{}
 	listen(t, dir, b)
@@ -400,7 +399,7 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// TestCloseEndsWaitingRequests closes while somebody waits for upstreams.
+// TestCloseEndsWaitingRequests closes the server while a request waits for upstreams.
 func TestCloseEndsWaitingRequests(t *testing.T) {
 	b := &fakeProxy{tools: make(chan struct{}), asked: make(chan struct{})}
 	s := listen(t, socketDir(t), b)
@@ -424,8 +423,8 @@ func TestNoDirectoryHasNoProxies(t *testing.T) {
 	}
 }
 
-// TestOnlyStaleSocketsAreRemoved looks at what is removed: what nobody listens on, of a
-// process that is gone.
+// TestOnlyStaleSocketsAreRemoved checks that a socket is removed only if it refuses connections and
+// its process has ended.
 func TestOnlyStaleSocketsAreRemoved(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("whether a process runs is not known")
@@ -470,8 +469,8 @@ func TestOnlyStaleSocketsAreRemoved(t *testing.T) {
 	}
 }
 
-// leave makes a socket that nobody listens on, or that somebody does who
-// hangs up at once.
+// leave creates a socket without a listener, or with a listener that closes each connection at
+// once.
 func leave(t *testing.T, path string, alive bool) {
 	t.Helper()
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -497,7 +496,7 @@ func leave(t *testing.T, path string, alive bool) {
 	t.Cleanup(func() { _ = l.Close(); <-done })
 }
 
-// TestFindIgnoresOtherServers has a socket that answers with something else.
+// TestFindIgnoresOtherServers has a socket whose server is not a proxy.
 func TestFindIgnoresOtherServers(t *testing.T) {
 	dir := socketDir(t)
 	ours := listen(t, dir, &fakeProxy{})

@@ -12,19 +12,20 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/hook"
 )
 
-// A HookGate decides on calls that agents tell of by their hooks. An [operator.Proxy] may be one.
+// A HookGate decides on calls that agents report through their hooks. An [operator.Proxy] may
+// implement it.
 type HookGate interface {
 	Hook(ctx context.Context, e hook.Request) (hook.Reply, error)
 }
 
-// maxHook is the largest number of bytes in an event; one that is longer is refused by the gate.
+// maxHook is the maximum size of an event in bytes. The gate refuses longer events.
 const maxHook = 9 << 20
 
-// Principal is who the calls are of that agents tell of at the socket: the same as of a client
+// principal is the principal of calls that agents report at the socket, the same as for a client
 // over stdio.
 const principal = "local"
 
-// serveHook serves an event of an agent's hook, which is the body as the agent wrote it.
+// serveHook handles an event of an agent's hook. The body is the event as the agent wrote it.
 func serveHook(g HookGate) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		event, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxHook))
@@ -40,13 +41,13 @@ func serveHook(g HookGate) http.HandlerFunc {
 	}
 }
 
-// A HookReply is what an agent is to be answered.
+// A HookReply is the answer for an agent.
 type HookReply struct {
 	Output json.RawMessage `json:"output"`
-	Denied string          `json:"denied,omitempty"` // why the call is refused; empty: it is not
+	Denied string          `json:"denied,omitempty"` // reason of a refusal; empty: the call is not refused
 }
 
-// Hook passes an event of an agent's hook on. It waits where a person is asked.
+// Hook forwards an event of an agent's hook. It waits while a person is asked.
 func (c *Client) Hook(ctx context.Context, agent, session string, servers []string, event []byte) (reply HookReply, err error) {
 	q := url.Values{"agent": {agent}, "server": servers}
 	if session != "" {

@@ -15,28 +15,28 @@ import (
 
 // A HookRun is the process that an agent runs for one event.
 type HookRun struct {
-	Dir     string // of the sockets
+	Dir     string // directory of the sockets
 	Agent   string
-	Session string   // in place of that of the event; empty: that one
-	Servers []string // what the agent calls the proxy among its MCP servers; nil: petrigate
-	Config  string   // of the proxy that is asked; empty: any, where there is one
+	Session string   // name of the session, instead of the session in the event; empty: as in the event
+	Servers []string // the agent's names for the proxy among its MCP servers; nil: petrigate
+	Config  string   // configuration of the proxy to ask; empty: any running proxy
 	In      io.Reader
-	Out     io.Writer // for the agent
-	Err     io.Writer // for the model, where the call is refused, and else for the person
+	Out     io.Writer // read by the agent
+	Err     io.Writer // read by the model if the call is refused, otherwise by the person
 }
 
-// Run passes the event on to the running proxy, and writes the answer. It returns what the
-// process exits with. Where there is no answer, an event before a call refuses it.
+// Run forwards the event to the running proxy and writes the answer. It returns the exit code of
+// the process. If no proxy answers, an event before a call refuses the call.
 func (h HookRun) Run(ctx context.Context) (code int) {
 	agent := hook.Find(h.Agent)
 	if agent == nil {
 		_, _ = fmt.Fprintf(h.Err, "petrigate: there is no agent %q; those whose hooks are understood are %s\n", h.Agent, strings.Join(hook.Names(), ", "))
-		return 2 // which refuses the call
+		return 2 // refuses the call
 	}
 	ctx, cancel := context.WithTimeout(ctx, agent.Limit())
 	defer cancel()
 	event, err := io.ReadAll(io.LimitReader(h.In, hook.MaxEvent+1))
-	if len(event) > hook.MaxEvent { // an agent that could not write all of it lets the call pass
+	if len(event) > hook.MaxEvent { // some agents let the call pass if they cannot write the whole event
 		_, _ = io.Copy(io.Discard, h.In)
 	}
 	read, wrong := agent.Read(event)
@@ -70,7 +70,7 @@ func (h HookRun) Run(ctx context.Context) (code int) {
 	return agent.DenyExit
 }
 
-// ask asks the proxy.
+// ask sends the event to the proxy.
 func (h HookRun) ask(ctx context.Context, event []byte) (HookReply, error) {
 	client, err := h.find()
 	if err != nil {
@@ -79,8 +79,8 @@ func (h HookRun) ask(ctx context.Context, event []byte) (HookReply, error) {
 	return client.Hook(ctx, h.Agent, h.Session, h.Servers, event)
 }
 
-// find returns the proxy that is asked: the same one for all events of a session, since the one
-// that has decided on a call knows of it.
+// find returns the proxy to ask. It must be the same for all events of a session, because only the
+// proxy that decided on a call knows the call.
 func (h HookRun) find() (*Client, error) {
 	found, err := Find(h.Dir)
 	switch {

@@ -14,12 +14,12 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/hook"
 )
 
-// A fakeHookProxy is a [fakeProxy] at which agents tell of their calls.
+// A fakeHookProxy is a [fakeProxy] that receives events of hooks.
 type fakeHookProxy struct {
 	fakeProxy
 	status operator.Status
 	reply  hook.Reply
-	asks   chan hook.Request // gets each event; nil: nothing
+	asks   chan hook.Request // receives each event; nil: discarded
 	hangs  bool
 }
 
@@ -40,7 +40,7 @@ const (
 	afterCall  = `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{},"tool_use_id":"t"}`
 )
 
-// runHook runs the process of a hook.
+// runHook runs the hook process.
 func runHook(ctx context.Context, h HookRun, event string) (code int, out, err string) {
 	var stdout, stderr bytes.Buffer
 	h.In, h.Out, h.Err = strings.NewReader(event), &stdout, &stderr
@@ -48,7 +48,8 @@ func runHook(ctx context.Context, h HookRun, event string) (code int, out, err s
 	return code, strings.TrimSpace(stdout.String()), strings.TrimSpace(stderr.String())
 }
 
-// TestHookRunPassesEvent: an event gets to the proxy as the agent wrote it, and the answer to the agent.
+// TestHookRunPassesEvent checks that the proxy gets the event as the agent wrote it, and the agent
+// gets the answer.
 func TestHookRunPassesEvent(t *testing.T) {
 	dir := socketDir(t)
 	b := &fakeHookProxy{reply: hook.Reply{Output: hook.Pass}, asks: make(chan hook.Request, 1)}
@@ -66,7 +67,7 @@ func TestHookRunPassesEvent(t *testing.T) {
 	}
 }
 
-// TestHookRunDenies: a refusal is one to each agent.
+// TestHookRunDenies checks the form of a refusal for each agent.
 func TestHookRunDenies(t *testing.T) {
 	dir := socketDir(t)
 	b := &fakeHookProxy{reply: hook.Reply{Output: []byte(`{"no":true}`), Denied: "no"}}
@@ -83,8 +84,8 @@ func TestHookRunDenies(t *testing.T) {
 	}
 }
 
-// TestHookRunRefusesLongEvent: an event that is too long is refused once it is read to its end: Codex lets a call
-// pass where its hook does not take all of the event.
+// TestHookRunRefusesLongEvent checks that an event that is too long is refused after it was read
+// completely: Codex lets a call pass if its hook does not read the whole event.
 func TestHookRunRefusesLongEvent(t *testing.T) {
 	long := strings.NewReader(strings.Replace(beforeCall, "<ls>", strings.Repeat("x", 2*hook.MaxEvent), 1))
 	var out, err bytes.Buffer
@@ -94,7 +95,7 @@ func TestHookRunRefusesLongEvent(t *testing.T) {
 	}
 }
 
-// TestHookRunRefusesWithoutDecision: without a decision no call is made.
+// TestHookRunRefusesWithoutDecision checks that a call is refused if there is no decision.
 func TestHookRunRefusesWithoutDecision(t *testing.T) {
 	denied := func(what string, code int, out, err string) {
 		t.Helper()
@@ -124,7 +125,7 @@ func TestHookRunRefusesWithoutDecision(t *testing.T) {
 		code, out, err = runHook(ctx, h, beforeCall)
 	}()
 	<-b.asks
-	cancel() // as at the end of its time
+	cancel() // as at the deadline
 	<-ended
 	denied("a proxy that hangs", code, out, err)
 
@@ -134,7 +135,7 @@ func TestHookRunRefusesWithoutDecision(t *testing.T) {
 	denied("an error", code, out, err)
 }
 
-// TestHookRunRefusesCorruptReply: what is no answer passes no call.
+// TestHookRunRefusesCorruptReply checks that a malformed answer lets no call pass.
 func TestHookRunRefusesCorruptReply(t *testing.T) {
 	for name, answer := range map[string]string{"nothing": ``, "no output": `{}`, "half": `{"output":{`, "a page": `<html>`} {
 		dir := socketDir(t)
@@ -162,7 +163,8 @@ func TestHookRunRefusesCorruptReply(t *testing.T) {
 	}
 }
 
-// TestHookRunChoosesProxy: of several proxies one is asked that is known to be the right one.
+// TestHookRunChoosesProxy checks that among several proxies only one that is certainly the right
+// one is asked.
 func TestHookRunChoosesProxy(t *testing.T) {
 	dir := socketDir(t)
 	now := time.Now()

@@ -2,28 +2,28 @@ package control
 
 import "errors"
 
-// A ConsoleOpener has a console. An [operator.Proxy] may be one.
+// A ConsoleOpener has a console. An [operator.Proxy] may implement it.
 type ConsoleOpener interface {
-	// OpenConsole returns the address of a page of the console, with a code that lets one
-	// browser in: for the person, who is called by the name.
+	// OpenConsole returns the address of a page of the console. The address contains a login code
+	// that logs in one browser as the person, under the given name.
 	OpenConsole(name, person, path string) (address string, err error)
 }
 
-// Open asks for the console.
+// Open is the body of a request to open the console.
 type Open struct {
 	Actor string `json:"actor"`
-	Path  string `json:"path,omitempty"` // of the page; empty: the first one
+	Path  string `json:"path,omitempty"` // path of the page; empty: the first page
 }
 
-// Opened is where the console is.
+// Opened is the response to Open.
 type Opened struct {
-	Address string `json:"address"` // with the code in its fragment
+	Address string `json:"address"` // with the login code in its fragment
 }
 
-// Open returns the address of the console, which lets one browser in.
+// Open returns an address of the console that logs in one browser.
 func (c *Client) Open(o Open) (done Opened, err error) { return done, c.do("/console", o, &done) }
 
-// open answers a request for the console.
+// open handles a request to open the console.
 func open(o ConsoleOpener, person string, a Open) (Opened, error) {
 	if person == "" {
 		return Opened{}, errors.New("the console knows nobody here: this system does not say who connects")

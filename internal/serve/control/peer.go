@@ -5,10 +5,10 @@ import (
 	"net"
 )
 
-// peerKey is the key of the peer in the context of a request.
+// peerKey is the context key for the user at the other end of the connection.
 type peerKey struct{}
 
-// withPeer keeps the user at the other end of the socket, as far as the system proves it.
+// withPeer stores the user at the other end of the socket, if the system can prove it.
 func withPeer(ctx context.Context, conn net.Conn) context.Context {
 	unix, ok := conn.(*net.UnixConn)
 	if !ok {
@@ -17,7 +17,7 @@ func withPeer(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, peerKey{}, peer(unix))
 }
 
-// peerOf returns the user at the other end of the socket; empty: it is not proven, and all
+// peerOf returns the user at the other end of the socket, or "" if the system cannot prove it. All
 // such users count as one person.
 func peerOf(ctx context.Context) string {
 	user, _ := ctx.Value(peerKey{}).(string)

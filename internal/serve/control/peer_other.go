@@ -4,5 +4,5 @@ package control
 
 import "net"
 
-// peer returns "": this system does not tell who opened the connection.
+// peer returns "": this system does not report who opened the connection.
 func peer(*net.UnixConn) string { return "" }

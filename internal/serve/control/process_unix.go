@@ -14,7 +14,7 @@ func owned(info os.FileInfo) bool {
 	return ok && int(s.Uid) == os.Getuid()
 }
 
-// exposed reports whether others may look into a directory.
+// exposed reports whether other users can access a directory.
 func exposed(info os.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }
 
 // running reports whether a process exists.

@@ -10,42 +10,42 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Reloader reads its configuration again; an [operator.Proxy] that is one can be told to.
+// A Reloader can reload its configuration. An [operator.Proxy] may implement it.
 type Reloader interface {
 	Reload(ctx context.Context, o Reload) Reloaded
 }
 
-// Reload is the body of an order to read the configuration again.
+// Reload is the body of a request to reload the configuration.
 type Reload struct {
-	Reset  []string `json:"reset,omitempty"` // nets that begin at their start, whatever their state is
+	Reset  []string `json:"reset,omitempty"` // nets to put back to their initial marking, whatever their state
 	DryRun bool     `json:"dryRun,omitempty"`
 	Actor  string   `json:"actor"`
 }
 
-// What a reload comes to.
+// The values of Reloaded.Result.
 const (
 	Applied   = "applied"   // another policy is in force
 	Unchanged = "unchanged" // the policy is the same
 	DryRun    = "dry-run"   // nothing was changed
-	Invalid   = "invalid"   // the configuration, or the policy, has errors
-	Held      = "held"      // a net has changed that is not at its start or has calls in flight
-	Failed    = "failed"    // it could not be done
+	Invalid   = "invalid"   // the configuration or the policy has errors
+	Held      = "held"      // a changed net is not in its initial marking or has calls in flight
+	Failed    = "failed"    // the reload failed
 )
 
-// Reloaded is what became of a reload. With a Problem everything is as it was.
+// Reloaded is the result of a reload. If Problem is set, nothing has changed.
 type Reloaded struct {
 	Result     string             `json:"result"`
-	Problem    string             `json:"problem,omitempty"`    // for people, with places and lines
+	Problem    string             `json:"problem,omitempty"`    // for people, with positions and source lines
 	Warnings   string             `json:"warnings,omitempty"`   // likewise
-	Before     string             `json:"before"`               // fingerprint of the policy that was in force
-	Policy     string             `json:"policy"`               // that of the one that is
-	Difference string             `json:"difference,omitempty"` // as the result of diff; empty: the policy is the same
+	Before     string             `json:"before"`               // fingerprint of the previous policy
+	Policy     string             `json:"policy"`               // fingerprint of the policy in force
+	Difference string             `json:"difference,omitempty"` // result as of diff; empty: the policy is the same
 	Diff       string             `json:"diff,omitempty"`       // for people
 	Nets       []operator.NetFate `json:"nets"`
 	Restart    []string           `json:"restart,omitempty"` // keys whose change needs a restart
 }
 
-// fateWords are what can become of a net, and how that is said.
+// fateWords describes the possible fates of a net.
 var fateWords = [...]struct{ fate, words string }{
 	{"carried", "changed, and what is used up stays so"},
 	{"begun", "at the start"},
@@ -54,7 +54,7 @@ var fateWords = [...]struct{ fate, words string }{
 	{"continued", "as before"},
 }
 
-// Fates says what became of the nets, in one line.
+// Fates returns the number of nets for each fate, in one line.
 func (r *Reloaded) Fates() string {
 	counts := map[string]int{}
 	for _, n := range r.Nets {
@@ -69,7 +69,7 @@ func (r *Reloaded) Fates() string {
 	return strings.Join(parts, ", ")
 }
 
-// Story says what became of each net that is not as before.
+// Story describes the fate of each net that has changed, one per line.
 func (r *Reloaded) Story() string {
 	var b strings.Builder
 	for _, n := range r.Nets {
@@ -92,7 +92,7 @@ func (r *Reloaded) Story() string {
 	return b.String()
 }
 
-// HeldNets says which nets are held, and what helps.
+// HeldNets describes the nets that hold up the reload and how to continue.
 func (r *Reloaded) HeldNets() string {
 	var held []string
 	for _, n := range r.Nets {
@@ -104,8 +104,8 @@ func (r *Reloaded) HeldNets() string {
 	return strings.Join(held, "\n")
 }
 
-// Reload has the running proxy read its configuration again.
+// Reload makes the running proxy reload its configuration.
 func (c *Client) Reload(o Reload) (r Reloaded, err error) {
-	c.http.Timeout = 5 * time.Minute // the proofs of a policy may take a while
+	c.http.Timeout = 5 * time.Minute // proving the claims of a policy may take long
 	return r, c.do("/reload", o, &r)
 }

@@ -14,24 +14,23 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// A ToolKeeper is an [operator.Proxy] that holds tools to the definitions that were accepted.
+// A ToolKeeper is an [operator.Proxy] that pins the definitions of tools.
 type ToolKeeper interface {
 	ToolChanges() []operator.ToolChange
 	AcceptTool(canonical, hash string, a operator.Actor) error
 }
 
-// A Server answers on a socket of its own until it is closed.
+// A Server serves the requests of operators on its own socket until it is closed.
 type Server struct {
 	Path    string
 	http    *http.Server
 	end     sync.Once
-	closing chan struct{} // closed when the server is to end
+	closing chan struct{} // closed by Close, to end requests that wait
 	done    chan struct{}
 }
 
-// Listen opens a socket of its own in dir, which is made if need be, and
-// clears away those of processes that were killed. The caller must close the
-// server.
+// Listen opens a new socket in dir and removes sockets of processes that were killed. It creates
+// dir if it does not exist. The caller must close the server.
 func Listen(dir string, o operator.Proxy) (*Server, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of control sockets: %w", err)
@@ -58,8 +57,8 @@ func Listen(dir string, o operator.Proxy) (*Server, error) {
 	return s, nil
 }
 
-// maxPath is how long the path of a socket may be on every system that has
-// them: the system's own message for a longer one is "invalid argument".
+// maxPath is the maximum length of a socket path on all supported systems. For a longer path the
+// system reports only "invalid argument".
 const maxPath = 103
 
 func listenError(path string, err error) error {
@@ -69,8 +68,8 @@ func listenError(path string, err error) error {
 	return fmt.Errorf("opening the control socket: %w", err)
 }
 
-// Close ends the server and removes its socket. Who waits for an answer by
-// then is cut off soon, and who follows changes at once.
+// Close ends the server and removes its socket. Requests that follow changes end at once, all
+// others after a second at the latest.
 func (s *Server) Close() error {
 	s.end.Do(func() { close(s.closing) })
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -140,7 +139,7 @@ func routes(o operator.Proxy, ends <-chan struct{}) http.Handler {
 	return mux
 }
 
-// sessionRoutes adds what lists and mends sessions.
+// sessionRoutes adds the routes that list and repair sessions.
 func sessionRoutes(mux *http.ServeMux, get func(path string, f func(*http.Request) (any, error)), o operator.Proxy) {
 	get("/sessions", func(*http.Request) (any, error) { return o.AllSessions() })
 	get("/sessions/list", func(*http.Request) (any, error) { return o.ListSessions() })
@@ -153,12 +152,12 @@ func sessionRoutes(mux *http.ServeMux, get func(path string, f func(*http.Reques
 	})
 }
 
-// handleVoidOrder serves an order whose body is a T.
+// handleVoidOrder adds a handler for orders of type T without a result.
 func handleVoidOrder[T any](mux *http.ServeMux, path string, obey func(r *http.Request, id string, order T) error) {
 	handleOrder(mux, path, func(r *http.Request, id string, order T) (any, error) { return struct{}{}, obey(r, id, order) })
 }
 
-// handleOrder serves an order whose body is a T, and that has an answer.
+// handleOrder adds a handler for orders of type T with a result.
 func handleOrder[T any](mux *http.ServeMux, path string, obey func(r *http.Request, id string, order T) (any, error)) {
 	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 		var order T
@@ -180,23 +179,23 @@ type Switch struct {
 	Net    string `json:"net"`
 	Active bool   `json:"active"`
 	Actor  string `json:"actor"`
-	PIN    string `json:"pin,omitempty"` // to activate
+	PIN    string `json:"pin,omitempty"` // required to activate a net, if the proxy has a PIN
 }
 
-// Accept is the body of an order to accept what a server says of a tool now.
+// Accept is the body of an order to accept the current definition of a tool.
 type Accept struct {
 	Canonical string `json:"canonical"`
-	Hash      string `json:"hash"` // of the change that was shown
+	Hash      string `json:"hash"` // hash of the change that the person has seen
 	Actor     string `json:"actor"`
 	PIN       string `json:"pin,omitempty"`
 }
 
 // Stop is the body of an order to stop calls, or to let them pass again.
 type Stop struct {
-	Session string `json:"session,omitempty"` // empty: all
+	Session string `json:"session,omitempty"` // empty: all sessions
 	Actor   string `json:"actor"`
 	Reason  string `json:"reason,omitempty"`
-	PIN     string `json:"pin,omitempty"` // to let them pass again
+	PIN     string `json:"pin,omitempty"` // required to let calls pass again, if the proxy has a PIN
 }
 
 // Answer is the body of an answer to an approval.
@@ -204,10 +203,10 @@ type Answer struct {
 	Approve bool   `json:"approve"`
 	Actor   string `json:"actor"`
 	Reason  string `json:"reason,omitempty"`
-	Shown   string `json:"shown,omitempty"` // that of the approval, as the person has read it
+	Shown   string `json:"shown,omitempty"` // digest of the text that the person has read
 
-	Grant *operator.Grant `json:"grant,omitempty"` // that is given with it
-	PIN   string          `json:"pin,omitempty"`   // that the person has typed
+	Grant *operator.Grant `json:"grant,omitempty"` // grant to give together with the approval
+	PIN   string          `json:"pin,omitempty"`   // as typed by the person
 }
 
 // Revoke is the body of an order to end a grant.
@@ -215,13 +214,13 @@ type Revoke struct {
 	Actor string `json:"actor"`
 }
 
-// Reset is the body of a reset of a session.
+// Reset is the body of an order to reset a session.
 type Reset struct {
 	Actor string `json:"actor"`
 	PIN   string `json:"pin,omitempty"`
 }
 
-// Settle is the body of a settlement of a call.
+// Settle is the body of an order to settle a call.
 type Settle struct {
 	Call    uint64 `json:"call"`
 	Success bool   `json:"success"`
@@ -229,7 +228,7 @@ type Settle struct {
 	PIN     string `json:"pin,omitempty"`
 }
 
-// failure is the body of an error.
+// failure is the body of an error response.
 type failure struct {
 	Error string `json:"error"`
 }
@@ -241,6 +240,6 @@ func respond(w http.ResponseWriter, v any, err error) {
 		v = failure{Error: err.Error()}
 	}
 	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false) // people read the arguments of calls as they were written
-	_ = e.Encode(v)        // the operator is gone: nothing to tell
+	e.SetEscapeHTML(false) // people read the arguments of calls unescaped
+	_ = e.Encode(v)        // an error means that the operator has disconnected
 }

@@ -11,21 +11,20 @@ import (
 	"strings"
 )
 
-// socketName is that of a new socket of a process. The random part keeps the
-// proxies of one process apart, and those of processes that had one number
-// after each other.
+// socketName returns the name of a new socket for a process. The random part distinguishes the
+// proxies of one process, and processes that reuse a process id.
 func socketName(pid int) string {
 	return strconv.Itoa(pid) + "-" + strings.ToLower(rand.Text()[:8]) + ".sock"
 }
 
-// ownerOf is the process that a socket is named after.
+// ownerOf returns the process id in the name of a socket.
 func ownerOf(path string) (pid int, ok bool) {
 	number, _, named := strings.Cut(filepath.Base(path), "-")
 	pid, err := strconv.Atoi(number)
 	return pid, named && err == nil && pid > 0
 }
 
-// checkDir refuses a directory that belongs to or is open to others.
+// checkDir refuses a directory that belongs to another user or that others can access.
 func checkDir(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
@@ -41,7 +40,7 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// sockets lists the sockets of a directory, in the order of their names.
+// sockets returns the paths of the sockets in a directory, sorted.
 func sockets(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	var paths []string
@@ -54,11 +53,11 @@ func sockets(dir string) ([]string, error) {
 	return paths, err
 }
 
-// removeStale removes the sockets that nobody listens on and whose processes
-// are gone. Both must hold: a socket is bound before it is listened on, and a
-// process may be of another container.
+// removeStale removes the sockets that refuse connections and whose process has ended. Both must
+// hold: a socket exists before the process listens on it, and the process id may belong to another
+// container.
 func removeStale(dir string) {
-	paths, _ := sockets(dir) // what cannot be listed is not stale
+	paths, _ := sockets(dir) // sockets that cannot be listed are kept
 	for _, path := range paths {
 		if pid, ok := ownerOf(path); !ok || running(pid) {
 			continue

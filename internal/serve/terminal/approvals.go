@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// PrintApprovals lists what waits for an answer, and below it what does not, the newest first.
+// PrintApprovals prints the pending approvals and below them the others, newest first.
 func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	if len(pending) == 0 {
 		none := "no approvals"
@@ -41,7 +41,7 @@ func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	return printCalls(w, "ID|STATE|ANSWERED BY|VIA|WHEN", ended, settledRow)
 }
 
-// pendingRow is the line of an approval that can be answered, without its call.
+// pendingRow returns the table row of a pending approval, without its call.
 func pendingRow(a operator.ApprovalInfo) []string {
 	rule := "-"
 	if len(a.Rules) > 0 {
@@ -53,7 +53,7 @@ func pendingRow(a operator.ApprovalInfo) []string {
 	return []string{a.ID, stateOf(a), Left(a.Expires), text.Caller(a.Principal, a.Client, 30), rule}
 }
 
-// settledRow is the line of an approval that was answered or has ended, without its call.
+// settledRow returns the table row of an approval that was answered or has ended, without its call.
 func settledRow(a operator.ApprovalInfo) []string {
 	when := "-"
 	if !a.Answered.IsZero() {
@@ -62,7 +62,7 @@ func settledRow(a operator.ApprovalInfo) []string {
 	return []string{a.ID, stateOf(a), text.Excerpt(cmp.Or(a.Actor, "-"), 40), cmp.Or(a.Channel, "-"), when}
 }
 
-// stateOf is the state of an approval, and how many have approved it of several persons.
+// stateOf returns the state of an approval, and how many of the required persons have approved it.
 func stateOf(a operator.ApprovalInfo) string {
 	if a.Needs > 1 && a.State == operator.Pending {
 		return fmt.Sprintf("%s %d/%d", a.State, a.Approvals, a.Needs)
@@ -70,11 +70,11 @@ func stateOf(a operator.ApprovalInfo) string {
 	return a.State.Word()
 }
 
-// minCallWidth is how much of a call a line shows, however narrow the terminal is.
+// minCallWidth is the minimum width of the column for the call.
 const minCallWidth = 24
 
-// printCalls writes a table of approvals, whose last column has the calls. At a terminal
-// these are cut so that a line has room.
+// printCalls prints a table of approvals with their calls in the last column. At a terminal the
+// calls are cut to the width that is left.
 func printCalls(w io.Writer, head string, list []operator.ApprovalInfo, row func(operator.ApprovalInfo) []string) error {
 	rows, used := make([][]string, len(list)), 0
 	widths := make([]int, 8)
@@ -102,7 +102,7 @@ func printCalls(w io.Writer, head string, list []operator.ApprovalInfo, row func
 	return text.Table(w, "", head+"|CALL", rows)
 }
 
-// callLine is a call in at most so many columns, as far as its parts allow.
+// callLine formats a call in at most room columns, if its parts can be cut that far.
 func callLine(a operator.ApprovalInfo, room int) string {
 	name := text.Excerpt(a.Upstream+"."+a.Tool, 80)
 	size := ""
@@ -119,8 +119,8 @@ func callLine(a operator.ApprovalInfo, room int) string {
 	return name + " " + Fit(does, max(room-utf8.RuneCountInString(name)-len(size)-1, 8)) + size
 }
 
-// Fit is an excerpt of at most so many columns. A character of several bytes takes no more
-// columns than bytes.
+// Fit returns an excerpt of s of at most room columns. A character of several bytes does not take
+// more columns than bytes.
 func Fit(s string, room int) string {
 	if whole := text.Escape(s); len(whole) <= room {
 		return whole
@@ -133,5 +133,5 @@ func Fit(s string, room int) string {
 	return "..."
 }
 
-// Age is how long ago something was, for people.
+// Age formats the time since an event.
 func Age(since time.Time) string { return time.Since(since).Round(time.Second).String() }

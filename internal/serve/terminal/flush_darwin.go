@@ -2,13 +2,13 @@ package terminal
 
 import "golang.org/x/sys/unix"
 
-// How the mode of a terminal is read and set.
+// Requests to read and set the mode of a terminal.
 const (
 	getMode = unix.TIOCGETA
 	setMode = unix.TIOCSETA
 )
 
-// flushInput drops what was typed and not read.
+// flushInput discards input that was typed and not read yet.
 func flushInput(fd int) error {
 	const input = 1 // FREAD
 	return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, input)

@@ -2,11 +2,11 @@ package terminal
 
 import "golang.org/x/sys/unix"
 
-// How the mode of a terminal is read and set.
+// Requests to read and set the mode of a terminal.
 const (
 	getMode = unix.TCGETS
 	setMode = unix.TCSETS
 )
 
-// flushInput drops what was typed and not read.
+// flushInput discards input that was typed and not read yet.
 func flushInput(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }

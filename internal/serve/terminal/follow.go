@@ -8,19 +8,19 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// scanInterval is how often the sockets of proxies that have started are looked for.
+// scanInterval is the time between two scans for sockets of new proxies.
 const scanInterval = time.Second
 
-// update are all approvals of a proxy, after something has changed.
+// An update holds all approvals of a proxy after a change.
 type update struct {
 	client    *control.Client
 	approvals []operator.ApprovalInfo
 	gone      bool  // the proxy has ended
-	err       error // proxies cannot be looked for; nothing else is set
+	err       error // the sockets cannot be listed; no other field is set
 }
 
-// follow tells of the approvals of all proxies whose sockets are in dir, those that start
-// later too, until ctx ends.
+// follow sends the approvals of all proxies with a socket in dir, including those that start later,
+// until ctx ends.
 func follow(ctx context.Context, dir string) <-chan update {
 	told := make(chan update)
 	go func() {
@@ -51,7 +51,7 @@ func follow(ctx context.Context, dir string) <-chan update {
 	return told
 }
 
-// followOne tells of the approvals of the proxy at a socket until it ends.
+// followOne sends the approvals of the proxy at a socket until the proxy ends.
 func followOne(ctx context.Context, path string, told chan<- update, ended chan<- string) {
 	client, version := control.Dial(path), ""
 	for {
@@ -60,7 +60,7 @@ func followOne(ctx context.Context, path string, told chan<- update, ended chan<
 		case err != nil && version != "":
 			send(ctx, told, update{client: client, gone: true})
 			fallthrough
-		case err != nil: // nobody is there, or not yet
+		case err != nil: // the proxy does not answer, or not yet
 			pause(ctx, scanInterval)
 			send(ctx, ended, path)
 			return
@@ -93,12 +93,12 @@ type located struct {
 	client *control.Client
 }
 
-// An overview is what is known of the approvals of all proxies.
+// An overview holds the approvals of all proxies.
 type overview struct {
-	proxies map[string]update // by the path of the socket
+	proxies map[string]update // by socket path
 }
 
-// apply takes over news.
+// apply applies an update.
 func (o *overview) apply(n update) {
 	if n.gone {
 		delete(o.proxies, n.client.Path)
@@ -107,8 +107,8 @@ func (o *overview) apply(n update) {
 	o.proxies[n.client.Path] = n
 }
 
-// all returns every approval once, by id, with a proxy that has it: the one that knows most
-// of it where several do.
+// all returns every approval once, by id, with a proxy that has it. If several proxies have it, all
+// chooses the one with the latest state.
 func (o *overview) all() map[string]located {
 	all := map[string]located{}
 	for _, n := range o.proxies {
@@ -121,7 +121,7 @@ func (o *overview) all() map[string]located {
 	return all
 }
 
-// isLater reports whether a is what became of b.
+// isLater reports whether a is a later state of the same approval than b.
 func isLater(a, b operator.ApprovalInfo) bool {
 	stage := map[operator.ApprovalState]int{operator.Pending: 0, operator.Approved: 1}
 	of := func(a operator.ApprovalInfo) int {

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// ReadSpan reads for how long a grant is to be: a time such as 10m, or "session".
+// ReadSpan parses the lifetime of a grant: a duration such as 10m, or "session".
 func ReadSpan(word string) (operator.Grant, error) {
 	if word == "session" {
 		return operator.Grant{Session: true}, nil
@@ -26,7 +26,7 @@ func ReadSpan(word string) (operator.Grant, error) {
 	return operator.Grant{For: d}, nil
 }
 
-// Wants says to the person what a grant would be.
+// Wants describes to the person what a grant would allow.
 func Wants(g *operator.Grant) string {
 	like := "exactly these arguments"
 	if len(g.Like) > 0 {
@@ -35,19 +35,19 @@ func Wants(g *operator.Grant) string {
 	return fmt.Sprintf("For %s, calls of this tool in this session with %s would pass without a question.", g.Span(), like)
 }
 
-// A stage is what the person at a watch is asked for.
+// A stage is the question that a watch currently asks.
 type stage int
 
 const (
-	atCall   stage = iota // whether the call is approved
-	atReason              // why it is denied
-	atSpan                // for how long calls like it are
-	atLike                // which arguments of them have to stay as they are
-	atGrant               // whether all that is meant
-	atPIN                 // the PIN, for what the person has said
+	atCall   stage = iota // whether to approve the call
+	atReason              // the reason for a denial
+	atSpan                // how long to allow similar calls
+	atLike                // which arguments must stay the same
+	atGrant               // confirmation of the grant
+	atPIN                 // the PIN for the pending answer
 )
 
-// startGrant begins to ask for a grant, where calls like the one that is shown can have one.
+// startGrant begins the questions for a grant, if the shown call can have one.
 func (w *watch) startGrant() {
 	switch {
 	case w.shown.Masked > 0:
@@ -60,7 +60,7 @@ func (w *watch) startGrant() {
 	w.prompt()
 }
 
-// readGrant takes one line of what a person wants of a grant. An empty span cancels it.
+// readGrant handles one line of input about a grant. An empty lifetime cancels the grant.
 func (w *watch) readGrant(line string) {
 	switch w.stage {
 	case atSpan:
@@ -83,7 +83,7 @@ func (w *watch) readGrant(line string) {
 		}
 		w.stage = atGrant
 		w.say("%s approves %s on %s now. %s\n", w.shown.ID, text.Escape(w.shown.Tool), text.Escape(w.shown.Upstream), Wants(&w.grant))
-		w.armed = time.After(armDelay) // what was typed ahead does not count
+		w.armed = time.After(armDelay) // input typed ahead does not count
 	default:
 		if word := strings.ToLower(line); word != "y" && word != "yes" {
 			w.say("Nothing is granted, and nothing is answered.\n")
@@ -95,7 +95,7 @@ func (w *watch) readGrant(line string) {
 	}
 }
 
-// argumentNames are those of the arguments of the call that is shown.
+// argumentNames lists the argument names of the shown call.
 func (w *watch) argumentNames() string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(w.shown.Arguments, &all) != nil || len(all) == 0 {

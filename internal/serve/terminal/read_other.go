@@ -4,7 +4,8 @@ package terminal
 
 import "io"
 
-// A terminal is not read here: what was typed before a question cannot be told from an answer.
+// A terminal cannot be read on this system, because input typed before a question cannot be
+// distinguished from an answer.
 type terminal struct{ lines chan input }
 
 type input struct {

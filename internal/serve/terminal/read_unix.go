@@ -12,29 +12,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A terminal is where a person types answers, a line each. What was typed before a question
-// was shown is no answer to it: see [terminal.discard].
+// A terminal reads the lines that a person types. Input typed before a question was shown does not
+// answer it: see [terminal.discard].
 type terminal struct {
 	fd     int
 	lines  chan input
 	closed chan struct{}
-	wake   *os.File // can be read once the terminal is closed, since the other end is
+	wake   *os.File // becomes readable when the terminal is closed, because its other end is closed
 	other  *os.File
-	ended  chan struct{} // the reader has
+	ended  chan struct{} // closed when the reader has ended
 
 	mu      sync.Mutex
 	epoch   int
-	partial []byte // of a line whose end was not typed yet
+	partial []byte // start of a line whose end was not typed yet
 }
 
-// input is what a person has typed: a line, or that there will be none (io.EOF).
+// An input is a line, or io.EOF at the end of the input.
 type input struct {
 	text  string
 	err   error
 	epoch int
 }
 
-// openTerminal begins to read what is typed. The caller must close the terminal.
+// openTerminal starts to read lines. The caller must close the terminal.
 func openTerminal(in io.Reader) (*terminal, error) {
 	if !Is(in) {
 		return nil, errNoTerminal
@@ -55,7 +55,7 @@ func (t *terminal) close() {
 	_ = t.wake.Close()
 }
 
-// hide keeps what is typed from being shown, or shows it again.
+// hide turns the echo of typed characters off or on.
 func (t *terminal) hide(hidden bool) error {
 	mode, err := unix.IoctlGetTermios(t.fd, getMode)
 	if err != nil {
@@ -68,8 +68,8 @@ func (t *terminal) hide(hidden bool) error {
 	return unix.IoctlSetTermios(t.fd, setMode, mode)
 }
 
-// discard drops all that was typed so far, and the line that is being typed. Where it fails,
-// nothing that is typed may count.
+// discard discards everything typed so far, including the unfinished line. If it fails, no further
+// input may be used.
 func (t *terminal) discard() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,14 +78,14 @@ func (t *terminal) discard() error {
 	return flushInput(t.fd)
 }
 
-// isCurrent reports whether a line was typed after the last forget.
+// isCurrent reports whether a line was typed after the last discard.
 func (t *terminal) isCurrent(line input) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return line.epoch == t.epoch
 }
 
-// read hands on lines until the end of the input, or until the terminal is closed.
+// read sends lines to the channel until the input ends or the terminal is closed.
 func (t *terminal) read() {
 	defer close(t.ended)
 	for t.await(true) {
@@ -102,8 +102,8 @@ func (t *terminal) read() {
 	}
 }
 
-// await waits until something was typed, and reports false where the terminal was closed.
-// It does not wait where wait is false.
+// await waits for input and returns false if the terminal was closed. If wait is false, it only
+// checks for input.
 func (t *terminal) await(wait bool) bool {
 	var timeout *unix.Timeval
 	if !wait {
@@ -121,12 +121,12 @@ func (t *terminal) await(wait bool) bool {
 	}
 }
 
-// readLines reads what was typed. It holds the lock, so that what it reads was typed after the
-// last forget.
+// readLines reads the available input. It holds the lock, so that all input it reads was typed
+// after the last discard.
 func (t *terminal) readLines() []input {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.await(false) { // it was forgotten meanwhile
+	if !t.await(false) { // discarded meanwhile
 		return nil
 	}
 	b := make([]byte, 4096)
@@ -134,7 +134,7 @@ func (t *terminal) readLines() []input {
 	if errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) {
 		return nil
 	}
-	if err != nil || n == 0 { // a line without its end is none
+	if err != nil || n == 0 { // an unfinished line does not count
 		return []input{{err: io.EOF, epoch: t.epoch}}
 	}
 	t.partial = append(t.partial, b[:n]...)

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Stream prints each approval that waits, and each that is not as it was printed, as a line
-// of JSON, of the proxies whose sockets are in dir. It answers nothing.
+// Stream prints a line of JSON for each pending approval and for each change of an approval, of all
+// proxies with a socket in dir. It answers nothing.
 func Stream(ctx context.Context, dir string, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -38,13 +38,13 @@ func Stream(ctx context.Context, dir string, w io.Writer) error {
 	}
 }
 
-// printChanges prints what is not as it was printed. What had ended when its proxy was first
-// seen is no change.
+// printChanges prints the approvals that differ from the printed ones. An approval that had ended
+// before its proxy was first seen is not a change.
 func printChanges(w io.Writer, all map[string]located, printed map[string]operator.ApprovalInfo, first bool) error {
 	type line struct {
 		Version  int                   `json:"version"`
 		Approval operator.ApprovalInfo `json:"approval"`
-		Gone     bool                  `json:"gone,omitempty"` // no running proxy knows of it any more
+		Gone     bool                  `json:"gone,omitempty"` // no running proxy has the approval any more
 	}
 	var lines []line
 	for id, o := range all {
@@ -77,7 +77,7 @@ func printChanges(w io.Writer, all map[string]located, printed map[string]operat
 	return nil
 }
 
-// compareAge puts approvals in the order in which they were asked for.
+// compareAge orders approvals by their creation time.
 func compareAge(a, b operator.ApprovalInfo) int {
 	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 }

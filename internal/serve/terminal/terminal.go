@@ -1,9 +1,14 @@
 // Package terminal asks the person at a terminal about calls that wait for approval.
 //
-// Only what was typed after a question was shown is an answer to it: the input of the
-// terminal is dropped when the question has been there for a moment. Enter alone, the end of
-// the input and a signal are no answers, and an answer carries the digest of the text that
-// was shown.
+// Only input typed after a question was shown answers the question: the input of the terminal is
+// discarded after the question has been visible for a moment. Enter alone, the end of the input and
+// a signal do not answer, and an answer carries the digest of the text that was shown.
+//
+// [Watch] asks about each approval of all running proxies, one after the other; [Confirm], [Agree]
+// and [Secret] ask a single question. [Stream] prints approvals as JSON for programs.
+//
+// One goroutine reads the terminal and one per proxy follows its approvals; both send to the
+// goroutine of the caller, which alone prints and answers.
 package terminal
 
 import (
@@ -22,24 +27,24 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// errNoTerminal is the error of a terminal whose input cannot be told from what was typed
-// before a question.
+// errNoTerminal: the input is not a terminal, so that input typed before a question cannot be
+// distinguished from an answer.
 var errNoTerminal = errors.New("standard input is not a terminal that can be asked")
 
-// ErrNotApproved is the error of [Confirm] where the person has not said yes.
+// ErrNotApproved is returned by [Confirm] if the person has not said yes.
 var ErrNotApproved = errors.New("not approved; the call waits on")
 
-// armDelay is how long a question was before a person before an answer counts: who has just
-// typed for another one has not read it.
+// armDelay is how long a question must be visible before an answer counts: a person who is typing
+// an answer to the previous question has not read it yet.
 const armDelay = 500 * time.Millisecond
 
-// Is reports whether a person reads or writes there.
+// Is reports whether stream is a terminal.
 func Is(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Width is how many columns the terminal w has; 0: it is none.
+// Width returns the number of columns of the terminal w, or 0 if w is not a terminal.
 func Width(w any) int {
 	if !Is(w) {
 		return 0
@@ -51,14 +56,14 @@ func Width(w any) int {
 	return width
 }
 
-// Confirm shows a question to the person at the terminal and takes a yes that was typed after
-// it. Its error says that there was none.
+// Confirm shows a question at the terminal and waits for a yes typed after it. Any other answer is
+// ErrNotApproved.
 func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) error {
 	return confirm(ctx, in, out, question, "Approve? [y/N] ")
 }
 
-// Agree asks the person at the terminal a question that is answered by yes or no, about what was
-// shown before. What is no yes is a no.
+// Agree asks a yes-or-no question at the terminal about text shown before. Any answer other than
+// yes is a no.
 func Agree(ctx context.Context, in io.Reader, out io.Writer, question string) (bool, error) {
 	err := confirm(ctx, in, out, "", question+" [y/N] ")
 	if errors.Is(err, ErrNotApproved) {
@@ -99,7 +104,7 @@ func confirm(ctx context.Context, in io.Reader, out io.Writer, question, prompt 
 	}
 }
 
-// Secret asks the person at the terminal for a line that is not shown as it is typed.
+// Secret reads a line from the terminal without echo.
 func Secret(ctx context.Context, in io.Reader, out io.Writer, prompt string) (string, error) {
 	t, err := openTerminal(in)
 	if err != nil {
@@ -110,7 +115,7 @@ func Secret(ctx context.Context, in io.Reader, out io.Writer, prompt string) (st
 		return "", fmt.Errorf("hiding what is typed: %w", err)
 	}
 	defer func() {
-		_ = t.hide(false) // it could be hidden
+		_ = t.hide(false) // the echo could be turned off, so it can be turned on
 		_, _ = fmt.Fprintln(out)
 	}()
 	_, _ = fmt.Fprint(out, prompt)
@@ -122,8 +127,8 @@ func Secret(ctx context.Context, in io.Reader, out io.Writer, prompt string) (st
 	}
 }
 
-// arm waits until a question was before the person for a moment, and drops what was typed
-// before that.
+// arm waits until a question has been visible for armDelay, and discards all input typed before
+// that.
 func (t *terminal) arm(ctx context.Context) error {
 	timer := time.NewTimer(armDelay)
 	defer timer.Stop()
@@ -141,7 +146,7 @@ func (t *terminal) arm(ctx context.Context) error {
 	}
 }
 
-// Answer answers what a was when it was read, and says on w what comes next.
+// Answer answers the approval a, as it was read, and prints the result to w.
 func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer control.Answer) error {
 	answer.Shown = a.Shown
 	if err := client.Resolve(a.ID, answer); err != nil {
@@ -158,7 +163,7 @@ func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer
 	return err
 }
 
-// afterAnswer says what happens after an answer.
+// afterAnswer describes what happens after an answer.
 func afterAnswer(a operator.ApprovalInfo, approve bool) string {
 	switch {
 	case !approve:
@@ -170,10 +175,10 @@ func afterAnswer(a operator.ApprovalInfo, approve bool) string {
 	}
 }
 
-// Left is how long it is until then, for people.
+// Left formats the time that is left.
 func Left(until time.Time) string { return text.Duration(max(0, time.Until(until))) }
 
-// Shown is an approval as a person is asked about it, and how it stands.
+// Shown formats an approval as it is shown to a person, with its state.
 func Shown(a operator.ApprovalInfo) string {
 	state := a.State.Word()
 	if a.State == operator.Consumed {
@@ -189,7 +194,7 @@ func Shown(a operator.ApprovalInfo) string {
 	return shown
 }
 
-// answered says who gave the answer, and how.
+// answered describes who answered, and how.
 func answered(a operator.ApprovalInfo) string {
 	var by string
 	if a.Actor != "" {

@@ -10,8 +10,8 @@ import (
 
 func TestMain(m *testing.M) { leftover.Main(m) }
 
-// TestAskingRequiresTerminal: what is no terminal is asked nothing; the tests of the command line ask at
-// real ones.
+// TestAskingRequiresTerminal checks that nothing is asked if the input is not a terminal. The tests
+// of cmd/petrigate use real terminals.
 func TestAskingRequiresTerminal(t *testing.T) {
 	const want = "standard input is not a terminal that can be asked"
 	in := strings.NewReader("y\ny\n")

@@ -14,10 +14,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxToolText is how much of one value of a definition is shown; what follows says how long it is.
+// maxToolText limits the bytes shown of one value of a definition. A longer value is followed by
+// its length.
 const maxToolText = 16 << 10
 
-// PrintToolChanges writes what the servers say of these tools now, beside what was accepted.
+// PrintToolChanges prints the current definitions of tools beside the accepted ones.
 func PrintToolChanges(w io.Writer, changes []operator.ToolChange) error {
 	var b strings.Builder
 	for i, c := range changes {
@@ -45,7 +46,7 @@ func PrintToolChanges(w io.Writer, changes []operator.ToolChange) error {
 	return err
 }
 
-// PrintUnpinned writes which of these proxies do not notice when a server changes a tool.
+// PrintUnpinned lists the proxies that do not detect changes of tools.
 func PrintUnpinned(w io.Writer, proxies []operator.Status) error {
 	var b strings.Builder
 	for i := range proxies {
@@ -58,7 +59,7 @@ func PrintUnpinned(w io.Writer, proxies []operator.Status) error {
 	return err
 }
 
-// writeValue writes each line of a value behind the sign: of a text as people read it.
+// writeValue writes each line of a value after the sign. Strings are written unquoted.
 func writeValue(b *strings.Builder, sign string, value json.RawMessage) {
 	if value == nil {
 		return

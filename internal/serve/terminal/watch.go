@@ -13,9 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Watch asks the person at the terminal about each approval of the proxies whose sockets are
-// in dir, as it comes, until the person quits, the input ends, or ctx does. The answers are
-// those of the actor.
+// Watch asks the person at the terminal about each approval of all proxies with a socket in dir,
+// until the person quits, the input ends, or ctx ends. The answers are given in the name of actor.
 func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor string) error {
 	t, err := openTerminal(in)
 	if err != nil {
@@ -37,21 +36,21 @@ type watch struct {
 	overview overview
 	done     map[string]bool // by id: skipped, or answered here
 
-	shown         *operator.ApprovalInfo // before the person; nil: none
-	client        *control.Client        // that has it
-	stage         stage                  // what the person is asked for
-	grant         operator.Grant         // as far as the person has said what they want
-	pendingAnswer control.Answer         // that waits for the PIN
-	armed         <-chan time.Time       // when answers begin to count; nil: they do
-	idle          string                 // what was said last while there was no question
+	shown         *operator.ApprovalInfo // approval shown to the person; nil: none
+	client        *control.Client        // proxy that has the shown approval
+	stage         stage                  // current question about the shown approval
+	grant         operator.Grant         // grant, as far as the person has described it
+	pendingAnswer control.Answer         // answer that waits for the PIN
+	armed         <-chan time.Time       // fires when answers begin to count; nil: they count
+	idle          string                 // last text printed while no approval was shown
 }
 
 func (w *watch) say(format string, args ...any) { _, _ = fmt.Fprintf(w.out, format, args...) }
 
-// run asks until the person quits, the input ends, or ctx does.
+// run asks until the person quits, the input ends, or ctx ends.
 func (w *watch) run(ctx context.Context, dir string) error {
 	told := follow(ctx, dir)
-	look := time.NewTimer(scanInterval) // who has no proxy is told so
+	look := time.NewTimer(scanInterval) // for the message that no proxy runs
 	defer look.Stop()
 	for {
 		select {
@@ -89,7 +88,7 @@ func (w *watch) run(ctx context.Context, dir string) error {
 	}
 }
 
-// checkShown takes the question away where it is answered elsewhere or over.
+// checkShown removes the question if its approval was answered elsewhere or has ended.
 func (w *watch) checkShown() {
 	if w.shown == nil {
 		return
@@ -97,7 +96,7 @@ func (w *watch) checkShown() {
 	now, there := w.overview.all()[w.shown.ID]
 	_, runs := w.overview.proxies[w.client.Path]
 	switch {
-	case !there || !runs && now.it.State == operator.Pending: // another one that has it shows it anew
+	case !there || !runs && now.it.State == operator.Pending: // if another proxy has the approval, it is shown again
 		w.say("\n%s: its proxy has ended.\n", w.shown.ID)
 		w.shown = nil
 	case now.it.State != operator.Pending:
@@ -110,7 +109,7 @@ func (w *watch) checkShown() {
 	}
 }
 
-// endText says what happened to an approval elsewhere.
+// endText describes how an approval ended elsewhere.
 func endText(a operator.ApprovalInfo) string {
 	switch a.State {
 	case operator.Expired:
@@ -124,7 +123,7 @@ func endText(a operator.ApprovalInfo) string {
 	}
 }
 
-// ask shows the oldest question that is open, unless one is before the person.
+// ask shows the oldest open approval, unless one is shown already.
 func (w *watch) ask() {
 	if w.shown != nil {
 		return
@@ -144,7 +143,7 @@ func (w *watch) ask() {
 	slices.SortFunc(open, func(a, b located) int { return compareAge(a.it, b.it) })
 	next := open[0]
 	a, err := next.client.Approval(next.it.ID)
-	if err != nil || a.State != operator.Pending { // there will be news of it
+	if err != nil || a.State != operator.Pending { // an update about it will follow
 		w.done[next.it.ID] = err == nil
 		return
 	}
@@ -158,7 +157,7 @@ func (w *watch) ask() {
 	w.armed = time.After(armDelay)
 }
 
-// showIdle says that there is nothing to answer, once.
+// showIdle prints once that no approval waits.
 func (w *watch) showIdle() {
 	idle := "No proxy runs yet; waiting for one. q quits.\n"
 	if n := len(w.overview.proxies); n > 0 {
@@ -190,7 +189,7 @@ func (w *watch) prompt() {
 	}
 }
 
-// answer does what the person has typed, and reports whether that is to quit.
+// answer handles a line of input, and reports whether the person quits.
 func (w *watch) answer(line string) (quit bool) {
 	word, rest, _ := strings.Cut(line, " ")
 	word, rest = strings.ToLower(word), strings.TrimSpace(rest)
@@ -222,8 +221,7 @@ func (w *watch) answer(line string) (quit bool) {
 	return false
 }
 
-// submit answers the question that is before the person. A grant that cannot be had leaves the
-// question open.
+// submit answers the shown approval. If a grant is refused, the question stays open.
 func (w *watch) submit(a control.Answer) {
 	if a.Approve && w.shown.PIN && a.PIN == "" {
 		w.askPIN(a)
@@ -243,7 +241,7 @@ func (w *watch) submit(a control.Answer) {
 	w.shown = nil
 }
 
-// askPIN asks for the PIN that the answer needs. It is not shown as it is typed.
+// askPIN asks for the PIN that the answer needs. The PIN is not echoed.
 func (w *watch) askPIN(a control.Answer) {
 	w.pendingAnswer, w.stage = a, atPIN
 	if err := w.terminal.hide(true); err != nil {
@@ -253,7 +251,7 @@ func (w *watch) askPIN(a control.Answer) {
 	w.prompt()
 }
 
-// readPIN gives the answer that waits for the PIN. Without one nothing is answered.
+// readPIN submits the pending answer with the PIN. An empty PIN submits nothing.
 func (w *watch) readPIN(line string) {
 	w.endPIN()
 	a := w.pendingAnswer
@@ -264,10 +262,10 @@ func (w *watch) readPIN(line string) {
 	w.submit(a)
 }
 
-// endPIN shows what is typed again, where it is hidden.
+// endPIN turns the echo on again, if it is off.
 func (w *watch) endPIN() {
 	if w.stage == atPIN {
-		_ = w.terminal.hide(false) // it could be hidden
+		_ = w.terminal.hide(false) // the echo could be turned off, so it can be turned on
 		w.say("\n")
 		w.stage = atCall
 	}

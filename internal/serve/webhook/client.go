@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	postTimeout  = 10 * time.Second // of one request, with its response
-	maxResponse  = 64 << 10         // bytes that are read of a response, for the connection to be used again
+	postTimeout  = 10 * time.Second // limit for one request, including its response
+	maxResponse  = 64 << 10         // bytes read of a response, so that the connection can be reused
 	maxErrorText = 200              // bytes of an error that are shown
 )
 
-// newClient returns the client for one URL. It follows no redirects, and what is not
-// encrypted does not leave the machine, whatever the name of the host stands for.
+// newClient returns the client for one URL. It follows no redirects. Without encryption it connects
+// only to this machine, whatever the host name resolves to.
 func newClient(at *url.URL, secure *tls.Config) *http.Client {
 	if secure == nil {
 		secure = &tls.Config{MinVersion: tls.VersionTLS12}
@@ -50,7 +50,7 @@ func newClient(at *url.URL, secure *tls.Config) *http.Client {
 	}
 }
 
-// checkAddress is an error where nothing is posted to an address.
+// checkAddress refuses addresses that nothing may be posted to.
 func checkAddress(address string, plain bool) error {
 	at, err := netip.ParseAddrPort(address)
 	switch {
@@ -64,7 +64,7 @@ func checkAddress(address string, plain bool) error {
 	return nil
 }
 
-// deliver posts an event until the system has taken it, or ctx ends.
+// deliver posts an event until the system has accepted it, or ctx ends.
 func (h *Hook) deliver(ctx context.Context, q *trackedApproval, event string) {
 	delivery := rand.Text()
 	for wait := h.Retry; ; wait = min(2*wait, lastRetry) {
@@ -86,11 +86,11 @@ func (h *Hook) deliver(ctx context.Context, q *trackedApproval, event string) {
 	}
 }
 
-// errUnknownApproval is the error of a message about an approval that is not kept any more.
+// errUnknownApproval: the proxy no longer keeps the approval.
 var errUnknownApproval = errors.New("the approval is not kept any more")
 
-// attempt posts an event once, as soon as there is a free slot: what is long is made for few
-// questions at a time.
+// attempt posts an event once, as soon as a slot is free. Slots also limit how many messages, which
+// may be long, exist at a time.
 func (h *Hook) attempt(ctx context.Context, q *trackedApproval, event, delivery string) error {
 	select {
 	case h.slots <- struct{}{}:
@@ -118,13 +118,13 @@ func (h *Hook) post(ctx context.Context, delivery string, body []byte) error {
 	response, err := h.client.Do(request)
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
-		err = wrapped.Err // the URL may be a secret
+		err = wrapped.Err // the URL may contain a secret
 	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = response.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // whatever it says is no answer
+	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // the content of the response is ignored
 	switch response.StatusCode / 100 {
 	case 2:
 		return nil
@@ -134,7 +134,7 @@ func (h *Hook) post(ctx context.Context, delivery string, body []byte) error {
 	return fmt.Errorf("it answers with status %d", response.StatusCode)
 }
 
-// recordHealth keeps how the last request went. The log says it once.
+// recordHealth records the result of the last request. Only a change is logged.
 func (h *Hook) recordHealth(err error) {
 	said := ""
 	if err != nil {

@@ -1,15 +1,19 @@
-// Package webhook asks people by a system of an operator. A signed POST tells the system
-// that a call waits for an approval, and another that it waits no more. Its answers come
-// back to an endpoint of their own:
+// Package webhook asks people for approvals through a system of the operator, such as a chat bot. A
+// signed POST tells the system that a call waits for an approval, and another that the approval has
+// ended. The answers come back to an endpoint of the proxy:
 //
 //	POST /answer              a signed body that names the approval, its nonce, the decision and the actor
 //	GET  /answer/ID/TOKEN     a page that shows the call; it changes nothing, since chat programs fetch links
-//	POST /answer/ID/TOKEN     the decision that the token was made for
+//	POST /answer/ID/TOKEN     the decision in the token
 //
-// The system signs with the secret that it shares with us, and a token is signed with it
-// too: whoever has the link can use it. Both are bound to one approval by a nonce, which is
-// derived from the secret, so that every process with the same secret and the same database
-// takes the answer. An approval that waits no more takes none.
+// The system signs with the secret that it shares with the proxy. Tokens are signed with the same
+// secret, so anyone who has a link can use it. Both are bound to one approval by a nonce, which is
+// derived from the secret, so that every process with the same secret and the same database accepts
+// the answer. An approval that has ended accepts no answer.
 //
-// The response to a POST answers nothing, whatever it says.
+// The content of the response to a POST is never an answer.
+//
+// A [Hook] follows each open approval in its own goroutine, which posts the event until the system
+// has accepted it. One more goroutine detects approvals that have ended. A tracker limits the
+// number of approvals in total and for each principal.
 package webhook

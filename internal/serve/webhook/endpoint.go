@@ -14,16 +14,16 @@ import (
 
 const answerPath = "/answer"
 
-// linkActor is who has answered by a link, for the record: nobody says who it was.
+// linkActor is the recorded actor of an answer through a link, which does not identify a person.
 const linkActor = "a signed link"
 
-// A refusal is why an answer does not count.
+// A refusal is the reason why an answer does not count, with its HTTP status.
 type refusal struct {
 	status int
 	err    error
 }
 
-// Error says why.
+// Error returns the reason.
 func (e *refusal) Error() string { return e.err.Error() }
 
 func refuse(status int, format string, args ...any) *refusal {
@@ -32,7 +32,7 @@ func refuse(status int, format string, args ...any) *refusal {
 
 var errNotFound = refuse(http.StatusNotFound, "there is no such approval, or the link is not one of ours")
 
-// Handler serves answers. What authorises is the signature, not who asks.
+// Handler serves the endpoint for answers. The signature authorizes a request, not its sender.
 func (h *Hook) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+answerPath, h.serveSigned)
@@ -45,7 +45,7 @@ func (h *Hook) Handler() http.Handler {
 	})
 }
 
-// serveSigned takes an answer that the system has signed.
+// serveSigned serves an answer that the system has signed.
 func (h *Hook) serveSigned(w http.ResponseWriter, r *http.Request) {
 	a, err := h.readSigned(r)
 	w.Header().Set("Content-Type", "application/json")
@@ -58,11 +58,11 @@ func (h *Hook) serveSigned(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"id": a.id, "noted": decisionWords[a.approve]})
 }
 
-// decisionWords are those of decisions. Read-only.
+// decisionWords names the decisions in responses. Read-only.
 var decisionWords = map[bool]string{true: "approve", false: "deny"}
 
-// logRefused logs an answer that does not count. Anybody who reaches the address can send one
-// that is not signed.
+// logRefused logs an answer that does not count. Unsigned ones, which anybody who reaches the
+// address can send, are logged at debug level.
 func (h *Hook) logRefused(r *http.Request, err error) {
 	level := slog.LevelWarn
 	if status := statusOf(err); status == errNotFound.status || status == http.StatusUnauthorized || status == http.StatusRequestEntityTooLarge {
@@ -71,7 +71,7 @@ func (h *Hook) logRefused(r *http.Request, err error) {
 	h.Log.Log(r.Context(), level, "an answer to the webhook's address does not count", "error", err, "from", r.RemoteAddr)
 }
 
-// readSigned reads an answer only once its signature is known to be right.
+// readSigned parses an answer only after it has verified the signature.
 func (h *Hook) readSigned(r *http.Request) (a answer, err error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -87,7 +87,7 @@ func (h *Hook) readSigned(r *http.Request) (a answer, err error) {
 	return a, h.answer(a.id, a.nonce, operator.Answer{Approve: a.approve, Person: approval.PersonAt(a.actor), Actor: a.actor, Reason: a.reason})
 }
 
-// answer lets an answer count that its sender could sign, if it is about this very question.
+// answer applies an authenticated answer if its nonce belongs to this approval.
 func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	asked, err := h.Approvals.MaskedApproval(id, func([]byte) []byte { return leftOut("") })
 	switch {
@@ -96,8 +96,8 @@ func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	case !h.signer.isAbout(nonce, asked):
 		return refuse(http.StatusForbidden, "the nonce is not that of approval %s", asked.ID)
 	}
-	// The question has reached the system, or nobody could know its nonce: perhaps by another process.
-	_ = h.Approvals.PutApproval(id, approval.Webhook) // Answer says why it may not be
+	// A valid nonce proves that the request has reached the system, perhaps from another process.
+	_ = h.Approvals.PutApproval(id, approval.Webhook) // Answer reports the same problem
 	a.Channel = approval.Webhook
 	switch err := h.Approvals.Answer(id, a); {
 	case errors.Is(err, approval.ErrStore):

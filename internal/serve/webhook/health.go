@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// health is how the last request to the system went.
+// health is the result of the last request to the system.
 type health struct {
 	mu    sync.Mutex
-	err   string // empty: well
+	err   string // empty: success
 	since time.Time
 }
 
-// set reports whether the system has gone or come back with this.
+// set stores a result and reports whether the system has failed or recovered with it.
 func (s *health) set(err string, now time.Time) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Approvals are the questions of a proxy. A [proxy.Proxy] has them.
+// Approvals gives access to the approvals of a proxy. [proxy.Proxy] implements it.
 type Approvals interface {
 	MaskedApproval(id string, mask func([]byte) []byte) (operator.ApprovalInfo, error)
 	PutApproval(id, channel string) error
@@ -25,34 +25,34 @@ type Approvals interface {
 	Answer(id string, a operator.Answer) error
 }
 
-// Options configure a Hook.
+// Options configures a Hook.
 type Options struct {
-	URL       string // that questions are posted to: https, or http at this machine
+	URL       string // URL for events: https, or http on this machine
 	Secret    string
-	TLS       *tls.Config // of an https URL; nil: the authorities of the system vouch for it
-	Arguments string      // "masked", also where it is empty; "full" or "none": what of the arguments is posted and shown
-	Mask      []string    // with "masked", see [audit.NewRedactor]
+	TLS       *tls.Config // TLS configuration for an https URL; nil: the system's certificate authorities
+	Arguments string      // what is posted and shown of the arguments: "masked" (the default), "full" or "none"
+	Mask      []string    // for "masked", see [audit.NewRedactor]
 
 	Approvals Approvals
 	Log       *slog.Logger     // nil: discard
 	Now       func() time.Time // nil: time.Now
 
-	Retry time.Duration // how long it waits after the first attempt that fails, and longer after each other; 0: a second
+	Retry time.Duration // wait after the first failed attempt, doubled after each further one; 0: a second
 }
 
-// A Hook posts the questions of a proxy to a system of an operator, and takes its answers.
-// It is safe for concurrent use. Close it.
+// A Hook posts the approvals of a proxy to a system of the operator and accepts its answers. It is
+// safe for concurrent use. The caller must close it.
 type Hook struct {
 	Options
 	signer   signer
 	redactor *audit.Redactor
 	client   *http.Client
-	host     string       // of the URL, for people
-	base     atomic.Value // string: of links
+	host     string       // scheme and host of the URL, for people
+	base     atomic.Value // string: base URL of links
 	tracker  *tracker
 	health   health
-	slots    chan struct{} // of requests at a time
-	added    chan struct{} // there is one more question
+	slots    chan struct{} // limits concurrent requests
+	added    chan struct{} // signals that an approval was added
 
 	ctx  context.Context //nolint:containedctx // ends with the hook
 	end  context.CancelFunc
@@ -64,10 +64,10 @@ const (
 
 	firstRetry   = time.Second
 	lastRetry    = 30 * time.Second
-	endedTimeout = time.Minute // how long it is tried to say that a question has ended
+	endedTimeout = time.Minute // limit for delivering the event that an approval has ended
 )
 
-// New returns a hook that runs once it is started.
+// New returns a Hook. It posts nothing before Start.
 func New(o Options) (*Hook, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -94,14 +94,14 @@ func New(o Options) (*Hook, error) {
 	return h, nil
 }
 
-// Start lets the hook post questions. Base is the URL by which the system and people reach
-// the [Hook.Handler].
+// Start lets the hook post approvals. base is the URL at which the system and people reach the
+// [Hook.Handler].
 func (h *Hook) Start(base string) {
 	h.base.Store(base)
 	h.work.Go(h.watch)
 }
 
-// Close ends what the hook has under way. What it has not posted it does not post.
+// Close cancels all deliveries. Events not yet posted are lost.
 func (h *Hook) Close() {
 	h.tracker.close()
 	h.end()
@@ -109,10 +109,10 @@ func (h *Hook) Close() {
 	h.client.CloseIdleConnections()
 }
 
-// Asked takes a question that waits for an answer. It does not block.
+// Asked adds an approval that waits for an answer. It does not block.
 func (h *Hook) Asked(a operator.ApprovalInfo) {
 	if h.Approvals.PutApproval(a.ID, approval.Webhook) != nil {
-		return // its rule names another channel
+		return // the rule names another channel
 	}
 	q, first := h.tracker.add(h.ctx, &h.work, a)
 	switch {
@@ -128,7 +128,7 @@ func (h *Hook) Asked(a operator.ApprovalInfo) {
 	}
 }
 
-// follow tells the system of a question, and when it has ended.
+// follow tells the system about an approval, and again when it has ended.
 func (h *Hook) follow(q *trackedApproval) {
 	defer h.work.Done()
 	defer h.tracker.remove(q)
@@ -142,7 +142,7 @@ func (h *Hook) follow(q *trackedApproval) {
 	h.deliver(ctx, q, "ended")
 }
 
-// watch finds the questions that wait no more.
+// watch detects the approvals that have ended.
 func (h *Hook) watch() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -151,7 +151,7 @@ func (h *Hook) watch() {
 		if next := h.tracker.endFinished(h.hasEnded); next.IsZero() {
 			timer.Stop()
 		} else {
-			timer.Reset(max(next.Sub(h.Now()), 10*time.Millisecond)) // a clock may be set back
+			timer.Reset(max(next.Sub(h.Now()), 10*time.Millisecond)) // the clock may have been set back
 		}
 		select {
 		case <-changed:
@@ -165,10 +165,10 @@ func (h *Hook) watch() {
 
 func (h *Hook) hasEnded(id string) bool { return h.Approvals.ApprovalState(id) != operator.Pending }
 
-// answerURL is where signed answers are posted.
+// answerURL returns the URL for signed answers.
 func (h *Hook) answerURL() string { return h.base.Load().(string) + answerPath }
 
-// Status describes the hook now.
+// Status returns the current state of the hook.
 func (h *Hook) Status() *operator.WebhookInfo {
 	s := &operator.WebhookInfo{Host: h.host, Answers: h.answerURL(), Open: h.tracker.count()}
 	if err, since := h.health.now(); err != "" {

@@ -10,22 +10,21 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxShown is how many bytes of the arguments of a call are posted, and of what else it
-// sends. The page of a link shows all.
+// maxShown limits the bytes of arguments in a message. The page of a link shows them in full.
 const maxShown = 64 << 10
 
-// A message is what the system is told of an approval.
+// A message is the body of an event.
 type message struct {
-	Version   int             `json:"version"` // 1
-	Event     string          `json:"event"`   // asked, ended
+	Version   int             `json:"version"` // always 1
+	Event     string          `json:"event"`   // asked or ended
 	Delivery  string          `json:"delivery"`
 	ID        string          `json:"id"`
 	State     string          `json:"state"`
 	Upstream  string          `json:"upstream"`
 	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"` // masked; a text in their place where they are left out
+	Arguments json.RawMessage `json:"arguments"` // masked; a string that says why, if they are left out
 	LeftOut   bool            `json:"argumentsLeftOut"`
-	Size      int             `json:"size"` // of all arguments, unmasked
+	Size      int             `json:"size"` // bytes of all arguments, unmasked
 	SHA256    string          `json:"sha256"`
 	Rules     []string        `json:"rules"`
 	Client    string          `json:"client"`
@@ -35,15 +34,15 @@ type message struct {
 	Expires   time.Time       `json:"expires"`
 	Needs     int             `json:"needs"`
 	Approvals int             `json:"approvals"`
-	Question  string          `json:"question"` // for a person, in plain text
+	Question  string          `json:"question"` // plain text for a person
 
-	// Of what was asked.
+	// Only for the event asked.
 	Nonce   string `json:"nonce,omitempty"`
-	Answer  string `json:"answer,omitempty"`  // where a signed answer is posted
-	Approve string `json:"approve,omitempty"` // links
+	Answer  string `json:"answer,omitempty"`  // URL for a signed answer
+	Approve string `json:"approve,omitempty"` // link
 	Deny    string `json:"deny,omitempty"`
 
-	// Of what has ended.
+	// Only for the event ended.
 	Channel string `json:"channel,omitempty"`
 	Actor   string `json:"actor,omitempty"`
 	Reason  string `json:"reason,omitempty"`
@@ -74,13 +73,13 @@ func (h *Hook) message(id, event, delivery string) ([]byte, error) {
 	return text.EscapeJSON(body), nil
 }
 
-// link returns the URL of a decision.
+// link returns the URL for a decision.
 func (h *Hook) link(a operator.ApprovalInfo, approve bool) string {
 	token := h.signer.token(a.ID, ticket{nonce: h.signer.nonce(a), expires: a.Expires, approve: approve})
 	return h.answerURL() + "/" + url.PathEscape(a.ID) + "/" + token
 }
 
-// maskedForMessage returns what the system may see of an object.
+// maskedForMessage returns an object as the system may see it.
 func (h *Hook) maskedForMessage(object []byte) []byte {
 	masked := h.maskedForPage(object)
 	if len(masked) > maxShown {
@@ -89,7 +88,7 @@ func (h *Hook) maskedForMessage(object []byte) []byte {
 	return masked
 }
 
-// maskedForPage returns what people who come by a link may see of an object.
+// maskedForPage returns an object as people who open a link may see it.
 func (h *Hook) maskedForPage(object []byte) []byte {
 	if masked := h.redactor.Mask(object); masked != nil {
 		return masked
@@ -97,5 +96,5 @@ func (h *Hook) maskedForPage(object []byte) []byte {
 	return leftOut(fmt.Sprintf("%d bytes, left out by the configuration", len(object)))
 }
 
-// leftOut is a text as JSON.
+// leftOut returns why as a JSON string. why must not need escaping.
 func leftOut(why string) []byte { return []byte(`"` + why + `"`) }

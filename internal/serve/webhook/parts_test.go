@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// TestCheckAddress: without encryption nothing leaves the machine, whatever a name stands for,
-// and where clouds tell credentials nothing is posted.
+// TestCheckAddress checks that without encryption nothing leaves the machine, whatever a name
+// resolves to, and that nothing is posted to metadata services of clouds.
 func TestCheckAddress(t *testing.T) {
 	for _, c := range []struct {
 		address string
@@ -29,8 +29,8 @@ func TestCheckAddress(t *testing.T) {
 	}
 }
 
-// TestTrackerLimitsEachPrincipal: one user's questions do not keep out those of others, and the log says once that
-// there are too many.
+// TestTrackerLimitsEachPrincipal checks that one user cannot displace the approvals of others, and
+// that the log says once that there are too many.
 func TestTrackerLimitsEachPrincipal(t *testing.T) {
 	s := newTracker()
 	var work sync.WaitGroup
@@ -77,7 +77,8 @@ func TestTrackerLimitsEachPrincipal(t *testing.T) {
 	}
 }
 
-// TestEndFinishedReturnsNextExpiry: a question ends when it waits no more, and the next to expire is known.
+// TestEndFinishedReturnsNextExpiry checks that finished approvals are ended and that the next
+// expiry is returned.
 func TestEndFinishedReturnsNextExpiry(t *testing.T) {
 	s := newTracker()
 	var work sync.WaitGroup
@@ -95,8 +96,8 @@ func TestEndFinishedReturnsNextExpiry(t *testing.T) {
 	}
 }
 
-// FuzzAnswer: what is taken for an answer says every word of it as a string, once, and the
-// decision is one of two.
+// FuzzAnswer checks that an accepted body has every member once, as a string, and one of the two
+// decisions.
 func FuzzAnswer(f *testing.F) {
 	nonce := signer{[]byte("secret")}.nonceText(operator.ApprovalInfo{})
 	for _, body := range []string{
@@ -125,7 +126,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// FuzzTicket: no token but our own is read.
+// FuzzTicket checks that only signed tokens are accepted.
 func FuzzTicket(f *testing.F) {
 	s := signer{[]byte("secret")}
 	made := s.token("ap_1", ticket{nonce: s.nonce(operator.ApprovalInfo{}), expires: time.Unix(1, 0), approve: true})

@@ -16,23 +16,23 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// Headers of what is posted, and the first also of an answer.
+// Headers of events. Signed answers carry the first one too.
 const (
 	SignatureHeader = "X-Petrigate-Signature" // t=<seconds since 1970>,v1=<HMAC-SHA256 of t, a dot and the body, in hex>
 	DeliveryHeader  = "X-Petrigate-Delivery"  // the same for each attempt to deliver one event
 )
 
-// maxSkew is how far the clock of whoever signs may be off, and how long a signature counts.
+// maxSkew is the largest accepted clock difference, and how long a signature is valid.
 const maxSkew = 5 * time.Minute
 
-// errSignature says no more: whoever has the secret knows what is wrong.
+// errSignature gives no details: a holder of the secret does not need them.
 var errSignature = errors.New("the signature is missing, wrong or older than 5 minutes")
 
-// A signer makes and checks signatures with a secret.
+// A signer makes and verifies signatures with a secret.
 type signer struct{ secret []byte }
 
-// mac is the MAC of a text for one purpose. Purposes begin unlike a timestamp, so that
-// nothing that is signed for one passes for another.
+// mac returns the MAC of a text for one purpose. A purpose does not look like a timestamp, so that
+// a signature for one use is not valid for another.
 func (s signer) mac(purpose string, parts ...string) []byte {
 	m := hmac.New(sha256.New, s.secret)
 	m.Write([]byte(purpose + "\n" + strings.Join(parts, "\n")))
@@ -72,7 +72,7 @@ func (s signer) verify(header string, body []byte, now time.Time) error {
 
 const nonceBytes = 16
 
-// nonce tells one question from all others, also from one with the same id.
+// nonce identifies an approval. It differs even from that of another approval with the same id.
 func (s signer) nonce(a operator.ApprovalInfo) []byte {
 	created := strconv.FormatInt(a.Created.UnixMilli(), 10)
 	return s.mac("petrigate nonce 1", a.ID, created, a.Session, a.SHA256)[:nonceBytes]
@@ -82,17 +82,17 @@ func (s signer) nonceText(a operator.ApprovalInfo) string {
 	return base64.RawURLEncoding.EncodeToString(s.nonce(a))
 }
 
-// A ticket is what a link says: one decision about one question, until it expires.
+// A ticket is the content of a link: one decision about one approval, until it expires.
 type ticket struct {
 	nonce   []byte
 	expires time.Time
 	approve bool
 }
 
-// ticketBytes is the length of a ticket: its time, its decision, its nonce.
+// ticketBytes is the length of an encoded ticket: time, decision, nonce.
 const ticketBytes = 8 + 1 + nonceBytes
 
-// token is a ticket about the approval with that id, signed, as a link has it.
+// token returns the signed ticket for the approval with the id, encoded for a URL.
 func (s signer) token(id string, t ticket) string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(t.expires.Unix()))
 	if t.approve {
@@ -104,7 +104,7 @@ func (s signer) token(id string, t ticket) string {
 	return base64.RawURLEncoding.EncodeToString(append(b, s.mac("petrigate link 1", id, string(b))...))
 }
 
-// ticket reads a token. What it returns was signed.
+// ticket decodes a token and verifies its signature.
 func (s signer) ticket(id, token string) (t ticket, ok bool) {
 	b, err := decode(token)
 	if err != nil || len(b) != ticketBytes+sha256.Size {
@@ -119,12 +119,13 @@ func (s signer) ticket(id, token string) (t ticket, ok bool) {
 	return t, true
 }
 
-// isAbout reports in constant time whether a nonce is that of a question.
+// isAbout reports in constant time whether a nonce belongs to an approval.
 func (s signer) isAbout(nonce []byte, a operator.ApprovalInfo) bool {
 	return subtle.ConstantTimeCompare(nonce, s.nonce(a)) == 1
 }
 
-// decode reads bytes in the one way in which they are written: the decoder takes line ends as well.
+// decode accepts only the canonical encoding: the decoder of the standard library would also accept
+// line ends.
 func decode(text string) ([]byte, error) {
 	if strings.ContainsAny(text, "\r\n") {
 		return nil, errors.New("it has line ends")
@@ -132,7 +133,7 @@ func decode(text string) ([]byte, error) {
 	return base64.RawURLEncoding.Strict().DecodeString(text)
 }
 
-// decodeNonce reads a nonce as it is posted.
+// decodeNonce decodes a nonce of a message.
 func decodeNonce(text string) ([]byte, error) {
 	nonce, err := decode(text)
 	if err != nil || len(nonce) != nonceBytes {

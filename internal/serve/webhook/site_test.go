@@ -30,10 +30,10 @@ func TestMain(m *testing.M) { leftover.Main(m) }
 
 const (
 	secret   = "correct horse battery staple"
-	patience = 30 * time.Second // for what has to come
+	patience = 30 * time.Second // limit for an expected event
 )
 
-// A delivery is one POST that the system of the operator got.
+// A delivery is one POST to the operator's system.
 type delivery struct {
 	Event, Delivery, ID, State, Upstream, Tool, SHA256, Client, Question, Nonce, Answer, Approve, Deny, Channel, Actor, Reason string
 
@@ -46,14 +46,14 @@ type delivery struct {
 	body   []byte
 }
 
-// setup is what a test wants of a site.
+// setup configures a site.
 type setup struct {
 	rules   string                                   // empty: require human-approval before deploy
-	respond func(http.ResponseWriter, *http.Request) // of the system; nil: 202
+	respond func(http.ResponseWriter, *http.Request) // response of the system; nil: 202
 	change  func(*webhook.Options, *proxy.Options)   // may be nil
 }
 
-// A site is a real proxy with one client and one server, a hook, and a system of an operator.
+// A site is a real proxy with one client and one server, a hook, and the operator's system.
 type site struct {
 	t        *testing.T
 	executed *testserver.Log
@@ -64,13 +64,13 @@ type site struct {
 	logged   *lockedBuffer
 
 	mu      sync.Mutex
-	skew    time.Duration // of the clock of the hook
+	skew    time.Duration // offset of the hook's clock
 	in      io.Writer
 	calls   int
 	replies map[string]chan string
 }
 
-// later is the Approvals of a hook whose proxy is made after it.
+// later implements Approvals for a hook that is created before its proxy.
 type later struct{ *proxy.Proxy }
 
 func start(t *testing.T, s setup) *site {
@@ -135,14 +135,14 @@ func (s *site) clock() time.Time {
 	return time.Now().Add(s.skew)
 }
 
-// shift sets the clock of the hook ahead.
+// shift moves the clock of the hook forward.
 func (s *site) shift(by time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.skew = by
 }
 
-// receive is the system: it checks the signature of what is posted.
+// receive plays the system: it verifies the signature of each POST.
 func (s *site) receive(respond func(http.ResponseWriter, *http.Request), w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	d := delivery{header: r.Header, body: body}
@@ -160,7 +160,7 @@ func (s *site) receive(respond func(http.ResponseWriter, *http.Request), w http.
 	}
 }
 
-// waiting is the approval that waits, once there is one.
+// waiting returns the pending approval, as soon as there is one.
 func (s *site) waiting() string {
 	s.t.Helper()
 	for {
@@ -178,7 +178,7 @@ func (s *site) waiting() string {
 	}
 }
 
-// next is what the system gets next.
+// next returns the next message to the system.
 func (s *site) next(event string) delivery {
 	s.t.Helper()
 	select {
@@ -193,7 +193,7 @@ func (s *site) next(event string) delivery {
 	}
 }
 
-// connect makes a client over stdio.
+// connect connects a client over stdio.
 func (s *site) connect() {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
@@ -238,7 +238,7 @@ func (s *site) write(line string) {
 	}
 }
 
-// send sends a request, and returns the channel of its reply.
+// send sends a request and returns the channel of its response.
 func (s *site) send(line, id string) <-chan string {
 	reply := make(chan string, 1)
 	s.mu.Lock()
@@ -285,7 +285,7 @@ func (s *site) pending(id string) {
 	}
 }
 
-// post posts a body with these headers, as name and value in turns.
+// post posts a body with headers given as alternating names and values.
 func (s *site) post(url string, body []byte, headers ...string) (status int, said string) {
 	s.t.Helper()
 	return s.do(http.MethodPost, url, body, headers...)
@@ -322,11 +322,11 @@ func say(d delivery, decision, actor string) string {
 	return `{"id":"` + d.ID + `","nonce":"` + d.Nonce + `","decision":"` + decision + `","actor":"` + actor + `","reason":"checked"}`
 }
 
-// A lockedBuffer is a log.
+// A lockedBuffer is a log that can be read while it is written.
 type lockedBuffer struct {
 	mu      sync.Mutex
 	b       strings.Builder
-	written chan struct{} // closed with the next line; nil: nobody waits
+	written chan struct{} // closed with the next line; nil: no waiter
 }
 
 func (b *lockedBuffer) Write(p []byte) (int, error) {
@@ -345,7 +345,7 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-// says waits until the log has a text.
+// says waits until the log contains a text.
 func (s *site) says(text string) {
 	s.t.Helper()
 	for {

@@ -8,28 +8,27 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// The number of questions that a system is told of at a time: one user's do not keep out
-// those of others.
+// Limits of tracked approvals, so that one user cannot displace the approvals of others.
 const (
 	maxTracked      = 1000
 	maxPerPrincipal = 200
 )
 
-// A trackedApproval is one that the system is to know of.
+// A trackedApproval is an open approval that the system should know about.
 type trackedApproval struct {
 	id, principal string
 	expires       time.Time
-	tried         bool            // the system may know of it; of the goroutine that follows it
+	tried         bool            // the system may know about it; used only by the goroutine that follows it
 	ctx           context.Context //nolint:containedctx // ends with the question
 	end           context.CancelFunc
 }
 
-// tracker are those that wait for an answer.
+// A tracker holds the approvals that wait for an answer.
 type tracker struct {
 	mu           sync.Mutex
 	open         map[string]*trackedApproval
-	perPrincipal map[string]int // by principal
-	full         bool           // it is in the log that there are too many
+	perPrincipal map[string]int // number of approvals by principal
+	full         bool           // the log already says that there are too many
 	closed       bool
 }
 
@@ -37,8 +36,9 @@ func newTracker() *tracker {
 	return &tracker{open: map[string]*trackedApproval{}, perPrincipal: map[string]int{}}
 }
 
-// add takes a question, and counts it as work; nil: it cannot. first says that this has to be
-// said.
+// add tracks an approval and adds one to work. It returns nil if the tracker is closed or full, or
+// tracks the approval already. first reports that the tracker has become full, which should be
+// logged.
 func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *trackedApproval, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +57,7 @@ func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.Appr
 	return q, false
 }
 
-// remove forgets a question.
+// remove stops tracking an approval.
 func (s *tracker) remove(q *trackedApproval) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,8 +69,8 @@ func (s *tracker) remove(q *trackedApproval) {
 	s.full = s.full && len(s.open) > maxTracked/4
 }
 
-// endFinished ends the questions that are over, and returns when the next one expires; zero:
-// there is none.
+// endFinished ends the tracking of approvals that are over, and returns when the next one expires,
+// or the zero time.
 func (s *tracker) endFinished(over func(id string) bool) (next time.Time) {
 	for _, q := range s.waiting() {
 		if over(q.id) {
@@ -84,7 +84,7 @@ func (s *tracker) endFinished(over func(id string) bool) (next time.Time) {
 	return next
 }
 
-// waiting returns the questions that have not ended.
+// waiting returns the approvals that have not ended.
 func (s *tracker) waiting() (all []*trackedApproval) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *tracker) waiting() (all []*trackedApproval) {
 
 func (s *tracker) count() int { return len(s.waiting()) }
 
-// close takes no more questions.
+// close makes the tracker accept no more approvals.
 func (s *tracker) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

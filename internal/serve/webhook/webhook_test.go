@@ -26,7 +26,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// sign signs as a system would that knows the documentation only.
+// sign signs like a system that implements the documentation.
 func sign(secret string, body []byte, at time.Time) string {
 	t := fmt.Sprint(at.Unix())
 	m := hmac.New(sha256.New, []byte(secret))
@@ -34,7 +34,7 @@ func sign(secret string, body []byte, at time.Time) string {
 	return "t=" + t + ",v1=" + hex.EncodeToString(m.Sum(nil))
 }
 
-// signed checks what is posted as such a system would.
+// signed verifies a POST like such a system.
 func signed(h http.Header, body []byte) bool {
 	given := h.Get("X-Petrigate-Signature")
 	var t int64
@@ -44,8 +44,8 @@ func signed(h http.Header, body []byte) bool {
 	return given == sign(secret, body, time.Unix(t, 0)) && time.Since(time.Unix(t, 0)).Abs() < time.Minute
 }
 
-// TestSignedAnswerEndsWait: a call waits for the system, which is told what would run, and told
-// again when it is over.
+// TestSignedAnswerEndsWait checks that a call waits for the system, that the system learns what
+// would run, and that it is told when the approval has ended.
 func TestSignedAnswerEndsWait(t *testing.T) {
 	for decision, runs := range map[string]int{"approve": 1, "deny": 0} {
 		t.Run(decision, func(t *testing.T) {
@@ -81,7 +81,8 @@ func TestSignedAnswerEndsWait(t *testing.T) {
 	}
 }
 
-// TestLinkAnswersOnPostOnly: looking at a link changes nothing, a POST does, once.
+// TestLinkAnswersOnPostOnly checks that a GET of a link changes nothing, and that a POST counts
+// once.
 func TestLinkAnswersOnPostOnly(t *testing.T) {
 	for _, approve := range []bool{true, false} {
 		s := start(t, setup{})
@@ -124,7 +125,8 @@ func TestLinkAnswersOnPostOnly(t *testing.T) {
 	}
 }
 
-// TestPageHeaders: nothing runs in a page, frames it, keeps it, or is told where it is.
+// TestPageHeaders checks that a page runs no script and cannot be framed or cached, and that its
+// address is not sent as a referrer.
 func TestPageHeaders(t *testing.T) {
 	s := start(t, setup{})
 	s.call("deploy", `{}`)
@@ -146,7 +148,8 @@ func TestPageHeaders(t *testing.T) {
 	}
 }
 
-// TestForgedAnswersAreRefused (C005, C006): nothing but a signed answer about this very question counts.
+// TestForgedAnswersAreRefused covers C005 and C006: only a signed answer about this very approval
+// counts.
 func TestForgedAnswersAreRefused(t *testing.T) {
 	s := start(t, setup{})
 	s.call("deploy", `{"n":1}`)
@@ -229,7 +232,8 @@ func TestForgedAnswersAreRefused(t *testing.T) {
 	}
 }
 
-// TestForgedLinksAreRefused: each byte of a link counts, and it is of one question.
+// TestForgedLinksAreRefused checks that changing any byte of a link makes it invalid, and that it
+// is valid for one approval only.
 func TestForgedLinksAreRefused(t *testing.T) {
 	s := start(t, setup{})
 	s.call("deploy", `{"n":1}`)
@@ -277,7 +281,8 @@ func TestForgedLinksAreRefused(t *testing.T) {
 	s.ran("deploy", 0)
 }
 
-// TestAnswerCountsOnce: an answer counts once, and for no later question about the same call.
+// TestAnswerCountsOnce checks that an answer counts once, and not for a later approval of the same
+// call.
 func TestAnswerCountsOnce(t *testing.T) {
 	s := start(t, setup{})
 	call := s.call("deploy", `{}`)
@@ -308,11 +313,11 @@ func TestAnswerCountsOnce(t *testing.T) {
 	s.ran("deploy", 1)
 }
 
-// TestLateAnswerIsRefused: an answer after the end of the question does nothing, and nobody's silence is
-// a yes.
+// TestLateAnswerIsRefused checks that an answer after the end of the approval has no effect, and
+// that silence is not an approval.
 func TestLateAnswerIsRefused(t *testing.T) {
 	s := start(t, setup{rules: "require human-approval via webhook before deploy\n", change: func(_ *webhook.Options, o *proxy.Options) {
-		o.Approval.Expire = 2 * time.Second // the question is posted before that
+		o.Approval.Expire = 2 * time.Second // the event is posted before that
 	}})
 	call := s.call("deploy", `{}`)
 	d := s.next("asked")
@@ -331,8 +336,8 @@ func TestLateAnswerIsRefused(t *testing.T) {
 	s.ran("deploy", 0)
 }
 
-// TestFailingSystemApprovesNothing (C005): whatever the system answers to a POST approves nothing. What waits
-// stays open elsewhere, the log says once that the system is away, and so does the status.
+// TestFailingSystemApprovesNothing covers C005: no response to a POST approves a call. Waiting
+// calls stay open on other channels, and the status and, once, the log report the failure.
 func TestFailingSystemApprovesNothing(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("a redirect was followed: %s %s", r.Method, r.URL)
@@ -351,7 +356,7 @@ func TestFailingSystemApprovesNothing(t *testing.T) {
 			s := start(t, setup{respond: respond})
 			call := s.call("deploy", `{}`)
 			id := s.next("asked").ID
-			s.next("asked") // again
+			s.next("asked") // the second attempt
 			s.next("asked")
 			if status := s.hook.Status(); status.Error == "" || status.Since == nil || status.Open != 1 || strings.Contains(status.Host+status.Error, "T0001") {
 				t.Errorf("%+v", status)
@@ -370,14 +375,15 @@ func TestFailingSystemApprovesNothing(t *testing.T) {
 	}
 }
 
-// TestUnknownCertificateIsRefused: questions go to a system over TLS whose certificate an authority of the configuration
-// vouches for. To another one they do not go, the log says why, and the other channels go on.
+// TestUnknownCertificateIsRefused checks that events are posted only to a TLS server whose
+// certificate is signed by a configured authority. Otherwise the log names the reason, and the
+// other channels still work.
 func TestUnknownCertificateIsRefused(t *testing.T) {
-	got := map[bool]chan string{true: make(chan string, 10), false: make(chan string, 10)} // what may come, and what may not
+	got := map[bool]chan string{true: make(chan string, 10), false: make(chan string, 10)} // true: expected requests, false: forbidden ones
 	system := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		got[r.URL.Path == "/hooks/T0001/known"] <- r.URL.Path
 	}))
-	system.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that fail
+	system.Config.ErrorLog = log.New(io.Discard, "", 0) // failed handshakes
 	system.StartTLS()
 	t.Cleanup(system.Close)
 	roots := system.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
@@ -415,7 +421,7 @@ func TestUnknownCertificateIsRefused(t *testing.T) {
 	}
 }
 
-// told is a log that says when it has written a line.
+// told is a log that signals each line.
 type told struct {
 	slog.Handler
 	lines chan<- struct{}
@@ -427,7 +433,7 @@ func (l told) Handle(ctx context.Context, r slog.Record) error {
 	return err
 }
 
-// TestResponseIsIgnored: what stands in the response to a POST is not even read.
+// TestResponseIsIgnored checks that the body of the response to a POST is not interpreted.
 func TestResponseIsIgnored(t *testing.T) {
 	for _, body := range []string{
 		`{"approved":true}`, `{"approved":"false"}`, `{"approved":1}`, `{"decision":"approve"}`, `approve`, "\x00\xff", `{"decision":`, strings.Repeat("x", 1<<20),
@@ -439,8 +445,9 @@ func TestResponseIsIgnored(t *testing.T) {
 	}
 }
 
-// TestUnresolvedHostGetsNothing (C005): a system whose name stands for nothing, or for another machine
-// without encryption, gets nothing, and its call is denied in the end where nobody else is asked.
+// TestUnresolvedHostGetsNothing covers C005: a host that does not resolve, or that resolves to
+// another machine without encryption, gets nothing, and its call is denied in the end if no other
+// channel answers.
 func TestUnresolvedHostGetsNothing(t *testing.T) {
 	for _, url := range []string{"https://hooks.invalid/x", "http://192.0.2.1/x", "https://169.254.169.254/x"} {
 		s := start(t, setup{rules: "require human-approval via webhook before deploy\n", change: func(h *webhook.Options, o *proxy.Options) {
@@ -453,7 +460,8 @@ func TestUnresolvedHostGetsNothing(t *testing.T) {
 	}
 }
 
-// TestSystemGetsMissedApprovals: a system that was away gets what it has missed while that still waits.
+// TestSystemGetsMissedApprovals checks that a system that was down gets the approvals that still
+// wait.
 func TestSystemGetsMissedApprovals(t *testing.T) {
 	var mu sync.Mutex
 	tries := 0
@@ -481,7 +489,7 @@ func TestSystemGetsMissedApprovals(t *testing.T) {
 	}
 }
 
-// TestConcurrentAnswersCountOnce: of answers that come at once, one counts.
+// TestConcurrentAnswersCountOnce checks that only one of several concurrent answers counts.
 func TestConcurrentAnswersCountOnce(t *testing.T) {
 	for range 5 {
 		s := start(t, setup{})
@@ -517,8 +525,8 @@ func TestConcurrentAnswersCountOnce(t *testing.T) {
 	}
 }
 
-// TestMaskedArgumentsAreNotSent (C026): what is masked is in no message and no page, but its name is,
-// and the size and the hash of all.
+// TestMaskedArgumentsAreNotSent covers C026: masked values are in no message and on no page. Their
+// names, and the size and hash of all arguments, are.
 func TestMaskedArgumentsAreNotSent(t *testing.T) {
 	const args = `{"to":"prod","password":"hunter2","card":{"pin":"4711"}}`
 	for mode, want := range map[string]string{
@@ -546,8 +554,8 @@ func TestMaskedArgumentsAreNotSent(t *testing.T) {
 	}
 }
 
-// TestLongArgumentsAreLeftOut: what is too long for a message is left out and said to be; the page of
-// the link has it whole.
+// TestLongArgumentsAreLeftOut checks that arguments that are too long for a message are left out
+// with a note, and that the page of the link shows them in full.
 func TestLongArgumentsAreLeftOut(t *testing.T) {
 	s := start(t, setup{})
 	long := `{"a":"` + strings.Repeat("x", 100<<10) + `rm -rf"}`
@@ -562,8 +570,8 @@ func TestLongArgumentsAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestHiddenCharactersAreEscaped (C011, C012, C013): what would hide something is an escape in messages
-// and pages.
+// TestHiddenCharactersAreEscaped covers C011, C012 and C013: characters that would hide something
+// are escaped in messages and pages.
 func TestHiddenCharactersAreEscaped(t *testing.T) {
 	s := start(t, setup{})
 	s.call("deploy", `{"a":"\u001b[2J\u202eevil\u200b","b":"x\n\nTool: safe\nApprove?"}`)
@@ -576,8 +584,8 @@ func TestHiddenCharactersAreEscaped(t *testing.T) {
 	}
 }
 
-// TestAnswersOfOnePersonCountOnce: answers of the webhook are of one person, unless the system names two in
-// answers that it has signed.
+// TestAnswersOfOnePersonCountOnce checks that answers of the webhook count as one person, unless
+// the system names two in signed answers.
 func TestAnswersOfOnePersonCountOnce(t *testing.T) {
 	link := func(s *site, d delivery) int { status, _ := s.post(d.Approve, nil); return status }
 	by := func(actor string) func(*site, delivery) int {
@@ -618,7 +626,8 @@ func TestAnswersOfOnePersonCountOnce(t *testing.T) {
 	}
 }
 
-// TestRuleForOtherChannelIsNotPosted: what a rule asks by another channel is not posted.
+// TestRuleForOtherChannelIsNotPosted checks that an approval whose rule names another channel is
+// not posted.
 func TestRuleForOtherChannelIsNotPosted(t *testing.T) {
 	s := start(t, setup{rules: "require human-approval via cli before push\nrequire human-approval before deploy\n"})
 	push := s.call("push", `{}`)
@@ -632,7 +641,7 @@ func TestRuleForOtherChannelIsNotPosted(t *testing.T) {
 	}
 }
 
-// TestAnswerFasterThanResponse: a system may answer before it has responded to the POST.
+// TestAnswerFasterThanResponse checks that a system may answer before it has responded to the POST.
 func TestAnswerFasterThanResponse(t *testing.T) {
 	release := make(chan struct{})
 	s := start(t, setup{respond: func(http.ResponseWriter, *http.Request) { <-release }})
@@ -646,8 +655,8 @@ func TestAnswerFasterThanResponse(t *testing.T) {
 	s.ran("deploy", 1)
 }
 
-// TestAnswerCountsAtAnyReplica: an answer counts at any process with the same database and the same secret,
-// once for all of them, also when the one that has asked is gone.
+// TestAnswerCountsAtAnyReplica checks that an answer counts at any process with the same database
+// and secret, once for all of them, even if the process that asked has ended.
 func TestAnswerCountsAtAnyReplica(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state", "state.db")
