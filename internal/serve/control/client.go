@@ -222,3 +222,29 @@ func (c *Client) exchange(request *http.Request, out any) error {
 	}
 	return json.NewDecoder(response.Body).Decode(out)
 }
+
+// Reload makes the running proxy reload its configuration.
+func (c *Client) Reload(o Reload) (r Reloaded, err error) {
+	c.http.Timeout = 5 * time.Minute // proving the claims of a policy may take long
+	return r, c.do("/reload", o, &r)
+}
+
+// Open returns an address of the console that logs in one browser.
+func (c *Client) Open(o Open) (done Opened, err error) { return done, c.do("/console", o, &done) }
+
+// Hook forwards an event of an agent's hook. It waits while a person is asked.
+func (c *Client) Hook(ctx context.Context, agent, session string, servers []string, event []byte) (reply HookReply, err error) {
+	q := url.Values{"agent": {agent}, "server": servers}
+	if session != "" {
+		q.Set("session", session)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://petrigate/hook?"+q.Encode(), bytes.NewReader(event))
+	if err != nil {
+		return reply, err
+	}
+	err = c.exchange(request, &reply)
+	if err == nil && len(reply.Output) == 0 {
+		err = fmt.Errorf("the proxy at %s gave no answer that could be one", c.Path)
+	}
+	return reply, err
+}

@@ -1,13 +1,11 @@
 package control
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 
 	"github.com/petrigate/petrigate/internal/runtime/hook"
 )
@@ -45,21 +43,4 @@ func serveHook(g HookGate) http.HandlerFunc {
 type HookReply struct {
 	Output json.RawMessage `json:"output"`
 	Denied string          `json:"denied,omitempty"` // reason of a refusal; empty: the call is not refused
-}
-
-// Hook forwards an event of an agent's hook. It waits while a person is asked.
-func (c *Client) Hook(ctx context.Context, agent, session string, servers []string, event []byte) (reply HookReply, err error) {
-	q := url.Values{"agent": {agent}, "server": servers}
-	if session != "" {
-		q.Set("session", session)
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://petrigate/hook?"+q.Encode(), bytes.NewReader(event))
-	if err != nil {
-		return reply, err
-	}
-	err = c.exchange(request, &reply)
-	if err == nil && len(reply.Output) == 0 {
-		err = fmt.Errorf("the proxy at %s gave no answer that could be one", c.Path)
-	}
-	return reply, err
 }

@@ -20,9 +20,6 @@ type Opened struct {
 	Address string `json:"address"` // with the login code in its fragment
 }
 
-// Open returns an address of the console that logs in one browser.
-func (c *Client) Open(o Open) (done Opened, err error) { return done, c.do("/console", o, &done) }
-
 // open handles a request to open the console.
 func open(o ConsoleOpener, person string, a Open) (Opened, error) {
 	if person == "" {

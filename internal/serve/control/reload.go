@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/text"
@@ -102,10 +101,4 @@ func (r *Reloaded) HeldNets() string {
 		}
 	}
 	return strings.Join(held, "\n")
-}
-
-// Reload makes the running proxy reload its configuration.
-func (c *Client) Reload(o Reload) (r Reloaded, err error) {
-	c.http.Timeout = 5 * time.Minute // proving the claims of a policy may take long
-	return r, c.do("/reload", o, &r)
 }

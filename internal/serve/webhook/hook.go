@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/operator"
-	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
@@ -94,13 +93,6 @@ func New(o Options) (*Hook, error) {
 	return h, nil
 }
 
-// Start lets the hook post approvals. base is the URL at which the system and people reach the
-// [Hook.Handler].
-func (h *Hook) Start(base string) {
-	h.base.Store(base)
-	h.work.Go(h.watch)
-}
-
 // Close cancels all deliveries. Events not yet posted are lost.
 func (h *Hook) Close() {
 	h.tracker.close()
@@ -108,62 +100,6 @@ func (h *Hook) Close() {
 	h.work.Wait()
 	h.client.CloseIdleConnections()
 }
-
-// Asked adds an approval that waits for an answer. It does not block.
-func (h *Hook) Asked(a operator.ApprovalInfo) {
-	if h.Approvals.PutApproval(a.ID, approval.Webhook) != nil {
-		return // the rule names another channel
-	}
-	q, first := h.tracker.add(h.ctx, &h.work, a)
-	switch {
-	case first:
-		h.Log.Warn("too many questions wait for the webhook: it is not told of more", "host", h.host, "of one user", maxPerPrincipal, "in all", maxTracked)
-	case q == nil:
-	default:
-		go h.follow(q)
-		select {
-		case h.added <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// follow tells the system about an approval, and again when it has ended.
-func (h *Hook) follow(q *trackedApproval) {
-	defer h.work.Done()
-	defer h.tracker.remove(q)
-	h.deliver(q.ctx, q, "asked")
-	<-q.ctx.Done()
-	if h.ctx.Err() != nil || !q.tried {
-		return
-	}
-	ctx, cancel := context.WithTimeout(h.ctx, endedTimeout)
-	defer cancel()
-	h.deliver(ctx, q, "ended")
-}
-
-// watch detects the approvals that have ended.
-func (h *Hook) watch() {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		changed := h.Approvals.ApprovalsChanged()
-		if next := h.tracker.endFinished(h.hasEnded); next.IsZero() {
-			timer.Stop()
-		} else {
-			timer.Reset(max(next.Sub(h.Now()), 10*time.Millisecond)) // the clock may have been set back
-		}
-		select {
-		case <-changed:
-		case <-timer.C:
-		case <-h.added:
-		case <-h.ctx.Done():
-			return
-		}
-	}
-}
-
-func (h *Hook) hasEnded(id string) bool { return h.Approvals.ApprovalState(id) != operator.Pending }
 
 // answerURL returns the URL for signed answers.
 func (h *Hook) answerURL() string { return h.base.Load().(string) + answerPath }
@@ -176,3 +112,5 @@ func (h *Hook) Status() *operator.WebhookInfo {
 	}
 	return s
 }
+
+const answerPath = "/answer"

@@ -1,0 +1,78 @@
+package control
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/petrigate/petrigate/internal/operator"
+)
+
+// Switch is the body of an order to activate or deactivate a net.
+type Switch struct {
+	Net    string `json:"net"`
+	Active bool   `json:"active"`
+	Actor  string `json:"actor"`
+	PIN    string `json:"pin,omitempty"` // required to activate a net, if the proxy has a PIN
+}
+
+// Accept is the body of an order to accept the current definition of a tool.
+type Accept struct {
+	Canonical string `json:"canonical"`
+	Hash      string `json:"hash"` // hash of the change that the person has seen
+	Actor     string `json:"actor"`
+	PIN       string `json:"pin,omitempty"`
+}
+
+// Stop is the body of an order to stop calls, or to let them pass again.
+type Stop struct {
+	Session string `json:"session,omitempty"` // empty: all sessions
+	Actor   string `json:"actor"`
+	Reason  string `json:"reason,omitempty"`
+	PIN     string `json:"pin,omitempty"` // required to let calls pass again, if the proxy has a PIN
+}
+
+// Answer is the body of an answer to an approval.
+type Answer struct {
+	Approve bool   `json:"approve"`
+	Actor   string `json:"actor"`
+	Reason  string `json:"reason,omitempty"`
+	Shown   string `json:"shown,omitempty"` // digest of the text that the person has read
+
+	Grant *operator.Grant `json:"grant,omitempty"` // grant to give together with the approval
+	PIN   string          `json:"pin,omitempty"`   // as typed by the person
+}
+
+// Revoke is the body of an order to end a grant.
+type Revoke struct {
+	Actor string `json:"actor"`
+}
+
+// Reset is the body of an order to reset a session.
+type Reset struct {
+	Actor string `json:"actor"`
+	PIN   string `json:"pin,omitempty"`
+}
+
+// Settle is the body of an order to settle a call.
+type Settle struct {
+	Call    uint64 `json:"call"`
+	Success bool   `json:"success"`
+	Actor   string `json:"actor"`
+	PIN     string `json:"pin,omitempty"`
+}
+
+// failure is the body of an error response.
+type failure struct {
+	Error string `json:"error"`
+}
+
+func respond(w http.ResponseWriter, v any, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		v = failure{Error: err.Error()}
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false) // people read the arguments of calls unescaped
+	_ = e.Encode(v)        // an error means that the operator has disconnected
+}

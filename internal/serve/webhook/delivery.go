@@ -1,0 +1,166 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/operator"
+	"github.com/petrigate/petrigate/internal/runtime/approval"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// Start lets the hook post approvals. base is the URL at which the system and people reach the
+// [Hook.Handler].
+func (h *Hook) Start(base string) {
+	h.base.Store(base)
+	h.work.Go(h.watch)
+}
+
+// Asked adds an approval that waits for an answer. It does not block.
+func (h *Hook) Asked(a operator.ApprovalInfo) {
+	if h.Approvals.PutApproval(a.ID, approval.Webhook) != nil {
+		return // the rule names another channel
+	}
+	q, first := h.tracker.add(h.ctx, &h.work, a)
+	switch {
+	case first:
+		h.Log.Warn("too many questions wait for the webhook: it is not told of more", "host", h.host, "of one user", maxPerPrincipal, "in all", maxTracked)
+	case q == nil:
+	default:
+		go h.follow(q)
+		select {
+		case h.added <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// follow tells the system about an approval, and again when it has ended.
+func (h *Hook) follow(q *trackedApproval) {
+	defer h.work.Done()
+	defer h.tracker.remove(q)
+	h.deliver(q.ctx, q, "asked")
+	<-q.ctx.Done()
+	if h.ctx.Err() != nil || !q.tried {
+		return
+	}
+	ctx, cancel := context.WithTimeout(h.ctx, endedTimeout)
+	defer cancel()
+	h.deliver(ctx, q, "ended")
+}
+
+// watch detects the approvals that have ended.
+func (h *Hook) watch() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		changed := h.Approvals.ApprovalsChanged()
+		if next := h.tracker.endFinished(h.hasEnded); next.IsZero() {
+			timer.Stop()
+		} else {
+			timer.Reset(max(next.Sub(h.Now()), 10*time.Millisecond)) // the clock may have been set back
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-h.added:
+		case <-h.ctx.Done():
+			return
+		}
+	}
+}
+
+func (h *Hook) hasEnded(id string) bool { return h.Approvals.ApprovalState(id) != operator.Pending }
+
+// deliver posts an event until the system has accepted it, or ctx ends.
+func (h *Hook) deliver(ctx context.Context, q *trackedApproval, event string) {
+	delivery := rand.Text()
+	for wait := h.Retry; ; wait = min(2*wait, lastRetry) {
+		err := h.attempt(ctx, q, event, delivery)
+		if ctx.Err() != nil || errors.Is(err, errUnknownApproval) {
+			return
+		}
+		h.recordHealth(err)
+		if err == nil {
+			return
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// errUnknownApproval: the proxy no longer keeps the approval.
+var errUnknownApproval = errors.New("the approval is not kept any more")
+
+// attempt posts an event once, as soon as a slot is free. Slots also limit how many messages, which
+// may be long, exist at a time.
+func (h *Hook) attempt(ctx context.Context, q *trackedApproval, event, delivery string) error {
+	select {
+	case h.slots <- struct{}{}:
+		defer func() { <-h.slots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	body, err := h.message(q.id, event, delivery)
+	if err != nil {
+		return errUnknownApproval
+	}
+	q.tried = true
+	return h.post(ctx, delivery, body)
+}
+
+func (h *Hook) post(ctx context.Context, delivery string, body []byte) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("the URL cannot be used")
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "petrigate")
+	request.Header.Set(SignatureHeader, h.signer.sign(body, h.Now()))
+	request.Header.Set(DeliveryHeader, delivery)
+	response, err := h.client.Do(request)
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err // the URL may contain a secret
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // the content of the response is ignored
+	switch response.StatusCode / 100 {
+	case 2:
+		return nil
+	case 3:
+		return fmt.Errorf("it answers with a redirect (%d), which is not followed", response.StatusCode)
+	}
+	return fmt.Errorf("it answers with status %d", response.StatusCode)
+}
+
+// recordHealth records the result of the last request. Only a change is logged.
+func (h *Hook) recordHealth(err error) {
+	said := ""
+	if err != nil {
+		said = text.Excerpt(err.Error(), maxErrorText)
+	}
+	if !h.health.set(said, h.Now()) {
+		return
+	}
+	if err == nil {
+		h.Log.Info("the webhook takes questions again", "host", h.host)
+		return
+	}
+	h.Log.Warn("the webhook does not take questions: they stay open elsewhere, and are posted again", "host", h.host, "error", said)
+}

@@ -1,0 +1,78 @@
+package webhook
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/petrigate/petrigate/internal/operator"
+	"github.com/petrigate/petrigate/internal/runtime/approval"
+)
+
+// serveSigned serves an answer that the system has signed.
+func (h *Hook) serveSigned(w http.ResponseWriter, r *http.Request) {
+	a, err := h.readSigned(r)
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		h.logRefused(r, err)
+		w.WriteHeader(statusOf(err))
+		_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
+		return
+	}
+	_ = json.NewEncoder(w).Encode(map[string]string{"id": a.id, "noted": decisionWords[a.approve]})
+}
+
+// decisionWords names the decisions in responses. Read-only.
+var decisionWords = map[bool]string{true: "approve", false: "deny"}
+
+// readSigned parses an answer only after it has verified the signature.
+func (h *Hook) readSigned(r *http.Request) (a answer, err error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return a, tooLong(err)
+	}
+	given := r.Header.Values(SignatureHeader)
+	if len(given) != 1 || h.signer.verify(given[0], body, h.Now()) != nil {
+		return a, &refusal{http.StatusUnauthorized, errSignature}
+	}
+	if a, err = parseAnswer(body); err != nil {
+		return a, &refusal{http.StatusBadRequest, err}
+	}
+	return a, h.answer(a.id, a.nonce, operator.Answer{Approve: a.approve, Person: approval.PersonAt(a.actor), Actor: a.actor, Reason: a.reason})
+}
+
+// logRefused logs an answer that does not count. Unsigned ones, which anybody who reaches the
+// address can send, are logged at debug level.
+func (h *Hook) logRefused(r *http.Request, err error) {
+	level := slog.LevelWarn
+	if status := statusOf(err); status == errNotFound.status || status == http.StatusUnauthorized || status == http.StatusRequestEntityTooLarge {
+		level = slog.LevelDebug
+	}
+	h.Log.Log(r.Context(), level, "an answer to the webhook's address does not count", "error", err, "from", r.RemoteAddr)
+}
+
+// answer applies an authenticated answer if its nonce belongs to this approval.
+func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
+	asked, err := h.Approvals.MaskedApproval(id, func([]byte) []byte { return leftOut("") })
+	switch {
+	case err != nil:
+		return errNotFound
+	case !h.signer.isAbout(nonce, asked):
+		return refuse(http.StatusForbidden, "the nonce is not that of approval %s", asked.ID)
+	}
+	// A valid nonce proves that the request has reached the system, perhaps from another process.
+	_ = h.Approvals.PutApproval(id, approval.Webhook) // Answer reports the same problem
+	a.Channel = approval.Webhook
+	switch err := h.Approvals.Answer(id, a); {
+	case errors.Is(err, approval.ErrStore):
+		return &refusal{http.StatusServiceUnavailable, err}
+	case err != nil:
+		return &refusal{http.StatusConflict, err}
+	}
+	return nil
+}
+
+// linkActor is the recorded actor of an answer through a link, which does not identify a person.
+const linkActor = "a signed link"
