@@ -22,8 +22,8 @@ type Changes struct {
 
 var errEnds = errors.New("the proxy ends")
 
-// awaitChange waits until the approvals differ from those with the version after. An approval that
-// nobody queries expires without a notification, so awaitChange looks again when the next one
+// awaitChange waits until the approvals differ from those with the version after. An approval
+// expires without a notification unless it is queried, so awaitChange looks again when the next one
 // expires.
 func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, after string) (Changes, error) {
 	limit := time.NewTimer(maxWait)

@@ -95,7 +95,7 @@ func TestHookRunRefusesLongEvent(t *testing.T) {
 	}
 }
 
-// TestHookRunRefusesWithoutDecision checks that a call is refused if there is no decision.
+// TestHookRunRefusesWithoutDecision checks that a call without a decision is refused.
 func TestHookRunRefusesWithoutDecision(t *testing.T) {
 	denied := func(what string, code int, out, err string) {
 		t.Helper()

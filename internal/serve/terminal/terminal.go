@@ -146,7 +146,7 @@ func (t *terminal) arm(ctx context.Context) error {
 	}
 }
 
-// Answer answers the approval a, as it was read, and prints the result to w.
+// Answer answers the approval a, in the state that the person has read, and prints the result to w.
 func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer control.Answer) error {
 	answer.Shown = a.Shown
 	if err := client.Resolve(a.ID, answer); err != nil {
@@ -178,7 +178,7 @@ func afterAnswer(a operator.ApprovalInfo, approve bool) string {
 // Left formats the time that is left.
 func Left(until time.Time) string { return text.Duration(max(0, time.Until(until))) }
 
-// Shown formats an approval as it is shown to a person, with its state.
+// Shown formats an approval for a person, with its state.
 func Shown(a operator.ApprovalInfo) string {
 	state := a.State.Word()
 	if a.State == operator.Consumed {

@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Start lets the hook post approvals. base is the URL at which the system and people reach the
-// [Hook.Handler].
+// Start lets the hook post approvals. base is the base URL of the [Hook.Handler] for the system and
+// for people.
 func (h *Hook) Start(base string) {
 	h.base.Store(base)
 	h.work.Go(h.watch)

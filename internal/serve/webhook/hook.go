@@ -29,7 +29,7 @@ type Options struct {
 	URL       string // URL for events: https, or http on this machine
 	Secret    string
 	TLS       *tls.Config // TLS configuration for an https URL; nil: the system's certificate authorities
-	Arguments string      // what is posted and shown of the arguments: "masked" (the default), "full" or "none"
+	Arguments string      // how arguments are posted and shown: "masked" (the default), "full" or "none"
 	Mask      []string    // for "masked", see [audit.NewRedactor]
 
 	Approvals Approvals

@@ -22,7 +22,7 @@ type message struct {
 	State     string          `json:"state"`
 	Upstream  string          `json:"upstream"`
 	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"` // masked; a string that says why, if they are left out
+	Arguments json.RawMessage `json:"arguments"` // masked; a string with the reason, if they are left out
 	LeftOut   bool            `json:"argumentsLeftOut"`
 	Size      int             `json:"size"` // bytes of all arguments, unmasked
 	SHA256    string          `json:"sha256"`

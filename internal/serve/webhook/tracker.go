@@ -28,7 +28,7 @@ type tracker struct {
 	mu           sync.Mutex
 	open         map[string]*trackedApproval
 	perPrincipal map[string]int // number of approvals by principal
-	full         bool           // the log already says that there are too many
+	full         bool           // the excess was logged
 	closed       bool
 }
 
