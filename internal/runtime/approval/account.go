@@ -104,10 +104,10 @@ func (q *Request) weight(waiters int) int {
 	switch {
 	case !q.live():
 		return 0
-	case q.call.copied == 0:
+	case q.question.Call.copied == 0:
 		waiters = max(1, waiters)
 	}
-	return q.Size*waiters + q.call.copied + len(q.call.exact) + q.since.bytes()
+	return q.Size*waiters + q.question.Call.copied + len(q.question.Call.exact) + q.question.Since.bytes()
 }
 
 // weigh charges the present weight of q to its accounts.

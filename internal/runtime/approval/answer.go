@@ -21,8 +21,8 @@ type Answer struct {
 
 // An approver is one person, as far as the channels tell persons apart.
 type approver struct {
-	client bool   // whoever sits at the client
-	person string // another, as proven by the channel
+	Client bool   `json:",omitempty"` // whoever sits at the client
+	Person string `json:",omitempty"` // another, as proven by the channel
 }
 
 // PersonAt returns who answers by the webhook: the actor whom the system there vouches for,
@@ -38,11 +38,11 @@ func PersonAt(actor string) string {
 // mayBe reports whether a and b may be one person: whoever answers by the webhook without a
 // name may be anybody who answers there.
 func (a approver) mayBe(b approver) bool {
-	return a == b || a.atHook() && b.atHook() && (a.person == Webhook || b.person == Webhook)
+	return a == b || a.atHook() && b.atHook() && (a.Person == Webhook || b.Person == Webhook)
 }
 
 func (a approver) atHook() bool {
-	return a.person == Webhook || strings.HasPrefix(a.person, Webhook+":")
+	return a.Person == Webhook || strings.HasPrefix(a.Person, Webhook+":")
 }
 
 // Answer is [Broker.AnswerAs] of a person who is known by the name of the actor.
@@ -59,36 +59,36 @@ func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) 
 // is configured, that the rules of the request allow, and where this very request was put.
 // Its error is a [RejectedError] for an answer that was too late, or by whoever has asked.
 func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reason string) error {
-	who := approver{person: person}
+	who := approver{Person: person}
 	if channel == Elicit {
-		who = approver{client: true}
+		who = approver{Client: true}
 	}
 	said := Rejection{Approve: approve, Channel: channel, Actor: actor, Reason: clip(reason, maxReason), At: b.options.Now()}
 	var rejected *RejectedError
-	err := b.amend(id, func(q *Request) (draft, bool, error) {
+	err := b.amend(id, func(q *Request) (Progress, bool, error) {
 		err := b.answerable(q, id, channel)
 		if rejected = b.options.rejection(q, person, said); rejected != nil {
 			d, ok := q.reject(rejected.Rejection)
 			return d, ok, nil
 		}
 		if err != nil {
-			return draft{}, false, err
+			return Progress{}, false, err
 		}
-		d := q.now()
-		if approve && slices.ContainsFunc(d.approvers, who.mayBe) {
+		d := q.progress
+		if approve && slices.ContainsFunc(d.Approvers, who.mayBe) {
 			return d, false, fmt.Errorf("approval %s needs %d different persons, and this one has approved it already", id, q.Needs)
 		}
-		d.answer.Channel, d.answer.Actor, d.answer.Reason, d.answer.At = channel, actor, said.Reason, said.At
+		d.Answer.Channel, d.Answer.Actor, d.Answer.Reason, d.Answer.At = channel, actor, said.Reason, said.At
 		if !approve {
-			d.answer.State, d.stands = Denied, b.standsUntil(q)
+			d.Answer.State, d.Stands = Denied, b.standsUntil(q)
 			return d, true, nil
 		}
-		if len(d.approvers) > 0 {
-			d.answer.Actor = q.answer.Actor + ", " + actor
+		if len(d.Approvers) > 0 {
+			d.Answer.Actor = q.progress.Answer.Actor + ", " + actor
 		}
-		d.approvers = append(slices.Clone(d.approvers), who)
-		if d.answer.Approvals = len(d.approvers); d.answer.Approvals >= q.Needs {
-			d.answer.State = Approved
+		d.Approvers = append(slices.Clone(d.Approvers), who)
+		if d.Answer.Approvals = len(d.Approvers); d.Answer.Approvals >= q.Needs {
+			d.Answer.State = Approved
 		}
 		return d, true, nil
 	})
@@ -108,7 +108,7 @@ func (b *Broker) answerable(q *Request, id, channel string) error {
 	case q == nil:
 		return fmt.Errorf("no approval %s is waiting", id)
 	case b.check(q) != Pending:
-		return fmt.Errorf("approval %s is %s already", id, q.answer.State)
+		return fmt.Errorf("approval %s is %s already", id, q.progress.Answer.State)
 	case q.Via != "" && q.Via != channel:
 		return fmt.Errorf("approval %s is to be answered via %s only: its rule says so", id, q.Via)
 	case !slices.Contains(q.open, channel):

@@ -89,7 +89,7 @@ func (b *Broker) Open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 // tellGranted tells, once, that a grant has approved q.
 func (b *Broker) tellGranted(q *Request) {
 	b.mu.Lock()
-	r, first := q.record(), q.answer.Grant != "" && !q.announced
+	r, first := q.record(), q.progress.Answer.Grant != "" && !q.announced
 	q.announced = q.announced || first
 	b.mu.Unlock()
 	if first && b.options.Granted != nil {
@@ -152,14 +152,14 @@ func (b *Broker) own(q *Request) {
 		return
 	}
 	q.foreign, q.parked, q.announced = false, false, false
-	if q.answer.State == Pending {
+	if q.progress.Answer.State == Pending {
 		q.new = b.recent.PushBack(q)
 		b.accounts.put(q, func(a *account) { a.recent++ })
 	}
 }
 
 // enter puts a new request into the book, as the store has it.
-func (b *Broker) enter(q *Request, d draft, version int64) *Request {
+func (b *Broker) enter(q *Request, d Progress, version int64) *Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if known := b.byID[q.ID]; known != nil { // it was read from the store meanwhile
@@ -191,7 +191,7 @@ func (b *Broker) learn(rows []backend.Approval, ended bool) (over []string) {
 
 // An amendment says what becomes of a request, nil where it is not known. It sees the newest, under
 // the lock of the broker, and reports false where nothing is to be done.
-type amendment func(*Request) (d draft, ok bool, err error)
+type amendment func(*Request) (d Progress, ok bool, err error)
 
 // amend changes the request with the id. With a store it counts once the store has it.
 func (b *Broker) amend(id string, f amendment) error {
@@ -209,8 +209,8 @@ func (b *Broker) amend(id string, f amendment) error {
 	return err
 }
 
-// draft returns what the request with the id is to become, and its row.
-func (b *Broker) draft(id string, f amendment) (q *Request, d draft, row backend.Approval, ok bool, err error) {
+// draft returns what the amendment makes of the request with the id, and its new row.
+func (b *Broker) draft(id string, f amendment) (q *Request, d Progress, row backend.Approval, ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sweep()
@@ -222,7 +222,7 @@ func (b *Broker) draft(id string, f amendment) (q *Request, d draft, row backend
 }
 
 // accept has q be as the store has it.
-func (b *Broker) accept(q *Request, d draft, version int64) {
+func (b *Broker) accept(q *Request, d Progress, version int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.take(q, d, version)
@@ -243,7 +243,7 @@ func (b *Broker) Release(q *Request, parked bool) {
 	q.parked = q.parked || parked
 	b.accounts.weigh(q)
 	b.mu.Unlock()
-	b.withdraw(q, func() bool { return q.waiters == 0 && !q.parked && !q.shared })
+	b.withdraw(q, func() bool { return q.waiters == 0 && !q.parked && !q.progress.Shared })
 }
 
 // Announce reports whether nobody was told yet that q waits for an answer.
@@ -325,7 +325,7 @@ func (b *Broker) Used(q *Request, ok bool) {
 		b.finish(q, Expired)
 	case !ok:
 		q.doubt, q.refused = true, true
-	case q.answer.State == Approved:
+	case q.progress.Answer.State == Approved:
 		q.version++
 		b.finish(q, Consumed)
 	}
@@ -344,7 +344,7 @@ func (b *Broker) unclaim(id string, end func(*Request)) {
 func (b *Broker) Approves(q *Request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.Contains(q.approvers, approver{client: true})
+	return slices.Contains(q.progress.Approvers, approver{Client: true})
 }
 
 // Status is where q stands now.
@@ -352,7 +352,7 @@ func (b *Broker) Status(q *Request) Answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.check(q)
-	return q.answer
+	return q.progress.Answer
 }
 
 // unput notes that q is put to nobody by the channel any more. It reports false where it
@@ -400,7 +400,7 @@ func (b *Broker) Waiting() int {
 	b.sweep()
 	n := 0
 	for at := b.live.Front(); at != nil; at = at.Next() {
-		if at.Value.(*Request).answer.State == Pending {
+		if at.Value.(*Request).progress.Answer.State == Pending {
 			n++
 		}
 	}

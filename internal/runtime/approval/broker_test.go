@@ -375,8 +375,8 @@ func TestPersonsAtTheWebhook(t *testing.T) {
 		{PersonAt(""), "uid 1000", false},
 		{PersonAt("ann"), "ann", false},
 	} {
-		a, b := approver{person: c.a}, approver{person: c.b}
-		if a.mayBe(b) != c.same || b.mayBe(a) != c.same || a.mayBe(approver{client: true}) {
+		a, b := approver{Person: c.a}, approver{Person: c.b}
+		if a.mayBe(b) != c.same || b.mayBe(a) != c.same || a.mayBe(approver{Client: true}) {
 			t.Errorf("%q and %q", c.a, c.b)
 		}
 	}

@@ -14,7 +14,7 @@ func TestMonotonic(t *testing.T) {
 	if err := b.Answer(q.ID, false, CLI, "ann", ""); err != nil {
 		t.Fatal(err)
 	}
-	for name, at := range map[string]time.Time{"created": q.Created, "expires": q.Expires, "answered": b.Status(q).At, "the denial": q.stands} {
+	for name, at := range map[string]time.Time{"created": q.Created, "expires": q.Expires, "answered": b.Status(q).At, "the denial": q.progress.Stands} {
 		if !strings.Contains(at.String(), " m=") { // the reading
 			t.Errorf("%s is by the clock on the wall: %s", name, at)
 		}

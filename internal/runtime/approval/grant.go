@@ -64,7 +64,7 @@ type Terms struct {
 func (g *Grant) covers(q *Request, a arguments) bool {
 	key := q.Key
 	key.Arguments = g.Key.Arguments
-	return key == g.Key && q.call.Principal == g.Principal && q.call.Upstream == g.Upstream && q.call.Tool == g.Tool && q.Needs == 1 && q.Allows(g.Channel) &&
+	return key == g.Key && q.question.Call.Principal == g.Principal && q.question.Call.Upstream == g.Upstream && q.question.Call.Tool == g.Tool && q.Needs == 1 && q.Allows(g.Channel) &&
 		a.shape != "" && a.shape == g.Shape && a.hold(g.Pins)
 }
 
@@ -104,13 +104,13 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 	case q.Needs > 1:
 		return nil, fmt.Errorf("approval %s needs %d persons, and there are no grants for such calls", q.ID, q.Needs)
 	}
-	if q.call.Masked > 0 {
+	if q.question.Call.Masked > 0 {
 		return nil, errors.New("there are no grants for calls with values that approval.mask hides")
 	}
 	if t.Session {
 		t.For = MaxSession
 	}
-	a := readArguments(q.call)
+	a := readArguments(q.question.Call)
 	if a.shape == "" {
 		return nil, errors.New("there are no grants for calls whose arguments are that long, or are not read by all in one way")
 	}
@@ -119,8 +119,8 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 		return nil, err
 	}
 	return &Grant{
-		ID: "gr_" + rand.Text()[:8], Approval: q.ID, Key: q.Key, Principal: q.call.Principal, Client: clip(q.call.Client, maxKept),
-		Upstream: q.call.Upstream, Tool: clip(q.call.Tool, maxKept), Pins: pins, Shape: a.shape, Channel: channel, Actor: actor, Created: now, Until: now.Add(t.For), ToEnd: t.Session,
+		ID: "gr_" + rand.Text()[:8], Approval: q.ID, Key: q.Key, Principal: q.question.Call.Principal, Client: clip(q.question.Call.Client, maxKept),
+		Upstream: q.question.Call.Upstream, Tool: clip(q.question.Call.Tool, maxKept), Pins: pins, Shape: a.shape, Channel: channel, Actor: actor, Created: now, Until: now.Add(t.For), ToEnd: t.Session,
 	}, nil
 }
 
@@ -197,11 +197,11 @@ func (s *Grants) Revoke(id string) (Grant, error) {
 	return Grant{}, fmt.Errorf("grant %s is used so often that it cannot be revoked now; stop its session", id)
 }
 
-// draft returns a new request as it is, or as a grant makes it.
-func (s *Grants) draft(q *Request) (draft, error) {
+// draft returns the progress of a new request, which a grant may approve.
+func (s *Grants) draft(q *Request) (Progress, error) {
 	g, ok, err := s.use(q)
 	if err != nil || !ok {
-		return q.now(), err
+		return q.progress, err
 	}
 	return q.approve(g, s.now()), nil
 }
@@ -235,7 +235,7 @@ func (s *Grants) use(q *Request) (g Grant, ok bool, err error) {
 	if len(candidates) == 0 {
 		return g, false, nil
 	}
-	a := readArguments(q.call)
+	a := readArguments(q.question.Call)
 	for _, g := range candidates {
 		if !g.covers(q, a) {
 			continue
@@ -373,10 +373,10 @@ func filter[T any](all []T, which func(T) bool) func(yield func(T) bool) {
 
 // approve makes q one that g has approved. Nobody is shown the _meta of its call, so none is
 // forwarded.
-func (q *Request) approve(g Grant, now time.Time) draft {
-	q.call.Meta = nil
-	d := q.now()
-	d.answer = Answer{State: Approved, Channel: g.Channel, Actor: g.Actor + " (grant " + g.ID + ")", At: now, Approvals: 1, Grant: g.ID}
-	d.approvers = []approver{{person: "grant " + g.ID}}
+func (q *Request) approve(g Grant, now time.Time) Progress {
+	q.question.Call.Meta = nil
+	d := q.progress
+	d.Answer = Answer{State: Approved, Channel: g.Channel, Actor: g.Actor + " (grant " + g.ID + ")", At: now, Approvals: 1, Grant: g.ID}
+	d.Approvers = []approver{{Person: "grant " + g.ID}}
 	return d
 }

@@ -494,8 +494,8 @@ func TestGrantOfMasked(t *testing.T) {
 	g := w.give(t, b, time.Minute, "path")
 	w.arguments = `{"path":"a","password":"old"}`
 	q := w.open(t, b)
-	if s := b.Status(q); s.State != Pending || q.call.Masked != 1 {
-		t.Errorf("%+v, %d values are masked", s, q.call.Masked)
+	if s := b.Status(q); s.State != Pending || q.question.Call.Masked != 1 {
+		t.Errorf("%+v, %d values are masked", s, q.question.Call.Masked)
 	}
 	if _, err := b.Grant(q.ID, Terms{For: time.Minute}, CLI, "bob"); err == nil || !strings.Contains(err.Error(), "approval.mask") {
 		t.Errorf("got %v", err)

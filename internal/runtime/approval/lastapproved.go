@@ -35,11 +35,11 @@ func (l *lastApproved) note(q *Request) {
 	if l.byTool == nil {
 		l.byTool = map[principalTool]*list.Element{}
 	}
-	of := principalTool{q.call.Principal, q.Key.Tool}
+	of := principalTool{q.question.Call.Principal, q.Key.Tool}
 	if at := l.byTool[of]; at != nil {
 		l.order.Remove(at)
 	}
-	c := &approvedCall{of: of, id: q.ID, definition: q.Key.Definition, sha256: q.call.SHA256, at: q.answer.At, arguments: bytes.Clone(q.call.exact)}
+	c := &approvedCall{of: of, id: q.ID, definition: q.Key.Definition, sha256: q.question.Call.SHA256, at: q.progress.Answer.At, arguments: bytes.Clone(q.question.Call.exact)}
 	if l.byTool[of] = l.order.PushBack(c); l.order.Len() > maxRemembered {
 		oldest := l.order.Remove(l.order.Front()).(*approvedCall)
 		delete(l.byTool, oldest.of)

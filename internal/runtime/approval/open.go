@@ -49,7 +49,7 @@ func (b *Broker) known(key Key) *Request {
 		return nil
 	case q.doubt && !q.claimed:
 		return nil
-	case q.answer.State == Denied && !b.options.Now().Before(q.stands):
+	case q.progress.Answer.State == Denied && !b.options.Now().Before(q.progress.Stands):
 		delete(b.byKey, key)
 		return nil
 	}
@@ -66,9 +66,9 @@ func (b *Broker) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	now := b.options.Now()
 	call = b.options.Mask.present(call)
 	q := &Request{
-		ID: newID(b.byID), Key: key, Via: via, Needs: needs(ask), Size: call.bytes(ask.Steps), Created: now, Expires: now.Add(b.options.Expire),
-		call: call, since: b.last.comparison(key, call, b.options.Mask), steps: ask.Steps, accounts: b.accounts.of(call),
-		answer: Answer{State: Pending}, waiters: 1, answered: make(chan struct{}), unasked: make(chan struct{}),
+		ID: newID(b.byID), Key: key, Conditions: Conditions{via, needs(ask), call.bytes(ask.Steps)}, Created: now, Expires: now.Add(b.options.Expire),
+		question: Question{call, ask.Steps, b.last.comparison(key, call, b.options.Mask)}, accounts: b.accounts.of(call),
+		progress: Progress{Answer: Answer{State: Pending}}, waiters: 1, answered: make(chan struct{}), unasked: make(chan struct{}),
 	}
 	for _, a := range q.accounts {
 		if err := a.full(); err != nil {

@@ -54,7 +54,7 @@ func TestMasked(t *testing.T) {
 	if meta := string(b.Look(q).Call.Meta); meta != `{"pin":1234}` {
 		t.Errorf("%s would be forwarded", meta)
 	}
-	row, err := q.row(q.now())
+	row, err := q.row(q.progress)
 	if err != nil || bytes.Count(row.Data, []byte(`"1234`)) != 0 {
 		t.Errorf("%s, %v", row.Data, err)
 	}

@@ -51,7 +51,7 @@ func (o *Options) rejection(q *Request, person string, said Rejection) *Rejected
 	switch {
 	case q == nil || !slices.Contains(q.open, said.Channel):
 		return nil
-	case q.answer.State != Pending:
+	case q.progress.Answer.State != Pending:
 		said.Kind = TooLate
 	case said.Approve && said.Channel != Elicit && !o.Self && o.isOwn(q, person, said.Actor):
 		said.Kind = OwnCall
@@ -64,7 +64,7 @@ func (o *Options) rejection(q *Request, person string, said Rejection) *Rejected
 // isOwn reports whether the person has the name of the principal whose call it is, or is said
 // to be that principal.
 func (o *Options) isOwn(q *Request, person, actor string) bool {
-	principal := q.call.Principal
+	principal := q.question.Call.Principal
 	own := named(principal)
 	for _, name := range []string{actor, person} {
 		said, known := o.People[name]
@@ -89,10 +89,10 @@ func named(principal string) string {
 
 // reject returns q with an answer in its history that does not count, and false where that is
 // full.
-func (q *Request) reject(r Rejection) (d draft, ok bool) {
-	d = q.now()
-	if ok = len(d.rejections) < maxRejections; ok {
-		d.rejections = append(slices.Clone(d.rejections), r)
+func (q *Request) reject(r Rejection) (d Progress, ok bool) {
+	d = q.progress
+	if ok = len(d.Rejections) < maxRejections; ok {
+		d.Rejections = append(slices.Clone(d.Rejections), r)
 	}
 	return d, ok
 }

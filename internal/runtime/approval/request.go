@@ -132,18 +132,39 @@ func listed(name string) bool {
 	return c.Lists
 }
 
+// A Question is what a request asks a person.
+type Question struct {
+	Call  Call // that is forwarded; what is left of it once the request has ended
+	Steps []gate.Step
+	Since *Comparison `json:",omitempty"` // with the last call of the tool that was approved; nil: there was none
+}
+
+// Conditions say how a request may be answered. They never change.
+type Conditions struct {
+	Via   string // the only channel; empty: any
+	Needs int    // how many different persons must approve; at least one
+	Size  int    // bytes that the client has written
+}
+
+// Progress is what answers, or the end of the request, have made of it.
+type Progress struct {
+	Answer     Answer
+	Approvers  []approver  `json:",omitempty"` // who has approved so far
+	Shared     bool        `json:",omitempty"` // calls at several brokers wait for it
+	Unasked    bool        `json:",omitempty"` // the client said that it asked nobody
+	Stands     time.Time   // until when a denial does; zero: it was not denied
+	Rejections []Rejection `json:",omitempty"` // answers that do not count, the oldest first
+}
+
 // A Request asks a person to approve one call. Its [Broker] knows its state.
 type Request struct {
-	ID      string
-	Key     Key
-	Via     string // the only channel by which it may be answered; empty: any
-	Needs   int    // how many different persons must approve it; at least one
-	Size    int    // bytes that its client has written
+	ID  string
+	Key Key
+	Conditions
 	Created time.Time
 	Expires time.Time
 
 	channels []string      // by which it may be answered: configured, and allowed by its rules
-	since    *Comparison   // with the last call that was approved; nil: there was none
 	answered chan struct{} // closed when it leaves pending
 	unasked  chan struct{} // closed when the client said that it asked nobody
 
@@ -151,10 +172,8 @@ type Request struct {
 	opened   atomic.Bool // the client said that a person has opened the page
 
 	// Guarded by the lock of the broker.
-	call      Call // that is forwarded; what is left of it once the request has ended
-	steps     []gate.Step
-	answer    Answer
-	approvers []approver    // who has approved so far
+	question  Question
+	progress  Progress
 	open      []string      // channels where it was put
 	waiters   int           // calls that wait for the answer
 	shown     chan struct{} // not nil: the client of the session has it before it, until it is closed
@@ -164,13 +183,9 @@ type Request struct {
 	announced bool          // somebody was told that it waits
 	claimed   bool          // a call is about to use it up
 	foreign   bool          // another broker has opened it
-	shared    bool          // calls at several brokers wait for it
 	doubt     bool          // the store knows better
 	refused   bool          // the store has not let it be used
 	endedAt   time.Time
-	stands    time.Time // until when a denial does
-
-	rejections []Rejection // answers that do not count
 
 	place *list.Element // in one of the lists of the broker
 	new   *list.Element // among the recent ones; nil: it is none of them
@@ -178,23 +193,18 @@ type Request struct {
 }
 
 // live reports whether the call of q can still run.
-func (q *Request) live() bool { return isLive(q.answer.State) }
+func (q *Request) live() bool { return isLive(q.progress.Answer.State) }
 
 func (q *Request) record() Record {
-	return Record{q, q.call, q.steps, q.since, slices.Clone(q.open), q.answer, q.rejections, q.stands}
+	return Record{q, q.question, slices.Clone(q.open), q.progress}
 }
 
 // A Record is a snapshot of a request.
 type Record struct {
 	Request *Request
-	Call    Call
-	Steps   []gate.Step
-	Since   *Comparison // with the last call of the tool that was approved; nil: there was none
-	Open    []string    // channels where it was put
-	Answer  Answer
-
-	Rejections []Rejection // answers that do not count, the oldest first
-	Stands     time.Time   // until when a denial does; zero: it was not denied
+	Question
+	Open []string // channels where it was put
+	Progress
 }
 
 // Answered is closed when the request is pending no more.

@@ -48,7 +48,7 @@ func (b *Broker) check(q *Request) State {
 	if q.live() && !q.claimed && !b.options.Now().Before(q.Expires) {
 		b.finish(q, Expired)
 	}
-	return q.answer.State
+	return q.progress.Answer.State
 }
 
 // settleDown notes that q is none any more of those that people were asked in vain
@@ -73,7 +73,7 @@ func (b *Broker) change() {
 func (b *Broker) wake(q *Request, s State) {
 	close(q.answered)
 	if b.options.Answered != nil && !q.foreign { // it counts once
-		b.options.Answered(string(s), q.answer.Channel, b.options.Now().Sub(q.Created))
+		b.options.Answered(string(s), q.progress.Answer.Channel, b.options.Now().Sub(q.Created))
 	}
 }
 
@@ -82,21 +82,21 @@ func (b *Broker) wake(q *Request, s State) {
 // that comes again.
 func (b *Broker) finish(q *Request, s State) {
 	b.change()
-	if q.answer.State == Pending {
+	if q.progress.Answer.State == Pending {
 		b.wake(q, s)
 	}
 	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // who was asked said yes; or nobody was
 		b.settleDown(q)
 	}
 	now := b.options.Now()
-	q.answer.State, q.endedAt = s, now
+	q.progress.Answer.State, q.endedAt = s, now
 	b.accounts.weigh(q)
 	q.trim()
 	b.live.Remove(q.place)
 	if s == Denied {
 		q.place = b.denied.PushBack(q)
 		b.accounts.put(q, func(a *account) { a.waiting, a.denied = a.waiting-1, a.denied+1 })
-		q.stands = b.standsUntil(q)
+		q.progress.Stands = b.standsUntil(q)
 		return
 	}
 	if b.byKey[q.Key] == q {
@@ -123,7 +123,7 @@ func (b *Broker) forget(q *Request) {
 	if b.byKey[q.Key] == q {
 		delete(b.byKey, q.Key)
 	}
-	if q.answer.State == Denied {
+	if q.progress.Answer.State == Denied {
 		b.denied.Remove(q.place)
 		b.accounts.put(q, func(a *account) { a.denied-- })
 		return
@@ -138,10 +138,10 @@ func (b *Broker) forget(q *Request) {
 
 // trim drops what is long of a call that cannot run any more. The rest is
 // copied: it may be a part of a message that was longer.
-func (q *Request) trim() { q.call, q.steps, q.since = q.trimmed() }
+func (q *Request) trim() { q.question = q.trimmed() }
 
-func (q *Request) trimmed() (Call, []gate.Step, *Comparison) {
-	c, since := q.call, q.since
+func (q *Request) trimmed() Question {
+	c, since := q.question.Call, q.question.Since
 	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // nothing is forwarded any more
 	if since.bytes() > maxKept {
 		since = nil
@@ -153,12 +153,12 @@ func (q *Request) trimmed() (Call, []gate.Step, *Comparison) {
 	} else {
 		c.Arguments, c.Beside, c.Meta = slices.Clone(c.Arguments), slices.Clone(c.Beside), slices.Clone(c.Meta)
 	}
-	steps := make([]gate.Step, len(q.steps))
-	for i, s := range q.steps {
+	steps := make([]gate.Step, len(q.question.Steps))
+	for i, s := range q.question.Steps {
 		s.Name, s.Reason = clip(s.Name, maxKept), clip(s.Reason, maxKept)
 		steps[i] = s
 	}
-	return c, steps, since
+	return Question{c, steps, since}
 }
 
 // clip is s, or where that is longer than n bytes, its beginning with how long

@@ -64,12 +64,12 @@ func (s *storage) openOnce(key Key, call Call, ask *gate.Ask, again bool) (*Requ
 
 // share notes that calls at several brokers wait for q, so that none withdraws it alone.
 func (s *storage) share(q *Request) {
-	err := s.amend(q.ID, func(q *Request) (d draft, ok bool, err error) {
-		if q == nil || !q.foreign || q.shared || q.answer.State != Pending {
+	err := s.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
+		if q == nil || !q.foreign || q.progress.Shared || q.progress.Answer.State != Pending {
 			return d, false, nil
 		}
-		d = q.now()
-		d.shared = true
+		d = q.progress
+		d.Shared = true
 		return d, true, nil
 	})
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
@@ -36,39 +35,12 @@ const (
 // is as it was, as far as is known.
 var ErrStore = errors.New("the approval cannot be kept")
 
-// A draft is what an answer, or the end of a request, makes of it.
-type draft struct {
-	answer    Answer // with its new state
-	approvers []approver
-	shared    bool      // calls at several brokers wait for it
-	unasked   bool      // the client said that it asked nobody
-	stands    time.Time // until when a denial does
-
-	rejections []Rejection // answers that do not count
-}
-
 // A document is what a store keeps of a request beside the columns.
 type document struct {
-	Key       Key
-	Call      Call
-	Steps     []gate.Step
-	Since     *Comparison `json:",omitempty"`
-	Via       string
-	Needs     int
-	Size      int
-	Answer    Answer
-	Approvers []person `json:",omitempty"`
-	Shared    bool     `json:",omitempty"`
-	Unasked   bool     `json:",omitempty"`
-	Stands    time.Time
-
-	Rejections []Rejection `json:",omitempty"`
-}
-
-// A person is an approver as it is stored.
-type person struct {
-	Client bool   `json:",omitempty"`
-	Person string `json:",omitempty"`
+	Key Key
+	Question
+	Conditions
+	Progress
 }
 
 // digest is the key as it is stored: of one length, whatever callers have written.
@@ -77,42 +49,29 @@ func (k Key) digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// row returns q as the store is to keep it with d.
-func (q *Request) row(d draft) (backend.Approval, error) {
-	doc := document{Key: q.Key, Call: q.call, Steps: q.steps, Since: q.since, Via: q.Via, Needs: q.Needs, Size: q.Size, Answer: d.answer, Shared: d.shared, Unasked: d.unasked, Stands: d.stands, Rejections: d.rejections}
-	if !isLive(d.answer.State) {
-		doc.Call, doc.Steps, doc.Since = q.trimmed()
-	}
-	for _, a := range d.approvers {
-		doc.Approvers = append(doc.Approvers, person{a.client, a.person})
+// row returns the row of q in the store once p is its progress.
+func (q *Request) row(p Progress) (backend.Approval, error) {
+	doc := document{q.Key, q.question, q.Conditions, p}
+	if !isLive(p.Answer.State) {
+		doc.Question = q.trimmed()
 	}
 	data, err := json.Marshal(doc)
 	return backend.Approval{
-		ID: q.ID, Key: q.Key.digest(), State: string(d.answer.State), Session: q.Key.Session, Version: q.version,
+		ID: q.ID, Key: q.Key.digest(), State: string(p.Answer.State), Session: q.Key.Session, Version: q.version,
 		Created: q.Created, Expires: q.Expires, Data: data,
 	}, err
 }
 
-// now returns q as it is, as a draft.
-func (q *Request) now() draft {
-	return draft{q.answer, q.approvers, q.shared, q.WasUnasked(), q.stands, q.rejections}
-}
-
 // read returns what the store keeps of a request.
-func read(row backend.Approval) (document, draft, error) {
-	var doc document
+func read(row backend.Approval) (doc document, err error) {
 	if err := json.Unmarshal(row.Data, &doc); err != nil {
-		return doc, draft{}, fmt.Errorf("approval %s in the state database: %w", row.ID, err)
+		return doc, fmt.Errorf("approval %s in the state database: %w", row.ID, err)
 	}
 	if doc.Key.digest() != row.Key || doc.Needs < 1 {
-		return doc, draft{}, fmt.Errorf("approval %s in the state database is not as it was written", row.ID)
+		return doc, fmt.Errorf("approval %s in the state database is not as it was written", row.ID)
 	}
-	d := draft{answer: doc.Answer, shared: doc.Shared, unasked: doc.Unasked, stands: doc.Stands, rejections: doc.Rejections}
-	d.answer.State = State(row.State)
-	for _, p := range doc.Approvers {
-		d.approvers = append(d.approvers, approver{p.Client, p.Person})
-	}
-	return doc, d, nil
+	doc.Answer.State = State(row.State)
+	return doc, nil
 }
 
 // adopted returns a request that another broker has opened.
@@ -122,8 +81,8 @@ func (b *Broker) adopted(row backend.Approval, doc document) *Request {
 	}
 	doc.Call.copied = len(doc.Call.Arguments) + len(doc.Call.Beside) + len(doc.Call.Meta) + len(doc.Call.SeenMeta)
 	q := &Request{
-		ID: row.ID, Key: doc.Key, Via: doc.Via, Needs: doc.Needs, Size: doc.Size, Created: row.Created, Expires: row.Expires,
-		call: doc.Call, steps: doc.Steps, since: doc.Since, accounts: b.accounts.of(doc.Call), answer: Answer{State: Pending},
+		ID: row.ID, Key: doc.Key, Conditions: doc.Conditions, Created: row.Created, Expires: row.Expires,
+		question: doc.Question, accounts: b.accounts.of(doc.Call), progress: Progress{Answer: Answer{State: Pending}},
 		answered: make(chan struct{}), unasked: make(chan struct{}), parked: true, foreign: true, announced: true,
 	}
 	b.allow(q)
@@ -131,15 +90,15 @@ func (b *Broker) adopted(row backend.Approval, doc document) *Request {
 }
 
 // take has q be as d says, whose version in the store is newer.
-func (b *Broker) take(q *Request, d draft, version int64) {
+func (b *Broker) take(q *Request, d Progress, version int64) {
 	if version <= q.version {
 		return
 	}
-	if len(d.rejections) > len(q.rejections) {
-		q.rejections = d.rejections
+	if len(d.Rejections) > len(q.progress.Rejections) {
+		q.progress.Rejections = d.Rejections
 		b.change()
 	}
-	if q.version, q.shared = version, q.shared || d.shared; d.unasked {
+	if q.version, q.progress.Shared = version, q.progress.Shared || d.Shared; d.Unasked {
 		q.leaveUnasked(Elicit)
 	}
 	switch {
@@ -150,20 +109,20 @@ func (b *Broker) take(q *Request, d draft, version int64) {
 		return
 	}
 	b.change()
-	before := q.answer.State
-	q.approvers = d.approvers
-	q.answer = d.answer
-	q.answer.State = before
-	switch s := d.answer.State; {
+	before := q.progress.Answer.State
+	q.progress.Approvers = d.Approvers
+	q.progress.Answer = d.Answer
+	q.progress.Answer.State = before
+	switch s := d.Answer.State; {
 	case s == Approved && before == Pending:
-		q.answer.State = Approved
+		q.progress.Answer.State = Approved
 		b.last.note(q)
 		b.settleDown(q)
 		b.wake(q, Approved)
 	case !isLive(s):
 		b.finish(q, s)
-		if s == Denied && !d.stands.IsZero() {
-			q.stands = d.stands
+		if s == Denied && !d.Stands.IsZero() {
+			q.progress.Stands = d.Stands
 		}
 	}
 }
@@ -186,24 +145,24 @@ func (b *Broker) learnHere(rows []backend.Approval, ended bool) (over []string) 
 			}
 			continue
 		}
-		doc, d, err := read(row)
+		doc, err := read(row)
 		if err != nil {
 			b.options.Log.Error("an approval is left out", "error", err)
 			continue
 		}
 		switch {
 		case q != nil:
-			b.take(q, d, row.Version)
+			b.take(q, doc.Progress, row.Version)
 			q.doubt = q.doubt && q.claimed
-		case isLive(d.answer.State) && now.Before(row.Expires), d.answer.State == Denied && now.Before(d.stands):
+		case isLive(doc.Answer.State) && now.Before(row.Expires), doc.Answer.State == Denied && now.Before(doc.Stands):
 			q = b.adopted(row, doc)
 			b.begin(q)
-			b.take(q, d, row.Version)
+			b.take(q, doc.Progress, row.Version)
 		case ended:
 			other := b.byKey[doc.Key]
 			q = b.adopted(row, doc)
 			b.begin(q)
-			if b.take(q, d, row.Version); other != nil {
+			if b.take(q, doc.Progress, row.Version); other != nil {
 				b.byKey[doc.Key] = other
 			}
 		}

@@ -5,12 +5,12 @@ import "slices"
 // withdraw ends a request that is pending, if that is to be. A store that does not take it
 // keeps the request until its time is over.
 func (b *Broker) withdraw(q *Request, due func() bool) {
-	err := b.amend(q.ID, func(q *Request) (d draft, ok bool, err error) {
-		if q == nil || q.answer.State != Pending || !due() {
+	err := b.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
+		if q == nil || q.progress.Answer.State != Pending || !due() {
 			return d, false, nil
 		}
-		d = q.now()
-		d.answer.State = Withdrawn
+		d = q.progress
+		d.Answer.State = Withdrawn
 		return d, true, nil
 	})
 	if err != nil {
@@ -37,13 +37,13 @@ func (b *Broker) MarkUnasked(q *Request, channel string) {
 	if !b.unput(q, channel) {
 		return
 	}
-	err := b.amend(q.ID, func(q *Request) (d draft, ok bool, err error) {
-		if q == nil || q.answer.State != Pending {
+	err := b.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
+		if q == nil || q.progress.Answer.State != Pending {
 			return d, false, nil
 		}
-		over := len(q.open) == 0 && !q.shared
-		if d = q.now(); over {
-			d.answer.State = Withdrawn
+		over := len(q.open) == 0 && !q.progress.Shared
+		if d = q.progress; over {
+			d.Answer.State = Withdrawn
 		}
 		return d, over || b.storage != nil, nil
 	})
@@ -55,6 +55,7 @@ func (b *Broker) MarkUnasked(q *Request, channel string) {
 // leaveUnasked requires the lock of the broker.
 func (q *Request) leaveUnasked(channel string) bool {
 	if !q.WasUnasked() {
+		q.progress.Unasked = true
 		close(q.unasked)
 	}
 	at := slices.Index(q.open, channel)
