@@ -8,83 +8,83 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A File is one parsed rules file. It holds every statement that could be
-// read, in order, also where other lines are in error.
+// A File is a parsed rules file. It has all valid statements in order, even if other lines have
+// errors.
 type File struct {
 	Name       string
 	Statements []Statement
-	Base       bool // other files are there to narrow it: a lower limit in one of them is no mistake
+	Base       bool // other files narrow it: a lower limit in one of them is not a mistake
 
-	source map[Statement]*scanner // their lines, for excerpts
+	source map[Statement]*scanner // lines of the statements, for excerpts
 	errs   ErrorList
 }
 
-// A Statement is a [*Require], [*Approve], [*Block], [*Limit], [*Allow], [*Map],
-// [*Success], [*Example] or [*Prove]. Its String is the canonical form, which parses to an
-// equal statement.
+// A Statement is a [*Require], [*Approve], [*Block], [*Limit], [*Allow], [*Map], [*Success],
+// [*Example] or [*Prove]. Its String method returns the canonical form, which parses to an equal
+// statement.
 type Statement interface {
 	String() string
 	Position() gate.Position
-	names() []Name // the names of calls that it uses
+	names() []Name // names of calls that it uses
 }
 
-// A Rule has the fields that all statements that compile to a net share.
+// A Rule has the common fields of all statements that compile to a net, except for [Allow].
 type Rule struct {
 	Pos     gate.Position
-	Shadow  bool   // it refuses nothing, and records the refusals that it would have made
+	Shadow  bool   // refuse nothing; only record the refusals
 	Unless  []Name // calls that certainly have one of these names are exempt
-	Because string // the author's words for who reads a refusal; may be empty
+	Because string // the author's reason, shown in refusals; may be empty
 }
 
-// Require is "require A, B before C, D": each of C and D needs a success of each
-// of A and B. With Or, "require A or B before C", a success of one of them is enough.
+// Require is "require A, B before C, D": each call of C and D needs a success of A and a success of
+// B. With Or, as in "require A or B before C", a success of either is enough.
 type Require struct {
 	Rule
 	First  []Name
 	Or     bool
 	Before []Name
 	Once   bool       // one success is enough for all calls of Before, until a call of Since
-	Since  []Name     // a call of one of these takes the success away
-	Key    []KeyField // the rule stands once for each value of these fields
+	Since  []Name     // a call of one of these cancels the success
+	Key    []KeyField // the rule applies separately to each value of these fields
 }
 
-// Approve is "require human-approval before B", or "require 2 human-approvals via
-// CHANNEL before B after A until C".
+// Approve is "require human-approval before B", or "require 2 human-approvals via CHANNEL before B
+// after A until C".
 type Approve struct {
 	Rule
-	Persons      int    // how many different persons must approve; at least 1
-	Via          string // the channel by which they are asked; empty: any
+	Persons      int    // number of different people who must approve; at least 1
+	Via          string // channel for asking them; empty: any
 	Before       []Name
 	After, Until []Name // see [Block]
 }
 
-// Block is "block A", or "block B after A until C": from a call of A, until a
-// success of C.
+// Block is "block A", or "block B after A until C": it applies from a call of A until a success of
+// C.
 type Block struct {
 	Rule
 	Tools        []Name
-	After, Until []Name // empty: from the start, and to the end of the session
+	After, Until []Name // empty: from the start, to the end of the session
 }
 
-// Limit is "limit A, B to N" in a span, for all of them together. With Of it limits
-// the sum of a field, not the number of calls.
+// Limit is "limit A, B to N" over a span, for all names together. If Of is set, it limits the sum
+// of a field instead of the number of calls.
 type Limit struct {
 	Rule
 	Tools      []Name
 	Count      int
 	Of         *Field
 	Over       Span
-	PerUser    bool  // with a span of time: "per user per day"
-	Per        *Name // the call that gives one back; nil: no call does
-	Successful bool  // only successful calls of Per do
+	PerUser    bool  // "per user per day": Over is a span of time
+	Per        *Name // call that refills the budget by one; nil: none
+	Successful bool  // only successful calls of Per refill it
 	Key        []KeyField
 }
 
-// Allow is "allow A, B": calls that pass where the default is to deny.
+// Allow is "allow A, B": these calls pass although the policy denies calls by default.
 type Allow struct {
 	Pos     gate.Position
 	Tools   []Name
-	Because string // the author's words
+	Because string // the author's reason
 }
 
 // Map is "map T, U.F pattern as N", or "map T, U when "CEL" as N".
@@ -95,40 +95,39 @@ type Map struct {
 	Pattern Pattern
 	As      Name
 
-	whole *Map // of which this is the part for one tool; nil: it is the whole statement
+	whole *Map // the statement that this map is one tool of; nil: this is the whole statement
 }
 
-// Example is "example T, U.F "text" as N", or "not as N": calls of T and U, and a name
-// that the maps must give them or must not give them.
+// Example is "example T, U.F "text" as N", or "not as N": a call of T and U, and a name that the
+// maps must give it, or must not give it.
 type Example struct {
 	Pos   gate.Position
 	Tools []Name
-	Field string // one flat key of the arguments; empty: Value is all of them
-	Value string // the text of the field, or a JSON object
+	Field string // one flat key of the arguments; empty: Value has all of them
+	Value string // text of the field, or a JSON object
 	Not   bool   // the call must not get the name
 	As    Name
 
 	line  *scanner
-	value token // in the line
+	value token // position of the value in line
 }
 
-// A Name is a name of calls as a statement writes it.
+// A Name is a name of calls as written in a statement.
 type Name struct {
 	Pos    gate.Position
-	Text   string // without the quotes
-	Quoted bool   // it is literal: not a glob, an action or a keyword
+	Text   string // without quotes
+	Quoted bool   // literal: not a glob, an action or a keyword
 
 	span span
 }
 
-// Excerpt returns the source line with carets below the name, or "" for a name
-// that was not parsed.
+// Excerpt returns the source line with carets below the name, or "" for a name that was not parsed.
 func (n Name) Excerpt() string { return n.span.excerpt() }
 
-// Glob reports whether the name is a pattern over the names of a call.
+// Glob reports whether the name is a glob pattern.
 func (n Name) Glob() bool { return !n.Quoted && strings.ContainsAny(n.Text, "*?") }
 
-// Matches reports whether n names calls with this name.
+// Matches reports whether n matches a name of a call.
 func (n Name) Matches(name string) bool {
 	if n.Glob() {
 		return toolnet.MatchGlob(n.Text, name)
@@ -136,16 +135,16 @@ func (n Name) Matches(name string) bool {
 	return n.Text == name
 }
 
-// same reports whether two names are spelled alike.
+// same reports whether two names are written alike.
 func (n Name) same(m Name) bool { return n.Text == m.Text && n.Quoted == m.Quoted }
 
 // Position returns the start of the statement.
 func (r *Rule) Position() gate.Position { return r.Pos }
 
-// tool returns the tool of a map for one tool.
+// tool returns the tool of a map that has only one.
 func (s *Map) tool() Name { return s.Tools[0] }
 
-// each returns a map for each tool.
+// each splits a map into one for each tool.
 func (s *Map) each() []*Map {
 	if len(s.Tools) == 1 {
 		return []*Map{s}
@@ -159,7 +158,7 @@ func (s *Map) each() []*Map {
 	return all
 }
 
-// statement returns the statement that the map is, or that it is a part of.
+// statement returns the whole statement that the map belongs to.
 func (s *Map) statement() *Map {
 	if s.whole != nil {
 		return s.whole
@@ -191,8 +190,8 @@ func (s *Limit) names() []Name {
 	return append(names, s.Unless...)
 }
 
-// Names lists the names of calls in the rules and claims of f, in order, without
-// the tools and labels of its maps.
+// Names returns the names of calls in the rules and claims of f, in order, without the tools and
+// labels of its maps.
 func (f *File) Names() []Name {
 	var names []Name
 	for _, s := range f.Statements {
@@ -201,8 +200,8 @@ func (f *File) Names() []Name {
 	return names
 }
 
-// Tools lists the tools whose arguments the maps of f read, in order, and then those of
-// which it says when they succeed.
+// Tools returns the tools whose arguments the maps of f read, in order, followed by the tools of
+// its success statements.
 func (f *File) Tools() []Name {
 	var names []Name
 	for _, m := range of[*Map](f.Statements) {
@@ -214,7 +213,7 @@ func (f *File) Tools() []Name {
 	return names
 }
 
-// Labels lists the names that the maps of f give, in order.
+// Labels returns the names that the maps of f give, in order.
 func (f *File) Labels() []string {
 	var labels []string
 	for _, m := range of[*Map](f.Statements) {

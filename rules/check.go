@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// check finds the errors and warnings about well-formed statements, which need
-// more than one line to see.
+// check finds errors and warnings about well-formed statements that require looking at several
+// lines.
 func (c *compiler) check() {
 	for _, s := range c.statements {
 		c.checkNames(s)
@@ -69,7 +69,7 @@ func (c *compiler) checkNames(s Statement) {
 	}
 }
 
-// invisible finds a character that is not visible on a screen.
+// invisible returns the first invisible character of a string.
 func invisible(s string) (rune, bool) {
 	for _, r := range s {
 		if isInvisible(r) {
@@ -86,7 +86,7 @@ func isInvisible(r rune) bool {
 
 func (c *compiler) checkRequire(s *Require) {
 	if n := s.pairs(); n > maxPairs {
-		first := s.Before[maxPairs*len(s.Before)/n] // too many
+		first := s.Before[maxPairs*len(s.Before)/n] // the first name beyond the limit
 		c.failName(s, first, ManyPairs, "write a pattern, such as git_*, for names that belong together",
 			"the lists make a net for each of %d pairs, and one statement may make %d", n, maxPairs)
 		return
@@ -110,9 +110,9 @@ func (c *compiler) checkRequire(s *Require) {
 	}
 }
 
-// checkPairs checks one call that waits against the calls that it waits for.
+// checkPairs checks a call that waits against the calls that it waits for.
 func (c *compiler) checkPairs(s *Require, before Name) {
-	var own []Name // those whose every call is one of before, and so waits itself
+	var own []Name // names whose every call is one of before, and so waits itself
 	for _, first := range s.First {
 		// A call that is exempt passes, and its success counts.
 		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.isOneOf(first, before))
@@ -129,7 +129,7 @@ func (c *compiler) checkPairs(s *Require, before Name) {
 	}
 }
 
-// warnLocked warns that a call can never pass, since every call that would unlock it waits
+// warnLocked warns that a call can never pass, because every call that would unlock it must wait
 // itself.
 func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 	switch names := text.Join(written(own), "or"); {
@@ -142,7 +142,7 @@ func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 	}
 }
 
-// onlyAs reports whether maps give the name, to calls of b only.
+// onlyAs reports whether maps give the name, and only to calls of b.
 func (c *compiler) onlyAs(n, b Name) bool {
 	other := func(m *Map) bool {
 		if m.tool().Glob() {
@@ -154,19 +154,18 @@ func (c *compiler) onlyAs(n, b Name) bool {
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
-// leftOut reports whether the pattern leaves out calls that certainly have the name by a map:
-// they do not wait, see [Require.waiting].
+// leftOut reports whether the pattern excludes calls that certainly have the name by a map. Such
+// calls do not wait, see [Require.waiting].
 func (l *labels) leftOut(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }
 
-// alsoAs reports whether maps give the first name only to calls to which they give the
-// other one, too.
+// alsoAs reports whether maps give the first name only to calls that also get the other name.
 func (c *compiler) alsoAs(n, other Name) bool {
 	return n.Text != other.Text && c.labels.maps[n.Text] != nil && c.labels.maps[other.Text] != nil && c.covers(other, n)
 }
 
-// checkSince warns of a call that takes away what it earns or uses.
+// checkSince warns of a call that cancels the success that it earns or uses.
 func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	for _, spoiler := range s.Since {
 		if c.isOneOf(n, spoiler) {
@@ -180,7 +179,7 @@ func (c *compiler) isOneOf(n, other Name) bool {
 	return n.same(other) || c.covers(other, n) || other.Glob() && !n.Glob() && other.Matches(n.Text)
 }
 
-// checkUntil warns of a rule between two calls that ends where it begins.
+// checkUntil warns of a rule whose first and last calls are the same.
 func (c *compiler) checkUntil(after, until []Name) {
 	for _, n := range until {
 		if slices.ContainsFunc(after, n.same) {
@@ -189,8 +188,7 @@ func (c *compiler) checkUntil(after, until []Name) {
 	}
 }
 
-// checkLocked warns of a call that would end the rule, and that is a call of a blocked
-// one.
+// checkLocked warns if the call that would end the rule is itself blocked by the rule.
 func (c *compiler) checkLocked(blocked, until []Name) {
 	for _, n := range until {
 		for _, b := range blocked {
@@ -217,8 +215,8 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	c.checkCertain(s, r.Unless)
 	for _, n := range r.Unless {
 		for _, tool := range tools {
-			// A call that has a name by a map need not certainly have it, and other
-			// tools can have that name.
+			// A call that gets a name by a map may have it only possibly, and other tools can have
+			// the same name.
 			if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.covers(n, tool)) {
 				c.warnName(n, AllExempt, "", "every call of %s is exempt, so the rule applies to none", tool)
 			}
@@ -226,8 +224,8 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	}
 }
 
-// checkCertain refuses names that count only where a call certainly has them, and that
-// no call certainly has.
+// checkCertain refuses names that count only if a call certainly has them, but that no call
+// certainly has.
 func (c *compiler) checkCertain(s Statement, names []Name) {
 	for _, n := range names {
 		maps := c.labels.maps[n.Text]
@@ -238,14 +236,14 @@ func (c *compiler) checkCertain(s Statement, names []Name) {
 	}
 }
 
-// certain reports whether the map can give a name that is evidence of what a call does.
+// certain reports whether the name that the map gives can be evidence of what a call does.
 func (m *Map) certain() bool { return m.Pattern.Kind == Runs && !m.many() }
 
-// exempts reports whether the map can give a name that a call certainly has: that of a
-// script, or of an expression that is true without an error.
+// exempts reports whether the map can give a name with certainty: for a script, or for an
+// expression that is true without an error.
 func (m *Map) exempts() bool { return m.certain() || m.Pattern.Kind == When }
 
-// many reports whether the map reads several values, so that none is evidence.
+// many reports whether the map reads several values. Then none of them is evidence.
 func (m *Map) many() bool {
 	if !isPath(m.Field) {
 		return false
@@ -254,7 +252,7 @@ func (m *Map) many() bool {
 	return err == nil && p.Many()
 }
 
-// doubt returns why the map gives no certain name, and a hint.
+// doubt returns the reason why the map gives no certain name, and a hint.
 func (m *Map) doubt() (why, hint string) {
 	switch {
 	case m.Pattern.Kind.script() && m.Pattern.Kind != Runs:
@@ -268,8 +266,8 @@ func (m *Map) doubt() (why, hint string) {
 	}
 }
 
-// covers reports whether every call of b is a call of a: they are one name, b
-// is an action of the tool a, or a label that only calls of a get.
+// covers reports whether every call of b is a call of a: the names are equal, b is an action of the
+// tool a, or b is a label that only calls of a get.
 func (c *compiler) covers(a, b Name) bool {
 	if a.Glob() || b.Glob() {
 		return false
@@ -289,15 +287,15 @@ func (c *compiler) covers(a, b Name) bool {
 	return len(maps) > 0
 }
 
-// alsoLabels reports whether another map gives the matches of m its label, too.
+// alsoLabels reports whether another map gives the label to all calls that m matches.
 func (c *compiler) alsoLabels(m *Map, label string) bool {
 	return slices.ContainsFunc(c.labels.maps[label], func(other *Map) bool {
 		return other.tool().Text == m.tool().Text && other.Field == m.Field && other.Pattern.includes(m.Pattern)
 	})
 }
 
-// includes reports whether p matches whenever q does: they are equal, or q is
-// the same command with more words.
+// includes reports whether p matches whenever q does: both are equal, or q is the same command with
+// more words.
 func (p Pattern) includes(q Pattern) bool {
 	if p.Kind != Runs || q.Kind != Runs {
 		return p.String() == q.String()
@@ -315,8 +313,8 @@ func (p Pattern) includes(q Pattern) bool {
 	return found == len(words)
 }
 
-// checkEvidence warns if a text that contains a word counts as evidence of a
-// call: "echo cp" does not copy.
+// checkEvidence warns if a text containing a word counts as evidence of a call: "echo cp" copies
+// nothing.
 func (c *compiler) checkEvidence(n Name, effect string) {
 	m := c.labels.firstWeak(n)
 	if m == nil {

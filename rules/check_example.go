@@ -11,10 +11,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A giver identifies the maps of one tool that give one label.
+// A giver identifies the maps that give one label to one tool.
 type giver struct{ tool, as string }
 
-// checkExamples asks the gate for the names that the maps give each example.
+// checkExamples lets the gate compute the names of each example's call and compares them with the
+// example.
 func (c *compiler) checkExamples() {
 	byLabel := make(map[string][]gate.Map)
 	for _, m := range c.out.Labels.Maps {
@@ -31,7 +32,7 @@ func (c *compiler) checkExamples() {
 				asked[g] = namer(maps[g])
 			}
 			switch {
-			case c.refused(g): // reported already
+			case c.refused(g): // already reported
 			case len(maps[g]) == 0:
 				c.failName(e, e.As, NoSuchMap, c.nearLabel(e, tool), "no map gives calls of %s the name %s", tool, e.As)
 			case e.holds(tool, asked[g]) == e.Not:
@@ -45,7 +46,7 @@ func (c *compiler) checkExamples() {
 	}
 }
 
-// isEvidence reports whether a rule waits for a call with this name, or a limit is refilled by one.
+// isEvidence reports whether a rule requires a call with this name, or a limit is refilled by one.
 func isEvidence(nets []gate.Net, name string) bool {
 	for _, n := range nets {
 		for _, t := range n.Transitions {
@@ -57,8 +58,8 @@ func isEvidence(nets []gate.Net, name string) bool {
 	return false
 }
 
-// unproved returns why the success of a call with the name would not count for it; nil: it would count, or the call
-// is not certain to have the name.
+// unproved returns the reason why the success of a call would not count for its name, or nil if it
+// would count, or if the name of the call is uncertain.
 func (e *Example) unproved(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
 	if found != gate.Surely || why.What == "" {
@@ -67,12 +68,12 @@ func (e *Example) unproved(tool Name, p *gate.Policy) *gate.Doubt {
 	return &why
 }
 
-// refused reports whether a map of the tool that gives the label is in error.
+// refused reports whether a map that gives the label to the tool has an error.
 func (c *compiler) refused(g giver) bool {
 	return slices.ContainsFunc(c.labels.maps[g.as], func(m *Map) bool { return c.failed[m.statement()] != nil && m.tool().Matches(g.tool) })
 }
 
-// nearLabel suggests a name that calls of the tool can get.
+// nearLabel suggests a similar name that calls of the tool can get.
 func (c *compiler) nearLabel(e *Example, tool Name) string {
 	var known []string
 	for _, m := range c.maps {
@@ -83,20 +84,19 @@ func (c *compiler) nearLabel(e *Example, tool Name) string {
 	return text.Suggest(e.As.String(), known)
 }
 
-// namer returns a policy that only names calls. The gate accepts every map that
-// was compiled.
+// namer returns a policy that only names calls. The gate accepts all compiled maps.
 func namer(maps []gate.Map) *gate.Policy {
 	p, _ := gate.NewPolicy([]gate.Net{{Name: "example", Labels: &gate.Labels{Maps: maps}}}, gate.PolicyOptions{})
 	return p
 }
 
-// holds reports whether the maps of p give the call of the tool the name.
+// holds reports whether the maps of p give the name to the call.
 func (e *Example) holds(tool Name, p *gate.Policy) bool {
 	names := p.Names(gate.Call{Tool: tool.Text, Args: e.args()})
-	return slices.ContainsFunc(names[1:], func(n gate.Name) bool { return n.Text == e.As.Text }) // the first is the tool
+	return slices.ContainsFunc(names[1:], func(n gate.Name) bool { return n.Text == e.As.Text }) // the first name is the tool
 }
 
-// args returns the arguments of the call.
+// args returns the arguments of the call as JSON.
 func (e *Example) args() []byte {
 	if e.Field == "" {
 		return []byte(e.Value)
@@ -108,8 +108,7 @@ func (e *Example) args() []byte {
 // shownMaps is the maximum number of maps in an error.
 const shownMaps = 3
 
-// failExample reports the maps that matched but should not, or those that did
-// not match.
+// failExample reports the maps that matched but must not match, or those that did not match.
 func (c *compiler) failExample(e *Example, tool Name, maps []gate.Map) {
 	var found []string
 	for _, m := range maps {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// identifier is a key of the arguments that an expression reads as args.KEY.
+// identifier matches keys that an expression can read as args.KEY.
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// expression returns a map with an expression that can exempt in place of m, or the form
-// of one where the pattern of m cannot be written as an expression.
+// expression returns a map with an expression that gives a certain name, in place of m. If the
+// pattern of m cannot be converted, it returns the general form of such a map.
 func (m *Map) expression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {

@@ -6,12 +6,11 @@ import (
 	"slices"
 )
 
-// expressive finds what an expression has and the name of a tool has not: something of
-// the arguments, a comparison, or a function of texts.
+// expressive matches parts of an expression that the name of a tool does not have: an access to the
+// arguments, a comparison, or a string function.
 var expressive = regexp.MustCompile(`(?:^|[^\w.-])(?:args|annotations)\s*(?:\.|\[)|[=!<>]=|&&|\|\||\s[<>]\s|\.(?:matches|startsWith|endsWith|contains|exists|all)\(`)
 
-// checkExpressions warns of texts in a rule that are read as names of calls, and are
-// hardly meant so.
+// checkExpressions warns of names in a rule that look like expressions.
 func (c *compiler) checkExpressions(s Statement) {
 	var r *Rule
 	var tools []Name

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// fieldsOf returns the fields that a statement reads, as it writes them.
+// fieldsOf returns the fields that a statement reads, in the order of the statement.
 func fieldsOf(s Statement) (fields []Field) {
 	var key []KeyField
 	switch s := s.(type) {
@@ -42,9 +42,9 @@ func (c *compiler) warnField(f Field, code Code, hint, format string, args ...an
 	c.warnAt(f.Pos, f.line.span(f.at.off, f.at.end), code, hint, format, args...)
 }
 
-// checkBudgets warns of a limit for each value without one for all values beside it:
-// whoever calls can write one value in several ways, and each has a budget of its own. A
-// field that an expression makes equal is left alone.
+// checkBudgets warns of a limit for each value without a limit for all values together: the caller
+// can write one value in several ways, each with a budget of its own. Fields given by an expression
+// are ignored, since it may normalize the value.
 func (c *compiler) checkBudgets(s *Limit) {
 	if len(s.Key) == 0 || slices.ContainsFunc(s.Key, func(k KeyField) bool { return k.Field.Expression }) {
 		return
@@ -59,7 +59,7 @@ func (c *compiler) checkBudgets(s *Limit) {
 		"a call that writes %s in another way has a limit of its own", f)
 }
 
-// limitsAll reports whether l counts every call of the names.
+// limitsAll reports whether l counts all calls of the names.
 func (c *compiler) limitsAll(l *Limit, names []Name) bool {
 	return !slices.ContainsFunc(names, func(n Name) bool {
 		return !slices.ContainsFunc(l.Tools, func(other Name) bool { return c.isOneOf(n, other) })

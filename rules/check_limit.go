@@ -35,10 +35,10 @@ func (c *compiler) checkLimit(s *Limit) {
 	c.checkEvidence(*s.Per, "refills the limit of "+joinNames(s.Tools))
 }
 
-// longPeriods are times that people write, but that limits do not have.
+// longPeriods are periods that people write but limits do not support.
 var longPeriods = []string{"week", "month", "quarter", "year"}
 
-// checkPeriod warns of a refilling call that is named like a time.
+// checkPeriod warns of a refilling call with the name of a period.
 func (c *compiler) checkPeriod(s *Limit) {
 	meant := text.Suggest(s.Per.Text, refillWords)
 	switch {
@@ -51,7 +51,7 @@ func (c *compiler) checkPeriod(s *Limit) {
 	}
 }
 
-// checkLimits compares the limits with each other and with blocked names.
+// checkLimits compares limits with one another and with blocked names.
 func (c *compiler) checkLimits() {
 	c.checkContrary()
 	c.checkFailures()
@@ -63,7 +63,8 @@ func (c *compiler) checkLimits() {
 	}
 }
 
-// checkContrary warns of limits on one name that differ only in the count, but not of one that narrows a base.
+// checkContrary warns of limits on one name that differ only in the count, except for one that
+// narrows a base.
 func (c *compiler) checkContrary() {
 	first := make(map[string]*Limit)
 	for _, s := range of[*Limit](c.statements) {
@@ -77,7 +78,7 @@ func (c *compiler) checkContrary() {
 	}
 }
 
-// subject returns what is limited, without the count.
+// subject returns the text of the limit without the count.
 func (s *Limit) subject() string {
 	of := ""
 	if s.Of != nil {
@@ -86,7 +87,7 @@ func (s *Limit) subject() string {
 	return fmt.Sprintf("%s %s %s%s", joinNames(s.Tools), of, s.span(), keyEach(s.Key))
 }
 
-// counted returns the count with what is counted.
+// counted returns the count and its unit.
 func (s *Limit) counted() string {
 	if s.Of != nil {
 		return fmt.Sprintf("%d of %s", s.Count, s.Of)
@@ -94,8 +95,8 @@ func (s *Limit) counted() string {
 	return text.Count(s.Count, "call")
 }
 
-// checkFailures warns of a refill by failed calls too, if another rule requires
-// a success of the same name before the same calls.
+// checkFailures warns if failed calls also refill a limit although another rule requires a success
+// of the same name before the same calls.
 func (c *compiler) checkFailures() {
 	type pair struct{ first, before string }
 	required := make(map[pair]*Require)
@@ -119,19 +120,19 @@ func (c *compiler) checkFailures() {
 	}
 }
 
-// countsAll reports whether the limit counts all of its calls, and no call refills it.
+// countsAll reports whether the limit counts all of its calls and no call refills it.
 func (s *Limit) countsAll() bool {
 	return s.Per == nil && s.Of == nil && len(s.Key) == 0 && spans[s.Over].word != ""
 }
 
-// overrules holds the rules that can make a limit redundant, by their names.
+// overrules has the rules that can make a limit redundant, by name.
 type overrules struct {
 	blocks map[string]*Block
-	limits map[string][]*Limit // the lowest of each span
+	limits map[string][]*Limit // the lowest limits of each span
 }
 
-// overrules collects the rules without exemptions. A pattern is listed under each
-// name of a limit that it matches.
+// overrules collects the rules without exemptions. A rule with a pattern is listed under every
+// limited name that the pattern matches.
 func (c *compiler) overrules() overrules {
 	over := overrules{make(map[string]*Block), make(map[string][]*Limit)}
 	var limited []string
@@ -148,7 +149,7 @@ func (c *compiler) overrules() overrules {
 			f(n.String())
 			if n.Glob() {
 				words.matching(n, func(text string) {
-					if strings.Contains(n.Text, ".") || !strings.Contains(text, ".") { // or it sees no actions
+					if strings.Contains(n.Text, ".") || !strings.Contains(text, ".") { // otherwise the pattern matches no actions
 						f(text)
 					}
 				})
@@ -168,7 +169,7 @@ func (c *compiler) overrules() overrules {
 	return over
 }
 
-// block keeps the first rule, and prefers enforced rules.
+// block keeps the first rule, but prefers an enforced rule to one in shadow.
 func (o *overrules) block(key string, s *Block) {
 	if earlier := o.blocks[key]; earlier == nil || earlier.Shadow && !s.Shadow {
 		o.blocks[key] = s
@@ -187,8 +188,7 @@ func (o *overrules) limit(key string, s *Limit) {
 	o.limits[key] = append(o.limits[key], s)
 }
 
-// checkIdle warns of a limit that is never reached. One of several tools, or of a sum,
-// is left alone.
+// checkIdle warns of a limit that cannot be reached. It ignores limits on several tools.
 func (c *compiler) checkIdle(s *Limit, over overrules) {
 	if len(s.Tools) > 1 {
 		return
@@ -207,8 +207,8 @@ func (c *compiler) checkIdle(s *Limit, over overrules) {
 	}
 }
 
-// wider lists the plain names that every call of n has: n, and the tool of an
-// action. A name that maps give to one tool may also be that of another tool.
+// wider returns the literal names that every call of n has: n itself and, for an action, its tool.
+// A name that maps give to one tool may also be the name of another tool.
 func (n Name) wider() []string {
 	keys := []string{n.String()}
 	if n.Quoted || n.Glob() {
@@ -220,16 +220,15 @@ func (n Name) wider() []string {
 	return keys
 }
 
-// exceeds reports whether s, which no call refills, refuses whatever other refuses:
-// it starts with at most as many calls, counts over the same sessions or more,
-// and gives calls back no sooner.
+// exceeds reports whether s, which no call refills, refuses every call that other refuses: it has
+// at most the same budget, counts over at least the same sessions, and does not refill faster.
 func (s *Limit) exceeds(other *Limit) bool {
 	switch {
 	case s.Shadow && !other.Shadow || s.Count > other.Count:
 		return false
 	case other.ofPrincipal() && !s.ofPrincipal():
 		return false
-	case s.subject() == other.subject(): // reported already, or in shadow
+	case s.subject() == other.subject(): // reported by checkContrary, or in shadow
 		return false
 	case s.every() == 0:
 		return true
@@ -237,7 +236,7 @@ func (s *Limit) exceeds(other *Limit) bool {
 	return other.every() > 0 && s.every() >= other.every()
 }
 
-// checkShadows warns of a rule in shadow that is enforced as well.
+// checkShadows warns of a rule in shadow that is also enforced.
 func (c *compiler) checkShadows() {
 	enforced := make(map[string]Statement)
 	for _, s := range c.statements {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// checkMaps checks each map, and compares it with others of the same field.
+// checkMaps checks each map and compares it with other maps of the same field.
 func (c *compiler) checkMaps() {
 	used := c.usedLabels()
 	scripts := c.scripts()
@@ -33,7 +33,7 @@ func (c *compiler) checkMaps() {
 	}
 }
 
-// usedLabels returns the names of maps that a rule uses.
+// usedLabels returns the labels that a rule uses.
 func (c *compiler) usedLabels() map[string]bool {
 	used, seen := make(map[string]bool), make(map[string]bool)
 	for _, s := range c.statements {
@@ -47,10 +47,10 @@ func (c *compiler) usedLabels() map[string]bool {
 	return used
 }
 
-// scripts are the fields that a map reads as shell scripts, with the first such map.
+// scripts has the fields that maps read as shell scripts, each with its first map.
 type scripts map[string]*Map
 
-// of returns the first map that reads the field of a tool of m as a script; nil: none does.
+// of returns the first map that reads the field of m as a script for one of its tools, or nil.
 func (s scripts) of(m *Map) *Map {
 	for _, one := range m.each() {
 		if script := s[one.target()]; script != nil {
@@ -70,17 +70,17 @@ func (c *compiler) scripts() scripts {
 	return first
 }
 
-// target returns the T.F of a map for one tool.
+// target returns the tool and the field of a map for one tool, as a key.
 func (m *Map) target() string { return m.tool().Text + "\x00" + m.Field }
 
-// isCommand reports whether the field seems to contain a command.
+// isCommand reports whether the field is likely to contain a command, judging by its name.
 func (m *Map) isCommand() bool {
 	key := m.Field[strings.LastIndexByte(m.Field, '.')+1:]
 	return slices.Contains([]string{"command", "commands", "cmd", "script"}, strings.ToLower(key))
 }
 
-// checkWord checks a word that is searched for as text; script is a map that
-// reads the same field as a script, or nil.
+// checkWord checks a word that is searched for as text. script is a map that reads the same field
+// as a script, or nil.
 func (c *compiler) checkWord(m, script *Map) {
 	p := m.Pattern
 	switch {
@@ -92,12 +92,13 @@ func (c *compiler) checkWord(m, script *Map) {
 	}
 }
 
-// followers are the words of maps, and exactly, with what follows them.
+// followers are the keywords of patterns, and exactly, with the form of what follows them.
 var followers = map[string]string{
 	"runs": "runs COMMAND", "reads": "reads FILES", "writes": "writes FILES", "exactly": "runs exactly COMMAND", "when": `map TOOL when "EXPRESSION" as NAME`,
 }
 
-// checkKeyword warns of a keyword with nothing behind it, which is the word that the map looks for.
+// checkKeyword warns of a keyword without anything after it, since the map then looks for the
+// keyword as a word.
 func (m *Map) checkKeyword(c *compiler) bool {
 	p := m.Pattern
 	form, ok := followers[p.Text]
@@ -107,15 +108,16 @@ func (m *Map) checkKeyword(c *compiler) bool {
 	return ok
 }
 
-// checkExactly warns of exactly with nothing behind it, which is the program that the map looks for.
+// checkExactly warns of exactly without anything after it, since the map then looks for a program
+// of that name.
 func (m *Map) checkExactly(c *compiler) {
 	if p := m.Pattern; p.Text == "exactly" && !p.Exactly {
 		c.warnPattern(m, KeywordAsWord, "write: runs exactly COMMAND", "the map looks for a program called exactly")
 	}
 }
 
-// checkProgram refuses a command whose program has a space in its name: it is the whole
-// command in one pair of quotes, which is no program.
+// checkProgram refuses a program with a space in its name: that is a whole command in one pair of
+// quotes.
 func (c *compiler) checkProgram(m *Map) {
 	if program := m.Pattern.Words[0]; strings.ContainsAny(program, " \t") && !strings.ContainsAny(program, `/\`) {
 		p := m.Pattern
@@ -123,7 +125,7 @@ func (c *compiler) checkProgram(m *Map) {
 	}
 }
 
-// checkStar warns of a * between the words of a command, where any arguments may stand anyway.
+// checkStar warns of a * between the words of a command, where other arguments are allowed anyway.
 func (m *Map) checkStar(c *compiler) {
 	if words := m.Pattern.Words; slices.Index(m.Pattern.command(), "*") > 0 {
 		i := slices.Index(words, "*")
@@ -131,10 +133,10 @@ func (m *Map) checkStar(c *compiler) {
 	}
 }
 
-// dotted finds a dot that matches any character but looks like one of a name.
+// dotted matches a dot that matches any character but looks like a literal dot.
 var dotted = regexp.MustCompile(`^(?:[^\\\[]|\\.|\[[^\]]*\])*?\w\.\w`)
 
-// checkRegex checks a regex; command says that the field contains commands.
+// checkRegex checks a regex. command reports that the field contains commands.
 func (c *compiler) checkRegex(m *Map, command bool) {
 	p := m.Pattern
 	bare, escaped := strings.CutSuffix(p.Text, "$")

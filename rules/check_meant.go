@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// checkMeant finds names of calls that read as words of the language, so that the
-// statement means something else than it says.
+// checkMeant finds names of calls that look like keywords and make the statement misleading.
 func (c *compiler) checkMeant(s Statement) {
 	switch s := s.(type) {
 	case *Block:
@@ -22,8 +21,8 @@ func (c *compiler) checkMeant(s Statement) {
 	}
 }
 
-// checkPeople refuses the approval of a person in place of a call that ends a rule, and warns
-// of calls that are named like it. write is the statement that asks a person.
+// checkPeople refuses a human approval as the call that ends a rule, and warns of calls with a
+// similar name. write is the statement that asks a person.
 func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 	for _, n := range until {
 		help := "write: " + write + "; quote the name of a tool"
@@ -37,14 +36,14 @@ func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 	}
 }
 
-// clock finds times of day.
+// clock matches times of day.
 var clock = regexp.MustCompile(`^[0-9]{1,2}(:[0-9]{2})?(am|pm|h)?$`)
 
 // times are words for times that people write in place of a call.
 var times = []string{"midnight", "noon", "midday", "morning", "evening", "night", "hours", "weekend", "weekends", "today", "tomorrow",
 	"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
-// checkTimes warns of a time between which calls a rule is to hold.
+// checkTimes warns of times of day that are written as the calls between which a rule applies.
 func (c *compiler) checkTimes(lists ...[]Name) {
 	for _, n := range slices.Concat(lists...) {
 		if word := strings.ToLower(n.Text); !n.Quoted && c.labels.maps[n.Text] == nil && (slices.Contains(times, word) || clock.MatchString(word)) {
@@ -53,14 +52,14 @@ func (c *compiler) checkTimes(lists ...[]Name) {
 	}
 }
 
-// fields are words for what a limit is to count for each value of.
+// fields are common names of fields, which people write after "per" to count each value separately.
 var fields = []string{"channel", "channel_id", "path", "file", "filename", "folder", "directory", "repo", "repository", "branch", "project",
 	"customer", "customer_id", "account", "recipient", "url", "host", "domain", "env", "environment", "table", "database", "tenant", "team", "group", "org", "organization", "user_id", "id"}
 
-// users are words for the user, whose calls a limit can count.
+// users are words for the user, which people write after "per".
 var users = []string{"client", "agent", "principal", "person", "caller", "member"}
 
-// checkEach warns of a limit that a call named like a field, or like the user, refills.
+// checkEach warns of a refilling call with a name like a field or like the user.
 func (c *compiler) checkEach(s *Limit) {
 	n := s.Per
 	if n == nil || n.Quoted || len(s.Key) > 0 || c.labels.maps[n.Text] != nil {

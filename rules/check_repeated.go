@@ -1,6 +1,6 @@
 package rules
 
-// checkParts warns of a list that has what another statement says already.
+// checkParts warns of an element of a list that another statement already states.
 func (c *compiler) checkParts() {
 	first := make(map[string]Statement)
 	for _, s := range c.statements {
@@ -15,15 +15,15 @@ func (c *compiler) checkParts() {
 	}
 }
 
-// A part is what a statement with lists says of one name, which is the last that the
-// part has.
+// A part is what a statement with lists states about one combination of names; name is the last of
+// them.
 type part struct {
 	statement Statement
 	name      Name
 }
 
-// partsOf expands the lists of a statement, without the reason of its author.
-// A limit counts its calls together and has no parts.
+// partsOf splits a statement with lists into its parts, without the author's reason. A limit counts
+// its calls together and has no parts.
 func partsOf(s Statement) (parts []part) {
 	switch s := s.(type) {
 	case *Require:
@@ -50,7 +50,7 @@ func partsOf(s Statement) (parts []part) {
 	return parts
 }
 
-// parts returns the requirements of one call that waits.
+// parts returns the requirements for one call that waits.
 func (s *Require) parts(before Name) (parts []part) {
 	one := *s
 	one.Before, one.Because = []Name{before}, ""

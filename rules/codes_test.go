@@ -14,7 +14,8 @@ import (
 
 const codesPage = "../docs/codes.md"
 
-// TestCodesPage wants every code of the product on the page, once, and no other.
+// TestCodesPage checks that docs/codes.md has every code of the product exactly once, and no other
+// code.
 func TestCodesPage(t *testing.T) {
 	page, err := os.ReadFile(codesPage)
 	if err != nil {
@@ -40,7 +41,7 @@ func TestCodesPage(t *testing.T) {
 	}
 }
 
-// definedCodes finds the codes in the source of the product, with their files.
+// definedCodes returns the codes in the source of the product, with their files.
 func definedCodes(t *testing.T) map[string]string {
 	t.Helper()
 	code := regexp.MustCompile(`(?m)^\t\w+(?:\s+Code)?\s*=\s*"([EW]\d{3})"`)
@@ -72,8 +73,8 @@ func definedCodes(t *testing.T) map[string]string {
 	return defined
 }
 
-// TestCodesPageExamples compiles what the page shows of rules: the first text
-// of an entry has its problem, the second has no problem at all.
+// TestCodesPageExamples compiles the examples of docs/codes.md: the first text of an entry has its
+// problem, the second has no problem.
 func TestCodesPageExamples(t *testing.T) {
 	page, err := os.ReadFile(codesPage)
 	if err != nil {
@@ -82,7 +83,7 @@ func TestCodesPageExamples(t *testing.T) {
 	for _, entry := range strings.Split(string(page), "\n### ")[1:] {
 		code := entry[:4]
 		if code[1] != '0' {
-			continue // cmd/petrigate checks these
+			continue // tests in cmd/petrigate check these
 		}
 		blocks := regexp.MustCompile("(?s)```rules\n(.*?)```").FindAllStringSubmatch(entry, -1)
 		if len(blocks) != 2 {
@@ -100,7 +101,7 @@ func TestCodesPageExamples(t *testing.T) {
 	}
 }
 
-// codesOf are the codes of all problems of a text.
+// codesOf returns the codes of all problems in a text.
 func codesOf(t *testing.T, src string) []string {
 	t.Helper()
 	f, _ := rules.Parse("page.rules", unhex(t, []byte(src)))

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// TestCommaAsWord: a comma can be the word that a map looks for. Behind a field it is taken
-// for a list of tools, see E011.
+// TestCommaAsWord checks that a comma can be the word that a map looks for. After a field, it is
+// read as a list of tools, see E011.
 func TestCommaAsWord(t *testing.T) {
 	for _, src := range []string{"map csv.separator , as odd\nblock odd\n", "map csv.separator ,x as odd\nblock odd\n"} {
 		f, errs := rules.Parse("x.rules", []byte(src))

@@ -10,38 +10,37 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// Compiled is the result of [Compile]: nets. Each contains the labels that the
-// maps give, so that [gate.NewPolicy] of the nets is the whole policy.
+// Compiled is the result of [Compile]. Each net contains the labels of the maps, so the nets alone
+// make the complete policy for [gate.NewPolicy].
 type Compiled struct {
 	Nets     []gate.Net   // in the order of the statements
-	Labels   *gate.Labels // of the nets; with maps and no rules, only this field has them
-	Claims   []*Prove     // that must hold of the policy that the nets are part of
-	Warnings []Warning    // in the order of the files and lines
+	Labels   *gate.Labels // labels of the nets; if there are maps but no rules, only this field has them
+	Claims   []*Prove     // claims about the policy that contains the nets
+	Warnings []Warning    // in the order of files and lines
 
-	verified []Verification // of Nets
+	verified []Verification // verifications of Nets
 }
 
-// A Verification counts the states that a net can reach.
+// A Verification counts the reachable states of a net.
 type Verification struct {
 	Name      string
 	States    int
-	Deadlocks int      // states in which no transition can fire: a limit that is used up
-	Dead      []string // transitions that never fire: the blocked call
+	Deadlocks int      // states in which no transition can fire, as when a limit is used up
+	Dead      []string // transitions that never fire, such as a blocked call
 }
 
-// Options are the options for reading scripts in maps.
+// Options are the options for scripts in maps.
 type Options struct {
-	Strict bool // a script that is not wholly understood may run any command
-	Pass   bool // a script that may run a command, and does not openly run it, has no name for that
+	Strict bool // treat a script that is not fully understood as able to run any command
+	Pass   bool // do not give a name to a script that only may run the command
 }
 
-// Compile is [Options.Compile] with the usual options.
+// Compile compiles files with default options, see [Options.Compile].
 func Compile(files ...*File) (*Compiled, error) { return Options{}.Compile(files...) }
 
-// Compile compiles files that apply together, in this order, to nets. Its error is
-// an [ErrorList] with every error of the files, those of [Parse] included; the
-// Compiled then has the warnings and whatever could be compiled, and must
-// not be enforced.
+// Compile compiles files that apply together, in this order. Its error is an [ErrorList] with all
+// errors of the files, including those of [Parse]; the Compiled then has the warnings and
+// everything that could be compiled, and must not be enforced.
 func (o Options) Compile(files ...*File) (*Compiled, error) {
 	c := newCompiler(files)
 	c.readers.options = shell.Options{Strict: o.Strict, Pass: o.Pass}
@@ -56,8 +55,8 @@ func (o Options) Compile(files ...*File) (*Compiled, error) {
 	return c.out, nil
 }
 
-// Load reads, parses and compiles files of fsys together, in the order given.
-// If the rules have errors, the error is an [ErrorList]; see [Compile].
+// Load reads, parses and compiles files of fsys together, in the given order. If the rules have
+// errors, the error is an [ErrorList]; see [Compile].
 func Load(fsys fs.FS, paths ...string) (*Compiled, error) {
 	files := make([]*File, len(paths))
 	for i, path := range paths {
@@ -65,24 +64,23 @@ func Load(fsys fs.FS, paths ...string) (*Compiled, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading rules: %w", err)
 		}
-		files[i], _ = Parse(path, src) // its errors come with those of Compile
+		files[i], _ = Parse(path, src) // its errors are reported by Compile
 	}
 	return Compile(files...)
 }
 
-// Verification lists the reachable states of each net, counted from its
-// initial marking over all transitions. It needs no exploration, since the shapes
-// of the nets are known.
+// Verification returns the reachable states of each net, counted from its initial marking. The
+// numbers follow from the shapes of the nets, without an exploration.
 func (c *Compiled) Verification() []Verification { return slices.Clone(c.verified) }
 
 // A compiler is the state of one compilation.
 type compiler struct {
 	files      []*File
-	statements []Statement // of all files, without repetitions
-	maps       []*Map      // among the statements, one for each tool
-	labels     *labels     // that the maps give
+	statements []Statement // statements of all files without duplicates
+	maps       []*Map      // maps of the statements, one for each tool
+	labels     *labels     // labels that the maps give
 	named      map[string]int
-	failed     map[Statement]*Error // statements that were refused here
+	failed     map[Statement]*Error // errors found while compiling, by statement
 	fileOf     map[Statement]*File
 	readers    readers
 	out        *Compiled
@@ -156,8 +154,8 @@ func (c *compiler) add(s Statement) {
 	}
 }
 
-// afterStates counts the states of a rule that holds between two calls; always are
-// those of one that holds from the start.
+// afterStates returns the state count of a rule that applies between two calls. always is the count
+// for a rule that applies from the start.
 func afterStates(after, until []Name, always Verification) Verification {
 	switch {
 	case len(after) == 0:
@@ -168,8 +166,8 @@ func afterStates(after, until []Name, always Verification) Verification {
 	return Verification{States: 3}
 }
 
-// net appends a net. Different statements can have one name, such as "require
-// a-before-b before c" and "require a before b-before-c": later ones are numbered.
+// net appends a net. Different statements can have the same net name, such as "require a-before-b
+// before c" and "require a before b-before-c"; the later ones get a number.
 func (c *compiler) net(n gate.Net, v Verification) {
 	c.named[n.Name]++
 	if k := c.named[n.Name]; k > 1 {
@@ -200,15 +198,15 @@ func (c *compiler) failName(s Statement, n Name, code Code, hint, format string,
 	c.fail(s, &Error{Pos: n.Pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: n.span})
 }
 
-// fail refuses a statement. The first reason stays.
+// fail refuses a statement. Only the first error counts.
 func (c *compiler) fail(s Statement, e *Error) {
 	if c.failed[s] == nil {
 		c.failed[s] = e
 	}
 }
 
-// errors returns every error of the files, in order. A line has at most one, since
-// a line that Parse refused is not compiled.
+// errors returns all errors of the files, in order. There is at most one for each line, because a
+// line with a syntax error is not compiled.
 func (c *compiler) errors() ErrorList {
 	var all ErrorList
 	for _, f := range c.files {
@@ -224,7 +222,7 @@ func (c *compiler) errors() ErrorList {
 	return all
 }
 
-// inOrder sorts warnings by file and place.
+// inOrder sorts warnings by file and position.
 func (c *compiler) inOrder(warnings []Warning) []Warning {
 	order := make(map[string]int, len(c.files))
 	for i, f := range c.files {

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// readers are the script reader and the expression readers of a compilation, each
-// created for the first statement that needs it.
+// readers are the script reader and the expression readers of a compilation. Each is created when a
+// statement first needs it.
 type readers struct {
 	options shell.Options
 	scripts *shell.Reader
@@ -19,8 +19,8 @@ type readers struct {
 	results *cel.Results
 }
 
-// gateMaps converts m for the gate, with a map for each tool and each pattern of files, or
-// returns none if it was refused.
+// gateMaps converts m to maps of the gate, one for each tool and each pattern of files. It returns
+// none if m was refused.
 func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	out := []gate.Map{{Field: m.Field, As: m.As.Text, Source: m.Pattern.String(), Rule: m.Pos}}
 	var bad *Error
@@ -47,7 +47,7 @@ func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	return all
 }
 
-// script returns the reader of all scripts.
+// script returns the script reader.
 func (r *readers) script() *shell.Reader {
 	if r.scripts == nil {
 		r.scripts = r.options.NewReader()
@@ -55,7 +55,7 @@ func (r *readers) script() *shell.Reader {
 	return r.scripts
 }
 
-// runs compiles a map by the commands of a script.
+// runs compiles a map that looks for a command in a script.
 func (r *readers) runs(out *gate.Map, p Pattern) *Error {
 	number, err := r.script().Command(p.Words, p.Exactly)
 	if err != nil {
@@ -65,7 +65,7 @@ func (r *readers) runs(out *gate.Map, p Pattern) *Error {
 	return nil
 }
 
-// files compiles a map by the files of a script: a map for each pattern of files.
+// files compiles a map that looks for files in a script, to one map for each pattern.
 func (r *readers) files(out gate.Map, p Pattern) (all []gate.Map, bad *Error) {
 	access := map[PatternKind]shell.Access{Reads: shell.Reads, Writes: shell.Writes}[p.Kind]
 	for _, glob := range p.Words {
@@ -79,7 +79,7 @@ func (r *readers) files(out gate.Map, p Pattern) (all []gate.Map, bad *Error) {
 	return all, nil
 }
 
-// when compiles a map by an expression.
+// when compiles a map with an expression.
 func (r *readers) when(out *gate.Map, p Pattern) *Error {
 	number, err := r.expressions().Expr(p.Text)
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *readers) when(out *gate.Map, p Pattern) *Error {
 	return nil
 }
 
-// expressions returns the reader of all expressions.
+// expressions returns the reader for expressions about calls.
 func (r *readers) expressions() *cel.Reader {
 	if r.calls == nil {
 		r.calls = cel.NewReader()
@@ -97,7 +97,7 @@ func (r *readers) expressions() *cel.Reader {
 	return r.calls
 }
 
-// badExpression returns an error at the first mistake of the expression in quotes.
+// badExpression returns an error at the first problem in a quoted expression.
 func badExpression(line *scanner, at token, err error) *Error {
 	msg, hint := err.Error(), ""
 	var bad diag.Problem
@@ -108,7 +108,7 @@ func badExpression(line *scanner, at token, err error) *Error {
 	return line.errorAt(BadExpression, at, hint, "%s", msg)
 }
 
-// keys converts a key for the gate: the fields of the calls that earn, and of those
+// keys converts a key to fields of the gate: those of the calls that earn, and those of the calls
 // that the rule restricts.
 func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Field) {
 	for _, k := range key {
@@ -118,10 +118,10 @@ func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Fi
 	return earn, restricted
 }
 
-// likeField matches what reads like a field, and not like an expression.
+// likeField matches text that looks like a field rather than an expression.
 var likeField = regexp.MustCompile(`^(\$\.)?[\pL_-][\pL\pN_.*\[\]-]*$`)
 
-// field converts a field for the gate.
+// field converts a field to one of the gate.
 func (c *compiler) field(s Statement, f Field) gate.Field {
 	if !f.Expression {
 		return gate.Field{Path: f.Text, Result: f.Result, Source: f.String()}

@@ -26,7 +26,7 @@ func compile(t testing.TB, src string) *rules.Compiled {
 	return c
 }
 
-// netText writes a net as the table of the language does.
+// netText formats a net in the notation of docs/rules.md.
 func netText(n gate.Net) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:", n.Name)
@@ -70,7 +70,7 @@ func netText(n gate.Net) string {
 	return b.String()
 }
 
-// sources writes the fields of a key, as the gate has them.
+// sources formats the fields of a key of the gate.
 func sources(key []gate.Field) string {
 	var all []string
 	for _, f := range key {
@@ -182,8 +182,8 @@ func TestNets(t *testing.T) {
 	}
 }
 
-// TestNetsOfForms compares the nets of statements that make several, and of those that
-// speak of more than calls.
+// TestNetsOfForms compares the nets of statements with several nets, and of statements about more
+// than calls.
 func TestNetsOfForms(t *testing.T) {
 	src, err := txtar.ParseFile("testdata/nets.txtar")
 	if err != nil {
@@ -213,7 +213,7 @@ func TestNetsOfForms(t *testing.T) {
 	}
 }
 
-// TestVerification holds the known state counts to an exploration.
+// TestVerification compares the known state counts with an exploration.
 func TestVerification(t *testing.T) {
 	c := compile(t, `require a before b
 require a before a
@@ -266,8 +266,8 @@ limit a, b to 7 of f per user per day for each g`)
 	}
 }
 
-// TestNetsBringTheirLabels: whatever nets of compiled rules a policy is made of,
-// its calls have the names that the maps of the rules give.
+// TestNetsBringTheirLabels checks that calls have the names of the maps in a policy of any of the
+// compiled nets.
 func TestNetsBringTheirLabels(t *testing.T) {
 	c := compile(t, "map bash.command rm as delete\nrequire backup before delete\nblock push")
 	more := compile(t, "map sh.c rm as delete\nmap sh.c cp as delete")
@@ -333,7 +333,7 @@ func TestMaps(t *testing.T) {
 	}
 }
 
-// TestReaders asks the gate what maps with a reader make of calls.
+// TestReaders checks the names that maps with a reader give to calls in the gate.
 func TestReaders(t *testing.T) {
 	c := compile(t, `map bash.command runs rm as delete
 map bash.command runs ls as safe
@@ -403,8 +403,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestEachClaim: a claim about several names is one of each, or of each pair; what is
-// counted or listed is taken together.
+// TestEachClaim checks that a claim about several names is split into one for each name or pair,
+// except for names that are counted or listed together.
 func TestEachClaim(t *testing.T) {
 	tests := map[string][]string{
 		"never a":                                     {"never a"},
@@ -495,7 +495,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// sixty is a policy of 60 rules, with maps.
+// sixty is a policy of 60 rules with maps.
 func sixty() []byte {
 	var b strings.Builder
 	for i := range 15 {
@@ -515,8 +515,7 @@ func BenchmarkCompile60(b *testing.B) {
 	}
 }
 
-// TestNamesOfNets: a quoted name is called in the names of nets as a bare one, where
-// it could stand bare.
+// TestNamesOfNets checks that net names have no quotes around names that are valid without them.
 func TestNamesOfNets(t *testing.T) {
 	const src = `block "rm"
 require "a" before "b"
@@ -545,7 +544,8 @@ block rm
 	}
 }
 
-// TestNarrowedBase: a lower limit of a file that narrows a base is no mistake, a higher one has no effect.
+// TestNarrowedBase checks that a lower limit in a file that narrows a base is accepted, and that a
+// higher limit has no effect.
 func TestNarrowedBase(t *testing.T) {
 	parse := func(src string, base bool) *rules.File {
 		f, err := rules.Parse("a.rules", []byte(src))

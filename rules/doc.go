@@ -1,5 +1,5 @@
-// Package rules reads the .rules language and compiles it to nets for package
-// gate. One statement a line says what an agent may do:
+// Package rules reads the .rules language and compiles it to nets for package gate. A file has one
+// statement per line; together they define what an agent can do:
 //
 //	require backup before delete               # a success of backup unlocks one delete
 //	require test before deploy once            # one success is enough for the session
@@ -15,15 +15,20 @@
 //	block bash unless safe                     # calls that are certainly safe are exempt
 //	shadow block big                           # records what it would refuse
 //	example bash.command "ls; rm x" as delete  # checked when the file is loaded
-//	prove never deploy before test             # what must hold of all of it
+//	prove never deploy before test             # a claim about the whole policy
 //
-// [Parse] reads a file to its end and reports every error with its place,
-// [Compile] makes nets of the files of a policy, [Load] does both. The nets hold
-// the names that the maps give, so that nothing but them has to be passed on:
+// [Parse] parses a file and reports all errors with their positions, [Compile] compiles the files of
+// a policy to nets, and [Load] does both. The nets contain the labels that the maps give, so they
+// are the only input for the gate:
 //
 //	compiled, err := rules.Load(os.DirFS("."), "safety.rules")
 //	...
 //	policy, err := gate.NewPolicy(compiled.Nets, gate.PolicyOptions{})
+//
+// The main types are [File] with its statements, one type per kind ([Require], [Block], [Limit],
+// [Map], ...), and [Compiled]. The files parse*.go parse, print.go prints the canonical form, check*.go
+// find errors and warnings, and nets*.go and compile*.go generate nets. The package has no goroutines
+// and no locks; a parsed File is not modified by compiling it.
 //
 // # Grammar
 //
@@ -64,102 +69,91 @@
 //	name      = bare | quoted ;
 //	regex     = "/" RE2 "/" [ "i" ] ;
 //
-// Lines end at LF. Words are separated by tabs (also vertical ones), form
-// feeds, carriage returns, spaces, U+FEFF and the Unicode separators; any other
-// control character is an error. A # starts a comment, except inside quotes or
-// a regex. The text is UTF-8.
+// Lines end at LF. Words are separated by horizontal and vertical tabs, form feeds, carriage
+// returns, spaces, U+FEFF and the Unicode separators; any other control character is an error. A #
+// starts a comment, except inside quotes or a regex. The text is UTF-8.
 //
-// A bare name runs to the next separator or #, in a list also to a comma. With *
-// (any run of characters) or ? (one character) it is a glob over the names of a call; "tool.action" is
-// the tool called with that action. A quoted name is a JSON string, not empty,
-// and stands for itself: no glob, no action, no keyword.
+// A bare name extends to the next separator or #, and in a list also to a comma. With * (any
+// sequence of characters) or ? (any single character) it is a glob over the names of a call;
+// "tool.action" is the tool called with that action. A quoted name is a non-empty JSON string and
+// literal: not a glob, an action or a keyword.
 //
-// A count is a decimal integer from 1 to 2147483647 without sign or leading zero.
+// A count is a decimal integer from 1 to 2147483647 without a sign or leading zeros.
 //
 // # Rules
 //
-// unless exempts calls that certainly carry one of the names: the name of the
-// tool, an action, a name that runs gives where the whole script is such, or one
-// by an expression that is true. A name by a word or a regex is never certain, and an
-// error there.
+// unless exempts calls that certainly have one of the names: the name of the tool, an action, a name
+// given by runs to a script that does nothing else, or a name given by an expression that is true. A
+// name given by a word or a regex is never certain, and an error after unless.
 //
-// Without once each call of B needs a success of A of its own. A limit per user
-// counts all sessions of a principal. One per second, minute, hour or day gives
-// calls back one by one, each after its share of the time. "per C" gives one
-// back for each call of C, "per successful C" for each that succeeds.
+// Without once, each call of B needs its own success of A. A limit per user counts all sessions of a
+// principal. A limit per second, minute, hour or day is refilled one call at a time, evenly over the
+// span. "per C" refills one call for each call of C, "per successful C" for each call of C that
+// succeeds.
 //
-// Refusals and questions of a rule begin with the text after because, a JSON string.
+// Refusals and questions of a rule begin with the text after because, which is a JSON string.
 //
-// A rule in shadow keeps its state and records what it would have refused, and
-// refuses nothing.
+// A rule in shadow keeps its state and records refusals, but refuses nothing.
 //
-// # What a rule may speak of
+// # Lists, clauses and keys
 //
-// Several names of a rule stand for one rule each: with "require A, B before C, D",
-// each of C and D needs each of A and B. A limit on several names is one, for all of them
-// together. "require A or B before C" takes a success of either. allow names calls that
-// pass where the default is to deny.
+// A rule with several names is equivalent to one rule for each name: with "require A, B before C, D",
+// each of C and D needs both A and B. A limit on several names is a single limit on all of them
+// together. "require A or B before C" accepts a success of either. allow lists calls that pass
+// although the policy denies calls by default.
 //
-// since makes a success good only for what it was made of: with "require test before
-// push since edit_file", a call of edit_file takes the success of test away, also one
-// that fails, and a test that was under way at the same time earns nothing. With once and
-// since, in any order, a success serves all calls until the next call after since. "block B
-// after A until C" and "require human-approval before B after A" hold from a call of A,
-// whatever comes of it, until a success of C, else to the end of the session.
+// since limits the lifetime of a success: with "require test before push since edit_file", a call of
+// edit_file cancels the success of test, even if the call fails, and a test that was under way at the
+// same time earns nothing. With once and since, in any order, a success is enough for all calls until
+// the next call after since. "block B after A until C" and "require human-approval before B after A"
+// apply from a call of A, whatever its outcome, until a success of C or the end of the session.
 //
-// With a key a rule stands once for each value of a field: a backup of one path unlocks
-// the delete of that path only. A field is a key of the arguments, a path that begins
-// with "$.", or a CEL expression in quotes. "with same src as path" compares the src of
-// the first call with the path of the second; "result.$.path" is a part of the result of
-// the first. Values compare as JSON values. An array needs every one of its elements. A
-// call without a value is refused where the rule restricts it, and earns nothing. Calls
-// after since have the field of the calls that wait; one without it takes every success
-// away.
+// With a key, a rule applies separately to each value of a field: a backup of one path unlocks only
+// the delete of that path. A field is a key of the arguments, a path that begins with "$.", or a CEL
+// expression in quotes. "with same src as path" compares the src of the first call with the path of
+// the second; "result.$.path" is a part of the first call's result. Values are compared as JSON
+// values. An array needs a success for each of its elements. A call without a value is refused if the
+// rule restricts it, and otherwise earns nothing. Calls after since have the same field as the calls
+// that wait; a call without the field cancels all successes.
 //
-// "at once" limits the calls under way, "in a row" equal calls with no other between
-// them, and "to 1000 of amount per day" the sum of a field. "require 2 human-approvals"
-// needs two different people.
+// "at once" limits the calls under way, "in a row" consecutive equal calls, and "to 1000 of amount per
+// day" the sum of a field. "require 2 human-approvals" needs two different people.
 //
 // # Maps
 //
-// The first dot outside quotes divides tool and field; the field is one key of
-// the arguments, or, where it begins with "$.", a path: $.request.method,
-// $.files[*].path, $.args[0], $["odd key"]. A word is found as a whole word,
-// with a boundary only where it begins or ends with an ASCII letter, digit or
-// underscore. A regex is RE2 with ASCII classes, may hold spaces and #, and
-// writes / as \/.
+// The first dot outside quotes separates tool and field. The field is a key of the arguments or, if
+// it begins with "$.", a path: $.request.method, $.files[*].path, $.args[0], $["odd key"]. A word
+// matches as a whole word, with a boundary only where it begins or ends with an ASCII letter, digit
+// or underscore. A regex is RE2 with ASCII classes, can contain spaces and #, and escapes / as \/.
 //
-// runs reads the field as a shell script and finds the commands that it would
-// run; more words narrow it. What cannot be told (a script that does not parse, $X)
-// is restricted as if it matched, and is never evidence. A word of the command
-// that needs it stands in quotes. As the last word * says that any arguments will do for an
-// exemption and for evidence, exactly that none but inert ones will. reads and writes find
-// the files that the script would read or write: one of several patterns, in which * is any
-// text, is enough. Such names restrict, and prove and exempt nothing. when is a CEL expression
-// over args, tool, upstream and annotations, in a JSON string; where it fails, the call is
-// restricted too. A key that differs from the field in letter case only counts as
-// well: the field then stands for all their values, as a restriction only. Maps
-// apply to every rule of the policy, wherever they stand.
+// runs reads the field as a shell script and finds the commands that it would run; more words narrow
+// the match. If a match is uncertain (a script that does not parse, $X), the call is restricted as if
+// it matched, but is never evidence. Words of the command can be quoted. * as the last word allows any
+// arguments for exemptions and evidence; exactly allows only inert ones. reads and writes find the
+// files that the script would read or write: one match of several patterns is enough, and * matches
+// any text. Their names restrict calls, but are never evidence and exempt nothing. when is a CEL
+// expression over args, tool, upstream and annotations, in a JSON string; if it fails, the call is
+// restricted as well. A key that differs from the field only in letter case counts, too: the field
+// then has all their values, but only for restrictions. Maps apply to every rule of the policy,
+// regardless of their order.
 //
-// The tool of a map may be a glob, "map *.path /\.env/ as secret", or a list, "map Edit,
+// The tool of a map can be a glob, as in "map *.path /\.env/ as secret", or a list, as in "map Edit,
 // Write.path /\.env/ as secret".
 //
-// success says when calls of a tool succeed whose results say nothing of an error: a CEL
-// expression over result, which is the structured content or the JSON of a result, and
-// text. Where it does not hold, or fails, the call has failed. Of several about one tool
-// all must hold.
+// success defines when calls of a tool succeed if their results do not report errors: a CEL expression
+// over text and over result, which is the structured content or the JSON of a result. If the
+// expression is not true or fails, the call has failed. Several conditions on one tool must all hold.
 //
-// An example shows what the maps make of a call: the text of one field, or all
-// arguments as a JSON object. Maps whose examples fail do not load.
+// An example is a test of the maps: the text of one field, or all arguments as a JSON object, with a
+// name that the call must or must not get. Rules with failing examples do not load.
 //
 // # Claims
 //
-// The nets of rules are named after their
-// statements, as require-backup-before-delete; hand-written ones have a name.
-// [Compile] carries claims along and proves nothing.
+// Nets of rules are named after their statements, such as require-backup-before-delete; hand-written
+// nets have their own names. [Compile] returns the claims without proving them.
 //
 // # Positions
 //
-// Lines and columns count from 1, columns in characters (Unicode code points).
-// A byte order mark at the start of a file has no column.
+// Lines and columns count from 1, and columns count characters (Unicode code points). A byte order
+// mark at the start of a file has no column.
 package rules

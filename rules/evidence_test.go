@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// TestEarlierCalls holds "require A before B" to its meaning, where calls are both A and B:
-// a call of B passes only by the success of an earlier call of A, which it uses up, and its
-// own success counts for later calls if it is one of A too.
+// TestEarlierCalls checks the meaning of "require A before B" if calls are both A and B: a call of
+// B passes only if an earlier call of A has succeeded, and uses up that success; its own success
+// counts for later calls if it is also a call of A.
 func TestEarlierCalls(t *testing.T) {
 	from, count := soak.Range(t, 400)
 	for seed := from; seed < from+uint64(count); seed++ {
@@ -23,7 +23,7 @@ func TestEarlierCalls(t *testing.T) {
 		m := newEvidenceModel(r)
 		c, err := compileText(m.text())
 		if err != nil {
-			continue // a name twice
+			continue // the same name twice
 		}
 		p, err := gate.NewPolicy(c.Nets, gate.PolicyOptions{})
 		if err != nil {
@@ -41,14 +41,14 @@ func compileText(text string) (*rules.Compiled, error) {
 	return rules.Compile(f)
 }
 
-// evidenceModel models one requirement: it keeps, for each value of its key, whether there is
-// a success that was not used up.
+// evidenceModel is a model of one requirement: for each value of its key, it tracks whether there
+// is an unused success.
 type evidenceModel struct {
 	first  []string
 	before string
 	once   bool
-	earns  string // the field of calls of A; empty: there is no key; "$.r": of their results
-	waits  string // that of calls of B
+	earns  string // field of calls of A; empty: the rule has no key; "$.r": a field of their results
+	waits  string // field of calls of B
 	credit map[string]bool
 	open   []*watchedCall
 }
@@ -57,8 +57,8 @@ type evidenceModel struct {
 type watchedCall struct {
 	ticket  *gate.Ticket
 	isFirst bool
-	values  []string        // nil: those of the result
-	void    map[string]bool // values of which there was unused evidence at some time since
+	values  []string        // nil: the values of the result
+	void    map[string]bool // values that had unused evidence at some time since the call was admitted
 }
 
 func newEvidenceModel(r *rand.Rand) *evidenceModel {
@@ -94,8 +94,8 @@ func (m *evidenceModel) text() string {
 	return text
 }
 
-// isFirst reports whether a call is one of A, and isBefore one of B: a pattern leaves out
-// what the statement requires by name, if the call certainly has that name.
+// isFirst reports whether a call is one of A, isBefore whether it is one of B. A pattern excludes
+// names that the statement requires by name, if the call certainly has them.
 func (m *evidenceModel) isFirst(names []string) bool {
 	return slices.ContainsFunc(m.first, func(n string) bool { return named(n, names) })
 }
@@ -107,7 +107,7 @@ func (m *evidenceModel) isBefore(names []string) bool {
 	return named(m.before, names)
 }
 
-// named reports whether one of the names is the name, or matches the pattern.
+// named reports whether one of the names is equal to the name or matches the pattern.
 func named(name string, names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool {
 		return n == name || name == "?" && len(n) == 1 || strings.HasSuffix(name, "*") && strings.HasPrefix(n, name[:1])
@@ -127,7 +127,7 @@ func argsOf(r *rand.Rand) (args string, values map[string]string) {
 	return "{" + strings.Join(parts, ",") + "}", values
 }
 
-// play makes random calls and holds each decision to the model.
+// play makes random calls and compares each decision with the model.
 func (m *evidenceModel) play(t *testing.T, seed uint64, r *rand.Rand, p *gate.Policy) {
 	s := gate.NewSession(p, gate.SessionOptions{})
 	var log []string
@@ -161,7 +161,7 @@ func (m *evidenceModel) play(t *testing.T, seed uint64, r *rand.Rand, p *gate.Po
 	}
 }
 
-// admit decides a call by the meaning of the statement, and uses up what it needs.
+// admit decides a call by the meaning of the statement, and uses up the successes that it needs.
 func (m *evidenceModel) admit(tool string, values map[string]string) (ok bool, c *watchedCall) {
 	names := []string{tool}
 	if tool == "b" && values["f"] == "x" {
@@ -185,8 +185,7 @@ func (m *evidenceModel) admit(tool string, values map[string]string) (ok bool, c
 	return true, c
 }
 
-// succeed counts a success for the values for which there was no unused one since the call
-// was admitted.
+// succeed records a success for the values without an unused success since the call was admitted.
 func (m *evidenceModel) succeed(c *watchedCall, shown string) {
 	if !c.isFirst {
 		return
@@ -206,8 +205,8 @@ func (m *evidenceModel) succeed(c *watchedCall, shown string) {
 	}
 }
 
-// TestLeftOutIsNotGated: under a default that denies, a call that the pattern of a rule
-// leaves out passes only if something else allows it.
+// TestLeftOutIsNotGated checks that, under a default that denies, a call excluded from the pattern
+// of a rule passes only if something else allows it.
 func TestLeftOutIsNotGated(t *testing.T) {
 	for _, text := range []string{
 		"require login, pick before *", "require login or pick before *", "require login, pick before ????*",

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A claim about several names stands for one about each, or about each pair.
+// A claim about several names stands for one claim about each name or each pair.
 func ExampleProve_Each() {
 	f, _ := rules.Parse("safety.rules", []byte("prove never push, deploy before test, lint\nprove at-most 3 push, deploy per session\n"))
 	for _, s := range f.Statements {
@@ -24,8 +24,8 @@ func ExampleProve_Each() {
 	// prove at-most 3 push, deploy per session
 }
 
-// What each net of the rules can reach: a blocked call never fires, and a limit that is
-// used up ends in a deadlock.
+// The reachable states of each net: a blocked call never fires, and a limit that is used up ends in
+// a deadlock.
 func ExampleCompiled_Verification() {
 	f, _ := rules.Parse("safety.rules", []byte("require backup before delete\nlimit push to 3 per session\nblock rm\n"))
 	c, err := rules.Compile(f)
@@ -62,7 +62,7 @@ func ExampleErrorList_Format() {
 	//                    ^^^^^^
 }
 
-// A warning is about a statement that loads, but is probably a mistake.
+// A warning concerns a statement that loads but is probably a mistake.
 func ExampleWarning() {
 	f, _ := rules.Parse("safety.rules", []byte("require delete before delete\n"))
 	c, err := rules.Compile(f)

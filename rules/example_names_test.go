@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// What a file speaks of: names of calls, tools whose arguments it reads, and the names
-// that it gives. Whoever knows the tools can tell which of them do not exist.
+// The names in a file: calls, tools whose arguments it reads, and labels that it gives. A program
+// that knows the tools can report which of them do not exist.
 func ExampleFile_Names() {
 	f, _ := rules.Parse("safety.rules", []byte(`map bash.command runs rm as delete
 require backup before delete, drop_*
@@ -26,7 +26,7 @@ prove never push
 	// reads [bash] and names [delete]
 }
 
-// A name in quotes stands for itself, one with * or ? for a pattern.
+// A quoted name is literal; a name with * or ? is a pattern.
 func ExampleName_Matches() {
 	f, _ := rules.Parse("safety.rules", []byte("block delete_*\nblock \"delete_*\"\nblock delete_?\n"))
 	for _, n := range f.Names() {
@@ -38,7 +38,7 @@ func ExampleName_Matches() {
 	// delete_? true false true
 }
 
-// A net that is written by hand can list the name of a rule.
+// A hand-written net can list the name of a rule.
 func ExampleName_Call() {
 	f, _ := rules.Parse("safety.rules", []byte("block chat.send\nblock \"chat.send\"\nblock chat.*\n"))
 	for _, n := range f.Names() {
@@ -51,7 +51,7 @@ func ExampleName_Call() {
 	// chat.* false true
 }
 
-// A message about a name can show where it stands.
+// A message about a name can show its position.
 func ExampleName_Excerpt() {
 	f, _ := rules.Parse("safety.rules", []byte("require backup before delte"))
 	n := f.Names()[1]
@@ -62,7 +62,7 @@ func ExampleName_Excerpt() {
 	//                           ^^^^^
 }
 
-// A message about a field can show where it stands.
+// A message about a field can show its position.
 func ExampleField_Excerpt() {
 	f, _ := rules.Parse("safety.rules", []byte("limit pay to 100 of amout per session"))
 	of := f.Statements[0].(*rules.Limit).Of
@@ -73,7 +73,7 @@ func ExampleField_Excerpt() {
 	//                         ^^^^^
 }
 
-// A word is found as a whole word.
+// A word matches as a whole word.
 func ExampleMatchWord() {
 	rm := rules.MatchWord("rm")
 	force := rules.MatchWord("--force")
@@ -88,7 +88,7 @@ func ExampleMatchWord() {
 	// push --force-with-lease false true
 }
 
-// A regular expression is found anywhere, unless it is anchored.
+// A regular expression matches anywhere, unless it is anchored.
 func ExampleMatchRegex() {
 	env, err := rules.MatchRegex(`(^|/)\.env$`)
 	fmt.Println(env("src/.env"), env("src/.environment"), err)
@@ -99,7 +99,7 @@ func ExampleMatchRegex() {
 	// invalid regex: invalid repeat count: `{5000}`
 }
 
-// A parsed pattern finds what the map of it would find.
+// A parsed pattern matches what its compiled map would match.
 func ExamplePattern_Match() {
 	f, _ := rules.Parse("safety.rules", []byte("map bash.command /\\brm\\b/i as delete\nmap bash.command sudo as root\n"))
 	for _, s := range f.Statements {

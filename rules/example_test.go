@@ -22,7 +22,7 @@ func ExampleParse() {
 }
 
 func ExampleParseAt() {
-	// A text of rules in line 7 of a larger file, indented by four.
+	// A text of rules in line 7 of a larger file, indented by four spaces.
 	_, errs := rules.ParseAt([]byte("blok rm"), func(line, column int) gate.Position {
 		return gate.Position{File: "petrigate.yaml", Line: line + 6, Column: column + 4}
 	})
@@ -54,7 +54,7 @@ func ExampleCompile() {
 }
 
 func ExampleLoad() {
-	fsys := fstest.MapFS{ // os.DirFS(".") for files of the system
+	fsys := fstest.MapFS{ // use os.DirFS(".") for files on disk
 		"files.rules":  {Data: []byte("require backup before delete\n")},
 		"limits.rules": {Data: []byte("limit push to 3 per session\n")},
 	}

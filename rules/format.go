@@ -9,14 +9,13 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Format returns a rules file in canonical form: statements as their String
-// methods print them, one blank line in place of several, comments after
-// neighboring statements in one column. It keeps every comment, the order of the
-// lines, and the meaning of the file. If the file cannot be parsed, it returns no
-// text and an [ErrorList] whose positions have no file name.
+// Format returns a rules file in canonical form: statements as printed by their String methods,
+// consecutive blank lines merged into one, and comments after neighboring statements aligned in a
+// column. It keeps all comments, the order of the lines, and the meaning of the file. If the file
+// has errors, it returns no text and an [ErrorList] with positions that have no file name.
 func Format(src []byte) ([]byte, error) {
 	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', tabwriter.StripEscape) // \xff keeps a text in one cell
+	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', tabwriter.StripEscape) // \xff protects a text from being split into cells
 	var errs ErrorList
 	gap, written := false, false
 	place := func(line, column int) gate.Position { return gate.Position{Line: line, Column: column} }

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// TestFormat compares what becomes of the file "in" of an archive with "out".
+// TestFormat compares the formatted file "in" of an archive with "out".
 func TestFormat(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/format.txtar")
 	if err != nil {
@@ -50,7 +50,7 @@ func TestFormatEdges(t *testing.T) {
 	}
 }
 
-// comments are what a file says beside its statements. No # in it is quoted.
+// comments returns the comments of a file. No # in it is quoted.
 func comments(src []byte) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(string(src), "\n") {
@@ -62,8 +62,8 @@ func comments(src []byte) string {
 	return b.String()
 }
 
-// FuzzFormat checks that a formatted file means the same, keeps its comments,
-// and stays as it is when it is formatted again.
+// FuzzFormat checks that a formatted file has the same meaning and the same comments, and does not
+// change when it is formatted again.
 func FuzzFormat(f *testing.F) {
 	for _, src := range []string{
 		"# a\n\n\nblock  a # b\nlimit b to 3 per session #c\n  # d\n\nmap t.f /a # b/ as c # d",

@@ -7,26 +7,26 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A KeyField is one field of a key: the calls that the rule restricts have in Field
-// what those that earn have in Other: the First of a [Require], the Per of a [Limit].
+// A KeyField is a pair of fields in a key: a call that the rule restricts must have the value in
+// Field that a call that earns has in Other. Calls that earn are those of First in a [Require] and
+// of Per in a [Limit].
 type KeyField struct {
-	Field Field // of the calls that the rule restricts
-	Other Field // of the calls that earn; the same field unless "as" names two
+	Field Field // field of the calls that the rule restricts
+	Other Field // field of the calls that earn; equal to Field unless "as" names two
 }
 
-// A Field is a part of a call: one flat key of the arguments, a path, or a CEL
-// expression.
+// A Field is a part of a call: a flat key of the arguments, a path, or a CEL expression.
 type Field struct {
 	Pos        gate.Position
 	Text       string // without quotes and "result."
-	Expression bool   // it is written in quotes
-	Result     bool   // the path leads into the result of the call
+	Expression bool   // the field is an expression in quotes
+	Result     bool   // the path refers to the result of the call
 
 	line *scanner
-	at   token // in the line
+	at   token // position of the field in line
 }
 
-// String returns the field as a statement writes it.
+// String returns the field in the notation of statements.
 func (f Field) String() string {
 	switch {
 	case f.Expression:
@@ -37,16 +37,16 @@ func (f Field) String() string {
 	return f.Text
 }
 
-// resultPrefix is written before the path into a result.
+// resultPrefix precedes a path in a result.
 const resultPrefix = "result."
 
 // Excerpt returns the source line with carets below the field.
 func (f Field) Excerpt() string { return f.line.span(f.at.off, f.at.end).excerpt() }
 
-// inNet returns the field for use in names of nets.
+// inNet returns the field in the form for net names.
 func (f Field) inNet() string { return Name{Text: f.Text, Quoted: true}.inNet() }
 
-// inKey returns a key for use in names of nets.
+// inKey returns a key in the form for net names.
 func inKey(key []KeyField, first bool) string {
 	texts := make([]string, len(key))
 	for i, k := range key {
@@ -58,9 +58,9 @@ func inKey(key []KeyField, first bool) string {
 // same reports whether two fields are written alike.
 func (f Field) same(g Field) bool { return f.String() == g.String() }
 
-// pair returns the field as a statement writes it. Of two, the one of the earlier call
-// comes first, but that of a result comes last; first says that the earlier calls are
-// those that earn.
+// pair returns the field in the notation of statements. If it names two fields, the one of the
+// earlier call comes first, except that a field of a result comes last. first reports that the
+// earlier calls are the ones that earn.
 func (k KeyField) pair(first bool) string {
 	switch {
 	case k.Field.same(k.Other):
@@ -80,12 +80,12 @@ func pairs(key []KeyField, first bool, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// twoFields reports whether the two sides of a key differ.
+// twoFields reports whether a key names two different fields.
 func twoFields(key []KeyField) bool {
 	return slices.ContainsFunc(key, func(k KeyField) bool { return !k.Field.same(k.Other) })
 }
 
-// keyOf writes the key of calls that earn before others: "with same F".
+// keyOf formats the key of a rule between two calls: "with same F".
 func keyOf(key []KeyField) string {
 	if len(key) == 0 {
 		return ""
@@ -93,7 +93,7 @@ func keyOf(key []KeyField) string {
 	return " with same " + pairs(key, true, ", ")
 }
 
-// keyEach writes the key of a limit: "for each F", or "with same F as G".
+// keyEach formats the key of a limit: "for each F", or "with same F as G".
 func keyEach(key []KeyField) string {
 	switch {
 	case len(key) == 0:
@@ -104,22 +104,21 @@ func keyEach(key []KeyField) string {
 	return " for each " + pairs(key, false, ", ")
 }
 
-// The forms, as hints show them.
+// Forms of keys for hints.
 const (
 	sameForm  = "write: with same path, or: with same src as path"
 	eachForm  = "write: for each path"
 	fieldForm = `a field is a key, a path such as $.file.path, or an expression in quotes`
 )
 
-// A side says what a key may name besides a field of the calls that the rule
-// restricts.
+// A side describes the fields that a key may name besides those of the restricted calls.
 type side struct {
-	other  bool // there are calls that earn
-	first  bool // and their field is written first
-	result bool // and they earn by their success, so that they have a result
+	other  bool // the rule has calls that earn
+	first  bool // the field of the calls that earn is written first
+	result bool // they earn by their success, so that they have a result
 }
 
-// key reads an optional key.
+// key parses an optional key.
 func (p *parser) key(of side) []KeyField {
 	switch {
 	case p.optional("with"):
@@ -145,7 +144,7 @@ func (p *parser) key(of side) []KeyField {
 	return key
 }
 
-// comma reads an optional comma.
+// comma parses an optional comma.
 func (p *parser) comma() bool {
 	if !p.atComma() {
 		return false
@@ -159,7 +158,7 @@ func (p *parser) atComma() bool {
 	return strings.HasPrefix(p.line.text[p.line.skip(p.line.off):], ",")
 }
 
-// keyField reads one field of a key, or two with "as" between them.
+// keyField parses one field of a key, or two with "as" between them.
 func (p *parser) keyField(of side) KeyField {
 	f := p.field(sameForm)
 	k := KeyField{Field: f, Other: f}
@@ -178,7 +177,7 @@ func (p *parser) keyField(of side) KeyField {
 	return p.checked(k, of)
 }
 
-// checked refuses results of calls that have none.
+// checked refuses a result of calls that have no result.
 func (p *parser) checked(k KeyField, of side) KeyField {
 	switch {
 	case k.Field.Result:
@@ -189,7 +188,7 @@ func (p *parser) checked(k KeyField, of side) KeyField {
 	return k
 }
 
-// field reads a field. A comma ends it, except in quotes.
+// field parses a field. A comma ends it, except in quotes.
 func (p *parser) field(form string) Field {
 	if p.line.err != nil {
 		return Field{}
@@ -218,7 +217,7 @@ func (p *parser) field(form string) Field {
 	return f
 }
 
-// checkField refuses what is neither a key nor a path.
+// checkField refuses text that is neither a key nor a path.
 func (p *parser) checkField(t token, ofResult bool) {
 	head, rest, dotted := strings.Cut(t.text, ".")
 	switch {
@@ -257,7 +256,7 @@ func (p *parser) fieldStop(start int) int {
 	return end
 }
 
-// expression reads a field in quotes.
+// expression parses a field in quotes.
 func (p *parser) expression(start int) Field {
 	t := p.line.jsonString(start, "expression")
 	p.line.off = t.end

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// labels indexes the names that maps give, so that a rule or a map is not compared
-// with all of the others.
+// labels indexes the names that maps give, so that each rule or map need not be compared with all
+// others.
 type labels struct {
-	maps  map[string][]*Map // that give a name
-	weak  map[string]*Map   // the first map that gives a name without certainty
+	maps  map[string][]*Map // maps by the name that they give
+	weak  map[string]*Map   // first map that gives a name without certainty, by name
 	order map[*Map]int
 	words vocabulary
 }
@@ -32,8 +32,8 @@ func newLabels(maps []*Map) *labels {
 	return l
 }
 
-// firstWeak returns the first map, in the order of the files, that gives without
-// certainty a name that n matches.
+// firstWeak returns the first map, in the order of the files, that gives a name matching n without
+// certainty.
 func (l *labels) firstWeak(n Name) *Map {
 	var first *Map
 	l.words.matching(n, func(label string) {
@@ -44,8 +44,7 @@ func (l *labels) firstWeak(n Name) *Map {
 	return first
 }
 
-// A vocabulary is a set of names that finds the matches of a pattern by its
-// prefix.
+// A vocabulary is a sorted set of names. It finds the matches of a pattern by the pattern's prefix.
 type vocabulary []string
 
 func newVocabulary(texts []string) vocabulary {

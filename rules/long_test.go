@@ -17,7 +17,7 @@ func namesBetween(n int, prefix, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// longLines are statements with a list of n names each.
+// longLines are statements with lists of n names.
 func longLines(n int) []string {
 	or, list, tight := namesBetween(n, "ä", " or "), namesBetween(n, "a", ", "), namesBetween(n, "a", ",")
 	return []string{
@@ -37,8 +37,8 @@ func longLines(n int) []string {
 	}
 }
 
-// TestLongLines reads, compiles and prints lists for which this test would take many
-// minutes if the time grew with the square of their length.
+// TestLongLines parses, compiles and prints long lists. With quadratic time, it would take many
+// minutes.
 func TestLongLines(t *testing.T) {
 	for _, line := range longLines(10_000) {
 		f, errs := rules.Parse("long.rules", []byte(line))
@@ -55,7 +55,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestPositionsInLongLines: a position counts characters, wherever it is in a line.
+// TestPositionsInLongLines checks that positions count characters anywhere in a line.
 func TestPositionsInLongLines(t *testing.T) {
 	for n := 1; n < 700; n++ {
 		line := "block " + strings.Repeat("ä€", n) + ", b, b"
@@ -69,7 +69,7 @@ func TestPositionsInLongLines(t *testing.T) {
 	}
 }
 
-// BenchmarkLongLine reads and compiles lists of names.
+// BenchmarkLongLine parses and compiles lists of names.
 func BenchmarkLongLine(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000} {
 		for _, separator := range []string{" or ", ", "} {

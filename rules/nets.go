@@ -11,18 +11,18 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// The places that nets of rules are made of.
+// Names of the places in nets of rules.
 const (
-	idle    = "idle"    // before the start
+	idle    = "idle"    // initial place, before the start transition
 	ready   = "ready"   // the rule is in force
-	gated   = "gate"    // the prerequisite has succeeded
+	gated   = "gate"    // the required call has succeeded
 	locked  = "locked"  // never marked
-	tainted = "tainted" // the call after which the rule holds was made
-	budget  = "budget"  // calls that are left
-	spent   = "spent"   // calls that can be given back
+	tainted = "tainted" // the call that activates the rule was made
+	budget  = "budget"  // remaining calls
+	spent   = "spent"   // used calls that can be given back
 )
 
-// ruleNet returns a net with the fields that the nets of all rules share.
+// ruleNet returns a net with the common fields of all rules.
 func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.Transition) gate.Net {
 	start := gate.Transition{Name: "start", Inputs: []string{idle}, Outputs: []string{ready}}
 	return gate.Net{
@@ -37,11 +37,11 @@ func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.
 	}
 }
 
-// maxPairs bounds the nets of one statement.
+// maxPairs bounds the number of nets for one statement.
 const maxPairs = 256
 
-// requireNets returns a net for each pair of calls, or for each call that waits for
-// one of several. It returns none where they are too many.
+// requireNets returns a net for each pair of calls, or for each call that waits for one of several.
+// It returns none if there are too many.
 func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	if s.pairs() > maxPairs {
 		return nil
@@ -58,7 +58,8 @@ func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	return nets
 }
 
-// pairs counts the nets of a statement with two lists; 0: one of them is a single name.
+// pairs returns the number of nets of a statement with two lists, or 0 if one list has a single
+// name.
 func (s *Require) pairs() int {
 	if s.Or || len(s.First) < 2 || len(s.Before) < 2 {
 		return 0
@@ -66,7 +67,7 @@ func (s *Require) pairs() int {
 	return len(s.First) * len(s.Before)
 }
 
-// requireNet returns the net of one call that waits, for a success of one of first.
+// requireNet returns the net of one call that waits for a success of one of first.
 func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	tool, spared := s.waiting(before)
 	observer, second, after := "do-"+inNet(first, "or"), do(before), ready
@@ -95,8 +96,8 @@ func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	return n
 }
 
-// waiting returns a call that waits as the gate reads it, and what is exempt: "require
-// backup before *" must not lock backup.
+// waiting returns the call that waits, as a tool of the gate, and the exempt calls. In "require
+// backup before *", the pattern must not lock backup itself.
 func (s *Require) waiting(before Name) (tool gate.Tool, spared []gate.Tool) {
 	tool, spared = before.Call(), calls(s.Unless)
 	if tool.Kind != gate.Glob {
@@ -114,8 +115,8 @@ func (s *Require) waiting(before Name) (tool gate.Tool, spared []gate.Tool) {
 	return tool, spared
 }
 
-// reason returns the sentence of a refusal. The gate writes the values of the key in
-// place of {key}. "A successful call to" makes good English of any name: of a noun, a plural or a verb.
+// reason returns the sentence for refusals. The gate replaces {key} by the values of the key. "A
+// successful call to" reads well before any name, be it a noun, a plural or a verb.
 func (s *Require) reason(first []Name, before Name) string {
 	call, one := "a successful call to "+text.Join(written(first), "or"), len(s.Key) > 0 && !twoFields(s.Key)
 	end := " first."
@@ -136,8 +137,8 @@ func (s *Require) reason(first []Name, before Name) string {
 	return fmt.Sprintf("%s with %s {key} requires %s with %s {key}%s", before, s.fields(restricted), call, s.fields(earning), end)
 }
 
-// some joins names for the sentence of a refusal. Of more than three it lists the first two and the number of the
-// others: the refusal names the line of the rule, which lists all of them.
+// some joins names for the sentence of a refusal. Of more than three names it lists two and the
+// number of the others, since the refusal refers to the line of the rule, which lists all of them.
 func some(names []Name, last string) string {
 	texts := written(names)
 	if len(texts) > 3 {
@@ -146,7 +147,7 @@ func some(names []Name, last string) string {
 	return text.Join(texts, last)
 }
 
-// fields names one side of the key.
+// fields joins the fields on one side of the key.
 func (s *Require) fields(of func(KeyField) Field) string {
 	texts := make([]string, len(s.Key))
 	for i, k := range s.Key {
@@ -204,7 +205,7 @@ func blockNet(s *Block, tool Name) gate.Net {
 	return n
 }
 
-// taint returns the transitions that follow the calls between which a rule holds.
+// taint returns the transitions for the calls that activate and deactivate a rule.
 func taint(after, until []Name) []gate.Transition {
 	ts := []gate.Transition{{Name: "taint", Inputs: []string{ready}, Outputs: []string{tainted}, Tools: calls(after), Observe: true, Spoils: true}}
 	if len(until) > 0 {
@@ -221,7 +222,7 @@ func untilSpared(n Name, until []Name) []gate.Tool {
 	return leftOut(until)
 }
 
-// leftOut returns the names as calls that a pattern is not about.
+// leftOut returns the names as calls that a pattern excludes.
 func leftOut(names []Name) []gate.Tool {
 	tools := calls(names)
 	for i := range tools {
@@ -230,7 +231,7 @@ func leftOut(names []Name) []gate.Tool {
 	return tools
 }
 
-// inAfter returns the end of the name of a net.
+// inAfter returns the suffix of the net name for after and until.
 func inAfter(after, until []Name) string {
 	name := "-after-" + inNet(after, "or")
 	if len(until) > 0 {
@@ -253,14 +254,14 @@ func allowNet(s *Allow, tool Name) gate.Net {
 		gate.Transition{Name: do(tool), Inputs: []string{ready}, Outputs: []string{ready}, Tools: []gate.Tool{tool.Call()}})
 }
 
-// do names the transition that the calls of some names fire.
+// do returns the name of the transition that calls with these names fire.
 func do(names ...Name) string { return "do-" + inNet(names, "and") }
 
-// listed is how many names of a list are in the name of its net.
+// listed is the maximum number of names in the name of a net.
 const listed = 2
 
-// inNet joins names for use in names of nets and transitions. Of a long list it
-// has the first name, how many follow, and a hash: other lists give other names.
+// inNet joins names for use in names of nets and transitions. For a long list it uses the first
+// name, the number of the others, and a hash, so that different lists have different names.
 func inNet(names []Name, word string) string {
 	texts := make([]string, len(names))
 	for i, n := range names {
@@ -275,7 +276,7 @@ func inNet(names []Name, word string) string {
 	return fmt.Sprintf("%s-%s-%d-more-%04x", texts[0], word, len(names)-1, sum.Sum32()&0xffff)
 }
 
-// calls returns the names as the gate reads them.
+// calls converts names to tools of the gate.
 func calls(names []Name) []gate.Tool {
 	var tools []gate.Tool
 	for _, n := range names {
@@ -284,8 +285,8 @@ func calls(names []Name) []gate.Tool {
 	return tools
 }
 
-// inNet returns the name for use in names of nets and transitions: without its
-// quotes, if it is valid without them.
+// inNet returns the name for use in names of nets and transitions: without quotes if it is valid
+// without them.
 func (n Name) inNet() string {
 	for _, r := range n.Text {
 		if isSeparator(r) || !unicode.IsPrint(r) || r == '"' || r == '#' {
@@ -295,7 +296,7 @@ func (n Name) inNet() string {
 	return n.Text
 }
 
-// Call returns the name as the gate reads it.
+// Call converts the name to a tool of the gate.
 func (n Name) Call() gate.Tool {
 	t := gate.Tool{Name: n.Text}
 	switch {

@@ -37,7 +37,7 @@ func (c *compiler) limitNet(s *Limit) gate.Net {
 	return n
 }
 
-// netName returns a name for the net.
+// netName returns the name of the net.
 func (s *Limit) netName() string {
 	name := fmt.Sprintf("limit-%s-%d", inNet(s.Tools, "and"), s.Count)
 	if s.Of != nil {
@@ -67,7 +67,7 @@ func (s *Limit) netName() string {
 	return name
 }
 
-// reason returns the sentence of a refusal.
+// reason returns the sentence for refusals.
 func (s *Limit) reason() string {
 	tools, has, of := some(s.Tools, "and"), "has reached its", ""
 	if len(s.Tools) > 1 {
@@ -81,7 +81,7 @@ func (s *Limit) reason() string {
 		return fmt.Sprintf("%s would exceed the limit of %d of %s %s%s.", tools, s.Count, s.Of, s.span(), of)
 	case s.Over == InARow:
 		if of = " of " + s.Tools[0].String(); len(s.Tools) > 1 || s.Tools[0].String() == "*" {
-			of = "" // the caller knows which it was
+			of = "" // the caller knows which call it was
 		}
 		return fmt.Sprintf("The same call%s was made %s in a row: repeating it changes nothing.", of, text.Count(s.Count, "time"))
 	}
@@ -91,7 +91,7 @@ func (s *Limit) reason() string {
 // ofPrincipal reports whether the limit counts over all sessions of a principal.
 func (s *Limit) ofPrincipal() bool { return s.Per == nil && (s.Over == User || s.PerUser) }
 
-// window returns the span of time of the limit; 0: it has none.
+// window returns the span of time of the limit, or 0 if it has none.
 func (s *Limit) window() time.Duration {
 	if s.Per != nil {
 		return 0
@@ -99,19 +99,18 @@ func (s *Limit) window() time.Duration {
 	return s.Over.Window()
 }
 
-// every returns the time after which the clock gives one call back; 0: never. It
-// is rounded up: after a burst of the whole budget, no more come back in the next
-// span than the limit allows.
+// every returns the interval for refilling one call by time, or 0 for a limit without a span of
+// time. It is rounded up: after a burst that uses the whole budget, no more calls come back within
+// the next span than the limit allows.
 func (s *Limit) every() time.Duration {
 	n := time.Duration(s.Count)
 	return (s.window() + n - 1) / n
 }
 
-// refills reports whether anything gives calls back.
+// refills reports whether calls or time refill the budget.
 func (s *Limit) refills() bool { return s.Per != nil || s.window() > 0 }
 
-// refill returns the transition that gives one call back. key is that of the calls
-// that do.
+// refill returns the transition that refills one call. key is the key of the refilling calls.
 func (s *Limit) refill(key []gate.Field) gate.Transition {
 	t := gate.Transition{Name: "refill", Inputs: []string{ready, spent}, Outputs: []string{ready, budget}, Every: s.every()}
 	if s.Per != nil {
@@ -120,7 +119,7 @@ func (s *Limit) refill(key []gate.Field) gate.Transition {
 	return t
 }
 
-// states counts the states of the net.
+// states returns the state count of the net.
 func (s *Limit) states() Verification {
 	switch {
 	case s.Of != nil || s.Over == AtOnce:

@@ -10,17 +10,16 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Parse reads a rules file to its end. file names it in positions. The File
-// has every statement that could be read. The list has every error, at most one
-// per line; it is empty if there is none.
+// Parse parses a rules file. file is its name in positions. The File has all valid statements. The
+// list has all errors, at most one for each line; it is empty if there are no errors.
 func Parse(file string, src []byte) (*File, ErrorList) {
 	return ParseAt(src, func(line, column int) gate.Position {
 		return gate.Position{File: file, Line: line, Column: column}
 	})
 }
 
-// ParseAt is [Parse] for a text that is part of a larger file: place converts a
-// line and a column of the text to a position in that file.
+// ParseAt parses a text that is part of a larger file. place converts a line and a column of the
+// text to a position in that file. See [Parse].
 func ParseAt(src []byte, place func(line, column int) gate.Position) (*File, ErrorList) {
 	f := &File{Name: place(1, 1).File, source: make(map[Statement]*scanner)}
 	for _, s := range scanLines(src, place) {
@@ -37,9 +36,9 @@ func ParseAt(src []byte, place func(line, column int) gate.Position) (*File, Err
 	return f, f.errs
 }
 
-// scanLines returns a scanner at the beginning of each line.
+// scanLines returns a scanner for each line.
 func scanLines(src []byte, place func(line, column int) gate.Position) []*scanner {
-	text := strings.TrimPrefix(string(src), "\uFEFF") // editors show no column for it
+	text := strings.TrimPrefix(string(src), "\uFEFF") // editors count no column for it
 	var lines []*scanner
 	for line := range strings.SplitSeq(text, "\n") {
 		s := &scanner{place: place, number: len(lines) + 1, text: line}
@@ -49,7 +48,7 @@ func scanLines(src []byte, place func(line, column int) gate.Position) []*scanne
 	return lines
 }
 
-// The forms, as hints show them.
+// Forms of statements for hints.
 const (
 	requireForm    = "write: require A before B"
 	orForm         = "write: require A or B before C, or: require A, B before C"
@@ -77,13 +76,13 @@ const (
 	shadowForm     = "write: shadow block A"
 )
 
-// A parser reads the statement of one line.
+// A parser parses the statement of one line.
 type parser struct {
 	line *scanner
-	seen map[string]bool // the names or fields of the list that is read, if there are several
+	seen map[string]bool // names or fields of the current list, if it has several
 }
 
-// statement reads the line. It returns nil if the line is empty or has an error.
+// statement parses the line. It returns nil if the line is empty or has an error.
 func (p *parser) statement() Statement {
 	t := p.line.next()
 	switch {
@@ -105,7 +104,7 @@ func (p *parser) statement() Statement {
 	return p.rule(t, Rule{Pos: p.line.position(t.off)})
 }
 
-// rule reads a statement that compiles to a net, from its keyword t on.
+// rule parses a statement that compiles to a net; t is its keyword.
 func (p *parser) rule(t token, r Rule) Statement {
 	switch {
 	case t.is("require"):
@@ -119,7 +118,7 @@ func (p *parser) rule(t token, r Rule) Statement {
 	return nil
 }
 
-// ruleWords start the statements that compile to a net, statementWords all
+// ruleWords are the keywords of statements that compile to a net, statementWords those of all
 // statements.
 var (
 	ruleWords      = []string{"require", "block", "limit"}
@@ -134,7 +133,7 @@ func (p *parser) unknownStatement(t token) {
 	p.line.fail(UnknownKeyword, t, hint, "unknown statement %q", p.line.text[t.off:t.end])
 }
 
-// meantBy returns a hint for a word of other rule languages.
+// meantBy returns a hint for a keyword of other rule languages.
 func meantBy(word string) string {
 	switch word {
 	case "deny", "forbid", "disallow", "reject", "refuse", "prohibit", "ban", "never":
@@ -151,7 +150,7 @@ func meantBy(word string) string {
 	return ""
 }
 
-// name reads one name.
+// name parses one name.
 func (p *parser) name(missing, form string) Name {
 	t := p.line.next()
 	if t.kind == atEnd {
@@ -168,19 +167,19 @@ func (p *parser) named(t token) Name {
 	return Name{Pos: p.line.position(t.off), Text: t.text, Quoted: t.kind == quoted, span: at}
 }
 
-// names reads names with commas between them, each once.
+// names parses names separated by commas, without duplicates.
 func (p *parser) names(noun, form string) []Name {
 	return p.listOf(p.item, fmt.Sprintf("a %s is missing", noun), noun, form)
 }
 
-// list reads the names of a rule, each once; missing is the message where there is none.
-// A comma ends a bare name where the word ends with it: "a, b" are two names. "a,b" is
-// one, as it was before there were lists.
+// list parses the names of a rule, without duplicates. missing is the message if there are no
+// names. A comma ends a bare name only at the end of a word: "a, b" are two names, but "a,b" is one
+// name, for compatibility with files from before lists existed.
 func (p *parser) list(missing, noun, form string) []Name {
 	return p.listOf(p.listed, missing, noun, form)
 }
 
-// listOf reads names with commas between them.
+// listOf parses names separated by commas.
 func (p *parser) listOf(read func() token, missing, noun, form string) []Name {
 	var names []Name
 	for {
@@ -196,7 +195,7 @@ func (p *parser) listOf(read func() token, missing, noun, form string) []Name {
 	}
 }
 
-// another appends a name, which must not be there yet.
+// another appends a name, which must not be a duplicate.
 func (p *parser) another(names []Name, t token, noun, form string) []Name {
 	n := p.named(t)
 	switch len(names) {
@@ -211,7 +210,7 @@ func (p *parser) another(names []Name, t token, noun, form string) []Name {
 	return append(names, n)
 }
 
-// again reports whether a list has the text already.
+// again reports whether the current list already has the text.
 func (p *parser) again(text string) bool {
 	again := p.seen[text]
 	if p.seen != nil {
@@ -220,7 +219,7 @@ func (p *parser) again(text string) bool {
 	return again
 }
 
-// keyword reads a required word.
+// keyword parses a required keyword.
 func (p *parser) keyword(word, form string) {
 	t := p.line.next()
 	switch {
@@ -234,7 +233,7 @@ func (p *parser) keyword(word, form string) {
 	}
 }
 
-// optional reads an optional word, and reports whether it was there.
+// optional parses an optional keyword and reports whether it was present.
 func (p *parser) optional(word string) bool {
 	t := p.line.peek()
 	if t.isCase(word) {
@@ -247,11 +246,11 @@ func (p *parser) optional(word string) bool {
 	return true
 }
 
-// end refuses anything after a statement. optional lists the words that the
-// author might have meant.
+// end refuses anything after a statement. optional lists the keywords that the author might have
+// meant.
 func (p *parser) end(optional ...string) { p.endOf("", optional...) }
 
-// endOf is end for a rule; form shows its clauses in their order.
+// endOf is like end, for a rule. form shows the clauses of the rule in their order.
 func (p *parser) endOf(form string, optional ...string) {
 	t := p.line.peek()
 	if t.kind == atEnd {
@@ -264,11 +263,11 @@ func (p *parser) endOf(form string, optional ...string) {
 	p.line.fail(Trailing, t, hint, "unexpected %q after the statement", p.line.text[t.off:t.end])
 }
 
-// clauses are the words that begin a part of a rule.
+// clauses are the keywords that begin a clause of a rule.
 var clauses = []string{"once", "since", "after", "until", "with", "for", "unless", "via", "because"}
 
-// clauseHint returns a hint for a word that begins a clause elsewhere, or that people
-// write for one.
+// clauseHint returns a hint for a keyword of another clause, or for a word that people write in
+// place of a clause.
 func clauseHint(word, form string) string {
 	if form == "" {
 		return ""

@@ -13,7 +13,7 @@ import (
 // maxExampleDepth bounds the nesting of the arguments of an example.
 const maxExampleDepth = 64
 
-// example reads an example.
+// example parses an example.
 func (p *parser) example(at token) Statement {
 	e := &Example{Pos: p.line.position(at.off)}
 	start := p.line.skip(p.line.off)
@@ -33,7 +33,7 @@ func (p *parser) example(at token) Statement {
 	return e
 }
 
-// value reads the text of a field, or an object of arguments.
+// value parses the text of a field, or an object of arguments.
 func (p *parser) value(object bool) token {
 	if p.line.err != nil {
 		return token{}
@@ -58,7 +58,7 @@ func (p *parser) value(object bool) token {
 	return token{}
 }
 
-// object reads the arguments of a call, as strictly as the proxy does.
+// object parses the arguments of a call, as strictly as the proxy does.
 func (p *parser) object(start int) token {
 	d := json.NewDecoder(strings.NewReader(p.line.text[start:]))
 	var raw json.RawMessage

@@ -45,21 +45,21 @@ func (p ruleParser) limit(r Rule) Statement {
 	return l
 }
 
-// sumHint refuses a sum of calls under way, or in a row.
+// sumHint refuses a sum of calls under way or in a row.
 func (p ruleParser) sumHint() {
 	if t := p.line.peek(); t.is("at") || t.is("in") {
 		p.line.fail(Unexpected, t, "a sum grows over a span; write: limit A to 1000 of amount per session", `expected "per", not %q`, t.text)
 	}
 }
 
-// secondSpan refuses another span after the first.
+// secondSpan refuses a second span.
 func (p ruleParser) secondSpan() {
 	if t := p.line.peek(); t.is("per") || t.is("at") || t.is("in") {
 		p.line.fail(Trailing, t, "a limit has one span; write two: limit A to 1 at once, limit A to 3 per session", "unexpected %q after the span of the limit", t.text)
 	}
 }
 
-// later are the words that can still come after what was read.
+// later returns the keywords that can still follow.
 func (l *Limit) later() []string {
 	if l.Key != nil || l.Over == InARow {
 		return nil
@@ -67,7 +67,7 @@ func (l *Limit) later() []string {
 	return []string{"for", "with"}
 }
 
-// spanHint refuses what people write in place of "per", "of", "at once" and "in a row".
+// spanHint refuses words that people write in place of "per", "of", "at once" and "in a row".
 func (p ruleParser) spanHint(t token) {
 	hint := ""
 	switch t.text {
@@ -90,7 +90,7 @@ func (p ruleParser) spanHint(t token) {
 	}
 }
 
-// per reads the words after "per".
+// per parses the words after "per".
 func (p ruleParser) per(l *Limit) {
 	t := p.line.next()
 	if t.kind == atEnd {
@@ -123,7 +123,7 @@ func (p ruleParser) per(l *Limit) {
 	}
 }
 
-// spanOnly reads a span of sessions or time, which is all that a sum can have.
+// spanOnly parses a span of sessions or time, the only spans of a sum.
 func (p ruleParser) spanOnly(l *Limit) {
 	t := p.line.next()
 	switch {
@@ -134,7 +134,7 @@ func (p ruleParser) spanOnly(l *Limit) {
 	}
 }
 
-// span reads a span that begins with t, and reports whether it is one.
+// span parses a span that begins with t, and reports whether t begins one.
 func (p ruleParser) span(l *Limit, t token) bool {
 	over, ok := spanOf(t.text)
 	switch {
@@ -148,7 +148,7 @@ func (p ruleParser) span(l *Limit, t token) bool {
 	return false
 }
 
-// perUser reads the rest of "per user per day", after its first span.
+// perUser parses the rest of "per user per day", after its first span.
 func (p ruleParser) perUser(l *Limit) {
 	at := p.line.peek()
 	if !p.optional("per") {
@@ -172,7 +172,7 @@ func (p ruleParser) perUser(l *Limit) {
 	}
 }
 
-// successful reads the call after "per successful".
+// successful parses the call after "per successful".
 func (p ruleParser) successful() token {
 	t := p.line.next()
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// mapping reads a map.
+// mapping parses a map.
 func (p *parser) mapping(at token) Statement {
 	m := &Map{Pos: p.line.position(at.off)}
 	m.Tools, m.Field = p.target(mapForm)
@@ -22,9 +22,9 @@ func (p *parser) mapping(at token) Statement {
 	return m
 }
 
-// target reads the T.F of a map or an example: tools with commas between them, and the field
-// of their arguments. The first dot outside quotes separates them. The field is empty if a
-// tool is alone, before an expression or all the arguments.
+// target parses the target of a map or an example: tools separated by commas, and a field of their
+// arguments. The first dot outside quotes separates the field. The field is empty if the tools
+// stand alone, before an expression or an object of arguments.
 func (p *parser) target(form string) (tools []Name, field string) {
 	for {
 		tool, end := p.targetTool(form)
@@ -39,7 +39,7 @@ func (p *parser) target(form string) (tools []Name, field string) {
 	}
 }
 
-// oneOfTools reports whether a comma follows the tool, which another one follows.
+// oneOfTools reports whether a comma and another tool follow.
 func (p *parser) oneOfTools(tool *token) bool {
 	if tool.kind == bare && len(tool.text) > 1 && p.line.off == p.line.wordEnd(tool.off) {
 		if name, comma := strings.CutSuffix(tool.text, ","); comma {
@@ -50,7 +50,7 @@ func (p *parser) oneOfTools(tool *token) bool {
 	return !strings.HasPrefix(p.line.text[p.line.off:], ".") && p.comma()
 }
 
-// targetField reads the field after the tool, which ends at end.
+// targetField parses the field after the tool, which ends at end.
 func (p *parser) targetField(tool token, end int) string {
 	whole := token{off: tool.off, end: p.fieldEnd(end)}
 	p.line.off = whole.end
@@ -73,19 +73,20 @@ func (p *parser) targetField(tool token, end int) string {
 	return field
 }
 
-// anotherTool reports whether a comma and another tool follow; a comma alone may be the word that a map looks for.
+// anotherTool reports whether a comma and another tool follow. A comma alone may be the word that a
+// map looks for.
 func (p *parser) anotherTool() bool {
 	rest, comma := strings.CutPrefix(p.line.text[p.line.skip(p.line.off):], ",")
 	word, _, _ := strings.Cut(strings.TrimLeftFunc(rest, isSeparator), " ")
 	return comma && strings.HasPrefix(rest, " ") && word != "as"
 }
 
-// wholeCall reports whether the rest is about a whole call and not one field.
+// wholeCall reports whether the rest concerns a whole call and not one field.
 func (p *parser) wholeCall() bool {
 	return strings.HasPrefix(p.line.text[p.line.skip(p.line.off):], "{") || p.line.peek().is("when")
 }
 
-// targetTool reads the T of a map, and returns its end.
+// targetTool parses the tool of a map, and returns its end.
 func (p *parser) targetTool(form string) (token, int) {
 	start := p.line.skip(p.line.off)
 	switch {
@@ -107,13 +108,13 @@ func (p *parser) targetTool(form string) (token, int) {
 	return t, end
 }
 
-// isPath reports whether a field leads into the arguments.
+// isPath reports whether a field is a path.
 func isPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// fieldEnd returns the end of the field whose dot is at off. In a path, quoted
-// keys may contain separators.
+// fieldEnd returns the end of the field whose dot is at off. In a path, quoted keys may contain
+// separators.
 func (p *parser) fieldEnd(off int) int {
 	if !isPath(strings.TrimPrefix(p.line.text[off:], ".")) {
 		return p.line.wordEnd(off)
@@ -132,7 +133,7 @@ func (p *parser) fieldEnd(off int) int {
 	}
 }
 
-// path parses the path between two offsets with the gate.
+// path validates the path between two offsets.
 func (p *parser) path(from, to int) {
 	_, err := toolnet.ParsePath(p.line.text[from:to])
 	var bad *toolnet.PathError

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// pattern reads the pattern of a map.
+// pattern parses the pattern of a map.
 func (p *parser) pattern() Pattern {
 	if p.line.err != nil {
 		return Pattern{}
@@ -27,7 +27,7 @@ func (p *parser) pattern() Pattern {
 	return p.word()
 }
 
-// word reads a bare word. "runs" and its like are words only if "as" follows.
+// word parses a bare word. Keywords such as "runs" are words only if "as" follows.
 func (p *parser) word() Pattern {
 	t := p.line.next()
 	if t.kind == atEnd {
@@ -55,12 +55,12 @@ func (p *parser) word() Pattern {
 	return found
 }
 
-// otherForms are words that people write for those that begin patterns.
+// otherForms maps words that people write to the keywords of patterns.
 var otherForms = map[string]string{
 	"run": "runs", "running": "runs", "execute": "runs", "executes": "runs", "exec": "runs", "starts": "runs", "read": "reads", "write": "writes",
 }
 
-// likeKeyword refuses a word, with others behind it, that is nearly one that begins a pattern.
+// likeKeyword refuses a word that is followed by others and looks like the keyword of a pattern.
 func (p *parser) likeKeyword(t token) {
 	word := strings.ToLower(t.text)
 	hint := text.Suggest(word, patternWords[Runs:])
@@ -72,12 +72,12 @@ func (p *parser) likeKeyword(t token) {
 	}
 }
 
-// patternAt returns the pattern between two offsets.
+// patternAt returns an empty pattern between two offsets.
 func (p *parser) patternAt(from, to int) Pattern {
 	return Pattern{Pos: p.line.position(from), line: p.line, written: token{off: from, end: to}}
 }
 
-// runs reads the command after runs. "exactly" is its program only if "as" follows.
+// runs parses the command after runs. "exactly" is its program only if "as" follows.
 func (p *parser) runs(at token) Pattern {
 	start := p.line.off
 	exactly := p.line.next().is("exactly") && !p.line.peek().is("as")
@@ -89,7 +89,7 @@ func (p *parser) runs(at token) Pattern {
 	return found
 }
 
-// words reads the words of a pattern, up to "as". A word can be quoted.
+// words parses the words of a pattern, up to "as". Words may be quoted.
 func (p *parser) words(kind PatternKind, at token, missing, form string) Pattern {
 	found := Pattern{Kind: kind, argument: p.line.peek()}
 	last := at
@@ -113,8 +113,8 @@ func (p *parser) words(kind PatternKind, at token, missing, form string) Pattern
 	return found
 }
 
-// otherList refuses what the lists of agents write for commands, with the words to write; before
-// are the words before it. In quotes, a word may end so.
+// otherList refuses the notation of agents' permission lists, and suggests the words for a map.
+// before has the preceding words. A quoted word may end in :*.
 func (p *parser) otherList(before []string, t token) {
 	list, hint := ruleOfAgent.FindStringSubmatch(p.line.text[t.off:]), ""
 	switch {
@@ -129,10 +129,11 @@ func (p *parser) otherList(before []string, t token) {
 	p.line.fail(BadCommand, t, "write: runs "+joinWords(words)+hint, "the list of an agent has %s, and a map has words", p.line.text[t.off:t.end])
 }
 
-// ruleOfAgent is a rule for commands in the lists of agents, as Bash(git push:*).
+// ruleOfAgent matches a rule for commands in the permission lists of agents, such as Bash(git
+// push:*).
 var ruleOfAgent = regexp.MustCompile(`^"?[A-Za-z_]+\(([^()]*)\)"?`)
 
-// operators are words of shells that no program is called with.
+// operators are words with a meaning for shells, which are never arguments of a program.
 var operators = []string{"&&", "||", "|", "|&", ";", "&", ">", ">>", "<", "2>", "2>&1", "&>"}
 
 // operator refuses a script in place of a command.
@@ -142,10 +143,10 @@ func (p *parser) operator(t token) {
 	}
 }
 
-// when reads an expression about the whole call.
+// when parses an expression about the whole call.
 func (p *parser) when() Pattern { return p.whenOf(whenForm) }
 
-// whenOf reads an expression; form is the statement as hints show it.
+// whenOf parses an expression; form is the form of the statement for hints.
 func (p *parser) whenOf(form string) Pattern {
 	at := p.line.peek()
 	p.keyword("when", form)
@@ -168,9 +169,9 @@ func (p *parser) whenOf(form string) Pattern {
 	return found
 }
 
-// slash reads a pattern that begins with a slash: a regex if it is closed, a word
-// such as /etc otherwise. A later slash of the line, in a name or a comment, may
-// look like the closing one; if both readings are valid, it refuses the line.
+// slash parses a pattern that begins with a slash: a regex if there is a closing slash, otherwise a
+// word such as /etc. A later slash, in a name or a comment, may look like the closing one. If both
+// readings are valid, the line is refused.
 func (p *parser) slash(start int) Pattern {
 	wordEnd := p.line.wordEnd(start)
 	closing := p.closing(start)
@@ -190,8 +191,7 @@ func (p *parser) slash(start int) Pattern {
 	}
 }
 
-// openSlash reads a word that begins with a slash, or reports a regex that is not
-// closed.
+// openSlash parses a word that begins with a slash, or reports an unclosed regex.
 func (p *parser) openSlash() Pattern {
 	t := p.line.peek()
 	found := p.word()
@@ -215,13 +215,13 @@ func (p *parser) closing(start int) int {
 	return -1
 }
 
-// endsAsMap reports whether the line reads "as NAME" from off to its end.
+// endsAsMap reports whether the rest of the line, from off, is "as NAME".
 func (p *parser) endsAsMap(off int) bool {
 	look := &scanner{place: p.line.place, text: p.line.text, off: off}
 	return look.next().is("as") && look.next().kind != atEnd && look.next().kind == atEnd && look.err == nil
 }
 
-// regex reads /expression/ or /expression/i.
+// regex parses /expression/ or /expression/i.
 func (p *parser) regex(start, closing int) Pattern {
 	end := p.line.wordEnd(closing)
 	p.line.off = end

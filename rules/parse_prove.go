@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// The forms of claims, as hints show them.
+// Forms of claims for hints.
 const (
 	proveForm      = "write: prove never A before B"
 	withoutForm    = "write: prove never A without human-approval"
@@ -22,20 +22,20 @@ const (
 	exclusiveForm  = "write: prove exclusive PLACE, PLACE"
 )
 
-// A claimParser reads the claim of one line.
+// A claimParser parses the claim of one line.
 type claimParser struct {
 	*parser
 	claim *Prove
 }
 
-// prove reads a claim.
+// prove parses a claim.
 func (p *parser) prove(at token) Statement {
 	claim := &Prove{Pos: p.line.position(at.off)}
 	claimParser{p, claim}.read()
 	return claim
 }
 
-// read reads the words after prove.
+// read parses the words after prove.
 func (p claimParser) read() {
 	claim, t := p.claim, p.line.next()
 	switch {
@@ -60,7 +60,7 @@ func (p claimParser) read() {
 	}
 }
 
-// one reads a claim about one kind of calls, or about a net.
+// one parses a claim about one kind of call, or about a net.
 func (p claimParser) one(t token) {
 	claim := p.claim
 	for c := Reachable; c <= NoTerminalStates; c++ {
@@ -102,15 +102,15 @@ func (p claimParser) unknownClaim(t token) {
 	p.line.fail(UnknownClaim, t, hint, "unknown claim %q", p.line.text[t.off:t.end])
 }
 
-// claimed reads the names of calls that a claim is about.
+// claimed parses the names of calls in a claim.
 func (p claimParser) claimed(missing, form string) []Name {
 	return p.listOf(p.item, missing, "name", form)
 }
 
-// neverWords divide a claim that begins with never.
+// neverWords are the keywords within a claim that begins with never.
 var neverWords = []string{"before", "after", "while", "without"}
 
-// never reads the words after "never".
+// never parses the words after "never".
 func (p claimParser) never() {
 	claim := p.claim
 	claim.Tools = p.claimed("the name of the call is missing", proveForm)
@@ -157,7 +157,7 @@ func (p claimParser) never() {
 	}
 }
 
-// after reads the words after "never A after".
+// after parses the words after "never A after".
 func (p claimParser) after() {
 	claim := p.claim
 	claim.Claim, claim.Others = NeverAfter, p.claimed("the call that comes first is missing", proveAfterForm)
@@ -174,7 +174,7 @@ func (p claimParser) after() {
 	p.end(earlier...)
 }
 
-// lacking reads "without human-approval", if it is there.
+// lacking parses an optional "without human-approval".
 func (p claimParser) lacking(form string) *Approval {
 	if !p.optional("without") {
 		return nil
@@ -194,7 +194,7 @@ func (p claimParser) lacking(form string) *Approval {
 	return a
 }
 
-// atMost reads the words after "at-most".
+// atMost parses the words after "at-most".
 func (p claimParser) atMost() {
 	claim := p.claim
 	claim.Claim, claim.Count = AtMost, p.count(atMostForm)
@@ -207,7 +207,7 @@ func (p claimParser) atMost() {
 	p.end("for")
 }
 
-// over reads what an at-most counts over.
+// over parses the span or the calls after "per".
 func (p claimParser) over() {
 	claim := p.claim
 	start, l := p.line.off, &Limit{}
@@ -220,7 +220,7 @@ func (p claimParser) over() {
 	claim.Others = p.claimed("the session, or the call that starts the count anew, is missing", atMostForm)
 }
 
-// places reads two or more names.
+// places parses two or more names.
 func (p claimParser) places() []Name {
 	names := p.names("place", exclusiveForm)
 	if len(names) == 1 {
@@ -229,7 +229,7 @@ func (p claimParser) places() []Name {
 	return names
 }
 
-// item reads a name of a list. Here a comma ends a bare name.
+// item parses a name of a list. Any comma ends a bare name.
 func (p *parser) item() token {
 	return p.upTo(func(start int) int {
 		n := strings.IndexFunc(p.line.text[start:], func(r rune) bool { return r == ',' || r == '#' || isSeparator(r) })
@@ -240,14 +240,14 @@ func (p *parser) item() token {
 	})
 }
 
-// listed reads a name of a list in which only a comma at the end of a word ends a bare name.
+// listed parses a name of a list. Only a comma at the end of a word ends a bare name.
 func (p *parser) listed() token {
 	return p.upTo(func(start int) int {
 		return start + len(strings.TrimRight(p.line.text[start:p.line.wordEnd(start)], ","))
 	})
 }
 
-// upTo reads a name of a list; stop returns where a bare name ends that begins at start.
+// upTo parses a name of a list. stop returns the end of the bare name that begins at start.
 func (p *parser) upTo(stop func(start int) int) token {
 	start := p.line.skip(p.line.off)
 	if strings.HasPrefix(p.line.text[start:], `"`) {

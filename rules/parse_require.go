@@ -28,7 +28,7 @@ func (p ruleParser) require(r Rule) Statement {
 	return s
 }
 
-// later are the words that can still come after what was read.
+// later returns the keywords that can still follow.
 func (s *Require) later() []string {
 	switch {
 	case s.Key != nil:
@@ -43,7 +43,7 @@ func (s *Require) later() []string {
 	return []string{"once", "since", "with"}
 }
 
-// first reads the calls that are required: a list, or some with "or" between them.
+// first parses the required calls: a list, or names separated by "or".
 func (p ruleParser) first() (names []Name, or bool) {
 	names = p.list("the required call is missing", "name", requireForm)
 	for at := p.line.peek(); p.optional("or"); at = p.line.peek() {
@@ -64,7 +64,7 @@ func (p ruleParser) first() (names []Name, or bool) {
 	return names, or
 }
 
-// before reads the word between the two sides of a requirement.
+// before parses the keyword between the two sides of a requirement.
 func (p ruleParser) before() {
 	switch t := p.line.peek(); t.text {
 	case "and":
@@ -75,11 +75,10 @@ func (p ruleParser) before() {
 	p.keyword("before", requireForm)
 }
 
-// within is the hint where a rule asks how old a success is.
+// within is the hint for a rule that asks for the age of a success.
 const within = "a rule cannot say how old a success may be; a success serves one call (require A before B), or all until another call: require A before B since C"
 
-// persons reads "human-approval", also with the number of persons. It returns nil for
-// a call.
+// persons parses "human-approval", optionally with the number of people. It returns nil for a call.
 func (p ruleParser) persons() *Approve {
 	t := p.item()
 	next := p.line.peek()
@@ -112,7 +111,7 @@ func (p ruleParser) approve(a *Approve, r Rule) Statement {
 	return a
 }
 
-// channel reads the channel of an approval.
+// channel parses the channel of an approval.
 func (p ruleParser) channel() string {
 	t := p.line.next()
 	channels := channel.Names(nil)

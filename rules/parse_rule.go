@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// shadow reads a rule in shadow, from the keyword shadow on.
+// shadow parses a rule in shadow, after the keyword shadow.
 func (p *parser) shadow(at token) Statement {
 	t := p.line.next()
 	switch {
@@ -22,7 +22,7 @@ func (p *parser) shadow(at token) Statement {
 	return p.rule(t, Rule{Pos: p.line.position(at.off), Shadow: true})
 }
 
-// The clauses of each rule in their order, as hints show them.
+// The clauses of each rule in order, for hints.
 const (
 	requireClauses = `the order is: require A before B once since C with same path unless D because "..."`
 	approveClauses = `the order is: require 2 human-approvals via cli before B after A until C unless D because "..."`
@@ -31,7 +31,7 @@ const (
 	allowClauses   = `allow takes names and a reason: allow A, B because "..."`
 )
 
-// A ruleParser reads what follows the keyword of a rule.
+// A ruleParser parses a rule after its keyword.
 type ruleParser struct{ *parser }
 
 func (p ruleParser) block(r Rule) Statement {
@@ -51,7 +51,7 @@ func (p ruleParser) allow(at token) Statement {
 	return a
 }
 
-// after reads the optional calls from which on a rule holds, and those that end that.
+// after parses the optional calls that activate and deactivate a rule.
 func (p ruleParser) after() (after, until []Name) {
 	if !p.optional("after") {
 		return nil, nil
@@ -63,7 +63,7 @@ func (p ruleParser) after() (after, until []Name) {
 	return after, until
 }
 
-// afterWords are the words that can still come where after was read.
+// afterWords returns the keywords that can still follow.
 func (p ruleParser) afterWords(after []Name) []string {
 	if after == nil {
 		return []string{"after"}
@@ -71,8 +71,8 @@ func (p ruleParser) afterWords(after []Name) []string {
 	return []string{"until"}
 }
 
-// rest reads the names of calls that a rule exempts, the words of its author, and the end of
-// the rule. form shows the clauses of the rule; earlier lists words that are valid before.
+// rest parses the exemptions, the author's reason, and the end of a rule. form shows the clauses of
+// the rule; earlier lists the keywords that could have come before.
 func (p ruleParser) rest(r Rule, form string, earlier ...string) Rule {
 	if p.optional("unless") {
 		r.Unless = p.names("name", unlessForm)
@@ -89,7 +89,7 @@ func (p ruleParser) rest(r Rule, form string, earlier ...string) Rule {
 	return r
 }
 
-// because reads the optional words of the author.
+// because parses the author's optional reason.
 func (p ruleParser) because() string {
 	if !p.optional("because") {
 		return ""
@@ -111,7 +111,7 @@ func (p ruleParser) because() string {
 	return t.text
 }
 
-// count reads a number of calls: decimal digits and nothing else.
+// count parses a number of calls in plain decimal digits.
 func (p *parser) count(form string) int {
 	t := p.line.next()
 	if t.kind == atEnd {

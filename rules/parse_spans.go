@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// numberedSpan reads a number of spans, such as 10m; the word is empty where it does not follow at once.
+// numberedSpan parses a number with a unit, such as 10m. word is empty if the unit is not attached.
 func numberedSpan(text string) (n int, word string, ok bool) {
 	word = strings.TrimLeft(text, "0123456789")
 	n, err := strconv.Atoi(strings.TrimSuffix(text, word))
@@ -23,8 +23,7 @@ func isTimeSpan(word string) bool {
 	return ok
 }
 
-// spansHint returns the limits per one span that can stand in place of a limit per n of the spans
-// that have the word.
+// spansHint suggests limits per single span in place of a limit per n spans with the given word.
 func (p ruleParser) spansHint(l *Limit, n int, word string) string {
 	one := "a span is one " + text.Join(TimeSpans(), "or")
 	write := func(count int, span string) string {
@@ -50,7 +49,7 @@ func (p ruleParser) spansHint(l *Limit, n int, word string) string {
 	return write(l.Count, words[next]) + fmt.Sprintf(" (stricter), or %d per %s (as many in a long time, and more at once)", rate, words[next])
 }
 
-// seconds returns the length of the span of time with this keyword.
+// seconds returns the length in seconds of the span of time with this keyword.
 func seconds(word string) int {
 	over, _ := spanOf(word)
 	return int(over.Window() / time.Second)

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Limits of a regex, so that no file is expensive to load or to match.
+// Limits for a regex, so that every file is cheap to load and to match.
 const (
 	maxRegexLength = 1000  // bytes
 	maxRegexSteps  = 20000 // instructions of the compiled program
@@ -22,18 +22,18 @@ const (
 type Pattern struct {
 	Pos     gate.Position
 	Kind    PatternKind
-	Text    string   // as it is written, without slashes, quotes and keywords
-	Words   []string // of the command that Runs looks for; of Reads and Writes the globs of files
-	Exactly bool     // Runs allows no other arguments
+	Text    string   // as written, without slashes, quotes and keywords
+	Words   []string // words of the command for Runs; globs of files for Reads and Writes
+	Exactly bool     // Runs allows no further arguments
 	Fold    bool     // the regex ignores case
 
 	line     *scanner
-	written  token // in the line, with its keyword
-	argument token // of Runs and When, without it
+	written  token // position in line, including the keyword
+	argument token // position of the argument of Runs and When
 	match    func(string) bool
 }
 
-// PatternKind says how a [Pattern] reads a call.
+// PatternKind is the kind of a [Pattern].
 type PatternKind uint8
 
 const (
@@ -42,16 +42,16 @@ const (
 	Runs                      // a command that a field, read as a shell script, would run
 	When                      // a CEL expression about the call
 	Reads                     // files that a field, read as a shell script, would read
-	Writes                    // files that it would write
+	Writes                    // files that such a script would write
 )
 
-// patternWords begin patterns that have one.
+// patternWords are the keywords of patterns, by kind.
 var patternWords = [...]string{Runs: "runs", When: "when", Reads: "reads", Writes: "writes"}
 
 // script reports whether the pattern reads a field as a shell script.
 func (k PatternKind) script() bool { return k == Runs || k == Reads || k == Writes }
 
-// command returns the words of a command without the last one that stands for any arguments.
+// command returns the words of a command without a final *.
 func (p Pattern) command() []string {
 	if last := len(p.Words) - 1; last > 0 && p.Words[last] == "*" {
 		return p.Words[:last]
@@ -59,13 +59,13 @@ func (p Pattern) command() []string {
 	return p.Words
 }
 
-// Match reports whether s contains the word or matches the regex. It returns false
-// for other patterns; use the map that [Compile] makes of them.
+// Match reports whether s contains the word or matches the regex. For other kinds it returns false;
+// use the compiled map instead.
 func (p Pattern) Match(s string) bool { return p.match != nil && p.match(s) }
 
-// MatchWord returns a function that finds word as a whole word. It requires a
-// boundary only where the word begins or ends with an ASCII letter, a digit or an
-// underscore, so it finds "--force" in "push --force".
+// MatchWord returns a function that finds word as a whole word. A boundary is required only where
+// the word begins or ends with an ASCII letter, a digit or an underscore, so the function finds
+// "--force" in "push --force".
 func MatchWord(word string) func(string) bool {
 	first, last := isWordByte(word, 0), isWordByte(word, len(word)-1)
 	return func(s string) bool {
@@ -93,15 +93,13 @@ func isWordByte(s string, i int) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// MatchRegex returns a function that finds the RE2 expression anywhere in a
-// string. The classes \d, \s, \w and the boundary \b are ASCII. It refuses an
-// empty expression and one that is too large.
+// MatchRegex returns a function that finds an RE2 expression anywhere in a string. The classes \d,
+// \s, \w and the boundary \b are ASCII. An empty expression and one that is too large are errors.
 func MatchRegex(expr string) (func(string) bool, error) {
 	return compileRegex(expr, false)
 }
 
-// needed returns the longest text, as far as the syntax tree shows it, that every
-// string that re matches contains.
+// needed returns the longest literal that the syntax tree shows to be in every match of re.
 func needed(re *syntax.Regexp) string {
 	switch {
 	case re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 && !slices.Contains(re.Rune, utf8.RuneError):
@@ -123,8 +121,8 @@ var (
 	errLargeRegex = errors.New("the regex is too large")
 )
 
-// compileRegex returns a function that tries the regex only in a string with the text
-// that every match contains: most calls match no map, and searching for a text is cheap.
+// compileRegex returns a matching function that first searches for the literal that every match
+// contains: most calls match no map, and searching for a literal is cheap.
 func compileRegex(expr string, fold bool) (func(string) bool, error) {
 	if expr == "" {
 		return nil, errEmptyRegex

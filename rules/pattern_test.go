@@ -46,7 +46,7 @@ func TestMatchWord(t *testing.T) {
 	}
 }
 
-// FuzzMatchWord holds the search to the expression that says what a word is.
+// FuzzMatchWord compares the search with the expression that defines a word.
 func FuzzMatchWord(f *testing.F) {
 	f.Add("rm", "farm rm")
 	f.Add("--force", "git push --force")
@@ -128,8 +128,7 @@ func TestNameMatches(t *testing.T) {
 	}
 }
 
-// FuzzQuickly holds the match with a look at the text first against the match
-// alone.
+// FuzzQuickly compares the match with a preceding search for the literal with the match alone.
 func FuzzQuickly(f *testing.F) {
 	f.Add(`\bgit\s+push\b`, "git  push")
 	f.Add(`(?:ab|cd)+x{0,2}(ef)`, "abef")

@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestPlay plays calls under rules, in the gate. A step is a tool, "!" behind
-// it if the call fails, "+20s" before it if time passes; "2:" makes it a call of
-// a second session of the same principal. The answers are "ok", "no", "ask",
-// and "would" for a call that a rule in shadow would have refused.
+// TestPlay plays calls under rules in the gate. A step is a tool, followed by "!" if the call
+// fails, and preceded by "+20s" if time passes before it; "2:" makes it a call of a second session
+// of the same principal. The answers are "ok", "no", "ask", and "would" for a call that a rule in
+// shadow would have refused.
 func TestPlay(t *testing.T) {
 	tests := []struct{ name, src, steps, want string }{
 		{"once", "require a before b once", "b a! b a b b a b", "no ok no ok ok ok ok ok"},
@@ -67,7 +67,7 @@ func play(t *testing.T, src, steps string) string {
 	return strings.Join(answers, " ")
 }
 
-// answer settles an admitted call, and says how it was decided.
+// answer settles an admitted call and returns the decision.
 func answer(d gate.Decision, success bool) string {
 	switch d := d.(type) {
 	case *gate.Refusal:

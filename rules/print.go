@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// String returns the file in canonical form: one statement per line, no comments.
+// String returns the file in canonical form: one statement per line, without comments.
 func (f *File) String() string {
 	var b strings.Builder
 	for _, s := range f.Statements {
@@ -74,7 +74,7 @@ func (s *Limit) span() string {
 	return s.Over.String()
 }
 
-// afterOf writes the calls between which a rule holds.
+// afterOf formats the calls that activate and deactivate a rule.
 func afterOf(after, until []Name) string {
 	text := ""
 	if len(after) > 0 {
@@ -97,7 +97,7 @@ func (r *Rule) frame(text string) string {
 	return text + becauseOf(r.Because)
 }
 
-// becauseOf writes the words of the author of a rule.
+// becauseOf formats the author's reason.
 func becauseOf(reason string) string {
 	if reason == "" {
 		return ""
@@ -105,13 +105,13 @@ func becauseOf(reason string) string {
 	return " because " + quote(reason)
 }
 
-// joinNames writes names as a list in which a comma ends a bare name.
+// joinNames formats names separated by commas.
 func joinNames(names []Name) string { return strings.Join(written(names), ", ") }
 
-// anyOf writes names with "or" between them.
+// anyOf formats names separated by "or".
 func anyOf(names []Name) string { return strings.Join(written(names), " or ") }
 
-// written returns the names as statements write them.
+// written returns names in the notation of statements.
 func written(names []Name) []string {
 	texts := make([]string, len(names))
 	for i, n := range names {
@@ -138,7 +138,7 @@ func (s *Example) String() string {
 	return fmt.Sprintf("example %s %sas %s", target, not, s.As)
 }
 
-// String returns the name as a statement writes it, quoted if it was quoted.
+// String returns the name in the notation of statements, quoted if it was quoted.
 func (n Name) String() string {
 	if !n.Quoted {
 		return n.Text
@@ -146,8 +146,8 @@ func (n Name) String() string {
 	return quote(n.Text)
 }
 
-// quote writes a JSON string. It also escapes characters that a rules file must not
-// contain, and invisible ones.
+// quote formats a JSON string. It also escapes invisible characters and those that a rules file
+// must not contain.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -168,7 +168,7 @@ func quote(s string) string {
 	return b.String()
 }
 
-// String returns the pattern as a map writes it.
+// String returns the pattern in the notation of maps.
 func (p Pattern) String() string {
 	switch {
 	case p.Exactly:
@@ -186,7 +186,7 @@ func (p Pattern) String() string {
 	}
 }
 
-// joinWords writes the words of a command, quoted if necessary.
+// joinWords formats the words of a command, quoted if necessary.
 func joinWords(words []string) string {
 	texts := make([]string, len(words))
 	for i, w := range words {

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// sameStatement compares statements wherever they stand.
+// sameStatement compares statements without their positions.
 var sameStatement = cmp.Options{
 	cmpopts.IgnoreTypes(gate.Position{}),
 	cmpopts.IgnoreUnexported(rules.Name{}, rules.Field{}, rules.Pattern{}, rules.Example{}, rules.Map{}),
@@ -137,8 +137,8 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that the parser stands everything, that its errors are in
-// order and point into the text, and that what is printed parses to the same.
+// FuzzParse checks that the parser accepts any input, that its errors are sorted and have positions
+// in the text, and that the printed form parses to the same statements.
 func FuzzParse(f *testing.F) {
 	for _, src := range []string{
 		"require backup before delete\nrequire human-approval before deploy\nblock rm\nlimit push to 3 per session\nlimit push to 1 per test",

@@ -8,43 +8,43 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Prove is a claim about the whole policy. Compile passes it on; whoever loads the
-// policy must have it proved. Claim determines which fields are set.
+// Prove is a claim about the whole policy. Compile does not prove it: the caller that loads the
+// policy must. Claim determines which fields are set.
 //
-// A claim about several names holds if it holds of each; see [Prove.Each].
+// A claim about several names holds if it holds for each of them; see [Prove.Each].
 type Prove struct {
 	Pos    gate.Position
 	Claim  Claim
-	Tools  []Name // of claims about calls
-	Others []Name // of NeverBefore, NeverAfter and NeverWhile: the other calls; of AtMost: the calls that start the count anew, instead of Over
-	Until  []Name // of NeverAfter: whose success ends it; nil: nothing does
-	Once   bool   // of NeverBefore: one success is enough for all calls
+	Tools  []Name // calls of the claim
+	Others []Name // other calls of NeverBefore, NeverAfter and NeverWhile; for AtMost, the calls that restart the count, instead of Over
+	Until  []Name // NeverAfter: calls whose success ends it; nil: none
+	Once   bool   // NeverBefore: one success is enough for all calls
 
-	Key []KeyField // of NeverBefore and AtMost: it holds for each value of these fields by itself
+	Key []KeyField // NeverBefore, AtMost: the claim holds for each value of these fields separately
 
-	Approval *Approval // of NeverWithoutApproval; of NeverAfter and Only: of calls without it; nil: of all
+	Approval *Approval // NeverWithoutApproval: the approval; NeverAfter, Only: only calls without it count; nil: all calls count
 
-	Count      int  // of AtMost
-	Over       Span // of AtMost
-	User       bool // of AtMost: Over, a window of time, belongs to the user
-	Successful bool // of AtMost: only successes of Others start the count anew
+	Count      int  // AtMost: maximum number of calls
+	Over       Span // AtMost: span of the count
+	User       bool // AtMost: Over is a span of time and counts per user
+	Successful bool // AtMost: only successes of Others restart the count
 
-	OwnBudget bool   // of AlwaysPossible: limits of the name itself are put aside
-	File      Name   // of NarrowerThan
-	Net       Name   // of Conserved, DeadlockFree and NoTerminalStates
-	Places    []Name // of Exclusive; two or more
+	OwnBudget bool   // AlwaysPossible: limits on the name itself are ignored
+	File      Name   // NarrowerThan: the other policy
+	Net       Name   // Conserved, DeadlockFree, NoTerminalStates: the net
+	Places    []Name // Exclusive: two or more places
 }
 
-// An Approval is what people must have done before a call.
+// An Approval is a human approval of a call.
 type Approval struct {
-	Count int    // so many people, 1 or more
-	Via   string // the channel by which they are asked; empty: any
+	Count int    // number of people; at least 1
+	Via   string // channel for asking them; empty: any
 }
 
 // A Claim is the kind of a [Prove].
 type Claim uint8
 
-// The claims.
+// The kinds of claims, with an example for each.
 const (
 	Never                Claim = iota // prove never A
 	NeverBefore                       // prove never A before B
@@ -63,7 +63,7 @@ const (
 	NoTerminalStates                  // prove no-terminal-states NET
 )
 
-// claimWords start a claim.
+// claimWords are the first words of claims, by kind.
 var claimWords = [...]string{
 	"never", "never", "never", "never", "never", "at-most", "only", "narrower-than", "reachable", "always-possible", "no-failure-locks",
 	"conserved", "exclusive", "deadlock-free", "no-terminal-states",
@@ -77,7 +77,7 @@ func (s *Prove) Position() gate.Position { return s.Pos }
 
 func (s *Prove) names() []Name { return slices.Concat(s.Tools, s.Others, s.Until) }
 
-// written returns every name of the statement: of calls, a net, places or a file.
+// written returns all names in the statement: of calls, a net, places or a file.
 func (s *Prove) written() []Name {
 	switch s.Claim {
 	case Conserved, DeadlockFree, NoTerminalStates:
@@ -90,8 +90,8 @@ func (s *Prove) written() []Name {
 	return s.names()
 }
 
-// Each returns the claims that hold together where this one holds, each about one
-// name, or one pair of names. What AtMost counts and what Only lists is taken together.
+// Each returns claims about one name or one pair of names, which together are equivalent to s. The
+// calls of AtMost and Only stay together.
 func (s *Prove) Each() []*Prove {
 	var out []*Prove
 	tools := [][]Name{s.Tools}
@@ -108,7 +108,7 @@ func (s *Prove) Each() []*Prove {
 	return out
 }
 
-// single returns lists of one name each; a list of no names if there is none.
+// single returns a list for each name, or one empty list if there are no names.
 func single(names []Name) [][]Name {
 	if len(names) == 0 {
 		return [][]Name{nil}
@@ -160,7 +160,7 @@ func (s *Prove) never() string {
 	return b.String()
 }
 
-// lacking returns the words of a claim about calls without the approval.
+// lacking returns the words that restrict a claim to calls without the approval.
 func (a *Approval) lacking() string {
 	if a == nil {
 		return ""

@@ -12,9 +12,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A scanner reads one line from left to right. It keeps the first failure: after
-// it every method returns nothing, so that callers need no check after each word,
-// and a line has one error.
+// A scanner reads a line from left to right. After the first failure, all methods return zero
+// values, so callers need no check after each word, and a line has at most one error.
 type scanner struct {
 	place  func(line, column int) gate.Position
 	number int
@@ -25,18 +24,18 @@ type scanner struct {
 	err *Error
 }
 
-// A mark says how many runes of a line are before an offset.
+// A mark is the number of runes before an offset of a line.
 type mark struct{ off, runes int }
 
-// markEvery is the distance in bytes between the marks of a line, so that a position
-// costs the same everywhere in it.
+// markEvery is the distance of marks in bytes. With marks, computing a position takes constant
+// time.
 const markEvery = 1 << 8
 
-// A token is one word of a line.
+// A token is a word of a line.
 type token struct {
 	kind tokenKind
 	text string // without quotes
-	off  int    // of its first byte
+	off  int    // offset of its first byte
 	end  int
 }
 
@@ -51,7 +50,7 @@ const (
 // is reports whether t is the bare word.
 func (t token) is(word string) bool { return t.kind == bare && t.text == word }
 
-// isCase reports whether t is the bare word in another case.
+// isCase reports whether t is the bare word in another letter case.
 func (t token) isCase(word string) bool {
 	return t.kind == bare && t.text != word && strings.EqualFold(t.text, word)
 }
@@ -65,7 +64,7 @@ func isSeparator(r rune) bool {
 	return unicode.In(r, unicode.Zs, unicode.Zl, unicode.Zp)
 }
 
-// check refuses a line that is not text.
+// check refuses a line that is not valid text.
 func (s *scanner) check() {
 	for i, r := range s.text {
 		if r == utf8.RuneError && !strings.HasPrefix(s.text[i:], "\uFFFD") {
@@ -79,7 +78,7 @@ func (s *scanner) check() {
 	}
 }
 
-// next reads one word.
+// next reads the next word.
 func (s *scanner) next() token {
 	t := s.peek()
 	s.off = t.end
@@ -102,7 +101,7 @@ func (s *scanner) peek() token {
 	}
 }
 
-// skip returns the offset of the first byte from off on that is not a separator.
+// skip returns the offset of the first byte at or after off that is not a separator.
 func (s *scanner) skip(off int) int {
 	for off < len(s.text) {
 		r, size := utf8.DecodeRuneInString(s.text[off:])
@@ -114,8 +113,8 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset for a word that is missing at off: one separator
-// after the last word.
+// contentEnd returns the offset for reporting a word that is missing at off: one separator after
+// the last word.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
 	if end < off {
@@ -152,7 +151,7 @@ func (s *scanner) quoted(start int) token {
 	return t
 }
 
-// jsonString reads a JSON string; what names it in messages.
+// jsonString reads a JSON string; what describes it in messages.
 func (s *scanner) jsonString(start int, what string) token {
 	end := stringEnd(s.text, start)
 	if end < 0 {
@@ -163,13 +162,13 @@ func (s *scanner) jsonString(start int, what string) token {
 	switch err := json.Unmarshal([]byte(s.text[start:end]), &t.text); {
 	case err != nil:
 		s.fail(BadQuotes, t, "write it as in JSON, also tabs and backslashes", "the quoted %s is not a JSON string", what)
-	case strings.ContainsRune(t.text, utf8.RuneError): // json also decodes half a surrogate pair to it
+	case strings.ContainsRune(t.text, utf8.RuneError): // json also decodes half of a surrogate pair to it
 		s.fail(BadQuotes, t, "", "the quoted %s contains an invalid character", what)
 	}
 	return t
 }
 
-// stringEnd returns the offset after the quote that closes the one at start, or -1.
+// stringEnd returns the offset after the quote that closes the string at start, or -1.
 func stringEnd(text string, start int) int {
 	for i := start + 1; i < len(text); i++ {
 		switch text[i] {
@@ -182,8 +181,8 @@ func stringEnd(text string, start int) int {
 	return -1
 }
 
-// stringOffset converts an offset in the text to an offset in the valid JSON string
-// that begins at start.
+// stringOffset converts an offset in a decoded string to an offset in the line. The valid JSON
+// string begins at start.
 func stringOffset(line string, start, offset int) int {
 	at := start + 1
 	for n := 0; n < offset && line[at] != '"'; {
@@ -200,19 +199,19 @@ func stringOffset(line string, start, offset int) int {
 	return at
 }
 
-// escapedRune reads \uXXXX, or two of them that make one character.
+// escapedRune decodes \uXXXX, or a surrogate pair of two.
 func escapedRune(s string) (r rune, size int) {
 	code := func(s string) rune {
 		n, _ := strconv.ParseUint(s[2:6], 16, 16)
 		return rune(n)
 	}
-	if r = code(s); utf16.IsSurrogate(r) { // a valid string has its other half next
+	if r = code(s); utf16.IsSurrogate(r) { // in a valid string, the other half follows
 		return utf16.DecodeRune(r, code(s[6:])), 12
 	}
 	return r, 6
 }
 
-// whole refuses a quoted text that touches the next word; what names it in messages.
+// whole refuses a quoted text that touches the next word; what describes it in messages.
 func (s *scanner) whole(t token, what string) token {
 	if s.err != nil {
 		return token{}
@@ -229,7 +228,7 @@ func (s *scanner) position(off int) gate.Position {
 	return s.place(s.number, s.column(off))
 }
 
-// column counts runes from 1.
+// column returns the column of the byte at off, in runes from 1.
 func (s *scanner) column(off int) int {
 	if off < markEvery {
 		return utf8.RuneCountInString(s.text[:off]) + 1
@@ -241,7 +240,7 @@ func (s *scanner) column(off int) int {
 	return m.runes + utf8.RuneCountInString(s.text[min(m.off, off):off]) + 1
 }
 
-// mark sets the marks of the line, each before a rune.
+// mark sets the marks of the line at rune boundaries.
 func (s *scanner) mark() {
 	runes := 0
 	for i := range s.text {

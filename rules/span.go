@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// A Span is what a limit counts over if no call refills it.
+// A Span is the period or the set of calls that a limit counts over, unless calls refill it.
 type Span uint8
 
-// The spans. Each has a row in the table of spans.
+// The spans. Each has a row in the table spans.
 const (
 	Session Span = iota // per session
-	User                // per user: all sessions of a principal
-	Second              // per second, and so on: calls come back with time
+	User                // all sessions of a principal
+	Second              // spans of time: the budget is refilled over time
 	Minute
 	Hour
 	Day
-	AtOnce // at once: calls under way
-	InARow // in a row: equal calls with no other between them
+	AtOnce // calls under way
+	InARow // consecutive equal calls
 )
 
 // A spanRow is a row of the table of spans.
 type spanRow struct {
-	word   string        // keyword after "per"; empty: the span is written otherwise
-	short  []string      // words that people write for it
-	phrase string        // the span as a rule writes it, in place of "per" and the word
-	window time.Duration // of a span of time
+	word   string        // keyword after "per"; empty: phrase is used instead
+	short  []string      // abbreviations that people write
+	phrase string        // notation in a rule, in place of "per" and the keyword
+	window time.Duration // length of a span of time
 }
 
-// spans is the table of spans. A new unit is a row here, a constant above and a word in
-// the grammars of editors; spans of time stand in order of their length.
+// spans is the table of spans. A new unit needs a row here, a constant above and a word in the
+// grammars of editors. Spans of time are sorted by length.
 var spans = [...]spanRow{
 	Session: {word: "session"},
 	User:    {word: "user"},
@@ -42,7 +42,7 @@ var spans = [...]spanRow{
 	InARow:  {phrase: "in a row"},
 }
 
-// String returns the words of the span.
+// String returns the notation of the span in a rule.
 func (o Span) String() string {
 	if row := spans[o]; row.word == "" {
 		return row.phrase
@@ -50,16 +50,16 @@ func (o Span) String() string {
 	return "per " + spans[o].word
 }
 
-// Window returns the length of a span of time; 0 for the others.
+// Window returns the length of a span of time, or 0 for other spans.
 func (o Span) Window() time.Duration { return spans[o].window }
 
 // SpanWords returns the keywords after "per".
 func SpanWords() []string { return spanWords(0) }
 
-// TimeSpans returns the keywords of the spans of time, the shortest first.
+// TimeSpans returns the keywords of the spans of time, shortest first.
 func TimeSpans() []string { return spanWords(1) }
 
-// spanWords returns the keywords of the spans with a window of at least this length.
+// spanWords returns the keywords of the spans with at least the given window.
 func spanWords(window time.Duration) (words []string) {
 	for _, r := range spans {
 		if r.word != "" && r.window >= window {
@@ -69,13 +69,13 @@ func spanWords(window time.Duration) (words []string) {
 	return words
 }
 
-// spanOf returns the span of a keyword, also in capitals.
+// spanOf returns the span with a keyword in any letter case.
 func spanOf(word string) (Span, bool) {
 	i := slices.IndexFunc(spans[:], func(r spanRow) bool { return r.word != "" && strings.EqualFold(r.word, word) })
 	return Span(max(i, 0)), i >= 0
 }
 
-// timeSpanOf returns the span of time that a word is for: a keyword, a plural or a short word.
+// timeSpanOf returns the span of time for a keyword, its plural or an abbreviation.
 func timeSpanOf(word string) (Span, bool) {
 	word = strings.ToLower(word)
 	one := strings.TrimSuffix(word, "s")

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/cel"
 )
 
-// Success is "success A, B when "CEL"": a call of A whose result does not meet the
-// condition has failed.
+// Success is "success A, B when "CEL"": a call of A or B has failed if its result does not meet the
+// condition.
 type Success struct {
 	Pos       gate.Position
 	Tools     []Name
@@ -25,7 +25,7 @@ func (s *Success) String() string {
 	return fmt.Sprintf("success %s %s", joinNames(s.Tools), s.Condition)
 }
 
-// success reads a condition on results.
+// success parses a condition on results.
 func (p *parser) success(at token) Statement {
 	s := &Success{Pos: p.line.position(at.off)}
 	s.Tools = p.list("the tool is missing", "tool", successForm)
@@ -34,7 +34,7 @@ func (p *parser) success(at token) Statement {
 	return s
 }
 
-// compile makes the condition for the gate, once for each tool.
+// compile adds the condition to the labels, once for each tool.
 func (s *Success) compile(c *compiler) {
 	for _, tool := range s.Tools {
 		if maps := c.labels.maps[tool.Text]; maps != nil && !tool.Quoted {
@@ -59,10 +59,11 @@ func (s *Success) compile(c *compiler) {
 	}
 }
 
-// fieldOfResult matches a field of a result, without a comparison.
+// fieldOfResult matches a field of a result without a comparison.
 var fieldOfResult = regexp.MustCompile(`^result(\.\w+|\[[\w']+\])+$`)
 
-// warnUntyped warns of a condition without a comparison: of a number or a text, it never holds.
+// warnUntyped warns of a condition without a comparison, which never holds for a number or a
+// string.
 func (s *Success) warnUntyped(c *compiler) {
 	p, hint := s.Condition, "write a comparison, such as result.exitCode == 0"
 	if fieldOfResult.MatchString(p.Text) {
