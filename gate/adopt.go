@@ -208,7 +208,7 @@ func (n *net) forEach(d *NetData, values *Values, f func(*NetData) *NetData) *Ne
 	}
 	d.Values = &Values{}
 	for key, old := range values.All() {
-		if one := f(old); !netstate.Like(one, d) {
+		if one := f(old); !netstate.EqualsDefault(one, d) {
 			netstate.Put(d.Values, key, one)
 		}
 	}

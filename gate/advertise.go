@@ -114,7 +114,7 @@ func (j *judgement) open(f *finding) bool {
 // certain name.
 func (j *judgement) gives(n *net, u Tool, how Found) bool {
 	if n.Labels != nil {
-		return j.policy.names.Gives(j.tools, &u, how == Surely)
+		return j.policy.names.CanGive(j.tools, &u, how == Surely)
 	}
-	return n.own.Gives(j.tools, &u, how == Surely)
+	return n.own.CanGive(j.tools, &u, how == Surely)
 }

@@ -83,8 +83,8 @@ type (
 	Clock = netstate.Clock
 	// Spent is the amount that the calls of a net with a [Sum] have spent.
 	Spent = netstate.Spent
-	// Apart is the state that only nets with spoilers, a row or a key have.
-	Apart = netstate.Apart
+	// Extras is the state that only nets with spoilers, a row or a key have.
+	Extras = netstate.Extras
 	// Debt is the usage of a limit beyond its maximum.
 	Debt = netstate.Debt
 	// Values are the states of a net for the values of its key.

@@ -143,7 +143,7 @@ func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 				base.Values = f.net.spoilValues(f.base(), base, f.plan().spoils, j.call.Time, false)
 			}
 		}
-		f.grows = f.base() == f.data && f.value() != nil && !netstate.Like(m.data, f.base())
+		f.grows = f.base() == f.data && f.value() != nil && !netstate.EqualsDefault(m.data, f.base())
 		d.set(f.net.index, f.keyText(), m.data)
 	}
 	return nil
@@ -236,7 +236,7 @@ func (m *move) watch() {
 		return
 	}
 	present := petri.Marking(m.data.Marking)
-	m.data.Watches = netstate.Keep(m.data.Watches, func(w Flight) bool {
+	m.data.Watches = netstate.Filter(m.data.Watches, func(w Flight) bool {
 		return m.net.net.Transitions[w.Transition].Enabled(present)
 	})
 }

@@ -57,7 +57,7 @@ func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 		}
 		own := s.flight(n, c.Number, c.Call.Time)
 		for _, w := range data.Watches {
-			if w.Is(&own) {
+			if w.SameCall(&own) {
 				d.Near = append(d.Near, Near{Name: w.Name, Why: why})
 			}
 		}

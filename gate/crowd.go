@@ -76,7 +76,7 @@ func (n *net) idle(base, after *NetData, t time.Time, of func(key string) bool) 
 	}
 	for key, old := range base.Values.All() {
 		data := *n.at(old, base, t)
-		if netstate.Prune(&data, after); netstate.Like(&data, after) && !of(key) {
+		if netstate.Prune(&data, after); netstate.EqualsDefault(&data, after) && !of(key) {
 			idle = append(idle, NetDelta{Net: n.index, Key: key, Data: &data})
 		}
 	}

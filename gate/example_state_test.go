@@ -252,7 +252,7 @@ func ExampleNetData_Waits() {
 	_, delta := policy.Decide(state, gate.Call{Tool: "backup"}, nil)
 	state.Apply(delta)
 	backup, other := gate.Flight{Call: 1}, gate.Flight{Owner: 7, Call: 1}
-	fmt.Println(backup.Is(&other), state.Nets[0].Deciding().Waits(&backup), state.Nets[0].Waits(&other))
+	fmt.Println(backup.SameCall(&other), state.Nets[0].Deciding().Waits(&backup), state.Nets[0].Waits(&other))
 	// Output: false true false
 }
 
@@ -269,7 +269,7 @@ func ExampleNetData_Deciding() {
 // Calls of two sessions can have the same number.
 func ExampleFlight() {
 	one, two := gate.Flight{Owner: 1, Call: 3}, gate.Flight{Owner: 2, Call: 3}
-	fmt.Println(one.Is(&two), one.Is(&one))
+	fmt.Println(one.SameCall(&two), one.SameCall(&one))
 	// Output: false true
 }
 

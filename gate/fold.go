@@ -62,7 +62,7 @@ func sameTool(a, b *Call) bool {
 func (p *Policy) holds(s *State, c *OpenCall) bool {
 	return p.anyState(s, c, func(n *net, d *NetData) bool {
 		call := s.flight(n, c.Number, c.Call.Time)
-		return slices.ContainsFunc(d.Flights, func(f Flight) bool { return f.Is(&call) && !n.Transitions[f.Transition].Release })
+		return slices.ContainsFunc(d.Flights, func(f Flight) bool { return f.SameCall(&call) && !n.Transitions[f.Transition].Release })
 	})
 }
 
@@ -71,7 +71,7 @@ func (p *Policy) covers(s *State, o, c *OpenCall) bool {
 	return !p.anyState(s, c, func(n *net, d *NetData) bool {
 		spoils := func(number uint64) bool {
 			call := s.flight(n, number, c.Call.Time)
-			return slices.ContainsFunc(d.Spoilers(), func(f Flight) bool { return f.Is(&call) })
+			return slices.ContainsFunc(d.Spoilers(), func(f Flight) bool { return f.SameCall(&call) })
 		}
 		return spoils(c.Number) && !spoils(o.Number)
 	})

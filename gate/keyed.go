@@ -36,7 +36,7 @@ type lack struct {
 type keyedCall struct {
 	plans   []plan // for the nets that might apply, in order
 	next    int    // index of the last requested plan
-	carrier keyvalue.Carrier
+	carrier keyvalue.CallReader
 	carried []carried // one for each subject
 
 	// Preallocated space for the usual case.
@@ -49,7 +49,7 @@ func (k *keyedCall) clear() {
 	clear(k.plans)
 	clear(k.carried)
 	k.plans, k.carried, k.next = k.plans[:0], k.carried[:0], 0
-	k.carrier = keyvalue.Carrier{}
+	k.carrier = keyvalue.CallReader{}
 }
 
 // carried is the part of a subject that only nets with a key have.
@@ -144,7 +144,7 @@ func (j *judgement) fill(p *plan) {
 }
 
 // list adds to the plan the values for one transition that lists a name of the call.
-func (p *plan) list(c *keyvalue.Carrier, label, t int) {
+func (p *plan) list(c *keyvalue.CallReader, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]
 	if c.Set.At(number).Result {
@@ -279,7 +279,7 @@ func (f *finding) about(sentence string) string {
 	if f.value() == nil || !strings.Contains(sentence, "{key}") {
 		return sentence
 	}
-	return strings.ReplaceAll(sentence, "{key}", f.value().Show())
+	return strings.ReplaceAll(sentence, "{key}", f.value().Format())
 }
 
 // reason returns the reason of the net for the value of the finding.
@@ -287,7 +287,7 @@ func (f *finding) reason(name string) string {
 	if f.value() == nil || len(f.net.reasoned) == 1 {
 		return f.net.reason(name)
 	}
-	return strings.Join(f.net.reasoned, f.value().Show())
+	return strings.Join(f.net.reasoned, f.value().Format())
 }
 
 // keyText returns the value of the subject in the form of [NetDelta.Key].
@@ -304,7 +304,7 @@ func (s *subject) own() NetData {
 	if s.value() == nil || s.data != s.base() {
 		return *s.data
 	}
-	return netstate.Single(s.base())
+	return netstate.ForNewValue(s.base())
 }
 
 // move starts the move of the net for the finding, with its copy in room. The default state base
@@ -326,7 +326,7 @@ func (f *finding) move(room, base *NetData, call Flight) move {
 // older returns the watches without those of the call, which come last: the new watches start after
 // the gating transitions have fired.
 func older(watches []Flight, call *Flight) []Flight {
-	for len(watches) > 0 && watches[len(watches)-1].Is(call) {
+	for len(watches) > 0 && watches[len(watches)-1].SameCall(call) {
 		watches = watches[:len(watches)-1]
 	}
 	return watches
@@ -349,7 +349,7 @@ func (m *move) miss(f *finding, call Flight) {
 func (m *move) watchOver(over []Flight, large bool) {
 	m.over, m.large = over, large
 	if len(m.data.Lapsed()) > 0 {
-		netstate.SetLapsed(m.data, netstate.Keep(m.data.Lapsed(), func(w Flight) bool { return slices.Contains(over, w) }))
+		netstate.SetLapsed(m.data, netstate.Filter(m.data.Lapsed(), func(w Flight) bool { return slices.Contains(over, w) }))
 	}
 	m.lapse()
 }

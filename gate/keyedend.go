@@ -21,14 +21,14 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	for _, v := range values {
 		old := base.Values.Get(v.Text)
 		if old == nil {
-			single := netstate.Single(base)
+			single := netstate.ForNewValue(base)
 			old = &single
 		} else {
 			old = n.at(old, base, e.time)
 		}
 		e.keys = v.Keys
 		if n.OnSuccess != nil {
-			e.named = n.written.Read(v.Text)
+			e.named = n.written.ParseText(v.Text)
 		}
 		room := &NetData{}
 		if e.both(n, old, room) {
@@ -84,7 +84,7 @@ func (e *ending) watched(n *net) []int {
 	}
 	var keys []int
 	for _, w := range watches {
-		if local := n.keyOf[w.Transition]; w.Is(&e.flight) && !slices.Contains(keys, local) {
+		if local := n.keyOf[w.Transition]; w.SameCall(&e.flight) && !slices.Contains(keys, local) {
 			keys = append(keys, local)
 		}
 	}
@@ -114,8 +114,8 @@ func (e *ending) found(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil
 	}
-	return netstate.Keep(e.base.Watches, func(w Flight) bool {
-		return w.Is(&e.flight) && e.keys&(1<<n.keyOf[w.Transition]) != 0
+	return netstate.Filter(e.base.Watches, func(w Flight) bool {
+		return w.SameCall(&e.flight) && e.keys&(1<<n.keyOf[w.Transition]) != 0
 	})
 }
 

@@ -33,7 +33,7 @@ func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
 	shown := all[:min(len(all), shownValues)]
 	var values []ValueState
 	for _, r := range shown {
-		v := ValueState{Key: n.written.Read(r.text), Marking: n.show(r.data), Spent: n.spending(r.data.Deciding()), InFlight: n.inFlight(s, r.data.Flights), Spoilers: n.inFlight(s, r.data.Spoilers())}
+		v := ValueState{Key: n.written.ParseText(r.text), Marking: n.show(r.data), Spent: n.spending(r.data.Deciding()), InFlight: n.inFlight(s, r.data.Flights), Spoilers: n.inFlight(s, r.data.Spoilers())}
 		if n.Shadow {
 			v.Enforced = n.show(r.data.Shadow.Enforced)
 		}
@@ -45,7 +45,7 @@ func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
 
 // state describes the value, its markings and the next tick.
 func (v *ValueState) state() string {
-	text := fmt.Sprintf("%s: %s", keyvalue.Shown(v.Key), cmp.Or(v.Marking.String(), "no tokens"))
+	text := fmt.Sprintf("%s: %s", keyvalue.Format(v.Key), cmp.Or(v.Marking.String(), "no tokens"))
 	if v.Enforced != nil {
 		text += "; enforced: " + v.Enforced.String()
 	}

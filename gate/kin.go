@@ -22,7 +22,7 @@ func (p *Policy) IDs() []NetID { return p.ids() }
 func (p *Policy) readIDs() []NetID {
 	maps, ids := p.Maps(), make([]NetID, len(p.nets))
 	for i, n := range p.nets {
-		ids[i] = NetID{Name: n.Name, Print: fingerprint.Fed(n.print, n.fedBy(maps))}
+		ids[i] = NetID{Name: n.Name, Print: fingerprint.WithMaps(n.print, n.fedBy(maps))}
 		if b := n.budget; b != nil {
 			place := ""
 			if b.place >= 0 {

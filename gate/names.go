@@ -13,7 +13,7 @@ func newNaming(maps []Map, nets []*net) *naming.Naming {
 			continue
 		}
 		g.Use()
-		n.listing.Join(g)
+		n.listing.Register(g)
 		for i := range n.Phases {
 			g.Exempt(n.Phases[i].Tools)
 		}

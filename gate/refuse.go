@@ -213,7 +213,7 @@ func (j *judgement) explain(b *Block, f *finding) {
 	}
 	if f.lacks() {
 		lack := f.plan().lack
-		b.Reason = f.besides(lack.reading.Lack(lack.key, cmp.Or(b.Name, j.call.Tool)))
+		b.Reason = f.besides(lack.reading.Explain(lack.key, cmp.Or(b.Name, j.call.Tool)))
 		return
 	}
 	if f.doubtful {
@@ -297,7 +297,7 @@ func (f *finding) holders(s *State, lists []int) []Holder {
 	}
 	var held []Holder
 	for i, flight := range f.data.Flights {
-		twice := slices.ContainsFunc(f.data.Flights[:i], func(g Flight) bool { return g.Is(&flight) && f.holds(g, lists) })
+		twice := slices.ContainsFunc(f.data.Flights[:i], func(g Flight) bool { return g.SameCall(&flight) && f.holds(g, lists) })
 		if !twice && f.holds(flight, lists) {
 			held = append(held, s.holder(f.net, flight))
 		}

@@ -37,7 +37,7 @@ type End struct {
 type PreparedEnd struct {
 	policy  *Policy
 	end     End
-	carrier *keyvalue.Carrier // nil: no key is in the result
+	carrier *keyvalue.CallReader // nil: no key is in the result
 }
 
 // PrepareEnd reads the result of a call that has ended.
@@ -47,10 +47,10 @@ func (p *Policy) PrepareEnd(e End) PreparedEnd {
 		q.end.Result = nil
 		return q
 	}
-	if !keyvalue.Legible(e.Result) {
+	if !keyvalue.Readable(e.Result) {
 		q.end.Result = nil
 	}
-	q.carrier = &keyvalue.Carrier{Set: &p.keys, Result: q.end.Result}
+	q.carrier = &keyvalue.CallReader{Set: &p.keys, Result: q.end.Result}
 	q.carrier.ReadResult()
 	return q
 }
@@ -157,11 +157,11 @@ func (m *move) end(e *ending) bool {
 		return false
 	}
 	if e.over && len(m.data.Spoilers()) > 0 {
-		netstate.SetSpoilers(m.data, netstate.Keep(m.data.Spoilers(), func(f Flight) bool { return !f.Is(&call) }))
+		netstate.SetSpoilers(m.data, netstate.Filter(m.data.Spoilers(), func(f Flight) bool { return !f.SameCall(&call) }))
 	}
 	var done []Flight
-	m.data.Flights = netstate.Keep(m.data.Flights, func(f Flight) bool {
-		if !f.Is(&call) || o == Unknown && !m.net.Transitions[f.Transition].Release {
+	m.data.Flights = netstate.Filter(m.data.Flights, func(f Flight) bool {
+		if !f.SameCall(&call) || o == Unknown && !m.net.Transitions[f.Transition].Release {
 			return true
 		}
 		done = append(done, f)
@@ -212,7 +212,7 @@ func (m *move) credit(e *ending, w Flight) {
 // nextWatch removes and returns the first watch of the call.
 func (m *move) nextWatch(call Flight) (Flight, bool) {
 	for i, w := range m.data.Watches {
-		if w.Is(&call) {
+		if w.SameCall(&call) {
 			rest := append([]Flight(nil), m.data.Watches[:i]...)
 			m.data.Watches = append(rest, m.data.Watches[i+1:]...)
 			return w, true
@@ -223,7 +223,7 @@ func (m *move) nextWatch(call Flight) (Flight, bool) {
 
 // unwatch ends all watches of the call.
 func (m *move) unwatch(call Flight) {
-	m.data.Watches = netstate.Keep(m.data.Watches, func(w Flight) bool { return !w.Is(&call) })
+	m.data.Watches = netstate.Filter(m.data.Watches, func(w Flight) bool { return !w.SameCall(&call) })
 }
 
 // remember calls the hook for a success. If the hook panics, the metadata is unchanged, but the

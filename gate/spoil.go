@@ -87,7 +87,7 @@ func (n *net) spoilValues(base, after *NetData, spoils []choice, now time.Time, 
 		if d.Shadow != nil && enforced {
 			d.Shadow = &ShadowData{Enforced: n.tainted(d.Shadow.Enforced, spoils, now)}
 		}
-		if !netstate.Like(d, after) {
+		if !netstate.EqualsDefault(d, after) {
 			netstate.Put(values, key, d)
 		}
 	}
@@ -114,7 +114,7 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 		all = slices.Concat(f.base().Spoilers(), all)
 	}
 	for i, flight := range all {
-		if slices.ContainsFunc(all[:i], func(g Flight) bool { return g.Is(&flight) }) {
+		if slices.ContainsFunc(all[:i], func(g Flight) bool { return g.SameCall(&flight) }) {
 			continue
 		}
 		h := s.holder(f.net, flight)
@@ -141,12 +141,12 @@ func (n *net) restarted(d *NetData) *NetData {
 func (n *net) restartedValues(base *NetData, old *Values) *Values {
 	values := &Values{}
 	for key, d := range old.All() {
-		one := netstate.Single(base)
+		one := netstate.ForNewValue(base)
 		netstate.SetSpoilers(&one, d.Spoilers())
 		if one.Shadow != nil {
 			netstate.SetSpoilers(one.Shadow.Enforced, d.Shadow.Enforced.Spoilers())
 		}
-		if !netstate.Like(&one, base) {
+		if !netstate.EqualsDefault(&one, base) {
 			netstate.Put(values, key, &one)
 		}
 	}
@@ -162,14 +162,14 @@ func (p *Policy) suspecting(s *State, n *net, d *NetData, old *net) *NetData {
 	var suspects []Flight
 	if old != nil {
 		for _, f := range allSpoilers(s.Nets[old.index]) {
-			if !slices.ContainsFunc(suspects, func(g Flight) bool { return g.Is(&f) }) { // a call can spoil several values
+			if !slices.ContainsFunc(suspects, func(g Flight) bool { return g.SameCall(&f) }) { // a call can spoil several values
 				suspects = append(suspects, Flight{Owner: f.Owner, Call: f.Call, Transition: t, Name: f.Name, Since: f.Since})
 			}
 		}
 	}
 	for _, open := range s.Open() {
 		f := s.flight(n, open.Number, open.Since)
-		known := slices.ContainsFunc(suspects, func(g Flight) bool { return g.Is(&f) })
+		known := slices.ContainsFunc(suspects, func(g Flight) bool { return g.SameCall(&f) })
 		if c := s.Calls[open.Number]; !known && p.suspects(n, &c.Call) {
 			f.Transition, f.Name = t, open.Tool
 			suspects = append(suspects, f)

@@ -230,7 +230,7 @@ func (s *State) applyValues(d *Delta) {
 // because of it.
 func (d *Delta) check() {
 	for _, n := range d.Nets {
-		if netstate.Owes(n.Data) || netstate.Owes(n.Data.Deciding()) {
+		if netstate.HasNegative(n.Data) || netstate.HasNegative(n.Data.Deciding()) {
 			panic("gate: a place has a negative number of tokens")
 		}
 	}

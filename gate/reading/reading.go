@@ -85,7 +85,7 @@ func (r *Reader) Call(c *toolnet.Call) []Value {
 	if len(r.keys)+len(r.sums) == 0 {
 		return nil
 	}
-	values := r.read(&keyvalue.Carrier{Set: &r.set, Call: c}, false)
+	values := r.read(&keyvalue.CallReader{Set: &r.set, Call: c}, false)
 	for i := range r.sums {
 		if amount, ok := argument.Number(&r.sums[i], c); ok {
 			values = append(values, Value{Field: r.sums[i].Name(), Amount: amount})
@@ -97,14 +97,14 @@ func (r *Reader) Call(c *toolnet.Call) []Value {
 // Result returns the values in the result of a successful call. It returns nil for a result that
 // the gate cannot read.
 func (r *Reader) Result(result []byte) []Value {
-	if !keyvalue.Legible(result) {
+	if !keyvalue.Readable(result) {
 		return nil
 	}
-	return r.read(&keyvalue.Carrier{Set: &r.set, Result: result}, true)
+	return r.read(&keyvalue.CallReader{Set: &r.set, Result: result}, true)
 }
 
 // read returns the values of the fields in arguments, or in results if result is set.
-func (r *Reader) read(c *keyvalue.Carrier, result bool) (values []Value) {
+func (r *Reader) read(c *keyvalue.CallReader, result bool) (values []Value) {
 	for number, f := range r.keys {
 		if f.result != result {
 			continue
@@ -122,5 +122,5 @@ func (r *Reader) read(c *keyvalue.Carrier, result bool) (values []Value) {
 	return values
 }
 
-// Shown returns the value of a key in the form that refusals use.
-func Shown(key []toolnet.KeyValue) string { return keyvalue.Shown(key) }
+// Format returns the value of a key in the form that refusals use.
+func Format(key []toolnet.KeyValue) string { return keyvalue.Format(key) }

@@ -25,7 +25,7 @@ func ExampleReader() {
 	fmt.Println(r.Result([]byte(`{"id":7}`)))
 	fmt.Println(r.Fields())
 	fmt.Println(r.Name(toolnet.Field{Path: "path", Source: "the path"}))
-	fmt.Println(reading.Shown([]toolnet.KeyValue{{Field: "path", Value: `"a"`}}))
+	fmt.Println(reading.Format([]toolnet.KeyValue{{Field: "path", Value: `"a"`}}))
 	// Output:
 	// [{path ["a" "b"] } {cost.eur [] 1.50}]
 	// [{id [7] }]

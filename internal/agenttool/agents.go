@@ -6,18 +6,18 @@ import "slices"
 // is how its events are read and answered, is in internal/runtime/hook; the place of its settings
 // is in internal/clientcfg.
 type Agent struct {
-	Name   string // name in rules and of its hooks
-	Client string // name for connect
-	Title  string // name for people
+	Name   string // name in rules and for its hooks
+	Client string // client name for the connect command
+	Title  string // display name
 
 	Tools  []string // known built-in tools
-	Shells []string // those that run scripts; rules can also name them bash
-	Edits  []string // those that change files
-	Reads  []string // those that only look, which an agent that is stuck repeats
+	Shells []string // tools that run scripts; rules can also name them bash
+	Edits  []string // tools that change files
+	Reads  []string // tools that only read, which an agent that is stuck repeats
 
-	Fields []string    // arguments that name a file, of any tool
-	Lists  [][2]string // tools that take several files, each with the argument that names them
-	Patch  [2]string   // a tool that takes a patch, with the argument that is the patch
+	Fields []string    // arguments of any tool that name a file
+	Lists  [][2]string // tools that accept several files, with the argument that names them
+	Patch  [2]string   // tool that accepts a patch, with the argument that contains the patch
 
 	// Asides are the arguments of a tool that describe or time a call without changing its effect,
 	// by tool; those of "*" belong to every tool. Models write them anew for each call. Arguments
@@ -25,9 +25,9 @@ type Agent struct {
 	// listed.
 	Asides map[string][]string
 
-	Silent      bool // its hooks do not report the end of a script
-	TakesScript bool // it runs the script in the answer of its hook instead of the original one
-	ShortPrefix bool // its MCP tools are called mcp_SERVER_TOOL, not mcp__SERVER__TOOL
+	Silent      bool // hooks do not report the end of a script
+	TakesScript bool // runs the script in the answer of a hook instead of the original one
+	ShortPrefix bool // names MCP tools mcp_SERVER_TOOL instead of mcp__SERVER__TOOL
 }
 
 // agents are the known agents, in the order of messages. Other agents than those with TakesScript
@@ -111,8 +111,8 @@ var agents = []Agent{
 // All returns the known agents.
 func All() []Agent { return slices.Clone(agents) }
 
-// Find returns the agent with this name, or whose client has it. Without one it returns the zero
-// value and false.
+// Find returns the agent with this name or with a client of this name. It returns the zero value
+// and false if no agent matches.
 func Find(name string) (Agent, bool) {
 	i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == name || a.Client == name })
 	if i < 0 {
@@ -121,7 +121,7 @@ func Find(name string) (Agent, bool) {
 	return agents[i], true
 }
 
-// named returns the agent with this name; the zero value: none has it.
+// named returns the agent with this name, or the zero value if no agent has it.
 func named(name string) Agent {
 	if a, ok := Find(name); ok && a.Name == name {
 		return a

@@ -88,14 +88,14 @@ func Net(n *toolnet.Net) string {
 	ts := make([]transitionIdentity, len(n.Transitions))
 	for i, t := range n.Transitions {
 		ts[i] = transitionIdentity{
-			Name: t.Name, In: structure.Transitions[i].In, Out: structure.Transitions[i].Out, Tools: solid(t.Tools),
+			Name: t.Name, In: structure.Transitions[i].In, Out: structure.Transitions[i].Out, Tools: nonNil(t.Tools),
 			Manual: t.Manual, Deferred: t.Deferred, Observe: t.Observe, Release: t.Release,
-			Via: t.Via, Unless: solid(t.Unless), Every: t.Every, WeakProgress: t.WeakProgress,
+			Via: t.Via, Unless: nonNil(t.Unless), Every: t.Every, WeakProgress: t.WeakProgress,
 			Spoils: t.Spoils, Approvals: t.Approvals, Key: fieldIdentities(t.Key),
 		}
 	}
 	id := identity{
-		Places: solid(n.Places), Initial: initial, Free: solid(n.Free), Transitions: ts,
+		Places: nonNil(n.Places), Initial: initial, Free: nonNil(n.Free), Transitions: ts,
 		Maps: mapIdentities(n.Maps), Labels: n.Labels != nil, MatchFirst: n.MatchFirst,
 		Hooks:    [3]bool{n.Mapper != nil, n.Validate != nil, n.OnSuccess != nil},
 		Identity: n.Identity, Scope: n.Scope, Row: n.Row, Key: fieldIdentities(n.Key),
@@ -104,7 +104,7 @@ func Net(n *toolnet.Net) string {
 		id.Sum = &sumIdentity{Path: n.Sum.Field.Path, Source: n.Sum.Field.Source, Most: n.Sum.Most, Every: n.Sum.Every}
 	}
 	for _, ph := range n.Phases {
-		id.Phases = append(id.Phases, phaseIdentity{Place: ph.Place, Tools: solid(ph.Tools)})
+		id.Phases = append(id.Phases, phaseIdentity{Place: ph.Place, Tools: nonNil(ph.Tools)})
 	}
 	return hash(id)
 }
@@ -167,8 +167,8 @@ func mapIdentities(maps []toolnet.Map) []mapIdentity {
 	return ids
 }
 
-// solid returns a copy of s that is never nil, so that nil and empty lists have equal fingerprints.
-func solid[T any](s []T) []T { return append([]T{}, s...) }
+// nonNil returns a copy of s that is never nil, so that nil and empty lists have equal fingerprints.
+func nonNil[T any](s []T) []T { return append([]T{}, s...) }
 
 // hash returns the hexadecimal SHA-256 of the JSON form of plain data.
 func hash(v any) string {

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// Fed returns the fingerprint of a net with fingerprint print together with the maps that supply
+// WithMaps returns the fingerprint of a net with fingerprint print together with the maps that supply
 // its names.
-func Fed(print string, maps []toolnet.Map) string {
+func WithMaps(print string, maps []toolnet.Map) string {
 	if len(maps) == 0 {
 		return print
 	}

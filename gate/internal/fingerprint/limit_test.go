@@ -76,10 +76,10 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestFed checks that the maps of a net are part of its fingerprint.
-func TestFed(t *testing.T) {
+// TestWithMapsChangesPrint checks that the maps of a net are part of its fingerprint.
+func TestWithMapsChangesPrint(t *testing.T) {
 	m := toolnet.Map{Tool: "bash", Field: "command", As: "rm", Source: "rm"}
-	if Fed("p", nil) != "p" || Fed("p", []toolnet.Map{m}) == "p" || Fed("p", []toolnet.Map{m}) == Fed("p", []toolnet.Map{m, m}) {
+	if WithMaps("p", nil) != "p" || WithMaps("p", []toolnet.Map{m}) == "p" || WithMaps("p", []toolnet.Map{m}) == WithMaps("p", []toolnet.Map{m, m}) {
 		t.Error("maps make no difference")
 	}
 }

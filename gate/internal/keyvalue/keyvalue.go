@@ -25,26 +25,26 @@ const (
 	maxNesting = 1000
 )
 
-// Legible reports whether a result can be read. Any other result counts as unknown.
-func Legible(result []byte) bool {
+// Readable reports whether a result can be read. Any other result counts as unknown.
+func Readable(result []byte) bool {
 	return len(result) <= maxResult && rawjson.Check(result, maxNesting) == nil
 }
 
 // A Value is one value of a key in a call.
 type Value struct {
-	Text  string             // see [Text]
-	Hash  uint64             // hash of Text, see [trie.Hash]
-	Named []toolnet.KeyValue // by field
-	Keys  uint64             // keys of a net that have this value, see [Union]
-	shown string             // result of [Shown]; empty: not computed yet
+	Text      string             // see [Text]
+	Hash      uint64             // hash of Text, see [trie.Hash]
+	Named     []toolnet.KeyValue // by field
+	Keys      uint64             // keys of a net that have this value, see [Union]
+	formatted string             // result of [Format]; empty: not computed yet
 }
 
-// Show returns the value in the form of [Shown].
-func (v *Value) Show() string {
-	if v.shown == "" {
-		v.shown = Shown(v.Named)
+// Format returns the value in the form of [Format].
+func (v *Value) Format() string {
+	if v.formatted == "" {
+		v.formatted = Format(v.Named)
 	}
-	return v.shown
+	return v.formatted
 }
 
 // A Key describes the fields of a key.
@@ -105,8 +105,8 @@ func (s *Set) fieldNumber(f toolnet.Field) int {
 	return len(s.fields) - 1
 }
 
-// A Carrier reads the key values of one call, each field and each key only once.
-type Carrier struct {
+// A CallReader reads the key values of one call, each field and each key only once.
+type CallReader struct {
 	Set    *Set
 	Call   *toolnet.Call
 	Result []byte // nil: the call has no result
@@ -133,9 +133,9 @@ type Reading struct {
 	number int
 }
 
-// Lack returns a sentence which explains that a call of that name needs a value of the key, and why
+// Explain returns a sentence which explains that a call of that name needs a value of the key, and why
 // the call has no such value.
-func (r *Reading) Lack(k *Key, name string) string {
+func (r *Reading) Explain(k *Key, name string) string {
 	why := map[jsonpath.Fault]string{
 		jsonpath.Absent:    "the call has none",
 		jsonpath.Unfit:     "it must be a string, a number, true or false, or a list of those",
@@ -151,7 +151,7 @@ func (r *Reading) Lack(k *Key, name string) string {
 }
 
 // ReadResult reads the fields of the result before the call is known.
-func (c *Carrier) ReadResult() {
+func (c *CallReader) ReadResult() {
 	for number := range c.Set.fields {
 		if c.Set.fields[number].Result {
 			c.field(number)
@@ -160,7 +160,7 @@ func (c *Carrier) ReadResult() {
 }
 
 // Key returns the values of the key with the given number.
-func (c *Carrier) Key(number int) *Reading {
+func (c *CallReader) Key(number int) *Reading {
 	for i := range c.keys {
 		if c.keys[i].number == number {
 			return &c.keys[i]
@@ -239,7 +239,7 @@ func Text(parts []toolnet.KeyValue) string {
 }
 
 // field returns the values of the field with the given number.
-func (c *Carrier) field(number int) *fieldReading {
+func (c *CallReader) field(number int) *fieldReading {
 	for i := range c.fields {
 		if c.fields[i].number == number {
 			return &c.fields[i]
@@ -288,9 +288,9 @@ func (k *Key) named(parts []string) []toolnet.KeyValue {
 	return all
 }
 
-// Read reverses [Text]: it returns the parts of a value under the names of the fields. For a long
+// ParseText reverses [Text]: it returns the parts of a value under the names of the fields. For a long
 // value it returns only the beginning.
-func (k *Key) Read(text string) []toolnet.KeyValue {
+func (k *Key) ParseText(text string) []toolnet.KeyValue {
 	if text[0] == '#' {
 		begin := strings.TrimPrefix(text[1+2*sha256.Size:], `"`)
 		return []toolnet.KeyValue{{Field: k.Names(), Value: string(rawjson.AppendString(nil, begin+"…"))}}
@@ -312,20 +312,20 @@ func (k *Key) Names() string {
 	return strings.Join(all, ", ")
 }
 
-// Shown formats a value for display: without quotes if it is plain, and otherwise as JSON,
+// Format formats a value for display: without quotes if it is plain, and otherwise as JSON,
 // shortened and with escapes for invisible characters.
-func Shown(parts []toolnet.KeyValue) string {
+func Format(parts []toolnet.KeyValue) string {
 	if len(parts) == 1 {
-		return shownPart(parts[0].Value)
+		return formatPart(parts[0].Value)
 	}
 	shown := make([]string, len(parts))
 	for i := range parts {
-		shown[i] = shownPart(parts[i].Value)
+		shown[i] = formatPart(parts[i].Value)
 	}
 	return strings.Join(shown, ", ")
 }
 
-func shownPart(part string) string {
+func formatPart(part string) string {
 	const longest = 64 // in characters
 	if part[0] != '"' {
 		return part

@@ -53,7 +53,7 @@ func TestKeysAreCollectedOnce(t *testing.T) {
 	}
 }
 
-func TestCarrierReads(t *testing.T) {
+func TestCallReaderReadsKeys(t *testing.T) {
 	var s keyvalue.Set
 	one, two := s.Number(fields("path")), s.Number(fields("$.at.host", "path"))
 	many := make([]string, 40)
@@ -68,7 +68,7 @@ func TestCarrierReads(t *testing.T) {
 		{``, fmt.Sprintf("fault %d in field 0", jsonpath.Absent), fmt.Sprintf("fault %d in field 0", jsonpath.Absent)},
 		{`{"path":` + list + `,"at":{"host":` + list + `}}`, strings.Join(many, " "), fmt.Sprintf("fault %d in field 1", jsonpath.Excess)},
 	} {
-		carrier := keyvalue.Carrier{Set: &s, Call: &toolnet.Call{Args: []byte(c.args)}}
+		carrier := keyvalue.CallReader{Set: &s, Call: &toolnet.Call{Args: []byte(c.args)}}
 		for range 2 { // the second read returns the cached values
 			if got := texts(carrier.Key(one)); got != c.one {
 				t.Errorf("%s: %s, want %s", c.args, got, c.one)
@@ -95,7 +95,7 @@ func TestExpressions(t *testing.T) {
 	unfit := fmt.Sprintf("fault %d in field 0", jsonpath.Unfit)
 	for number, want := range []string{`"x"`, unfit, unfit} {
 		key := s.Number([]toolnet.Field{{Reader: expression{}, Number: number}})
-		carrier := keyvalue.Carrier{Set: &s, Call: &toolnet.Call{}}
+		carrier := keyvalue.CallReader{Set: &s, Call: &toolnet.Call{}}
 		if got := texts(carrier.Key(key)); got != want {
 			t.Errorf("%d: %s, want %s", number, got, want)
 		}
@@ -109,7 +109,7 @@ func TestResults(t *testing.T) {
 		`{"id":[1,2]}`: `1,"a" 2,"a"`,
 		``:             fmt.Sprintf("fault %d in field 0", jsonpath.Absent),
 	} {
-		carrier := keyvalue.Carrier{Set: &s, Result: []byte(result)}
+		carrier := keyvalue.CallReader{Set: &s, Result: []byte(result)}
 		if result == "" {
 			carrier.Result = nil
 		}
@@ -128,7 +128,7 @@ func TestTextsAreReadBack(t *testing.T) {
 	var s keyvalue.Set
 	k := s.At(s.Number(fields("a", "b")))
 	parts := []toolnet.KeyValue{{Field: "a", Value: `"x,y"`}, {Field: "b", Value: "2"}}
-	if got := k.Read(keyvalue.Text(parts)); fmt.Sprint(got) != fmt.Sprint(parts) {
+	if got := k.ParseText(keyvalue.Text(parts)); fmt.Sprint(got) != fmt.Sprint(parts) {
 		t.Errorf("%v", got)
 	}
 	long := func(end string) string {
@@ -138,12 +138,12 @@ func TestTextsAreReadBack(t *testing.T) {
 		t.Errorf("%s and %s", a, b)
 	}
 	want := []toolnet.KeyValue{{Field: "a, b", Value: `"` + strings.Repeat("x", 59) + `…"`}}
-	if got := k.Read(long("a")); fmt.Sprint(got) != fmt.Sprint(want) {
+	if got := k.ParseText(long("a")); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
 
-func TestShown(t *testing.T) {
+func TestFormat(t *testing.T) {
 	for _, c := range []struct{ want, value string }{
 		{"1.5", "1.5"}, {"true", "true"}, {"prod.db", `"prod.db"`}, {"/a/B-1:2", `"/a/B-1:2"`},
 		{`"true"`, `"true"`}, {`"false"`, `"false"`}, {`"null"`, `"null"`}, {`""`, `""`}, {`"1a"`, `"1a"`},
@@ -153,17 +153,17 @@ func TestShown(t *testing.T) {
 	} {
 		v := keyvalue.Value{Named: []toolnet.KeyValue{{Value: c.value}}}
 		for range 2 {
-			if got := v.Show(); got != c.want {
+			if got := v.Format(); got != c.want {
 				t.Errorf("%s: %s, want %s", c.value, got, c.want)
 			}
 		}
 	}
-	if got := keyvalue.Shown([]toolnet.KeyValue{{Value: `"h"`}, {Value: `"a b"`}}); got != `h, "a b"` {
+	if got := keyvalue.Format([]toolnet.KeyValue{{Value: `"h"`}, {Value: `"a b"`}}); got != `h, "a b"` {
 		t.Error(got)
 	}
 }
 
-func TestLack(t *testing.T) {
+func TestExplain(t *testing.T) {
 	var s keyvalue.Set
 	plain, expr := s.Number(fields("id", "path")), s.Number([]toolnet.Field{{Reader: expression{}, Number: 1, Source: "size(args)"}})
 	many := "[" + strings.Repeat("1,", 1000) + "2]"
@@ -181,14 +181,14 @@ func TestLack(t *testing.T) {
 		{plain, `{"id":` + many + `,"path":1}`, ""},
 		{expr, `{}`, "`size(args)`: the expression has none for this call."},
 	} {
-		carrier := keyvalue.Carrier{Set: &s, Call: &toolnet.Call{Args: []byte(c.args)}}
+		carrier := keyvalue.CallReader{Set: &s, Call: &toolnet.Call{Args: []byte(c.args)}}
 		switch r := carrier.Key(c.key); {
 		case c.want == "":
 			if r.Fault != jsonpath.None {
-				t.Errorf("%.40s: %s", c.args, r.Lack(s.At(c.key), "x"))
+				t.Errorf("%.40s: %s", c.args, r.Explain(s.At(c.key), "x"))
 			}
-		case r.Lack(s.At(c.key), "delete") != "delete needs a value in "+c.want:
-			t.Errorf("%.40s: %s\nwant %s", c.args, r.Lack(s.At(c.key), "delete"), c.want)
+		case r.Explain(s.At(c.key), "delete") != "delete needs a value in "+c.want:
+			t.Errorf("%.40s: %s\nwant %s", c.args, r.Explain(s.At(c.key), "delete"), c.want)
 		}
 	}
 }
@@ -202,9 +202,9 @@ func numbers(count int) string {
 	return "[" + strings.Join(all, ",") + "]"
 }
 
-func TestLegible(t *testing.T) {
+func TestReadable(t *testing.T) {
 	for text, want := range map[string]bool{`{"a":1}`: true, `7`: true, ``: false, `{"a":1,"a":2}`: false, `"` + strings.Repeat("x", 1<<20) + `"`: false} {
-		if keyvalue.Legible([]byte(text)) != want {
+		if keyvalue.Readable([]byte(text)) != want {
 			t.Errorf("%.20s: not %v", text, want)
 		}
 	}

@@ -10,46 +10,46 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A Listing contains the names and patterns that a net lists. It is immutable after [Listing.Join].
+// A Listing contains the names and patterns that a net lists. It is immutable after [Listing.Register].
 type Listing struct {
 	transitions []toolnet.Transition
-	rows        map[string]*row
-	names       []namedRow       // the rows in order of first use
+	entries     map[string]*nameEntry
+	names       []namedEntry     // the entries in order of first use
 	patterns    []naming.Pattern // in order of first use
-	globs       []globRow        // one for each pattern
-	spares      bool             // some transition has Unless
-	leaves      bool             // some Unless contains a Spared tool
+	globs       []globEntry      // one for each pattern
+	hasUnless   bool             // some transition has Unless
+	hasSpared   bool             // some Unless contains a Spared tool
 }
 
-// row contains the transitions of a net for one name.
-type row struct {
+// nameEntry contains the transitions of a net for one name.
+type nameEntry struct {
 	free  bool
 	plain []int // transitions that list the name, including as tool.action
 	exact []int // plain and literal ones
 }
 
-// namedRow is a row with its name.
-type namedRow struct {
+// namedEntry is an entry with its name.
+type namedEntry struct {
 	name string
-	*row
+	*nameEntry
 }
 
-// globRow contains the transitions of a net for the names that a pattern matches.
-type globRow struct {
-	number      int // number of the pattern in the policy, see [Listing.Join]; before Join, in the net
+// globEntry contains the transitions of a net for the names that a pattern matches.
+type globEntry struct {
+	number      int // number of the pattern in the policy, see [Listing.Register]; before Register, in the net
 	transitions []int
 }
 
 // New returns the listing of the net, which must not change afterwards.
 func New(n *toolnet.Net) Listing {
-	l := Listing{transitions: n.Transitions, rows: make(map[string]*row)}
+	l := Listing{transitions: n.Transitions, entries: make(map[string]*nameEntry)}
 	for _, name := range n.Free {
-		l.makeRow(name).free = true
+		l.makeEntry(name).free = true
 	}
 	for i := range n.Transitions {
 		t := &n.Transitions[i]
-		l.spares = l.spares || len(t.Unless) > 0
-		l.leaves = l.leaves || slices.ContainsFunc(t.Unless, func(u toolnet.Tool) bool { return u.Spared })
+		l.hasUnless = l.hasUnless || len(t.Unless) > 0
+		l.hasSpared = l.hasSpared || slices.ContainsFunc(t.Unless, func(u toolnet.Tool) bool { return u.Spared })
 		for _, tool := range t.Tools {
 			l.list(i, tool)
 		}
@@ -57,12 +57,12 @@ func New(n *toolnet.Net) Listing {
 	return l
 }
 
-// makeRow returns the row of a name, and creates it if necessary.
-func (l *Listing) makeRow(name string) *row {
-	r := l.rows[name]
+// makeEntry returns the entry of a name, and creates it if necessary.
+func (l *Listing) makeEntry(name string) *nameEntry {
+	r := l.entries[name]
 	if r == nil {
-		r = &row{}
-		l.rows[name], l.names = r, append(l.names, namedRow{name, r})
+		r = &nameEntry{}
+		l.entries[name], l.names = r, append(l.names, namedEntry{name, r})
 	}
 	return r
 }
@@ -75,7 +75,7 @@ func (l *Listing) list(transition int, tool toolnet.Tool) {
 		}
 		return
 	}
-	r := l.makeRow(tool.Name)
+	r := l.makeEntry(tool.Name)
 	if tool.Kind == toolnet.Plain && !slices.Contains(r.plain, transition) {
 		r.plain = append(r.plain, transition)
 	}
@@ -84,13 +84,13 @@ func (l *Listing) list(transition int, tool toolnet.Tool) {
 	}
 }
 
-// glob returns the row of a pattern, and creates it if necessary.
-func (l *Listing) glob(tool toolnet.Tool) *globRow {
+// glob returns the entry of a pattern, and creates it if necessary.
+func (l *Listing) glob(tool toolnet.Tool) *globEntry {
 	p := naming.Pattern{Text: tool.Name, Except: tool.Except, Literal: l.literal(tool.Except), Actions: strings.Contains(tool.Name, ".")}
 	i := slices.Index(l.patterns, p)
 	if i < 0 {
 		i = len(l.patterns)
-		l.patterns, l.globs = append(l.patterns, p), append(l.globs, globRow{number: i})
+		l.patterns, l.globs = append(l.patterns, p), append(l.globs, globEntry{number: i})
 	}
 	return &l.globs[i]
 }
@@ -113,9 +113,9 @@ func (l *Listing) literal(name string) bool {
 // Patterns returns the patterns in order of first use.
 func (l *Listing) Patterns() []naming.Pattern { return l.patterns }
 
-// Join registers the names and patterns of the net with g, so that g gives them to calls, and
+// Register registers the names and patterns of the net with g, so that g gives them to calls, and
 // adopts the pattern numbers of g.
-func (l *Listing) Join(g *naming.Naming) {
+func (l *Listing) Register(g *naming.Naming) {
 	for i := range l.names {
 		g.Name(l.names[i].name)
 	}
@@ -136,7 +136,7 @@ func (l *Listing) Lookup(name *naming.Label) (transitions []int, free bool) {
 		}
 		return nil, false
 	}
-	if r := l.row(name.Text); r != nil {
+	if r := l.entry(name.Text); r != nil {
 		return r.lists(name), r.free
 	}
 	return nil, false
@@ -153,24 +153,24 @@ func (l *Listing) numbered(name *naming.Label) int {
 	return -1
 }
 
-// fewRows is the maximum number of rows to search linearly, which is then faster than a map.
-const fewRows = 8
+// fewEntries is the maximum number of entries to search linearly, which is then faster than a map.
+const fewEntries = 8
 
-// row returns the row of a name, or nil if the net does not list the name.
-func (l *Listing) row(name string) *row {
-	if len(l.names) > fewRows {
-		return l.rows[name]
+// entry returns the entry of a name, or nil if the net does not list the name.
+func (l *Listing) entry(name string) *nameEntry {
+	if len(l.names) > fewEntries {
+		return l.entries[name]
 	}
 	for i := range l.names {
 		if l.names[i].name == name {
-			return l.names[i].row
+			return l.names[i].nameEntry
 		}
 	}
 	return nil
 }
 
 // lists returns the transitions that list the name, in declaration order.
-func (r *row) lists(name *naming.Label) []int {
+func (r *nameEntry) lists(name *naming.Label) []int {
 	if name.ActionOnly() {
 		return r.plain
 	}
@@ -196,7 +196,7 @@ func (l *Listing) Knows(names []naming.Label) bool {
 // leftOut returns the transitions that do not apply to a call with these names although they list
 // one of them; see [toolnet.Tool.Spared].
 func (l *Listing) leftOut(names []naming.Label) (out []int) {
-	if !l.leaves {
+	if !l.hasSpared {
 		return nil
 	}
 	for t := range l.transitions {
@@ -235,7 +235,7 @@ func (l *Listing) Except(name *naming.Label) string {
 
 // Spared returns the transitions whose Unless certainly exempts a call with these names.
 func (l *Listing) Spared(names []naming.Label) []int {
-	if !l.spares {
+	if !l.hasUnless {
 		return nil
 	}
 	return l.findSpared(names)

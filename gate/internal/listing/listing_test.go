@@ -96,16 +96,16 @@ func TestSpared(t *testing.T) {
 	}
 }
 
-// TestJoin checks that patterns get the numbers of the policy, and calls get the names that the net
+// TestRegisterNumbersPatterns checks that patterns get the numbers of the policy, and calls get the names that the net
 // lists and the names that exempt them.
-func TestJoin(t *testing.T) {
+func TestRegisterNumbersPatterns(t *testing.T) {
 	g := naming.New(nil)
 	g.Use()
 	g.Number(&naming.Pattern{Text: "x*"})
 	n := checks()
 	n.Transitions[0].Unless = append(n.Transitions[0].Unless, toolnet.Tool{Name: "db_drop.dry"})
 	l := listing.New(n)
-	l.Join(g)
+	l.Register(g)
 	c := toolnet.Call{Tool: "db_drop", Args: []byte(`{"action":"dry"}`)}
 	var names []string
 	ls := g.Labels(&c, naming.Physical(&c, nil), nil)

@@ -13,13 +13,13 @@ type Mapping struct {
 	maps   []toolnet.Map
 	places []place
 	same   [][]int // for each map with a Reader: the patterns that give the same name for the same place
-	byTool map[ofTool][]int
-	texts  map[ofTool][]place // fields read by readers
-	globs  []string           // distinct patterns over tools
+	byTool map[subject][]int
+	texts  map[subject][]place // fields read by readers
+	globs  []string            // distinct patterns over tools
 }
 
-// ofTool is the subject of a map: a tool, or a pattern over tools.
-type ofTool struct {
+// subject is the subject of a map: a tool, or a pattern over tools.
+type subject struct {
 	tool string
 	glob bool
 }
@@ -43,17 +43,17 @@ func placeOf(m *toolnet.Map) place {
 
 // NewMapping indexes the maps, which must be free of errors.
 func NewMapping(maps []toolnet.Map) *Mapping {
-	m := &Mapping{maps: slices.Clone(maps), byTool: make(map[ofTool][]int), texts: make(map[ofTool][]place)}
+	m := &Mapping{maps: slices.Clone(maps), byTool: make(map[subject][]int), texts: make(map[subject][]place)}
 	type giver struct {
-		ofTool
+		subject
 		field, as string
 		reader    toolnet.Reader
 	}
 	patterns := make(map[giver][]int)
-	of := func(d *toolnet.Map) giver { return giver{tools(d), d.Field, d.As, d.Reader} }
+	of := func(d *toolnet.Map) giver { return giver{subjectOf(d), d.Field, d.As, d.Reader} }
 	for i := range m.maps {
 		d := &m.maps[i]
-		tool := tools(d)
+		tool := subjectOf(d)
 		m.byTool[tool] = append(m.byTool[tool], i)
 		if d.Glob && !slices.Contains(m.globs, d.Tool) {
 			m.globs = append(m.globs, d.Tool)
@@ -61,7 +61,7 @@ func NewMapping(maps []toolnet.Map) *Mapping {
 		m.places = append(m.places, placeOf(d))
 		if d.Reader != nil {
 			patterns[of(d)] = append(patterns[of(d)], d.Pattern)
-			m.reads(tool, m.places[i])
+			m.addField(tool, m.places[i])
 		}
 	}
 	m.same = make([][]int, len(m.maps))
@@ -73,23 +73,23 @@ func NewMapping(maps []toolnet.Map) *Mapping {
 	return m
 }
 
-// tools returns the subject of the map.
-func tools(m *toolnet.Map) ofTool { return ofTool{m.Tool, m.Glob} }
+// subjectOf returns the subject of the map.
+func subjectOf(m *toolnet.Map) subject { return subject{m.Tool, m.Glob} }
 
-// reads records that a reader reads this field.
-func (m *Mapping) reads(of ofTool, at place) {
+// addField records that a reader reads this field.
+func (m *Mapping) addField(of subject, at place) {
 	same := func(p place) bool { return p.key == at.key }
 	if at.key != "" && !slices.ContainsFunc(m.texts[of], same) {
 		m.texts[of] = append(m.texts[of], at)
 	}
 }
 
-// about returns the numbers of the maps that apply to a tool, in order.
-func (m *Mapping) about(tool string) []int {
-	numbers := m.byTool[ofTool{tool: tool}]
+// mapsOf returns the numbers of the maps that apply to a tool, in order.
+func (m *Mapping) mapsOf(tool string) []int {
+	numbers := m.byTool[subject{tool: tool}]
 	for _, p := range m.globs {
 		if toolnet.MatchGlob(p, tool) {
-			numbers = append(slices.Clip(numbers), m.byTool[ofTool{p, true}]...)
+			numbers = append(slices.Clip(numbers), m.byTool[subject{p, true}]...)
 			slices.Sort(numbers)
 		}
 	}
@@ -98,17 +98,17 @@ func (m *Mapping) about(tool string) []int {
 
 // fields returns the fields of a tool that readers read.
 func (m *Mapping) fields(tool string) []place {
-	places := m.texts[ofTool{tool: tool}]
+	places := m.texts[subject{tool: tool}]
 	for _, p := range m.globs {
 		if toolnet.MatchGlob(p, tool) {
-			places = append(slices.Clip(places), m.texts[ofTool{p, true}]...)
+			places = append(slices.Clip(places), m.texts[subject{p, true}]...)
 		}
 	}
 	return places
 }
 
 // Has reports whether some map applies to the tool.
-func (m *Mapping) Has(tool string) bool { return len(m.about(tool)) > 0 }
+func (m *Mapping) Has(tool string) bool { return len(m.mapsOf(tool)) > 0 }
 
 // Tools returns the subjects of the maps, and whether some of them are patterns over tools. m may
 // be nil.
@@ -122,8 +122,8 @@ func (m *Mapping) Tools() (tools []string, patterns bool) {
 	return tools, len(m.globs) > 0
 }
 
-// hit is a map that matches a call.
-type hit struct {
+// match is a map that matches a call.
+type match struct {
 	number  int
 	weak    bool
 	certain bool
@@ -132,27 +132,27 @@ type hit struct {
 
 // names appends the names given by the matching maps, in the order of the maps.
 func (m *Mapping) names(c *toolnet.Call, tools, ls []Label) []Label {
-	for _, h := range m.hits(c, tools) {
+	for _, h := range m.matches(c, tools) {
 		ls = add(ls, m.label(h))
 	}
 	return ls
 }
 
-// doubt makes hits in one field uncertain if the call has another field that readers read, because
-// the tool acts on both fields.
-func (m *Mapping) doubt(c *toolnet.Call, fields []field, tools []Label, hits []hit) {
+// weakenIfSeveralFields makes matches in one field uncertain if the call has another field that
+// readers read, because the tool acts on both fields.
+func (m *Mapping) weakenIfSeveralFields(c *toolnet.Call, fields []field, tools []Label, hits []match) {
 	for i := range hits {
 		h := &hits[i]
 		d := &m.maps[h.number]
 		sure := !h.weak || h.certain
-		if d.Reader != nil && d.Field != "" && sure && m.another(c, fields, tools, d.Field) {
+		if d.Reader != nil && d.Field != "" && sure && m.readsOtherField(c, fields, tools, d.Field) {
 			h.weak, h.certain = true, false
 		}
 	}
 }
 
-// another reports whether the call has a field other than key that a reader reads.
-func (m *Mapping) another(c *toolnet.Call, fields []field, tools []Label, key string) bool {
+// readsOtherField reports whether the call has a field other than key that a reader reads.
+func (m *Mapping) readsOtherField(c *toolnet.Call, fields []field, tools []Label, key string) bool {
 	for _, tool := range tools {
 		for _, at := range m.fields(tool.Text) {
 			if at.key == key {
@@ -167,40 +167,40 @@ func (m *Mapping) another(c *toolnet.Call, fields []field, tools []Label, key st
 	return false
 }
 
-func (m *Mapping) label(h hit) Label {
+func (m *Mapping) label(h match) Label {
 	return Label{Text: m.maps[h.number].As, From: FromMap, Weak: h.weak, Certain: h.certain, Near: h.near}
 }
 
-// hits finds the maps that match. It reads each field of a call only once.
-func (m *Mapping) hits(c *toolnet.Call, tools []Label) []hit {
+// matches finds the maps that match. It reads each field of a call only once.
+func (m *Mapping) matches(c *toolnet.Call, tools []Label) []match {
 	var room [4]field
 	fields := room[:0]
-	var hits []hit
+	var hits []match
 	for i := range tools {
-		for _, number := range m.about(tools[i].Text) {
+		for _, number := range m.mapsOf(tools[i].Text) {
 			var f *field
 			fields, f = readOnce(fields, c.Args, m.places[number])
-			if h, ok := m.hit(c, f, number); ok {
+			if h, ok := m.matchMap(c, f, number); ok {
 				h.weak = h.weak || tools[i].Weak
 				h.certain = h.certain && tools[i].Certain
 				hits = append(hits, h)
 			}
 		}
 	}
-	m.doubt(c, fields, tools, hits)
+	m.weakenIfSeveralFields(c, fields, tools, hits)
 	if len(tools) > 1 {
-		slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.number, b.number) })
+		slices.SortStableFunc(hits, func(a, b match) int { return cmp.Compare(a.number, b.number) })
 	}
 	return hits
 }
 
-// hit matches one map against the texts of the field.
-func (m *Mapping) hit(c *toolnet.Call, f *field, number int) (h hit, ok bool) {
+// matchMap matches one map against the texts of the field.
+func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok bool) {
 	d := &m.maps[number]
 	if d.Reader == nil {
-		return hit{number: number, weak: f.Weak()}, f.match(d.Match)
+		return match{number: number, weak: f.Weak()}, f.match(d.Match)
 	}
-	h = hit{number: number, weak: true}
+	h = match{number: number, weak: true}
 	for _, r := range f.read(c, d.Reader) {
 		found := toolnet.Perhaps
 		if r != nil {
@@ -221,7 +221,7 @@ func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Do
 	var fields []field
 	var part toolnet.Doubt
 	for i := range tools {
-		for _, number := range m.about(tools[i].Text) {
+		for _, number := range m.mapsOf(tools[i].Text) {
 			of := &m.maps[number]
 			if of.As != name || of.Reader == nil {
 				continue
@@ -254,7 +254,7 @@ func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Do
 // labels returns the physical names and the names given by maps. With first, it returns only the
 // name given by the first matching map, if any map matches.
 func (m *Mapping) labels(c *toolnet.Call, tools []Label, first bool) []Label {
-	hits := m.hits(c, tools)
+	hits := m.matches(c, tools)
 	if first && len(hits) > 0 {
 		return []Label{m.label(hits[0])}
 	}

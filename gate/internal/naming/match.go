@@ -21,7 +21,7 @@ func Matches(u *toolnet.Tool, l *Label) bool {
 	switch u.Kind {
 	case toolnet.Glob:
 		g := Pattern{Text: u.Name, Actions: strings.Contains(u.Name, ".")}
-		return g.sees(l) && toolnet.MatchGlob(u.Name, l.Text)
+		return g.appliesTo(l) && toolnet.MatchGlob(u.Name, l.Text)
 	case toolnet.Literal:
 		return l.Text == u.Name && !l.ActionOnly()
 	default:
@@ -29,24 +29,24 @@ func Matches(u *toolnet.Tool, l *Label) bool {
 	}
 }
 
-// Gives reports whether some arguments could give a call with these physical names a name that u
+// CanGive reports whether some arguments could give a call with these physical names a name that u
 // matches; with certain, a certain name.
-func (g *Naming) Gives(tools []Label, u *toolnet.Tool, certain bool) bool {
+func (g *Naming) CanGive(tools []Label, u *toolnet.Tool, certain bool) bool {
 	return slices.ContainsFunc(tools, func(tool Label) bool {
-		return g.mapping.gives(tool.Text, u, certain) || u.Kind != toolnet.Literal &&
+		return g.mapping.canGive(tool.Text, u, certain) || u.Kind != toolnet.Literal &&
 			(strings.HasPrefix(u.Name, tool.Text+".") || u.Kind == toolnet.Glob && strings.Contains(u.Name, "."))
 	})
 }
 
-// Gives is [Naming.Gives] for the names of the net; it does not consider a Go function.
-func (o *Own) Gives(tools []Label, u *toolnet.Tool, certain bool) bool {
-	return slices.ContainsFunc(tools, func(tool Label) bool { return o.Maps.gives(tool.Text, u, certain) })
+// CanGive is [Naming.CanGive] for the names of the net; it does not consider a Go function.
+func (o *Own) CanGive(tools []Label, u *toolnet.Tool, certain bool) bool {
+	return slices.ContainsFunc(tools, func(tool Label) bool { return o.Maps.canGive(tool.Text, u, certain) })
 }
 
-// gives reports whether a map of the tool gives a name that u matches; with certain, whether that
+// canGive reports whether a map of the tool gives a name that u matches; with certain, whether that
 // name can be certain. m may be nil.
-func (m *Mapping) gives(tool string, u *toolnet.Tool, certain bool) bool {
-	return m != nil && slices.ContainsFunc(m.about(tool), func(number int) bool {
+func (m *Mapping) canGive(tool string, u *toolnet.Tool, certain bool) bool {
+	return m != nil && slices.ContainsFunc(m.mapsOf(tool), func(number int) bool {
 		d := &m.maps[number]
 		return (d.Reader != nil || !certain) && Matches(u, &Label{Text: d.As, From: FromMap})
 	})

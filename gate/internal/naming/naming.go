@@ -12,12 +12,12 @@ import (
 
 // Naming computes the labels of calls for a policy.
 type Naming struct {
-	used    bool            // see [Naming.Use]
-	mapping *Mapping        // nil: no maps
-	bases   map[string]bool // tools with an action that a rule names
-	dotted  map[string]bool // names of actions
-	globs   []Pattern       // in order of first use
-	dots    bool            // some pattern applies to actions
+	used           bool            // see [Naming.Use]
+	mapping        *Mapping        // nil: no maps
+	bases          map[string]bool // tools with an action that a rule names
+	dotted         map[string]bool // names of actions
+	globs          []Pattern       // in order of first use
+	actionPatterns bool            // some pattern applies to actions
 }
 
 // New returns the naming of a policy with these maps.
@@ -39,7 +39,7 @@ func (g *Naming) Exempt(tools []toolnet.Tool) {
 		case toolnet.Plain:
 			g.Name(u.Name)
 		case toolnet.Glob:
-			g.dots = g.dots || strings.Contains(u.Name, ".")
+			g.actionPatterns = g.actionPatterns || strings.Contains(u.Name, ".")
 		}
 	}
 }
@@ -67,7 +67,7 @@ func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt
 // Number returns the number of the pattern, and registers it if necessary: calls get the pattern as
 // a label if it matches one of their names.
 func (g *Naming) Number(p *Pattern) int {
-	g.dots = g.dots || p.Actions
+	g.actionPatterns = g.actionPatterns || p.Actions
 	g.Name(p.Except)
 	i := slices.Index(g.globs, *p)
 	if i < 0 {
@@ -93,7 +93,7 @@ func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
 		return ls
 	}
 	for i := range tools {
-		if g.dots || g.bases[tools[i].Text] {
+		if g.actionPatterns || g.bases[tools[i].Text] {
 			ls = g.actions(c, tools[i], ls)
 		}
 	}
@@ -114,18 +114,18 @@ func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	for _, action := range f.All() {
 		l.Text = tool.Text + "." + action
 		l.Weak = tool.Weak || f.Weak() || c.Others[l.Text]
-		if !f.Weak() || g.dotted[l.Text] || g.wants(&l, ls) {
+		if !f.Weak() || g.dotted[l.Text] || g.needs(&l, ls) {
 			ls = add(ls, l)
 		}
 	}
 	return ls
 }
 
-// wants reports whether a pattern matches l but none of ls.
-func (g *Naming) wants(l *Label, ls []Label) bool {
+// needs reports whether a pattern matches l but none of ls.
+func (g *Naming) needs(l *Label, ls []Label) bool {
 	return slices.ContainsFunc(g.globs, func(p Pattern) bool {
 		_, already := p.match(ls)
-		return !already && p.sees(l) && toolnet.MatchGlob(p.Text, l.Text)
+		return !already && p.appliesTo(l) && toolnet.MatchGlob(p.Text, l.Text)
 	})
 }
 
@@ -147,10 +147,10 @@ func (g *Pattern) match(names []Label) (Label, bool) {
 	found := false
 	for i := range names {
 		n := &names[i]
-		if g.spares(n) {
+		if g.exempts(n) {
 			return Label{}, false
 		}
-		if g.sees(n) && toolnet.MatchGlob(g.Text, n.Text) {
+		if g.appliesTo(n) && toolnet.MatchGlob(g.Text, n.Text) {
 			found = true
 			l.Certain = l.Certain || n.Certain
 			l.Weak = l.Weak && n.Weak

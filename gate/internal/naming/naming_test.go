@@ -286,13 +286,13 @@ func TestGives(t *testing.T) {
 		{"git", toolnet.Tool{Name: "x*", Kind: toolnet.Glob}, true, false, false},
 	} {
 		tools := naming.Physical(&toolnet.Call{Tool: c.call}, nil)
-		if got := policy.Gives(tools, &c.tool, c.certain); got != c.policy {
+		if got := policy.CanGive(tools, &c.tool, c.certain); got != c.policy {
 			t.Errorf("%s as %+v, certain %v: %v", c.call, c.tool, c.certain, got)
 		}
-		if got := own.Gives(tools, &c.tool, c.certain); got != c.own {
+		if got := own.CanGive(tools, &c.tool, c.certain); got != c.own {
 			t.Errorf("%s as %+v of a net, certain %v: %v", c.call, c.tool, c.certain, got)
 		}
-		if none.Gives(tools, &c.tool, c.certain) {
+		if none.CanGive(tools, &c.tool, c.certain) {
 			t.Errorf("%s as %+v without maps", c.call, c.tool)
 		}
 	}

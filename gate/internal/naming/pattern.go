@@ -8,15 +8,15 @@ type Pattern struct {
 	Actions bool   // the pattern contains a dot and so applies to tool.action
 }
 
-// sees reports whether g is compared with l at all.
-func (g *Pattern) sees(l *Label) bool {
+// appliesTo reports whether g is compared with l at all.
+func (g *Pattern) appliesTo(l *Label) bool {
 	if l.ActionOnly() && !g.Actions {
 		return false
 	}
 	return g.Except == "" || l.Text != g.Except || g.Literal && l.ActionOnly()
 }
 
-// spares reports whether l exempts the whole call from g.
-func (g *Pattern) spares(l *Label) bool {
+// exempts reports whether l exempts the whole call from g.
+func (g *Pattern) exempts(l *Label) bool {
 	return g.Except != "" && l.Certain && l.Text == g.Except && !(g.Literal && l.ActionOnly())
 }

@@ -36,8 +36,8 @@ func CopyClock(c *Clock, timed int, t time.Time) *Clock {
 	return &Clock{Time: t, Since: slices.Clone(c.Since)}
 }
 
-// like reports whether both clocks tick at the same times.
-func (c *Clock) like(o *Clock) bool {
+// equalTicks reports whether both clocks tick at the same times.
+func (c *Clock) equalTicks(o *Clock) bool {
 	timed := 0
 	if c != nil {
 		timed = len(c.Since)

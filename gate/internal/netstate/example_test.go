@@ -11,7 +11,7 @@ import (
 func ExampleFlight() {
 	its, other := netstate.Flight{Owner: 1, Call: 7}, netstate.Flight{Owner: 2, Call: 7}
 	d := netstate.NetData{Flights: []netstate.Flight{{Owner: 1, Call: 7, Name: "deploy"}}}
-	fmt.Println(its.Is(&other), d.Waits(&its), d.Waits(&other))
+	fmt.Println(its.SameCall(&other), d.Waits(&its), d.Waits(&other))
 	// Output: false true false
 }
 

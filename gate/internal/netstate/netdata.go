@@ -18,7 +18,7 @@ type NetData struct {
 	Shadow  *ShadowData // for a net in shadow mode, whose other fields are the actual state; nil for other nets
 	Spent   *Spent      // for a net with a sum; nil: nothing spent
 	Clock   *Clock      // nil: no timed transitions, or no known time yet
-	Apart   *Apart      // state that few nets have; nil: empty
+	Extras  *Extras     // state that few nets have; nil: empty
 
 	// In a net with a key, this NetData is the default state: the state for every value without an
 	// entry in Values. Its watches are those whose value is in the result, and its spoilers are
@@ -35,8 +35,8 @@ type Flight struct {
 	Since      time.Time // time of the call
 }
 
-// Is reports whether f and g belong to the same call.
-func (f *Flight) Is(g *Flight) bool { return f.Owner == g.Owner && f.Call == g.Call }
+// SameCall reports whether f and g belong to the same call.
+func (f *Flight) SameCall(g *Flight) bool { return f.Owner == g.Owner && f.Call == g.Call }
 
 // ShadowData is the additional state of a net in shadow mode. It is immutable.
 type ShadowData struct {
@@ -55,12 +55,12 @@ func (d *NetData) Deciding() *NetData {
 
 // Waits reports whether the net waits for the end of the call.
 func (d *NetData) Waits(call *Flight) bool {
-	its := func(f Flight) bool { return f.Is(call) }
+	its := func(f Flight) bool { return f.SameCall(call) }
 	return slices.ContainsFunc(d.Flights, its) || slices.ContainsFunc(d.Watches, its) || slices.ContainsFunc(d.Spoilers(), its)
 }
 
-// Owes reports whether some place has a negative number of tokens.
-func Owes(d *NetData) bool {
+// HasNegative reports whether some place has a negative number of tokens.
+func HasNegative(d *NetData) bool {
 	return slices.ContainsFunc(d.Marking, func(tokens int) bool { return tokens < 0 })
 }
 
@@ -89,15 +89,15 @@ func Switched(d *NetData, active bool) *NetData {
 	return &c
 }
 
-// Single returns the initial state for a value without an entry.
-func Single(d *NetData) NetData {
+// ForNewValue returns the initial state for a value without an entry.
+func ForNewValue(d *NetData) NetData {
 	c := *d
 	c.Values, c.Watches = nil, nil
 	if len(c.Spoilers()) > 0 {
 		SetSpoilers(&c, nil)
 	}
 	if c.Shadow != nil {
-		enforced := Single(c.Shadow.Enforced)
+		enforced := ForNewValue(c.Shadow.Enforced)
 		c.Shadow = &ShadowData{Enforced: &enforced}
 	}
 	return c
@@ -109,11 +109,11 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	if !d.Waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.Waits(call)) {
 		return d
 	}
-	other := func(f Flight) bool { return !f.Is(call) }
+	other := func(f Flight) bool { return !f.SameCall(call) }
 	c := *d
-	c.Watches = Keep(d.Watches, other)
+	c.Watches = Filter(d.Watches, other)
 	if ended && len(d.Spoilers()) > 0 {
-		SetSpoilers(&c, Keep(d.Spoilers(), other))
+		SetSpoilers(&c, Filter(d.Spoilers(), other))
 	}
 	if d.Shadow != nil {
 		shadow := *d.Shadow
@@ -128,7 +128,7 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 // yet.
 func Prune(d, base *NetData) {
 	if len(d.Lapsed()) > 0 {
-		SetLapsed(d, Keep(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))
+		SetLapsed(d, Filter(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))
 	}
 	if d.Shadow != nil && len(d.Shadow.Enforced.Lapsed()) > 0 {
 		enforced := *d.Shadow.Enforced
@@ -139,8 +139,8 @@ func Prune(d, base *NetData) {
 	}
 }
 
-// Keep returns a new slice of the flights that ok accepts.
-func Keep(flights []Flight, ok func(Flight) bool) []Flight {
+// Filter returns a new slice of the flights that ok accepts.
+func Filter(flights []Flight, ok func(Flight) bool) []Flight {
 	var kept []Flight
 	for _, f := range flights {
 		if ok(f) {
@@ -150,10 +150,10 @@ func Keep(flights []Flight, ok func(Flight) bool) []Flight {
 	return kept
 }
 
-// Like reports whether the state d for a value equals the default state base, with nothing in
+// EqualsDefault reports whether the state d for a value equals the default state base, with nothing in
 // flight, watched or spent.
-func Like(d, base *NetData) bool {
+func EqualsDefault(d, base *NetData) bool {
 	return d.Stuck == base.Stuck && d.Spent == nil && d.Debt() == nil && len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Meta) == 0 &&
-		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed(), base.Lapsed()) && d.Clock.like(base.Clock) &&
-		(d.Shadow == nil || Like(d.Shadow.Enforced, base.Shadow.Enforced))
+		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed(), base.Lapsed()) && d.Clock.equalTicks(base.Clock) &&
+		(d.Shadow == nil || EqualsDefault(d.Shadow.Enforced, base.Shadow.Enforced))
 }

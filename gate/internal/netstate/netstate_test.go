@@ -35,9 +35,9 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestApart checks that the rare parts of a state are stored in one object, which is nil if they
+// TestExtrasAreNilIfEmpty checks that the rare parts of a state are stored in one object, which is nil if they
 // are empty.
-func TestApart(t *testing.T) {
+func TestExtrasAreNilIfEmpty(t *testing.T) {
 	d := &netstate.NetData{}
 	if d.Spoilers() != nil || d.Lapsed() != nil || d.Row() != "" {
 		t.Error("an empty state has something")
@@ -46,12 +46,12 @@ func TestApart(t *testing.T) {
 	netstate.SetLapsed(d, []netstate.Flight{flight(2)})
 	netstate.SetRow(d, "row")
 	if len(d.Spoilers()) != 1 || len(d.Lapsed()) != 1 || d.Row() != "row" {
-		t.Errorf("%+v", d.Apart)
+		t.Errorf("%+v", d.Extras)
 	}
 	netstate.SetSpoilers(d, nil)
 	netstate.SetLapsed(d, nil)
-	if netstate.SetRow(d, ""); d.Apart != nil {
-		t.Errorf("%+v", d.Apart)
+	if netstate.SetRow(d, ""); d.Extras != nil {
+		t.Errorf("%+v", d.Extras)
 	}
 }
 
@@ -172,14 +172,14 @@ func TestManyStates(t *testing.T) {
 	}
 }
 
-// TestSingle checks that the state of one value lacks the watches and spoilers that apply to all
+// TestForNewValue checks that the state of one value lacks the watches and spoilers that apply to all
 // values.
-func TestSingle(t *testing.T) {
+func TestForNewValue(t *testing.T) {
 	base := &netstate.NetData{Marking: []int{1}, Watches: []netstate.Flight{flight(1)}, Values: &netstate.Values{}}
 	base.Shadow = &netstate.ShadowData{Enforced: &netstate.NetData{Watches: []netstate.Flight{flight(1)}}, Asked: 3}
 	netstate.SetSpoilers(base, []netstate.Flight{flight(2)})
-	one := netstate.Single(base)
-	if one.Watches != nil || one.Values != nil || one.Apart != nil || one.Shadow.Enforced.Watches != nil || one.Shadow.Asked != 0 {
+	one := netstate.ForNewValue(base)
+	if one.Watches != nil || one.Values != nil || one.Extras != nil || one.Shadow.Enforced.Watches != nil || one.Shadow.Asked != 0 {
 		t.Errorf("%+v", one)
 	}
 	if !slices.Equal(one.Marking, base.Marking) || len(base.Spoilers()) != 1 {
@@ -205,7 +205,7 @@ func TestUnwatched(t *testing.T) {
 		after := netstate.Unwatched(d, &call, ended)
 		for _, o := range []*netstate.NetData{after, after.Shadow.Enforced} {
 			if len(o.Watches) != 1 || (len(o.Spoilers()) == 0) != ended {
-				t.Errorf("%v: %+v %+v", ended, o, o.Apart)
+				t.Errorf("%v: %+v %+v", ended, o, o.Extras)
 			}
 		}
 	}
@@ -223,29 +223,29 @@ func TestPrune(t *testing.T) {
 	d.Shadow = &netstate.ShadowData{Enforced: lapsed()}
 	netstate.Prune(d, base)
 	if len(d.Lapsed()) != 1 || d.Shadow.Enforced.Lapsed() != nil {
-		t.Errorf("%+v, enforced %+v", d.Apart, d.Shadow.Enforced.Apart)
+		t.Errorf("%+v, enforced %+v", d.Extras, d.Shadow.Enforced.Extras)
 	}
 }
 
-// TestLike checks that any difference makes a state differ from the default state.
-func TestLike(t *testing.T) {
+// TestEqualsDefault checks that any difference makes a state differ from the default state.
+func TestEqualsDefault(t *testing.T) {
 	at := func(times ...time.Time) *netstate.Clock { return &netstate.Clock{Since: times} }
 	now := time.Unix(50, 0)
 	for name, d := range map[string]*netstate.NetData{
 		"stuck": {Stuck: true}, "spent": {Spent: spent("1")}, "flight": {Flights: []netstate.Flight{flight(1)}},
 		"meta": {Meta: toolnet.Meta{"a": 1}}, "marking": {Marking: []int{1}}, "clock": {Clock: at(now)},
 	} {
-		if netstate.Like(d, &netstate.NetData{}) {
+		if netstate.EqualsDefault(d, &netstate.NetData{}) {
 			t.Errorf("%s: it is as the net at large", name)
 		}
 	}
 	shadow := func(tokens int) *netstate.NetData {
 		return &netstate.NetData{Shadow: &netstate.ShadowData{Enforced: &netstate.NetData{Marking: []int{tokens}}}}
 	}
-	if netstate.Like(shadow(1), shadow(2)) || !netstate.Like(shadow(1), shadow(1)) {
+	if netstate.EqualsDefault(shadow(1), shadow(2)) || !netstate.EqualsDefault(shadow(1), shadow(1)) {
 		t.Error("the world in which nets in shadow block is not compared")
 	}
-	if !netstate.Like(&netstate.NetData{Clock: at(time.Time{})}, &netstate.NetData{}) || !netstate.Like(&netstate.NetData{}, &netstate.NetData{Clock: at(time.Time{})}) {
+	if !netstate.EqualsDefault(&netstate.NetData{Clock: at(time.Time{})}, &netstate.NetData{}) || !netstate.EqualsDefault(&netstate.NetData{}, &netstate.NetData{Clock: at(time.Time{})}) {
 		t.Error("a clock that does not tick is another than none")
 	}
 	if shadow(1).Deciding().Marking == nil || (&netstate.NetData{}).Deciding() == nil {
@@ -272,9 +272,9 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestOwes checks that negative token counts are found.
-func TestOwes(t *testing.T) {
-	if netstate.Owes(&netstate.NetData{Marking: []int{0, 1}}) || !netstate.Owes(&netstate.NetData{Marking: []int{1, -1}}) {
+// TestHasNegative checks that negative token counts are found.
+func TestHasNegative(t *testing.T) {
+	if netstate.HasNegative(&netstate.NetData{Marking: []int{0, 1}}) || !netstate.HasNegative(&netstate.NetData{Marking: []int{1, -1}}) {
 		t.Error("a negative number of tokens is not told")
 	}
 }
@@ -286,7 +286,7 @@ func TestDebt(t *testing.T) {
 	if d.Debt().Amount.RatString() != "2" || (&netstate.NetData{}).Debt() != nil {
 		t.Errorf("%+v", d.Debt())
 	}
-	if netstate.Like(d, &netstate.NetData{Marking: []int{1}}) {
+	if netstate.EqualsDefault(d, &netstate.NetData{Marking: []int{1}}) {
 		t.Error("it is as the net at large")
 	}
 	values := &netstate.Values{}

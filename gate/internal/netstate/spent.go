@@ -11,14 +11,14 @@ type Spent struct {
 	Time   time.Time // refunds up to this time are already deducted; zero: unknown time
 }
 
-// spending is a compact [Spent] whose numerator and denominator fit into 64 bits.
-type spending struct {
+// compactSpent is a compact [Spent] whose numerator and denominator fit into 64 bits.
+type compactSpent struct {
 	num, denom int64
 	time       time.Time
 }
 
-// small returns the compact form of s; ok is false if s does not fit. A nil s has a nil form.
-func (s *Spent) small() (*spending, bool) {
+// compact returns the compact form of s; ok is false if s does not fit. A nil s has a nil form.
+func (s *Spent) compact() (*compactSpent, bool) {
 	if s == nil {
 		return nil, true
 	}
@@ -26,10 +26,10 @@ func (s *Spent) small() (*spending, bool) {
 	if !num.IsInt64() || !denom.IsInt64() {
 		return nil, false
 	}
-	return &spending{num: num.Int64(), denom: denom.Int64(), time: s.Time}, true
+	return &compactSpent{num: num.Int64(), denom: denom.Int64(), time: s.Time}, true
 }
 
-// large reverses small.
-func (s *spending) large() *Spent {
+// expand reverses compact.
+func (s *compactSpent) expand() *Spent {
 	return &Spent{Amount: big.NewRat(s.num, s.denom), Time: s.time}
 }

@@ -11,16 +11,16 @@ import (
 // Values are the states of a net for the values of its key, without the values whose state equals
 // the default state. They are immutable. A nil pointer is empty.
 type Values struct {
-	states trie.Trie[kept]
-	plain  trie.Trie[kept] // pool of plain states by their encoding, so that equal ones share memory
+	states trie.Trie[storedState]
+	pool   trie.Trie[storedState] // pool of plain states by their encoding, so that equal ones share memory
 }
 
-// kept is the stored form of a state. The clock and the spent amount are stored separately, so that
+// storedState is the stored form of a state. The clock and the spent amount are stored separately, so that
 // states that differ only in them can share the rest.
-type kept struct {
+type storedState struct {
 	data  *NetData
 	clock *Clock
-	spent *spending
+	spent *compactSpent
 }
 
 // maxPlain is the maximum number of states in the pool of shared states.
@@ -58,20 +58,20 @@ func GetHashed(v *Values, hash uint64, key string) *NetData {
 func (v *Values) All() iter.Seq2[string, *NetData] {
 	return func(yield func(string, *NetData) bool) {
 		if v != nil {
-			v.states.All(func(e *trie.Entry[kept]) bool { return yield(e.Text, e.Value.state()) })
+			v.states.All(func(e *trie.Entry[storedState]) bool { return yield(e.Text, e.Value.state()) })
 		}
 	}
 }
 
 // state returns the complete state, including the clock and the spent amount.
-func (k *kept) state() *NetData {
+func (k *storedState) state() *NetData {
 	if k.clock == nil && k.spent == nil {
 		return k.data
 	}
 	d := *k.data
 	d.Clock = k.clock
 	if k.spent != nil {
-		d.Spent = k.spent.large()
+		d.Spent = k.spent.expand()
 	}
 	return &d
 }
@@ -80,7 +80,7 @@ func (k *kept) state() *NetData {
 func Put(v *Values, key string, d *NetData) { v.put(key, d) }
 
 func (v *Values) put(key string, d *NetData) {
-	e := &trie.Entry[kept]{Hash: trie.Hash(key), Text: key}
+	e := &trie.Entry[storedState]{Hash: trie.Hash(key), Text: key}
 	v.share(&e.Value, d)
 	v.states = v.states.With(e)
 }
@@ -90,32 +90,32 @@ func (v *Values) drop(key string) { v.states = v.states.Without(trie.Hash(key), 
 
 // share stores d in k. If many values can have an equal state, it stores the clock and the spent
 // amount separately and shares the rest.
-func (v *Values) share(k *kept, d *NetData) {
+func (v *Values) share(k *storedState, d *NetData) {
 	own := *d // d can be part of a larger object
 	k.data = &own
-	spent, small := d.Spent.small()
-	if !small || !d.plain() {
+	spent, small := d.Spent.compact()
+	if !small || !d.isPlain() {
 		return
 	}
 	k.clock, k.spent = d.Clock, spent
 	var room [32]byte
 	text := d.appendPlain(room[:0])
 	hash := trie.Hash(string(text))
-	if same := v.plain.Get(hash, string(text)); same != nil {
+	if same := v.pool.Get(hash, string(text)); same != nil {
 		k.data = same.Value.data
 		return
 	}
 	own.Clock, own.Spent, own.Marking = nil, nil, slices.Clone(d.Marking)
-	if v.plain.Len() >= maxPlain {
-		v.plain = trie.Trie[kept]{}
+	if v.pool.Len() >= maxPlain {
+		v.pool = trie.Trie[storedState]{}
 	}
-	v.plain = v.plain.With(&trie.Entry[kept]{Hash: hash, Text: string(text), Value: kept{data: &own}})
+	v.pool = v.pool.With(&trie.Entry[storedState]{Hash: hash, Text: string(text), Value: storedState{data: &own}})
 }
 
-// plain reports whether the state consists only of a marking and perhaps a clock and a spent
+// isPlain reports whether the state consists only of a marking and perhaps a clock and a spent
 // amount.
-func (d *NetData) plain() bool {
-	return len(d.Flights)+len(d.Watches)+len(d.Meta) == 0 && d.Apart == nil && d.Shadow == nil
+func (d *NetData) isPlain() bool {
+	return len(d.Flights)+len(d.Watches)+len(d.Meta) == 0 && d.Extras == nil && d.Shadow == nil
 }
 
 // appendPlain appends an encoding that distinguishes the plain states of one net.
@@ -129,7 +129,7 @@ func (d *NetData) appendPlain(text []byte) []byte {
 	}
 	text = append(text, flags)
 	for _, tokens := range d.Marking {
-		text = binary.AppendUvarint(text, uint64(tokens)) // never negative, see [Owes]
+		text = binary.AppendUvarint(text, uint64(tokens)) // never negative, see [HasNegative]
 	}
 	return text
 }
@@ -146,7 +146,7 @@ func With(d *NetData, key string, of *NetData, fresh bool) *NetData {
 		c.Values = &values
 		d = &c
 	}
-	if Like(of, d) {
+	if EqualsDefault(of, d) {
 		d.Values.drop(key)
 	} else {
 		d.Values.put(key, of)
@@ -162,7 +162,7 @@ func Distinct(d *NetData) func(yield func(*NetData) bool) {
 			return
 		}
 		seen := make(map[*NetData]bool)
-		d.Values.states.All(func(e *trie.Entry[kept]) bool {
+		d.Values.states.All(func(e *trie.Entry[storedState]) bool {
 			k := &e.Value
 			whole := k.clock == nil && k.spent == nil
 			if whole && seen[k.data] {

@@ -57,10 +57,10 @@ func (c *Contest) Recover(net int) {
 
 // Settled is the result of a contest.
 type Settled struct {
-	Yields   []bool    // by net
-	Ignored  []string  // nets that block tools and yield
-	Conflict *Conflict // nil: the nets agree
-	heeded   []*allowlist
+	Yields    []bool    // by net
+	Ignored   []string  // nets that block tools and yield
+	Conflict  *Conflict // nil: the nets agree
+	effective []*allowlist
 }
 
 // A Conflict means that the nets together allow no tool.
@@ -95,11 +95,11 @@ func (c *Contest) Settle() *Settled {
 	}
 	for _, l := range lists {
 		if !s.Yields[l.net] {
-			s.heeded = append(s.heeded, l)
+			s.effective = append(s.effective, l)
 		}
 	}
 	s.Ignored = append(s.Ignored, yield...)
-	s.Conflict = c.conflict(lists, s.heeded, yield, some)
+	s.Conflict = c.conflict(lists, s.effective, yield, some)
 	return s
 }
 
@@ -158,7 +158,7 @@ func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, some bool
 
 // Hides returns the highest-ranking net that takes effect and blocks the tool, or -1.
 func (s *Settled) Hides(tool int) int {
-	for _, l := range s.heeded {
+	for _, l := range s.effective {
 		if l.blocked[tool] {
 			return l.net
 		}

@@ -315,10 +315,10 @@ func (n node) copyOf(f openCall, call int) openCall {
 		for k, net := range s.Nets {
 			data := *net
 			data.Watches = withCopies(net.Watches, f.numbers[i], s.Last)
-			if net.Apart != nil {
-				apart := *net.Apart
+			if net.Extras != nil {
+				apart := *net.Extras
 				apart.Spoilers = withCopies(apart.Spoilers, f.numbers[i], s.Last)
-				data.Apart = &apart
+				data.Extras = &apart
 			}
 			s.Nets[k] = &data
 		}

@@ -145,7 +145,7 @@ func (a *Admission) reason(sentence string, kind gate.Kind, blocks []gate.Block)
 	sentence = withoutQuotes(sentence, blocks)
 	for i := range blocks {
 		if b := &blocks[i]; len(b.Key) > 0 {
-			sentence = withoutValue(sentence, reading.Shown(b.Key), "#"+audit.HashOf(b.Key[0].Value)[:8])
+			sentence = withoutValue(sentence, reading.Format(b.Key), "#"+audit.HashOf(b.Key[0].Value)[:8])
 		}
 	}
 	return sentence

@@ -245,7 +245,7 @@ func TestShownValue(t *testing.T) {
 	if r := d.last(); r.Reason != "#"+audit.HashOf(`"edit"`)[:8]+" was edited." {
 		t.Error(r.Reason)
 	}
-	if got := reading.Shown(nil); got != "" {
+	if got := reading.Format(nil); got != "" {
 		t.Error(got)
 	}
 }

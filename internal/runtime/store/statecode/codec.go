@@ -117,5 +117,5 @@ func (n *net) atStart(d *gate.NetData) bool {
 // unmoved reports whether nothing has moved in d, ignoring its shadow.
 func (n *net) unmoved(d *gate.NetData) bool {
 	return !d.Stuck && len(d.Flights)+len(d.Watches)+len(d.Meta) == 0 && d.Spent == nil && d.Clock == nil &&
-		d.Apart == nil && slices.Equal(d.Marking, n.start.Marking)
+		d.Extras == nil && slices.Equal(d.Marking, n.start.Marking)
 }

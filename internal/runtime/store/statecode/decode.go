@@ -329,11 +329,11 @@ func (d *decoder) data(where string, n *net, data *gate.NetData, key string, val
 	return true
 }
 
-func (d *decoder) apart(data *gate.NetData) *gate.Apart {
-	if data.Apart == nil {
-		data.Apart = &gate.Apart{}
+func (d *decoder) apart(data *gate.NetData) *gate.Extras {
+	if data.Extras == nil {
+		data.Extras = &gate.Extras{}
 	}
-	return data.Apart
+	return data.Extras
 }
 
 func (d *decoder) shadow(where string, n *net, value []byte) *gate.ShadowData {

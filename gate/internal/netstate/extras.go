@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Apart is the part of a net's state that only nets with spoilers, a row or a key have. It is
+// Extras are the parts of a net's state that only nets with spoilers, a row or a key have. They are
 // immutable.
-type Apart struct {
+type Extras struct {
 	// Spoilers are calls in flight that spoil evidence: no watch begins while there are any.
 	Spoilers []Flight
 
@@ -28,69 +28,69 @@ type Debt struct {
 	Until  time.Time // time when the clock has paid off all of it; zero: no clock, or unknown
 }
 
-// Debt returns the debt, or nil; see [Apart].
+// Debt returns the debt, or nil; see [Extras].
 func (d *NetData) Debt() *Debt {
-	if d.Apart == nil {
+	if d.Extras == nil {
 		return nil
 	}
-	return d.Apart.Debt
+	return d.Extras.Debt
 }
 
-// Spoilers returns the calls in flight that spoil evidence; see [Apart].
+// Spoilers returns the calls in flight that spoil evidence; see [Extras].
 func (d *NetData) Spoilers() []Flight {
-	if d.Apart == nil {
+	if d.Extras == nil {
 		return nil
 	}
-	return d.Apart.Spoilers
+	return d.Extras.Spoilers
 }
 
 // Lapsed returns the watches in the default state that do not count for the value of d; see
-// [Apart].
+// [Extras].
 func (d *NetData) Lapsed() []Flight {
-	if d.Apart == nil {
+	if d.Extras == nil {
 		return nil
 	}
-	return d.Apart.Lapsed
+	return d.Extras.Lapsed
 }
 
 // Row returns the identification of the last call that a net with [toolnet.Net].Row counted; see
-// [Apart].
+// [Extras].
 func (d *NetData) Row() string {
-	if d.Apart == nil {
+	if d.Extras == nil {
 		return ""
 	}
-	return d.Apart.Row
+	return d.Extras.Row
 }
 
 // SetSpoilers sets the calls that spoil evidence; d must not be shared yet.
 func SetSpoilers(d *NetData, flights []Flight) {
-	d.setApart(func(a *Apart) { a.Spoilers = flights })
+	d.setExtras(func(a *Extras) { a.Spoilers = flights })
 }
 
 // SetLapsed sets the watches that do not count; d must not be shared yet.
 func SetLapsed(d *NetData, flights []Flight) {
-	d.setApart(func(a *Apart) { a.Lapsed = flights })
+	d.setExtras(func(a *Extras) { a.Lapsed = flights })
 }
 
 // SetRow sets the last counted call; d must not be shared yet.
 func SetRow(d *NetData, row string) {
-	d.setApart(func(a *Apart) { a.Row = row })
+	d.setExtras(func(a *Extras) { a.Row = row })
 }
 
 // SetDebt sets the debt; d must not be shared yet.
 func SetDebt(d *NetData, debt *Debt) {
-	d.setApart(func(a *Apart) { a.Debt = debt })
+	d.setExtras(func(a *Extras) { a.Debt = debt })
 }
 
-// setApart replaces d.Apart by a changed copy, or by nil if the copy is empty.
-func (d *NetData) setApart(change func(*Apart)) {
-	var a Apart
-	if d.Apart != nil {
-		a = *d.Apart
+// setExtras replaces d.Extras by a changed copy, or by nil if the copy is empty.
+func (d *NetData) setExtras(change func(*Extras)) {
+	var a Extras
+	if d.Extras != nil {
+		a = *d.Extras
 	}
-	d.Apart = nil
+	d.Extras = nil
 	if change(&a); len(a.Spoilers)+len(a.Lapsed) > 0 || a.Row != "" || a.Debt != nil {
 		own := a
-		d.Apart = &own
+		d.Extras = &own
 	}
 }
