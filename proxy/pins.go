@@ -33,7 +33,7 @@ func OpenPins(file string, enforce bool) (*Pins, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pins{guard: toolpin.Guard{Book: book, Enforce: enforce}}, nil
+	return &Pins{guard: toolpin.Guard{Store: book, Enforce: enforce}}, nil
 }
 
 // A PinDatabase keeps pins for proxies on several machines.
@@ -50,7 +50,7 @@ func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pi
 		}
 		before = book.Pins()
 	}
-	return &Pins{guard: toolpin.Guard{Book: toolpin.NewTable(d, before, time.Now, log.With("file", file)), Enforce: enforce}}, nil
+	return &Pins{guard: toolpin.Guard{Store: toolpin.NewTable(d, before, time.Now, log.With("file", file)), Enforce: enforce}}, nil
 }
 
 // maxToolDifferences is how many differences of one tool are listed.
@@ -116,7 +116,7 @@ func (p *Pins) describe(t *pool.Tool) operator.ToolChange {
 		Why: t.Unaccepted, Hash: now.Hash(), Differences: []operator.Difference{},
 	}
 	was := json.RawMessage(`{}`)
-	if pin, known := p.guard.Book.Find(now.Server, now.Tool); known {
+	if pin, known := p.guard.Store.Find(now.Server, now.Tool); known {
 		c.Accepted, c.By, was = pin.Since, pin.By, pin.Text
 	}
 	var changes []jsondiff.Change
@@ -146,7 +146,7 @@ func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 	if err := of.admission.Note(of.life.Ctx, "accept", "", a.Name, canonical+" by the definition "+hash); err != nil {
 		return err
 	}
-	if err := p.guard.Book.Accept(of.life.Ctx, now, a.Name); err != nil {
+	if err := p.guard.Store.Accept(of.life.Ctx, now, a.Name); err != nil {
 		return err
 	}
 	if of.pool.Catalogue.Relist() {
@@ -160,7 +160,7 @@ func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 func (p *Pins) note(t *pool.Tool) {
 	c := p.describe(t)
 	reason := c.Why + "; it is " + c.Hash + " now"
-	if pin, known := p.guard.Book.Find(c.Upstream, t.Name); known {
+	if pin, known := p.guard.Store.Find(c.Upstream, t.Name); known {
 		reason += ", and " + pin.Hash() + " is accepted"
 	}
 	if c.Quarantined {

@@ -178,7 +178,7 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 	p.pipeline = pipeline.New(pipeline.Options{
 		Life: p.life, Sessions: p.sessions, Admission: p.admission, Approval: ask, Approvals: p.approvals, Sealer: p.sealer(), Rounds: p.rounds,
 		Pool: p.pool, Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse, Relay: p.relay,
-		MaxRequest: o.MaxRequest, StartupLimit: o.Startup, Where: p.where, Came: func(tool string) { p.Hooks.Came(tool) },
+		MaxRequest: o.MaxRequest, StartupLimit: o.Startup, Where: p.where, Came: func(tool string) { p.Hooks.Arrived(tool) },
 	})
 	p.router = &router.Router{
 		Life: p.life, Sessions: p.sessions, Admission: p.admission, Pool: p.pool, Advertiser: p.advertiser,

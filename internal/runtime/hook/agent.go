@@ -10,44 +10,45 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// An Agent is a program whose hooks are understood.
+// Agent is a program whose hook events this package can read.
 type Agent struct {
-	Name string // as it is the upstream of its tools in rules
+	Name string // also the upstream of its tools in rules
 
-	// DenyExit is what a hook that is a process exits with to refuse a call, beside the JSON that it
-	// prints. With 2, agents show the model what is on stderr: it holds where something else gets on
-	// stdout, as from a login shell. Cursor has its reason from the JSON alone, and refuses what is none.
+	// DenyExit is the exit code of a hook process that refuses a call, in addition to the JSON that
+	// it prints. With 2, agents show the model the text on stderr, so the refusal also works if
+	// something else writes to stdout, such as a login shell. Cursor takes the reason only from the
+	// JSON, and treats invalid JSON as a refusal.
 	DenyExit int
 
-	hold   time.Duration // how long its hooks can wait for a person, with the time-out that docs/hooks.md has
-	marks  bool          // it gives each call an id
-	ends   telling       // how its events tell the end of a script
+	hold   time.Duration // how long a hook can wait for a person, within the timeout of docs/hooks.md
+	hasIDs bool          // the agent gives each call an id
+	ends   endReport     // how its events report the end of a script
 	events map[string]kind
 	deny   func(event, reason string) []byte
-	change func(e *Event, args []byte) []byte // the answer that leaves a call with other arguments to the agent's own permissions; nil: the agent takes none. nil from it: not in this call
-	read   func(*Event, []byte)               // what is particular to its events; nil: nothing
+	change func(e *Event, args []byte) []byte // answer that changes the arguments of a call and leaves it to the agent's own permissions; nil: the agent does not support this. A nil result: not for this call
+	read   func(*Event, []byte)               // reads agent-specific fields of an event; may be nil
 }
 
-// A kind is what an event is about.
+// kind is the kind of an event.
 type kind int
 
 const (
 	ignored  kind = iota
-	before        // a call: it is decided
-	after         // a call that has ended, with success unless its result says otherwise
-	failed        // a call that has failed
-	turnEnds      // no call of the session is under way any more
-	ends          // of the session
+	before        // before a call, which is decided
+	after         // after a call, which was successful unless its result says otherwise
+	failed        // after a failed call
+	turnEnds      // no call of the session is in flight any more
+	ends          // the session ends
 )
 
-// agents are those whose hooks are understood.
+// agents lists the supported agents.
 var agents = []*Agent{
 	{
-		Name: "claude-code", ends: byEvent, DenyExit: 2, hold: 45 * time.Second, marks: true, deny: denyClaude, change: changeClaude, read: readClaude,
+		Name: "claude-code", ends: byEvent, DenyExit: 2, hold: 45 * time.Second, hasIDs: true, deny: denyClaude, change: changeClaude, read: readClaude,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
-		Name: "codex", ends: byCode, DenyExit: 2, hold: 45 * time.Second, marks: true, deny: denyClaude,
+		Name: "codex", ends: byCode, DenyExit: 2, hold: 45 * time.Second, hasIDs: true, deny: denyClaude,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
@@ -62,12 +63,12 @@ var agents = []*Agent{
 		},
 	},
 	{
-		Name: "vscode", ends: never, DenyExit: 2, hold: 20 * time.Second, deny: denyCopilot, read: readCopilot,
+		Name: "vscode", ends: notReported, DenyExit: 2, hold: 20 * time.Second, deny: denyCopilot, read: readCopilot,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
 	},
 }
 
-// Find returns the agent of a name, or of the name that connect has for it; nil: no agent has it.
+// Find returns the agent with the given name, or with the name that connect has for it; nil: none.
 func Find(name string) *Agent {
 	if a, ok := agenttool.Find(name); ok {
 		name = a.Name
@@ -79,11 +80,11 @@ func Find(name string) *Agent {
 	return agents[i]
 }
 
-// Limit is how long an answer of the gate may take, with which the hook is done before the
-// time-out that docs/hooks.md has.
+// Limit is the maximum duration of an answer of the gate, so that the hook ends before the timeout
+// of docs/hooks.md.
 func (a *Agent) Limit() time.Duration { return a.hold + 5*time.Second }
 
-// Names are the names of all agents.
+// Names returns the names of all agents.
 func Names() []string {
 	var names []string
 	for _, a := range agents {
@@ -92,18 +93,19 @@ func Names() []string {
 	return names
 }
 
-// Pass is the answer that leaves a call to the agent's own permissions, and that to events
-// which are not about to happen.
+// Pass is the answer that leaves a call to the agent's own permissions. It is also the answer to
+// events other than those before a call.
 var Pass = []byte("{}")
 
-// Deny is the answer that refuses a call, with the reason for the model.
+// Deny returns the answer that refuses a call, with the reason for the model.
 func (a *Agent) Deny(event, reason string) []byte { return a.deny(event, reason) }
 
 func denyClaude(event, reason string) []byte {
 	return rawjson.Object{}.Raw("hookSpecificOutput", specific(event, reason)).Bytes()
 }
 
-// denyCopilot refuses a call in both forms that VS Code has: of its own agent, and of Copilot, which reads the same file.
+// denyCopilot refuses a call in both forms that VS Code reads: that of its own agent, and that of
+// Copilot, which reads the same hooks file.
 func denyCopilot(event, reason string) []byte {
 	return rawjson.Object{}.String("permissionDecision", "deny").String("permissionDecisionReason", reason).Raw("hookSpecificOutput", specific(event, reason)).Bytes()
 }
@@ -120,12 +122,13 @@ func denyCursor(_, reason string) []byte {
 	return rawjson.Object{}.String("permission", "deny").String("user_message", "petrigate: "+reason).String("agent_message", reason).Bytes()
 }
 
-// readClaude reads how a call ended: the end of what Monitor has started is not told.
+// readClaude marks the end of Monitor as uncertain: no event reports the end of the process that
+// Monitor has started.
 func readClaude(e *Event, _ []byte) {
 	e.doubtful = e.Tool == "Monitor"
 }
 
-// readGemini reads the server of an MCP tool, and that a call has failed.
+// readGemini reads the server of an MCP tool, and whether a call has failed.
 func readGemini(e *Event, body []byte) {
 	if server, ok := rawjson.MemberAt(body, "mcp_context", "server_name"); ok {
 		e.Server, _ = rawjson.String(server)
@@ -136,14 +139,14 @@ func readGemini(e *Event, body []byte) {
 	}
 }
 
-// readCopilot reads that a call has failed.
+// readCopilot reads whether a call has failed.
 func readCopilot(e *Event, body []byte) {
 	if ended, ok := rawjson.MemberAt(body, "tool_result", "result_type"); e.kind == after && ok && string(ended) != `"success"` {
 		e.kind = failed
 	}
 }
 
-// readCursor reads the events that are about one kind of tool.
+// readCursor reads the events for one kind of tool.
 func readCursor(e *Event, body []byte) {
 	switch e.Name {
 	case "beforeShellExecution", "afterShellExecution":
@@ -151,7 +154,7 @@ func readCursor(e *Event, body []byte) {
 		if rawjson.Kind(command) == '"' {
 			e.Tool, e.Args = "Shell", rawjson.Object{}.Raw("command", command).Bytes()
 		}
-		e.doubtful = true // the code of its end is not told
+		e.doubtful = true // these events have no exit code
 	case "beforeReadFile":
 		path, _ := rawjson.Member(body, "file_path")
 		if rawjson.Kind(path) == '"' {

@@ -5,8 +5,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// amend changes the script of a call that is to be decided, where the policy in force says so and the agent takes
-// another one, and returns the answer to a call that passes.
+// amend changes the script of a call before the decision, if the policy in force requires that and
+// the agent supports it. It returns the answer for the case that the call passes.
 func (g *Gate) amend(e *Event) (answer []byte) {
 	of := g.Admission.Generation()
 	if !of.Pipefail || e.agent.change == nil || !e.isShell() || e.inBackground() {
@@ -24,17 +24,18 @@ func (g *Gate) amend(e *Event) (answer []byte) {
 	return answer
 }
 
-// changeClaude has Claude Code make the call with other arguments. Without a permissionDecision the permissions of
-// the user decide on the changed call.
+// changeClaude returns the answer that makes Claude Code use other arguments. Without a
+// permissionDecision the permissions of the user apply to the changed call.
 func changeClaude(e *Event, args []byte) []byte {
 	changed := rawjson.Object{}.String("hookEventName", e.Name).Raw("updatedInput", args).Bytes()
 	return rawjson.Object{}.Raw("hookSpecificOutput", changed).Bytes()
 }
 
-// changeGemini has Gemini CLI make the call with other arguments, after its own permissions. It runs scripts by bash,
-// but on Windows by PowerShell.
+// changeGemini returns the answer that makes Gemini CLI use other arguments, after its own
+// permissions. Gemini CLI runs scripts with bash, but with PowerShell on Windows, so a path that
+// does not begin with a slash returns nil.
 func changeGemini(e *Event, args []byte) []byte {
-	folder, _ := rawjson.String(memberOf(e.where, "cwd"))
+	folder, _ := rawjson.String(memberOf(e.folders, "cwd"))
 	if folder == "" || folder[0] != '/' {
 		return nil
 	}
@@ -42,10 +43,10 @@ func changeGemini(e *Event, args []byte) []byte {
 	return rawjson.Object{}.Raw("hookSpecificOutput", changed).Bytes()
 }
 
-// differs is the warning that a call was made with other arguments than it was decided on.
-func differs(c *call, e *Event) string {
+// mismatchWarning returns the warning that a call was made with other arguments than those decided.
+func mismatchWarning(c *call, e *Event) string {
 	if c.sent == e.digest() {
 		return "the agent has not run a script with the change that shell.pipefail made: its version may not know updatedInput, or another hook has changed it too"
 	}
-	return "a call was made with other arguments than it was decided on" // another hook, or a person, has changed it
+	return "a call was made with other arguments than it was decided on" // another hook or a person has changed the arguments
 }

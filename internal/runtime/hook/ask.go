@@ -12,8 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
 
-// ask asks a person about a call, and decides again with the answer. It holds no token while the
-// person thinks. The agent itself is never told to ask: some take that for a yes.
+// ask asks a person about a call and decides again with the answer. The call takes no token
+// meanwhile. ask never answers the agent with a question of its own: some agents treat that as
+// permission.
 func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) admission.Decision {
 	defer g.Admission.Withdraw(context.WithoutCancel(g.Ctx), c.Key, q)
 	for {
@@ -21,11 +22,11 @@ func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admi
 		if over {
 			return d
 		}
-		// Another call used this consent up. This one asks anew.
+		// Another call used up this consent; ask again.
 	}
 }
 
-// askOnce waits for the answer to one request. It is over unless the call has to ask anew.
+// askOnce waits for the answer to one request. It returns false if the call has to ask again.
 func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) (d admission.Decision, over bool) {
 	r, err := g.Approvals.Open(approvalKey(c, where, q), asked(c, where, q), q.Ask)
 	if err != nil {
@@ -51,12 +52,12 @@ func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *
 	}
 }
 
-// await waits for the answer to a request, and returns the state that the call goes on with.
+// await waits for the answer to a request, and returns the resulting state of the request.
 func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request) approval.State {
 	if state := g.Approvals.Status(r).State; state != approval.Pending {
 		return state
 	}
-	if !r.AllowsBeside(channel.OfClient()...) { // the agent shows no question
+	if !r.AllowsBeside(channel.OfClient()...) { // the agent cannot show a question
 		return approval.Withdrawn
 	}
 	g.Asked(r, c.Client)
@@ -74,9 +75,9 @@ func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request
 	return g.Approvals.Status(r).State
 }
 
-// redeem decides again with the consent, and uses it up if the call passes.
+// redeem decides again with the consent, and uses up the consent if the call passes.
 func (g *Gate) redeem(c *admission.Call, q *admission.Asked, r *approval.Request) (d admission.Decision, over bool) {
-	if refused := g.Admission.Ready(c.Canonical); refused != nil { // the consent stays
+	if refused := g.Admission.Ready(c.Canonical); refused != nil { // do not use up the consent
 		return refused, true
 	}
 	d, err := g.Admission.Redeem(g.Ctx, c, q, *g.consent(r))
@@ -104,7 +105,8 @@ func (g *Gate) consent(r *approval.Request) *admission.Consent {
 	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
 }
 
-// approvalKey returns what an approval is good for: a call where the agent is, since what a script does depends on that.
+// approvalKey returns the scope of an approval: a call in the folders of the agent, because the
+// effect of a script depends on them.
 func approvalKey(c *admission.Call, where []byte, q *admission.Asked) approval.Key {
 	steps := ""
 	for _, s := range q.Steps {
@@ -114,7 +116,7 @@ func approvalKey(c *admission.Call, where []byte, q *admission.Asked) approval.K
 	return approval.Key{Session: c.Session, Tool: c.Canonical, Arguments: arguments, Beside: digestOf(where), Policy: q.Generation.Fingerprint, Steps: digestOf([]byte(steps))}
 }
 
-// asked returns the call as a person sees it.
+// asked returns the call in the form that is shown to a person.
 func asked(c *admission.Call, where []byte, q *admission.Asked) approval.Call {
 	return approval.Call{
 		Own: true, Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Gate.Args, Size: len(c.Gate.Args), SHA256: c.Digest, Beside: where,

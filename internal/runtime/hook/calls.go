@@ -8,65 +8,66 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// maxOpen is how many calls of one session wait for the event after them. Of more, the oldest
-// are unknown.
+// maxOpen bounds the calls of one session that wait for their end. If there are more, the oldest
+// are settled as unknown.
 const maxOpen = 1000
 
-// Bounds of the sessions whose calls are kept.
+// Limits of the sessions with calls.
 const (
 	manySessions = 500
 	maxSessions  = 10_000
-	maxOwn       = 1000           // of one principal, who may be told of by any number of names
-	idleSession  = 24 * time.Hour // after which one of many is forgotten
+	maxOwn       = 1000           // per principal, since a principal can name any number of sessions
+	idleSession  = 24 * time.Hour // age for forgetting an unused session if there are many
 )
 
-// A call is one that was told of before it is made.
+// call is a call that an agent has reported before making it.
 type call struct {
-	key    string // of the agent, or made from what it says
-	digest string // of the tool and the arguments that were decided on
-	sent   string // the same with the arguments that the agent sent
-	turn   string
-	ticket *admission.Ticket // nil: it is not admitted, or not yet
-	told   bool              // it is settled as unknown, and an event after it still counts
+	key            string // id from the agent, or a digest of the call
+	digest         string // of the tool and the arguments that were decided
+	sent           string // of the tool and the arguments that the agent sent
+	turn           string
+	ticket         *admission.Ticket // nil: not admitted, or not yet
+	settledUnknown bool              // settled as unknown; a later event still counts
 
-	decided chan struct{} // closed with reply
+	decided chan struct{} // closed when reply is set
 	reply   Reply
 }
 
-// calls are those of one session of an agent, in their order. The zero value is ready to use.
+// calls holds the calls of one session of an agent, in order. The zero value is ready to use.
 type calls struct {
 	mu    sync.Mutex
 	order list.List                  // *call
-	byKey map[string][]*list.Element // the same key more than once where the agent gives no ids
+	byKey map[string][]*list.Element // several with one key if the agent gives no ids
 	ended bool
 
 	used time.Time // guarded by the lock of the gate
-	own  bool      // the session of the proxy is for it alone
+	own  bool      // the proxy has a session for this session alone
 }
 
-// begin notes a call that is to be decided. Where the agent has told of the same one before, it
-// returns that one, and whether it is over. It returns those that are not under way any more as late.
-func (s *calls) begin(c *call, unique bool) (known *call, over bool, late []*call) {
+// add adds a call that will be decided. If unique is true and a call with the same key exists, it
+// returns that call as known, and whether the call is over. In late it returns the admitted calls
+// that cannot be in flight any more.
+func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if same := s.byKey[c.key]; unique && len(same) > 0 {
 		known = same[0].Value.(*call)
-		return known, known.told, nil
+		return known, known.settledUnknown, nil
 	}
 	if s.byKey == nil {
 		s.byKey = map[string][]*list.Element{}
 	}
-	late = s.late(func(o *call) bool { return c.turn == "" || o.turn != c.turn })
+	late = s.markLate(func(o *call) bool { return c.turn == "" || o.turn != c.turn })
 	for s.order.Len() >= maxOpen {
 		oldest := s.order.Front()
-		late = append(late, s.tell(oldest.Value.(*call))...)
+		late = append(late, s.markUnknown(oldest.Value.(*call))...)
 		s.drop(oldest)
 	}
 	s.byKey[c.key] = append(s.byKey[c.key], s.order.PushBack(c))
 	return nil, false, late
 }
 
-// admit notes that a call is admitted. It reports false where the session is over.
+// admit sets the ticket of an admitted call. It returns false if the session has ended.
 func (s *calls) admit(c *call, t *admission.Ticket) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +75,7 @@ func (s *calls) admit(c *call, t *admission.Ticket) bool {
 	return !s.ended
 }
 
-// forget forgets a call that is not made.
+// forget removes a call that is not made.
 func (s *calls) forget(c *call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,8 +87,9 @@ func (s *calls) forget(c *call) {
 	}
 }
 
-// take returns the oldest call of a key that is admitted, which has ended; nil: there is none.
-func (s *calls) take(key string) *call {
+// takeAdmitted removes and returns the oldest admitted call with the key, which has ended; nil:
+// none.
+func (s *calls) takeAdmitted(key string) *call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range s.byKey[key] {
@@ -99,41 +101,43 @@ func (s *calls) take(key string) *call {
 	return nil
 }
 
-// interrupt returns those that are under way no more, since their turn has ended.
+// interrupt returns the calls to settle as unknown because their turn has ended.
 func (s *calls) interrupt() []*call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.late(func(*call) bool { return true })
+	return s.markLate(func(*call) bool { return true })
 }
 
-// end is interrupt for a session that is over.
+// end marks the session as ended, and returns the calls to settle as unknown.
 func (s *calls) end() []*call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
-	return s.late(func(*call) bool { return true })
+	return s.markLate(func(*call) bool { return true })
 }
 
-// late requires the lock.
-func (s *calls) late(which func(*call) bool) (late []*call) {
+// markLate marks the selected calls as settled unknown, and returns those that were not. The caller
+// must hold the lock.
+func (s *calls) markLate(which func(*call) bool) (late []*call) {
 	for e := s.order.Front(); e != nil; e = e.Next() {
 		if c := e.Value.(*call); which(c) {
-			late = append(late, s.tell(c)...)
+			late = append(late, s.markUnknown(c)...)
 		}
 	}
 	return late
 }
 
-// tell returns the call where it is to be settled as unknown. It requires the lock.
-func (s *calls) tell(c *call) []*call {
-	if c.ticket == nil || c.told {
+// markUnknown marks an admitted call as settled unknown, and returns it if it was not. The caller
+// must hold the lock.
+func (s *calls) markUnknown(c *call) []*call {
+	if c.ticket == nil || c.settledUnknown {
 		return nil
 	}
-	c.told = true
+	c.settledUnknown = true
 	return []*call{c}
 }
 
-// drop requires the lock.
+// drop removes a call. The caller must hold the lock.
 func (s *calls) drop(e *list.Element) {
 	c := s.order.Remove(e).(*call)
 	same := s.byKey[c.key]

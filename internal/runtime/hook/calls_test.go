@@ -8,30 +8,30 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// TestSessionsOfOne: a principal that names ever more sessions keeps no other from its own.
-func TestSessionsOfOne(t *testing.T) {
+// TestSessionLimitPerPrincipal: a principal with very many sessions does not prevent the sessions of others.
+func TestSessionLimitPerPrincipal(t *testing.T) {
 	now := time.Now()
 	g := New(Options{Now: func() time.Time { return now }})
-	of := func(principal string, n int) place {
-		return place{admission.Key{Session: "p-" + principal, Principal: principal}, "claude-code", fmt.Sprint(n)}
+	of := func(principal string, n int) sessionKey {
+		return sessionKey{admission.Key{Session: "p-" + principal, Principal: principal}, "claude-code", fmt.Sprint(n)}
 	}
 	open := 0
 	for n := range maxSessions {
-		if s, _ := g.of(of("eve", n), false, true); s != nil {
+		if s, _ := g.callsOf(of("eve", n), false, true); s != nil {
 			open++
 		}
 	}
 	if open != maxOwn {
 		t.Errorf("%d sessions of one principal are open", open)
 	}
-	if s, _ := g.of(of("eve", 0), false, true); s == nil {
+	if s, _ := g.callsOf(of("eve", 0), false, true); s == nil {
 		t.Error("a session that is open is refused")
 	}
-	if s, _ := g.of(of("ann", 0), false, true); s == nil {
+	if s, _ := g.callsOf(of("ann", 0), false, true); s == nil {
 		t.Error("another principal has none")
 	}
 	now = now.Add(idleSession + time.Hour)
-	if s, idle := g.of(of("eve", maxSessions), false, true); s == nil || len(idle) != maxOwn+1 {
+	if s, idle := g.callsOf(of("eve", maxSessions), false, true); s == nil || len(idle) != maxOwn+1 {
 		t.Errorf("%d are forgotten", len(idle))
 	}
 }

@@ -1,8 +1,14 @@
-// Package hook gates the calls that agents make without MCP: of their own tools, such as Bash,
-// Edit and Write. An agent tells of them by the events of its hooks: before a call, after it, and
-// when its session ends.
+// Package hook decides on the calls of agents that do not use MCP: calls of their own tools, such
+// as Bash, Edit and Write. Agents report these calls as hook events: before a call, after it, and
+// at the end of a session.
 //
-// A call is decided on at the event before it, by the same admission, under the same rules and
-// on the same record as calls of MCP, and is settled at the event after it. Where no such event
-// comes, how the call ended is unknown. The package knows the forms of the agents and no MCP.
+// The event before a call is decided by the same admission, under the same rules and with the same
+// records as calls of MCP; the event after the call settles it. If no such event arrives, the
+// outcome is unknown. The package knows the event formats of the agents, but not MCP.
+//
+// An [Agent] describes the format of one agent, and reads an [Event]. A [Gate] answers events: it
+// keeps the open calls of each session (calls), asks a person if the policy requires it, and leaves
+// calls of the proxy's own tools to the proxy (proxiedCalls). The lock of the gate guards the map
+// of sessions; each session and the proxied calls have locks of their own. No lock is held during a
+// decision or a question.
 package hook

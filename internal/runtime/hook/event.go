@@ -17,41 +17,42 @@ import (
 // MaxEvent is the largest number of bytes in an event.
 const MaxEvent = 8 << 20
 
-// Bounds of what an event says.
+// Limits of the contents of an event.
 const (
-	maxName = 200 // bytes of the name of a tool, and of an id
+	maxName = 200 // bytes of the name of a tool or of an id
 	maxArgs = 4 << 20
 
-	maxWhere = 64 << 10 // of the folders that are named
+	maxFolders = 64 << 10 // bytes of the folders
 )
 
-// An Event is what an agent tells.
+// Event is a hook event of an agent.
 type Event struct {
-	Name    string // as the agent calls it
-	Session string // as the agent calls it
+	Name    string // name given by the agent
+	Session string // id given by the agent
 	ID      string // of the call; empty: the agent gives none
 	Tool    string
-	Server  string // of an MCP tool, where the agent says it beside; empty: it is not known, or none
+	Server  string // server of an MCP tool, if the agent reports it separately; empty: unknown or none
 	Args    []byte // a JSON object
 
-	agent    *Agent
-	where    []byte // the folder in which the agent is, and those that it works in, as it says: an object; nil: it says nothing
-	kind     kind
-	said     string // what the server of the tool may be called; empty: the agent does not say it
-	member   string // what the server of an MCP tool calls it, where the agent says so
-	turn     string // of the agent, after which no call of it is under way; empty: it tells none
-	doubtful bool   // that the call has ended does not say that it did what it should
-	result   []byte // of an event after a call; nil: there is none
+	agent      *Agent
+	folders    []byte // working folders of the agent, a JSON object; nil: not reported
+	kind       kind
+	serverName string // name of the MCP server of the tool; empty: not reported
+	member     string // name of an MCP tool at its server, if the agent reports it
+	turn       string // turn of the agent: when it has ended, none of its calls is in flight; empty: not reported
+	doubtful   bool   // the end of the call does not mean success
+	result     []byte // of an event after a call; nil: none
 }
 
-// Before reports whether the event is about a call that is to be decided.
+// Before reports whether the event precedes a call, which has to be decided.
 func (e *Event) Before() bool { return e.kind == before }
 
-// Ignored reports whether the event is about nothing that is decided or settled.
+// Ignored reports whether the event neither requests a decision nor settles a call.
 func (e *Event) Ignored() bool { return e.kind == ignored }
 
-// Read reads an event. An event of an unknown name is ignored, and so the error of one that
-// comes after a call; see [Event.Before]. Without a name it counts as one before a call.
+// Read reads an event. An event with an unknown name is ignored. If an event after a call has an
+// error, the caller ignores the error, see [Event.Before]. An event without a name counts as one
+// before a call.
 func (a *Agent) Read(body []byte) (*Event, error) {
 	e := &Event{agent: a, kind: before}
 	if len(body) > MaxEvent {
@@ -81,8 +82,8 @@ func (a *Agent) knows(event string) bool {
 	return ok
 }
 
-// kindOf returns what an event of that name is about. One that is not known, and whose name says
-// that something is about to happen, is one before a call: [Event.check] refuses it.
+// kindOf returns the kind of an event name. An unknown event with a name like that of a pre-call
+// event counts as one: [Event.check] refuses it.
 func (a *Agent) kindOf(name string) kind {
 	if k, ok := a.events[name]; ok {
 		return k
@@ -94,7 +95,7 @@ func (a *Agent) kindOf(name string) kind {
 	return ignored
 }
 
-// readCall reads what an event says of a call.
+// readCall reads the call of an event.
 func (e *Event) readCall(body []byte) (err error) {
 	e.ID, e.Tool = text(body, "tool_use_id"), text(body, "tool_name")
 	if id, ok := rawjson.Member(body, "tool_use_id"); ok && rawjson.Kind(id) != '"' && string(id) != "null" {
@@ -113,8 +114,8 @@ func (e *Event) readCall(body []byte) (err error) {
 		e.agent.read(e, body)
 	}
 	e.readEnd()
-	e.where = whereOf(body)
-	e.said = text(memberOf(body, "mcp_server"), "name")
+	e.folders = foldersOf(body)
+	e.serverName = text(memberOf(body, "mcp_server"), "name")
 	e.doubtful = e.doubtful || e.inBackground() || e.isInterpreted()
 	if e.kind == failed && string(memberOf(body, "is_interrupt")) == "true" {
 		e.kind, e.doubtful = after, true
@@ -122,7 +123,7 @@ func (e *Event) readCall(body []byte) (err error) {
 	return nil
 }
 
-// argumentsOf returns the arguments of a call, which some agents write as a text.
+// argumentsOf returns the arguments of a call; some agents encode them as a string.
 func argumentsOf(body []byte) ([]byte, error) {
 	value, ok := rawjson.Member(body, "tool_input")
 	if !ok || string(value) == "null" {
@@ -141,8 +142,8 @@ func argumentsOf(body []byte) ([]byte, error) {
 	return value, nil
 }
 
-// whereOf returns the folders that an event names.
-func whereOf(body []byte) []byte {
+// foldersOf returns the folders in an event.
+func foldersOf(body []byte) []byte {
 	var where rawjson.Object
 	for _, key := range [...]string{"cwd", "workspace_roots"} {
 		if value, ok := rawjson.Member(body, key); ok {
@@ -160,7 +161,7 @@ func memberOf(object []byte, key string) []byte {
 	return value
 }
 
-// inBackground reports whether the call goes on after the event that tells of its end.
+// inBackground reports whether the call continues after the event that reports its end.
 func (e *Event) inBackground() bool {
 	for _, key := range [...]string{"run_in_background", "is_background", "isBackground"} {
 		if string(memberOf(e.Args, key)) == "true" {
@@ -171,15 +172,15 @@ func (e *Event) inBackground() bool {
 	return task || string(memberOf(e.result, "interrupted")) == "true"
 }
 
-// isInterpreted reports whether Claude Code calls a script a success though it ended with an exit status other
-// than 0, which it explains by the last command: as of grep that found nothing, and git diff that found changes.
-// The status may be that of a command before it.
+// isInterpreted reports whether Claude Code treats a script with an exit status other than 0 as a
+// success. It explains the status by the last command, for example grep without a match or git diff
+// with changes, but the status may be that of an earlier command.
 func (e *Event) isInterpreted() bool {
 	why, _ := rawjson.String(memberOf(e.result, "returnCodeInterpretation"))
 	return why != ""
 }
 
-// check returns why a call cannot be decided on, or settled.
+// check returns why a call cannot be decided or settled; nil: it can.
 func (e *Event) check() error {
 	if e.Session == "" || len(e.Session) > maxName {
 		return errors.New("the event names no session, or one by too long a name")
@@ -194,13 +195,13 @@ func (e *Event) check() error {
 		return fmt.Errorf("the event %s is not known; send petrigate those that docs/hooks.md names", words.Excerpt(words.Escape(e.Name), maxName))
 	case !validTool(e.Tool):
 		return fmt.Errorf("the event names no tool that could be one: %s", words.Excerpt(words.Escape(e.Tool), maxName))
-	case e.agent.marks && e.ID == "":
+	case e.agent.hasIDs && e.ID == "":
 		return errors.New("the event has no tool_use_id")
 	case len(e.ID) > maxName:
 		return errors.New("the tool_use_id of the event is too long")
 	case len(e.turn) > maxName:
 		return errors.New("the turn that the event names is too long")
-	case len(e.where) > maxWhere:
+	case len(e.folders) > maxFolders:
 		return errors.New("the folders that the event names are too long")
 	case len(e.Args) > maxArgs:
 		return fmt.Errorf("the arguments have %d bytes, and at most %d are read", len(e.Args), maxArgs)
@@ -218,8 +219,8 @@ func validTool(name string) bool {
 // isShell reports whether the tool runs a script.
 func (e *Event) isShell() bool { return slices.Contains(agenttool.Shells(e.agent.Name), e.Tool) }
 
-// parts are the ways to take the name of an MCP tool apart, as agents make it, into that of its server and that
-// of the tool in it. There are several where one of them has the sign that the agent puts between them.
+// parts returns the possible splits of the name of an MCP tool into its server and its name there.
+// There are several if one of the names contains the separator of the agent.
 func (e *Event) parts() [][2]string {
 	if e.member != "" {
 		return [][2]string{{e.Server, e.member}}
@@ -227,22 +228,22 @@ func (e *Event) parts() [][2]string {
 	return agenttool.Parts(e.Tool)
 }
 
-// throughProxy returns the tool of the proxy that the call is of: one that the proxy offers,
-// of an MCP server that the agent knows by one of these names. The proxy decides on such a
-// call. The name alone says little: another server may have it. An empty name, as of a
-// variable that is not set, is that of no server.
+// throughProxy returns the tool of the proxy that the call uses: a tool that the proxy offers, of
+// an MCP server with one of the given names. The proxy decides on such a call. The name alone
+// proves little, since another server may have it. An empty name, for example from an unset
+// variable, matches no server.
 func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
 	for _, s := range servers {
 		if s == "" {
 			continue
 		}
 		for _, p := range e.parts() {
-			if p[0] == s && (e.said == s || e.said == "") && offered(p[1]) {
+			if p[0] == s && (e.serverName == s || e.serverName == "") && offered(p[1]) {
 				return p[1], true
 			}
 		}
 		prefix, cut := copilotPrefix(s), e.agent.Name == "vscode"
-		if e.Server == s && e.member == "" { // as an older Gemini CLI tells of it
+		if e.Server == s && e.member == "" { // format of older versions of Gemini CLI
 			prefix, cut = "mcp_"+s+"_", true
 			if offered(e.Tool) {
 				return e.Tool, true
@@ -257,14 +258,14 @@ func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool 
 
 var notInPrefix = regexp.MustCompile(`[^a-z0-9_.-]+`)
 
-// copilotPrefix is what VS Code puts before the names of the tools of a server.
+// copilotPrefix returns the prefix that VS Code adds to the tools of a server.
 func copilotPrefix(server string) string {
 	const most = 13
 	name := notInPrefix.ReplaceAllString(strings.ToLower(server), "_")
 	return "mcp_" + name[:min(len(name), most)] + "_"
 }
 
-// members are the names that the server of an MCP tool may have, and the tool in it.
+// members returns the possible names of an MCP server and of its tool.
 func (e *Event) members() [][2]string {
 	if e.member != "" {
 		return e.parts()
@@ -272,8 +273,7 @@ func (e *Event) members() [][2]string {
 	return agenttool.Members(e.agent.Name, e.Tool)
 }
 
-// call returns the call as the gate knows it. taken reports whether a name is that of a tool
-// of a server.
+// call returns the call for the gate. taken reports whether a tool of a server has the name.
 func (e *Event) call(taken func(string) bool) gate.Call {
 	c := gate.Call{Tool: e.Tool, Foreign: taken(e.Tool), Upstream: e.agent.Name, Args: e.Args}
 	for _, n := range agenttool.Further(e.agent.Name, e.Tool, e.members(), memberOf(e.Args, "command") != nil) {
@@ -283,7 +283,7 @@ func (e *Event) call(taken func(string) bool) gate.Call {
 	return c
 }
 
-// outcome returns how the call ended.
+// outcome returns the outcome of the call.
 func (e *Event) outcome() gate.Outcome {
 	switch {
 	case e.doubtful:

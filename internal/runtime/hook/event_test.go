@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/agenttool"
 )
 
-// documented are events as the documents of the agents have them.
+// documented has events from the documentation of the agents.
 var documented = []struct {
 	agent, event string
 	kind         kind
@@ -31,7 +31,7 @@ var documented = []struct {
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"npm test && git diff"},"tool_response":{"stdout":"","stderr":"","interrupted":false,"returnCodeInterpretation":"Files differ"},"tool_use_id":"toolu_07"}`,
 		after, "abc123", "", "toolu_07", "Bash", `{"command":"npm test && git diff"}`, gate.Unknown},
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"PostToolUse","tool_name":"Monitor","tool_input":{"command":"npm test"},"tool_response":{"taskId":"b1"},"tool_use_id":"toolu_06"}`,
-		after, "abc123", "", "toolu_06", "Monitor", `{"command":"npm test"}`, gate.Unknown}, // it goes on
+		after, "abc123", "", "toolu_06", "Monitor", `{"command":"npm test"}`, gate.Unknown}, // it continues
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"SessionEnd","reason":"prompt_input_exit"}`, ends, "abc123", "", "", "", `{}`, gate.Success},
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"Stop","stop_hook_active":false}`, turnEnds, "abc123", "", "", "", `{}`, gate.Success},
 	{"claude-code", `{"session_id":"abc123","hook_event_name":"Notification","message":"x"}`, ignored, "abc123", "", "", "", `{}`, gate.Success},
@@ -109,15 +109,15 @@ var documented = []struct {
 		after, "v1", "", "tool-1", "editFiles", `{"files":["a"]}`, gate.Success},
 }
 
-// geminiShell is the event of Gemini CLI after a script, of which it tells its model this.
+// geminiShell returns the event of Gemini CLI after a script, with the given text for its model.
 func geminiShell(report string) string {
 	return `{"session_id":"g1","cwd":"/x","hook_event_name":"AfterTool","timestamp":"2026-11-26T08:44:20.219Z","tool_name":"run_shell_command","tool_input":{"command":"ls"},` +
 		`"tool_response":{"llmContent":"<untrusted_context>\n` + report + `\n</untrusted_context>","returnDisplay":"x"}}`
 }
 
-// TestAgentsAgree compares the protocol of each agent with its facts: whether it takes a changed
-// script, and whether its events report the end of a script (W116 warns if they do not).
-func TestAgentsAgree(t *testing.T) {
+// TestAgentsMatchFacts compares the protocol of each agent with its documented facts: whether it accepts
+// a changed script, and whether its events report the end of a script (W116 warns if they do not).
+func TestAgentsMatchFacts(t *testing.T) {
 	if !slices.Equal(slices.Sorted(slices.Values(Names())), agenttool.Agents()) {
 		t.Errorf("the protocols of %v are known, and the facts of %v", Names(), agenttool.Agents())
 	}
@@ -126,14 +126,14 @@ func TestAgentsAgree(t *testing.T) {
 		if agenttool.TakesScript(a.Name) != (a.change != nil) || a.change != nil && !tells {
 			t.Errorf("%s takes another script: %t", a.Name, agenttool.TakesScript(a.Name))
 		}
-		if a.ends == never && tells || (a.ends == byEvent || a.ends == byReport) && !tells {
+		if a.ends == notReported && tells || (a.ends == byEvent || a.ends == byReport) && !tells {
 			t.Errorf("%s: its events report the end of a script by %d, but TellsEnds is %v", a.Name, a.ends, tells)
 		}
 	}
 }
 
-// TestDocumented: the documented events of each agent are read as what they are.
-func TestDocumented(t *testing.T) {
+// TestDocumentedEvents: the documented events of each agent are read correctly.
+func TestDocumentedEvents(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range documented {
 		e, err := Find(c.agent).Read([]byte(c.event))
@@ -156,8 +156,8 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// TestNames: rules for a tool hold for the tools of agents that are it.
-func TestNames(t *testing.T) {
+// TestRulesApplyToAgentTools: rules for a tool apply to the corresponding tools of agents.
+func TestRulesApplyToAgentTools(t *testing.T) {
 	free := func(string) bool { return false }
 	for _, c := range []struct {
 		agent, tool string
@@ -171,14 +171,14 @@ func TestNames(t *testing.T) {
 		{"vscode", "runTerminalCommand", []string{"vscode.runTerminalCommand", "runterminalcommand", "bash"}, nil},
 		{"claude-code", "Monitor", []string{"claude-code.Monitor", "monitor"}, []string{"bash"}},
 		{"claude-code", "PowerShell", []string{"claude-code.PowerShell", "powershell"}, []string{"bash"}},
-		{"claude-code", "RunLater", []string{"claude-code.RunLater", "runlater"}, []string{"bash"}}, // of a version to come
+		{"claude-code", "RunLater", []string{"claude-code.RunLater", "runlater"}, []string{"bash"}}, // of a future version
 		{"codex", "apply_patch", []string{"codex.apply_patch"}, nil},
 		{"vscode", "send_to_terminal", []string{"vscode.send_to_terminal"}, []string{"bash"}},
 		{"claude-code", "mcp__git__push", []string{"claude-code.mcp__git__push"}, []string{"push", "git.push"}},
 		{"claude-code", "mcp__a__b__push", []string{"claude-code.mcp__a__b__push"}, []string{"b__push", "a.b__push", "push", "a__b.push"}},
 		{"codex", "mcp__a___push", []string{"codex.mcp__a___push"}, []string{"_push", "a._push", "push", "a_.push"}},
 		{"gemini-cli", "mcp_git_push", []string{"gemini-cli.mcp_git_push"}, []string{"push", "git.push"}},                     // without mcp_context
-		{"vscode", "my-git-push", []string{"vscode.my-git-push"}, []string{"git-push", "my.git-push", "push", "my-git.push"}}, // as Copilot CLI has it
+		{"vscode", "my-git-push", []string{"vscode.my-git-push"}, []string{"git-push", "my.git-push", "push", "my-git.push"}}, // format of Copilot CLI
 		{"cursor", "MCP:push", []string{"cursor.MCP:push", "mcp:push"}, []string{"push"}},
 		{"cursor", "MCP:a:b:push", []string{"cursor.MCP:a:b:push", "mcp:a:b:push"}, []string{"b:push", "a.b:push", "push", "a:b.push"}},
 	} {
@@ -202,9 +202,9 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestGeminiMember: an MCP tool that Gemini CLI reaches past the proxy is restricted by the names that
-// its server has for it, which are not to be told from the name of the tool.
-func TestGeminiMember(t *testing.T) {
+// TestGeminiToolNames: an MCP tool that Gemini CLI calls without the proxy is restricted by its names
+// at its server, which cannot be derived from the name of the tool.
+func TestGeminiToolNames(t *testing.T) {
 	e, err := Find("gemini-cli").Read([]byte(`{"session_id":"g1","hook_event_name":"BeforeTool","tool_name":"mcp_git_hub_push_all","tool_input":{},"mcp_context":{"server_name":"git_hub","tool_name":"push_all","command":"x"}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -227,8 +227,9 @@ func through(e *Event, server string, offered func(string) bool) bool {
 	return ok
 }
 
-// TestCopilotNames: VS Code writes the name of a server and that of its tool together. Only what the proxy offers
-// comes through it; any other is restricted by all that its name may say.
+// TestCopilotNames: VS Code joins the names of a server and of its tool. Only tools that the proxy
+// offers come through it; any other tool is restricted by all names that the joined name may
+// contain.
 func TestCopilotNames(t *testing.T) {
 	offers := func(name string) bool { return name == "push" || name == "git_log" }
 	for _, c := range []struct {
@@ -238,7 +239,7 @@ func TestCopilotNames(t *testing.T) {
 		{"mcp_petrigate_push", "petrigate", true},
 		{"mcp_petrigate_git_log", "petrigate", true},
 		{"mcp_petrigate_evi_push", "petrigate", false}, // of a server petrigate_evil
-		{"mcp_petrigate2_push", "petrigate", false},    // of a second one of that name
+		{"mcp_petrigate2_push", "petrigate", false},    // of a second server of that name
 		{"mcp_petrigate_", "petrigate", false},
 		{"mcp_my_gate_push", "My gate!", false},
 		{"mcp_my_gate__push", "My gate!", true},
@@ -260,8 +261,8 @@ func TestCopilotNames(t *testing.T) {
 	}
 }
 
-// TestComesThrough: only what is called by a name of the proxy is gated there.
-func TestComesThrough(t *testing.T) {
+// TestProxiedToolNames: only a call with a name of the proxy is left to the proxy.
+func TestProxiedToolNames(t *testing.T) {
 	for event, want := range map[string]bool{
 		`{"session_id":"a","hook_event_name":"PreToolUse","tool_use_id":"t","tool_name":"mcp__petrigate__push"}`:                                               true,
 		`{"session_id":"a","hook_event_name":"PreToolUse","tool_use_id":"t","tool_name":"mcp__petrigate__push","mcp_server":{"name":"petrigate"}}`:             true,
@@ -281,8 +282,8 @@ func TestComesThrough(t *testing.T) {
 	}
 }
 
-// TestSplitNames: where the name of an MCP tool can be taken apart in several ways, it comes through the
-// proxy if the agent says so, or if the proxy offers that tool.
+// TestSplitNames: if the name of an MCP tool can be split in several ways, the call comes through
+// the proxy if the agent names the server, or if the proxy offers that tool.
 func TestSplitNames(t *testing.T) {
 	offers := func(name string) bool { return name == "push" || name == "git__log" }
 	for _, c := range []struct {
@@ -309,8 +310,8 @@ func TestSplitNames(t *testing.T) {
 	}
 }
 
-// TestDeny: a refusal is one in the form of each agent, whatever its text is, and never a question.
-func TestDeny(t *testing.T) {
+// TestDenyIsNeverAQuestion: a refusal is valid in the format of each agent for any text, and is never a question.
+func TestDenyIsNeverAQuestion(t *testing.T) {
 	for agent, want := range map[string]string{
 		"claude-code": `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"a \"b\""}}`,
 		"codex":       `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"a \"b\""}}`,
@@ -328,7 +329,7 @@ func TestDeny(t *testing.T) {
 	}
 }
 
-// FuzzRead: an event that is read whole is one of a session, and its arguments are an object.
+// FuzzRead: an event without an error has a session, and its arguments are an object.
 func FuzzRead(f *testing.F) {
 	for _, c := range documented {
 		f.Add(c.agent, []byte(c.event))
@@ -351,9 +352,9 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestNoServer: a server without a name, as of a variable that is not set, is none: nothing passes
-// for its sake.
-func TestNoServer(t *testing.T) {
+// TestEmptyServerName: a server without a name, for example from an unset variable, does not match any
+// call.
+func TestEmptyServerName(t *testing.T) {
 	for agent, tool := range map[string]string{"claude-code": "Bash", "vscode": "mcp__git_push"} {
 		e, err := Find(agent).Read([]byte(`{"hook_event_name":"PreToolUse","session_id":"s","tool_use_id":"t","tool_name":"` + tool + `","tool_input":{}}`))
 		if err != nil {

@@ -22,77 +22,77 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
 
-// Options configure a Gate. All but Log are required.
+// Options configures a Gate. All fields except Log are required.
 type Options struct {
 	Ctx       context.Context //nolint:containedctx // ends with the proxy
 	Admission *admission.Admission
 	Approvals *approval.Broker
 
-	// Session returns the session whose nets decide on the calls of an agent in what it calls a
-	// session, and opens it if need be. Own says that it is of that alone: End ends it.
+	// Session returns the session that decides on the calls of a session of an agent, and opens it
+	// if necessary. own means that it belongs to that session alone: End ends it.
 	Session func(Origin) (key admission.Key, own bool, err error)
 	End     func(admission.Key)
-	Moved   func(admission.Key)                // the nets of a session have moved
-	Tools   func() []gate.Call                 // of the servers
-	Met     func(agent string, names []string) // an agent has told something for the first time: its tools have these names, and AGENT.TOOL
+	Moved   func(admission.Key)                // called when the nets of a session have moved
+	Tools   func() []gate.Call                 // tools of the servers
+	Met     func(agent string, names []string) // called at the first event of an agent, with the names of its shell tools; AGENT.TOOL is valid too
 	Hold    func(agent string) time.Duration
-	Asked   func(*approval.Request, string) // a call of that agent has begun to wait for a person
+	Asked   func(*approval.Request, string) // called when a call of the agent begins to wait for approval
 	Texts   Texts
 	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// Texts are what a model is told about approvals.
+// Texts holds the texts for models about approvals.
 type Texts struct {
 	Parked    func(id string) string
 	NoConsent func(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string
 }
 
-// An Origin is where the calls of an agent come from.
+// Origin identifies the source of the calls of an agent.
 type Origin struct {
 	Principal string
 	Agent     string
-	Session   string      // as the agent calls it
-	Header    http.Header // of the request that carries an event; nil: none does
+	Session   string      // id given by the agent
+	Header    http.Header // of the HTTP request with the event; nil: no request
 }
 
-// A Request carries one event.
+// Request contains one event.
 type Request struct {
 	Agent     string
 	Principal string
-	Session   string      // in place of that of the event; empty: that one
-	Servers   []string    // what the agent calls the proxy among its MCP servers; empty: petrigate
-	Header    http.Header // nil: there is none
+	Session   string      // overrides the session of the event; empty: no override
+	Servers   []string    // names of the proxy among the MCP servers of the agent; empty: petrigate
+	Header    http.Header // nil: none
 	Event     []byte
 }
 
-// A Reply is the answer to an event.
+// Reply is the answer to an event.
 type Reply struct {
 	Output []byte // JSON for the agent
-	Denied string // why the call is refused; empty: it is not
+	Denied string // reason of a refusal; empty: not refused
 }
 
-// A Gate decides on the calls that agents tell of. It is safe for concurrent use.
+// Gate decides on the calls that agents report. It is safe for concurrent use.
 type Gate struct {
 	Options
 
-	met  map[string]*meeting // by agent
-	left leftCalls           // to the proxy
+	states  map[string]*agentState // by agent
+	proxied proxiedCalls           // calls left to the proxy
 
 	mu    sync.Mutex
-	calls map[place]*calls
+	calls map[sessionKey]*calls
 }
 
-// A meeting is the state of one agent: whether its hook has reported a call yet.
-type meeting struct {
-	sync.Once             // for what its first call needs
-	told      atomic.Bool // of a call
+// agentState tracks whether the hook of an agent has reported an event yet.
+type agentState struct {
+	sync.Once             // for the setup at the first event
+	reported  atomic.Bool // an event was reported
 }
 
-// Agents returns the agents whose hooks have reported calls since the start, sorted.
+// Agents returns the agents whose hooks have reported events since the start, sorted.
 func (g *Gate) Agents() (names []string) {
-	for name, m := range g.met {
-		if m.told.Load() {
+	for name, m := range g.states {
+		if m.reported.Load() {
 			names = append(names, name)
 		}
 	}
@@ -100,8 +100,8 @@ func (g *Gate) Agents() (names []string) {
 	return names
 }
 
-// A place is a session of an agent, within a session of the proxy.
-type place struct {
+// sessionKey identifies a session of an agent within a session of the proxy.
+type sessionKey struct {
 	admission.Key
 	agent, session string
 }
@@ -111,15 +111,15 @@ func New(o Options) *Gate {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	met := map[string]*meeting{}
+	met := map[string]*agentState{}
 	for _, a := range agents {
-		met[a.Name] = &meeting{}
+		met[a.Name] = &agentState{}
 	}
-	return &Gate{Options: o, calls: map[place]*calls{}, met: met}
+	return &Gate{Options: o, calls: map[sessionKey]*calls{}, states: met}
 }
 
-// Serve takes an event, and returns the answer for the agent. It waits where a person is asked.
-// An error is that there is no such agent.
+// Serve handles an event and returns the answer for the agent. It blocks while a person is asked.
+// The only error is an unknown agent.
 func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	a := Find(r.Agent)
 	if a == nil {
@@ -128,9 +128,9 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	if len(r.Servers) == 0 {
 		r.Servers = []string{"petrigate"}
 	}
-	met := g.met[a.Name]
-	met.told.Store(true)
-	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // before what passes now is called
+	met := g.states[a.Name]
+	met.reported.Store(true)
+	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // before this call is decided
 	e, wrong := a.Read(r.Event)
 	if r.Session != "" {
 		e.Session = r.Session
@@ -146,24 +146,25 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 		return Reply{Output: Pass}, nil
 	}
 	defer func() {
-		if v := recover(); v != nil { // an agent takes no answer for a yes
+		if v := recover(); v != nil { // agents treat a missing answer as permission
 			g.Log.Error("panic at the event of a hook", "agent", a.Name, "event", e.Name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			reply = refuse(e, "The call was not made: petrigate has failed.")
 		}
 	}()
 	if tool, ok := e.throughProxy(r.Servers, g.offers); ok && e.kind <= failed {
-		return g.leave(ctx, &r, e, tool), nil
+		return g.leaveToProxy(ctx, &r, e, tool), nil
 	}
 	return g.serve(ctx, &r, e), nil
 }
 
-// refuse is the answer that refuses the call of an event. Codex makes one that is refused without a reason.
+// refuse returns the answer that refuses the call of an event. The reason is never empty, because
+// Codex makes a call that is refused without a reason.
 func refuse(e *Event, reason string) Reply {
 	reason = cmp.Or(reason, "The call was not made.")
 	return Reply{Output: e.agent.Deny(e.Name, reason), Denied: reason}
 }
 
-// serve takes an event that was read.
+// serve handles an event that was read.
 func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 	key, own, err := g.Session(Origin{Principal: r.Principal, Agent: e.agent.Name, Session: e.Session, Header: r.Header})
 	if err != nil {
@@ -172,10 +173,10 @@ func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 		}
 		return Reply{Output: Pass}
 	}
-	at := place{key, e.agent.Name, e.Session}
-	s, idle := g.of(at, own, e.Before())
+	at := sessionKey{key, e.agent.Name, e.Session}
+	s, idle := g.callsOf(at, own, e.Before())
 	for _, forgotten := range idle {
-		g.end(forgotten.place, forgotten.calls)
+		g.end(forgotten.sessionKey, forgotten.calls)
 	}
 	switch {
 	case e.Before() && s == nil:
@@ -187,7 +188,7 @@ func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 	case e.kind == after || e.kind == failed:
 		g.after(s, e)
 	case e.kind == turnEnds:
-		g.unknown(s.interrupt())
+		g.settleUnknown(s.interrupt())
 	case e.kind == ends:
 		g.forget(at)
 		g.end(at, s)
@@ -195,15 +196,16 @@ func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 	return Reply{Output: Pass}
 }
 
-// A placed is the calls of a session of an agent.
-type placed struct {
-	place
+// sessionCalls is a session of an agent with its calls.
+type sessionCalls struct {
+	sessionKey
 	calls *calls
 }
 
-// of returns the calls of a session of an agent; nil: there are none, and open does not say that
-// there may be. It forgets sessions that were not used for long, which the caller has to end.
-func (g *Gate) of(at place, alone, open bool) (s *calls, idle []placed) {
+// callsOf returns the calls of a session of an agent. For a new session it creates them if open is
+// true and there are not too many sessions; otherwise it returns nil. It also removes sessions that
+// were not used for long; the caller has to end them.
+func (g *Gate) callsOf(at sessionKey, alone, open bool) (s *calls, idle []sessionCalls) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.Now()
@@ -217,7 +219,7 @@ func (g *Gate) of(at place, alone, open bool) (s *calls, idle []placed) {
 		for p, c := range g.calls {
 			if now.Sub(c.used) > idleSession {
 				delete(g.calls, p)
-				idle = append(idle, placed{p, c})
+				idle = append(idle, sessionCalls{p, c})
 			}
 		}
 	}
@@ -235,35 +237,35 @@ func (g *Gate) of(at place, alone, open bool) (s *calls, idle []placed) {
 	return s, idle
 }
 
-func (g *Gate) forget(at place) {
+func (g *Gate) forget(at sessionKey) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.calls, at)
 }
 
-// end ends a session of an agent, and that of the proxy which it has for itself.
-func (g *Gate) end(at place, s *calls) {
-	g.unknown(s.end())
+// end ends a session of an agent, and the session of the proxy if that belongs to it alone.
+func (g *Gate) end(at sessionKey, s *calls) {
+	g.settleUnknown(s.end())
 	if s.own {
 		g.End(at.Key)
 	}
 }
 
-// before decides on a call. An agent that tells of one call twice, as where two of its files have
-// the hook, gets one answer twice.
+// before decides on a call. An agent that reports a call twice, for example because two of its
+// settings files have the hook, gets the same answer twice.
 func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event) Reply {
 	sent := e.digest()
 	answer := g.amend(e)
 	c := &call{key: e.key(), digest: e.digest(), sent: sent, turn: e.turn, decided: make(chan struct{})}
-	known, over, late := s.begin(c, e.ID != "")
-	g.unknown(late)
+	known, over, late := s.add(c, e.ID != "")
+	g.settleUnknown(late)
 	switch {
 	case over:
 		return refuse(e, "The call was not made: its id is that of a call which is over.")
 	case known != nil:
-		return again(ctx, known, c, e)
+		return repeatAnswer(ctx, known, c, e)
 	}
-	c.reply = refuse(e, "The call was not made: it could not be decided on.") // where that panics
+	c.reply = refuse(e, "The call was not made: it could not be decided on.") // in case of a panic
 	defer close(c.decided)
 	defer func() {
 		if c.reply.Denied != "" {
@@ -277,8 +279,8 @@ func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event
 	return c.reply
 }
 
-// again returns the answer to a call that the agent has told of before.
-func again(ctx context.Context, known, c *call, e *Event) Reply {
+// repeatAnswer returns the answer to a call that the agent has reported before.
+func repeatAnswer(ctx context.Context, known, c *call, e *Event) Reply {
 	if known.sent != c.sent {
 		return refuse(e, "The call was not made: its id is that of another call.")
 	}
@@ -290,7 +292,7 @@ func again(ctx context.Context, known, c *call, e *Event) Reply {
 	}
 }
 
-// decide asks the gate about a call, and a person where the policy says so.
+// decide decides on a call, and asks a person if the policy requires it.
 func (g *Gate) decide(ctx context.Context, s *calls, key admission.Key, c *call, e *Event) Reply {
 	of := g.admissionCall(key, e)
 	if r := g.Admission.Ready(of.Canonical); r != nil {
@@ -298,13 +300,13 @@ func (g *Gate) decide(ctx context.Context, s *calls, key admission.Key, c *call,
 	}
 	d := g.Admission.Decide(g.Ctx, of)
 	if q, ok := d.(*admission.Asked); ok {
-		d = g.ask(ctx, of, e.where, q)
+		d = g.ask(ctx, of, e.folders, q)
 	}
 	switch d := d.(type) {
 	case *admission.Admitted:
 		g.Moved(key)
 		if !s.admit(c, &d.Ticket) {
-			g.unknown([]*call{c})
+			g.settleUnknown([]*call{c})
 		}
 		return Reply{Output: Pass}
 	case *admission.Refused:
@@ -313,7 +315,7 @@ func (g *Gate) decide(ctx context.Context, s *calls, key admission.Key, c *call,
 	return refuse(e, "The call was not made: it could not be decided on.")
 }
 
-// admissionCall returns a call as it is decided and recorded.
+// admissionCall returns the call for the admission.
 func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 	tools := g.Tools()
 	called := e.call(func(name string) bool { return isTool(tools, name) })
@@ -325,8 +327,8 @@ func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 	}
 }
 
-// inAgents returns the name of a tool as agents write it: they have fewer signs for names.
-func inAgents(name string) string {
+// agentName returns the name of a tool in the form of agents, which permit fewer characters.
+func agentName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
 			return r
@@ -335,9 +337,9 @@ func inAgents(name string) string {
 	}, name)
 }
 
-// offers reports whether a server has a tool that agents call by that name.
+// offers reports whether a server has a tool with that name, in the form of agents.
 func (g *Gate) offers(name string) bool {
-	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return c.Tool == name || inAgents(c.Tool) == inAgents(name) })
+	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return c.Tool == name || agentName(c.Tool) == agentName(name) })
 }
 
 // isTool reports whether a tool of a server has that name.
@@ -357,14 +359,14 @@ func isTool(tools []gate.Call, name string) bool {
 
 // after settles a call that has ended.
 func (g *Gate) after(s *calls, e *Event) {
-	c := s.take(e.key())
+	c := s.takeAdmitted(e.key())
 	if c == nil {
 		g.Log.Info("the end of a call that is not under way was told", "agent", e.agent.Name, "event", e.Name)
 		return
 	}
 	end := gate.End{Outcome: e.outcome()}
 	if c.digest != e.digest() {
-		g.Log.Warn(differs(c, e), "agent", e.agent.Name, "call", c.ticket.Number)
+		g.Log.Warn(mismatchWarning(c, e), "agent", e.agent.Name, "call", c.ticket.Number)
 		end.Outcome = gate.Unknown
 	}
 	if end.Outcome == gate.Success && g.Admission.ReadsResults() && rawjson.Kind(e.result) == '{' {
@@ -374,29 +376,29 @@ func (g *Gate) after(s *calls, e *Event) {
 		end.Text = e.returnedText()
 	}
 	by := ""
-	if c.told {
+	if c.settledUnknown {
 		by = "late answer"
 	}
 	g.settle(c, end, by)
 }
 
-// unknown settles calls of which nobody says how they ended.
-func (g *Gate) unknown(late []*call) {
+// settleUnknown settles calls whose end was not reported.
+func (g *Gate) settleUnknown(late []*call) {
 	for _, c := range late {
 		g.settle(c, gate.End{Outcome: gate.Unknown}, "")
 	}
 }
 
 func (g *Gate) settle(c *call, e gate.End, by string) {
-	if c.told && by != "" && e.Outcome == gate.Unknown { // it is known to be that
+	if c.settledUnknown && by != "" && e.Outcome == gate.Unknown { // it is settled as unknown already
 		return
 	}
 	g.Admission.Settle(context.WithoutCancel(g.Ctx), c.ticket, e, by)
 	g.Moved(c.ticket.Key())
 }
 
-// key tells the calls of a session apart. Those of an agent that gives no ids are told apart by
-// what they do.
+// key identifies a call within its session. If the agent gives no ids, the key is a digest of the
+// call.
 func (e *Event) key() string {
 	if e.ID != "" {
 		return "id " + e.ID
@@ -404,7 +406,7 @@ func (e *Event) key() string {
 	return e.digest()
 }
 
-// digest is that of the tool and its arguments.
+// digest returns a digest of the tool and its arguments.
 func (e *Event) digest() string { return e.Tool + " " + digestOf(e.Args) }
 
 func digestOf(arguments []byte) string {

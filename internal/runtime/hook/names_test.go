@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/agenttool"
 )
 
-// TestKnownNames: check knows every name that a call of an agent's own tool has.
+// TestKnownNames: package check knows every name of a call of an agent's own tools.
 func TestKnownNames(t *testing.T) {
 	known := agenttool.Names()
 	if got := agenttool.Agents(); len(got) != len(Names()) {

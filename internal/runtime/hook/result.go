@@ -6,11 +6,12 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxText is how many bytes of a result are read as text. A longer one counts as empty.
+// maxText bounds the size of a result that is read as text, in bytes. A longer result counts as
+// empty.
 const maxText = 1 << 20
 
-// returnedText returns the text of what a call returned: the result itself, the texts of its
-// content blocks, or what a script wrote.
+// returnedText returns the text of a result: the result itself, the texts of its content blocks, or
+// the output of a script.
 func (e *Event) returnedText() string {
 	if len(e.result) > maxText {
 		return ""

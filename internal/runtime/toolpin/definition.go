@@ -12,26 +12,27 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// left are the members that do not count: the name, and what may differ from start to start. Others do, also
-// those that nobody knows: a reader that minds no case takes Description for the description. Read-only.
-var left = []string{"name", "_meta", "icons"}
+// ignoredMembers are the members of a tool that are not compared: the name, and members that may
+// differ from start to start. All other members count, including unknown ones: a reader that
+// ignores case would take Description for description. Read-only.
+var ignoredMembers = []string{"name", "_meta", "icons"}
 
-// A Definition is what a server says of one of its tools.
+// Definition is the definition of a tool by its server.
 type Definition struct {
 	Server string `json:"server"`
 	Tool   string `json:"tool"`
 
-	// Text is the object of the tool with the members that count, in the order of their
-	// names and without white space: two that say the same are equal.
+	// Text is the tool as JSON with the members that count, sorted by name and without white space,
+	// so that equal definitions have equal texts.
 	Text json.RawMessage `json:"definition"`
 }
 
-// Read reads the definition of a tool from the element of a list of tools, which must be
+// Read returns the definition of a tool from an element of a list of tools. The object must be
 // strict JSON.
 func Read(server, tool string, object []byte) Definition {
 	said := map[string][]byte{}
 	rawjson.Members(object, func(key, value []byte, _ int) bool {
-		if !slices.Contains(left, string(key)) {
+		if !slices.Contains(ignoredMembers, string(key)) {
 			said[string(key)] = value
 		}
 		return true
@@ -43,8 +44,7 @@ func Read(server, tool string, object []byte) Definition {
 	return Definition{Server: server, Tool: tool, Text: text.Bytes()}
 }
 
-// canonical writes a value with its members in the order of their names. Numbers stay as
-// they are written.
+// canonical encodes a value with its members sorted by name. Numbers keep their notation.
 func canonical(value []byte) []byte {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(value))
@@ -53,19 +53,19 @@ func canonical(value []byte) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if d.Decode(&v) != nil || e.Encode(v) != nil {
-		return value // it is no strict JSON, and equal to nothing else
+		return value // not strict JSON: equal only to itself
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Hash is the SHA-256 of the text.
+// Hash returns the SHA-256 of the text in hex digits.
 func (d Definition) Hash() string {
 	sum := sha256.Sum256(d.Text)
 	return hex.EncodeToString(sum[:])
 }
 
-// small reports why the definition is too large to be kept.
-func (d Definition) small() error {
+// checkSize returns an error if the definition is too large to be kept.
+func (d Definition) checkSize() error {
 	if len(d.Text) > maxText {
 		return fmt.Errorf("the definition of %s.%s has %d bytes, and at most %d are kept", d.Server, d.Tool, len(d.Text), maxText)
 	}

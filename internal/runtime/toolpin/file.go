@@ -21,35 +21,35 @@ import (
 
 const (
 	maxFile  = 64 << 20 // bytes
-	maxDepth = 200      // of the file
+	maxDepth = 200      // nesting of the file
 )
 
-// A File is a [Book] in a file of this machine.
+// File is a [Store] in a file of this machine.
 type File struct {
 	path string
 	now  func() time.Time
 
 	mu   sync.Mutex
 	pins map[key]Pin
-	read stamp // of the file when it was read last
+	read fileStamp // of the file at the last read
 }
 
-var _ Book = (*File)(nil)
+var _ Store = (*File)(nil)
 
-// A stamp tells one state of a file from another.
-type stamp struct {
+// fileStamp distinguishes versions of a file.
+type fileStamp struct {
 	size  int64
 	mtime time.Time
 }
 
-// content is the file.
+// content is the JSON content of the file.
 type content struct {
 	Version int   `json:"version"`
 	Tools   []Pin `json:"tools"`
 }
 
-// Open reads the file at path, which need not be there yet. What is not as this package writes
-// it is an error: taken for an empty one, it would accept everything anew.
+// Open reads the file at path, if it exists. A damaged file is an error: treating it as empty would
+// accept all definitions again.
 func Open(path string, now func() time.Time) (*File, error) {
 	b := &File{path: path, now: now, pins: map[key]Pin{}}
 	b.mu.Lock()
@@ -57,11 +57,11 @@ func Open(path string, now func() time.Time) (*File, error) {
 	return b, b.load()
 }
 
-// load takes over what the file has, where it has changed.
+// load reads the file if it has changed.
 func (b *File) load() error {
 	f, err := os.Open(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // what is known stays so
+		return nil // the pins in memory stay
 	}
 	if err != nil {
 		return fmt.Errorf("reading the accepted definitions of tools: %w", err)
@@ -71,7 +71,7 @@ func (b *File) load() error {
 	if err != nil {
 		return fmt.Errorf("reading the accepted definitions of tools: %w", err)
 	}
-	found := stamp{info.Size(), info.ModTime()}
+	found := fileStamp{info.Size(), info.ModTime()}
 	if found == b.read {
 		return nil
 	}
@@ -118,26 +118,26 @@ func parse(f *os.File) (map[key]Pin, error) {
 	return pins, nil
 }
 
-// Pins are all pins of the file, in the order of their names.
+// Pins returns all pins, sorted by server and tool.
 func (b *File) Pins() []Pin {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return sorted(b.pins)
 }
 
-// Meet implements [Book].
-func (b *File) Meet(_ context.Context, server string, definitions []Definition) (left, err error) {
+// Register implements [Store].
+func (b *File) Register(_ context.Context, server string, definitions []Definition) (left, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.load(); err != nil {
 		return nil, err
 	}
-	if fresh, left := fitting(server, definitions, b.pins); len(fresh) == 0 {
+	if fresh, left := newPins(server, definitions, b.pins); len(fresh) == 0 {
 		return left, nil
 	}
-	err = b.change(func() {
+	err = b.update(func() {
 		var fresh []Definition
-		fresh, left = fitting(server, definitions, b.pins) // another process may have noted some
+		fresh, left = newPins(server, definitions, b.pins) // another process may have added some
 		for _, d := range fresh {
 			b.pins[key{d.Server, d.Tool}] = Pin{Definition: d, Since: b.now(), By: FirstSight}
 		}
@@ -145,7 +145,7 @@ func (b *File) Meet(_ context.Context, server string, definitions []Definition) 
 	return left, err
 }
 
-// Find implements [Book].
+// Find implements [Store].
 func (b *File) Find(server, tool string) (Pin, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -153,17 +153,17 @@ func (b *File) Find(server, tool string) (Pin, bool) {
 	return p, ok
 }
 
-// Accept implements [Book].
+// Accept implements [Store].
 func (b *File) Accept(_ context.Context, d Definition, by string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := d.small(); err != nil {
+	if err := d.checkSize(); err != nil {
 		return err
 	}
-	return b.change(func() { b.pins[key{d.Server, d.Tool}] = Pin{Definition: d, Since: b.now(), By: by} })
+	return b.update(func() { b.pins[key{d.Server, d.Tool}] = Pin{Definition: d, Since: b.now(), By: by} })
 }
 
-// Refresh implements [Book].
+// Refresh implements [Store].
 func (b *File) Refresh(context.Context) (changed bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -172,8 +172,9 @@ func (b *File) Refresh(context.Context) (changed bool, err error) {
 	return b.read != before, err
 }
 
-// change changes the book and its file, or neither, while no other process does.
-func (b *File) change(f func()) error {
+// update applies f to the pins and writes the file, under a lock between processes. If the write
+// fails, the pins are unchanged.
+func (b *File) update(f func()) error {
 	return textfile.Locked(b.path, func() error {
 		if err := b.load(); err != nil {
 			return err
@@ -206,12 +207,12 @@ func (b *File) store() error {
 		return fmt.Errorf("keeping the accepted definitions of tools: %w", err)
 	}
 	if info, err := os.Stat(b.path); err == nil {
-		b.read = stamp{info.Size(), info.ModTime()}
+		b.read = fileStamp{info.Size(), info.ModTime()}
 	}
 	return nil
 }
 
-// sorted are the pins in the order of their names.
+// sorted returns the pins sorted by server and tool.
 func sorted(pins map[key]Pin) []Pin {
 	all := make([]Pin, 0, len(pins))
 	for _, p := range pins {

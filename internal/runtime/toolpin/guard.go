@@ -11,24 +11,24 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Guard holds tools to their definitions. It is safe for concurrent use.
+// Guard compares tools with their pins. It is safe for concurrent use.
 type Guard struct {
-	Book    Book
-	Enforce bool // a tool whose definition is not accepted cannot be called; else there is a warning
+	Store   Store
+	Enforce bool // refuse calls of tools whose definitions are not accepted; otherwise only warn
 
-	mu      sync.Mutex
-	unknown map[string]unknown // by server
+	mu         sync.Mutex
+	rejections map[string]rejection // by server
 }
 
-// unknown is why new tools of a server are not in the book.
-type unknown struct {
-	left   error // they are too large, or too many
-	failed error // the book could not be read or written, which may be over soon
+// rejection is why new tools of a server have no pins.
+type rejection struct {
+	left   error // the tools are too large or too many
+	failed error // the store could not be read or written, perhaps only for a moment
 }
 
-// Meet takes note of all tools that a server lists: those that are new are accepted. It returns why
-// that cannot be, once.
-func (g *Guard) Meet(ctx context.Context, server string, tools []json.RawMessage) error {
+// Register registers all tools that a server lists; new ones are accepted. It returns why that is
+// impossible, but a repeated error only once.
+func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMessage) error {
 	var all []Definition
 	for _, object := range tools {
 		lit, _ := rawjson.Member(object, "name")
@@ -36,34 +36,35 @@ func (g *Guard) Meet(ctx context.Context, server string, tools []json.RawMessage
 			all = append(all, Read(server, name, object))
 		}
 	}
-	var now unknown
-	now.left, now.failed = g.Book.Meet(ctx, server, all)
+	var now rejection
+	now.left, now.failed = g.Store.Register(ctx, server, all)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.unknown == nil {
-		g.unknown = map[string]unknown{}
+	if g.rejections == nil {
+		g.rejections = map[string]rejection{}
 	}
-	before := g.unknown[server]
-	g.unknown[server] = now
+	before := g.rejections[server]
+	g.rejections[server] = now
 	err := errors.Join(now.left, now.failed)
 	if told := errors.Join(before.left, before.failed); err != nil && told != nil && err.Error() == told.Error() {
-		return nil // it was told
+		return nil // the error was returned before
 	}
 	return err
 }
 
-// Deferred reports whether the tools of a server are to be met again, because the book could
+// Deferred reports whether the tools of a server must be registered again because the store could
 // not be read or written.
 func (g *Guard) Deferred(server string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.unknown[server].failed != nil
+	return g.rejections[server].failed != nil
 }
 
-// Why says why a definition is not accepted; empty: it is, or it is not known, and nothing is
-// enforced. It is for models too: it does not tell where the book is.
+// Why returns why a definition is not accepted. It returns an empty string if the definition is
+// accepted, or if the tool has no pin and nothing is enforced. The text is also for models, so it
+// does not contain the location of the store.
 func (g *Guard) Why(d Definition) string {
-	pin, known := g.Book.Find(d.Server, d.Tool)
+	pin, known := g.Store.Find(d.Server, d.Tool)
 	switch {
 	case known && string(pin.Text) == string(d.Text):
 		return ""
@@ -74,7 +75,7 @@ func (g *Guard) Why(d Definition) string {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	switch is := g.unknown[d.Server]; {
+	switch is := g.rejections[d.Server]; {
 	case is.failed != nil:
 		return "what the server says of it could not be kept, for a reason that the log has"
 	case is.left != nil:

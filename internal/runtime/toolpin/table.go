@@ -11,39 +11,39 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A Table is a [Book] in a database that processes on several machines share. What they
-// see first is what the first of them has written.
+// Table is a [Store] in a database that processes on several machines share. The first process that
+// sees a tool determines its pin for all.
 type Table struct {
 	database backend.Pins
 	now      func() time.Time
 	log      *slog.Logger
-	pins     atomic.Pointer[map[key]Pin] // as they were read last; a map never changes
+	pins     atomic.Pointer[map[key]Pin] // pins at the last read; a stored map is never modified
 
-	turn  chan struct{} // taken by who asks the database; guards the next two
-	added []Pin         // to be taken over from elsewhere, when the database answers first
-	last  int64         // number of the last change that was read
+	sem     chan struct{} // semaphore of size one; guards the next two fields
+	pending []Pin         // pins to import when the database answers first
+	last    int64         // number of the last change that was read
 }
 
-var _ Book = (*Table)(nil)
+var _ Store = (*Table)(nil)
 
-// NewTable returns the book in a database, which need not answer yet. When it does, the pins
-// of before are taken over, as far as it has none of their tools.
+// NewTable returns a store in a database. The database may be unreachable; when it answers, the
+// pins in before are imported for tools that have no pin there.
 func NewTable(database backend.Pins, before []Pin, now func() time.Time, log *slog.Logger) *Table {
-	t := &Table{database: database, now: now, log: log, turn: make(chan struct{}, 1), added: before}
+	t := &Table{database: database, now: now, log: log, sem: make(chan struct{}, 1), pending: before}
 	t.pins.Store(&map[key]Pin{})
 	return t
 }
 
-// Meet implements [Book].
-func (t *Table) Meet(ctx context.Context, server string, definitions []Definition) (left, err error) {
-	if err := t.begin(ctx); err != nil {
+// Register implements [Store].
+func (t *Table) Register(ctx context.Context, server string, definitions []Definition) (left, err error) {
+	if err := t.lock(ctx); err != nil {
 		return nil, err
 	}
-	defer t.end()
+	defer t.unlock()
 	if _, err := t.read(ctx); err != nil {
 		return nil, err
 	}
-	fresh, left := fitting(server, definitions, *t.pins.Load())
+	fresh, left := newPins(server, definitions, *t.pins.Load())
 	if len(fresh) == 0 {
 		return left, nil
 	}
@@ -54,25 +54,25 @@ func (t *Table) Meet(ctx context.Context, server string, definitions []Definitio
 	if _, err := t.database.AddPins(ctx, rows); err != nil {
 		return left, err
 	}
-	_, err = t.read(ctx) // another process may have been faster, and have seen something else
+	_, err = t.read(ctx) // another process may have been faster with another definition
 	return left, err
 }
 
-// Find implements [Book].
+// Find implements [Store].
 func (t *Table) Find(server, tool string) (Pin, bool) {
 	p, ok := (*t.pins.Load())[key{server, tool}]
 	return p, ok
 }
 
-// Accept implements [Book].
+// Accept implements [Store].
 func (t *Table) Accept(ctx context.Context, d Definition, by string) error {
-	if err := d.small(); err != nil {
+	if err := d.checkSize(); err != nil {
 		return err
 	}
-	if err := t.begin(ctx); err != nil {
+	if err := t.lock(ctx); err != nil {
 		return err
 	}
-	defer t.end()
+	defer t.unlock()
 	if err := t.database.PutPin(ctx, row(Pin{Definition: d, Since: t.now(), By: by})); err != nil {
 		return err
 	}
@@ -82,30 +82,30 @@ func (t *Table) Accept(ctx context.Context, d Definition, by string) error {
 	return nil
 }
 
-// Refresh implements [Book].
+// Refresh implements [Store].
 func (t *Table) Refresh(ctx context.Context) (changed bool, err error) {
-	if err := t.begin(ctx); err != nil {
+	if err := t.lock(ctx); err != nil {
 		return false, err
 	}
-	defer t.end()
+	defer t.unlock()
 	return t.read(ctx)
 }
 
-// begin waits for the turn to ask the database.
-func (t *Table) begin(ctx context.Context) error {
+// lock waits for exclusive access to the database.
+func (t *Table) lock(ctx context.Context) error {
 	select {
-	case t.turn <- struct{}{}:
+	case t.sem <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (t *Table) end() { <-t.turn }
+func (t *Table) unlock() { <-t.sem }
 
-// read takes over what has changed in the database. The caller has the turn.
+// read reads the changes in the database. The caller must hold the lock.
 func (t *Table) read(ctx context.Context) (changed bool, err error) {
-	if err := t.takeOver(ctx); err != nil {
+	if err := t.importPins(ctx); err != nil {
 		return false, err
 	}
 	rows, total, err := t.database.Pins(ctx, t.last)
@@ -118,7 +118,7 @@ func (t *Table) read(ctx context.Context) (changed bool, err error) {
 	}
 	pins = maps.Clone(pins)
 	last := apply(pins, rows, t.last)
-	if len(pins) != total { // somebody has removed some
+	if len(pins) != total { // some pins were removed
 		if rows, _, err = t.database.Pins(ctx, 0); err != nil {
 			return false, err
 		}
@@ -130,7 +130,7 @@ func (t *Table) read(ctx context.Context) (changed bool, err error) {
 	return true, nil
 }
 
-// apply puts the rows, which are in the order of their numbers, among the pins, and returns the last number.
+// apply adds the rows, which are sorted by number, to the pins, and returns the last number.
 func apply(pins map[key]Pin, rows []backend.Pin, last int64) int64 {
 	for _, r := range rows {
 		pins[key{r.Server, r.Tool}] = Pin{Definition: Definition{Server: r.Server, Tool: r.Tool, Text: r.Definition}, Since: r.Since, By: r.By}
@@ -139,20 +139,20 @@ func apply(pins map[key]Pin, rows []backend.Pin, last int64) int64 {
 	return last
 }
 
-// takeOver writes the pins of before. The caller has the turn.
-func (t *Table) takeOver(ctx context.Context) error {
-	if len(t.added) == 0 {
+// importPins writes the pending pins to the database. The caller must hold the lock.
+func (t *Table) importPins(ctx context.Context) error {
+	if len(t.pending) == 0 {
 		return nil
 	}
-	rows := make([]backend.Pin, 0, len(t.added))
-	for _, p := range t.added {
+	rows := make([]backend.Pin, 0, len(t.pending))
+	for _, p := range t.pending {
 		rows = append(rows, row(p))
 	}
 	n, err := t.database.AddPins(ctx, rows)
 	if err != nil {
 		return err
 	}
-	if t.added = nil; n > 0 {
+	if t.pending = nil; n > 0 {
 		t.log.Info("accepted definitions of tools were taken over into the database", "tools", n)
 	}
 	return nil

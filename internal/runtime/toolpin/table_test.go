@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/toolpin"
 )
 
-// guard holds tools to what is accepted in the database of the DSN, as another process would.
+// guard returns a guard with the database of the DSN, as in another process.
 func guard(t *testing.T, dsn string, before ...toolpin.Pin) *toolpin.Guard {
 	t.Helper()
 	d, err := postgres.Open(t.Context(), postgres.Options{DSN: dsn, Timeout: 2 * time.Second})
@@ -25,7 +25,7 @@ func guard(t *testing.T, dsn string, before ...toolpin.Pin) *toolpin.Guard {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	return &toolpin.Guard{Enforce: true, Book: toolpin.NewTable(d, before, time.Now, slog.New(slog.DiscardHandler))}
+	return &toolpin.Guard{Enforce: true, Store: toolpin.NewTable(d, before, time.Now, slog.New(slog.DiscardHandler))}
 }
 
 func says(tool, words string) toolpin.Definition {
@@ -39,18 +39,18 @@ func list(words string, tools ...string) (all []json.RawMessage) {
 	return all
 }
 
-// meet has the guard meet what a server lists, which is to be kept as far as it is new.
+// meet registers the tools of a server and expects no error.
 func meet(t *testing.T, g *toolpin.Guard, tools []json.RawMessage) {
 	t.Helper()
-	if err := g.Meet(t.Context(), "s", tools); err != nil {
+	if err := g.Register(t.Context(), "s", tools); err != nil {
 		t.Error(err)
 	}
 }
 
-// refresh has the guard read what others have accepted, of which there is something, or is not.
+// refresh refreshes the store, and checks whether anything has changed.
 func refresh(t *testing.T, g *toolpin.Guard, want bool) {
 	t.Helper()
-	if changed, err := g.Book.Refresh(t.Context()); changed != want || err != nil {
+	if changed, err := g.Store.Refresh(t.Context()); changed != want || err != nil {
 		t.Errorf("changed: %v, want %v; %v", changed, want, err)
 	}
 }
@@ -64,9 +64,9 @@ func holds(t *testing.T, g *toolpin.Guard, d toolpin.Definition, want string) {
 
 const changed = "the server says something else of it than what was accepted on 20"
 
-// TestTableFirst: of several replicas that see a tool first at once, and see different
-// definitions, one has its own accepted, and the others a change.
-func TestTableFirst(t *testing.T) {
+// TestTableConcurrentFirstSight: if several replicas see a new tool at the same time with different definitions,
+// one definition is accepted, and the other replicas see a change.
+func TestTableConcurrentFirstSight(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	const replicas, tools = 4, 60
 	var guards []*toolpin.Guard
@@ -100,14 +100,14 @@ func TestTableFirst(t *testing.T) {
 			holds(t, g, says(name, fmt.Sprint("replica ", winners[0])), "")
 		}
 	}
-	late := guard(t, dsn) // reads more than a page
+	late := guard(t, dsn) // needs more than one page
 	meet(t, late, list("later", names...))
 	for _, name := range names {
 		holds(t, late, says(name, "later"), changed)
 	}
 }
 
-// hurried is a database to which another replica writes just before this one does.
+// hurried is a database that another replica writes just before this one does.
 type hurried struct {
 	*postgres.DB
 	other func()
@@ -118,9 +118,9 @@ func (h hurried) AddPins(ctx context.Context, pins []backend.Pin) (int, error) {
 	return h.DB.AddPins(ctx, pins)
 }
 
-// TestTableLast: a replica that finds nothing of a tool, and is not the first to write, accepts
-// what the first one saw.
-func TestTableLast(t *testing.T) {
+// TestTableLateFirstSight: a replica that finds no pin of a tool, but is not the first to write one, uses the
+// pin of the first.
+func TestTableLateFirstSight(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	first := guard(t, dsn)
 	d, err := postgres.Open(t.Context(), postgres.Options{DSN: dsn})
@@ -129,7 +129,7 @@ func TestTableLast(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = d.Close() })
 	slow := hurried{d, func() { meet(t, first, list("A", "a")) }}
-	last := &toolpin.Guard{Enforce: true, Book: toolpin.NewTable(slow, nil, time.Now, slog.New(slog.DiscardHandler))}
+	last := &toolpin.Guard{Enforce: true, Store: toolpin.NewTable(slow, nil, time.Now, slog.New(slog.DiscardHandler))}
 	meet(t, last, list("B", "a", "b"))
 	meet(t, first, nil)
 	for _, g := range []*toolpin.Guard{first, last} {
@@ -139,33 +139,33 @@ func TestTableLast(t *testing.T) {
 	}
 }
 
-// TestTableAccept: what is accepted at one replica is accepted at the others once they read
-// it, and what was accepted before is a change then.
+// TestTableAccept: a definition accepted at one replica is accepted at the others after their next
+// read, and the earlier definition then counts as a change.
 func TestTableAccept(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	one, other := guard(t, dsn), guard(t, dsn)
 	meet(t, one, list("A", "a", "b"))
 	meet(t, other, list("A", "a", "b"))
 	refresh(t, other, false)
-	if err := one.Book.Accept(t.Context(), says("a", "B"), "ann"); err != nil {
+	if err := one.Store.Accept(t.Context(), says("a", "B"), "ann"); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, one, says("a", "B"), "")
-	holds(t, other, says("a", "B"), changed) // until it has read that
+	holds(t, other, says("a", "B"), changed) // until it has read the pin
 	refresh(t, other, true)
 	holds(t, other, says("a", "B"), "")
 	holds(t, other, says("a", "A"), changed)
 	holds(t, other, says("b", "A"), "")
-	if pin, _ := other.Book.Find("s", "a"); pin.By != "ann" || time.Since(pin.Since) > time.Hour {
+	if pin, _ := other.Store.Find("s", "a"); pin.By != "ann" || time.Since(pin.Since) > time.Hour {
 		t.Errorf("%+v", pin)
 	}
-	if err := other.Book.Accept(t.Context(), toolpin.Read("s", "a", fmt.Appendf(nil, `{"title":"%s"}`, strings.Repeat("x", 1<<20))), "ann"); err == nil {
+	if err := other.Store.Accept(t.Context(), toolpin.Read("s", "a", fmt.Appendf(nil, `{"title":"%s"}`, strings.Repeat("x", 1<<20))), "ann"); err == nil {
 		t.Error("a definition that is too large is accepted")
 	}
-	holds(t, guard(t, dsn), says("new", "A"), "is not accepted yet") // it was not met
+	holds(t, guard(t, dsn), says("new", "A"), "is not accepted yet") // it was not registered
 }
 
-// TestTableRemoved: an administrator may remove a pin, also the newest one.
+// TestTableRemoved: an administrator may remove a pin, even the newest one.
 func TestTableRemoved(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	one, other := guard(t, dsn), guard(t, dsn)
@@ -174,7 +174,7 @@ func TestTableRemoved(t *testing.T) {
 	postgrestest.Run(t, dsn, `DELETE FROM petrigate_pin WHERE tool = 'b'`)
 	meet(t, one, list("B", "c"))
 	refresh(t, other, true)
-	if _, known := other.Book.Find("s", "b"); known {
+	if _, known := other.Store.Find("s", "b"); known {
 		t.Error("what was removed is still accepted")
 	}
 	meet(t, other, list("B", "b"))
@@ -186,18 +186,19 @@ func TestTableRemoved(t *testing.T) {
 	}
 }
 
-// TestTableAway: while the database is away nothing new is accepted, and what is known stays so.
-func TestTableAway(t *testing.T) {
+// TestTableUnreachable: while the database is unreachable no new tool is accepted, and known tools stay
+// accepted.
+func TestTableUnreachable(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	way := postgrestest.NewProxy(t, dsn)
 	g := guard(t, way.DSN())
 	meet(t, g, list("A", "a"))
 	way.Set(postgrestest.Refuse)
 	way.Cut()
-	if err := g.Meet(t.Context(), "s", list("A", "a", "b")); err == nil {
+	if err := g.Register(t.Context(), "s", list("A", "a", "b")); err == nil {
 		t.Error("a tool was kept in a database that is away")
 	}
-	if err := g.Book.Accept(t.Context(), says("a", "B"), "ann"); err == nil {
+	if err := g.Store.Accept(t.Context(), says("a", "B"), "ann"); err == nil {
 		t.Error("a change was accepted in a database that is away")
 	}
 	holds(t, g, says("a", "A"), "")
@@ -208,21 +209,20 @@ func TestTableAway(t *testing.T) {
 	}
 	meet(t, guard(t, dsn), list("B", "b")) // another replica is faster
 	way.Set(postgrestest.Pass)
-	for g.Deferred("s") { // the first connections may be those that were cut
-		_ = g.Meet(t.Context(), "s", list("A", "a", "b"))
+	for g.Deferred("s") { // the first connections may be the cut ones
+		_ = g.Register(t.Context(), "s", list("A", "a", "b"))
 	}
 	holds(t, g, says("a", "A"), "")
 	holds(t, g, says("b", "A"), changed)
 }
 
-// TestTableTakesOver: what a file of a machine has is taken over, as far as the database has
-// nothing of a tool.
-func TestTableTakesOver(t *testing.T) {
+// TestTableImportsFile: the pins of a file are imported, except for tools with a pin in the database.
+func TestTableImportsFile(t *testing.T) {
 	file, err := toolpin.Open(filepath.Join(t.TempDir(), "tools.json"), func() time.Time { return time.Unix(0, 0) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := file.Meet(t.Context(), "s", []toolpin.Definition{says("a", "A"), says("b", "A")}); err != nil {
+	if _, err := file.Register(t.Context(), "s", []toolpin.Definition{says("a", "A"), says("b", "A")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := file.Accept(t.Context(), says("a", "B"), "ann"); err != nil {
@@ -230,14 +230,14 @@ func TestTableTakesOver(t *testing.T) {
 	}
 	dsn := postgrestest.Schema(t)
 	meet(t, guard(t, dsn), list("C", "b"))
-	for range 2 { // also a second time
+	for range 2 { // also the second time
 		g := guard(t, dsn, file.Pins()...)
 		meet(t, g, list("Z", "a", "b", "c"))
 		holds(t, g, says("a", "B"), "")
 		holds(t, g, says("a", "Z"), "was accepted on 1970-01-01")
 		holds(t, g, says("b", "C"), "")
 		holds(t, g, says("c", "Z"), "")
-		if pin, _ := g.Book.Find("s", "a"); pin.By != "ann" {
+		if pin, _ := g.Store.Find("s", "a"); pin.By != "ann" {
 			t.Errorf("%+v", pin)
 		}
 	}

@@ -114,7 +114,7 @@ func (c *Catalogue) meet(ctx context.Context, u *Server, list upstream.ToolList)
 	if c.Pins == nil || u.Dedicated() {
 		return
 	}
-	if err := c.Pins.Meet(ctx, u.Config.Name, list.Tools); err != nil {
+	if err := c.Pins.Register(ctx, u.Config.Name, list.Tools); err != nil {
 		c.log.Warn("what a server says of new tools cannot be kept", "upstream", u.Config.Name, "error", err)
 	}
 }

@@ -146,7 +146,7 @@ func (p *Pool) listAgain(u *Server, announced bool) {
 // from it. It reports whether clients now see other tools.
 func (p *Pool) Repin(ctx context.Context) bool {
 	pins := p.Catalogue.Pins
-	changed, err := pins.Book.Refresh(ctx)
+	changed, err := pins.Store.Refresh(ctx)
 	if err != nil {
 		p.Life.Log.Debug("the accepted definitions of tools cannot be read", "error", err)
 		return false

@@ -7,17 +7,17 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A telling is how the hooks of an agent tell whether a script of its shell succeeded.
-type telling int
+// endReport is how the hooks of an agent report whether a script of its shell succeeded.
+type endReport int
 
 const (
-	byEvent  telling = iota // the event after a success is another than the one after a failure
-	byCode                  // an exit code in the event after it; without one the end is unknown
-	byReport                // the text that the model is told
-	never                   // not at all: the end of each script is unknown, and earns nothing
+	byEvent     endReport = iota // success and failure are different events
+	byCode                       // exit code in the event; without one the outcome is unknown
+	byReport                     // text for the model
+	notReported                  // not reported: the outcome of each script is unknown, and earns nothing
 )
 
-// readEnd reads how a script ended from the event after it.
+// readEnd reads the outcome of a script from the event after it.
 func (e *Event) readEnd() {
 	if e.kind != after || !e.isShell() {
 		return
@@ -34,7 +34,7 @@ func (e *Event) readEnd() {
 	}
 }
 
-// exitCode returns the exit code in a result, which some agents write as a text.
+// exitCode returns the exit code in a result; some agents encode the result as a string.
 func exitCode(result []byte) (code []byte, told bool) {
 	if rawjson.Kind(result) == '"' {
 		s, _ := rawjson.String(result)
@@ -50,7 +50,7 @@ func exitCode(result []byte) (code []byte, told bool) {
 	return nil, false
 }
 
-// exited notes the exit code of a script, if the agent reported one.
+// exited records the exit code of a script, if the agent reported one.
 func (e *Event) exited(code []byte, told bool) {
 	switch {
 	case !told:
@@ -60,20 +60,20 @@ func (e *Event) exited(code []byte, told bool) {
 	}
 }
 
-// endedWell reports whether what Gemini CLI tells its model of a script ends as that of one which has
-// ended with code 0. The output of the script comes before, so that a script cannot take back what is
-// said of it; one whose output ends like a failure is in doubt.
+// endedWell reports whether the text of Gemini CLI for its model shows that a script ended with
+// code 0. The output of the script precedes the report, so a script cannot forge it; if the output
+// ends like a failure, the result is false.
 func endedWell(report string) bool {
 	report = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(report), "</untrusted_context>"))
 	lines := strings.Split(report, "\n")
 	last := len(lines) - 1
-	if !strings.HasPrefix(lines[last], "Process Group PGID: ") { // it was cancelled, goes on, or another model has written this
+	if !strings.HasPrefix(lines[last], "Process Group PGID: ") { // cancelled, still running, or written by another model
 		return false
 	}
 	for _, line := range slices.Backward(lines[:last]) {
 		what, value, _ := strings.Cut(line, ": ")
 		switch well, known := endings[what]; {
-		case !known: // it is of the output
+		case !known: // part of the output
 			return true
 		case value != well:
 			return false
@@ -82,5 +82,5 @@ func endedWell(report string) bool {
 	return true
 }
 
-// endings are the lines after the output of a script, with their text after a success.
+// endings maps the lines after the output of a script to their text after a success.
 var endings = map[string]string{"Error": "(none)", "Exit Code": "0", "Signal": "(none)", "Background PIDs": "(none)"}

@@ -7,48 +7,48 @@ import (
 	"time"
 )
 
-// FirstSight stands for who has accepted what was not known before.
+// FirstSight is the value of Pin.By for a tool that was accepted automatically because it was new.
 const FirstSight = "first sight"
 
-// What a server can make a book keep.
+// Limits of what a server can make a store keep.
 const (
-	maxPins = 5000     // of one server
+	maxPins = 5000     // per server
 	maxText = 1 << 20  // bytes of one definition
 	maxAll  = 16 << 20 // bytes of all definitions of one server
-	maxName = 128      // bytes of the name of a tool; one that is longer cannot be called
-	maxTold = 3        // definitions that a problem names
+	maxName = 128      // bytes of the name of a tool; a tool with a longer name cannot be called
+	maxTold = 3        // definitions that an error names
 )
 
-// A Pin is a definition that was accepted.
+// Pin is an accepted definition.
 type Pin struct {
 	Definition
 	Since time.Time `json:"since"`
-	By    string    `json:"by"` // who has accepted it
+	By    string    `json:"by"` // who accepted it
 }
 
-// A Book keeps pins where several processes use them. It is safe for concurrent use. It has
-// them in memory: what another process has accepted is known after the next Meet, Accept or Refresh.
-type Book interface {
-	// Meet notes the tools of a server, all that it lists now: those that nobody has seen before
-	// are accepted as they are. Those that were not are left because they are too large or too
-	// many, as left says, or because the book could not be read or written, as err says.
-	Meet(ctx context.Context, server string, definitions []Definition) (left, err error)
+// Store keeps pins for several processes. It is safe for concurrent use. It caches the pins in
+// memory: what another process has accepted is known after the next Register, Accept or Refresh.
+type Store interface {
+	// Register registers all tools that a server lists now, and accepts those without a pin. left
+	// is the error for tools that are too large or too many; they are not accepted. err is the
+	// error of reading or writing the store; then no tool is accepted.
+	Register(ctx context.Context, server string, definitions []Definition) (left, err error)
 
-	// Find returns the definition of a tool that was accepted, as far as this process knows.
+	// Find returns the accepted definition of a tool, as far as this process knows.
 	Find(server, tool string) (Pin, bool)
 
-	// Accept accepts a definition in the place of the one before.
+	// Accept replaces the accepted definition of a tool.
 	Accept(ctx context.Context, d Definition, by string) error
 
-	// Refresh reads what other processes have accepted. It reports whether there was something.
+	// Refresh reads what other processes have accepted. It reports whether anything has changed.
 	Refresh(ctx context.Context) (changed bool, err error)
 }
 
 type key struct{ server, tool string }
 
-// fitting are those of the definitions that are not among the pins, as far as a server can make
-// a book keep them, and why the others are not.
-func fitting(server string, definitions []Definition, pins map[key]Pin) (fresh []Definition, left error) {
+// newPins returns the definitions without a pin that fit into the limits, and an error about the
+// others.
+func newPins(server string, definitions []Definition, pins map[key]Pin) (fresh []Definition, left error) {
 	count, size := 0, 0
 	for at, p := range pins {
 		if at.server == server {
@@ -62,7 +62,7 @@ func fitting(server string, definitions []Definition, pins map[key]Pin) (fresh [
 			continue
 		}
 		told[d.Tool] = true
-		err := d.small()
+		err := d.checkSize()
 		switch {
 		case err != nil:
 		case count >= maxPins:
@@ -79,7 +79,7 @@ func fitting(server string, definitions []Definition, pins map[key]Pin) (fresh [
 	return fresh, bounded(why)
 }
 
-// bounded is one error of some, which does not tell all of many.
+// bounded joins errors, but at most maxTold different ones.
 func bounded(all []error) error {
 	var told []error
 	said := map[string]bool{}

@@ -1,0 +1,103 @@
+package hook
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+)
+
+// maxProxied bounds the unfinished calls that are left to the proxy. If there are more, the oldest
+// are forgotten.
+const maxProxied = 1000
+
+// proxiedCall is a call of a tool that the proxy offers, at an MCP server with a name of the proxy.
+// The proxy decides on it when it arrives there.
+type proxiedCall struct {
+	key     string // key of the reported call
+	tool    string // name in the form of agents
+	arrived bool   // the proxy has received a call of the tool since
+}
+
+// proxiedCalls holds the calls that are left to the proxy. The zero value is ready to use.
+type proxiedCalls struct {
+	waiting atomic.Int64 // number of calls that have not arrived
+
+	mu    sync.Mutex
+	order list.List // *leftCall
+}
+
+// add adds a call that is left to the proxy.
+func (l *proxiedCalls) add(c *proxiedCall) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.order.Len() >= maxProxied {
+		l.drop(l.order.Front())
+	}
+	l.order.PushBack(c)
+	l.waiting.Add(1)
+}
+
+// arrived marks the oldest waiting call of the tool as arrived.
+func (l *proxiedCalls) arrived(tool string) {
+	if l.waiting.Load() == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tool = agentName(tool)
+	for e := l.order.Front(); e != nil; e = e.Next() {
+		if c := e.Value.(*proxiedCall); c.tool == tool && !c.arrived {
+			c.arrived = true
+			l.waiting.Add(-1)
+			return
+		}
+	}
+}
+
+// ended removes the call with the key, and reports whether it has not arrived.
+func (l *proxiedCalls) ended(key string) (missing bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for e := l.order.Front(); e != nil; e = e.Next() {
+		if c := e.Value.(*proxiedCall); c.key == key {
+			l.drop(e)
+			return !c.arrived
+		}
+	}
+	return false
+}
+
+// drop removes a call. The caller must hold the lock.
+func (l *proxiedCalls) drop(e *list.Element) {
+	if c := l.order.Remove(e).(*proxiedCall); !c.arrived {
+		l.waiting.Add(-1)
+	}
+}
+
+// Arrived tells the gate that a call has arrived at the proxy. tool is the name that the client
+// used.
+func (g *Gate) Arrived(tool string) { g.proxied.arrived(tool) }
+
+// leaveToProxy leaves a call to the proxy, which offers its tool, and records that. It logs a
+// warning if the call has ended without arriving at the proxy: then another server has the name of
+// the proxy.
+func (g *Gate) leaveToProxy(ctx context.Context, r *Request, e *Event, tool string) Reply {
+	key := r.Principal + "\x00" + e.agent.Name + "\x00" + e.Session + "\x00" + e.key()
+	what := audit.Left{Time: g.Now(), Event: "left", Principal: r.Principal, Upstream: e.agent.Name, Tool: audit.Bounded(e.Tool)}
+	switch {
+	case e.Before():
+		g.proxied.add(&proxiedCall{key: key, tool: agentName(tool)})
+	case g.proxied.ended(key):
+		what.Event, what.Reason = "missing", "it was left to the proxy, and has ended without coming there: is another server called like the proxy?"
+		g.Log.Warn("a call that was left to the proxy has not come there: another server may have its name", "agent", e.agent.Name, "tool", e.Tool, "principal", r.Principal)
+	default:
+		return Reply{Output: Pass}
+	}
+	if err := g.Admission.Append(ctx, what); err != nil {
+		g.Log.Error("recording a call that is left to the proxy", "error", err)
+	}
+	return Reply{Output: Pass}
+}
