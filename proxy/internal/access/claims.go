@@ -3,6 +3,7 @@ package access
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -71,3 +72,6 @@ func (c claims) scopes() []string {
 	}
 	return all
 }
+
+// leeway is the accepted difference between the clocks of the issuer and of this machine.
+const leeway = 30 * time.Second

@@ -1,11 +1,6 @@
 package access
 
-import (
-	"encoding/json"
-	"errors"
-	"net/http"
-	"strings"
-)
+import "time"
 
 // A Kind is a kind of [Denial].
 type Kind int
@@ -29,51 +24,8 @@ func (d *Denial) Error() string { return d.Reason }
 
 func invalid(reason string) error { return &Denial{Kind: Invalid, Reason: reason} }
 
-// wellKnown is the path of protected resource metadata (RFC 9728).
-const wellKnown = "/.well-known/oauth-protected-resource"
-
-// Answer returns the HTTP status and the WWW-Authenticate header for an error of [Verifier.Verify].
-// A token that cannot be verified gets 401 too.
-func (v *Verifier) Answer(err error) (status int, challenge string) {
-	var d *Denial
-	if !errors.As(err, &d) {
-		d = &Denial{Kind: Unavailable}
-	}
-	switch d.Kind {
-	case Invalid:
-		return http.StatusUnauthorized, v.challenge + `, error="invalid_token", error_description="` + d.Reason + `"`
-	case Scope:
-		return http.StatusForbidden, v.challenge + `, error="insufficient_scope", error_description="` + d.Reason + `"`
-	default:
-		return http.StatusUnauthorized, v.challenge
-	}
-}
-
-// bearer returns the challenge that all denials share.
-func (v *Verifier) bearer() string {
-	at := *v.resource
-	at.Path, at.RawPath = wellKnown+strings.TrimSuffix(at.Path, "/"), ""
-	challenge := `Bearer resource_metadata="` + at.String() + `"`
-	if len(v.options.Scopes) > 0 {
-		challenge += `, scope="` + strings.Join(v.options.Scopes, " ") + `"`
-	}
-	return challenge
-}
-
-// Metadata returns the protected resource metadata for a path, which names the authorization server
-// of this endpoint, or nil for other paths.
-func (v *Verifier) Metadata(path string) []byte {
-	if path != wellKnown && path != wellKnown+v.options.Path && path != wellKnown+strings.TrimSuffix(v.resource.Path, "/") {
-		return nil
-	}
-	b, err := json.Marshal(struct {
-		Resource string   `json:"resource"`
-		Servers  []string `json:"authorization_servers"`
-		Scopes   []string `json:"scopes_supported,omitempty"`
-		Methods  []string `json:"bearer_methods_supported"`
-	}{v.options.Resource, []string{v.options.Issuer}, v.options.Scopes, []string{"header"}})
-	if err != nil {
-		return nil
-	}
-	return b
+// A Grant is the result of verifying a token.
+type Grant struct {
+	Principal string    // issuer and subject; unique for each caller
+	Expires   time.Time // expiry of the token, including the leeway
 }

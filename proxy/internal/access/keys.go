@@ -8,7 +8,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rsa"
 	"errors"
-	"net/http"
 	"sync"
 	"time"
 
@@ -44,18 +43,6 @@ type keys struct {
 	fetched  time.Time     // time of the last fetch; zero: never
 	next     time.Time     // earliest time of the next fetch
 	fetching chan struct{} // closed at the end of the current fetch; nil: none runs
-}
-
-// newClient returns a client that follows no redirects, because the operator configured the address
-// of the keys, and that keeps no connections, because it is rarely used.
-func newClient() *http.Client {
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		t = t.Clone()
-		t.DisableKeepAlives = true
-		client.Transport = t
-	}
-	return client
 }
 
 // find returns the key that must have signed a token. An unknown key can be a new one, so the set

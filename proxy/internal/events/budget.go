@@ -3,6 +3,7 @@ package events
 import (
 	"bytes"
 	"container/list"
+	"fmt"
 	"slices"
 	"sync"
 )
@@ -151,4 +152,41 @@ func (b *Budget) most() (most *holding) {
 		}
 	}
 	return most
+}
+
+// A log holds the events of one stream, starting with the first event that its client might have
+// missed. It is kept while the stream is open, and afterwards only if the client might have missed
+// its end. If an answer has no room in the budget, it is lost, and the client gets an error in its
+// place.
+type log struct {
+	name      string
+	principal string
+	request   []byte // request id; nil: too long to keep
+	budget    *Budget
+
+	// Guarded by the lock of the budget: after open, accessed only in budget.go.
+	next    int // number of the next event
+	events  [][]byte
+	size    int           // cost of events
+	place   *list.Element // element in the list of its principal; nil: no events are kept
+	done    bool
+	lost    bool          // the answer is not among the events
+	dropped bool          // no client will resume the stream
+	more    chan struct{} // closed at the next event
+}
+
+// Limits on the events kept for clients that lost a stream. A [Budget] limits those of all streams.
+const (
+	maxStreams     = 64      // per client
+	maxEvents      = 256     // per stream
+	maxStreamBytes = 4 << 20 // per stream
+	maxKeptID      = 128     // bytes of a request id kept for the error about a lost answer
+)
+
+func (l *log) id(number int) string { return eventID(l.name, number) }
+
+// notKept returns the error that replaces a lost answer.
+func (l *log) notKept() []byte {
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":%q}}`, l.request,
+		"The request has been answered, but the client had left the stream and the proxy keeps only so much for those that come back: the answer is lost. Find out what it was before repeating the request.")
 }

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -136,4 +137,34 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal strin
 		h.front.Router.EndClient(c)
 		w.WriteHeader(http.StatusOK)
 	}
+}
+
+// request serves a request within a session. Only notifications/cancelled cancels it, not a lost
+// connection.
+func (h *handler) request(x *exchange, c *session.Client, m wire.Message, meta wire.Meta) {
+	f := h.front
+	s := newPost(x.w, x.r, m, resumable(c))
+	x.post = s
+	defer f.Life.Recovered(m.Method, m.ID, s)
+	if !spec.IsCall(m.Method) {
+		q := session.Request{Client: c, Message: m, Meta: meta, Stream: s}
+		if serve := f.begin(context.WithoutCancel(x.r.Context()), q); serve != nil {
+			serve()
+		}
+		return
+	}
+	t, ok := f.Pipeline.Prepare(c, m, meta, s)
+	if !ok {
+		return
+	}
+	t.Turn = x.turn
+	if !c.Requests.Begin(wire.IDKey(m.ID), t) {
+		f.duplicateCall(t)
+		return
+	}
+	if f.Life.Ctx.Err() != nil { // expireClients might have missed it
+		t.Cancel(spec.ErrClosing)
+	}
+	f.Pipeline.Begin(f.Life.Ctx, t)
+	x.call = t
 }

@@ -13,35 +13,6 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/access"
 )
 
-// Options configures a Guard. The zero value is invalid: one of Token, Tokens and JWT is required,
-// or Open on a loopback address.
-type Options struct {
-	Addr    string            // address of the listener, host:port
-	TLS     bool              // the listener uses TLS
-	Token   string            // bearer token of the principal "token"
-	Tokens  map[string]string // bearer tokens by name; the principal is "token:" and the name
-	JWT     *access.Options   // tokens of an authorization server; nil: none
-	Open    bool              // no token required; only on a loopback address
-	Hosts   []string          // further Host headers to accept, with a port or for any port
-	Origins []string          // further Origin headers to accept, as scheme://host[:port]
-
-	MaxMessage  int              // maximum bytes of a message
-	MaxRequests int              // open requests per principal; 0: 5000; four times as many in total
-	BodyTimeout time.Duration    // time for a caller to send a message; 0: 30 s
-	Now         func() time.Time // nil: time.Now
-}
-
-// defaultBodyTimeout is the default time for a client to send a message.
-const defaultBodyTimeout = 30 * time.Second
-
-// Header values. They must not be modified.
-var (
-	noSniff  = []string{"nosniff"}
-	noStore  = []string{"no-store"}
-	jsonType = []string{"application/json"}
-	closing  = []string{"close"}
-)
-
 // A Guard checks requests and answers those that it rejects. It is safe for concurrent use.
 type Guard struct {
 	addresses
@@ -141,32 +112,6 @@ func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
-// Admit returns the caller, which must be released. If it rejects the request, it answers it and
-// reports false.
-func (g *Guard) Admit(w http.ResponseWriter, r *http.Request) (Caller, bool) {
-	v, ok := g.authenticate(w, r)
-	return v, ok && g.requests.admit(w, v.Principal)
-}
-
-// authenticate checks Host, Origin and token, in this order, and returns the caller.
-func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (Caller, bool) {
-	if !g.allow(w, r) {
-		return Caller{}, false
-	}
-	if g.open {
-		return Caller{Principal: "anonymous", guard: g}, true
-	}
-	token := bearer(r.Header["Authorization"])
-	if g.jwt != nil {
-		return g.granted(w, r, token)
-	}
-	if principal, ok := g.tokens.principal(token); ok {
-		return Caller{Principal: principal, guard: g}, true
-	}
-	refuseToken(w, http.StatusUnauthorized, `Bearer realm="petrigate"`, "a bearer token is needed")
-	return Caller{}, false
-}
-
 // Trusted reports whether a request outside of MCP has a token of the list, or comes from a program
 // on this machine: not from a page in a browser, and not through a reverse proxy, as far as the
 // request shows.
@@ -194,27 +139,6 @@ func Local(r *http.Request) bool {
 	}
 	from, _, err := net.SplitHostPort(r.RemoteAddr)
 	return err == nil && len(r.Header["Origin"]) == 0 && loopback(from) && loopback(strings.Trim(host, "[]"))
-}
-
-// granted authenticates the caller by a JWT. Its errors never quote the token.
-func (g *Guard) granted(w http.ResponseWriter, r *http.Request, token string) (Caller, bool) {
-	grant, err := g.jwt.Verify(r.Context(), token)
-	if err != nil {
-		status, challenge := g.jwt.Answer(err)
-		refuseToken(w, status, challenge, err.Error())
-		return Caller{}, false
-	}
-	return Caller{Principal: grant.Principal, until: grant.Expires, guard: g}, true
-}
-
-// Reject closes the connection after the response to a rejected request. It would stay open for
-// minutes, and connections are limited.
-func Reject(w http.ResponseWriter) { w.Header()["Connection"] = closing }
-
-func refuseToken(w http.ResponseWriter, status int, challenge, reason string) {
-	Reject(w)
-	w.Header().Set("WWW-Authenticate", challenge)
-	http.Error(w, reason, status)
 }
 
 // Metadata serves the protected resource metadata (RFC 9728), which tells clients where to get a

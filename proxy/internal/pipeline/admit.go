@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // admissible answers a call that could not run or could not be recorded even if the gate admitted
@@ -81,40 +83,22 @@ func (p *Pipeline) reserve(c *Call) answer {
 	return r
 }
 
-// takePlace reserves a slot among the calls in flight to the server (limits.inFlight). It returns
-// an empty string, or why the limit is reached.
-func (c *Call) takePlace() (why string) {
-	u, several := c.Tool.Upstream.Shared(), c.pipeline.Sessions.SeveralPrincipals.Load()
-	limit := u.Config.Limits.InFlight
-	if limit == 0 {
-		return ""
-	}
-	switch own, ok := u.Calls.Take(c.Client.Principal, limit, several); {
-	case ok:
-	case own == limit || own == 0 || !several:
-		return fmt.Sprintf("%d calls of the upstream %s are under way, and no more are allowed at a time (limits.inFlight). Call it again when one of them has ended", limit, u.Config.Name)
+// refuseTaskMode answers a call that asks for a task from a server without tasks, and a call that
+// has to be a task although its client does not support tasks. It reports whether it answered.
+func (p *Pipeline) refuseTaskMode(c *Call) bool {
+	u := c.Tool.Upstream
+	switch {
+	case c.Peer.Rev.TaskExtension && c.params.Task != nil:
+		c.answerError(spec.CodeInvalidParams, `A call of this revision does not ask for a task: leave out "task".`)
+	case c.asTaskAnyway() && !c.Peer.TakesTasks():
+		text := fmt.Sprintf("Missing required client capability: %s can be called as a task only", c.Tool.Exposed)
+		c.end(func() {
+			c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeMissingCapability, text, spec.MissingTasks()))
+		})
+	case c.asTask() && u.State().Phase == upstream.Up && (u.Rev().TaskExtension || !tasks.MakesTasks(u)):
+		c.answerError(spec.CodeNoMethod, fmt.Sprintf("The upstream %s makes no tasks of calls; call %s without a task.", u.Config.Name, c.Tool.Exposed))
 	default:
-		return fmt.Sprintf("%d of the %d calls of the upstream %s that may be under way at a time (limits.inFlight) are yours, and what is left is for others. Call it again when one of yours has ended", own, limit, u.Config.Name)
+		return false
 	}
-	c.reserved.Store(true)
-	return ""
-}
-
-// takeTaskPlace reserves a slot among the tasks of the session, once, and reports whether the call
-// has one.
-func (c *Call) takeTaskPlace() bool {
-	if !c.taskPlace.Load() && c.pipeline.Tasks.Reserve(c.Client.Session, c.pipeline.Sessions.SeveralPrincipals.Load(), c.pipeline.Life.Now()) {
-		c.taskPlace.Store(true)
-	}
-	return c.taskPlace.Load()
-}
-
-// release returns the slots that the call has reserved. Further calls do nothing.
-func (c *Call) release() {
-	if c.reserved.Swap(false) {
-		c.Tool.Upstream.Shared().Calls.Give(c.Client.Principal)
-	}
-	if c.taskPlace.Swap(false) {
-		c.pipeline.Tasks.Release(c.Client.Session)
-	}
+	return true
 }

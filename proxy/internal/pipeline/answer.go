@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,44 +10,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
-
-// decisionKey is the member of a result's _meta that holds the decision in machine-readable form.
-const decisionKey = wire.OwnMeta + "decision"
-
-// An answer is a complete JSON-RPC response that the proxy gives instead of the server's result.
-type answer interface {
-	append(dst, id []byte, r *rev.Rev) []byte
-}
-
-// A refusal is an answer that explains why a call was not made, or why it has no result.
-type refusal struct{ *admission.Refused }
-
-// PlainRefusal returns a refusal that was not caused by a net.
-func PlainRefusal(kind, text string) refusal { return refusal{admission.Refuse(kind, text)} }
-
-// unanswered returns the answer to an admitted call that has no result.
-func unanswered(kind string, o gate.Outcome, text string) refusal {
-	return refusal{admission.Unanswered(kind, o, text)}
-}
-
-// append appends a tool result with isError.
-func (r refusal) append(dst, id []byte, of *rev.Rev) []byte {
-	return wire.AppendResult(dst, id, wire.AppendToolError(nil, r.Text, r.meta(), of.ResultType))
-}
-
-// meta returns the _meta with the refusal in machine-readable form.
-func (r refusal) meta() []byte {
-	meta, err := json.Marshal(map[string]admission.Facts{decisionKey: r.Facts})
-	if err != nil {
-		panic(err) // facts are plain data
-	}
-	return meta
-}
 
 // refuse answers a call that the gate refused.
 func (c *Call) refuse(r *admission.Refused) {

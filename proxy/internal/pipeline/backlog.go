@@ -1,10 +1,6 @@
 package pipeline
 
-import (
-	"sync"
-
-	"github.com/petrigate/petrigate/proxy/internal/spec"
-)
+import "sync"
 
 // Limits on the bytes of calls that wait for a starting server or that might be sent again, for one
 // principal and in total. The approval broker counts the calls that wait for people.
@@ -54,21 +50,6 @@ func (c *Call) uncountWaiting() {
 	w.total -= c.size
 	if w.held[who] -= c.size; w.held[who] == 0 {
 		delete(w.held, who)
-	}
-}
-
-// spawnHeld counts the message of the call in the backlog and spawns f. If the backlog is full, it
-// answers the call instead.
-func (c *Call) spawnHeld(f func()) {
-	switch {
-	case c.countWaiting():
-		c.Spawn(f)
-	case c.Tool == nil:
-		c.answerError(spec.CodeInternal, backlogFull)
-	default:
-		r := PlainRefusal("busy", c.Tool.Exposed+" was not called and nothing was spent: "+backlogFull)
-		c.pipeline.RecordRefusal(c, r)
-		c.answer(r)
 	}
 }
 

@@ -2,19 +2,19 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"runtime"
+	"sync"
 	"sync/atomic"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/proxy/internal/burst"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/rounds"
-	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/turns"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -60,155 +60,155 @@ type Call struct {
 	taskPlace atomic.Bool // the call has a slot among the tasks of its session
 }
 
-// Serve routes a call through admission and forwards it if it is admitted; the server's reply
-// arrives at [inflightCall.finish]. The order is a security property: nothing is sent before the
-// decision is on record. Serve runs on the goroutine that reads the client's messages and never
-// blocks there: a step that has to wait spawns the rest of the call.
-func (p *Pipeline) Serve(c *Call) {
-	if c.Method == spec.CallTool {
-		p.Came(c.params.Name)
+// A callState is the state of a call: which goroutine waits for its answer, and whether it is in
+// flight, cancelled or answered. The zero value is a call that is not sent yet. mu guards the
+// fields.
+type callState struct {
+	mu        sync.Mutex
+	completed chan *completion // completions for the goroutine that waits for the call; nil: no goroutine waits
+	stopped   error            // why the client stopped waiting
+	stop      context.CancelCauseFunc
+	inflight  *inflightCall
+	ended     bool // the call is answered, or will get no answer
+}
+
+// startWaiting makes the calling goroutine the one that waits for the completions of the call.
+func (s *callState) startWaiting() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.completed = make(chan *completion, 2)
+}
+
+// hasWaiter reports whether a goroutine waits for the completions of the call.
+func (s *callState) hasWaiter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.completed != nil
+}
+
+// sendToWaiter sends a completion to the goroutine that waits for the call. It reports false if no
+// goroutine waits.
+func (s *callState) sendToWaiter(done completion) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.completed == nil {
+		return false
 	}
-	for _, step := range [...]func(*Call) (next bool){
-		p.resolve,    // the tool, waiting for servers that start; check the headers that mirror its arguments
-		p.place,      // the connection that serves the session
-		p.resume,     // another round of a call that was admitted before: it continues without a new decision
-		p.admissible, // task mode, server up, decision recordable, within the limits: spend nothing in vain
-	} {
-		if !step(c) { // the step has answered the call, or calls Serve again after its wait
-			return
-		}
+	s.completed <- &done // never blocks: only one round of a call runs at a time
+	return true
+}
+
+// completions returns the channel of the next completion, or nil if no completion will come.
+func (s *callState) completions() <-chan *completion {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.inflight == nil && len(s.completed) == 0 {
+		return nil
 	}
-	d := &decided{call: c, pending: p.decide(c)}
-	if !c.Burst.Add(d) {
-		c.yield()
-		p.proceed(c, d.pending.Wait())
+	return s.completed
+}
+
+// hasRoundAfter reports whether another round of the call is in flight after done.
+func (s *callState) hasRoundAfter(done completion) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.ended && s.inflight != nil && s.inflight != done.inflight
+}
+
+// detach ends the wait of the goroutine that waits for the call. Later completions are handled on
+// the goroutine that reads them.
+func (s *callState) detach() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.completed != nil {
+		close(s.completed)
+		s.completed = nil
 	}
 }
 
-// yield lets other runnable goroutines run first if many calls are in flight to a server over HTTP,
-// each on a goroutine of its own: then their records are written together.
-func (c *Call) yield() {
-	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.Several {
-		runtime.Gosched()
+// setInflight makes f the request in flight. If the call was cancelled, it does not, and returns
+// the reason as stopped. inline reports whether the goroutine that waits for the call sends the
+// request and reads the reply itself; it does if one waits and reads is true.
+func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopped error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	inline = s.completed != nil && reads
+	f.inline = inline // before other goroutines can see f
+	if s.stopped == nil {
+		s.inflight = f
+	}
+	return inline, s.stopped
+}
+
+// replaceInflight makes f, which was sent in an earlier round, the request in flight of this round.
+// It returns why the call was cancelled, or nil.
+func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inflight = f
+	return s.stopped
+}
+
+// clearInflight records that the call has no request in flight.
+func (s *callState) clearInflight() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inflight = nil
+}
+
+// cancelled records why the client stopped waiting. It returns the cancel function of the call's
+// context and the request in flight; both can be nil.
+func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightCall) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped == nil {
+		s.stopped = reason
+	}
+	return s.stop, s.inflight
+}
+
+// setStop sets the function that a cancellation calls, and calls it at once if the call is cancelled
+// already.
+func (s *callState) setStop(stop context.CancelCauseFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stop = stop
+	if s.stopped != nil {
+		stop(s.stopped)
 	}
 }
 
-// decided is a call with a decision that is not on record yet. It is a [burst.Step].
-type decided struct {
-	call    *Call
-	pending *admission.Pending
+// markAnswered marks the call as answered. It reports false if it was answered before.
+func (s *callState) markAnswered() (first bool, stop context.CancelCauseFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first, s.ended = !s.ended, true
+	return first, s.stop
 }
 
-// GoOn continues the call once the decision is on record.
-func (d *decided) GoOn() {
-	c := d.call
-	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
-	c.pipeline.proceed(c, d.pending.Wait())
+// wanted reports whether the client still waits for the answer.
+func (s *callState) wanted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopped == nil || errors.Is(s.stopped, spec.ErrClosing)
 }
 
-// proceed carries out the decision d.
-func (p *Pipeline) proceed(c *Call, d admission.Decision) {
-	switch d := d.(type) {
-	case *admission.Admitted: // the decision is on record
-		p.Advertiser.Touch(c.State)
-		p.forward(c, d.Pass())
-	case *admission.Refused:
-		c.release()
-		c.refuse(d)
-	case *admission.Asked:
-		c.release()                         // only running calls occupy a slot
-		c.uncountWaiting()                  // the approval broker counts the call from now on
-		c.Spawn(func() { p.approve(c, d) }) // ends in forward or in an answer
-	}
+// A completion ends one round of a call. It goes to the goroutine that waits for the call.
+type completion struct {
+	inflight *inflightCall
+	reply    upstream.Reply
+	settled  bool   // the gate knows the outcome
+	round    []byte // InputRequiredResult instead of the reply
 }
 
-// decide stages the decision of the gate once the call has its turn.
-func (p *Pipeline) decide(c *Call) *admission.Pending {
-	c.Turn.Take(nil)
-	defer c.Turn.Leave()
-	return p.Admission.Stage(c.trace.context(p.Life.Ctx), c.admission())
-}
-
-// admission returns the call in the form that is decided and recorded.
-func (c *Call) admission() *admission.Call {
-	c.admitting = admission.Call{
-		Key: c.State.Key(), Gate: c.admitting.Gate, Offered: c.pipeline.Pool.Catalogue.Load().Calls,
-		Client: c.Peer.Name, ID: c.ID, Upstream: c.Tool.Upstream.Config.Name,
-		Tool: c.recordedName(), Method: c.Method, Canonical: c.Tool.Canonical, Digest: c.digest,
-	}
-	if c.params.HasState && c.Peer.Rev.InputRequired && !c.input.ours {
-		c.admitting.Invalid = seal.ErrState
-	}
-	return &c.admitting
-}
-
-// recordedName returns the name in the audit log: the tool's own name, or the canonical name of a
-// prompt or resource.
-func (c *Call) recordedName() string {
-	if c.Method == spec.CallTool {
-		return c.Tool.Name
-	}
-	return c.Tool.Canonical
-}
-
-// RecordRefusal records a refusal that was not caused by a net. The call is refused even if
-// recording fails.
-func (p *Pipeline) RecordRefusal(c *Call, r refusal) {
-	p.Admission.Refused(p.Life.Ctx, c.admission(), r.Refused)
-}
-
-// dropMessage drops the message of a sent call: its arguments can be large, and a client or server
-// that does not answer would make the proxy keep them. The digest of the arguments stays if the
-// call can have further rounds.
-func (c *Call) dropMessage() {
-	c.uncountWaiting()
-	if c.Peer.Rev.InputRequired {
-		c.digest = c.argumentsDigest()
-	}
-	c.params, c.input.responses = c.params.Sent(), nil
-	c.admitting.Gate = gate.Call{Time: c.admitting.Gate.Time}
-}
-
-// argumentsDigest returns the SHA-256 of the arguments.
-func (c *Call) argumentsDigest() string {
-	if c.digest != "" {
-		return c.digest
-	}
-	return wire.Digest(c.params.Arguments)
-}
-
-// Cancel ends a call whose client sent notifications/cancelled or disconnected. A call that is not
-// sent yet is never sent.
-func (c *Call) Cancel(reason error) {
-	stop, f := c.cancelled(reason)
-	if stop != nil {
-		stop(reason)
-	}
-	if f != nil {
-		f.Abandon(reason)
-	}
-}
-
-// Bind derives the context of the call from parent, unless it is derived from parent already.
-func (c *Call) Bind(parent context.Context) {
-	if c.parent == parent {
-		return
-	}
-	ctx, stop := context.WithCancelCause(parent)
-	c.parent, c.ctx = parent, ctx
-	c.setStop(stop)
-}
-
-// spawnFromReply runs f, which can block, off the goroutine that reads the server's replies: on the
-// goroutine that waits for the call, if one does, and otherwise on a goroutine of its own.
-func (c *Call) spawnFromReply(f func()) {
-	c.Bind(c.pipeline.Life.Ctx)
-	if c.hasWaiter() {
-		f()
-		return
-	}
-	c.pipeline.Life.Background(func() {
-		defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
-		f()
-	})
+// An input is the input that a client sends with another round of a call (inputResponses and
+// requestState of 2026-07-28). The zero value belongs to a first round.
+type input struct {
+	responses []byte // inputResponses, an object; nil: none
+	state     string // the server's requestState
+	hasState  bool
+	round     int    // number of rounds before this one
+	suspended string // id of the suspendedCall; empty: none
+	elsewhere bool   // another process has suspended the call
+	ours      bool   // the proxy made the requestState, or the client sent none
 }

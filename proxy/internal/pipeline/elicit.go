@@ -9,7 +9,6 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/proxy/internal/asking"
-	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
@@ -128,18 +127,6 @@ func (p *Pipeline) awaitElicitation(e *elicitation) {
 	}
 	if e.channel == approval.URL && r.WasOpened() {
 		e.call.notifyAnyStream(asking.Completed(e.id))
-	}
-}
-
-// notifyAnyStream sends a notification on the stream of the call, or on the stream of the session if that of
-// the call has ended.
-func (c *Call) notifyAnyStream(note []byte) {
-	post, ok := c.Stream.(*events.Post)
-	switch {
-	case !ok:
-		c.Stream.Send(note)
-	case !post.Try(note):
-		c.Client.Out.Send(note)
 	}
 }
 

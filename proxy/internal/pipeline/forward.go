@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -74,39 +73,6 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	}
 }
 
-// checkResend returns why the call must not be sent again to a server that has forgotten the session
-// of the first request, or nil if it can be.
-func (f *inflightCall) checkResend() error {
-	c := f.Call
-	_, err := f.ticket.Again(c.pipeline.Life.Ctx, c.pipeline.Admission)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, admission.ErrOutdated):
-		r := PlainRefusal("policy-changed", fmt.Sprintf("The policy changed before %s could be sent again to the upstream %s, which has not run it. Call it again to have it decided anew.", c.Tool.Exposed, c.Tool.Upstream.Config.Name))
-		c.pipeline.RecordRefusal(c, r)
-		return &resendRefused{r}
-	default:
-		return &resendRefused{refusal{c.pipeline.Admission.RefuseError(c.pipeline.Life.Ctx, c.admission(), err)}}
-	}
-}
-
-// A resendRefused is the error of a call that must not be sent again, with the refusal for its client.
-type resendRefused struct{ refusal }
-
-func (e *resendRefused) Error() string { return e.Text }
-
-// mayNeedResend reports whether the call might have to be sent again with input that its server asks
-// for, because the client does not support InputRequiredResult (2026-07-28).
-func (f *inflightCall) mayNeedResend() bool {
-	return f.rev.InputRequired && !f.Call.Peer.Rev.InputRequired
-}
-
-// mayNeedResend reports the same for a call that is not sent yet.
-func (c *Call) mayNeedResend() bool {
-	return !c.Peer.Rev.InputRequired && c.Tool.Upstream.Rev().InputRequired
-}
-
 // request returns the request to the server in the server's revision. trace returns the trace
 // context for it; nil: not traced.
 func (f *inflightCall) request(trace func() (parent, state string)) upstream.Request {
@@ -133,4 +99,20 @@ func (f *inflightCall) request(trace func() (parent, state string)) upstream.Req
 	joinTrace(&hop, trace)
 	r.Params = c.params.AppendForward(nil, hop)
 	return r
+}
+
+// proceed carries out the decision d.
+func (p *Pipeline) proceed(c *Call, d admission.Decision) {
+	switch d := d.(type) {
+	case *admission.Admitted: // the decision is on record
+		p.Advertiser.Touch(c.State)
+		p.forward(c, d.Pass())
+	case *admission.Refused:
+		c.release()
+		c.refuse(d)
+	case *admission.Asked:
+		c.release()                         // only running calls occupy a slot
+		c.uncountWaiting()                  // the approval broker counts the call from now on
+		c.Spawn(func() { p.approve(c, d) }) // ends in forward or in an answer
+	}
 }

@@ -1,19 +1,16 @@
 package pipeline
 
 import (
-	"context"
+	"errors"
+	"sync"
 	"sync/atomic"
-	"time"
 
-	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
-	"github.com/petrigate/petrigate/proxy/internal/burst"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
-	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // An inflightCall is a request that was admitted and sent, until it is settled. It ends once: by
@@ -46,163 +43,195 @@ func InFlight(u *pool.Server) (list []*inflightCall) {
 	return list
 }
 
-// onReply handles the server's reply, however late.
-func (f *inflightCall) onReply(r upstream.Reply) {
-	over, settled, counted := f.markReplied(r)
-	if counted {
-		f.Call.Tool.Upstream.Abandoned.Add(f.Call.Client.Session, -1)
+// An inflightState is the state of a request in flight: which call receives its reply, the requests
+// that its server makes meanwhile, and whether it was abandoned, replied to or settled. It ends
+// once. mu guards the fields.
+type inflightState struct {
+	mu        sync.Mutex
+	over      bool
+	inline    bool                      // the goroutine that waits for the call sends the request and reads the reply
+	receiver  *Call                     // call that gets the answer; nil: the request is parked between two rounds
+	heldReply *upstream.Reply           // reply that came while parked
+	requests  []*upstream.ServerRequest // server's requests that wait for the client
+	exchange  *upstream.Exchange        // nil until sent
+	reason    error                     // why the request was abandoned
+	replied   bool                      // the server has replied
+	settled   bool                      // the end is on record, and the gate knows it
+	late      *upstream.Reply           // reply that came after the end but before it was settled
+	counted   bool                      // counted among the abandoned calls that may still occupy the server
+}
+
+// Receiver returns the call that gets the answer, or nil if the request is parked.
+func (s *inflightState) Receiver() *Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.receiver
+}
+
+// begin sets the exchange of a request that is about to be sent. It reports false if the request
+// was abandoned and must not be sent.
+func (s *inflightState) begin(x *upstream.Exchange) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reason == nil {
+		s.exchange = x
 	}
+	return s.reason == nil
+}
+
+// sent sets the exchange of a request that was sent. It returns why the request was abandoned
+// meanwhile, or nil.
+func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.exchange = x
+	return s.reason
+}
+
+// markReplied records that the server has replied, and returns the state of the request before the
+// reply.
+func (s *inflightState) markReplied(r upstream.Reply) (over, settled, counted bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.replied = true
+	if s.over && !s.settled {
+		late := r
+		s.late = &late
+	}
+	return s.over, s.settled, s.counted
+}
+
+// markSettled records that the end is settled, and returns a reply that has come since the end, or
+// nil.
+func (s *inflightState) markSettled() (late *upstream.Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settled = true
+	late, s.late = s.late, nil
+	return late
+}
+
+// markOver ends the request with r, and keeps r if the request is parked. first is false if the
+// request had ended before.
+func (s *inflightState) markOver(r upstream.Reply) (first, inline bool, receiver *Call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first = !s.over
+	s.over = true
+	if s.receiver == nil && first {
+		held := r
+		s.heldReply = &held
+	}
+	return first, s.inline, s.receiver
+}
+
+// markAbandoned records why the client stopped waiting for the reply. It returns the exchange and
+// the first reason; x is nil if the request is over or not sent yet. first reports whether the
+// caller has to cancel the exchange and count it as abandoned.
+func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bool, reason error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over || s.replied {
+		return nil, false, nil
+	}
+	if s.reason == nil {
+		s.reason = why
+	}
+	first = s.exchange != nil && !s.counted
+	s.counted = s.counted || first
+	return s.exchange, first, s.reason
+}
+
+// isAbandoned reports whether the reply r is the proxy's own reason for abandoning the request.
+func (s *inflightState) isAbandoned(r upstream.Reply) bool {
+	if r.Err == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return r.Err == s.reason
+}
+
+// cause returns why no reply came. It is err, unless the proxy had cancelled the request that was
+// then lost: the cause is the cancellation, not the server.
+func (s *inflightState) cause(err error) error {
+	if err == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var lost *upstream.Lost
+	if s.reason != nil && errors.As(err, &lost) && lost.Sent {
+		return s.reason
+	}
+	return err
+}
+
+// stopInline records that the goroutine that waits for the call no longer reads the reply, and
+// returns the exchange.
+func (s *inflightState) stopInline() *upstream.Exchange {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inline = false
+	return s.exchange
+}
+
+const callOver = "the call is over"
+
+// addRequest keeps a server's request for the client. It returns the call whose client is asked, or
+// nil if the request in flight is parked and asks in the next round. why is the reason for refusing
+// the server's request instead, or empty.
+func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch {
-	case !over:
-		f.end(r)
-	case settled:
-		f.settleLate(r)
+	case s.over || s.reason != nil: // or about to be over, as the server knows
+		return nil, callOver
+	case len(s.requests) >= spec.MaxInputs:
+		return nil, "too many requests wait for the client"
 	}
+	s.requests = append(s.requests, q)
+	return s.receiver, ""
 }
 
-// Abandon stops waiting for the reply and cancels the request at the server, unless the reply has
-// come. The first reason counts.
-func (f *inflightCall) Abandon(reason error) {
-	x, first, reason := f.markAbandoned(reason)
-	if x == nil {
-		return
-	}
-	if first {
-		f.Call.Tool.Upstream.Abandoned.Add(f.Call.Client.Session, 1)
-		x.Cancel(reason.Error())
-	}
-	f.end(upstream.Reply{Err: reason})
+// takeRequests removes and returns the server's unanswered requests.
+func (s *inflightState) takeRequests() []*upstream.ServerRequest {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	open := s.requests
+	s.requests = nil
+	return open
 }
 
-// end ends the request in flight with the reply r, once, and completes the call that receives the
-// answer.
-func (f *inflightCall) end(r upstream.Reply) {
-	first, inline, c := f.markOver(r)
-	if !first {
-		return
-	}
-	f.Call.Tool.Upstream.InFlight.Remove(f)
-	f.observeReply(r)
-	if f.mayNeedResend() && f.isAbandoned(r) {
-		f.Call.dropMessage() // it will not be sent again
-	}
-	f.refuseRequests()
-	f.taskFromReply(r)
-	f.Call.release()
-	switch {
-	case c == nil:
-		f.settleParked(r)
-	case inline && f.isAbandoned(r): // the goroutine that waits for the call is busy with the request and cannot answer
-		c.closeConnection()
-		f.finish(c, r, nil)
-		c.detach()
-	default:
-		f.delaysExit.Store(c.pipeline.Life.Hold())
-		c.complete(completion{inflight: f, reply: r})
-	}
+// Holding reports whether the request waits for its client, which stops the clock of the server's
+// timeout.
+func (s *inflightState) Holding() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = pool.Unanswered(s.requests)
+	return !s.over && (s.receiver == nil || len(s.requests) > 0)
 }
 
-// allowExit lets the proxy exit: the outcome is on record, or the call continues.
-func (f *inflightCall) allowExit() {
-	if f.delaysExit.Swap(false) {
-		f.Call.pipeline.Life.Release()
+// parkFor takes the request away from c if ask keeps the server's requests for the next round; it
+// calls ask with mu held. It returns the exchange and whether the goroutine that waits for c was
+// reading the reply.
+func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over || s.receiver != c || !ask(pool.Unanswered(s.requests)) { // answered, or parked already
+		return nil, false, false
 	}
+	inline = s.inline
+	s.receiver, s.inline = nil, false
+	return s.exchange, inline, true
 }
 
-// observeReply tells observers and metrics that the server has replied or will not.
-func (f *inflightCall) observeReply(r upstream.Reply) {
-	c := f.Call
-	c.pipeline.Admission.Watch().Forwarded(c.Tool.Upstream.Config.Name, c.recordedName(), c.Method, time.Since(f.SentAt), r.Err)
-	if c.trace != nil {
-		f.answered(resultOf(r))
-	}
-}
-
-// finish handles the end of the request where its reply is read: it records the outcome and answers
-// c. The gate learns the outcome before the client does. If the call continues as a task or with
-// another round of input, its ticket stays open. Replies in the same burst wait for their records
-// together.
-func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
-	p := c.pipeline
-	open, later := false, false // open: the ticket stays open; later: the burst does the rest
-	defer func() {
-		if !open && !later {
-			p.abandon(f.ticket) // a panic settles as unknown
-		}
-		if !later {
-			f.allowExit()
-			f.afterSettling()
-		}
-	}()
-	defer p.Life.Recovered(c.Method, c.ID, c.Stream)
-	if open = f.becomesTask(r); open {
-		f.continueAsTask(c)
-		return
-	}
-	r.Err = f.cause(r.Err)
-	facts := f.facts(r)
-	if f.wantsInput(r, facts) {
-		why := f.askForInput(c, r.Result)
-		if open = why == ""; !open {
-			p.settle(f.Call.State, f.ticket, gate.End{Outcome: gate.Failure}, "")
-			c.answer(unanswered("unsupported", gate.Failure, why))
-		}
-		return
-	}
-	e := &ending{inflight: f, call: c, reply: r, facts: facts}
-	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(r, facts), "") // also during shutdown
-	if later = together.Add(e); !later {
-		c.yield()
-		e.deliver()
-	}
-}
-
-// An ending is the end of a call that the gate knows and that is not on record yet. It is a
-// [burst.Step].
-type ending struct {
-	inflight *inflightCall
-	call     *Call // call that gets the answer
-	reply    upstream.Reply
-	facts    wire.Facts
-	settling *admission.Settling
-}
-
-// GoOn answers the call once its end is on record.
-func (e *ending) GoOn() {
-	p, c := e.call.pipeline, e.call
-	defer e.inflight.afterSettling()
-	defer e.inflight.allowExit()
-	defer p.abandon(e.inflight.ticket) // a panic settles the call as unknown
-	defer p.Life.Recovered(c.Method, c.ID, c.Stream)
-	e.deliver()
-}
-
-func (e *ending) deliver() {
-	e.settling.Wait()
-	e.inflight.allowExit()
-	e.call.pipeline.Advertiser.Touch(e.inflight.Call.State)
-	e.call.deliver(e.reply, e.facts)
-}
-
-// facts returns the parts of the reply that decide how the call ended. If a net waits for the
-// outcome, a success must be strict JSON to the end. Of other results only the envelope is checked,
-// and they are forwarded unchanged.
-func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
-	facts := wire.ResultFacts(r.Result)
-	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {
-		facts.Broken = true
-	}
-	return facts
-}
-
-// onNotification forwards a notification of the server that belongs to the call to its client.
-func (f *inflightCall) onNotification(method string, params []byte) {
-	if f.Call.pipeline.Tasks.Notification(f.Call.Tool.Upstream, method, params) {
-		return
-	}
-	if c := f.Receiver(); c != nil {
-		if note := c.Client.Notification(c.Peer, c.Meta, method, params); note != nil {
-			c.Tell(note)
-		}
-	}
+// attachTo gives a parked request to c, the next round. It returns the reply that came meanwhile, and
+// whether the server has asked for more.
+func (s *inflightState) attachTo(c *Call) (held *upstream.Reply, more bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = pool.Unanswered(s.requests)
+	s.receiver = c
+	return s.heldReply, len(s.requests) > 0 && s.heldReply == nil
 }

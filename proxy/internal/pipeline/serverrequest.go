@@ -16,8 +16,6 @@ import (
 // it runs a call. A client with a handshake gets each as a request of its own. For a client of
 // 2026-07-28 the call is parked, and this round of it is answered with an InputRequiredResult.
 
-const callOver = "the call is over"
-
 var errNoInput = errors.New("the client did not come back with what it was asked for")
 
 // onOwnRequest handles a server's request that came on the response stream of the call itself, on
@@ -129,21 +127,3 @@ func (p *Pipeline) inputExpired(x *suspendedCall) {
 	x.inflight.Abandon(errNoInput)
 	x.inflight.refuseRequests()
 }
-
-// ownStream returns a stream to the client of the call for goroutines that read from a server,
-// which must not wait for that client.
-func (c *Call) ownStream() spec.Stream { return callStream{c} }
-
-// A callStream writes to the client of a call. Notifications go through the outbox of the goroutine
-// that waits for the call, if the call has one.
-type callStream struct{ call *Call }
-
-func (s callStream) Send(parts ...[]byte) {
-	if len(parts) == 1 {
-		s.call.Tell(parts[0])
-		return
-	}
-	s.call.Stream.Send(parts...)
-}
-
-func (s callStream) Reply(parts ...[]byte) { s.call.Stream.Reply(parts...) }

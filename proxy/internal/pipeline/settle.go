@@ -5,8 +5,10 @@ import (
 	"errors"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/tasks"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -91,4 +93,20 @@ func (f *inflightCall) settleLate(r upstream.Reply) {
 		c.pipeline.Life.Log.Info("late answer", "tool", c.Tool.Canonical, "call", f.ticket.Number, "outcome", e.Outcome.String())
 		c.pipeline.settle(c.State, f.ticket, e, "late answer")
 	}
+}
+
+// facts returns the parts of the reply that decide how the call ended. If a net waits for the
+// outcome, a success must be strict JSON to the end. Of other results only the envelope is checked,
+// and they are forwarded unchanged.
+func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
+	facts := wire.ResultFacts(r.Result)
+	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {
+		facts.Broken = true
+	}
+	return facts
+}
+
+// SettleTask settles the call that became a task. result is the result of a successful one.
+func (p *Pipeline) SettleTask(of tasks.Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string) {
+	p.settle(of.State, ticket, p.endWithResult(o, result), by)
 }

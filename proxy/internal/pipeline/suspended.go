@@ -4,13 +4,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/proxy/internal/rounds"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
-	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // maxSuspended limits the calls whose clients were asked for input and have not returned with it.
@@ -73,35 +70,4 @@ func (s *suspendedCalls) take(id string) *suspendedCall {
 		x.timer.Stop()
 	}
 	return x
-}
-
-// pickUp ends the suspension of the call that c continues, and returns that call, or nil if the
-// suspension is over. If several processes store the call, exactly one picks it up. If pickUp
-// returns an error, such as while calls are stopped, the suspension stays.
-func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
-	if p.Admission.Stopped(c.State.ID) != nil {
-		return nil, admission.ErrStopped
-	}
-	x := p.suspended.take(c.input.suspended)
-	if x != nil || p.Rounds == nil {
-		return x, nil
-	}
-	r, err := p.Rounds.Take(c.State.Key(), c.input.suspended, c.subject())
-	if r == nil {
-		return nil, err
-	}
-	return &suspendedCall{ticket: r.Ticket, approved: r.Approved}, nil
-}
-
-// notResumed settles a call whose client did not return. Its server (2026-07-28) ended its part
-// with the InputRequiredResult.
-func (p *Pipeline) notResumed(x *suspendedCall) {
-	p.Life.Log.Info("the client did not come back with what it was asked for", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
-	p.settle(x.call.State, x.ticket, gate.End{Outcome: gate.Failure}, "no input")
-	p.abandon(x.ticket)
-}
-
-// withState returns an InputRequiredResult with the proxy's requestState in place of the server's.
-func withState(result []byte, state string) []byte {
-	return wire.SetMember(result, "requestState", rawjson.AppendString(nil, state))
 }

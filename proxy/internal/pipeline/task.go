@@ -2,10 +2,7 @@ package pipeline
 
 import (
 	"bytes"
-	"fmt"
 
-	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
@@ -34,26 +31,6 @@ func (c *Call) taskParams() []byte {
 		return []byte(`{}`)
 	}
 	return c.params.Task
-}
-
-// refuseTaskMode answers a call that asks for a task from a server without tasks, and a call that
-// has to be a task although its client does not support tasks. It reports whether it answered.
-func (p *Pipeline) refuseTaskMode(c *Call) bool {
-	u := c.Tool.Upstream
-	switch {
-	case c.Peer.Rev.TaskExtension && c.params.Task != nil:
-		c.answerError(spec.CodeInvalidParams, `A call of this revision does not ask for a task: leave out "task".`)
-	case c.asTaskAnyway() && !c.Peer.TakesTasks():
-		text := fmt.Sprintf("Missing required client capability: %s can be called as a task only", c.Tool.Exposed)
-		c.end(func() {
-			c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeMissingCapability, text, spec.MissingTasks()))
-		})
-	case c.asTask() && u.State().Phase == upstream.Up && (u.Rev().TaskExtension || !tasks.MakesTasks(u)):
-		c.answerError(spec.CodeNoMethod, fmt.Sprintf("The upstream %s makes no tasks of calls; call %s without a task.", u.Config.Name, c.Tool.Exposed))
-	default:
-		return false
-	}
-	return true
 }
 
 // declared returns the client capabilities that a server of 2026-07-28 gets with the call. It
@@ -115,43 +92,4 @@ func (c *Call) origin() tasks.Origin {
 		Client: c.Client, Meta: wire.Meta{ProgressToken: bytes.Clone(c.Meta.ProgressToken)},
 		Peer: session.Peer{Name: a.Name, Protocol: a.Protocol, Rev: a.Rev, Elicit: a.Elicit, Capabilities: bytes.Clone(a.Capabilities)},
 	}
-}
-
-// SettleTask settles the call that became a task. result is the result of a successful one.
-func (p *Pipeline) SettleTask(of tasks.Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string) {
-	p.settle(of.State, ticket, p.endWithResult(o, result), by)
-}
-
-// becomesTask reports whether the call continues as a task: its server has created one, or runs the
-// call only as a task.
-func (f *inflightCall) becomesTask(r upstream.Reply) bool { return f.handle != nil || f.needsTask(r) }
-
-// continueAsTask tells the client about the task, or sends the call again as a task that the client
-// does not see.
-func (f *inflightCall) continueAsTask(c *Call) {
-	if f.handle != nil {
-		f.answerTask(c)
-		return
-	}
-	c.emulatesTask = true
-	c.spawnFromReply(func() { c.pipeline.forwardAgain(c, f.ticket) })
-}
-
-// answerTask sends the client the CreateTaskResult. If the task is over already, the gate learns it
-// before the client does.
-func (f *inflightCall) answerTask(c *Call) {
-	h := f.handle
-	if c.emulatesTask {
-		c.spawnFromReply(func() { c.pipeline.emulateTask(c, h.Task) })
-		return
-	}
-	give := func() { c.replyRaw(wire.ResultHead(c.ID), h.Result) }
-	if !h.About.Status.Over() {
-		give()
-		return
-	}
-	c.spawnFromReply(func() {
-		c.pipeline.Tasks.Reached(c.ctx, h.Task, h.About)
-		give()
-	})
 }

@@ -135,3 +135,7 @@ func (p *Pipeline) passInput(c *Call, x *tasks.Task, detail []byte, asked map[st
 	}
 	return ""
 }
+
+// becomesTask reports whether the call continues as a task: its server has created one, or runs the
+// call only as a task.
+func (f *inflightCall) becomesTask(r upstream.Reply) bool { return f.handle != nil || f.needsTask(r) }

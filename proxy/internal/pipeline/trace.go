@@ -27,25 +27,6 @@ type callTrace struct {
 	result      atomic.Pointer[admission.Result] // result that the client gets; atomic, because a cancellation can end the call concurrently
 }
 
-// observe tells the observer, if one is set, that the call has arrived. The trace continues the one
-// in the client's _meta.
-func (p *Pipeline) observe(c *Call, meta []byte) {
-	if !p.Admission.Watch().Observed() {
-		return
-	}
-	i := admission.Info{
-		Key: c.Client.Session.Key(), Client: c.Peer.Name, Method: c.Method, ID: c.ID,
-		Protocol: c.Peer.Protocol, Transport: c.Client.Transport,
-		TraceParent: spec.Member(meta, keyTraceParent), TraceState: spec.Member(meta, keyTraceState),
-	}
-	if c.Tool != nil {
-		i.Upstream, i.Tool = c.Tool.Upstream.Config.Name, c.recordedName()
-	}
-	t := &callTrace{}
-	t.ctx, t.endSpan = p.Admission.Watch().Receiving(p.Life.Ctx, i)
-	c.trace = t
-}
-
 // context returns the context of the trace, or ctx if the call is not traced.
 func (t *callTrace) context(ctx context.Context) context.Context {
 	if t == nil {
@@ -65,13 +46,6 @@ func (t *callTrace) setResult(r admission.Result) {
 func (t *callTrace) setRefusal(a answer) {
 	if r, ok := a.(refusal); ok && t != nil {
 		t.result.Store(&admission.Result{Decision: r.Facts.Decision, Kind: r.Facts.Kind, Err: r.Err})
-	}
-}
-
-// beginApproval tells the observer that a person is asked about c.
-func (t *callTrace) beginApproval(c *Call) {
-	if t != nil {
-		_, t.approvalEnd = c.pipeline.Admission.Watch().Approving(t.ctx, c.admission())
 	}
 }
 

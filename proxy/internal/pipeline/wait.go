@@ -2,50 +2,9 @@ package pipeline
 
 import (
 	"context"
-	"time"
 
-	"github.com/petrigate/petrigate/proxy/internal/burst"
-	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/session"
-	"github.com/petrigate/petrigate/proxy/internal/upstream"
-	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
-
-// A completion ends one round of a call. It goes to the goroutine that waits for the call.
-type completion struct {
-	inflight *inflightCall
-	reply    upstream.Reply
-	settled  bool   // the gate knows the outcome
-	round    []byte // InputRequiredResult instead of the reply
-}
-
-// complete sends done to the goroutine that waits for the call. If no goroutine waits, it handles
-// done itself.
-func (c *Call) complete(done completion) {
-	if c.sendToWaiter(done) {
-		return
-	}
-	var together *burst.Burst
-	if done.inflight != nil {
-		together = &done.inflight.Call.Tool.Upstream.Burst
-	}
-	c.receive(done, together)
-}
-
-// receive answers the call with the completion of its round, in the burst together if that is not
-// nil.
-func (c *Call) receive(done completion, together *burst.Burst) {
-	switch {
-	case done.round != nil:
-		c.replyRaw(wire.ResultHead(c.ID), done.round)
-	case done.settled && done.inflight.handle != nil:
-		done.inflight.answerTask(c)
-	case done.settled:
-		c.deliver(done.reply, wire.ResultFacts(done.reply.Result))
-	default:
-		done.inflight.finish(c, done.reply, together)
-	}
-}
 
 // Begin serves a call on the calling goroutine, which must call [Call.Wait] afterwards. Work that
 // blocks does so in ctx; the caller must also cancel the call when it cancels ctx.
@@ -102,41 +61,5 @@ func (c *Call) await() bool {
 			c.receive(*done, nil)
 			return c.hasRoundAfter(*done)
 		}
-	}
-}
-
-// Tell sends a notification to the client. It never blocks on a call with an outbox, since it runs
-// on the goroutine that reads from a server.
-func (c *Call) Tell(note []byte) {
-	if c.outbox == nil {
-		c.Stream.Send(note)
-		return
-	}
-	c.outbox.Add(note)
-}
-
-// onInterrupted handles the end of a response stream that the server allows the proxy to resume.
-// The response to a client that can resume its own stream ends too.
-func (f *inflightCall) onInterrupted(retry time.Duration) {
-	c := f.Receiver()
-	if c == nil {
-		return
-	}
-	s, ok := c.Stream.(*events.Post)
-	if !ok || !s.Interrupt(retry) {
-		return
-	}
-	x := f.stopInline()
-	c.detach()
-	if x != nil {
-		x.Leave()
-	}
-}
-
-// closeConnection closes the client's connection after an answer that another goroutine writes
-// while the handler is busy, so that no further request arrives on that connection.
-func (c *Call) closeConnection() {
-	if s, ok := c.Stream.(*events.Post); ok {
-		s.Hasten()
 	}
 }

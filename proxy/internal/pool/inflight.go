@@ -1,16 +1,12 @@
 package pool
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
-
-// maxSweep limits how late a timeout is noticed.
-const maxSweep = time.Second
 
 // An inflight is a request that was sent to a server and is not answered yet.
 type inflight interface {
@@ -78,36 +74,6 @@ func (q *queue) postpone(f inflight) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	f.Queued().SentAt = time.Now()
-}
-
-// Sweep abandons the calls to u that have timed out, and ends an unused dedicated connection. It
-// returns when the proxy or the connection ends.
-func (p *Pool) Sweep(u *Server) {
-	timeout := u.Config.Timeout
-	tick := time.NewTicker(min(maxSweep, timeout/8+1))
-	defer tick.Stop()
-	for {
-		select {
-		case <-p.Life.Ctx.Done():
-			return
-		case <-u.closed:
-			return
-		case now := <-tick.C:
-			if u.Dedicated() && p.endUnused(u, p.Life.Now()) {
-				return
-			}
-			for _, f := range u.InFlight.All() {
-				switch {
-				case !f.Queued().SentAt.Before(now.Add(-timeout)):
-				case f.Holding():
-					u.InFlight.postpone(f)
-				default:
-					u.InFlight.Remove(f)
-					f.Abandon(fmt.Errorf("no answer within %s", timeout))
-				}
-			}
-		}
-	}
 }
 
 // abandonedCalls counts, by session, the calls that the proxy no longer waits for and that the

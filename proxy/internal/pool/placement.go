@@ -260,3 +260,36 @@ func (u *Server) releaseUnused(d *Server, since time.Time) bool {
 	pl.quota.Give(d.Session.Principal)
 	return true
 }
+
+// Sweep abandons the calls to u that have timed out, and ends an unused dedicated connection. It
+// returns when the proxy or the connection ends.
+func (p *Pool) Sweep(u *Server) {
+	timeout := u.Config.Timeout
+	tick := time.NewTicker(min(maxSweep, timeout/8+1))
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.Life.Ctx.Done():
+			return
+		case <-u.closed:
+			return
+		case now := <-tick.C:
+			if u.Dedicated() && p.endUnused(u, p.Life.Now()) {
+				return
+			}
+			for _, f := range u.InFlight.All() {
+				switch {
+				case !f.Queued().SentAt.Before(now.Add(-timeout)):
+				case f.Holding():
+					u.InFlight.postpone(f)
+				default:
+					u.InFlight.Remove(f)
+					f.Abandon(fmt.Errorf("no answer within %s", timeout))
+				}
+			}
+		}
+	}
+}
+
+// maxSweep limits how late a timeout is noticed.
+const maxSweep = time.Second

@@ -18,20 +18,6 @@ import (
 // hostile.
 const maxListItems = 20_000
 
-// A listKind is a kind of list other than tools/list.
-type listKind struct {
-	method     string
-	capability string
-	member     string // member of the result with the items
-	key        string // member that identifies an item
-}
-
-var (
-	PromptList   = listKind{"prompts/list", "prompts", "prompts", "name"}
-	ResourceList = listKind{"resources/list", "resources", "resources", "uri"}
-	TemplateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
-)
-
 // List serves prompts/list, resources/list and resources/templates/list. The list of a single
 // server is forwarded page by page; those of several servers are joined in the order of the
 // configuration.
@@ -125,4 +111,15 @@ func gather(ctx context.Context, u *pool.Server, kind listKind, around *listing.
 		return nil
 	})
 	return objects, err
+}
+
+// table returns the table for a kind of list.
+func (p *Relay) table(kind listKind) *table {
+	switch kind {
+	case PromptList:
+		return &p.prompts
+	case ResourceList:
+		return &p.Resources.listed
+	}
+	return &p.Resources.templates
 }

@@ -1,16 +1,11 @@
 package relay
 
 import (
-	"sync/atomic"
-
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
-
-// announcements are the lists with a pending list_changed notification to the clients.
-type announcements struct{ prompts, resources atomic.Bool }
 
 // AnnounceSoon notifies the clients of a changed list after a short delay, once for all changes
 // during the delay.

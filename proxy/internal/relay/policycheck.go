@@ -1,9 +1,6 @@
 package relay
 
 import (
-	"context"
-	"slices"
-
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
@@ -31,15 +28,4 @@ func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string
 // wouldRefuseResource returns the same for a resource, or for all resources of a template.
 func (p *Relay) wouldRefuseResource(c *session.Client, u *pool.Server, uri string) string {
 	return p.wouldRefuse(c, pool.ResourceTool(u, uri), uriParams(uri))
-}
-
-// watchable returns those uris that c is allowed to watch. It omits those that no server lists.
-func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string) []string {
-	if slices.ContainsFunc(uris, func(uri string) bool { return p.Resources.Owner(p.Pool.Servers, uri) == nil }) {
-		p.listResources(ctx, p.Pool.Offering("resources"))
-	}
-	return slices.DeleteFunc(uris, func(uri string) bool {
-		u := p.Resources.Owner(p.Pool.Servers, uri)
-		return u == nil || uri == StatusURI && p.OffersStatus() || p.wouldRefuseResource(c, u, uri) != ""
-	})
 }

@@ -4,45 +4,10 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 )
-
-// A table maps items to their servers, according to the last lists. It is used if there are several
-// servers.
-type table struct {
-	view atomic.Pointer[map[string]pool.Item] // by the name that clients use
-}
-
-func (t *table) set(items []pool.Item) {
-	byName := make(map[string]pool.Item, len(items))
-	for _, i := range items {
-		byName[i.Exposed] = i
-	}
-	t.view.Store(&byName)
-}
-
-func (t *table) get(name string) (pool.Item, bool) {
-	view := t.view.Load()
-	if view == nil {
-		return pool.Item{}, false
-	}
-	i, ok := (*view)[name]
-	return i, ok
-}
-
-// table returns the table for a kind of list.
-func (p *Relay) table(kind listKind) *table {
-	switch kind {
-	case PromptList:
-		return &p.prompts
-	case ResourceList:
-		return &p.Resources.listed
-	}
-	return &p.Resources.templates
-}
 
 // anyPrompt reports whether every prompts/get goes to the only server, whatever the name.
 func (p *Relay) anyPrompt() bool {

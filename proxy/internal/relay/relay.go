@@ -10,6 +10,7 @@ package relay
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/proxy/internal/advertise"
@@ -57,3 +58,6 @@ func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest 
 	}
 	return r
 }
+
+// announcements are the lists with a pending list_changed notification to the clients.
+type announcements struct{ prompts, resources atomic.Bool }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/listing"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
@@ -12,35 +11,6 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
-
-// resourceTables map resources to their servers.
-type resourceTables struct {
-	listed    table // by URI
-	templates table // by URI template
-}
-
-// Owner returns the server of a resource: the only server, the one that lists the URI, or the first
-// one with a matching template, or nil. The form of the URI plays no role.
-func (r *resourceTables) Owner(upstreams []*pool.Server, uri string) *pool.Server {
-	if len(upstreams) == 1 {
-		return upstreams[0]
-	}
-	if i, ok := r.listed.get(uri); ok {
-		return i.Upstream
-	}
-	view := r.templates.view.Load()
-	if view == nil {
-		return nil
-	}
-	for _, u := range upstreams {
-		for template, i := range *view {
-			if i.Upstream == u && listing.MatchesTemplate(template, uri) {
-				return u
-			}
-		}
-	}
-	return nil
-}
 
 // ResourceOwner returns the server of a resource, and requests the servers' lists if necessary. The
 // server can be down.
@@ -67,8 +37,6 @@ func (p *Relay) listResources(ctx context.Context, upstreams []*pool.Server) {
 func UnknownResource(id []byte, uri string, client *rev.Rev) *wire.Fault {
 	return &wire.Fault{ID: id, Code: client.NoResource, Message: "Resource not found", Data: uriParams(uri)}
 }
-
-func uriParams(uri string) []byte { return rawjson.Object{}.String("uri", uri).Bytes() }
 
 // Complete serves completion/complete. It sends the request to the server with the prompt or
 // template of the ref.

@@ -3,13 +3,11 @@ package relay
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
-	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -119,57 +117,13 @@ func (p *Relay) Rewatch() {
 	}
 }
 
-// watchedResources are the resources that the proxy has subscribed to at a server.
-type watchedResources struct {
-	mu   sync.Mutex
-	uris []string
-}
-
-// has reports whether the proxy has subscribed to uri.
-func (w *watchedResources) has(uri string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Contains(w.uris, uri)
-}
-
-// note records a subscription that a client's own request has made or ended.
-func (w *watchedResources) note(uri string, on bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.uris = slices.DeleteFunc(w.uris, func(s string) bool { return s == uri })
-	if on {
-		w.uris = append(w.uris, uri)
+// watchable returns those uris that c is allowed to watch. It omits those that no server lists.
+func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string) []string {
+	if slices.ContainsFunc(uris, func(uri string) bool { return p.Resources.Owner(p.Pool.Servers, uri) == nil }) {
+		p.listResources(ctx, p.Pool.Offering("resources"))
 	}
-}
-
-// Reset clears the subscriptions after the server has come up anew.
-func (w *watchedResources) Reset() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.uris = nil
-}
-
-// Ask updates the subscriptions to uris: by one subscriptions/listen (2026-07-28), or by
-// resources/subscribe and resources/unsubscribe for the differences.
-func (w *watchedResources) Ask(u *pool.Server, uris []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	before := w.uris
-	w.uris = uris
-	if u.Rev().Subscriptions {
-		if !slices.Equal(before, uris) {
-			u.Watch(uris)
-		}
-		return
-	}
-	for _, uri := range uris {
-		if !slices.Contains(before, uri) {
-			u.Send(upstream.Request{Method: "resources/subscribe", Params: uriParams(uri)})
-		}
-	}
-	for _, uri := range before {
-		if !slices.Contains(uris, uri) {
-			u.Send(upstream.Request{Method: "resources/unsubscribe", Params: uriParams(uri)})
-		}
-	}
+	return slices.DeleteFunc(uris, func(uri string) bool {
+		u := p.Resources.Owner(p.Pool.Servers, uri)
+		return u == nil || uri == StatusURI && p.OffersStatus() || p.wouldRefuseResource(c, u, uri) != ""
+	})
 }

@@ -6,7 +6,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // Reverse forwards the requests of servers to clients, and their answers back.
@@ -16,4 +18,12 @@ type Reverse struct {
 	Tasks    *tasks.Tasks
 
 	URLElicitations pool.ByServer[URLElicitations]
+}
+
+// Returned forwards notifications/elicitation/complete to the client that got the elicitation.
+func (p *Reverse) Returned(u *pool.Server, params []byte) {
+	c := p.URLElicitations.At(u).find(spec.Member(params, "elicitationId"))
+	if c != nil && c.Out != nil && p.Sessions.Has(c) {
+		c.Out.Send(wire.AppendNotification(nil, spec.ElicitationComplete, params))
+	}
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
-	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -78,12 +77,4 @@ func (s *URLElicitations) Demands(c *session.Client, failure []byte) {
 		n++
 		return n < maxURLElicitations
 	})
-}
-
-// Returned forwards notifications/elicitation/complete to the client that got the elicitation.
-func (p *Reverse) Returned(u *pool.Server, params []byte) {
-	c := p.URLElicitations.At(u).find(spec.Member(params, "elicitationId"))
-	if c != nil && c.Out != nil && p.Sessions.Has(c) {
-		c.Out.Send(wire.AppendNotification(nil, spec.ElicitationComplete, params))
-	}
 }

@@ -38,13 +38,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
@@ -86,45 +84,6 @@ func New(o Options, begin func(*Session) error, now func() time.Time) *Sessions 
 
 // Shared reports whether other replicas can serve the HTTP sessions too.
 func (s *Sessions) Shared() bool { return s.kept }
-
-// Connect adds a client with a session for its connection. header is the header of the request that
-// connects; nil: none.
-func (s *Sessions) Connect(transport, principal string, header http.Header, out spec.Stream) (*Client, error) {
-	id := lifetime.RandomID("")
-	own := &Session{ID: idOf(id), Principal: principal, By: "connection", Since: s.now()}
-	state, err := s.Of(Origin{Principal: principal, Connection: own, Header: header})
-	if err != nil {
-		return nil, err
-	}
-	own.Bare = state != own
-	if transport != "http" {
-		_ = s.Begin(own) // if it fails, the calls of the session are refused
-	}
-	return s.add(id, transport, principal, own, state, out), nil
-}
-
-// idOf returns the id of the session of a client's id. The client's id is a secret of its
-// principal; the session's is not.
-func idOf(client string) string {
-	sum := sha256.Sum256([]byte("session\x00" + client))
-	return hex.EncodeToString(sum[:8])
-}
-
-// Begin begins the session of a connection, unless its calls use the nets of another session and
-// other replicas do not need it.
-func (s *Sessions) Begin(own *Session) error {
-	if own.Bare && own.About == nil {
-		return nil
-	}
-	err := s.begin(own)
-	s.keep(own)
-	return err
-}
-
-// NewClient adds a client for a request without a connection to a session.
-func (s *Sessions) NewClient(principal string, of *Session) *Client {
-	return s.add(lifetime.RandomID(""), "http", principal, of, of, nil)
-}
 
 func (s *Sessions) add(id, transport, principal string, of, state *Session, out spec.Stream) *Client {
 	now := s.now()
@@ -334,22 +293,3 @@ func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	}
 	return !busy && now.Sub(c.seen) > ttl
 }
-
-// A Session is the state that calls share: the nets and, for a connection, tasks and dedicated
-// connections to servers.
-type Session struct {
-	ID        string
-	Principal string
-	By        string // connection, principal, name, header, meta or agent; see [Sessions.Of]
-	Label     string // distinguishes the session from others of the principal
-	Since     time.Time
-	Lasting   bool        // outlives the process if the states do
-	About     []byte      // encoded [About] for other replicas; nil: not stored
-	Left      atomic.Bool // this process no longer serves the session, but other replicas might
-	Bare      bool        // session of a connection whose calls use the nets of another session
-	Ended     atomic.Bool // no further call begins in the session
-	Narrowed  atomic.Bool // a client was shown only the tools that the session's nets admit
-}
-
-// Key returns the key of the session's state in the admission.
-func (s *Session) Key() admission.Key { return admission.Key{Session: s.ID, Principal: s.Principal} }

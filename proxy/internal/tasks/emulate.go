@@ -5,22 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
-
-// extensionTask converts a CreateTaskResult of 2025-11-25 to the form of 2026-07-28.
-func extensionTask(result, task []byte) []byte {
-	members := []byte(`"resultType":"task"`)
-	if meta, ok := rawjson.Member(result, "_meta"); ok {
-		members = append(append(members, `,"_meta":`...), meta...)
-	}
-	return wire.ExtensionTask(task, members)
-}
 
 // awaitResult sends tasks/result in the client's place, so that the server can send its requests on
 // that stream.
@@ -79,51 +69,4 @@ func (s *Tasks) emulatedCancel(ctx context.Context, x *Task) ([]byte, error) {
 		s.Reached(ctx, x, about)
 	}
 	return []byte(`{"resultType":"complete"}`), nil
-}
-
-// emulatedDetail returns the task with the members that 2026-07-28 adds: its result or error, or
-// the server's inputRequests.
-func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
-	about, err := s.get(x)
-	if err != nil {
-		if errors.Is(err, errTaskGone) {
-			s.end(x, gate.Unknown, nil, "task lost")
-		}
-		return nil, err
-	}
-	object := x.shown()
-	members := []byte(`"resultType":"complete"`)
-	switch about.Status {
-	case wire.TaskCompleted, wire.TaskFailed:
-		end, err := s.emulatedEnd(ctx, x)
-		if err != nil {
-			return nil, err
-		}
-		members = append(append(members, ','), end...)
-	case wire.TaskInputRequired:
-		asked := s.inputRequests(x)
-		if asked == nil { // the server has not asked yet, or has been answered already
-			members = append(members, `,"status":"working"`...)
-			break
-		}
-		members = append(append(members, ','), asked...)
-	case wire.TaskCancelled:
-		s.Reached(ctx, x, about)
-	}
-	return wire.ExtensionTask(object, members), nil
-}
-
-// emulatedEnd returns the end of the task as members of a task of 2026-07-28. There a result with
-// isError completes the task too.
-func (s *Tasks) emulatedEnd(ctx context.Context, x *Task) ([]byte, error) {
-	reply, err := s.Request(ctx, x, "tasks/result")
-	switch {
-	case err != nil:
-		return nil, err
-	case reply.Error != nil:
-		s.end(x, gate.Failure, nil, "task failed")
-		return append([]byte(`"status":"failed","error":`), reply.Error...), nil
-	}
-	s.end(x, resultOutcome(x, reply.Result), reply.Result, "task completed")
-	return append([]byte(`"status":"completed","result":`), wire.RelateTask(reply.Result, x.id)...), nil
 }

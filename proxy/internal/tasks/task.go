@@ -235,3 +235,12 @@ func (x *Task) takeInput(key string) *upstream.ServerRequest {
 	x.inputs = slices.Delete(x.inputs, i, i+1)
 	return q
 }
+
+// Limits on the interval of the proxy's own tasks/get requests, whatever pollInterval the server
+// suggests. A task whose client never asks must not keep a token in flight forever.
+const (
+	usualPoll = 5 * time.Second
+	FastPoll  = 250 * time.Millisecond
+	slowPoll  = time.Minute
+	MaxMisses = 10 // consecutive tasks/get requests without an answer before the task counts as lost
+)

@@ -127,3 +127,20 @@ func (u *Upstream) relayable() []byte {
 	}
 	return []byte(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`)
 }
+
+// RequestMeta returns the members that a server of 2026-07-28 expects in the _meta of each request,
+// without braces, or nil for a server of 2025-11-25. capabilities are those of the client; nil: all
+// that the proxy can forward.
+func (u *Upstream) RequestMeta(capabilities []byte) []byte {
+	if !u.State().Rev().PerRequest {
+		return nil
+	}
+	return u.ownMeta(capabilities)
+}
+
+func (u *Upstream) ownMeta(capabilities []byte) []byte {
+	if capabilities == nil {
+		capabilities = u.relayable()
+	}
+	return append(u.meta[:len(u.meta):len(u.meta)], capabilities...)
+}

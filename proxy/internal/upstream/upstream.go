@@ -1,16 +1,12 @@
 package upstream
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/stdio"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
@@ -44,61 +40,6 @@ type Upstream struct {
 	declared []byte        // union of the clients' capabilities
 	inForce  []byte        // capabilities that the server was told
 	upAgain  chan struct{} // closed when the server is up the next time; nil: no caller waits
-}
-
-const (
-	defaultMaxMessage     = 64 << 20
-	defaultConnectTimeout = 60 * time.Second
-)
-
-// New returns an upstream. It does nothing until Start.
-func New(c conn.Config, o conn.Options) *Upstream {
-	c.MaxMessage = cmp.Or(c.MaxMessage, defaultMaxMessage)
-	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, defaultConnectTimeout)
-	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	u := &Upstream{
-		host: &conn.Host{
-			Config: c, Options: o, Log: o.Logger.With("upstream", c.Name), Client: streamable.NewHTTPClient(c.TLS), Acked: make(chan int64, 4),
-			Grace: conn.Grace{Exit: 2 * time.Second, Term: 2 * time.Second, Kill: 5 * time.Second, Tell: 2 * time.Second},
-		},
-		declared: []byte(`{}`), rewatch: make(chan struct{}, 1), probe: probeTimeout, meta: requestMeta(o.Version),
-		settled: make(chan struct{}), finished: make(chan struct{}),
-		state: conn.State{Since: time.Now(), Err: errors.New("not connected yet")},
-	}
-	u.host.Rev = func() *rev.Rev { return u.State().Rev() }
-	u.host.Renew = u.renew
-	u.host.Renewed = func() { u.change(func(s *conn.State) { s.Since = time.Now() }) }
-	return u
-}
-
-// renew repeats the handshake on c after the server has forgotten its session.
-func (u *Upstream) renew(ctx context.Context, c conn.Conn, version string) (*conn.Session, error) {
-	a, err := u.shake(ctx, c, version)
-	if err != nil {
-		return nil, err
-	}
-	u.locked(func() { u.inForce = a.declared })
-	return a.session, nil
-}
-
-// Start connects in the background, and reconnects until ctx ends or Close is called. It returns at
-// once.
-func (u *Upstream) Start(ctx context.Context) {
-	u.startOnce.Do(func() {
-		u.ctx, u.cancel = context.WithCancel(ctx)
-		go u.supervise(u.ctx)
-	})
-}
-
-// Close ends the connection and all processes of a child, and waits for that. Requests in flight
-// get their replies first.
-func (u *Upstream) Close() error {
-	u.startOnce.Do(func() { close(u.finished) }) // never started
-	if u.cancel != nil {
-		u.cancel()
-	}
-	<-u.finished
-	return nil
 }
 
 // Cork buffers messages to a child until uncork is called, because the caller has more to send. It
@@ -141,23 +82,6 @@ func (u *Upstream) State() conn.State {
 
 // NewToken returns a progress token that was not used with this upstream before.
 func (u *Upstream) NewToken() int64 { return u.host.IDs.Add(1) }
-
-// RequestMeta returns the members that a server of 2026-07-28 expects in the _meta of each request,
-// without braces, or nil for a server of 2025-11-25. capabilities are those of the client; nil: all
-// that the proxy can forward.
-func (u *Upstream) RequestMeta(capabilities []byte) []byte {
-	if !u.State().Rev().PerRequest {
-		return nil
-	}
-	return u.ownMeta(capabilities)
-}
-
-func (u *Upstream) ownMeta(capabilities []byte) []byte {
-	if capabilities == nil {
-		capabilities = u.relayable()
-	}
-	return append(u.meta[:len(u.meta):len(u.meta)], capabilities...)
-}
 
 // Send sends r and returns at once, unless r.Here is set. If the upstream is not up, the reply is
 // delivered at once with the reason.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -86,4 +87,17 @@ func fold(dst, key []byte) ([]byte, bool) {
 		i += size
 	}
 	return dst, true
+}
+
+func quoteVariant(key []byte, known string) string {
+	return strconv.QuoteToASCII(clip(key)) + " differs from " + strconv.Quote(known) + " in case only"
+}
+
+// clip shortens a key that an error text quotes.
+func clip(key []byte) string {
+	const most = 64
+	if len(key) > most {
+		return string(key[:most]) + "..."
+	}
+	return string(key)
 }

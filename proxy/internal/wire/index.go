@@ -70,3 +70,17 @@ func indexParams(id, params []byte) (index, *Fault) {
 	}
 	return x, nil
 }
+
+// checkMeta returns why meta is not a valid _meta, or an empty string.
+func checkMeta(meta []byte) (bad string) {
+	if meta[0] != '{' {
+		return `"_meta" must be an object`
+	}
+	rawjson.Members(meta, func(key, _ []byte, _ int) bool {
+		if k := variantOf(key, metaKeys); k != "" {
+			bad = "_meta: " + quoteVariant(key, k)
+		}
+		return bad == ""
+	})
+	return bad
+}

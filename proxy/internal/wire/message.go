@@ -31,13 +31,6 @@ type Message struct {
 	index index // positions in Params
 }
 
-const (
-	maxDepth     = 128  // levels of nesting
-	maxIDString  = 1024 // bytes of the literal, without quotes
-	maxIDInteger = 20   // digits
-	maxMethod    = 256
-)
-
 // Parse reads one message of a client, of at most size bytes. The message refers to raw.
 func Parse(raw []byte, size int) (Message, *Fault) {
 	if len(raw) > size {
@@ -216,41 +209,6 @@ func methodName(lit []byte) string {
 	return name
 }
 
-// validID reports whether id is a string or an integer of acceptable length.
-func validID(id []byte) bool {
-	if rawjson.Kind(id) == '"' {
-		return len(id) <= maxIDString+2
-	}
-	return isInteger(id)
-}
-
-// isInteger reports whether value is a number without fraction and exponent. Its magnitude does not
-// matter, because the proxy never computes with it.
-func isInteger(value []byte) bool {
-	digits := bytes.TrimPrefix(value, []byte("-"))
-	if len(digits) == 0 || len(digits) > maxIDInteger {
-		return false
-	}
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
-}
-
-// IDKey returns a key that is equal for ids that mean the same, however they are written. An
-// integer and a string never have the same key.
-func IDKey(id []byte) string {
-	if s, ok := rawjson.String(id); ok {
-		return `"` + s
-	}
-	if string(id) == "-0" {
-		return "0"
-	}
-	return string(id)
-}
-
 // Int returns the id of m as an integer. ok is false if the id cannot be one that the proxy has
 // sent.
 func (m Message) Int() (int64, bool) {
@@ -261,13 +219,4 @@ func (m Message) Int() (int64, bool) {
 func isString(lit []byte, want string) bool {
 	s, ok := rawjson.String(lit)
 	return ok && s == want
-}
-
-// clip shortens a key that an error text quotes.
-func clip(key []byte) string {
-	const most = 64
-	if len(key) > most {
-		return string(key[:most]) + "..."
-	}
-	return string(key)
 }

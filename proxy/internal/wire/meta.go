@@ -7,17 +7,6 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-const (
-	keyProgressToken      = "progressToken"
-	keyProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
-	keyClientInfo         = "io.modelcontextprotocol/clientInfo"
-	keyClientCapabilities = "io.modelcontextprotocol/clientCapabilities"
-	keyLogLevel           = "io.modelcontextprotocol/logLevel"
-	keyServerInfo         = "io.modelcontextprotocol/serverInfo"
-	keySubscriptionID     = "io.modelcontextprotocol/subscriptionId"
-	keyRelatedTask        = "io.modelcontextprotocol/related-task"
-)
-
 // perRequest is the first revision whose requests identify the client in _meta.
 const perRequest = "2026-07-28"
 
@@ -130,24 +119,6 @@ func ofHop(key []byte) bool {
 		return true
 	}
 	return isOwn(key) // only the proxy itself writes such members to an upstream
-}
-
-// checkMeta returns why meta is not a valid _meta, or an empty string.
-func checkMeta(meta []byte) (bad string) {
-	if meta[0] != '{' {
-		return `"_meta" must be an object`
-	}
-	rawjson.Members(meta, func(key, _ []byte, _ int) bool {
-		if k := variantOf(key, metaKeys); k != "" {
-			bad = "_meta: " + quoteVariant(key, k)
-		}
-		return bad == ""
-	})
-	return bad
-}
-
-func quoteVariant(key []byte, known string) string {
-	return strconv.QuoteToASCII(clip(key)) + " differs from " + strconv.Quote(known) + " in case only"
 }
 
 // WithSubscription returns the params of a notification for the subscription with that id, a JSON

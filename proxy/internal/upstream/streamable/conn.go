@@ -20,7 +20,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -29,13 +28,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
-	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/transport"
-	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 const (
@@ -121,17 +116,6 @@ func NewHTTPClient(secure *tls.Config) *http.Client {
 
 func (c *Conn) Agree(s *conn.Session) { c.Current.Store(s) }
 
-// Retire ends the session, if there is one. Requests in flight continue unless the upstream itself
-// ends.
-func (c *Conn) Retire() {
-	lost := c.Cause() != nil
-	c.Fail(process.ErrClosed)
-	c.Asked.Close()
-	if s := c.Current.Load(); s != nil && s.ID != "" && !lost {
-		c.endSession(s)
-	}
-}
-
 // renew performs a new handshake after the server forgot session old. If several requests find out
 // at once, only one does it.
 func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
@@ -161,101 +145,6 @@ func (c *Conn) Restart(_ context.Context, err error) bool {
 	return true
 }
 
-// endSession tells the server that its session is over. The server can ignore that.
-func (c *Conn) endSession(s *conn.Session) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), time.Second)
-	defer cancel()
-	if request, err := c.NewRequest(ctx, http.MethodDelete, s, nil); err == nil {
-		if response, err := c.Do(request, nil); err == nil {
-			response.Body.Close()
-		}
-	}
-}
-
-func (c *Conn) Send(x *conn.Exchange) {
-	if !c.Pending.Add(x) || !c.Host.Work.Begin() {
-		c.Pending.Take(x.ID)
-		x.Abort()
-		x.Deliver(conn.Reply{Err: conn.NotSent(process.ErrClosed)})
-		return
-	}
-	x.Body.Fill(wire.AppendRequestInt(make([]byte, 0, len(x.Req.Params)+len(x.Req.Method)+64), x.ID, x.Req.Method, x.Req.Params))
-	if x.Req.Mirrored != nil {
-		x.Req.Headers = mcp.GenerateParamHeaders(x.Req.Mirrored, x.Req.Params)
-	}
-	x.Req.Params = nil
-	if x.Req.Here {
-		c.perform(x)
-	} else {
-		go c.perform(x)
-	}
-}
-
-// perform makes the HTTP request of x and delivers its reply.
-func (c *Conn) perform(x *conn.Exchange) {
-	reply := c.roundTrip(x)
-	if reply.Rest != nil {
-		go func() { c.conclude(x, reply.Rest()) }()
-		return
-	}
-	c.conclude(x, reply)
-}
-
-func (c *Conn) conclude(x *conn.Exchange, reply conn.Reply) {
-	defer c.Host.Work.Done()
-	defer x.Abort()
-	c.Pending.Take(x.ID)
-	x.Deliver(reply)
-}
-
-// Cancel cancels x at the server: by notifications/cancelled or, in 2026-07-28, by closing the
-// stream.
-func (c *Conn) Cancel(x *conn.Exchange, reason string) {
-	if s := c.Current.Load(); s == nil || s.Rev() == rev.Rev2026 {
-		x.Abort()
-		return
-	}
-	if !c.Host.Work.Go(func() {
-		// Not with the context of x: the server's requests during x are withdrawn too, and an
-		// answer to one of them must not prevent the cancellation.
-		_ = c.Notify(c.ctx, nil, conn.MethodCancelled, conn.AppendCancelled(nil, x.ID, reason))
-	}) {
-		return
-	}
-	x.Body.Forget()
-	stop := time.AfterFunc(cancelledGrace, x.Abort)
-	context.AfterFunc(x.Ctx, func() { stop.Stop() })
-}
-
-// Notify sends a notification in the session s; nil: in the current one.
-func (c *Conn) Notify(ctx context.Context, s *conn.Session, method string, params []byte) error {
-	if s == nil {
-		s = c.Current.Load()
-	}
-	return c.push(ctx, s, method, wire.AppendNotification(nil, method, params))
-}
-
-// push sends a message that gets no answer.
-func (c *Conn) push(ctx context.Context, s *conn.Session, method string, data []byte) error {
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, NotifyTimeout)
-		defer cancel()
-	}
-	body := new(conn.Body)
-	body.Fill(data)
-	response, err := c.post(ctx, s, &conn.Request{Method: method}, body)
-	if err != nil {
-		return c.TransportError(err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode/100 != 2 {
-		return c.StatusError(response)
-	}
-	_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit)
-	return nil
-}
-
 // NewRequest returns a request with the configured headers and those of the protocol, which take
 // precedence.
 func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, data []byte) (*http.Request, error) {
@@ -282,24 +171,6 @@ func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, d
 		request.Header.Set(sessionHeader, s.ID)
 	}
 	return request, nil
-}
-
-func (c *Conn) post(ctx context.Context, s *conn.Session, r *conn.Request, b *conn.Body) (*http.Response, error) {
-	request, err := c.request(ctx, b, s)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Accept", "application/json, text/event-stream")
-	if s.Rev() == rev.Rev2026 {
-		request.Header.Set(mcp.HeaderMethod, r.Method)
-		if name, ok := mcp.EncodeHeaderValue(r.Name); ok && r.Name != "" {
-			request.Header.Set(mcp.HeaderName, name)
-		}
-		for name, value := range r.Headers {
-			request.Header.Set(name, value)
-		}
-	}
-	return c.Do(request, r.Again)
 }
 
 // MediaType returns the content type without its parameters.

@@ -1,7 +1,6 @@
 package streamable
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -26,31 +25,6 @@ type Moved struct {
 
 // Unwrap returns the status without the address.
 func (e *Moved) Unwrap() error { return &e.StatusError }
-
-// handshake sends a request of the handshake. If the server redirects to another path on the same
-// origin, as many do from /mcp to /mcp/, this request and all later ones on the connection go
-// there. A call is never sent to the target of a redirect of its own.
-func (c *Conn) handshake(x *conn.Exchange) conn.Reply {
-	for range maxRedirects {
-		reply := c.once(x, x.Req.Session)
-		if !c.follows(reply.Err) {
-			return reply
-		}
-	}
-	return c.once(x, x.Req.Session)
-}
-
-// FollowGet requests a stream, and follows redirects like a handshake does.
-func (c *Conn) FollowGet(ctx context.Context) (response *http.Response, err error) {
-	for range maxRedirects + 1 {
-		response, err = c.Get(ctx, new(conn.Session), "")
-		if err != nil || !c.follows(c.redirected(response)) {
-			return response, err
-		}
-		_ = response.Body.Close()
-	}
-	return response, err
-}
 
 // follows reports whether err is a redirect to follow, and directs later requests there.
 func (c *Conn) follows(err error) bool {
@@ -116,4 +90,21 @@ func hostPort(u *url.URL) string {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	return u.Hostname() + ":" + port
+}
+
+// redact removes the values of the proxy's headers from a text: a server can echo the headers of a
+// request.
+func (c *Conn) redact(text string) string {
+	if value := c.authorized.Load(); value != nil { // of the last request
+		_, token, _ := strings.Cut(*value, " ")
+		text = strings.ReplaceAll(text, token, "[redacted]")
+	}
+	for _, value := range c.Host.Config.Headers {
+		for _, secret := range append(strings.Fields(value), value) {
+			if len(secret) > 5 && !strings.EqualFold(secret, "bearer") {
+				text = strings.ReplaceAll(text, secret, "[redacted]")
+			}
+		}
+	}
+	return text
 }

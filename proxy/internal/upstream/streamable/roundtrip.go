@@ -2,14 +2,11 @@ package streamable
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -18,12 +15,6 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
-)
-
-var (
-	errNoAnswer  = errors.New("the server accepted the request and sent no answer")
-	errStreamEnd = errors.New("the server ended the stream without an answer")
-	ErrCancelled = errors.New("the request was cancelled")
 )
 
 // roundTrip sends the request of x and waits for its reply. If the server no longer knows the
@@ -89,42 +80,6 @@ func (c *Conn) once(x *conn.Exchange, s *conn.Session) conn.Reply {
 	return c.readJSON(x, s, response)
 }
 
-// lost converts an error of the transport to one about the request. If the server cannot be
-// reached, it also ends the connection.
-func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
-	switch {
-	case errors.As(err, new(*Unauthorized)):
-		return conn.NotSent(err)
-	case errors.Is(err, conn.ErrNotSent): // the second attempt of a refused request
-		return err
-	}
-	err = c.TransportError(err)
-	if x.Ctx.Err() != nil || errors.Is(err, conn.ErrBodyGone) {
-		err = ErrCancelled
-		if c.ctx.Err() != nil {
-			err = process.ErrClosed
-		}
-	} else if !sent {
-		c.Fail(err)
-	}
-	if !sent {
-		return conn.NotSent(err)
-	}
-	return &conn.Lost{Sent: true, Cause: err}
-}
-
-// TransportError returns err without the URL, which can contain a secret.
-func (c *Conn) TransportError(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		err = u.Err
-	}
-	if text := err.Error(); c.redact(text) != text {
-		return errors.New(c.redact(text))
-	}
-	return err
-}
-
 // readJSON reads a response that is a single message.
 func (c *Conn) readJSON(x *conn.Exchange, s *conn.Session, response *http.Response) conn.Reply {
 	data, err := c.readAll(response)
@@ -156,19 +111,6 @@ func (c *Conn) readAll(response *http.Response) ([]byte, error) {
 		err = fmt.Errorf("%w: more than %d bytes", process.ErrTooLong, limit)
 	}
 	return data, err
-}
-
-// interrupted returns the error for a body that ended in the middle.
-func (c *Conn) interrupted(x *conn.Exchange, err error) error {
-	switch {
-	case c.ctx.Err() != nil:
-		err = process.ErrClosed
-	case x.Ctx.Err() != nil:
-		err = ErrCancelled
-	default:
-		err = c.TransportError(err)
-	}
-	return &conn.Lost{Sent: true, Cause: err}
 }
 
 // refused reads a response with an unsuccessful status: a JSON-RPC error if the server sent one.
@@ -204,31 +146,15 @@ func refusalIn(data []byte, id int64) ([]byte, bool) {
 	return refusal, ok && rawjson.Kind(refusal) == '{'
 }
 
-func (c *Conn) StatusError(response *http.Response) error {
-	data, _ := io.ReadAll(io.LimitReader(response.Body, ExcerptLimit))
-	return c.status(response, data)
-}
-
-func (c *Conn) status(response *http.Response, data []byte) error {
-	if response.StatusCode/100 == 3 {
-		return c.redirected(response)
-	}
-	return &conn.StatusError{Code: response.StatusCode, Excerpt: text.Excerpt(c.redact(string(data)), 200)}
-}
-
-// redact removes the values of the proxy's headers from a text: a server can echo the headers of a
-// request.
-func (c *Conn) redact(text string) string {
-	if value := c.authorized.Load(); value != nil { // of the last request
-		_, token, _ := strings.Cut(*value, " ")
-		text = strings.ReplaceAll(text, token, "[redacted]")
-	}
-	for _, value := range c.Host.Config.Headers {
-		for _, secret := range append(strings.Fields(value), value) {
-			if len(secret) > 5 && !strings.EqualFold(secret, "bearer") {
-				text = strings.ReplaceAll(text, secret, "[redacted]")
-			}
+// handshake sends a request of the handshake. If the server redirects to another path on the same
+// origin, as many do from /mcp to /mcp/, this request and all later ones on the connection go
+// there. A call is never sent to the target of a redirect of its own.
+func (c *Conn) handshake(x *conn.Exchange) conn.Reply {
+	for range maxRedirects {
+		reply := c.once(x, x.Req.Session)
+		if !c.follows(reply.Err) {
+			return reply
 		}
 	}
-	return text
+	return c.once(x, x.Req.Session)
 }

@@ -1,7 +1,6 @@
 package streamable
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -162,45 +161,9 @@ func (c *Conn) resume(x *conn.Exchange, s *conn.Session, events *EventReader) (b
 	return response.Body, nil
 }
 
-// Get requests a stream that starts after the event lastID.
-func (c *Conn) Get(ctx context.Context, s *conn.Session, lastID string) (*http.Response, error) {
-	request, err := c.NewRequest(ctx, http.MethodGet, s, nil)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Accept", "text/event-stream")
-	if lastID != "" {
-		request.Header.Set("Last-Event-ID", lastID)
-	}
-	return c.Do(request, nil)
-}
-
 // drain reads the rest of a body for a moment, so that its connection can be reused.
 func (c *Conn) drain(x *conn.Exchange, body io.Reader) {
 	stop := time.AfterFunc(drainTime, x.Abort)
 	defer stop.Stop()
 	_, _ = io.CopyN(io.Discard, body, ExcerptLimit)
-}
-
-// reply sends the proxy's answer to a server's request.
-func (c *Conn) reply(s *conn.Session, answer []byte) {
-	c.Host.Work.Go(func() {
-		if err := c.push(c.ctx, s, "", answer); err != nil {
-			c.Host.Log.Warn("answering a request of the server", "error", err)
-		}
-	})
-}
-
-// refuse answers a server's request that is not forwarded.
-func (c *Conn) refuse(s *conn.Session, m wire.Message) {
-	select {
-	case c.answers <- struct{}{}:
-	default: // the server sends requests faster than it reads answers
-		return
-	}
-	data := conn.AppendAnswer(nil, m)
-	c.Host.Work.Go(func() {
-		defer func() { <-c.answers }()
-		_ = c.push(c.ctx, s, "", data)
-	})
 }

@@ -1,0 +1,77 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Options configures a Verifier.
+type Options struct {
+	Issuer         string   // iss claim of the tokens
+	Audience       string   // aud claim that tokens must have
+	JWKS           string   // URL of the issuer's keys; empty: from its metadata
+	Resource       string   // public URL of this endpoint; empty: the audience
+	Path           string   // path of this endpoint; empty: /mcp
+	PrincipalClaim string   // claim that identifies the caller; empty: sub
+	Scopes         []string // scopes that a token must have, all of them
+
+	Client *http.Client     // client that fetches the keys; nil: one that follows no redirects
+	Logger *slog.Logger     // nil: discard
+	Now    func() time.Time // nil: time.Now
+
+	// Background runs a function that fetches keys, without waiting for it; its context ends at
+	// shutdown. nil: a new goroutine without shutdown.
+	Background func(func(context.Context))
+}
+
+func (o Options) withDefaults() Options {
+	o.Path = cmp.Or(o.Path, "/mcp")
+	o.PrincipalClaim = cmp.Or(o.PrincipalClaim, "sub")
+	o.Client = cmp.Or(o.Client, newClient())
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Background == nil {
+		o.Background = func(f func(context.Context)) { go f(context.Background()) }
+	}
+	return o
+}
+
+// newClient returns a client that follows no redirects, because the operator configured the address
+// of the keys, and that keeps no connections, because it is rarely used.
+func newClient() *http.Client {
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if t, ok := http.DefaultTransport.(*http.Transport); ok {
+		t = t.Clone()
+		t.DisableKeepAlives = true
+		client.Transport = t
+	}
+	return client
+}
+
+// Trustworthy returns an error if documents from an address could be forged on the way: it must use
+// https, or be on this machine.
+func Trustworthy(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("%q is no URL", address)
+	case u.User != nil:
+		return errors.New("credentials do not belong into a URL")
+	case u.Scheme == "https":
+		return nil
+	}
+	host := u.Hostname()
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("%q must begin with https://", address)
+}

@@ -1,0 +1,117 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// New returns a Verifier, which begins to fetch the keys. It returns an error for invalid options.
+func New(o Options) (*Verifier, error) {
+	switch {
+	case o.Issuer == "":
+		return nil, errors.New("the issuer of tokens is not named")
+	case o.Audience == "":
+		return nil, errors.New("the audience of tokens is not named: tokens for others would be taken")
+	}
+	if err := o.trustworthy(); err != nil {
+		return nil, err
+	}
+	o.Resource = cmp.Or(o.Resource, o.Audience)
+	resource, err := url.Parse(o.Resource)
+	if err != nil || resource.Scheme != "http" && resource.Scheme != "https" || resource.Host == "" || resource.Fragment != "" {
+		return nil, fmt.Errorf("%q is not the URL of this endpoint, which clients are told: name the resource", o.Resource)
+	}
+	for _, s := range o.Scopes {
+		if s == "" || strings.ContainsFunc(s, notInScope) {
+			return nil, fmt.Errorf("%q is no scope", s)
+		}
+	}
+	o = o.withDefaults()
+	v := &Verifier{options: o, resource: resource, keys: &keys{options: o}}
+	v.challenge = v.bearer()
+	v.keys.number() // begins a fetch, so that a wrong address is logged at the start
+	return v, nil
+}
+
+// trustworthy checks the origin of the keys.
+func (o Options) trustworthy() error {
+	if o.JWKS == "" {
+		if _, err := locations(o.Issuer); err != nil {
+			return fmt.Errorf("the issuer cannot be asked for its keys: %w", err)
+		}
+		return nil
+	}
+	if err := Trustworthy(o.JWKS); err != nil {
+		return fmt.Errorf("the address of the issuer's keys: %w", err)
+	}
+	return nil
+}
+
+// notInScope reports whether a scope must not contain r (RFC 6749, section 3.3).
+func notInScope(r rune) bool { return r <= ' ' || r == '"' || r == '\\' || r > '~' }
+
+// maxToken exceeds the length of any real token: headers have a limit of their own.
+const maxToken = 32 << 10
+
+// algorithms are the accepted signature algorithms, all of them asymmetric: a shared secret, or no
+// signature, proves nothing. It must not be modified.
+var algorithms = []jose.SignatureAlgorithm{
+	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
+	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
+}
+
+// Verify returns the grant of a valid token, or a [Denial].
+func (v *Verifier) Verify(ctx context.Context, token string) (Grant, error) {
+	if token == "" {
+		return Grant{}, &Denial{Kind: Missing, Reason: "a bearer token is needed"}
+	}
+	if len(token) > maxToken {
+		return Grant{}, invalid("the token is too long")
+	}
+	digest, set := sha256.Sum256([]byte(token)), v.keys.number()
+	if grant, ok := v.memory.recall(digest, set, v.options.Now()); ok {
+		return grant, nil
+	}
+	grant, err := v.examine(ctx, token)
+	if err == nil {
+		v.memory.keep(digest, set, grant)
+	}
+	return grant, err
+}
+
+// examine verifies a token that is not cached.
+func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
+	parsed, err := jwt.ParseSigned(token, algorithms)
+	if err != nil || len(parsed.Headers) != 1 {
+		return Grant{}, invalid("the token is no JWT with a signature that is taken here")
+	}
+	header := parsed.Headers[0]
+	if !accessType(header.ExtraHeaders[jose.HeaderType]) {
+		return Grant{}, invalid("the token is of another type")
+	}
+	key, err := v.keys.find(ctx, header.KeyID, jose.SignatureAlgorithm(header.Algorithm))
+	if err != nil {
+		return Grant{}, err
+	}
+	var all claims
+	if err := parsed.Claims(key, &all.registered, &all.named); err != nil {
+		return Grant{}, invalid("the signature of the token is not that of its issuer")
+	}
+	return v.judge(all)
+}
+
+// accessType reports whether the typ header is that of an access token: by RFC 9068, or as most
+// issuers write it. Tokens of other types, such as proofs or logout tokens, are refused.
+func accessType(typ any) bool {
+	text, ok := typ.(string)
+	return typ == nil || ok && slices.Contains([]string{"jwt", "at+jwt", "application/at+jwt"}, strings.ToLower(text))
+}

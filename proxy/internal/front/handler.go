@@ -1,0 +1,163 @@
+package front
+
+import (
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/petrigate/petrigate/proxy/internal/events"
+	"github.com/petrigate/petrigate/proxy/internal/httpguard"
+	"github.com/petrigate/petrigate/proxy/internal/pipeline"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/turns"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// A handler is the HTTP endpoint of a proxy.
+type handler struct {
+	front        *Front
+	path         string
+	guard        *httpguard.Guard
+	hooks        bool // the hooks of agents are served
+	sessionLimit *sessionLimit
+	turns        *turns.Turns // nil: there is only one principal
+	beside       func(w http.ResponseWriter, r *http.Request, trusted bool) bool
+	sse2024      sync.Map // *sseClient by id
+}
+
+// Header names of streamable HTTP.
+const (
+	sessionHeader  = "Mcp-Session-Id"
+	protocolHeader = "Mcp-Protocol-Version"
+)
+
+// onlyOnce are the headers that must not be repeated.
+var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name", "Content-Type"}
+
+// An exchange is one HTTP request until its response has ended. It holds the resources to release
+// then, so that the functions that acquire them can return while the call waits.
+type exchange struct {
+	w http.ResponseWriter
+	r *http.Request
+
+	caller  httpguard.Caller
+	release func()          // stops counting the body; nil: no body was read
+	turn    *turns.Turn     // turn for the message
+	post    *events.Post    // nil: the response is not a JSON-RPC message
+	client  *session.Client // client of this request alone; nil: the client belongs to a session
+	bound   func() bool     // unbinds the call from the connection; nil: not bound
+	call    *pipeline.Call  // nil: the request is not a call, or is answered
+}
+
+// acceptable refuses a request whose headers do not clearly declare its body as JSON.
+func acceptable(w http.ResponseWriter, r *http.Request) bool {
+	for _, name := range onlyOnce {
+		if len(r.Header[name]) > 1 {
+			http.Error(w, "the header "+name+" is given twice", http.StatusBadRequest)
+			return false
+		}
+	}
+	if !plainJSON(first(r, "Content-Type")) {
+		http.Error(w, "the body must be application/json in UTF-8", http.StatusUnsupportedMediaType)
+		return false
+	}
+	if e := first(r, "Content-Encoding"); e != "" && e != "identity" {
+		http.Error(w, "the body must not be encoded", http.StatusUnsupportedMediaType)
+		return false
+	}
+	return true
+}
+
+// plainJSON reports whether a content type is JSON in UTF-8.
+func plainJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	kind, params, err := mime.ParseMediaType(contentType)
+	charset, given := params["charset"]
+	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
+}
+
+// first returns the first value of a header. name must be in canonical form.
+func first(r *http.Request, name string) string {
+	if values := r.Header[name]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
+
+// turn returns the turn for a caller's message, or nil if turns are not limited.
+func (h *handler) turn(v httpguard.Caller) *turns.Turn {
+	if h.turns == nil {
+		return nil
+	}
+	return &turns.Turn{Of: h.turns, Principal: v.Principal}
+}
+
+// checkHeaders returns a fault if the headers disagree with the message. The gate always decides on
+// the message.
+func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
+	header := first(r, protocolHeader)
+	mismatch := func(text string) *wire.Fault { return wire.NewFault(spec.CodeHeaderMismatch, text) }
+	switch {
+	case header == "":
+		return mismatch(protocolHeader + " header is required")
+	case meta.ProtocolVersion == "":
+		return wire.NewFault(spec.CodeInvalidParams, "missing _meta field "+mcp.MetaKeyProtocolVersion)
+	case header != meta.ProtocolVersion:
+		return mismatch(protocolHeader + " header does not match the request")
+	case r.Header.Get("Last-Event-ID") != "":
+		return mismatch("streams of this revision are not resumable")
+	case !mcp.IsValidProtocolVersion(header):
+		return spec.UnsupportedVersion(header)
+	case m.Kind != wire.Request:
+		return nil
+	}
+	if named := first(r, mcp.HeaderName); spec.NamesTask(m.Method) && named != "" && named != spec.Member(m.Params, "taskId") {
+		return mismatch(mcp.HeaderName + " header does not match the request")
+	}
+	if err := mcp.ValidateStandardHeaders(r.Header.Get, header, mcp.MCPMethod(m.Method), m.Params); err != nil {
+		return mismatch(err.Error())
+	}
+	return nil
+}
+
+// newPost returns the stream for the answer to m. The client can resume it from logs.
+func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *events.Logs) *events.Post {
+	return events.NewPost(w, events.PostOptions{
+		Method: m.Method, ID: m.ID, Rev: rev.OfVersion(first(r, protocolHeader)), Accept: first(r, "Accept"), Logs: logs,
+	})
+}
+
+// resumable returns the logs for resuming the client's streams, or nil if its revision does not
+// support that.
+func resumable(c *session.Client) *events.Logs {
+	if !events.Resumable(c.PeerOf(wire.Meta{}).Protocol) {
+		return nil
+	}
+	return &c.Streams
+}
+
+// isStateless refuses a request of revision 2026-07-28, which supports only POST. It reports
+// whether it did.
+func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
+	if !mcp.IsModernProtocol(first(r, protocolHeader)) {
+		return false
+	}
+	w.Header().Set("Allow", http.MethodPost)
+	http.Error(w, "this revision has no "+lacks, http.StatusMethodNotAllowed)
+	return true
+}
+
+// reject answers a message that is refused.
+func reject(w http.ResponseWriter, status int, id []byte, fault *wire.Fault) {
+	fault.ID = id
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(fault.Append(nil)) // a client that has disconnected needs no answer
+}

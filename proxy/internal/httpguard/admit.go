@@ -1,0 +1,40 @@
+package httpguard
+
+import "net/http"
+
+// Admit returns the caller, which must be released. If it rejects the request, it answers it and
+// reports false.
+func (g *Guard) Admit(w http.ResponseWriter, r *http.Request) (Caller, bool) {
+	v, ok := g.authenticate(w, r)
+	return v, ok && g.requests.admit(w, v.Principal)
+}
+
+// authenticate checks Host, Origin and token, in this order, and returns the caller.
+func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (Caller, bool) {
+	if !g.allow(w, r) {
+		return Caller{}, false
+	}
+	if g.open {
+		return Caller{Principal: "anonymous", guard: g}, true
+	}
+	token := bearer(r.Header["Authorization"])
+	if g.jwt != nil {
+		return g.granted(w, r, token)
+	}
+	if principal, ok := g.tokens.principal(token); ok {
+		return Caller{Principal: principal, guard: g}, true
+	}
+	refuseToken(w, http.StatusUnauthorized, `Bearer realm="petrigate"`, "a bearer token is needed")
+	return Caller{}, false
+}
+
+// granted authenticates the caller by a JWT. Its errors never quote the token.
+func (g *Guard) granted(w http.ResponseWriter, r *http.Request, token string) (Caller, bool) {
+	grant, err := g.jwt.Verify(r.Context(), token)
+	if err != nil {
+		status, challenge := g.jwt.Answer(err)
+		refuseToken(w, status, challenge, err.Error())
+		return Caller{}, false
+	}
+	return Caller{Principal: grant.Principal, until: grant.Expires, guard: g}, true
+}

@@ -1,0 +1,127 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/reverse"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// maxInputRounds limits how often a server can ask for input in one call.
+const maxInputRounds = 16
+
+// subject returns the identity of this call, for binding its requestState to it.
+func (c *Call) subject() []byte {
+	return []byte(strings.Join([]string{
+		"round", c.Client.Session.ID, c.Method, c.Tool.Canonical, c.Tool.Definition, c.argumentsDigest(),
+	}, "\x00"))
+}
+
+// readInput reads the input that the client sends with another round. If the requestState is not
+// the proxy's own, nothing is forwarded. inputResponses without a requestState are forwarded
+// unchanged, since servers that keep no state read them; a person's approval never comes from them.
+func (c *Call) readInput() {
+	if !c.Peer.Rev.InputRequired {
+		return
+	}
+	if !c.params.HasState {
+		c.input = input{responses: c.params.InputResponses, ours: true}
+		return
+	}
+	state, err := c.pipeline.Sealer.Open(c.pipeline.Life.Ctx, c.params.RequestState)
+	switch {
+	case err != nil:
+		c.input = input{}
+	case state.Approval != "": // the responses answer the proxy's own question
+		c.input = input{ours: true}
+	case state.For(c.subject()) && (state.Beside == "" || state.Beside == c.besideDigest()):
+		c.input = input{responses: c.params.InputResponses, round: state.Number, suspended: state.Pause, elsewhere: state.Elsewhere, ours: true}
+		if state.State != nil {
+			c.input.state, c.input.hasState = *state.State, true
+		}
+	}
+}
+
+// wantsInput reports whether the server has replied with an InputRequiredResult
+// (2026-07-28).
+func (f *inflightCall) wantsInput(r upstream.Reply, facts wire.Facts) bool {
+	return f.rev.InputRequired && r.Result != nil && facts.Type == wire.TypeInputRequired && !facts.Broken
+}
+
+// answersAll returns an error if the client does not support one of the requests.
+func answersAll(a session.Peer, requests []spec.InputRequest) error {
+	for _, r := range requests {
+		if !a.Answers(r.Method, r.Params) {
+			return fmt.Errorf("the client does not support %s", text.Escape(r.Method))
+		}
+	}
+	return nil
+}
+
+// askAll sends the requests of one round to the client, all at once, and returns its results as
+// inputResponses, or nil if the round has no requests.
+func (p *Pipeline) askAll(c *Call, requests []spec.InputRequest) ([]byte, error) {
+	if len(requests) == 0 {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeoutCause(c.ctx, p.Approval.Expire, errors.New("the client did not answer in time"))
+	defer cancel()
+	var all sync.WaitGroup
+	answers := make([][]byte, len(requests))
+	failures := make([]error, len(requests))
+	for i, r := range requests {
+		all.Go(func() { answers[i], failures[i] = p.askClient(ctx, c, r) })
+	}
+	all.Wait()
+	if err := errors.Join(failures...); err != nil {
+		return nil, failures[firstError(failures)]
+	}
+	object := []byte{'{'}
+	for i, r := range requests {
+		if i > 0 {
+			object = append(object, ',')
+		}
+		object = append(append(rawjson.AppendString(object, r.Key), ':'), answers[i]...)
+	}
+	return append(object, '}'), nil
+}
+
+// firstError returns the index of the first error in list, or -1.
+func firstError(list []error) int {
+	for i, err := range list {
+		if err != nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// askClient sends one request to the client on the stream of the call, and returns its result. A
+// failed elicitation counts as cancelled; no other request has such a result.
+func (p *Pipeline) askClient(ctx context.Context, c *Call, r spec.InputRequest) ([]byte, error) {
+	p.Reverse.URLElicitations.At(c.Tool.Upstream).Sends(c.Client, r.Method, r.Params)
+	result, failure, err := c.Client.ClientRequests.Ask(ctx, c.Stream, r.Method, reverse.WithElicitationID(r.Method, c.Tool.Upstream.WithServerName(r.Params)))
+	switch {
+	case err != nil:
+		return nil, err
+	case result != nil:
+		return result, nil
+	case r.Method == "elicitation/create":
+		return []byte(`{"action":"cancel"}`), nil
+	}
+	return nil, fmt.Errorf("the client refused %s: %s", r.Method, text.Escape(spec.Member(failure, "message")))
+}
+
+// stateMember returns the JSON member requestState.
+func stateMember(state string) []byte {
+	return rawjson.AppendString([]byte(`"requestState":`), state)
+}

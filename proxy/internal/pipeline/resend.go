@@ -1,0 +1,41 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/petrigate/petrigate/internal/runtime/admission"
+)
+
+// checkResend returns why the call must not be sent again to a server that has forgotten the session
+// of the first request, or nil if it can be.
+func (f *inflightCall) checkResend() error {
+	c := f.Call
+	_, err := f.ticket.Again(c.pipeline.Life.Ctx, c.pipeline.Admission)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, admission.ErrOutdated):
+		r := PlainRefusal("policy-changed", fmt.Sprintf("The policy changed before %s could be sent again to the upstream %s, which has not run it. Call it again to have it decided anew.", c.Tool.Exposed, c.Tool.Upstream.Config.Name))
+		c.pipeline.RecordRefusal(c, r)
+		return &resendRefused{r}
+	default:
+		return &resendRefused{refusal{c.pipeline.Admission.RefuseError(c.pipeline.Life.Ctx, c.admission(), err)}}
+	}
+}
+
+// A resendRefused is the error of a call that must not be sent again, with the refusal for its client.
+type resendRefused struct{ refusal }
+
+func (e *resendRefused) Error() string { return e.Text }
+
+// mayNeedResend reports whether the call might have to be sent again with input that its server asks
+// for, because the client does not support InputRequiredResult (2026-07-28).
+func (f *inflightCall) mayNeedResend() bool {
+	return f.rev.InputRequired && !f.Call.Peer.Rev.InputRequired
+}
+
+// mayNeedResend reports the same for a call that is not sent yet.
+func (c *Call) mayNeedResend() bool {
+	return !c.Peer.Rev.InputRequired && c.Tool.Upstream.Rev().InputRequired
+}

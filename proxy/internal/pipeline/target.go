@@ -1,0 +1,139 @@
+package pipeline
+
+import (
+	"context"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// MaxKeptWhole is the maximum size of a message that is kept whole for the sake of its _meta, which
+// is needed until the call ends.
+const MaxKeptWhole = 4 << 10
+
+// Prepare parses a call and looks up its tool. It answers a malformed call itself and reports
+// false. The tool can be missing while servers are starting.
+func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) (*Call, bool) {
+	params, fault := spec.ParseCall(m)
+	if fault != nil {
+		p.Life.Log.Warn("malformed call refused", "session", client.Session.ID, "reason", fault.Message)
+		s.Reply(fault.Append(nil))
+		return nil, false
+	}
+	if len(m.Raw) > MaxKeptWhole {
+		meta = meta.Clone()
+	}
+	state, err := p.Sessions.OfCall(client, m.Params)
+	if err != nil {
+		s.Reply(wire.AppendError(nil, m.ID, spec.CodeInvalidParams, "Invalid params: "+err.Error()+".", nil))
+		return nil, false
+	}
+	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
+	c.Meta.ClientInfo = nil // Peer contains the needed parts
+	c.setTool(c.target())
+	p.observe(c, params.Meta)
+	return c, true
+}
+
+// observe tells the observer, if one is set, that the call has arrived. The trace continues the one
+// in the client's _meta.
+func (p *Pipeline) observe(c *Call, meta []byte) {
+	if !p.Admission.Watch().Observed() {
+		return
+	}
+	i := admission.Info{
+		Key: c.Client.Session.Key(), Client: c.Peer.Name, Method: c.Method, ID: c.ID,
+		Protocol: c.Peer.Protocol, Transport: c.Client.Transport,
+		TraceParent: spec.Member(meta, keyTraceParent), TraceState: spec.Member(meta, keyTraceState),
+	}
+	if c.Tool != nil {
+		i.Upstream, i.Tool = c.Tool.Upstream.Config.Name, c.recordedName()
+	}
+	t := &callTrace{}
+	t.ctx, t.endSpan = p.Admission.Watch().Receiving(p.Life.Ctx, i)
+	c.trace = t
+}
+
+// setTool sets the tool of the call and the call that the gate decides on. It does nothing if tool
+// is nil.
+func (c *Call) setTool(tool *pool.Tool) {
+	if tool == nil {
+		return
+	}
+	c.Tool = tool
+	call := &c.admitting.Gate
+	*call = tool.Call()
+	call.Args, call.Time = c.params.Arguments, c.pipeline.Life.Now()
+	if c.Method != spec.CallTool {
+		call.Tool = tool.Canonical
+	}
+	if c.Method == spec.GetPrompt {
+		call.Foreign = c.pipeline.Pool.Catalogue.Owners().Canonical(strings.TrimPrefix(tool.Canonical, "prompt:")) != tool.Upstream.Config.Name
+	}
+	if c.State.By == "connection" {
+		call.ID = wire.IDKey(c.ID)
+	}
+}
+
+// checkMirrored returns an error if the HTTP headers do not mirror the arguments that the tool's
+// inputSchema marks with x-mcp-header (2026-07-28).
+func (c *Call) checkMirrored() error {
+	if c.Headers == nil || c.Tool.Mirrored == nil {
+		return nil
+	}
+	lookup := func(name string) (string, bool) {
+		values := c.Headers.Values(name)
+		return c.Headers.Get(name), len(values) > 0
+	}
+	return mcp.ValidateParamHeadersLookup(lookup, c.Tool.Mirrored, c.params.Source())
+}
+
+// target returns the tool, prompt or resource of the call, or nil if it is not known without
+// waiting.
+func (c *Call) target() *pool.Tool {
+	p := c.pipeline
+	if c.isBuiltin() {
+		return nil
+	}
+	switch c.Method {
+	case spec.CallTool:
+		return p.Pool.Known(c.params.Name)
+	case spec.GetPrompt:
+		if i, ok := p.Relay.KnownPrompt(c.params.Name); ok {
+			return pool.PromptTool(i)
+		}
+	case spec.ReadResource:
+		uri := spec.Member(c.params.Source(), "uri")
+		if u := p.Relay.Resources.Owner(p.Pool.Servers, uri); u != nil && u.State().Phase == upstream.Up && u.Has("resources") {
+			return pool.ResourceTool(u, uri)
+		}
+	}
+	return nil
+}
+
+// awaitTarget returns the same as target, but waits for servers to start and asks them for their
+// lists if necessary.
+func (c *Call) awaitTarget(ctx context.Context) *pool.Tool {
+	p := c.pipeline
+	switch c.Method {
+	case spec.CallTool:
+		return p.Pool.AwaitTool(ctx, c.params.Name)
+	case spec.GetPrompt:
+		if i, ok := p.Relay.Prompt(ctx, c.params.Name); ok {
+			return pool.PromptTool(i)
+		}
+	case spec.ReadResource:
+		uri := spec.Member(c.params.Source(), "uri")
+		if u := p.Relay.ResourceOwner(ctx, uri); u != nil && u.Has("resources") {
+			return pool.ResourceTool(u, uri)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package session
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net/http"
+
+	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/proxy/internal/lifetime"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+)
+
+// Connect adds a client with a session for its connection. header is the header of the request that
+// connects; nil: none.
+func (s *Sessions) Connect(transport, principal string, header http.Header, out spec.Stream) (*Client, error) {
+	id := lifetime.RandomID("")
+	own := &Session{ID: idOf(id), Principal: principal, By: "connection", Since: s.now()}
+	state, err := s.Of(Origin{Principal: principal, Connection: own, Header: header})
+	if err != nil {
+		return nil, err
+	}
+	own.Bare = state != own
+	if transport != "http" {
+		_ = s.Begin(own) // if it fails, the calls of the session are refused
+	}
+	return s.add(id, transport, principal, own, state, out), nil
+}
+
+// Begin begins the session of a connection, unless its calls use the nets of another session and
+// other replicas do not need it.
+func (s *Sessions) Begin(own *Session) error {
+	if own.Bare && own.About == nil {
+		return nil
+	}
+	err := s.begin(own)
+	s.keep(own)
+	return err
+}
+
+// NewClient adds a client for a request without a connection to a session.
+func (s *Sessions) NewClient(principal string, of *Session) *Client {
+	return s.add(lifetime.RandomID(""), "http", principal, of, of, nil)
+}
+
+// Introduce begins the session of an HTTP client after its handshake. If the states are in a shared
+// database, it stores the session there first, so that the client can continue it on another
+// replica. If Introduce fails, it cannot.
+func (s *Sessions) Introduce(c *Client) error {
+	if s.kept {
+		peer, label := c.Peer(), ""
+		if c.State.By == "header" {
+			label = c.State.Label
+		}
+		c.Session.Lasting, c.Session.About = true, About{
+			By: "connection", Client: digestOf(c.ID), State: label,
+			Protocol: peer.Protocol, Name: peer.Name, Version: peer.Version, Elicit: peer.Elicit, Capabilities: peer.Capabilities,
+		}.bytes()
+	}
+	return s.Begin(c.Session)
+}
+
+// Kept returns the session id that other replicas use to find the HTTP session of a client's id, or
+// an empty string if sessions are not shared between replicas.
+func (s *Sessions) Kept(client string) string {
+	if !s.kept {
+		return ""
+	}
+	return idOf(client)
+}
+
+// Restore adds the client of an HTTP session that another replica has opened, or this one before a
+// restart. The client presents its Mcp-Session-Id, client; info is the stored session. It returns
+// nil if the session does not belong to that id and principal.
+func (s *Sessions) Restore(client, principal string, info admission.SessionInfo, out spec.Stream) *Client {
+	a := ReadAbout(info.About)
+	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(digestOf(client))) != 1 {
+		return nil
+	}
+	return s.once(client, principal, func() *Client { return s.restore(client, &info, a, out) })
+}
+
+func (s *Sessions) restore(client string, info *admission.SessionInfo, a About, out spec.Stream) *Client {
+	own := &Session{ID: info.Session, Principal: info.Principal, By: "connection", Since: info.Since, Lasting: true, About: info.About}
+	state, err := s.stateOf(own, a.State)
+	if err != nil {
+		return nil
+	}
+	own.Bare = state != own
+	c := s.add(client, "http", own.Principal, own, state, out)
+	c.peer.Store(&Peer{Name: a.Name, Version: a.Version, Protocol: a.Protocol, Rev: rev.Rev2025, Elicit: a.Elicit, Capabilities: a.Capabilities})
+	c.Ready.Store(true)
+	s.keep(own)
+	return c
+}
+
+// stateOf returns the session whose nets decide on the calls of a restored connection.
+func (s *Sessions) stateOf(own *Session, label string) (*Session, error) {
+	o := Origin{Principal: own.Principal, Connection: own}
+	if label != "" {
+		o.Header = http.Header{http.CanonicalHeaderKey(s.way.Header): {label}}
+	}
+	return s.Of(o)
+}
+
+func digestOf(client string) string {
+	sum := sha256.Sum256([]byte(client))
+	return hex.EncodeToString(sum[:])
+}
+
+// idOf returns the id of the session of a client's id. The client's id is a secret of its
+// principal; the session's is not.
+func idOf(client string) string {
+	sum := sha256.Sum256([]byte("session\x00" + client))
+	return hex.EncodeToString(sum[:8])
+}

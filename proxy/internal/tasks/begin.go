@@ -1,0 +1,92 @@
+package tasks
+
+import (
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/proxy/internal/lifetime"
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// Begin adds the task of a call and polls it. The caller must call it before it reads further
+// messages of the server about the task.
+func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
+	object := n.Result
+	if !n.Rev.TaskExtension {
+		object, _ = rawjson.MemberAt(n.Result, "task")
+	}
+	about, err := wire.ParseTask(object)
+	if err != nil {
+		if n.Reserved {
+			s.Release(n.Origin.Session)
+		}
+		return nil, err
+	}
+	now := s.Now()
+	x := &Task{
+		id: lifetime.RandomID(""), theirs: about.ID, Upstream: n.Upstream, rev: n.Rev,
+		origin: n.Origin, Ticket: n.Ticket, token: n.Token, made: now, Over: make(chan struct{}),
+	}
+	if n.Stream != nil {
+		x.streams = []spec.Stream{n.Stream}
+	}
+	h := &TaskHandle{Task: x, About: about}
+	h.Result, _ = x.set(object, about, now)
+	if err := s.add(x, n.Reserved, now); err != nil {
+		return nil, err
+	}
+	switch {
+	case x.emulated():
+		h.Result = extensionTask(n.Result, h.Result)
+	case !n.Rev.TaskExtension:
+		h.Result = wire.RelateTask(wire.ReplaceMember(nil, n.Result, "task", h.Result), x.id)
+	}
+	s.record(x)
+	s.Life.Background(func() { s.poll(x) })
+	if x.emulated() {
+		s.Life.Background(func() { s.awaitResult(x) })
+	}
+	return h, nil
+}
+
+// record records in the audit log that a call continues as a task.
+func (s *Tasks) record(x *Task) {
+	s.Log.Info("a call goes on as a task", "tool", x.origin.Tool, "session", x.owner().ID, "call", x.Ticket.Number, "task", x.id)
+	err := s.Append(audit.Task{
+		Time: x.made, Event: "task", Session: x.origin.State.ID, Call: x.Ticket.Number, Tool: x.origin.Tool, Task: x.id,
+	})
+	if err != nil {
+		s.Log.Error("recording a task", "error", err)
+	}
+}
+
+// A NewTask is a call that its server has answered with a task.
+type NewTask struct {
+	Origin   Origin
+	Upstream *pool.Server
+	Rev      *rev.Rev
+	Ticket   *admission.Ticket
+	Token    int64
+	Reserved bool        // a slot in the table is reserved
+	Stream   spec.Stream // stream of a client that waits for the result from the start; nil: none
+	Result   []byte      // result of the call
+}
+
+// A TaskHandle is the task of a call and the CreateTaskResult for its client.
+type TaskHandle struct {
+	Task   *Task
+	Result []byte
+	About  wire.Task // the task in the result
+}
+
+// extensionTask converts a CreateTaskResult of 2025-11-25 to the form of 2026-07-28.
+func extensionTask(result, task []byte) []byte {
+	members := []byte(`"resultType":"task"`)
+	if meta, ok := rawjson.Member(result, "_meta"); ok {
+		members = append(append(members, `,"_meta":`...), meta...)
+	}
+	return wire.ExtensionTask(task, members)
+}
