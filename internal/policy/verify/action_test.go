@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestMappedActions: of actions that maps match no claim is proved which a call
-// refutes, whether or not a text is known that the maps tell apart.
+// TestMappedActions checks that no claim about actions matched by maps is proved if a call refutes
+// it, whether or not a text is known that distinguishes the maps.
 func TestMappedActions(t *testing.T) {
 	var many strings.Builder
 	for i := range 10 {

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// plans is an advisory net that wants a plan before an act.
+// plans is an advisory net that requires a plan before an act.
 const plans = `
 name: plans
 class: advisory
@@ -22,9 +22,9 @@ transitions:
   - { name: act, inputs: [planned], outputs: [start], tools: [act] }
 `
 
-// TestAdvisoryNetsProveNothing: a claim that depends on what an advisory net blocks
-// is unknown and names the net; what holds without that net is proved, what can
-// happen in spite of it is refuted.
+// TestAdvisoryNetsProveNothing checks that a claim is unknown, and names the net, if it depends on
+// what an advisory net blocks; that it is proved if it holds without that net, and refuted if a
+// call is possible despite it.
 func TestAdvisoryNetsProveNothing(t *testing.T) {
 	for _, c := range []struct {
 		claim string
@@ -57,9 +57,8 @@ func TestAdvisoryNetsProveNothing(t *testing.T) {
 	}
 }
 
-// TestAdvisoryNets: that a call can never be made, that nothing can be called any
-// more, and that a net changes nothing, is not known where it depends on an
-// advisory net.
+// TestAdvisoryNets checks that results about uncallable names, deadlocks and redundant nets are
+// unknown if they depend on an advisory net.
 func TestAdvisoryNets(t *testing.T) {
 	never := strings.Replace(plans, "inputs: [planned]", "inputs: [planned, planned]", 1)
 	p, o := build(t, map[string]string{"policy.rules": "require plan before act\nrequire act before ship\n", "nets.yaml": never})
@@ -81,8 +80,8 @@ func TestAdvisoryNets(t *testing.T) {
 	}
 }
 
-// TestAdvisoryWalks: in random walks with tools of which nets leave none, nothing
-// happens that was proved never to.
+// TestAdvisoryWalks checks that no random walk, with tools that nets may leave without any choice,
+// violates a proof.
 func TestAdvisoryWalks(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 2))
 	tools := []string{"a", "b", "c"}

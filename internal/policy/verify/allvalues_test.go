@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestClaimAboutAllValues: a claim without a key is about calls of all values together,
-// and what refutes it are calls of several, which the gate admits.
+// TestClaimAboutAllValues checks that a claim without a key covers the calls of all values
+// together: its counterexample has calls with several values, and the gate admits them.
 func TestClaimAboutAllValues(t *testing.T) {
 	tool := func(name string) gate.Tool { return gate.Tool{Name: name} }
 	before := verify.NeverBefore{Tool: tool("delete"), First: tool("backup")}

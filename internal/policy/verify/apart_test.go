@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestUnrelatedApart: rules that share no call are looked at one by one, so twice as many
-// rules are twice as much work.
+// TestUnrelatedApart checks that rules that share no call are explored separately, so that twice as
+// many rules cost twice as much.
 func TestUnrelatedApart(t *testing.T) {
 	for name, rules := range map[string]func(int) string{"keyed": keyed, "mixed": mixed} {
 		t.Run(name, func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// because checks that the nets which are said to forbid a name do so by
-// themselves, and that without any one of them the name can be called.
+// because checks that the nets reported as the cause forbid a name by themselves, and that all of
+// them are needed.
 func (tr *trial) because(n verify.Name) {
 	if n.Default || tr.policy.Options().Deny || tr.partial {
 		return // without a net the default forbids more
@@ -27,7 +27,7 @@ func (tr *trial) because(n verify.Name) {
 	}
 }
 
-// admits reports whether some of the nets, alone, admit a call that has the name.
+// admits reports whether the given nets alone admit a call with the name.
 func (tr *trial) admits(nets []verify.Net, name gate.Tool) (admitted, closed bool) {
 	var few []gate.Net
 	for _, info := range tr.brute.policy.Nets() {

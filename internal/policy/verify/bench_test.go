@@ -12,7 +12,7 @@ import (
 // A sample is a policy whose verification is timed.
 type sample struct{ name, rules, prove string }
 
-// samples are policies of sixty rules in the shapes that cost most, and others.
+// samples are policies of sixty rules in the most expensive shapes, and others.
 func samples() []sample {
 	return []sample{
 		{"million", "limit push to 1000000 per session\n", ""},
@@ -50,8 +50,8 @@ func BenchmarkPolicy(b *testing.B) {
 	}
 }
 
-// TestSamples checks that of each policy that is timed all names are known, of large ones all claims, and
-// that it does not take long.
+// TestSamples checks that each sample decides all names, that large samples decide all claims, and
+// that they do so in time.
 func TestSamples(t *testing.T) {
 	for _, c := range samples() {
 		t.Run(c.name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func thirteen() string {
 	return s.String()
 }
 
-// independent is n pairs of rules that share nothing.
+// independent returns n pairs of rules that share no call.
 func independent(n int) string {
 	var s strings.Builder
 	for i := range n {
@@ -97,7 +97,7 @@ func independent(n int) string {
 	return s.String()
 }
 
-// chain is a pipeline of n steps, each of which can be taken a few times.
+// chain returns a pipeline of n steps that can each be taken a few times.
 func chain(n int) string {
 	var s strings.Builder
 	for i := range n {
@@ -106,7 +106,7 @@ func chain(n int) string {
 	return s.String()
 }
 
-// requires is a chain of n rules.
+// requires returns a chain of n rules.
 func requires(n int) string {
 	var s strings.Builder
 	for i := range n {
@@ -115,7 +115,7 @@ func requires(n int) string {
 	return s.String()
 }
 
-// commands is n commands that need approval.
+// commands returns n commands that require approval.
 func commands(n int) string {
 	var s strings.Builder
 	for i := range n {
@@ -125,7 +125,7 @@ func commands(n int) string {
 	return s.String()
 }
 
-// star is many prerequisites of one tool.
+// star returns many prerequisites of one tool.
 func star(n int) string {
 	var s strings.Builder
 	for i := range n {
@@ -142,7 +142,7 @@ func limits(tool string, n int) string {
 	return s.String()
 }
 
-// fan is one prerequisite of many tools.
+// fan returns one prerequisite of many tools.
 func fan(n int) string {
 	var s strings.Builder
 	for i := range n {
@@ -151,7 +151,7 @@ func fan(n int) string {
 	return s.String()
 }
 
-// mapped is rules about the labels of one tool: each needs some of those before it.
+// mapped returns rules about the labels of one tool; each requires some of the previous labels.
 func mapped(maps, rules int) string {
 	var s strings.Builder
 	for i := range maps {
@@ -166,7 +166,7 @@ func mapped(maps, rules int) string {
 	return s.String()
 }
 
-// cycles is triples of tools that wait for each other.
+// cycles returns triples of tools that wait for each other.
 func cycles(n int) string {
 	var s strings.Builder
 	for i := range n {
@@ -175,7 +175,7 @@ func cycles(n int) string {
 	return s.String()
 }
 
-// refills is a chain of limits that are refilled by the step before.
+// refills returns a chain of limits, each refilled by the previous step.
 func refills(n int) string {
 	var s strings.Builder
 	for i := range n {
@@ -184,7 +184,7 @@ func refills(n int) string {
 	return s.String()
 }
 
-// assistant is fifty maps of one field, and rules about what they name.
+// assistant returns fifty maps of one field, and rules about their labels.
 func assistant() string {
 	var s strings.Builder
 	services := []string{"gmail", "slack", "db", "git", "fs", "cal", "jira", "k8s", "s3", "pay"}
@@ -201,8 +201,7 @@ func assistant() string {
 	return s.String()
 }
 
-// keyed is n rules with a key and as many limits for each value; no two of them share a
-// call with another.
+// keyed returns n rules with a key and as many limits per value; no two of them share a call.
 func keyed(n int) string {
 	var s strings.Builder
 	for i := range n {
@@ -212,7 +211,7 @@ func keyed(n int) string {
 	return s.String()
 }
 
-// mixed is n rules of seven kinds, some with a key; no two of them share a call.
+// mixed returns n rules of seven kinds, some with a key; no two of them share a call.
 func mixed(n int) string {
 	kinds := []string{
 		"require a%[1]d before b%[1]d with same path", "limit c%[1]d to 3 per session for each channel",
@@ -227,7 +226,7 @@ func mixed(n int) string {
 	return s.String()
 }
 
-// since is n rules about n names, drawn at random: many wait for each other.
+// since returns n random rules about n names; many of them wait for each other.
 func since(n int) string {
 	var s strings.Builder
 	r := rand.New(rand.NewPCG(3, 9))
@@ -238,7 +237,7 @@ func since(n int) string {
 	return s.String()
 }
 
-// beside is n prerequisites of one tool; each takes the success of all others away.
+// beside returns n prerequisites of one tool; each invalidates the successes of the others.
 func beside(n int) string {
 	var s strings.Builder
 	for i := range n {
@@ -253,7 +252,7 @@ func beside(n int) string {
 	return s.String()
 }
 
-// sixty is a policy of sixty rules, most of which hang together.
+// sixty returns a policy of sixty rules, most of them connected.
 func sixty() string {
 	var s strings.Builder
 	s.WriteString("map bash.command rm as delete\nmap bash.command cp as backup\nmap bash.command /git push/ as push\nmap bash.command /curl|wget/ as fetch\n")

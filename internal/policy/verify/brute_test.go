@@ -8,28 +8,28 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// brute plays every sequence of calls and outcomes with the gate's own
-// decisions. It knows nothing of how package verify thinks.
+// brute explores every sequence of calls and outcomes with the decisions of the gate itself,
+// independently of package verify.
 type brute struct {
 	policy *gate.Policy
 	calls  []gate.Call
 	names  [][]gate.Name
 
-	sampled bool                // there are more calls
-	results []string            // by call: what it returns where it succeeds; nil: nothing
-	fresh   func(call int) bool // a claim about all states is asked of those that these calls lead to; nil: all
-	about   func(call int) bool // calls that names of claims are about; nil: all
-	ends    [][]int             // by state: where the end of a call leads
+	sampled bool                // the policy has more calls than these
+	results []string            // result of each call if it succeeds; nil: none
+	fresh   func(call int) bool // claims about all states consider the states reached by these calls; nil: all calls
+	about   func(call int) bool // calls considered for the names of claims; nil: all
+	ends    [][]int             // successor by end of a call, by state
 
-	played *board // nil until it is asked for
+	played *board // nil until needed
 
 	states []bruteState
 	index  map[bruteState]int
-	moves  [][]move // by state and call: the answer
-	steps  [][]int  // by state: where one more event leads
-	happy  [][]int  // by state: where one more success leads
-	closed bool     // every state is there
-	begins [][]int  // by state and call: where it leads, -1
+	moves  [][]move // answer, by state and call
+	steps  [][]int  // successors by one more event, by state
+	happy  [][]int  // successors by one more success, by state
+	closed bool     // every state was visited
+	begins [][]int  // successor by state and call; -1: none
 }
 
 type bruteState struct {
@@ -39,11 +39,11 @@ type bruteState struct {
 
 const (
 	bruteStates = 300
-	bruteAlike  = 2 // calls in flight that hold the same
+	bruteAlike  = 2 // maximum equal calls in flight
 	unknownCall = -1
 )
 
-// newBrute plays calls of a policy. Where the clock moves it, calls do.
+// newBrute prepares the calls of a policy. If the policy has a clock, ticks are calls too.
 func newBrute(p *gate.Policy) *brute {
 	nets, ticks := clockless(p.Nets())
 	if len(ticks) == 0 {
@@ -51,7 +51,7 @@ func newBrute(p *gate.Policy) *brute {
 	}
 	played, err := gate.NewPolicy(nets, p.Options())
 	if err != nil {
-		panic(err) // the policy with a clock is one
+		panic(err) // the policy with a clock has one more
 	}
 	return &brute{policy: played, calls: ticks, names: make([][]gate.Name, len(ticks))}
 }
@@ -69,14 +69,14 @@ func cloneState(s *gate.State) *gate.State {
 
 // A begun call was admitted and is in flight.
 type begun struct {
-	state  *gate.State // after it
+	state  *gate.State // state after the admission
 	number uint64
-	manual bool           // people were asked
-	steps  []gate.Step    // what they were asked
-	nets   []gate.Verdict // what the nets said that have a say in it
+	manual bool           // approval was requested
+	steps  []gate.Step    // the approval requests
+	nets   []gate.Verdict // verdicts of the nets concerned
 }
 
-// begin decides a call; people agree.
+// begin decides a call; approvals are granted.
 func begin(p *gate.Policy, s *gate.State, c gate.Call) (begun, bool) {
 	return beginPrepared(p.Prepare(c), s)
 }
@@ -135,8 +135,8 @@ func (b *brute) has(call int, name gate.Tool, evidence bool) bool {
 	return (b.about == nil || b.about(call)) && carried(b.calls[call], b.names[call], name, evidence)
 }
 
-// explore visits what can be reached. The monitor of never-before goes along:
-// it says whether a call of first has succeeded since the last of tool.
+// explore visits the reachable positions. The monitor of never-before is part of the state: whether
+// a call of first has succeeded since the last call of tool.
 func (b *brute) explore(tool, first gate.Tool) {
 	b.index = make(map[bruteState]int)
 	b.closed = !b.sampled
@@ -186,7 +186,7 @@ func (b *brute) explore(tool, first gate.Tool) {
 	}
 }
 
-// having are the calls that have the name.
+// having returns the calls with the name.
 func (b *brute) having(name gate.Tool, evidence bool) []bool {
 	has := make([]bool, len(b.calls))
 	for c := range has {
@@ -204,13 +204,13 @@ func (b *brute) add(st bruteState) int {
 	return len(b.states) - 1
 }
 
-// again is for another question about the same calls.
+// again resets the search for another question about the same calls.
 func (b *brute) again() *brute {
 	return &brute{policy: b.policy, calls: b.calls, names: b.names, results: b.results, sampled: b.sampled, about: b.about, played: b.table()}
 }
 
-// depth is the length of the shortest sequential successful run whose last
-// call has the name; 0 where there is none, closed where all was looked at.
+// depth returns the length of the shortest sequential successful run whose last call has the name,
+// or 0; closed reports whether everything was explored.
 func (b *brute) depth(name gate.Tool) (length int, closed bool) {
 	has := b.having(name, false)
 	seen := map[*position]bool{}
@@ -226,7 +226,7 @@ func (b *brute) depth(name gate.Tool) (length int, closed bool) {
 				case has[c]:
 					return length, !b.sampled
 				case seen[m.done]:
-				case isTick(b.calls[c]): // time is no call
+				case isTick(b.calls[c]): // ticks are not calls
 					seen[m.done] = true
 					layer = append(layer, m.done)
 				default:
@@ -243,14 +243,14 @@ func (b *brute) depth(name gate.Tool) (length int, closed bool) {
 	return 0, !b.sampled
 }
 
-// A want is what a run is to reach: an admitted call, with what the nets said
-// to it, or a state that excuses it.
+// A want is the goal of a run: an admitted call, with the verdicts of the nets, or an excused
+// state.
 type want struct {
 	call    func(call int, nets []gate.Verdict) bool
 	excused func(*gate.State) bool // nil: none
 }
 
-// admitted reports whether some state admits a call that ok match.
+// admitted reports whether some state admits a matching call.
 func (b *brute) admitted(ok func(state, call int) bool) bool {
 	for k := range b.moves {
 		for c := range b.moves[k] {
@@ -262,7 +262,7 @@ func (b *brute) admitted(ok func(state, call int) bool) bool {
 	return false
 }
 
-// escapes are the states from which a successful continuation reaches what is wanted.
+// escapes returns the states where a successful continuation reaches the goal.
 func (b *brute) escapes(w want) []bool {
 	good := make([]bool, len(b.states))
 	for k, s := range b.states {
@@ -285,8 +285,7 @@ func (b *brute) escapes(w want) []bool {
 	return good
 }
 
-// always reports whether from every state a successful continuation reaches
-// what is wanted.
+// always reports whether a successful continuation reaches the goal from every state.
 func (b *brute) always(w want) bool {
 	good := b.escapes(w)
 	for k, seen := range b.withoutThird() {
@@ -297,8 +296,8 @@ func (b *brute) always(w want) bool {
 	return true
 }
 
-// withoutThird are the states that are reached without calls of the third value, with
-// which runs go on.
+// withoutThird returns the states reached without calls of the third value; continuations may use
+// that value.
 func (b *brute) withoutThird() []bool {
 	seen := make([]bool, len(b.states))
 	if b.fresh == nil {
@@ -329,7 +328,7 @@ func (b *brute) withoutThird() []bool {
 	return seen
 }
 
-// goesOn reports whether a successful continuation reaches what is wanted.
+// goesOn reports whether a successful continuation reaches the goal.
 func (b *brute) goesOn(s *gate.State, w want) bool {
 	var open []flying
 	for _, h := range heldIn(s) {
@@ -339,7 +338,7 @@ func (b *brute) goesOn(s *gate.State, w want) bool {
 	return goes
 }
 
-// goesFrom does it from a position; closed reports whether all was looked at.
+// goesFrom does the same from a position; closed reports whether everything was explored.
 func (b *brute) goesFrom(from *position, w want) (goes, closed bool) {
 	seen, queue := map[*position]bool{from: true}, []*position{from}
 	add := func(at *position) {
@@ -370,7 +369,7 @@ func (b *brute) goesFrom(from *position, w want) (goes, closed bool) {
 	return false, len(queue) < bruteStates
 }
 
-// most is the largest number of calls with the name in one run, up to limit.
+// most returns the largest number of calls with the name in one run, up to limit.
 func (b *brute) most(name gate.Tool, limit int) int {
 	best := make([]int, len(b.states))
 	for i := range best {

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// claims are about a policy, the second of them that no call of a is before one of b.
+// claims returns claims about a policy; the second one is that no call of a precedes one of b.
 func (g *generator) claims(tr *trial, a, b gate.Tool, count int) []verify.Assertion {
 	all := []verify.Assertion{
 		verify.Never{Tool: a}, verify.NeverBefore{Tool: a, First: b}, verify.NeverWithoutApproval{Tool: a},
@@ -35,13 +35,13 @@ func (g *generator) claims(tr *trial, a, b gate.Tool, count int) []verify.Assert
 	return append(slices.Clip(all), tr.more...)
 }
 
-// claimed is a name, or a pattern that no rule has, which sees the names that
-// nets give by maps of their own. They are drawn from a source of their own.
+// claimed returns a name, or a pattern that no rule uses and that matches names given by nets' own
+// maps. A separate random source keeps other draws stable.
 func (g *generator) claimed(tr *trial) gate.Tool {
 	name := g.asserted(tr.rules)
 	own := rand.New(rand.NewPCG(tr.seed, uint64(len(name.Name))))
-	labels := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return n.Labels != nil }) // else the gate gives none
-	words := strings.Contains(tr.rules, "word0")                                             // which no call has
+	labels := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return n.Labels != nil }) // otherwise the gate gives none
+	words := strings.Contains(tr.rules, "word0")                                             // no call has it
 	if g.small || !labels || words || tr.keyed || tr.sampled || tr.o.Tools != nil || own.IntN(4) > 0 {
 		return name
 	}

@@ -9,9 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestWindows: what a limit of a window gives back, the clock gives: a call is
-// always possible again, no number of them is the most, and a run that shows
-// it is played by the gate.
+// TestWindows checks limits with a window: the clock refills them, so a call is always possible
+// again and no bound on the number of calls holds; the gate replays the runs that show this.
 func TestWindows(t *testing.T) {
 	push := gate.Tool{Name: "push"}
 	r := report(t, "limit push to 2 per minute\nrequire test before push", func(o *verify.Options) {
@@ -63,7 +62,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestShadow: what is in shadow forbids nothing and proves nothing.
+// TestShadow checks that nets in shadow neither forbid calls nor prove claims.
 func TestShadow(t *testing.T) {
 	r := report(t, "shadow block push\nlimit push to 1 per session\nshadow limit pull to 1 per session", func(o *verify.Options) {
 		o.Prove = []verify.Assertion{verify.Never{Tool: gate.Tool{Name: "push"}}, verify.AtMost{Count: 1, Tools: []gate.Tool{{Name: "pull"}}}}
@@ -76,8 +75,8 @@ func TestShadow(t *testing.T) {
 	}
 }
 
-// TestExpressions: of a condition nothing is known but that it holds, does not,
-// or cannot be told.
+// TestExpressions checks that conditions are treated as true, false or undecidable, without further
+// knowledge.
 func TestExpressions(t *testing.T) {
 	rules := `map charge when "args.amount > 50000" as big-charge
 require human-approval before big-charge

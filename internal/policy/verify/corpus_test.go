@@ -19,9 +19,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestCorpus holds the report of small policies to answers that were found by
-// hand. A file has policy.rules, nets.yaml, deny, known, prove and expect; all but
-// the last may be absent. Where there is known, no tool is called as a label or an action.
+// TestCorpus compares the reports of small policies with answers that were derived by hand. A file
+// has policy.rules, nets.yaml, deny, known, prove and expect; all but the last are optional. With
+// known, no tool has the name of a label or an action.
 func TestCorpus(t *testing.T) {
 	files, err := filepath.Glob("testdata/corpus/*.txtar")
 	if err != nil || len(files) < 60 {
@@ -59,7 +59,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// build makes the policy of a file.
+// build builds the policy of a file.
 func build(t testing.TB, text map[string]string) (*gate.Policy, verify.Options) {
 	t.Helper()
 	s := policy.Source{Rules: []config.RuleText{{File: "policy.rules", Text: text["policy.rules"]}}}
@@ -90,7 +90,7 @@ func build(t testing.TB, text map[string]string) (*gate.Policy, verify.Options) 
 	return result.Policy, o
 }
 
-// assertion reads what stands after "prove" in a rules file.
+// assertion parses the text after "prove" in a rules file.
 func assertion(t testing.TB, w []string) verify.Assertion {
 	t.Helper()
 	tool := func(i int) gate.Tool {
@@ -132,7 +132,7 @@ func assertion(t testing.TB, w []string) verify.Assertion {
 	return nil
 }
 
-// render writes a report as the files of the corpus have it.
+// render prints a report in the format of the corpus.
 func render(r *verify.Report, prove string) string {
 	var b bytes.Buffer
 	for _, n := range r.Names {
@@ -199,8 +199,8 @@ func netNames(nets []verify.Net) string {
 	return strings.Join(names, ", ")
 }
 
-// renderTrace writes a call by its name when it begins, and with a sign when it
-// ends: + success, - failure, ? unknown.
+// renderTrace prints a call by its name when it begins, and with a sign when it ends: + success, -
+// failure, ? unknown.
 func renderTrace(t verify.Trace) string {
 	if len(t) == 0 {
 		return "at once"
@@ -221,7 +221,7 @@ func renderTrace(t verify.Trace) string {
 	return strings.Join(words, " ")
 }
 
-// replayAll plays every trace of the report with the gate.
+// replayAll replays every trace of the report in the gate.
 func replayAll(t *testing.T, p *gate.Policy, r *verify.Report) {
 	t.Helper()
 	var traces []verify.Trace

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestEntangledFields checks that no call is given for names that it has only
-// together with others.
+// TestEntangledFields checks that no call is given as a witness for names that it has only together
+// with others.
 func TestEntangledFields(t *testing.T) {
 	for _, test := range []struct {
 		other string
@@ -36,8 +36,8 @@ func TestEntangledFields(t *testing.T) {
 	}
 }
 
-// TestFieldsInOtherCase checks that a call which has a field in two spellings is
-// given for no name that only one of them would have for sure.
+// TestFieldsInOtherCase checks that a call with a field in two spellings is no witness for a name
+// that only one of them would certainly give.
 func TestFieldsInOtherCase(t *testing.T) {
 	const rules = "map a.key x as m\nmap a.Key y as n\nrequire m before c\nrequire n before c\nlimit a to 1 per session\n"
 	r := report(t, rules, func(o *verify.Options) { o.Prove = []verify.Assertion{verify.Never{Tool: gate.Tool{Name: "c"}}} })

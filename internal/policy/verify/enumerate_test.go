@@ -8,11 +8,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// fieldsOfWords are texts, and other values, that words and regexes tell apart.
+// fieldsOfWords are texts, and other values, that words and regexes distinguish.
 var fieldsOfWords = []string{"", `"x"`, `"y"`, `"xx"`, `"x y"`, `["xx"]`, `["x"]`, `["y"]`, `["x","y"]`}
 
-// enumerate keeps one of the calls that the gate cannot tell apart, nor claims
-// about the names.
+// enumerate keeps one call of each set that neither the gate nor the claims distinguish.
 func (tr *trial) enumerate(claimed ...gate.Tool) {
 	seen, spoken := map[string]bool{}, tr.spoken(claimed)
 	for _, call := range tr.calls {
@@ -29,15 +28,15 @@ func (tr *trial) enumerate(claimed ...gate.Tool) {
 	}
 }
 
-// plainCalls are calls of all tools with all that the field f can hold, as JSON.
-// Where the tools are not known, tools may be called as labels and actions are.
+// plainCalls returns calls of all tools with all values that the field f can have, as JSON. If the
+// tools are unknown, tools may have the names of labels and actions.
 func plainCalls(src string, fields []string, known bool) []gate.Call {
 	tools := []string{"a", "b", "c", "d", "ax", "xb", "axb", "q", "qq", "a.x", "x.go", "a.x.go", "a.xb", "mx", "ox", "x0", "ax0", "m0", "o0x", "0", "b0", "a.0", "m.go", "o.go", "mb", "ob"}
 	if !known {
 		tools = append(tools, "a.stop", "b.go", "o0", "o1", "o2", "o3", "o4")
 	}
 	if !known || strings.Contains(src, `"a.go"`) {
-		tools = append(tools, "a.go") // in quotes it is a tool; otherwise an action of a
+		tools = append(tools, "a.go") // quoted, it is a tool; otherwise an action of a
 	}
 	for _, label := range []string{"m", "n", "o"} {
 		if !known || !strings.Contains(src, " as "+label) {
@@ -56,7 +55,7 @@ func plainCalls(src string, fields []string, known bool) []gate.Call {
 	return calls
 }
 
-// spoken are the names that something speaks of.
+// spoken returns the names that the policy or a claim mentions.
 func (tr *trial) spoken(claimed []gate.Tool) map[string]bool {
 	spoken := map[string]bool{}
 	for _, t := range claimed {
@@ -78,7 +77,7 @@ func (tr *trial) spoken(claimed []gate.Tool) map[string]bool {
 	return spoken
 }
 
-// relevant leaves out names that nothing speaks of.
+// relevant removes names that nothing mentions.
 func relevant(names []gate.Name, spoken map[string]bool) []gate.Name {
 	return slices.DeleteFunc(slices.Clone(names), func(n gate.Name) bool { return !spoken[n.Text] })
 }

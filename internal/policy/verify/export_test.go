@@ -1,8 +1,7 @@
 package verify
 
-// LimitInventions bounds how many names are tried of those that patterns match.
+// LimitInventions bounds the names that are tried for patterns.
 func (o *Options) LimitInventions(n int) { o.inventions = n }
 
-// LimitGroups bounds up to how many states of a group it is asked whole whether
-// calls are always possible.
+// LimitGroups bounds the states of a group that is explored whole for liveness.
 func (o *Options) LimitGroups(states int) { o.groups = states }

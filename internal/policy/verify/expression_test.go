@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestValuesOfExpressions: calls are found for which an expression has a value.
+// TestValuesOfExpressions checks that calls are found that give an expression a value.
 func TestValuesOfExpressions(t *testing.T) {
 	for _, e := range []string{
 		"args.f.lowerAscii()", "args.f.split('@')[1]", "size(args.f)", "args.n / 100", "args.n > 5", "args.f + '/' + args.g",
@@ -28,8 +28,8 @@ func TestValuesOfExpressions(t *testing.T) {
 	}
 }
 
-// TestAnotherValueOfExpression: what is made of a field that has the value is not
-// another one.
+// TestAnotherValueOfExpression checks that a value derived from a field with the tracked value is
+// not another value.
 func TestAnotherValueOfExpression(t *testing.T) {
 	const expression = `"args.f.lowerAscii()"`
 	of := verify.NeverBefore{Tool: gate.Tool{Name: "a"}, First: gate.Tool{Name: "b"}, Once: true}
@@ -49,8 +49,8 @@ func TestAnotherValueOfExpression(t *testing.T) {
 	}
 }
 
-// TestExpressionOfMappedField: arguments that are made for an expression give a call no
-// name that it is not to have.
+// TestExpressionOfMappedField checks that arguments constructed for an expression give a call no
+// unintended name.
 func TestExpressionOfMappedField(t *testing.T) {
 	r := report(t, "map a.f x as m\nlimit m to 1 per session for each \"args.f.lowerAscii()\"\nrequire a before b\n", func(o *verify.Options) {
 		o.Known, o.Prove = true, []verify.Assertion{

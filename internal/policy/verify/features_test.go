@@ -13,10 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestRandomFeatures holds verify to the gate in policies of all statements
-// that there are and PetriFlow has not: shadow, unless, once, per successful,
-// windows, budgets of users, channels, prompts and resources; and of
-// hand-written nets that judge arguments, spare calls and are in shadow.
+// TestRandomFeatures compares verify with the gate in policies with all statements that PetriFlow
+// lacks: shadow, unless, once, per successful, windows, budgets of users, channels, prompts and
+// resources; and with hand-written nets that judge arguments, exempt calls and are in shadow.
 func TestRandomFeatures(t *testing.T) { try(t, newFeatureTrial, 20) }
 
 func newFeatureTrial(t *testing.T, seed uint64) *trial {
@@ -24,13 +23,13 @@ func newFeatureTrial(t *testing.T, seed uint64) *trial {
 	src, known := g.featureRules(), toolsKnown(seed)
 	var o verify.Options
 	if seed%3 == 0 {
-		o.LimitInventions(12) // so that names are made up for each question
+		o.LimitInventions(12) // so that names are synthesized for each question
 	}
 	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: featureCalls(src, known), change: g.change, o: o})
 }
 
-// TestRandomValidators: no run refutes anything with arguments that a net
-// refuses, and nothing is proved that the gate was seen to break.
+// TestRandomValidators checks that no counterexample has arguments that a net refuses, and that the
+// gate violates no proof.
 func TestRandomValidators(t *testing.T) { try(t, newJudgedTrial, 15) }
 
 func newJudgedTrial(t *testing.T, seed uint64) *trial {
@@ -68,7 +67,7 @@ func (g *generator) featureRules() string {
 	if g.IntN(3) == 0 {
 		out = append(out, fmt.Sprintf("map %s.f x as m", g.pick("a", "b")))
 	}
-	window := false // the clock of one net is exact in verify, and no more
+	window := false // verify models the clock of a single net exactly
 	for range 1 + g.IntN(5) {
 		shadow := g.pick("", "", "", "", "shadow ")
 		unless := ""
@@ -96,10 +95,10 @@ func (g *generator) featureRules() string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// change gives a hand-written net what YAML can give it.
+// change adds features of YAML nets to a hand-written net.
 func (g *generator) change(n *gate.Net) {
 	if g.IntN(3) == 0 {
-		n.Validate = func(gate.Firing) error { return nil } // a validator may say no: it is taken to agree
+		n.Validate = func(gate.Firing) error { return nil } // a validator might refuse; the test assumes that it agrees
 		n.OnSuccess = func(gate.Firing) {}
 	}
 	n.Shadow = g.IntN(6) == 0
@@ -111,11 +110,11 @@ func (g *generator) change(n *gate.Net) {
 	}
 }
 
-// tick is the name of the calls by which brute force lets the clock fire.
+// tick is the name of the calls that represent ticks of the clock in brute.
 const tick = "the clock of "
 
-// clockless are nets in which a call stands for every tick of the clock, of a net with a
-// key one for each value.
+// clockless returns the nets with a call for every tick of the clock; for a net with a key, one
+// call per value.
 func clockless(nets []gate.NetInfo) (out []gate.Net, ticks []gate.Call) {
 	for _, info := range nets {
 		n := info.Net
@@ -130,14 +129,14 @@ func clockless(nets []gate.NetInfo) (out []gate.Net, ticks []gate.Call) {
 			if t.Every == 0 && len(t.Tools) == 0 {
 				continue
 			}
-			if t.Every == 0 { // no pattern is about time
+			if t.Every == 0 { // patterns must not match ticks
 				t.Unless = append(slices.Clone(t.Unless), gate.Tool{Name: tick + "*", Kind: gate.Glob})
 				continue
 			}
 			t.Every, t.Tools, t.Key = 0, []gate.Tool{name}, key
 		}
 		n.Phases = slices.Clone(n.Phases)
-		for i := range n.Phases { // nor does a list hold it up
+		for i := range n.Phases { // lists must not block ticks
 			n.Phases[i].Tools = append(slices.Clone(n.Phases[i].Tools), gate.Tool{Name: tick + "*", Kind: gate.Glob})
 		}
 		ticks = append(ticks, ticksOf(n)...)
@@ -146,7 +145,7 @@ func clockless(nets []gate.NetInfo) (out []gate.Net, ticks []gate.Call) {
 	return out, ticks
 }
 
-// valuesOfKey is how many fields the key of the net has.
+// valuesOfKey returns the number of fields in the key of the net.
 func valuesOfKey(n *gate.Net) int {
 	count := len(n.Key)
 	for _, t := range n.Transitions {
@@ -155,7 +154,7 @@ func valuesOfKey(n *gate.Net) int {
 	return count
 }
 
-// ticksOf are the calls that stand for ticks of the clock of the net.
+// ticksOf returns the calls that represent ticks of the net's clock.
 func ticksOf(n gate.Net) (ticks []gate.Call) {
 	for _, t := range n.Transitions {
 		if !isTickOf(t) {
@@ -178,7 +177,7 @@ func ticksOf(n gate.Net) (ticks []gate.Call) {
 	return ticks
 }
 
-// real plays a trace that waits with the clock of the gate.
+// real replays a trace with waits by the clock of the gate.
 func (tr *trial) real(t verify.Trace) {
 	now := time.Unix(1e9, 0)
 	s := tr.policy.NewState(nil)

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestRandomForms holds verify to the gate in rules of all forms: lists, freshness,
-// taint, keys, budgets at once, in a row and of amounts, allow, approvals of several, and
-// nets with phases.
+// TestRandomForms compares verify with the gate for rules of all forms: lists, freshness, taint,
+// keys, budgets at once, in a row and of amounts, allow, approvals by several people, and nets with
+// phases.
 func TestRandomForms(t *testing.T) { try(t, newFormTrial, 35) }
 
 func newFormTrial(t *testing.T, seed uint64) *trial {
@@ -71,7 +71,7 @@ func (g *generator) form() string {
 	return g.pick("allow ", "block ") + one()
 }
 
-// phases is a net with lists of what may be called.
+// phases returns a net with allowlists.
 func (g *generator) phases() gate.Net {
 	n := gate.Net{Name: "phases", Places: []string{"p", "q"}, Initial: map[string]int{"p": 1}}
 	n.Transitions = []gate.Transition{
@@ -86,7 +86,7 @@ func (g *generator) phases() gate.Net {
 	return n
 }
 
-// formCalls are calls of all tools with values and amounts, as far as the rules read them.
+// formCalls returns calls of all tools with the values and amounts that the rules read.
 func formCalls(rules string) []gate.Call {
 	var calls []gate.Call
 	values, amounts := []string{"", `"f":"x"`, `"f":"y"`, `"f":"z"`, `"f":["x","y"]`}, []string{"", `"amount":0`, `"amount":1`}

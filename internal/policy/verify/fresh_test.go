@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestRandomSpoilers holds verify to the gate in policies of nets in which calls spoil
-// what others watch: freshness and taint, over overlaps, failures and unknown outcomes.
+// TestRandomSpoilers compares verify with the gate for nets with spoiling calls: freshness and
+// taint, over overlaps, failures and unknown outcomes.
 func TestRandomSpoilers(t *testing.T) { try(t, newSpoilTrial, 40) }
 
 func newSpoilTrial(t *testing.T, seed uint64) *trial {
@@ -19,7 +19,7 @@ func newSpoilTrial(t *testing.T, seed uint64) *trial {
 	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: calls, add: g.spoiled()})
 }
 
-// spoiled are nets of freshness and taint.
+// spoiled returns nets of freshness and taint.
 func (g *generator) spoiled() (nets []gate.Net) {
 	most := 2
 	if g.small {

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestRandomKeys holds verify to the gate in policies of nets with keys, played with
-// two values and a third.
+// TestRandomKeys compares verify with the gate for nets with keys, explored with two values and a
+// third.
 func TestRandomKeys(t *testing.T) { try(t, newKeyTrial, 25) }
 
 func newKeyTrial(t *testing.T, seed uint64) *trial {
@@ -47,7 +47,7 @@ func (g *generator) keyFields() map[string]string {
 	return fields
 }
 
-// keyed are nets with keys: of the same thing, fresh, tainted, budgets.
+// keyed returns nets with keys: for the same thing, fresh, tainted, budgets.
 func (g *generator) keyed(fields map[string]string) (nets []gate.Net) {
 	most := 2
 	if g.small {
@@ -95,7 +95,7 @@ func (g *generator) keyed(fields map[string]string) (nets []gate.Net) {
 	return nets
 }
 
-// keyCalls are calls of all tools with two values, a third, none and several.
+// keyCalls returns calls of all tools with two values, a third one, none and several.
 func keyCalls(fields map[string]string) []gate.Call {
 	var calls []gate.Call
 	for _, tool := range []string{"a", "b", "c"} {
@@ -111,7 +111,7 @@ func keyCalls(fields map[string]string) []gate.Call {
 	return calls
 }
 
-// playKeyed plays the calls with results of every value, and those of one value alone.
+// playKeyed explores the calls with results of every value, and those of one value alone.
 func (tr *trial) playKeyed(g *generator, a, b gate.Tool) {
 	tr.partial = true
 	tr.brute = newBrute(tr.policy)
@@ -142,12 +142,12 @@ func (tr *trial) playKeyed(g *generator, a, b gate.Tool) {
 	tr.single.explore(a, b)
 }
 
-// severalValues reports whether the call, or what it returns, has another value than x.
+// severalValues reports whether the call, or its result, has another value than x.
 func severalValues(c gate.Call, result string) bool {
 	return strings.ContainsAny(string(c.Args)+result, "yYz")
 }
 
-// readsResult reports whether some key is in the result of the tool.
+// readsResult reports whether some key reads the result of the tool.
 func (tr *trial) readsResult(tool string) bool {
 	return slices.ContainsFunc(tr.nets, func(n gate.Net) bool {
 		return slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
@@ -157,11 +157,11 @@ func (tr *trial) readsResult(tool string) bool {
 	})
 }
 
-// plainName reports whether a tool alone has the name.
+// plainName reports whether only a tool has the name.
 func plainName(name string) bool { return name == "a" || name == "b" || name == "c" || name == "d" }
 
-// hasValue reports whether the call has the value, which is empty where any will do, in
-// each of the fields f and g that keys read.
+// hasValue reports whether the call has the value in each of the fields f and g that keys read; an
+// empty value matches any.
 func (tr *trial) hasValue(c gate.Call, value string) bool {
 	args := string(c.Args)
 	f, g := tr.reads("f"), tr.reads("g")
@@ -186,7 +186,7 @@ func (tr *trial) reads(field string) bool {
 	})
 }
 
-// forEach compares a claim about each value with what calls of some of them do.
+// forEach compares a claim about each value with the calls of some values.
 func (tr *trial) forEach(p verify.Proof, e verify.ForEach) {
 	all := [][]string{nil}
 	for range e.Key {
@@ -207,9 +207,9 @@ func (tr *trial) forEach(p verify.Proof, e verify.ForEach) {
 	tr.judge(p, forValues(e, all...), each...)
 }
 
-// loose reports whether brute force sees less than there is: of a claim that counts over
-// time, where values tick one after the other, over the sessions of a user, and for each value of
-// a field that nothing reads.
+// loose reports whether brute covers less than verify: for claims that count over time, where
+// values tick one after the other, over the sessions of a user, and for each value of a field that
+// nothing reads.
 func (tr *trial) loose(p verify.Proof) bool {
 	a := p.Assertion
 	if e, ok := a.(verify.ForEach); ok {
@@ -224,7 +224,7 @@ func (tr *trial) loose(p verify.Proof) bool {
 	return ok && tr.keyed && (most.Per.Window > 0 || most.Per.User)
 }
 
-// unmade reports whether the step is a call that brute force does not make.
+// unmade reports whether the step is a call that brute does not make.
 func (tr *trial) unmade(s verify.Step) bool {
 	return !s.Ends && s.Wait == 0 && !slices.ContainsFunc(tr.brute.calls, func(c gate.Call) bool {
 		return c.Tool == s.Tool && (string(c.Args) == s.Args || s.Args == "" && string(c.Args) == "{}")

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestClaimAboutPartOfKey: a claim about each value of one field, where keys of rules read
-// other fields of the same calls too. A field with another value does not spare the call,
-// and a run that refutes the claim breaks it by the arguments that it shows.
+// TestClaimAboutPartOfKey checks a claim about each value of one field if keys of rules also read
+// other fields of the calls. A field with another value does not exempt the call, and a
+// counterexample violates the claim with the arguments that it shows.
 func TestClaimAboutPartOfKey(t *testing.T) {
 	field := func(path string) gate.Field { return gate.Field{Path: path} }
 	before := verify.NeverBefore{Tool: gate.Tool{Name: "pay"}, First: gate.Tool{Name: "check"}}

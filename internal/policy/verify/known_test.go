@@ -8,8 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestNamesOfOneTool checks that rules which speak of one tool by different
-// names are taken for what they are.
+// TestNamesOfOneTool checks that rules that use different names of one tool are recognized as such.
 func TestNamesOfOneTool(t *testing.T) {
 	known := func(o *verify.Options) {
 		o.Tools = []verify.Tool{{Name: "gh_push", Also: []gate.Name{{Text: "push", Certain: true}, {Text: "gh.push", Certain: true}}}, {Name: "test"}}
@@ -32,7 +31,7 @@ func TestNamesOfOneTool(t *testing.T) {
 	}
 }
 
-// TestActionThatReadsLikeATool: a tool cannot pass for another by its action.
+// TestActionThatReadsLikeATool checks that a tool cannot impersonate another one by its action.
 func TestActionThatReadsLikeATool(t *testing.T) {
 	const rules = "require y.backup before delete\nblock y_backup\n"
 	tools := []verify.Tool{
@@ -53,8 +52,8 @@ func TestActionThatReadsLikeATool(t *testing.T) {
 	}
 }
 
-// TestCalls checks that calls are given for all kinds that a policy tells apart,
-// and that it is said where some were left out.
+// TestCalls checks that calls of all distinguished kinds are returned, and that omissions are
+// reported.
 func TestCalls(t *testing.T) {
 	match := func(word string) func(string) bool {
 		return func(text string) bool { return strings.Contains(text, word) }
@@ -81,8 +80,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestSupposedByPatterns: a tool may be called as what a map gives, and that name may be
-// the only one that two patterns match.
+// TestSupposedByPatterns checks that a tool may have the name of a label, even if only that name
+// matches two patterns.
 func TestSupposedByPatterns(t *testing.T) {
 	p, ok := policyOf("map b.f y as m\nlimit ? to 3 per session\nblock b\nblock m?*\n")
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestLackingArgument: nothing is possible by an argument that the schema of a tool does
-// not list, but a call with it may break a claim.
+// TestLackingArgument checks that an argument that the schema of a tool does not list makes nothing
+// possible, but may violate a claim.
 func TestLackingArgument(t *testing.T) {
 	lacks := func(tool string, f gate.Field) string {
 		if tool == "backup" && f.Path == "path" || f.Path == "amout" {
@@ -25,7 +25,7 @@ func TestLackingArgument(t *testing.T) {
 		"limit delete to 3 per session for each amout\n":              {verify.Unknown, verify.Proved},
 		"map backup.path x as b\nrequire b before delete\n":           {verify.Unknown, verify.Proved},
 		"map backup.path x as b\nrequire backup before delete\n":      {verify.Proved, verify.Proved},
-		"require backup before delete with same \"args.path\" as x\n": {verify.Proved, verify.Proved}, // of an expression the test knows nothing
+		"require backup before delete with same \"args.path\" as x\n": {verify.Proved, verify.Proved}, // the test cannot interpret expressions
 	} {
 		r := report(t, rules, func(o *verify.Options) {
 			o.Known, o.Lacks = true, lacks

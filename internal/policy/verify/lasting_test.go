@@ -8,9 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// always compares a claim about all states, and checks that the state to which
-// the trace leads has no way on. Of values of two parts, a new one may be needed that brute
-// force does not make.
+// always compares a claim about all states, and checks that the final state of the trace has no
+// continuation. For values of two parts, a new value may be needed that brute does not try.
 func (tr *trial) always(r verify.Result, t verify.Trace, what string, w want) {
 	b := tr.brute
 	if b.closed && r != verify.Unknown {
@@ -40,7 +39,7 @@ func (tr *trial) deadlock(g verify.Group, stats map[string]int) {
 		rows = rows && (!in[i] || info.Row)
 	}
 	if rows {
-		return // what other nets say of their calls is not looked at
+		return // verdicts of other nets are not considered
 	}
 	gated := make([]bool, len(tr.brute.calls))
 	for c, call := range tr.brute.calls {

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// losses checks that what a failure is said to take away is lost, and that no run of
-// successes takes it away under the policy without the limits that end.
+// losses checks that reported losses are real, and that no run of successes causes them in the
+// policy without the limits that are used up.
 func (tr *trial) losses(stats map[string]int) {
 	if tr.lossy {
 		tr.missed(stats)
@@ -38,8 +38,8 @@ func (tr *trial) losses(stats map[string]int) {
 	}
 }
 
-// isLost reports whether the run takes calls of the tool with the value away, and no
-// successes do.
+// isLost reports whether the run makes calls of the tool with the value unavailable, and no run of
+// successes does.
 func (tr *trial) isLost(run verify.Trace, t gate.Tool, value string) bool {
 	b := tr.brute.again()
 	wanted := want{call: func(c int, _ []gate.Verdict) bool {
@@ -48,7 +48,7 @@ func (tr *trial) isLost(run verify.Trace, t gate.Tool, value string) bool {
 	return !b.goesOn(replay(b.policy, run).state, wanted) && !tr.lostBySuccess(t, value)
 }
 
-// missed counts names that a failure takes away and of which nothing is said.
+// missed counts names that a failure makes unavailable without being reported.
 func (tr *trial) missed(stats map[string]int) {
 	p := tr.lasting()
 	for _, n := range tr.report.Names {
@@ -65,7 +65,7 @@ func (tr *trial) missed(stats map[string]int) {
 	}
 }
 
-// TestRandomLosses is about rules that can take tools away.
+// TestRandomLosses tests random rules that can make tools unavailable.
 func TestRandomLosses(t *testing.T) { try(t, newLossTrial, 25) }
 
 func newLossTrial(t *testing.T, seed uint64) *trial {
@@ -94,15 +94,15 @@ func newLossTrial(t *testing.T, seed uint64) *trial {
 	return g.trial(&trial{t: t, seed: seed, rules: src.String(), known: true, calls: calls, alone: true, lossy: true})
 }
 
-// lostBySuccess looks for a run of successes after which none lead to the name, as
-// far as the states are few.
+// lostBySuccess looks for a run of successes that makes the name unreachable, if there are few
+// states.
 func (tr *trial) lostBySuccess(t gate.Tool, value string) bool {
 	p := tr.lasting()
 	return p != nil && !tr.brute.sampled && tr.losesBySuccess(p, t, value)
 }
 
-// lasting is the policy without the limits that end; nil where that is none, or where
-// the default would refuse more without them.
+// lasting returns the policy without the limits that are used up; nil if there are no other nets,
+// or if the default would refuse more without them.
 func (tr *trial) lasting() *gate.Policy {
 	lasting := slices.DeleteFunc(tr.brute.policy.Nets(), func(n gate.NetInfo) bool {
 		return n.Shadow || n.Cause == gate.CauseLimit && !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe || t.Every > 0 || isTickOf(t) })
@@ -136,7 +136,7 @@ func (tr *trial) losesBySuccess(p *gate.Policy, t gate.Tool, value string) bool 
 			return true
 		}
 		for c, m := range b.movesOf(states[k]) {
-			if m.ok && !seen[m.done] && (tr.brute.fresh == nil || tr.brute.fresh(c)) { // a value is always left
+			if m.ok && !seen[m.done] && (tr.brute.fresh == nil || tr.brute.fresh(c)) { // another value is always available
 				seen[m.done] = true
 				states = append(states, m.done)
 			}
@@ -145,13 +145,13 @@ func (tr *trial) losesBySuccess(p *gate.Policy, t gate.Tool, value string) bool 
 	return false
 }
 
-// isTickOf reports whether the transition is one of the clock, which calls stand for.
+// isTickOf reports whether the transition fires by the clock, so that calls represent it.
 func isTickOf(t gate.Transition) bool {
 	return slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return isTick(gate.Call{Tool: tool.Name}) })
 }
 
-// TestEveryWatcherFails: of calls alike in flight each has to fail before the tool is
-// lost, however many there are.
+// TestEveryWatcherFails checks that all equal calls in flight must fail before the tool is lost,
+// regardless of their number.
 func TestEveryWatcherFails(t *testing.T) {
 	p, ok := policyOf("limit b to 4 per session\nrequire b before c\n")
 	if !ok {

@@ -9,24 +9,24 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A saying is what a rule says, as a claim.
+// A saying is the meaning of a rule, as a claim.
 type saying struct {
 	of  verify.Assertion
 	key string // after "for each" or "with same"
 }
 
-// says notes what a rule says: most claims are about that.
+// says records the meaning of a rule: most claims are about that.
 func (m *mixer) says(key string, of verify.Assertion) {
 	key = strings.TrimPrefix(strings.TrimPrefix(key, " for each "), " with same ")
 	m.said = append(m.said, saying{of, key})
 }
 
-// among is one of the names of a list.
+// among returns one of the names of a list.
 func (m *mixer) among(list string) gate.Tool {
 	return gate.Tool{Name: m.pick(strings.Split(list, ", ")...)}
 }
 
-// named are the tools of a list.
+// named returns the tools of a list.
 func named(list string) []gate.Tool {
 	if list == "" {
 		return nil
@@ -34,7 +34,7 @@ func named(list string) []gate.Tool {
 	return gate.Tools(strings.Split(list, ", ")...)
 }
 
-// claim is mostly what a rule says, or nearly so.
+// claim mostly returns the meaning of a rule, or a slight variation.
 func (m *mixer) claim() verify.Assertion {
 	if len(m.said) == 0 || m.IntN(4) == 0 {
 		return m.other()
@@ -58,7 +58,7 @@ func (m *mixer) claim() verify.Assertion {
 	return s.of
 }
 
-// likeKey is mostly the key, a part of it, or none.
+// likeKey mostly returns the key, a part of it, or none.
 func (m *mixer) likeKey(key string) string {
 	parts := strings.Split(key, ", ")
 	switch m.IntN(6) {
@@ -69,13 +69,13 @@ func (m *mixer) likeKey(key string) string {
 	case 2, 3:
 		key = m.pick(parts...)
 	}
-	if strings.HasPrefix(key, "result.") { // what a result has is not looked at by claims
+	if strings.HasPrefix(key, "result.") { // claims do not consider results
 		return m.of.keys[0]
 	}
 	return key
 }
 
-// nearly claims a little more or less than a rule says.
+// nearly claims slightly more or less than a rule guarantees.
 func (m *mixer) nearly(of verify.Assertion) verify.Assertion {
 	switch a := of.(type) {
 	case verify.NeverBefore:
@@ -108,7 +108,7 @@ func (m *mixer) nearly(of verify.Assertion) verify.Assertion {
 	return verify.AlwaysPossible{Tool: gate.Tool{Name: m.one()}}
 }
 
-// other is a claim for each value, of a list, or over a period.
+// other returns a claim for each value, about a list, or over a period.
 func (m *mixer) other() verify.Assertion {
 	tool := func() gate.Tool { return gate.Tool{Name: m.one()} }
 	var of verify.Assertion
@@ -143,7 +143,7 @@ func (m *mixer) atMost(tool func() gate.Tool) verify.Assertion {
 	return a
 }
 
-// simple is a claim of a list.
+// simple returns a claim about a list.
 func (m *mixer) simple(tool func() gate.Tool) verify.Assertion {
 	switch m.IntN(6) {
 	case 0:
@@ -160,7 +160,7 @@ func (m *mixer) simple(tool func() gate.Tool) verify.Assertion {
 	return m.atMost(tool)
 }
 
-// comparedBy is the key of a claim, as it is written.
+// comparedBy returns the key of a claim, unmodified.
 func comparedBy(key string) (all []verify.Compared) {
 	field := func(text string) gate.Field {
 		f := gate.Field{Path: text, Source: text}

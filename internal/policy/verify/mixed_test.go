@@ -12,17 +12,17 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestRandomMixed holds verify to the gate in small policies in which the forms meet:
-// keys of two fields and of expressions, with clocks, users, lists, exceptions, phases
-// and budgets, and claims for each value, of lists, and over periods.
+// TestRandomMixed compares verify with the gate for small policies that combine features: keys of
+// two fields and of expressions, with clocks, users, lists, exceptions, phases and budgets, and
+// claims for each value, about lists, and over periods.
 func TestRandomMixed(t *testing.T) { try(t, newMixedTrial, 15) }
 
-// A mixture is what the keys of a policy read, and the arguments of its calls.
+// A mixture holds the fields that the keys of a policy read, and the arguments of its calls.
 type mixture struct {
 	keys []string // after "for each" and "with same"
 	same []string // after "with same" alone
-	args []string // members, so that all have the values x, y and z
-	more []string // some of these too
+	args []string // members whose values are always x, y and z
+	more []string // some of these as well
 }
 
 var mixtures = []mixture{
@@ -38,13 +38,13 @@ var mixtures = []mixture{
 	},
 }
 
-// A mixer makes one policy.
+// A mixer creates one policy.
 type mixer struct {
 	*generator
 	of    *mixture
-	said  []saying // by the rules that were drawn
-	clock bool     // there may be one more net that the clock moves
-	row   bool     // equal calls may count
+	said  []saying // according to the drawn rules
+	clock bool     // one more net with a clock is allowed
+	row   bool     // equal calls may be counted
 }
 
 func newMixedTrial(t *testing.T, seed uint64) *trial {
@@ -52,7 +52,7 @@ func newMixedTrial(t *testing.T, seed uint64) *trial {
 	m.names = m.names[:2+m.IntN(2)]
 	m.of = &mixtures[m.IntN(len(mixtures))]
 	m.clock = m.IntN(2) == 0
-	m.row = !m.clock // a tick is a call of brute force
+	m.row = !m.clock // ticks are calls in brute
 	var lines []string
 	if m.IntN(5) == 0 {
 		lines = append(lines, fmt.Sprintf("map %s.f %s as m", m.pick("a", "b"), m.pick("x", "y")))
@@ -69,7 +69,7 @@ func newMixedTrial(t *testing.T, seed uint64) *trial {
 	for range 4 {
 		tr.more = append(tr.more, m.claim())
 	}
-	if tr.add != nil { // its patterns match what is there: what something names
+	if tr.add != nil { // its patterns match existing names only
 		all := verify.Each{}
 		for _, name := range []string{"a", "b", "c", "d"} {
 			all.Of = append(all.Of, verify.Never{Tool: gate.Tool{Name: name}})
@@ -81,7 +81,7 @@ func newMixedTrial(t *testing.T, seed uint64) *trial {
 
 func (m *mixer) one() string { return m.pick(m.names...) }
 
-// maybe is one of the texts, or none.
+// maybe returns one of the texts, or none.
 func (m *mixer) maybe(of int, texts ...string) string {
 	if m.IntN(of) > 0 {
 		return ""
@@ -162,7 +162,7 @@ func (m *mixer) timed(tools string, count int, key, unless string) string {
 	return fmt.Sprintf("limit %s to %d per %s%s for each %s%s", tools, count, user, []string{"minute", "hour"}[window], key, unless)
 }
 
-// key is one of the fields that keys read as it stands, if there is one.
+// key returns one of the fields that keys read directly, if there is one.
 func (m *mixer) key() []gate.Field {
 	for _, text := range []string{"f", "g"} {
 		if slices.ContainsFunc(m.of.keys, func(k string) bool { return k == text || strings.HasSuffix(k, ", "+text) }) {
@@ -172,7 +172,7 @@ func (m *mixer) key() []gate.Field {
 	return nil
 }
 
-// net has phases and exceptions and, mostly, a key.
+// net returns a net with phases and exceptions and, mostly, a key.
 func (m *mixer) net() gate.Net {
 	n := m.phases()
 	if m.IntN(3) > 0 {
@@ -200,7 +200,7 @@ func (m *mixer) net() gate.Net {
 	return n
 }
 
-// calls are those of all tools with all arguments that the rules tell apart.
+// calls returns the calls of all tools with all arguments that the rules distinguish.
 func (m *mixer) calls(rules string) []gate.Call {
 	args := append([]string{""}, m.of.args...)
 	for _, a := range m.of.more {
@@ -225,5 +225,5 @@ func (m *mixer) calls(rules string) []gate.Call {
 			}
 		}
 	}
-	return append(calls, gate.Call{Tool: "dd", Args: []byte("{}")}) // nor does a pattern match it
+	return append(calls, gate.Call{Tool: "dd", Args: []byte("{}")}) // and no pattern matches it
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A watcher judges runs by a claim, event by event, with a state of its own. It knows
-// nothing of how package verify follows them.
+// A watcher judges runs by a claim, event by event, with its own state. It is independent of the
+// monitors in package verify.
 type watcher struct {
 	begin func(state string, c gate.Call, names []gate.Name, asked []gate.Step) (next string, broken bool)
-	end   func(state string, c gate.Call, names []gate.Name, o gate.Outcome) string // nil: nothing changes
-	tick  func(state string, d time.Duration) string                                // nil: nothing changes
+	end   func(state string, c gate.Call, names []gate.Name, o gate.Outcome) string // nil: no effect
+	tick  func(state string, d time.Duration) string                                // nil: no effect
 }
 
-// watcherOf is that of a claim about calls.
+// watcherOf returns the watcher of a claim about calls.
 func watcherOf(a verify.Assertion) *watcher { return watcherWith(a, carried) }
 
-// A having reports whether a call with the names has one of which a claim speaks; with
-// evidence, as more than a restriction.
+// A having reports whether a call with the names has a claimed name; with evidence, the name must
+// count as evidence.
 type having func(c gate.Call, names []gate.Name, t gate.Tool, evidence bool) bool
 
 func watcherWith(a verify.Assertion, has having) *watcher {
@@ -84,8 +84,8 @@ func watcherWith(a verify.Assertion, has having) *watcher {
 	return nil
 }
 
-// enough reports whether people were asked for what a claim wants; nil wants what
-// nobody can give.
+// enough reports whether the approval that a claim requires was requested; nil requires the
+// impossible.
 func enough(asked []gate.Step, a *verify.Approval) bool {
 	return a != nil && slices.ContainsFunc(asked, func(s gate.Step) bool {
 		return max(1, s.Approvals) >= a.Count && (a.Via == "" || a.Via == s.Via)
@@ -131,7 +131,7 @@ func while(a verify.NeverWhile) *watcher {
 	}
 }
 
-// counter counts calls as the rule that limits them does.
+// counter counts calls like the rule that limits them.
 func counter(a verify.AtMost, has having) *watcher {
 	about := func(c gate.Call, names []gate.Name) bool {
 		return slices.ContainsFunc(a.Tools, func(t gate.Tool) bool { return has(c, names, t, false) })
@@ -177,8 +177,8 @@ func counter(a verify.AtMost, has having) *watcher {
 	}
 }
 
-// broken plays every run that is bounded as those of explore are, and reports whether
-// the claim is seen broken, and whether everything was played.
+// broken plays every run within the bounds of explore. It reports whether a run violates the claim,
+// and whether all runs were played.
 func (b *brute) broken(w *watcher, waits time.Duration) (broken, closed bool) {
 	type node struct {
 		*position
@@ -228,8 +228,8 @@ func (b *brute) broken(w *watcher, waits time.Duration) (broken, closed bool) {
 	return false, !b.sampled
 }
 
-// watched judges a run that refutes a claim by the gate and the watcher: every call is
-// admitted, and the last one breaks it.
+// watched checks a counterexample with the gate and the watcher: every call is admitted, and the
+// last one violates the claim.
 func (tr *trial) watched(w *watcher, p verify.Proof) {
 	policy, s, watch := tr.brute.policy, tr.brute.policy.NewState(nil), ""
 	numbers, calls, results := map[int]uint64{}, map[int]gate.Call{}, map[int]string{}
@@ -264,7 +264,7 @@ func (tr *trial) watched(w *watcher, p verify.Proof) {
 			}
 			var broken bool
 			if watch, broken = w.begin(watch, call, policy.Names(call), now.steps); broken {
-				if _, each := p.Assertion.(verify.ForEach); i < len(p.Counterexample)-1 && step.Times == 0 && !each { // of another value it can be broken before
+				if _, each := p.Assertion.(verify.ForEach); i < len(p.Counterexample)-1 && step.Times == 0 && !each { // an earlier call with another value may violate it
 					tr.errorf("%+v: broken already at step %d", p, i)
 				}
 				tr.real(p.Counterexample)
@@ -282,7 +282,7 @@ func (tr *trial) watched(w *watcher, p verify.Proof) {
 	tr.errorf("%T %+v is not broken by its run", p.Assertion, p)
 }
 
-// moreClaims are claims of the other kinds, drawn from a source of their own.
+// moreClaims returns claims of the other kinds, drawn from a separate random source.
 func (g *generator) moreClaims(tr *trial, a, b gate.Tool) []verify.Assertion {
 	own := &generator{Rand: rand.New(rand.NewPCG(tr.seed, 21)), names: g.names}
 	c := own.asserted(tr.rules)
@@ -304,8 +304,8 @@ func (g *generator) moreClaims(tr *trial, a, b gate.Tool) []verify.Assertion {
 		verify.AtMost{Count: count, Tools: []gate.Tool{a, b}},
 		verify.AtMost{Count: count, Tools: []gate.Tool{a}, Per: verify.Period{Window: []time.Duration{time.Second, time.Minute, time.Hour, 24 * time.Hour}[own.IntN(4)]}},
 	}
-	labels := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return n.Labels != nil }) // else the gate gives none, and a pattern sees some
-	other := slices.ContainsFunc(tr.calls, func(c gate.Call) bool { return c.Tool == "d" })  // of which nothing speaks
+	labels := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return n.Labels != nil }) // otherwise the gate gives none, and a pattern matches some
+	other := slices.ContainsFunc(tr.calls, func(c gate.Call) bool { return c.Tool == "d" })  // nothing mentions it
 	if labels && other && !strings.Contains(a.Name+b.Name+c.Name, "**") && !strings.Contains(tr.rules, "word0") {
 		all = append(all, verify.Only{Tools: []gate.Tool{a, b, c}, Unapproved: approval})
 	}
@@ -313,7 +313,7 @@ func (g *generator) moreClaims(tr *trial, a, b gate.Tool) []verify.Assertion {
 	return all[:2]
 }
 
-// window is how long the only clock of the policy takes for one tick.
+// window returns the tick interval of the policy's only clock.
 func (tr *trial) window() time.Duration {
 	for _, n := range tr.policy.Nets() {
 		for _, t := range n.Transitions {
@@ -325,7 +325,7 @@ func (tr *trial) window() time.Duration {
 	return 0
 }
 
-// monitored compares a claim with what its watcher sees.
+// monitored compares a claim with the result of its watcher.
 func (tr *trial) monitored(p verify.Proof) {
 	w := watcherOf(p.Assertion)
 	if w == nil {
@@ -334,8 +334,7 @@ func (tr *trial) monitored(p verify.Proof) {
 	tr.judge(p, w, w)
 }
 
-// judge compares a claim with what watchers see: one of the run that refutes it, one of
-// all runs.
+// judge compares a claim with two watchers: one for the counterexample, one for all runs.
 func (tr *trial) judge(p verify.Proof, shown *watcher, all ...*watcher) {
 	if p.Result == verify.Refuted && len(p.Counterexample) > 0 {
 		tr.watched(shown, p)
@@ -361,7 +360,7 @@ func (tr *trial) judge(p verify.Proof, shown *watcher, all ...*watcher) {
 	}
 }
 
-// isMore reports whether a claim is judged by a watcher alone.
+// isMore reports whether only a watcher can judge the claim.
 func isMore(a verify.Assertion) bool {
 	switch a := a.(type) {
 	case verify.NeverBefore:
@@ -374,7 +373,7 @@ func isMore(a verify.Assertion) bool {
 	return watcherOf(a) != nil
 }
 
-// lockClaims are claims about what can be reached, of which a trial has one.
+// lockClaims are claims about reachability; a trial has one of them.
 func (g *generator) lockClaims(tr *trial, a gate.Tool) []verify.Assertion {
 	if rand.New(rand.NewPCG(tr.seed, 22)).IntN(2) == 0 {
 		return []verify.Assertion{verify.NoFailureLocks{Tool: a}}
@@ -382,7 +381,7 @@ func (g *generator) lockClaims(tr *trial, a gate.Tool) []verify.Assertion {
 	return []verify.Assertion{verify.AlwaysPossible{Tool: a, ButBudget: true}}
 }
 
-// locks compares a claim that no failure loses a tool with what the gate does.
+// locks compares a claim that no failure makes a tool unreachable with the behavior of the gate.
 func (tr *trial) locks(p verify.Proof, tool gate.Tool) {
 	b := tr.brute
 	first := tr.o.Prove[1].(verify.NeverBefore).First
@@ -405,8 +404,8 @@ func (tr *trial) locks(p verify.Proof, tool gate.Tool) {
 	}
 }
 
-// showsLock reports whether the gate admits the run, and what is wanted is lost after it
-// and not if its last call succeeds.
+// showsLock reports whether the gate admits the run, and the goal is unreachable after it, but
+// reachable if its last call succeeds.
 func (tr *trial) showsLock(failed verify.Trace, w want) bool {
 	won := slices.Clone(failed)
 	won[len(won)-1].Outcome = gate.Success
@@ -419,8 +418,8 @@ func (tr *trial) showsLock(failed verify.Trace, w want) bool {
 	return true
 }
 
-// valuesOf are the values of calls of the tool that a claim is about one by one; where no
-// key gates them, all of them.
+// valuesOf returns the values that a claim treats separately; if no key gates the calls, all of
+// them together.
 func (tr *trial) valuesOf(tool gate.Tool) []string {
 	gated := slices.ContainsFunc(tr.nets, func(n gate.Net) bool {
 		return slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
@@ -433,8 +432,8 @@ func (tr *trial) valuesOf(tool gate.Tool) []string {
 	return []string{`"x"`, `"y"`}
 }
 
-// failureLocks reports whether some call in flight loses what is wanted by its failure
-// and not by its success.
+// failureLocks reports whether the failure of some call in flight makes the goal unreachable, but
+// its success does not.
 func (b *brute) failureLocks(w want, first gate.Tool) bool {
 	good := b.escapes(w)
 	leads := func(at *position, mon int) bool {
@@ -446,7 +445,7 @@ func (b *brute) failureLocks(w want, first gate.Tool) bool {
 		if !fresh[k] {
 			continue
 		}
-		ends := b.endingsOf(st.position) // of each call success, failure, unknown
+		ends := b.endingsOf(st.position) // by call: success, failure, unknown
 		for i := 0; i < len(ends); i += 3 {
 			mon := st.mon
 			if isFirst[ends[i].call] {
@@ -460,8 +459,8 @@ func (b *brute) failureLocks(w want, first gate.Tool) bool {
 	return false
 }
 
-// butBudget compares a claim in which limits of the tool itself are put aside with the
-// policy that has none of them.
+// butBudget compares a claim that ignores limits of the tool itself with the policy without these
+// limits.
 func (tr *trial) butBudget(p verify.Proof, tool gate.Tool) {
 	if p.Result == verify.Refuted {
 		if pl := replay(tr.brute.policy, p.Counterexample); pl.refused >= 0 {

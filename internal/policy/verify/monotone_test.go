@@ -13,10 +13,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// TestOneMoreRule holds the gate to what everybody takes for granted of rules:
-// with one more of them, a call that was refused is not admitted, and one that
-// a person was asked about does not pass in silence. A rule in shadow changes
-// nothing at all. Both are played side by side on random policies.
+// TestOneMoreRule checks the monotonicity of rules in the gate: with one more rule, a refused call
+// is not admitted, and a call that required approval still does. A rule in shadow changes nothing.
+// Both policies are played side by side, at random.
 func TestOneMoreRule(t *testing.T) {
 	from, count := soak.Range(t, 120)
 	stats := map[string]int{}
@@ -38,7 +37,7 @@ func oneMoreRule(t *testing.T, seed uint64, stats map[string]int) {
 	lines := strings.Split(strings.TrimSpace(w.rules), "\n")
 	drop := g.IntN(len(lines))
 	if strings.HasPrefix(lines[drop], "map ") {
-		return // a name more is no restriction
+		return // an additional name does not restrict
 	}
 	without, ok := policyOf(strings.Join(slices.Delete(slices.Clone(lines), drop, drop+1), "\n"))
 	with, both := policyOf(w.rules)
@@ -76,9 +75,8 @@ type pair struct {
 	shadow        bool // the rule is in shadow
 }
 
-// play lets both decide a call, and both see it run where both admit it. A call
-// that only the smaller policy admits is not made: from there on their states
-// could differ for good reason.
+// play lets both sessions decide a call, and runs it in both if both admit it. A call that only the
+// smaller policy admits is not run, because the states could legitimately differ afterwards.
 func (p pair) play(c gate.Call, o gate.Outcome) (verdict string, wrong bool) {
 	with, asked := decided(p.with, c)
 	if with == nil && !p.shadow {
@@ -96,7 +94,7 @@ func (p pair) play(c gate.Call, o gate.Outcome) (verdict string, wrong bool) {
 	return "admitted", false
 }
 
-// decided is the ticket of an admitted call; people agree.
+// decided returns the ticket of an admitted call; approvals are granted.
 func decided(s *gate.Session, c gate.Call) (ticket *gate.Ticket, asked bool) {
 	d := s.Decide(c, nil)
 	if a, ok := d.(*gate.Ask); ok {

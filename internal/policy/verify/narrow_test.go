@@ -12,37 +12,37 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestRandomNarrow holds verify to the gate in policies that are about one kind
-// of field each, with far more values of it than others try. Still it is a
-// sample: what it shows counts, what it does not show does not.
+// TestRandomNarrow compares verify with the gate for policies about one kind of field each, with
+// many more values than other tests. It is still a sample: runs that it finds count, but missing
+// runs prove nothing.
 func TestRandomNarrow(t *testing.T) { try(t, newNarrowTrial, 10) }
 
 // A narrow kind of policies is about one kind of field.
 type narrow struct {
 	maps   []narrowMap
-	names  []string // that rules speak of
-	exempt []string // and except
-	tools  []string // that are called
+	names  []string // names that rules mention
+	exempt []string // names that rules except
+	tools  []string // tools that are called
 	fields []argument
 	known  []verify.Tool
 }
 
-// A narrowMap is a kind of map: how many a policy has at least, and at most, and
-// what stands in it.
+// A narrowMap is a kind of map: the minimum and maximum number of such maps in a policy, and their
+// content.
 type narrowMap struct {
 	least, most int
 	format      string
 	words       [][]string
 }
 
-// An argument has values as JSON; none where one is empty.
+// An argument has values as JSON; an empty value means that the argument is missing.
 type argument struct {
 	name   string
 	values []string
 }
 
 var narrowKinds = []narrow{
-	{ // actions, some by what is alike in them
+	{ // actions, some matched by a common part
 		maps: []narrowMap{{1, 3, "map a.action %s as %s", [][]string{
 			{"go", "st", "/^[f-h]o/", "/^[n-z][a-z.]*o/", "/o/", "runs go", "runs st", "/^$/", "/g.*s/", "/^a/", "/ /", "1"}, {"m", "n", "o"},
 		}}},
@@ -54,7 +54,7 @@ var narrowKinds = []narrow{
 			`["go"],["st"],["go","st"],["st","go"],["g","so"],[],1,[1,"go"],{"k":"go"},{},[""],["fo","st"],["az"],["rso"]`,
 		))}},
 	},
-	{ // paths into one field, and beside it
+	{ // paths into one field, and the field itself
 		maps: []narrowMap{{1, 3, "map a.%s %s as %s", [][]string{
 			{"$.r.k", "$.r[*].k", "$.r", "r", "$.r[0]", "$.r[*]", "$.r.k.j", `$.r["k"]`, "$.r[1].k", "$[0]", "$.action", "$.action.k"},
 			{"x", "y", "/x.y/", "/^[xy]$/", "runs x", "runs y", "1", "/^$/", "true"}, {"m", "n", "o"},
@@ -87,7 +87,7 @@ var narrowKinds = []narrow{
 			{"l", values(`[1,2],[]`)}, {"o", values(`{"p":1},{"p":2},1`)},
 		},
 	},
-	{ // more maps of one field than all sets are listed of
+	{ // more maps of one field than are enumerated in advance
 		maps: []narrowMap{
 			{5, 9, "map a.f %s as %s", [][]string{{"ls", "rm", "zz", "/z/", "/ls|rm/", "/^ls/", "runs ls", "runs rm",
 				"runs git push", "runs git", "runs sudo", "runs sh -c", "k1", "k2", "k3"}, {"m", "n", "o", "p", "q", "r"}}},
@@ -113,7 +113,7 @@ var narrowKinds = []narrow{
 			"baa", "bab", "xab", "xxb", "xxx", "p", "q", "o", "ao"},
 		fields: []argument{{"action", slices.Concat(texts("gox", 2), values(`"b",["go"],["b","go"],"b.go"`))}},
 	},
-	{ // tools of several names
+	{ // tools with several names
 		maps:   []narrowMap{{0, 2, "map %s.f %s as %s", [][]string{{"a", "gh_a", `"gh.a"`}, {"x", "runs x", "y", "/y/"}, {"m", "n"}}}},
 		names:  namesOfHub,
 		exempt: namesOfHub,
@@ -124,7 +124,7 @@ var narrowKinds = []narrow{
 		},
 		known: []verify.Tool{{Name: "gh_a", Also: canonical("gh_a")}, {Name: "b"}, {Name: "pay"}},
 	},
-	{ // more maps of actions than all sets are tried of
+	{ // more maps of actions than can be tried in all combinations
 		maps: []narrowMap{{4, 10, "map a.action %s as %s", [][]string{
 			{"go", "st", "/^[f-h]o/", "/o/", "k1", "k2", "k3", "k4", "/k/", "/g.*k/", "k5", "k6", "runs go"}, {"m", "n", "o", "p", "q", "r"},
 		}}},
@@ -141,11 +141,11 @@ var narrowKinds = []narrow{
 var namesOfHub = []string{"a", "gh_a", "gh.a", "m", "n", "a.go", "gh_a.go", "gh.a.go", "*.go", "a.*", "gh_*", "gh.*", "b", "pay", "*",
 	"a.g?", "gh_a.?o", "gh.a.g*", "?", "gh.?"}
 
-// values are none, and those of lists in JSON.
+// values returns no value, and the values of lists in JSON.
 func values(lists ...string) []string {
 	var raw []json.RawMessage
 	if err := json.Unmarshal([]byte("["+strings.Join(lists, ",")+"]"), &raw); err != nil {
-		panic(err) // a slip of the pen above
+		panic(err) // a misspelling of the one above
 	}
 	out := []string{""}
 	for _, v := range raw {
@@ -154,7 +154,7 @@ func values(lists ...string) []string {
 	return out
 }
 
-// texts are all texts of the letters up to a length, as JSON.
+// texts returns all texts over the letters up to a length, as JSON.
 func texts(letters string, length int) []string {
 	out, last := []string{`""`}, []string{""}
 	for range length {
@@ -176,7 +176,7 @@ func newNarrowTrial(t *testing.T, seed uint64) *trial {
 	src := g.narrowRules(kind)
 	for _, n := range kind.names {
 		if !strings.ContainsAny(n, "*?") && (!strings.Contains(n, ".") || slices.Contains(strings.Fields(src), n)) {
-			g.names = append(g.names, n) // the gate does not look at actions that no rule names
+			g.names = append(g.names, n) // the gate ignores actions that no rule names
 		}
 	}
 	tools, known := kind.tools, toolsKnown(seed)
@@ -185,12 +185,12 @@ func newNarrowTrial(t *testing.T, seed uint64) *trial {
 	}
 	o := verify.Options{Tools: kind.known}
 	if seed%3 == 0 {
-		o.LimitInventions(30) // so that names are made up for each question
+		o.LimitInventions(30) // so that names are synthesized for each question
 	}
 	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: callsOf(tools, kind.fields), alone: true, sampled: true, o: o})
 }
 
-// callsOf are calls of all tools with all values of the fields.
+// callsOf returns calls of all tools with all values of the fields.
 func callsOf(tools []string, fields []argument) []gate.Call {
 	args := []string{""}
 	for _, f := range fields {

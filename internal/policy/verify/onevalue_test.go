@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestPossibleByOneValue: calls that lead to a tool have one value. Where a map reads the
-// field of the key, a call that it matches has another value than one that it does not.
+// TestPossibleByOneValue checks that the calls that lead to a tool have one value. If a map reads
+// the field of the key, calls that it matches have another value than calls that it does not match.
 func TestPossibleByOneValue(t *testing.T) {
 	for _, c := range []struct {
 		rules string
 		want  verify.Result
 	}{
-		// a of y is m, and needs b of y, which needs m of y.
+		// a call of a with y is an m, and needs b with y, which needs m with y
 		{"map a.f y as m\nrequire b or a before m with same f\nrequire m before b with same f", verify.Unknown},
 		{"map a.f y as m\nlimit a to 1 at once for each f", verify.Proved},
 		{"map a.f y as m\nrequire b before m with same f", verify.Proved},                    // of y
@@ -32,7 +32,8 @@ func TestPossibleByOneValue(t *testing.T) {
 	}
 }
 
-// TestBrokenByOneValue: what breaks a claim for all values are calls of one value.
+// TestBrokenByOneValue checks that a counterexample to a claim about all values has calls with one
+// value.
 func TestBrokenByOneValue(t *testing.T) {
 	f := gate.Field{Path: "f"}
 	for rules, want := range map[string]verify.Result{
@@ -59,8 +60,8 @@ func TestBrokenByOneValue(t *testing.T) {
 	}
 }
 
-// TestCrossedKeys: where the parts of one value are compared with each other, the model,
-// in which they are the same, shows nothing of others.
+// TestCrossedKeys checks that if parts of one value are compared with each other, the model, which
+// equates them, shows nothing about different parts.
 func TestCrossedKeys(t *testing.T) {
 	part := func(path string) verify.Compared {
 		return verify.Compared{Field: gate.Field{Path: path}, Other: gate.Field{Path: path}}

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestCutsAreSaid: however few states are looked at, and however early the time is over,
-// what the whole report finds is found, or the question is said to be open.
+// TestCutsAreSaid checks that for any bound on states or time, each finding of the full report is
+// either found or listed as an open question.
 func TestCutsAreSaid(t *testing.T) {
 	policies := map[string]string{
 		"lost":      "require lint before test\nrequire test before deploy\nlimit test to 1 per deploy\n",
@@ -53,7 +53,7 @@ func TestCutsAreSaid(t *testing.T) {
 	}
 }
 
-// unsaid is what the whole report finds and the other one neither finds nor says to be open.
+// unsaid returns what the full report finds and the other one neither finds nor lists as open.
 func unsaid(whole, r *verify.Report) (missing []string) {
 	open := func(topic verify.Topic, about func(verify.Question) bool) bool {
 		return slices.ContainsFunc(r.Open, func(q verify.Question) bool { return q.Topic == topic && about(q) })
@@ -91,7 +91,7 @@ func unsaid(whole, r *verify.Report) (missing []string) {
 	}
 	for i, g := range whole.Groups {
 		if i >= len(r.Groups) {
-			break // calls that were left out keep nets together
+			break // omitted calls may connect nets
 		}
 		d := r.Groups[i].Deadlock
 		about := func(q verify.Question) bool { return slices.Equal(q.Nets, g.Nets) }

@@ -8,8 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// openMaps leave the tool sh with more maps of one field than all sets are
-// listed of.
+// openMaps gives the tool sh more maps of one field than are enumerated in advance.
 const openMaps = `map sh.c /zz/ as n
 map sh.c runs rm as m
 map sh.c k1 as k1
@@ -22,7 +21,7 @@ limit k3 to 1 per session
 limit k4 to 1 per session
 `
 
-// openActions are more maps of an action than all sets are tried of.
+// openActions are more maps of an action than can be tried in all combinations.
 const openActions = `map x.action k1 as l1
 map x.action k2 as l1
 map x.action k3 as l1
@@ -34,8 +33,7 @@ map x.action k9 as l9
 limit l1 to 1 per session
 `
 
-// overlooked are calls that refute what is claimed, each of a kind that is easy
-// not to think of.
+// overlooked are calls that refute a claim, each of a kind that is easily overlooked.
 var overlooked = []struct {
 	name, rules, claims string
 	calls               []string
@@ -67,7 +65,7 @@ var overlooked = []struct {
 // hub lists a tool under three names.
 var hub = []verify.Tool{{Name: "gh_a", Also: []gate.Name{{Text: "a", Certain: true}, {Text: "gh.a", Certain: true}}}}
 
-// TestOverlooked: no claim is proved that a call refutes.
+// TestOverlooked checks that no claim is proved that a call refutes.
 func TestOverlooked(t *testing.T) {
 	for _, test := range overlooked {
 		t.Run(test.name, func(t *testing.T) {
@@ -95,7 +93,7 @@ func TestOverlooked(t *testing.T) {
 	}
 }
 
-// playAll makes calls that the gate admits, each after the success of the one before.
+// playAll makes calls that the gate admits, each after the success of the previous one.
 func playAll(t *testing.T, p *gate.Policy, tools []verify.Tool, calls []string) {
 	t.Helper()
 	s := p.NewState(nil)
@@ -114,8 +112,8 @@ func playAll(t *testing.T, p *gate.Policy, tools []verify.Tool, calls []string) 
 	}
 }
 
-// TestPathsOfArguments: no call is made up that has a path to an element for a
-// key, or one value where a path leads to it or into another.
+// TestPathsOfArguments checks that no constructed call has a path to an element for a key, or a
+// single value where a path leads into it.
 func TestPathsOfArguments(t *testing.T) {
 	for _, rules := range []string{
 		"map a.$[0] runs x as o\nmap a.f y as p\nblock a unless o\nlimit p to 2 per session\n",

@@ -7,18 +7,18 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A played trace: what the gate said.
+// A played trace holds the decisions of the gate.
 type played struct {
 	state   *gate.State
 	calls   []gate.Call
 	names   [][]gate.Name // by call
 	manual  []bool
-	steps   [][]gate.Step // by call: what people were asked
-	refused int           // step that was not admitted, -1
+	steps   [][]gate.Step // approval requests, by call
+	refused int           // step that was not admitted; -1: none
 	order   []string
 }
 
-// replay plays a trace with the gate.
+// replay replays a trace in the gate.
 func replay(p *gate.Policy, t verify.Trace) played {
 	out := played{state: p.NewState(nil), refused: -1}
 	numbers, results := make(map[int]uint64), make(map[int]string)
@@ -57,8 +57,8 @@ func replay(p *gate.Policy, t verify.Trace) played {
 	return out
 }
 
-// ticked is the state after one tick of the only clock of the policy, for all values
-// where its net has a key; false where nothing moves, though it has none.
+// ticked returns the state after one tick of the policy's only clock, for all values if its net has
+// a key; false if a net without a key does not change.
 func ticked(p *gate.Policy, s *gate.State) (next *gate.State, ok bool) {
 	for _, n := range p.Nets() {
 		for _, c := range ticksOf(n.Net) {
@@ -71,7 +71,7 @@ func ticked(p *gate.Policy, s *gate.State) (next *gate.State, ok bool) {
 	return s, ok
 }
 
-// callOfStep is the call that a step makes.
+// callOfStep returns the call of a step.
 func callOfStep(s verify.Step) gate.Call {
 	return gate.Call{Tool: s.Tool, Also: canonical(s.Tool), Others: upstreamTools, Args: []byte(s.Args)}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A board has every position that was played, with what the gate answered there: it
-// is asked once, however many claims are about the answer.
+// A board caches every explored position with the decisions of the gate there, for all claims about
+// them.
 type board struct {
 	policy *gate.Policy
 	calls  []*gate.Prepared
@@ -24,8 +24,8 @@ type position struct {
 	open []flying
 	key  string
 
-	moves   []move   // by call; nil: not asked
-	endings []ending // nil: not asked
+	moves   []move   // by call; nil: not decided yet
+	endings []ending // nil: not computed yet
 }
 
 // A flying call is in flight.
@@ -34,13 +34,13 @@ type flying struct {
 	call   int // its index
 }
 
-// A move is the answer to a call.
+// A move is the decision about a call.
 type move struct {
 	ok, manual bool
 	steps      []gate.Step
 	nets       []gate.Verdict
-	next       *position // with the call in flight; nil: too many alike are
-	done       *position // after its success
+	next       *position // with the call in flight; nil: too many equal calls
+	done       *position // position after its success
 }
 
 // An ending is the end of a call in flight.
@@ -51,7 +51,7 @@ type ending struct {
 	next    *position
 }
 
-// board is where the calls of b are played; it is made when it is asked for first.
+// board returns the board for the calls of b, created when first needed.
 func (b *brute) table() *board {
 	if b.played != nil {
 		return b.played
@@ -65,7 +65,7 @@ func (b *brute) table() *board {
 	return t
 }
 
-// at is the position of the state. Calls that no net waits for are not open.
+// at returns the position of the state. Calls that no net waits for are not open.
 func (t *board) at(s *gate.State, open []flying) *position {
 	key, open := keyOf(s, open)
 	if at := t.index[string(key)]; at != nil {
@@ -76,7 +76,7 @@ func (t *board) at(s *gate.State, open []flying) *position {
 	return at
 }
 
-// movesOf are the answers to all calls.
+// movesOf returns the decisions about all calls.
 func (b *brute) movesOf(at *position) []move {
 	if at.moves != nil {
 		return at.moves
@@ -103,7 +103,7 @@ func (b *brute) movesOf(at *position) []move {
 	return at.moves
 }
 
-// endingsOf are the ends of the calls in flight.
+// endingsOf returns the possible ends of the calls in flight.
 func (b *brute) endingsOf(at *position) []ending {
 	if at.endings != nil || len(at.open) == 0 {
 		return at.endings
@@ -122,7 +122,7 @@ func (b *brute) endingsOf(at *position) []ending {
 	return at.endings
 }
 
-// result is what the call returns where it succeeds.
+// result returns the result of the call if it succeeds.
 func (b *brute) result(call int) string {
 	if b.results == nil || call == unknownCall {
 		return ""
@@ -130,13 +130,13 @@ func (b *brute) result(call int) string {
 	return b.results[call]
 }
 
-// held is what nets hold of a call, as text.
+// held returns what nets hold of a call, as text.
 type held struct {
 	call uint64
 	text []byte
 }
 
-// heldIn lists, for each call, what nets hold of it.
+// heldIn returns, for each call, what nets hold of it.
 func heldIn(s *gate.State) (all []held) {
 	for i, base := range s.Nets {
 		all = appendHeld(all, i, "", base)
@@ -164,7 +164,7 @@ func appendHeld(all []held, net int, value string, d *gate.NetData) []held {
 	return all
 }
 
-// alike is how many calls there are of which nets hold the same.
+// alike returns the number of calls that nets hold the same of.
 func alike(s *gate.State) (most int) {
 	all := heldIn(s)
 	for i := range all {
@@ -179,7 +179,7 @@ func alike(s *gate.State) (most int) {
 	return most
 }
 
-// keyOf tells positions apart. Of the open calls it leaves those that a net waits for.
+// keyOf returns a key of the position. It includes only open calls that a net waits for.
 func keyOf(s *gate.State, open []flying) ([]byte, []flying) {
 	k := make([]byte, 0, 128)
 	for _, base := range s.Nets {
@@ -214,8 +214,8 @@ func keyOf(s *gate.State, open []flying) ([]byte, []flying) {
 	return k, open
 }
 
-// appendState appends what a net, or a value of its key, has but for calls: its marking,
-// and what it knows of equal calls in a row and of sums.
+// appendState appends the state of a net, or of a value of its key, without calls: the marking,
+// equal calls in a row, and sums.
 func appendState(k []byte, d *gate.NetData) []byte {
 	for _, tokens := range d.Marking {
 		k = binary.AppendUvarint(k, uint64(tokens))

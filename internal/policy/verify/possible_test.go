@@ -8,11 +8,11 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// TestOneText: where a map reads the field of a key, a call leads on only with a value
-// of which the map says the same.
+// TestOneText checks that if a map reads the field of a key, a continuation must use a value that
+// the map treats alike.
 func TestOneText(t *testing.T) {
 	for _, src := range []string{
-		"map *.f y as m\nrequire b before m with same f\n", // a b with y is an m itself
+		"map *.f y as m\nrequire b before m with same f\n", // a call of b with y is itself an m
 		"map a.f y as m\nrequire a before m with same f\n",
 		"map a.f y as m\nmap b.f y as n\nrequire b before m with same f\nlimit n to 1 per session\n",
 	} {
@@ -25,8 +25,8 @@ func TestOneText(t *testing.T) {
 	}
 }
 
-// TestSpoiledForAll: a call without a value that spoils leaves no value as it was, also
-// where a key is in its result.
+// TestSpoiledForAll checks that a spoiling call without a value affects all values, even if its
+// result has a key.
 func TestSpoiledForAll(t *testing.T) {
 	f, _ := rules.Parse("policy.rules", []byte("limit b to 1 per session\n"))
 	compiled, err := rules.Compile(f)

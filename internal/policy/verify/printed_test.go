@@ -16,11 +16,11 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestRandomPrinted holds what verify prints of random policies to the gate: every run is
-// played and shows what it is printed for, no random run breaks what is proved, and without
-// a rule that is called redundant all calls are decided and asked about alike. The policies
-// have keys, sums, conditions, maps that overlap, and approvals. PETRIGATE_SOAK says how
-// many are tried, PETRIGATE_SEED where to begin.
+// TestRandomPrinted compares the printed report on random policies with the gate: every run is
+// replayed and shows what it claims to show, no random run violates a proof, and without a net
+// reported as redundant all calls are decided alike. The policies have keys, sums, conditions,
+// overlapping maps, and approvals. PETRIGATE_SOAK sets the number of policies, PETRIGATE_SEED the
+// first seed.
 func TestRandomPrinted(t *testing.T) {
 	from, count := soak.Range(t, 60)
 	stats := map[string]int{}
@@ -38,7 +38,7 @@ func TestRandomPrinted(t *testing.T) {
 	}
 }
 
-// A pressing is one policy; everything that is printed of it is held to the gate.
+// A pressing is one policy with its printed report.
 type pressing struct {
 	*generator
 	t      *testing.T
@@ -78,7 +78,7 @@ func (g *generator) formName() string {
 	return g.pick("a", "b", "c", "pay", "a", "b", "pay", "m", "big", "*")
 }
 
-// everyForm is rules in which the forms meet.
+// everyForm returns rules that combine all forms.
 func (g *generator) everyForm() string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
@@ -158,7 +158,7 @@ func (p *pressing) errorf(format string, args ...any) {
 	p.t.Errorf("seed %d\n%s%s", p.seed, p.rules, fmt.Sprintf(format, args...))
 }
 
-// runs plays all runs that are printed.
+// runs replays all printed runs.
 func (p *pressing) runs() {
 	for _, n := range p.report.Names {
 		p.stats[fmt.Sprint("callable ", n.Callable)]++
@@ -186,7 +186,7 @@ func (p *pressing) runs() {
 	}
 }
 
-// A rerun is a session that is watched.
+// A rerun is a watched session.
 type rerun struct {
 	policy  *gate.Policy
 	session *gate.Session
@@ -202,7 +202,7 @@ func (p *pressing) rerun(w *watcher) *rerun {
 	return &rerun{policy: p.policy, session: gate.NewSession(p.policy, gate.SessionOptions{Time: start}), now: start, watch: w}
 }
 
-// begin decides a call; people agree.
+// begin decides a call; approvals are granted.
 func (r *rerun) begin(c gate.Call) (number uint64, ok bool) {
 	c.Time, r.asked = r.now, nil
 	d := r.session.Decide(c, nil)
@@ -233,7 +233,7 @@ func (r *rerun) end(number uint64, c gate.Call, o gate.Outcome, result string) {
 	}
 }
 
-// replays reports whether the gate admits the run, and the run breaks what is watched.
+// replays reports whether the gate admits the run, and the run violates the watched claim.
 func (p *pressing) replays(t verify.Trace, w *watcher) bool {
 	r := p.rerun(w)
 	calls, numbers, results := make(map[int]gate.Call), make(map[int]uint64), make(map[int]string)
@@ -263,7 +263,7 @@ func (p *pressing) replays(t verify.Trace, w *watcher) bool {
 	return w == nil || len(t) == 0 || r.broken
 }
 
-// anyCall is a call of some tool with some arguments.
+// anyCall returns a random call.
 func (g *generator) anyCall() gate.Call {
 	var members []string
 	for _, field := range []string{"f", "g"} {
@@ -277,8 +277,7 @@ func (g *generator) anyCall() gate.Call {
 	return gate.Call{Tool: g.pick("a", "b", "c", "pay", "pay"), Args: []byte("{" + strings.Join(members, ",") + "}")}
 }
 
-// play makes random runs, which break no claim that is proved and call nothing that cannot
-// be called.
+// play makes random runs; they must not violate a proof or call a name reported as uncallable.
 func (p *pressing) play() {
 	for i, proof := range p.report.Proofs {
 		if w := watcherOf(p.claims[i]); proof.Result == verify.Proved && w != nil {
@@ -302,13 +301,13 @@ func (p *pressing) play() {
 	}
 }
 
-// flight is a call that was admitted.
+// flight is an admitted call.
 type flight struct {
 	number uint64
 	call   gate.Call
 }
 
-// random makes one run of some calls.
+// random makes one random run.
 func (p *pressing) random(w *watcher, admitted func(*rerun, gate.Call, []gate.Name)) {
 	r := p.rerun(w)
 	var open []flight

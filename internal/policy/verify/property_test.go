@@ -18,39 +18,39 @@ type trial struct {
 	t       *testing.T
 	seed    uint64
 	rules   string
-	calls   []gate.Call        // all that may be told apart, and more
-	known   bool               // no tools are called as labels and actions are
+	calls   []gate.Call        // names that might be distinguished, and more
+	known   bool               // no tools have the names of labels and actions
 	keyed   bool               // nets have keys, see [trial.playKeyed]
-	judged  bool               // validators refuse calls: what is possible is where they agree
-	sampled bool               // there are more calls: what these do not show is not held against verify
+	judged  bool               // validators may refuse calls; a call is possible if they agree
+	sampled bool               // there are more calls, so missing runs prove nothing
 	more    []verify.Assertion // further claims
-	lossy   bool               // it counts what failures take away of which nothing is said
-	two     bool               // values have two parts, and brute force makes few of the pairs
-	alone   bool               // rules only: the calls do not tell apart what random nets read
+	lossy   bool               // counts names that a failure makes unavailable without being reported
+	two     bool               // values have two parts, and brute tries few of the pairs
+	alone   bool               // rules only: the calls do not distinguish what random nets read
 	nets    []gate.Net
-	add     []gate.Net      // nets that it has in any case
-	change  func(*gate.Net) // what else a random net has; nil: nothing
+	add     []gate.Net      // nets that are always included
+	change  func(*gate.Net) // further features of a random net; nil: none
 	policy  *gate.Policy
 	o       verify.Options
 	report  *verify.Report
 
-	left    []string // forms of arguments that no call has, see [trial.leaveOut]
-	partial bool     // verify does not know that some calls can be made: others may be shorter
+	left    []string // forms of arguments that are left out, see [trial.leaveOut]
+	partial bool     // verify does not know that some calls are possible, so brute may find shorter runs
 	brute   *brute
-	single  *brute            // of keyed nets: calls of one value
-	fields  map[string]string // likewise: what keys read of the tools; nil: f
-	stats   map[string]int    // what was judged
+	single  *brute            // for keyed nets: calls of one value
+	fields  map[string]string // for keyed nets: fields that keys read; nil: f
+	stats   map[string]int    // number of results checked
 }
 
-// TestRandomPolicies holds verify to what the gate does in random policies. Few
-// here; PETRIGATE_SOAK says how many instead, PETRIGATE_SEED where to begin.
+// TestRandomPolicies compares verify with the gate for random policies: a few by default.
+// PETRIGATE_SOAK sets their number, PETRIGATE_SEED the first seed.
 func TestRandomPolicies(t *testing.T) { try(t, newTrial, 80) }
 
-// TestRandomScripts does it for what rules say of scripts.
+// TestRandomScripts does the same for rules about scripts.
 func TestRandomScripts(t *testing.T) { try(t, newScriptTrial, 3) }
 
-// TestRandomCounters does it for large limits: no brute force comes to their
-// end, and the runs that verify makes do.
+// TestRandomCounters does the same for large limits: brute never reaches their end, but the runs
+// that verify finds do.
 func TestRandomCounters(t *testing.T) { try(t, newCounterTrial, 15) }
 
 func newCounterTrial(t *testing.T, seed uint64) *trial {
@@ -59,7 +59,7 @@ func newCounterTrial(t *testing.T, seed uint64) *trial {
 	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: featureCalls(src, known), alone: true})
 }
 
-// newTrial is a random policy of the rules that PetriFlow has, and of nets.
+// newTrial returns a random policy with the rules that PetriFlow has, and with nets.
 func newTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), small: small(seed)}
 	src := g.rules()
@@ -67,8 +67,7 @@ func newTrial(t *testing.T, seed uint64) *trial {
 	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: calls})
 }
 
-// toolsKnown says of half of the policies that no tools are called as labels and
-// actions are.
+// toolsKnown declares for half of the policies that no tools have the names of labels and actions.
 func toolsKnown(seed uint64) bool { return rand.New(rand.NewPCG(seed, 9)).IntN(2) == 0 }
 
 func (g *generator) trial(tr *trial) *trial {
@@ -95,7 +94,7 @@ func (g *generator) trial(tr *trial) *trial {
 	}
 	tr.o.States, tr.o.Known = 20000, tr.known
 	if tr.seed%2 == 0 {
-		tr.o.LimitGroups(1) // so that few nets at a time are asked
+		tr.o.LimitGroups(1) // so that few nets at a time are explored
 	}
 	if tr.policy, err = gate.NewPolicy(tr.nets, gate.PolicyOptions{Labels: []*gate.Labels{compiled.Labels}, Deny: g.IntN(6) == 0}); err != nil {
 		return nil
@@ -124,10 +123,10 @@ func (g *generator) trial(tr *trial) *trial {
 
 type generator struct {
 	*rand.Rand
-	large  bool     // many counters are
+	large  bool     // many places are counters
 	small  bool     // few rules, tools and claims
 	spoils bool     // observers spoil
-	names  []string // that claims are about; nil: the usual ones
+	names  []string // names that claims use; nil: the usual ones
 }
 
 func (g *generator) pick(from ...string) string { return from[g.IntN(len(from))] }
@@ -145,13 +144,13 @@ func (g *generator) asserted(rules string) gate.Tool {
 	}
 	name := g.pick("a", "b", "c", "a", "b", "m", "a.go")
 	if name == "a.go" && !strings.Contains(rules, " a.go") {
-		name = "a" // the gate does not look at actions that no rule names
+		name = "a" // the gate ignores actions that no rule names
 	}
 	return gate.Tool{Name: name}
 }
 
-// carried reports whether a call with the names has the one that a claim is
-// about; with evidence, as more than a restriction.
+// carried reports whether a call with the names has the claimed name; with evidence, the name must
+// count as evidence.
 func carried(c gate.Call, names []gate.Name, t gate.Tool, evidence bool) bool {
 	return slices.ContainsFunc(names, func(n gate.Name) bool {
 		switch {
@@ -175,7 +174,7 @@ func (g *generator) rules() string {
 	if !g.small && g.IntN(4) == 0 {
 		out = append(out, fmt.Sprintf("map %s.f %s as %s", g.pick("a", "b"), g.pick("x", "y", "/[xy]/"), g.pick("m", "n")))
 	}
-	if !g.small && g.IntN(6) == 0 { // more maps of one field than all sets are listed of
+	if !g.small && g.IntN(6) == 0 { // more maps of one field than are enumerated in advance
 		for i := range 6 {
 			out = append(out, fmt.Sprintf("map %s.f word%d as o%d", g.pick("a", "b"), i, 2+i))
 		}
@@ -257,8 +256,7 @@ func (g *generator) net(i int) gate.Net {
 	return n
 }
 
-// terminalPlaces are drawn from a source of their own: what a seed yields else
-// stays as it was.
+// terminalPlaces uses a separate random source, so that other draws for a seed remain stable.
 func terminalPlaces(seed uint64, places []string) []string {
 	g := rand.New(rand.NewPCG(seed, 4))
 	return places[:g.IntN(2)]
@@ -271,7 +269,7 @@ func gatedBy(net string) want {
 	}}
 }
 
-// terminal reports whether a place where the net may stop is marked.
+// terminal reports whether a terminal place is marked.
 func (tr *trial) terminal(net string) func(*gate.State) bool {
 	i := slices.IndexFunc(tr.policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
 	n := tr.policy.Nets()[i]
@@ -358,8 +356,8 @@ func (tr *trial) name(n verify.Name, stats map[string]int) {
 	}
 }
 
-// untold reports whether the names of a call leave it out: they do not say what is an
-// action, nor which patterns nets without labels have.
+// untold reports whether the names of a call do not contain the name: they include neither actions
+// nor the patterns of nets without labels.
 func (tr *trial) untold(t gate.Tool) bool {
 	return t.Kind == gate.Literal || t.Kind == gate.Glob && !strings.Contains(tr.rules, t.Name)
 }
@@ -434,7 +432,7 @@ func (tr *trial) proof(p verify.Proof) {
 	case verify.Conserved:
 		tr.invariant(p, a.Net, func(net *gate.NetInfo, d *gate.NetData) bool { return present(net, d) == initially(net) })
 	case verify.Exclusive:
-		if !released(tr.net(a.Net)) { // such a net forfeits it, whatever its marking
+		if !released(tr.net(a.Net)) { // such a net loses the name regardless of its marking
 			tr.invariant(p, a.Net, func(net *gate.NetInfo, d *gate.NetData) bool { return marked(net, d, a.Places) < 2 })
 		}
 	case verify.NoFailureLocks:
@@ -454,7 +452,7 @@ func (tr *trial) proof(p verify.Proof) {
 	}
 }
 
-// safety compares a proof with whether the gate was seen to break it.
+// safety compares a proof with the runs of the gate.
 func (tr *trial) safety(p verify.Proof, broken bool) {
 	if p.Result == verify.Proved && broken || p.Result == verify.Refuted && !broken && tr.brute.closed && len(p.Counterexample) < 6 && !further(p.Counterexample) {
 		tr.errorf("%T %+v: broken %v", p.Assertion, p, broken)
@@ -464,7 +462,7 @@ func (tr *trial) safety(p verify.Proof, broken bool) {
 	}
 }
 
-// further reports whether calls of the run have values that no brute force tries.
+// further reports whether calls of the run have values that brute does not try.
 func further(t verify.Trace) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return strings.Contains(s.Args, `"v`) })
 }
@@ -487,7 +485,7 @@ func (tr *trial) checkBefore(a verify.NeverBefore, t verify.Trace) {
 	}
 }
 
-// at is the step with which a call begins.
+// at returns the step that begins the call.
 func at(t verify.Trace, call int) int {
 	return slices.IndexFunc(t, func(s verify.Step) bool { return s.Call == call && !s.Ends })
 }

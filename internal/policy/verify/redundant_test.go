@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestRedundantInSessions: what forbids in one session may not in the next.
+// TestRedundantInSessions checks that a net that forbids in one session is not assumed to forbid in
+// the next.
 func TestRedundantInSessions(t *testing.T) {
 	for rules, want := range map[string][]string{
 		"limit x to 1 per session\nlimit x to 2 per user":                       nil, // three sessions
@@ -43,8 +44,8 @@ func TestRedundantInSessions(t *testing.T) {
 	}
 }
 
-// redundant checks that the same calls pass without a redundant net, and the
-// same questions are asked, in every state that brute force knows.
+// redundant checks that, without a redundant net, the same calls are admitted and the same
+// approvals requested in every state of brute.
 func (tr *trial) redundant() {
 	for _, r := range tr.report.Redundant {
 		i := slices.IndexFunc(tr.brute.policy.Nets(), func(n gate.NetInfo) bool { return n.Name == r.Net.Name })
@@ -80,7 +81,7 @@ func (tr *trial) redundant() {
 	}
 }
 
-// asked returns how many people have to approve a call, and the channels that each may answer by.
+// asked returns the number of people who must approve a call, and their channels.
 func asked(steps []gate.Step) string {
 	most, vias := 0, []string{}
 	for _, s := range steps {
@@ -93,8 +94,8 @@ func asked(steps []gate.Step) string {
 	return fmt.Sprint(most, vias)
 }
 
-// TestRandomApprovals: where several rules ask, a rule is only called redundant if the same
-// people are asked by the same channels without it.
+// TestRandomApprovals checks that if several rules ask, a rule is reported as redundant only if the
+// same people are asked through the same channels without it.
 func TestRandomApprovals(t *testing.T) { try(t, newApprovalTrial, 40) }
 
 func newApprovalTrial(t *testing.T, seed uint64) *trial {

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// refusal is what the policy says of a call after others have succeeded; a
-// name that begins with "-" fails, one with "?" stays open.
+// refusal returns the refusal of a call after others have succeeded; a name with the prefix "-"
+// fails, one with "?" stays in flight.
 func refusal(t testing.TB, p *gate.Policy, after, tool string) (*gate.State, gate.Call, *gate.Refusal) {
 	t.Helper()
 	s := p.NewState(nil)
@@ -40,7 +40,7 @@ func refusal(t testing.TB, p *gate.Policy, after, tool string) (*gate.State, gat
 	return s, callOf(tool), r
 }
 
-// callOf is a call of "tool" or "tool{json}".
+// callOf returns the call "tool" or "tool{json}".
 func callOf(text string) gate.Call {
 	if i := strings.IndexByte(text, '{'); i >= 0 {
 		return gate.Call{Tool: text[:i], Args: []byte(text[i:])}
@@ -130,8 +130,8 @@ func TestRemediesThatAreNotKnown(t *testing.T) {
 	}
 }
 
-// TestRemedyThatHasHappened: between a refusal and the question for a way out,
-// another call of the session may have opened one.
+// TestRemedyThatHasHappened checks a remedy if another call of the session has enabled the refused
+// call in the meantime.
 func TestRemedyThatHasHappened(t *testing.T) {
 	p, o := build(t, map[string]string{"policy.rules": "require backup before delete\n"})
 	_, call, r := refusal(t, p, "", "delete")
@@ -167,8 +167,7 @@ func TestRemediesOfKnownTools(t *testing.T) {
 	}
 }
 
-// TestDoubtfulRemedy: what would do is not said to be a way out where no arguments
-// of it are known.
+// TestDoubtfulRemedy checks that calls without known arguments are not reported as a remedy.
 func TestDoubtfulRemedy(t *testing.T) {
 	p, o := build(t, map[string]string{"policy.rules": "map sh.c /^x{9}y?$/ as long\nmap sh.c /x{3}/ as short\nblock short\nrequire long before pay\n", "known": ""})
 	s, call, r := refusal(t, p, "", "pay")
@@ -178,9 +177,8 @@ func TestDoubtfulRemedy(t *testing.T) {
 	}
 }
 
-// TestRandomRemedies holds remedies to what the gate does: each leads to an
-// admission, none is longer than it has to be, and where none is said to be
-// there is none.
+// TestRandomRemedies compares remedies with the gate: each leads to an admission, none is longer
+// than necessary, and None is correct.
 func TestRandomRemedies(t *testing.T) {
 	for name, make := range map[string]func(*testing.T, uint64) *trial{"usual": newTrial, "features": newFeatureTrial} {
 		t.Run(name, func(t *testing.T) { randomRemedies(t, make) })
@@ -193,7 +191,7 @@ func randomRemedies(t *testing.T, make func(*testing.T, uint64) *trial) {
 	for seed := from; seed < from+uint64(count) && !t.Failed(); seed++ {
 		tr := make(t, seed)
 		if tr == nil || !tr.known || slices.ContainsFunc(tr.brute.calls, isTick) {
-			continue // of tools that nobody knows no remedy is made, and what the clock changes is not a call
+			continue // unknown tools are not part of a remedy, and ticks are not calls
 		}
 		tr.remedies(wander(tr, rand.New(rand.NewPCG(seed, 2))), stats)
 	}
@@ -203,7 +201,7 @@ func randomRemedies(t *testing.T, make func(*testing.T, uint64) *trial) {
 	}
 }
 
-// remedies compares the ways out of all refusals in a state.
+// remedies compares the remedies for all refusals in a state.
 func (tr *trial) remedies(s *gate.State, stats map[string]int) {
 	finder := verify.NewRemedyFinder(tr.policy, verify.Options{})
 	for c, call := range tr.brute.calls {
@@ -231,7 +229,7 @@ func (tr *trial) remedies(s *gate.State, stats map[string]int) {
 	}
 }
 
-// follow makes the calls of a remedy and then the one that was refused.
+// follow makes the calls of a remedy and then the refused call.
 func (tr *trial) follow(s *gate.State, call gate.Call, r verify.Remedy) {
 	for _, step := range r.Steps {
 		now, ok := begin(tr.policy, s, gate.Call{Tool: step.Tool, Args: []byte(step.Args)})
@@ -258,8 +256,8 @@ func wander(tr *trial, dice *rand.Rand) *gate.State {
 	return s
 }
 
-// way is how many successful calls are needed before the call is admitted; -1
-// where none will do, closed where all was looked at.
+// way returns the number of successful calls needed before the call is admitted, or -1; closed
+// reports whether everything was explored.
 func (b *brute) way(from *gate.State, call int) (length int, closed bool) {
 	layer, seen := []*gate.State{from}, map[string]bool{}
 	for length := 0; len(layer) > 0; length++ {

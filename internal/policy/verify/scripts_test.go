@@ -7,16 +7,15 @@ import (
 	"testing"
 )
 
-// newScriptTrial is a random policy about scripts, with the statements that
-// PetriFlow has not.
+// newScriptTrial returns a random policy about scripts, with the statements that PetriFlow lacks.
 func newScriptTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 3))}
 	src, known := g.scriptRules(), toolsKnown(seed)
 	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: plainCalls(src, fieldsOfScripts, known)})
 }
 
-// fieldsOfScripts are scripts of all sets of commands that the rules look for,
-// alone, twice, with another, and with doubt.
+// fieldsOfScripts are scripts of all sets of commands that the rules look for: alone, twice, with
+// another command, and uncertain ones.
 var fieldsOfScripts = scripts("ls", "rm", "git push", "git")
 
 func scripts(commands ...string) []string {

@@ -10,14 +10,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// largeEach is of how many random policies one is large. Most errors show in a few
-// rules about two tools, of which many more are played in the same time.
+// largeEach is the ratio of random policies to large ones. Most errors show in a few rules about
+// two tools, and many more small policies can be explored in the same time.
 const largeEach = 20
 
 func small(seed uint64) bool { return seed%largeEach != 0 }
 
-// fewCalls are calls like those of plainCalls, of the few tools and values that small
-// policies tell apart.
+// fewCalls returns calls like those of plainCalls, with the few tools and values that small
+// policies distinguish.
 func fewCalls(src string) []gate.Call {
 	tools, actions := []string{"a", "b", "c", "d", "ax"}, []string{""}
 	for _, label := range []string{"m", "n"} {
@@ -40,7 +40,7 @@ func fewCalls(src string) []gate.Call {
 	return calls
 }
 
-// plainCalls are the calls of a policy, and whether no tools are called as labels are.
+// plainCalls returns the calls of a policy, and whether no tools have the names of labels.
 func (g *generator) plainCalls(src string, seed uint64) (calls []gate.Call, known bool) {
 	if g.small {
 		return fewCalls(src), true
@@ -49,8 +49,8 @@ func (g *generator) plainCalls(src string, seed uint64) (calls []gate.Call, know
 	return plainCalls(src, fieldsOfWords, known), known
 }
 
-// fewClaims leaves the first two claims and a few of the others, drawn from a source of
-// their own.
+// fewClaims keeps the first two claims and a few of the others, drawn from a separate random
+// source.
 func fewClaims(seed uint64, all []verify.Assertion) []verify.Assertion {
 	own := rand.New(rand.NewPCG(seed, 31))
 	rest := slices.Clone(all[2:])
@@ -58,9 +58,9 @@ func fewClaims(seed uint64, all []verify.Assertion) []verify.Assertion {
 	return append(slices.Clip(all[:2]), rest[:min(5, len(rest))]...)
 }
 
-// leaveOut leaves out the calls with an array, or those without a value: most policies
-// do not need both, and have few states then. What is claimed of a run that has such a
-// call is not held against these states; it has to replay.
+// leaveOut leaves out the calls with an array, or those without a value: most policies do not need
+// both, and have fewer states then. A claim about a run with such a call is not compared with these
+// states; the run only has to replay.
 func (tr *trial) leaveOut() {
 	own := rand.New(rand.NewPCG(tr.seed, 32))
 	keyed := slices.ContainsFunc(tr.calls, func(c gate.Call) bool { return strings.Contains(string(c.Args), `["x","y"]`) })
@@ -77,9 +77,8 @@ func (tr *trial) leftOut(args string) bool {
 	return slices.ContainsFunc(tr.left, func(form string) bool { return strings.Contains(args, form) || form == "{}" && args == "" })
 }
 
-// among compares what is said with runs as evidence: where those have calls that were
-// left out, or with values in two fields that none has together, there are more calls
-// than the brute force has.
+// among compares claims with runs as evidence: if those have omitted calls, or combinations of
+// values that no call of brute has, then brute does not cover them.
 func (tr *trial) among(compare func(), runs ...verify.Trace) {
 	beyond := slices.ContainsFunc(slices.Concat(runs...), func(s verify.Step) bool {
 		return !s.Ends && s.Wait == 0 && (tr.leftOut(s.Args) || tr.left != nil && strings.Contains(s.Args, "[") || tr.more != nil && tr.unmade(s))
@@ -101,7 +100,7 @@ func (tr *trial) among(compare func(), runs ...verify.Trace) {
 	}
 }
 
-// unheard leaves one call of each tool that nothing lists: no net tells its calls apart.
+// unheard keeps one call of each tool that nothing lists, since no net distinguishes its calls.
 func (tr *trial) unheard() {
 	heard := map[string]bool{}
 	for _, n := range tr.nets {
@@ -122,7 +121,7 @@ func (tr *trial) unheard() {
 			}
 		}
 	}
-	for _, a := range tr.o.Prove { // nor do claims
+	for _, a := range tr.o.Prove { // claims do not distinguish them either
 		hear(heard, a)
 	}
 	if strings.Contains(tr.rules, "map ") {
@@ -136,7 +135,7 @@ func (tr *trial) unheard() {
 	})
 }
 
-// hear notes the tools of which the claim tells calls apart.
+// hear records the tools whose calls the claim distinguishes.
 func hear(heard map[string]bool, a verify.Assertion) {
 	switch a := a.(type) {
 	case verify.Each:

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// try tries random policies, a few or as many as PETRIGATE_SOAK says.
+// try tests random policies: a few, or the number in PETRIGATE_SOAK.
 func try(t *testing.T, trial func(*testing.T, uint64) *trial, count int) {
 	from, count := soak.Range(t, count)
 	stats := map[string]int{}

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// thirtyMaps are an ordinary policy of a shell: many maps of one field, some of
-// which give the same label, and a rule or two about each label.
+// thirtyMaps is an ordinary policy of a shell: many maps of one field, some with the same label,
+// and a rule or two about each label.
 const thirtyMaps = `map bash.command runs git push as push
 map bash.command runs git commit as commit
 map bash.command runs git reset --hard as destroy
@@ -64,8 +64,7 @@ block remote-copy
 limit container to 5 per user
 `
 
-// TestThirtyMaps: a policy of thirty maps of one field is proved, or refuted by a
-// run, and nothing of it is left open.
+// TestThirtyMaps checks that a policy of thirty maps of one field is decided completely.
 func TestThirtyMaps(t *testing.T) {
 	claims := []struct {
 		text string

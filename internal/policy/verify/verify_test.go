@@ -59,7 +59,7 @@ func TestManyPrerequisites(t *testing.T) {
 	}
 }
 
-// TestBudget checks that what does not fit is unknown, and says why.
+// TestBudget checks that whatever exceeds the bounds is unknown, with the reason.
 func TestBudget(t *testing.T) {
 	deploy := gate.Tool{Name: "deploy"}
 	prove := []verify.Assertion{verify.AlwaysPossible{Tool: deploy}}
@@ -77,7 +77,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestMapper checks that nothing is proved where a function names the calls.
+// TestMapper checks that nothing is proved if a function names the calls.
 func TestMapper(t *testing.T) {
 	p, err := gate.NewPolicy([]gate.Net{{
 		Name: "n", Places: []string{"p"}, Mapper: func(gate.Call) []gate.Name { return nil },
@@ -92,8 +92,8 @@ func TestMapper(t *testing.T) {
 	}
 }
 
-// TestKnownTools checks that a tool list says what a name with a dot is, and
-// which names a tool has besides.
+// TestKnownTools checks that a tool list determines the meaning of a name with a dot, and the
+// further names of a tool.
 func TestKnownTools(t *testing.T) {
 	rules := "block github\nlimit github.delete to 1 per session\n"
 	callable := func(r *verify.Report) verify.Callable { return r.Names[1].Callable }
@@ -112,8 +112,7 @@ func TestKnownTools(t *testing.T) {
 	}
 }
 
-// TestDoubtfulArguments checks that a run which no arguments are known for
-// refutes nothing.
+// TestDoubtfulArguments checks that a run without known arguments refutes nothing.
 func TestDoubtfulArguments(t *testing.T) {
 	rules := "map sh.c /^[a-c]+$/ as low\nmap sh.c /^[b-d]+$/ as high\nblock high\nrequire low before sh\nblock \"x\"\n"
 	r := report(t, rules, nil)
@@ -150,8 +149,7 @@ func TestSixtyRules(t *testing.T) {
 	}
 }
 
-// TestGap checks that calls which were left out make unknown what they could
-// change, and nothing else.
+// TestGap checks that omitted calls make exactly those results unknown that they could affect.
 func TestGap(t *testing.T) {
 	var rules strings.Builder
 	rules.WriteString("require a before b\nlimit chat.* to 3 per session\n")
@@ -177,7 +175,7 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// TestManyCalls checks a counterexample of more calls than are counted one by one.
+// TestManyCalls checks a counterexample with more calls than are counted one by one.
 func TestManyCalls(t *testing.T) {
 	r := report(t, "require lint before push\n", func(o *verify.Options) {
 		o.Prove = []verify.Assertion{verify.AtMost{Count: 100, Tools: []gate.Tool{{Name: "lint"}}}}
@@ -193,8 +191,8 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
-// TestNoArguments checks that maps whose patterns no known text tells apart
-// leave the answer open, and that a list of texts is taken where one will do.
+// TestNoArguments checks that the result is open if no known text distinguishes the patterns of
+// maps, and that a list of texts is used if it does.
 func TestNoArguments(t *testing.T) {
 	r := report(t, "map sh.c /^x{9}y?$/ as long\nmap sh.c /x{3}/ as short\nblock short\nlimit long to 1 per session\n", nil)
 	for _, n := range r.Names {
@@ -204,8 +202,8 @@ func TestNoArguments(t *testing.T) {
 	}
 }
 
-// TestManyMaps checks that many maps of one field leave little open: what a
-// rule is about is few of them.
+// TestManyMaps checks that many maps of one field leave few questions open, since each rule is
+// about few of them.
 func TestManyMaps(t *testing.T) {
 	names := func(words ...string) (tools []gate.Tool) {
 		for _, w := range words {
@@ -214,7 +212,7 @@ func TestManyMaps(t *testing.T) {
 		return tools
 	}("gmail-send", "gmail-read", "slack-send", "pay-send", "db-drop", "k8s-delete")
 	r := report(t, assistant(), func(o *verify.Options) {
-		o.Known = true // a tool called gmail-read would not need exec
+		o.Known = true // a tool named gmail-read would not need exec
 		o.Prove = []verify.Assertion{
 			verify.NeverBefore{Tool: names[0], First: names[1]},
 			verify.NeverBefore{Tool: names[1], First: names[0]},
@@ -237,12 +235,11 @@ func TestManyMaps(t *testing.T) {
 	}
 }
 
-// TestStopIsAsked checks that searches ask often whether to stop, and that
-// little is done after a yes.
+// TestStopIsAsked checks that searches call Stop often, and do little after it returned true.
 func TestStopIsAsked(t *testing.T) {
-	const every = 160 // states: 64, and what the last of them leads to
+	const every = 160 // states: 64, and the successors of the last of them
 	for _, c := range samples() {
-		if c.name == "requires" || c.name == "commands" { // alike, and long
+		if c.name == "requires" || c.name == "commands" { // equal, and long
 			continue
 		}
 		p, o := build(t, map[string]string{"policy.rules": c.rules, "prove": c.prove})
@@ -263,8 +260,7 @@ func TestStopIsAsked(t *testing.T) {
 	}
 }
 
-// TestCallsOfManyMaps checks that calls which are not told apart are not taken
-// for all.
+// TestCallsOfManyMaps checks that a set of indistinguishable calls is not mistaken for all calls.
 func TestCallsOfManyMaps(t *testing.T) {
 	p, o := build(t, map[string]string{"policy.rules": assistant()})
 	calls, why := verify.Calls(p, o)
@@ -273,8 +269,8 @@ func TestCallsOfManyMaps(t *testing.T) {
 	}
 }
 
-// TestOneAtATime: calls that only watch may be any number in flight; what takes
-// two of them at once is not always possible.
+// TestOneAtATime checks that any number of observing calls can be in flight, but that a transition
+// that needs two of them is not always possible.
 func TestOneAtATime(t *testing.T) {
 	p, err := gate.NewPolicy([]gate.Net{{
 		Name: "pairs", Places: []string{"p", "q", "r"}, Initial: map[string]int{"r": 3}, Free: []string{"a"},

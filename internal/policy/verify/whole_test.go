@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestConditions: what is said of calls that a condition names is shown with
-// arguments of which it holds, or does not; the gate plays them.
+// TestConditions checks that findings about calls with a condition have arguments that satisfy the
+// condition, or do not; the gate replays them.
 func TestConditions(t *testing.T) {
 	for _, rules := range []string{
 		"map charge when \"args.amount > 50000\" as big-charge\nrequire human-approval before big-charge\n",
@@ -43,7 +43,7 @@ func TestConditions(t *testing.T) {
 					t.Errorf("%sdeny %v: %s by %+v", rules, deny, n.Tool.Name, trace)
 				}
 			}
-			if shown == 0 && !deny { // no expression makes a call known
+			if shown == 0 && !deny { // an expression does not make a call known
 				t.Errorf("%sdeny %v: nothing can be called", rules, deny)
 			}
 		}

@@ -18,8 +18,8 @@ const (
 	someTexts  = "no arguments are known that match some of the maps together"
 )
 
-// TestReasons compares why something is not known of small policies, in the
-// order in which a report has it.
+// TestReasons compares the reasons for unknown results about small policies, in the order of the
+// report.
 func TestReasons(t *testing.T) {
 	nets := map[string]string{"judged": `
 - name: guard
@@ -43,7 +43,7 @@ func TestReasons(t *testing.T) {
 `}
 	known := func(o *verify.Options) { o.Known = true }
 	stopped := func(o *verify.Options) { o.Stop = func() bool { return true } }
-	late := func(o *verify.Options) { // when the kinds of calls have been counted
+	late := func(o *verify.Options) { // after the kinds of calls were counted
 		asked := 0
 		o.Stop = func() bool { asked++; return asked > 300 }
 	}
@@ -97,7 +97,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestReasonsOfNets compares why nothing is known of nets that no rule makes.
+// TestReasonsOfNets compares the reasons for unknown results about hand-written nets.
 func TestReasonsOfNets(t *testing.T) {
 	waits := gate.Net{Name: "wide", Places: []string{"p"}, Initial: map[string]int{"p": 1}}
 	for i := range 65 {
@@ -126,7 +126,7 @@ func TestReasonsOfNets(t *testing.T) {
 	}
 }
 
-// reasons are all that a report says of why something is not known, each once.
+// reasons returns all reasons for unknown results in a report, without duplicates.
 func reasons(p *gate.Policy, o verify.Options) []string {
 	r := verify.Policy(p, o)
 	var all []string
@@ -151,7 +151,7 @@ func reasons(p *gate.Policy, o verify.Options) []string {
 	return once
 }
 
-// each is a text for each of n numbers (#) and letters (@).
+// each returns a text for each of n numbers (#) and letters (@).
 func each(n int, text string) string {
 	var b strings.Builder
 	for i := range n {
@@ -160,12 +160,12 @@ func each(n int, text string) string {
 	return b.String()
 }
 
-// hard is a policy whose states are many.
+// hard is a policy with many states.
 func hard() string {
 	return star(6) + each(6, "limit a# to 2 per deploy\n")
 }
 
-// manyKinds is rules that tell two thousand kinds of calls of a tool apart.
+// manyKinds returns rules that distinguish two thousand kinds of calls of a tool.
 func manyKinds(tool string) string {
 	return strings.ReplaceAll(each(5, "map TOOL.f f# as TOOL-f#\nblock TOOL-f#\n")+each(4, "map TOOL.g g# as TOOL-g#\nblock TOOL-g#\n"), "TOOL", tool)
 }

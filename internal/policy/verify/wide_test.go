@@ -11,18 +11,17 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestRandomFields holds verify to the gate where a tool is mapped by several
-// fields of several kinds, and where it has a canonical and a bare name.
+// TestRandomFields compares verify with the gate for tools that are mapped by several fields of
+// several kinds, and that have a canonical and a bare name.
 func TestRandomFields(t *testing.T) { try(t, newWideTrial, 2) }
 
 // A wide policy reads two fields and a path of one tool.
 type wide struct {
 	rules string
-	known bool // the tools are listed: gh_a is the a of the upstream gh
+	known bool // the tools are listed: gh_a is the tool a of the upstream gh
 }
 
-// Values of the fields that the maps of a wide policy read, as JSON; none
-// where it is empty.
+// values of the fields that the maps of a wide policy read, as JSON; empty: the field is missing
 var wideFields = []argument{
 	{"f", []string{"", `"ls"`, `"rm"`, `"ls; rm"`, `"ls; true"`, `"$x"`, `["ls"]`, `"true"`, `"ls; ls"`, `["rm"]`, `"echo ls rm"`, `"rm ls"`, `"ls rm"`, `["ls rm"]`, `["ls","$x"]`}},
 	{"s", []string{"", `"ls"`, `"rm"`, `"true"`, `["rm"]`, `"x"`}},
@@ -36,7 +35,7 @@ func newWideTrial(t *testing.T, seed uint64) *trial {
 	return g.trial(&trial{t: t, seed: seed, rules: w.rules, known: true, calls: w.calls(), alone: true, o: verify.Options{Tools: w.tools()}})
 }
 
-// tools are what an upstream lists of a known policy; nil: nobody knows.
+// tools returns the tools of an upstream for a policy with known tools; nil: the tools are unknown.
 func (w wide) tools() []verify.Tool {
 	if !w.known {
 		return nil
@@ -44,7 +43,7 @@ func (w wide) tools() []verify.Tool {
 	return []verify.Tool{{Name: "gh_a", Also: canonical("gh_a")}, {Name: "b"}, {Name: "c"}}
 }
 
-// canonical are the other names of a tool of an upstream.
+// canonical returns the other names of an upstream's tool.
 func canonical(tool string) []gate.Name {
 	if tool != "gh_a" {
 		return nil
@@ -52,14 +51,13 @@ func canonical(tool string) []gate.Name {
 	return []gate.Name{{Text: "a", Certain: true}, {Text: "gh.a", Certain: true}}
 }
 
-// upstreamTools are the canonical names that no action can have for itself.
-// Read-only.
+// upstreamTools are the canonical names that no action can have. Read-only.
 var upstreamTools = map[string]bool{"gh.a": true}
 
-// calls are all calls with all values of the fields.
+// calls returns all calls with all values of the fields.
 func (w wide) calls() []gate.Call {
 	tools := []string{"a", "b", "c", "d", "ax", "q", "qq", "a.x", "x.go", "a.x.go", "mx", "ox", "0", "x0", "ax0", "a.0"}
-	if w.known { // the list does not forbid that there are others
+	if w.known { // the list does not exclude other calls
 		tools = append(tools[1:], "gh_a", "gh_q")
 	}
 	for _, label := range []string{"m", "n", "o"} {
@@ -80,7 +78,7 @@ func field(name, value string) string {
 	return fmt.Sprintf(",%q:%s", name, value)
 }
 
-// wideCall is one of the calls.
+// wideCall returns one of the calls.
 func (g *generator) wideCall(w wide) gate.Call {
 	tool := g.pick("a", "a", "a", "b", "c", "ax")
 	if w.known {
@@ -93,7 +91,7 @@ func (g *generator) wideCall(w wide) gate.Call {
 	return gate.Call{Tool: tool, Also: canonical(tool), Others: upstreamTools, Args: []byte("{" + strings.TrimPrefix(args, ",") + "}")}
 }
 
-// wide is a random policy.
+// wide returns a random policy.
 func (g *generator) wide(known bool) wide {
 	var out []string
 	for range 1 + g.IntN(3) {

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// TestScriptsOfSeveralCommands: a script can be evidence of a label that it does not
-// certainly have, of several labels of different programs, and of one label where it
-// certainly has another. What such a script leads to is not proved impossible.
+// TestScriptsOfSeveralCommands checks scripts that are evidence of a label that they do not
+// certainly have, of several labels of different programs, or of one label while certainly having
+// another. Calls that such a script enables are not proved impossible.
 func TestScriptsOfSeveralCommands(t *testing.T) {
 	for _, test := range []struct{ name, rules, script string }{
 		{"evidence that is not certain", `
