@@ -72,7 +72,7 @@ func (e *either) strength() chance {
 // An eitherVisitor tests "or" rules against the log.
 type eitherVisitor struct{ byB map[int][]*either }
 
-// newEitherVisitor returns a visitor with its own lists, from which it removes refuted rules.
+// newEitherVisitor returns a visitor with its own lists; it removes refuted rules.
 func newEitherVisitor(all []*either) *eitherVisitor {
 	c := &eitherVisitor{map[int][]*either{}}
 	for _, e := range all {

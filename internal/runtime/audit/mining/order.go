@@ -12,7 +12,7 @@ import (
 
 // A findings holds the ordering rules that the log supports.
 type findings struct {
-	tried        int // rules that were held against chance
+	tried        int // number of rules tested against chance
 	more         bool
 	held         map[pair]bool
 	best         map[pair]*candidate // supported field of a pair
@@ -94,7 +94,7 @@ func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 	return held
 }
 
-// minToolsForOpening is the number of tools from which on a call at the beginning of sessions
+// minToolsForOpening is the number of tools that makes a call at the beginning of sessions
 // proves nothing by itself.
 const minToolsForOpening = 5
 

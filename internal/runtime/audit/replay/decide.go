@@ -29,21 +29,21 @@ func ofPolicy(e *trail.Entry) bool {
 	case gate.KindBlocked, gate.KindApproval, gate.KindValidation, gate.KindStateChanged, gate.KindDefault:
 		return len(e.Names) > 0
 	}
-	return false // also a duplicate: which ids were in use is not on record
+	return false // also for duplicates: the ids in use are not recorded
 }
 
-// verdict is what the policy says now.
+// A verdict is the decision of the replayed policy.
 type verdict struct {
-	decision string // allow, refuse, ask
+	decision string // "allow", "refuse" or "ask"
 	kind     gate.Kind
 	nets     []audit.NetSays
 	reason   string
 	names    []gate.Name
-	number   uint64 // of an allowed call
+	number   uint64 // number of an allowed call
 	would    string
 }
 
-// decide makes a decision again, and compares.
+// decide repeats a decision and compares the result with the record.
 func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 	if !ofPolicy(e) {
 		r.report.Others++
@@ -55,8 +55,8 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 	s := r.session(e, c.Time)
 	s.policies[e.Policy] = true
 	admit := e.Decision.Decision == "allow"
-	if admit && s.again {
-		s.again = false
+	if admit && s.resumed {
+		s.resumed = false
 		s.partial = s.early || e.Call != 1
 	}
 	var v verdict
@@ -70,15 +70,16 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 		made := v.decision == "allow"
 		s.calls[e.Call] = call{number: v.number, made: made}
 		if made {
-			s.move(e.Time)
+			s.markMoved(e.Time)
 		}
 	}
-	s.miss(gone)
-	r.follow(e, s, &v)
+	s.markMissed(gone)
+	r.checkTracked(e, s, &v)
 	r.compare(record, e, s, &v, gone)
 }
 
-// ask asks the policy. Where the call is admitted on record and now, the nets move.
+// ask evaluates the policy. The nets fire only if the call was admitted in the record (admit) and
+// is allowed now.
 func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v verdict) {
 	r.prepared.Reset(r.policy, &c)
 	d, delta := r.prepared.Decide(state, nil)
@@ -92,7 +93,7 @@ func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v ve
 	switch d := d.(type) {
 	case *gate.Allow:
 		v.decision, v.names, v.number = "allow", d.Names, d.Ticket.Number
-		v.nets = r.says(d.Nets)
+		v.nets = r.netResults(d.Nets)
 		if d.Would != nil {
 			if v.would = "refuse"; d.Would.Kind == gate.KindApproval {
 				v.would = "ask"
@@ -103,7 +104,7 @@ func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v ve
 		}
 	case *gate.Refusal:
 		v.decision, v.kind, v.names, v.reason = "refuse", d.Kind, d.Names, d.Text
-		v.nets = r.says(r.prepared.Verdicts())
+		v.nets = r.netResults(r.prepared.Verdicts())
 		for _, b := range d.Blocks {
 			i := slices.IndexFunc(v.nets, func(n audit.NetSays) bool { return n.Net == b.Net })
 			if i < 0 {
@@ -122,18 +123,18 @@ func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v ve
 	return v
 }
 
-func (r *Replay) says(verdicts []gate.Verdict) (all []audit.NetSays) {
+func (r *Replay) netResults(verdicts []gate.Verdict) (all []audit.NetSays) {
 	for _, v := range verdicts {
 		all = append(all, audit.NetSays{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: r.where(v.Rule), Shadow: v.Shadow})
 	}
 	return all
 }
 
-// compare counts the decision.
+// compare adds the result of a decision to the report.
 func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *verdict, gone map[int]string) {
 	same := e.Policy == r.report.Policy
 	agrees := r.agrees(e, v, same)
-	why := r.doubt(e, s, v, gone, agrees)
+	why := r.unknownReason(e, s, v, gone, agrees)
 	switch {
 	case why != "":
 		r.report.Unknown++
@@ -163,12 +164,12 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 	}
 }
 
-// agrees reports whether the decision is the one on record, and under the policy on record every
-// verdict too.
+// agrees reports whether the decision equals the recorded one. Under the recorded policy, every
+// verdict must be equal too.
 func (r *Replay) agrees(e *trail.Entry, v *verdict, same bool) bool {
 	was := e.Decision.Decision
 	if e.Kind == string(gate.KindApproval) {
-		was = "ask" // which was denied, or not answered
+		was = "ask" // which was denied or not answered
 	}
 	switch {
 	case e.Kind == string(gate.KindStateChanged):
@@ -185,12 +186,11 @@ func (r *Replay) agrees(e *trail.Entry, v *verdict, same bool) bool {
 	if e.Would != nil {
 		would = e.Would.Decision
 	}
-	return would == v.would && slices.Equal(r.spoken(e.Nets), r.spoken(v.nets))
+	return would == v.would && slices.Equal(r.comparable(e.Nets), r.comparable(v.nets))
 }
 
-// spoken are verdicts to be compared: those of nets that were asked, in the order of their
-// names.
-func (r *Replay) spoken(nets []audit.NetSays) (all []string) {
+// comparable returns the verdicts of nets in a form that can be compared, sorted by net.
+func (r *Replay) comparable(nets []audit.NetSays) (all []string) {
 	for _, n := range nets {
 		all = append(all, n.Net+" "+n.Verdict+" "+n.Transition)
 	}
@@ -198,20 +198,20 @@ func (r *Replay) spoken(nets []audit.NetSays) (all []string) {
 	return all
 }
 
-// Reasons why a decision that comes out otherwise is not known, which say nothing of a net.
+// Reasons for unknown decisions that do not concern a single net.
 const (
 	BeforeFirst    = "the log does not have what came before its first record"
 	MovedMeanwhile = "the nets have moved while a person was asked"
 )
 
-// doubt says why it is not known whether the decision comes out as it is on record; empty: it
+// unknownReason returns why it is unknown whether the decision agrees with the record, or "" if it
 // is known.
-func (r *Replay) doubt(e *trail.Entry, s *session, v *verdict, gone map[int]string, agrees bool) string {
+func (r *Replay) unknownReason(e *trail.Entry, s *session, v *verdict, gone map[int]string, agrees bool) string {
 	for i, n := range r.nets {
 		if why, ok := gone[i]; ok {
 			return why
 		}
-		if n.concerns(r.stand.names) && r.off(s, i) {
+		if n.concerns(r.current.names) && r.takenOut(s, i) {
 			return fmt.Sprintf("the net %s missed calls before of which the record does not have enough", n.name)
 		}
 	}
@@ -225,23 +225,22 @@ func (r *Replay) doubt(e *trail.Entry, s *session, v *verdict, gone map[int]stri
 	case slices.ContainsFunc(r.nets, func(n netInfo) bool { return n.advisory }):
 		return "advisory nets yield by the tools that were offered, which are not on record"
 	case e.Kind == string(gate.KindApproval) || e.Decision.Decision == "ask":
-		if called := e.Called; called.IsZero() || !s.still(called) {
+		if called := e.Called; called.IsZero() || !s.unmovedSince(called) {
 			return MovedMeanwhile
 		}
 	}
 	return ""
 }
 
-// off reports whether the net was taken out of the session, and not by an operator.
-func (r *Replay) off(s *session, i int) bool {
+// takenOut reports whether the replay deactivated the net in the session, although no operator did.
+func (r *Replay) takenOut(s *session, i int) bool {
 	on := r.active == nil || slices.Contains(r.active, r.nets[i].name)
 	off := false
 	s.with(func(state *gate.State) { off = !state.Nets[i].Active })
 	return on && off
 }
 
-// count counts a decision that comes out otherwise, by the rules behind it. It returns what
-// it was.
+// count counts a decision that differs, by the rules responsible. It returns the recorded decision.
 func (r *Replay) count(e *trail.Entry, v *verdict) (was string) {
 	was = e.Decision.Decision
 	if e.Kind == string(gate.KindApproval) {
@@ -265,7 +264,7 @@ func (r *Replay) count(e *trail.Entry, v *verdict) (was string) {
 	return was
 }
 
-// text is a decision in words, with the nets that are behind it.
+// text describes a decision with the nets responsible.
 func text(decision, kind string, nets []audit.NetSays) string {
 	var b strings.Builder
 	b.WriteString(decision)

@@ -1,11 +1,13 @@
-// Package replay makes the decisions of an audit log again under a policy: the one that was
-// in force, where every verdict has to come out as it is on record, or another one, of
-// which it says what would have been decided otherwise ([Replay]).
+// Package replay repeats the decisions of an audit log under a policy ([Replay]). Under the policy
+// that was in force, every verdict must equal the recorded one. Under another policy, the report
+// lists the decisions that would differ.
 //
-// Records have of arguments what nets read in them, as hashes. So the nets are rebuilt to
-// read the record in place of the call. What is not on record is not guessed: a net that
-// needs it takes no part any more, and what depends on it is counted as not known.
+// A record does not contain the arguments of a call, only hashes of the values that nets read. The
+// nets are therefore rebuilt to read the record instead of the call (recordedCall). Nothing is
+// guessed: a net that needs a value that is not recorded is deactivated in the session, and
+// decisions that depend on it are counted as unknown.
 //
-// Where every verdict comes out, the nets stand as they stood: [Replay.State] says where, of
-// each session and net whose records go back to its begin.
+// If every verdict agrees, the replayed marking equals the marking of the live session.
+// [Replay.State] returns it for each session and net whose records go back to their beginning. A
+// Replay must not be used concurrently.
 package replay

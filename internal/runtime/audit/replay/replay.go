@@ -12,42 +12,42 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// Options of a replay. Policy is required.
+// Options configures a replay. Policy is required.
 type Options struct {
 	Policy  *gate.Policy
-	Active  []string                   // the nets that are active at the first record; nil: all
-	Where   func(gate.Position) string // a position as the report has it; nil: as it is
-	Durable bool                       // the states outlive a process, where the log does not say otherwise
-	Partial bool                       // records before the first one are left out
-	Whole   time.Time                  // of the records from before, some are left out; zero: none is
-	Differs func(*Divergence)          // is told of each decision that comes out otherwise; may be nil
+	Active  []string                   // nets that are active at the first record; nil: all
+	Where   func(gate.Position) string // formats a position for the report; nil: the default format
+	Durable bool                       // session state outlives a process, unless the log says otherwise
+	Partial bool                       // records before the first one were left out
+	Whole   time.Time                  // time since which no records were removed; zero: none were removed
+	Differs func(*Divergence)          // called for each decision that differs; may be nil
 }
 
-// A Replay makes the decisions of a log again, record by record ([Replay.Add]).
+// A Replay repeats the decisions of a log, record by record ([Replay.Add]).
 //
-// A call is made as the policy decides: one that it refuses moves no net, whatever the log
-// says of its end. One that it allows and the log refuses moves none either, since nobody
-// knows how it would have ended.
+// The replayed policy determines the effect of a call. A call that it refuses fires no net, even if
+// the log has an outcome for it. A call that it allows and the log refuses fires no net either,
+// because its outcome is unknown.
 type Replay struct {
 	original *gate.Policy
-	policy   *gate.Policy // reads the stand
+	policy   *gate.Policy // rebuilt to read current
 	active   []string
 	where    func(gate.Position) string
 	reads    *reading.Reader
-	stand    *stand
+	current  *recordedCall
 	nets     []netInfo
 	prepared gate.Prepared
-	fallback bool // that a process keeps states, see Options.Durable
+	fallback bool // see Options.Durable
 
-	sessions map[string]*session
-	parts    map[partKey]*part
-	drivers  map[string]string // of processes
-	known    map[string]loaded // policies by their fingerprints
-	writers  map[string]bool   // of a database, of which some record was read
-	begun    map[string]bool   // processes whose policy is on record
-	cut      bool              // the log does not begin with its first record
-	since    time.Time         // see Options.Whole
-	differs  func(*Divergence) // may be nil
+	sessions       map[string]*session
+	parts          map[partKey]*part
+	drivers        map[string]string         // by process
+	policies       map[string]recordedPolicy // by fingerprint
+	writers        map[string]bool           // writers of a database with at least one record read
+	policyRecorded map[string]bool           // processes whose policy is recorded
+	cut            bool                      // the log does not begin with the first record
+	since          time.Time                 // see Options.Whole
+	differs        func(*Divergence)         // may be nil
 
 	report       Report
 	fingerprints map[string]bool
@@ -55,8 +55,8 @@ type Replay struct {
 	reasons      map[string]int
 }
 
-// loaded is what the log says of a policy.
-type loaded struct {
+// A recordedPolicy is the log's description of a policy.
+type recordedPolicy struct {
 	fields, results, maps, actions map[string]bool
 
 	full bool // its records have all arguments
@@ -65,8 +65,8 @@ type loaded struct {
 // New returns a replay under a policy.
 func New(o Options) (*Replay, error) {
 	r := &Replay{
-		original: o.Policy, active: o.Active, where: o.Where, stand: &stand{}, fallback: o.Durable, cut: o.Partial || !o.Whole.IsZero(), since: o.Whole, differs: o.Differs,
-		sessions: map[string]*session{}, parts: map[partKey]*part{}, drivers: map[string]string{}, known: map[string]loaded{}, writers: map[string]bool{}, begun: map[string]bool{},
+		original: o.Policy, active: o.Active, where: o.Where, current: &recordedCall{}, fallback: o.Durable, cut: o.Partial || !o.Whole.IsZero(), since: o.Whole, differs: o.Differs,
+		sessions: map[string]*session{}, parts: map[partKey]*part{}, drivers: map[string]string{}, policies: map[string]recordedPolicy{}, writers: map[string]bool{}, policyRecorded: map[string]bool{},
 		fingerprints: map[string]bool{}, rules: map[RuleCount]int{}, reasons: map[string]int{},
 	}
 	if r.where == nil {
@@ -78,7 +78,7 @@ func New(o Options) (*Replay, error) {
 	}
 	r.reads = reading.New(nets)
 	var err error
-	if r.policy, err = rebuild(o.Policy, r.reads, r.stand); err != nil {
+	if r.policy, err = rebuild(o.Policy, r.reads, r.current); err != nil {
 		return nil, err
 	}
 	r.nets = r.inspect(nets)
@@ -86,13 +86,13 @@ func New(o Options) (*Replay, error) {
 	return r, nil
 }
 
-// durable reports whether the states of a process outlive it.
+// durable reports whether session state outlives the process.
 func (r *Replay) durable(process string) bool {
 	driver, ok := r.drivers[process]
 	return ok && driver != "memory" || !ok && r.fallback
 }
 
-// Add takes the next record.
+// Add processes the next record.
 func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 	r.report.Records++
 	if !r.writers[record.Writer] {
@@ -105,7 +105,7 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 			r.drivers[e.Process] = cmp.Or(e.Driver, r.drivers[e.Process])
 		}
 	case "policy":
-		r.begun[e.Process] = true
+		r.policyRecorded[e.Process] = true
 		r.load(e)
 	case "removed":
 		r.cut = true
@@ -119,7 +119,7 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 	case "decision":
 		r.decide(record, e)
 	case "outcome":
-		r.end(e, gate.End{Outcome: outcomes[e.Outcome], Result: r.stand.ended(e.Values)})
+		r.end(e, gate.End{Outcome: outcomes[e.Outcome], Result: r.current.endResult(e.Values)})
 	case "settle success":
 		r.end(e, gate.End{Outcome: gate.Success, All: true})
 	case "settle failure":
@@ -127,18 +127,18 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 	case "reset":
 		if s := r.sessions[e.Session]; s != nil {
 			s.with(func(state *gate.State) { state.Apply(r.policy.Reset(state)) })
-			s.move(e.Time)
+			s.markMoved(e.Time)
 		}
 	case "activate", "deactivate":
 		r.toggle(e.Net, e.Event == "activate", e.Time)
 	case "resumed":
-		r.loseAll("records could not be written for a while")
+		r.markAllLost("records could not be written for a while")
 	}
 }
 
 var outcomes = map[string]gate.Outcome{"success": gate.Success, "failure": gate.Failure, "unknown": gate.Unknown}
 
-// load notes what the log says of a policy, and whose nets are active.
+// load stores the description of a policy, and updates the active nets.
 func (r *Replay) load(e *trail.Entry) {
 	set := func(list []string) map[string]bool {
 		m := map[string]bool{}
@@ -147,35 +147,35 @@ func (r *Replay) load(e *trail.Entry) {
 		}
 		return m
 	}
-	r.known[e.Policy] = loaded{set(e.Fields), set(e.Results), set(e.Maps), set(e.Actions), e.Arguments == audit.Full}
-	none := r.active != nil && len(r.active) == 0 // which the record does not tell from all
+	r.policies[e.Policy] = recordedPolicy{set(e.Fields), set(e.Results), set(e.Maps), set(e.Actions), e.Arguments == audit.Full}
+	none := r.active != nil && len(r.active) == 0 // the record does not distinguish no active nets from all
 	if e.Policy == r.report.Policy && (len(e.Active) > 0 || !none) {
 		r.active = e.Active
 	}
 }
 
-// open begins a session, or goes on with one that outlived its process. Where the log does not begin with
-// its first record, it may be an older one that is opened again, or be decided with other nets switched on.
+// open starts a session, or resumes one that outlived its process. If the log does not begin with
+// the first record, the session may be an older one that was reopened, or have other active nets.
 func (r *Replay) open(e *trail.Entry) {
 	if old := r.sessions[e.Session]; old != nil && (old.process == e.Process || r.durable(e.Process)) {
 		if old.closed {
-			old.lose(reopened)
+			old.markLost(reopened)
 		}
 		old.closed = false
 		return
 	}
 	s := r.begin(e.Principal, e.Process, e.Time)
-	s.again = r.cut && r.durable(e.Process)
-	s.early = e.Time.Before(r.since) || r.cut && !r.begun[e.Process]
-	s.partial = s.again || s.early
-	if old := r.sessions[e.Session]; old != nil && old.process == "" { // perhaps it is the same process
-		s.lose(reopened)
+	s.resumed = r.cut && r.durable(e.Process)
+	s.early = e.Time.Before(r.since) || r.cut && !r.policyRecorded[e.Process]
+	s.partial = s.resumed || s.early
+	if old := r.sessions[e.Session]; old != nil && old.process == "" { // possibly the same process
+		s.markLost(reopened)
 	}
 	r.sessions[e.Session] = s
 }
 
-// session is the one that a record is about; one that was opened before the log begins
-// begins with it.
+// session returns the session of a record. A session that was opened before the log begins with
+// this record.
 func (r *Replay) session(e *trail.Entry, since time.Time) *session {
 	s := r.sessions[e.Session]
 	if s == nil {
@@ -186,31 +186,32 @@ func (r *Replay) session(e *trail.Entry, since time.Time) *session {
 	return s
 }
 
-// forget drops a session that is over.
+// forget removes a session that has ended.
 func (r *Replay) forget(id string, s *session) {
 	if s.closed && len(s.calls) == 0 {
 		delete(r.sessions, id)
 	}
 }
 
-// toggle switches a net on or off in all sessions. The clock of one that is off stands still.
+// toggle activates or deactivates a net in all sessions. The clock of an inactive net does not
+// advance.
 func (r *Replay) toggle(net string, on bool, at time.Time) {
 	if active, err := r.policy.Switch(r.active, net, on); err == nil {
 		r.active = active
 	}
 	all := slices.Collect(maps.Values(r.sessions))
-	for _, p := range r.parts { // also what no open session shares
+	for _, p := range r.parts { // includes parts that no open session shares
 		all = append(all, &session{state: r.policy.NewState(r.active), parts: []*part{p}})
 	}
 	for _, s := range all {
 		s.with(func(state *gate.State) { state.Apply(r.policy.Tick(state, at)) })
 	}
-	for _, s := range all { // a clock that begins again does so with the next call
+	for _, s := range all { // a restarted clock begins with the next call
 		s.with(func(state *gate.State) { r.switchIn(state, net, on) })
 	}
 }
 
-// switchIn switches a net in one state, where it is not so already.
+// switchIn activates or deactivates a net in one state, if necessary.
 func (r *Replay) switchIn(state *gate.State, net string, on bool) {
 	if d, err := r.policy.Toggle(state, net, on); err == nil {
 		state.Apply(d)
@@ -231,7 +232,7 @@ func (r *Replay) end(e *trail.Entry, how gate.End) {
 		how.Time = e.Time
 		end := r.policy.PrepareEnd(how)
 		s.with(func(state *gate.State) { state.Apply(end.Settle(state, c.number)) })
-		s.move(e.Time)
+		s.markMoved(e.Time)
 	}
 	if how.Outcome != gate.Unknown {
 		delete(s.calls, e.Call)

@@ -95,7 +95,7 @@ func build(t testing.TB, s policy.Source) *policy.Result {
 	return p
 }
 
-// world is an admission with a log, as it is in a proxy, and random calls.
+// A world is an admission with a log, as in a proxy, and random calls.
 type world struct {
 	testing.TB
 	*admission.Admission
@@ -228,9 +228,8 @@ func played(t testing.TB, path string, p *policy.Result) replay.Report {
 	return r.Report()
 }
 
-// TestRandomLogs: the decisions of random policies on random calls come out as they are on
-// record, with hashes alone as with all arguments, and one verdict that is changed in the log
-// is found.
+// TestRandomLogs checks that the decisions of random policies on random calls agree with the
+// record, both with hashes alone and with all arguments, and that one changed verdict is found.
 func TestRandomLogs(t *testing.T) {
 	seed, logs := soak.Range(t, 60)
 	all := usable(t)
@@ -318,7 +317,8 @@ func ruled(t *testing.T, text string) *policy.Result {
 	return build(t, policy.Source{Rules: []config.RuleText{{File: "a.rules", Text: text}}})
 }
 
-// TestCandidates: another policy is compared as far as the record has what it reads.
+// TestCandidates checks that another policy is compared as far as the record has the values that it
+// reads.
 func TestCandidates(t *testing.T) {
 	const was = "limit push to 2 per session\nlimit pay to 30 of amount per session\nmap bash.command rm as remove\nblock remove\nlimit chat.send to 9 per session"
 	calls := []string{
@@ -360,8 +360,8 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// TestEachDifference: somebody is told of every decision that comes out otherwise. Of a log
-// whose first records are left out, what depends on them is not known.
+// TestEachDifference checks that every decision that differs is reported. If the first records of a
+// log are left out, decisions that depend on them are unknown.
 func TestEachDifference(t *testing.T) {
 	p := ruled(t, "limit push to 2 per session")
 	path := logOf(t, p, audit.Hash, `push {}`, `push {}`, `push {}`, `edit {}`)

@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// A Report says how the decisions of a log come out under a policy.
+// A Report summarizes the decisions of a log under a policy.
 type Report struct {
-	Policy    string   `json:"policy"`    // the fingerprint of the one given
-	Recorded  []string `json:"recorded"`  // those of the policies that the log was decided under
-	Records   uint64   `json:"records"`   // of any event
-	Decisions int      `json:"decisions"` // that a policy made
-	Agreed    int      `json:"agreed"`    // come out as they are on record
-	Different int      `json:"different"` // do not, under another policy than the one on record
-	Wrong     int      `json:"wrong"`     // do not, under the very policy on record: the log was changed, or it is not complete
-	Unknown   int      `json:"unknown"`   // cannot be made again
-	Others    int      `json:"others"`    // refusals that no policy made: a server that was down, no tool of that name
+	Policy    string   `json:"policy"`    // fingerprint of the replayed policy
+	Recorded  []string `json:"recorded"`  // fingerprints of the recorded policies
+	Records   uint64   `json:"records"`   // records of all events
+	Decisions int      `json:"decisions"` // decisions made by a policy
+	Agreed    int      `json:"agreed"`    // decisions equal to the record
+	Different int      `json:"different"` // decisions that differ under another policy
+	Wrong     int      `json:"wrong"`     // decisions that differ under the recorded policy: the log was changed or is incomplete
+	Unknown   int      `json:"unknown"`   // decisions that cannot be repeated
+	Others    int      `json:"others"`    // refusals that no policy made, such as an unavailable server or an unknown tool
 
-	First   *Divergence `json:"first"`   // of Different and Wrong; null: none
-	Rules   []RuleCount `json:"rules"`   // what they come to, the most frequent first
-	Reasons []Reason    `json:"reasons"` // why some cannot be made again
+	First   *Divergence `json:"first"`   // first of Different and Wrong; null: none
+	Rules   []RuleCount `json:"rules"`   // differences by rule, most frequent first
+	Reasons []Reason    `json:"reasons"` // reasons for Unknown
 }
 
-// A Divergence is a decision that comes out otherwise.
+// A Divergence is a decision that differs from the record.
 type Divergence struct {
 	Writer   string    `json:"writer,omitempty"`
 	Seq      uint64    `json:"seq"`
@@ -34,28 +34,28 @@ type Divergence struct {
 	Names    []string  `json:"names"`
 	Recorded string    `json:"recorded"`
 	Replayed string    `json:"replayed"`
-	Reason   string    `json:"reason,omitempty"` // of a refusal now
+	Reason   string    `json:"reason,omitempty"` // reason for a refusal in the replay
 	Wrong    bool      `json:"wrong"`            // see [Report.Wrong]
-	Was      string    `json:"-"`                // refuse, ask or allow
+	Was      string    `json:"-"`                // "refuse", "ask" or "allow"
 	Now      string    `json:"-"`
 }
 
-// A RuleCount counts decisions that come out otherwise, by the rule that is behind that.
+// A RuleCount counts decisions that differ because of one rule.
 type RuleCount struct {
-	Now   string `json:"now"` // refuse, ask or allow
+	Now   string `json:"now"` // "refuse", "ask" or "allow"
 	Was   string `json:"was"`
 	Net   string `json:"net,omitempty"`
 	Rule  string `json:"rule,omitempty"`
 	Count int    `json:"count"`
 }
 
-// A Reason counts why decisions cannot be made again.
+// A Reason counts decisions that cannot be repeated for the same reason.
 type Reason struct {
 	Text  string `json:"text"`
 	Count int    `json:"count"`
 }
 
-// Report says what has come of the records so far.
+// Report summarizes the records so far.
 func (r *Replay) Report() Report {
 	report := r.report
 	report.Recorded, report.Rules, report.Reasons = []string{}, []RuleCount{}, []Reason{}
@@ -79,5 +79,5 @@ func (r *Replay) Report() Report {
 	return report
 }
 
-// Differs reports whether a decision comes out otherwise.
+// Differs reports whether any decision differs.
 func (r *Report) Differs() bool { return r.Different+r.Wrong > 0 }

@@ -6,49 +6,49 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// session is one of the log.
+// A session is a session of the log.
 type session struct {
 	state     *gate.State
 	principal string
 	process   string
-	parts     []*part         // that it shares
-	calls     map[uint64]call // by their numbers on record: admitted and not settled
+	parts     []*part         // parts that the session shares
+	calls     map[uint64]call // admitted and not yet settled, by recorded number
 	closed    bool
-	partial   bool            // it may have been opened before the log begins
-	early     bool            // so it is, whatever follows
-	again     bool            // so it is unless the first call that is admitted has the number 1
-	policies  map[string]bool // under which it was decided
-	moved     time.Time       // when its nets moved last
-	missed    map[int]string  // nets of its own that were not asked about some call, with the reason
-	first     bool            // its first call that was admitted is on record
-	lost      string          // why it is not known where its nets stand; empty: it is
+	partial   bool            // may have been opened before the log begins
+	early     bool            // partial, whatever follows
+	resumed   bool            // partial unless the first admitted call has number 1
+	policies  map[string]bool // policies of its decisions
+	moved     time.Time       // last time its nets fired
+	missed    map[int]string  // its own nets that were not evaluated for some call, with the reason
+	first     bool            // its first admitted call is recorded
+	lost      string          // reason why its marking is unknown; empty: known
 }
 
-// call is an admitted one.
+// A call is an admitted call.
 type call struct {
-	number uint64 // in the state
-	made   bool   // false: the policy refuses it
+	number uint64 // number in the state
+	made   bool   // false: the replayed policy refused it
 }
 
-// part is what sessions share.
+// A part is state that sessions share.
 type part struct {
 	nets  []int
 	data  []*gate.NetData
 	owner uint64
 	moved time.Time
 
-	missed map[int]string // as of a session
+	missed map[int]string // see session
 	lost   string
 }
 
-// partKey names a part: with a driver in the memory, each process has its own.
+// A partKey identifies a part. With the memory driver, each process has its own parts.
 type partKey struct {
 	scope   gate.Scope
 	process string
 	name    string
 }
 
-// begin makes a session.
+// begin creates a session.
 func (r *Replay) begin(principal, process string, since time.Time) *session {
 	s := &session{state: r.policy.NewState(r.active), principal: principal, process: process, calls: map[uint64]call{}, policies: map[string]bool{}}
 	s.state.Apply(r.policy.Tick(s.state, since))
@@ -67,7 +67,7 @@ func (r *Replay) begin(principal, process string, since time.Time) *session {
 	return s
 }
 
-// part is what the sessions share of that name.
+// part returns the shared state with the given key, and creates it if necessary.
 func (r *Replay) part(k partKey, since time.Time) *part {
 	if p := r.parts[k]; p != nil {
 		return p
@@ -84,7 +84,7 @@ func (r *Replay) part(k partKey, since time.Time) *part {
 	return p
 }
 
-// with runs f on the state of the session with what it shares in it.
+// with calls f with the state of the session, including its shared parts.
 func (s *session) with(f func(*gate.State)) {
 	for _, p := range s.parts {
 		for k, i := range p.nets {
@@ -99,16 +99,16 @@ func (s *session) with(f func(*gate.State)) {
 	}
 }
 
-// move notes that the nets of the session, and what it shares, have moved.
-func (s *session) move(at time.Time) {
+// markMoved records that the nets of the session and its parts have fired.
+func (s *session) markMoved(at time.Time) {
 	s.moved = at
 	for _, p := range s.parts {
 		p.moved = at
 	}
 }
 
-// still reports whether nothing has moved the nets since.
-func (s *session) still(since time.Time) bool {
+// unmovedSince reports whether no net of the session has fired since.
+func (s *session) unmovedSince(since time.Time) bool {
 	for _, p := range s.parts {
 		if p.moved.After(since) {
 			return false

@@ -10,29 +10,28 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// A State is where the nets of a session stand as records tell it.
+// A State is the replayed marking of a session.
 type State struct {
-	Unknown map[string]string // nets of which the records do not tell where they stand, with the reason
+	Unknown map[string]string // nets with an unknown marking, with the reason
 
 	policy *gate.Policy
 	state  *gate.State
 }
 
-// Nets returns the states of the nets, in the order of the policy. Values of keys are SHA-256
-// hashes of them.
+// Nets returns the states of the nets in policy order. Key values are their SHA-256 hashes.
 func (s *State) Nets() []gate.NetState { return s.policy.NetsOf(s.state) }
 
-// Unbegun is the reason of a session whose begin is not among the records.
+// Unbegun is the reason for a session whose beginning is not in the log.
 const Unbegun = "the session may have begun before the oldest record that was read"
 
 const reopened = "the session was closed and opened again, perhaps with calls under way"
 
-// State returns where the nets of a session stand after the records so far, by the clock at the
-// time. The reason is not empty where the records tell it of no net.
+// State returns the marking of a session after the records so far, with its clocks advanced to the
+// given time. If no net's marking is known, reason is not empty.
 //
-// What it returns is so: every verdict of the session came out as it is on record, and a
-// session or a shared net whose begin is not on record is not guessed at. The policy must
-// be the one on record.
+// A returned marking is certain: every verdict of the session agreed with the record, and sessions
+// and shared nets whose beginning is not recorded are excluded. The policy must be the recorded
+// one.
 func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	s := r.sessions[id]
 	switch {
@@ -45,7 +44,7 @@ func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	}
 	unknown := map[string]string{}
 	for i := range r.nets {
-		if why := r.untold(s, i); why != "" {
+		if why := r.unknownPosition(s, i); why != "" {
 			unknown[r.nets[i].name] = why
 		}
 	}
@@ -55,8 +54,8 @@ func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	return &State{unknown, r.policy, own}, ""
 }
 
-// untold says why the records do not tell where the net stands; empty: they do.
-func (r *Replay) untold(s *session, net int) string {
+// unknownPosition returns why the marking of a net is unknown, or "" if it is known.
+func (r *Replay) unknownPosition(s *session, net int) string {
 	if r.nets[net].advisory {
 		return "an advisory net yields by the tools that were offered, which are not on record"
 	}
@@ -77,8 +76,8 @@ func (r *Replay) untold(s *session, net int) string {
 	return ""
 }
 
-// miss notes that the nets were not asked about a call.
-func (s *session) miss(gone map[int]string) {
+// markMissed records that nets were not evaluated for a call.
+func (s *session) markMissed(gone map[int]string) {
 	for net, why := range gone {
 		to := &s.missed
 		for _, p := range s.parts {
@@ -95,8 +94,8 @@ func (s *session) miss(gone map[int]string) {
 	}
 }
 
-// lose notes that it is not known any more where the nets stand.
-func (s *session) lose(why string) {
+// markLost records that the marking of the session and its parts is unknown from now on.
+func (s *session) markLost(why string) {
 	if s.lost == "" {
 		s.lost = why
 	}
@@ -107,51 +106,51 @@ func (s *session) lose(why string) {
 	}
 }
 
-// loseAll is [session.lose] of all sessions.
-func (r *Replay) loseAll(why string) {
+// markAllLost calls markLost for all sessions.
+func (r *Replay) markAllLost(why string) {
 	for _, s := range r.sessions {
-		s.lose(why)
+		s.markLost(why)
 	}
 	for _, p := range r.parts {
 		p.lost = why
 	}
 }
 
-// follow notes whether the nets stand where they stood when the decision was made: whether
-// each verdict came out as it is on record.
-func (r *Replay) follow(e *trail.Entry, s *session, v *verdict) {
+// checkTracked checks that every verdict agrees with the record. If one does not, the replayed
+// marking has diverged, and the session is marked as lost.
+func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	if s.lost != "" || s.partial {
 		return
 	}
 	if e.Policy != r.report.Policy {
-		s.lose("a call was decided under another policy")
+		s.markLost("a call was decided under another policy")
 		return
 	}
 	was := e.Decision.Decision
 	if was == "allow" && !s.first {
 		if s.first = true; r.cut && e.Call != 1 {
-			s.lose(reopened)
+			s.markLost(reopened)
 			return
 		}
 	}
 	switch {
 	case was == "allow" && v.decision != "allow":
 	case e.Kind == string(gate.KindStateChanged), e.Kind == string(gate.KindApproval), was == "ask":
-		return // no net moves, and the nets may have moved while a person was asked
+		return // no net fires, and nets may have fired while a person was asked
 	case was == v.decision || r.anyMissed(s):
-		if slices.Equal(r.spoken(r.told(s, e.Nets)), r.spoken(r.told(s, v.nets))) {
+		if slices.Equal(r.comparable(r.withoutMissed(s, e.Nets)), r.comparable(r.withoutMissed(s, v.nets))) {
 			return
 		}
 	}
-	s.lose(fmt.Sprintf("the decision on %s at %s comes out otherwise than it is on record", e.Tool, e.Time.UTC().Format("15:04:05 MST")))
+	s.markLost(fmt.Sprintf("the decision on %s at %s comes out otherwise than it is on record", e.Tool, e.Time.UTC().Format("15:04:05 MST")))
 }
 
 func (r *Replay) anyMissed(s *session) bool {
 	return slices.ContainsFunc(s.parts, func(p *part) bool { return len(p.missed) > 0 }) || len(s.missed) > 0
 }
 
-// told are the verdicts of nets that did not miss a call.
-func (r *Replay) told(s *session, nets []audit.NetSays) (known []audit.NetSays) {
+// withoutMissed returns the verdicts of nets that were evaluated for all calls.
+func (r *Replay) withoutMissed(s *session, nets []audit.NetSays) (known []audit.NetSays) {
 	for _, n := range nets {
 		i := slices.IndexFunc(r.nets, func(one netInfo) bool { return one.name == n.Net })
 		missed := i >= 0 && (s.missed[i] != "" || slices.ContainsFunc(s.parts, func(p *part) bool { return p.missed[i] != "" }))

@@ -71,8 +71,8 @@ func result(t *testing.T, text string) *policy.Result {
 	return build(t, policy.Source{Rules: []config.RuleText{{File: "a.rules", Text: text}}})
 }
 
-// agree replays a log, whose decisions come out as they are on record, and in the end the nets
-// of the sessions stand where they stand in the truth.
+// agree replays a log, checks that its decisions agree with the record, and compares the final
+// marking of the sessions with the truth.
 func agree(t *testing.T, s trail.Source, p *policy.Result, least int, keys []admission.Key, truth *admission.Admission) {
 	t.Helper()
 	r, err := replay.New(replay.Options{Policy: p.Policy, Active: p.Active})
@@ -139,8 +139,8 @@ func TestTogether(t *testing.T) {
 	agree(t, trail.File(path), p, 900, keys, a)
 }
 
-// TestDatabase: two processes share a database. Their chains verify, what is changed in a row
-// is found, and the decisions come out as they are on record.
+// TestDatabase checks that the chains of two processes that share a database verify, that a changed
+// row is found, and that the decisions agree with the record.
 func TestDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "petrigate.db")
 	log := shared(t, "sqlite", func() (backend.Backend, error) {
@@ -203,8 +203,9 @@ limit delete to 3 per session for each path
 limit pay to 30 of amount per session
 limit push to 4 per session`
 
-// TestShortened: where the oldest records of some processes were removed, of all of them or of none,
-// a replay counts as not known what depends on them, and nothing as wrong. Sessions go on in a third process.
+// TestShortened removes the oldest records of some, all or no processes, and checks that a replay
+// counts decisions that depend on them as unknown, and none as wrong. Sessions continue in a third
+// process.
 func TestShortened(t *testing.T) {
 	for _, text := range []string{together, alone} {
 		shortened(t, result(t, text))

@@ -13,21 +13,21 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// netInfo is what a net needs of a record.
+// A netInfo describes which parts of a record a net needs.
 type netInfo struct {
 	name     string
 	opaque   bool
 	advisory bool
-	keys     []string // fields of arguments
+	keys     []string // argument fields
 	sums     []string
 	results  []string
 	tools    []gate.Tool
-	mentions []gate.Tool // also where it exempts
-	always   bool        // it can be about every call
-	row      bool        // it counts equal calls in a row
+	mentions []gate.Tool // includes exempted tools
+	always   bool        // may concern any call
+	row      bool        // counts equal calls in a row
 }
 
-// inspect says what the nets need.
+// inspect returns the needs of the nets.
 func (r *Replay) inspect(nets []gate.Net) (all []netInfo) {
 	for i := range nets {
 		n := &nets[i]
@@ -62,7 +62,7 @@ func (n *netInfo) read(r *Replay, key []gate.Field) {
 	}
 }
 
-// concerns reports whether the net can be about a call with these names.
+// concerns reports whether the net may concern a call with these names.
 func (n *netInfo) concerns(names map[string]gate.Name) bool {
 	if n.always {
 		return true
@@ -70,7 +70,7 @@ func (n *netInfo) concerns(names map[string]gate.Name) bool {
 	return among(n.tools, names)
 }
 
-// among reports whether one of the names is, or matches, one of the tools.
+// among reports whether one of the names matches one of the tools.
 func among(tools []gate.Tool, names map[string]gate.Name) bool {
 	return slices.ContainsFunc(tools, func(t gate.Tool) bool {
 		if t.Kind != gate.Glob {
@@ -86,24 +86,24 @@ func among(tools []gate.Tool, names map[string]gate.Name) bool {
 	})
 }
 
-// missing says why the net cannot be asked about the call of the stand, which was decided under
-// the policy of e; empty: it can.
+// missing returns why the net cannot be evaluated for the current call, which was decided under the
+// policy of e, or "" if it can.
 func (r *Replay) missing(n *netInfo, e *trail.Entry) string {
 	if n.opaque {
 		return fmt.Sprintf("the net %s reads more of the arguments than the record has", n.name)
 	}
 	same := e.Policy == r.report.Policy
-	under := r.known[e.Policy]
+	under := r.policies[e.Policy]
 	if n.row && e.Row == "" {
 		return fmt.Sprintf("the record does not say which calls are equal, as the net %s counts them", n.name)
 	}
 	for _, f := range n.keys {
-		if v := r.stand.values[f]; v.Lacks != "" || !same && !under.fields[f] {
+		if v := r.current.values[f]; v.Lacks != "" || !same && !under.fields[f] {
 			return fmt.Sprintf("the record does not have the values of %s, which the net %s reads", f, n.name)
 		}
 	}
 	for _, f := range n.sums {
-		if v := r.stand.values[sumOf(f)]; v.Lacks != "" || !same && !under.fields[f] {
+		if v := r.current.values[sumOf(f)]; v.Lacks != "" || !same && !under.fields[f] {
 			return fmt.Sprintf("the record does not have the amount of %s, which the net %s sums", f, n.name)
 		}
 	}
@@ -115,9 +115,9 @@ func (r *Replay) missing(n *netInfo, e *trail.Entry) string {
 	return ""
 }
 
-// unnamed are names that the policy could give the call and the record does not say, each with
-// the reason. An empty name stands for any.
-func (r *Replay) unnamed(e *trail.Entry) map[string]string {
+// unknownNames returns names that the policy might give the call but that the record does not
+// confirm, each with a reason. An empty name stands for any name.
+func (r *Replay) unknownNames(e *trail.Entry) map[string]string {
 	if e.Omitted > 0 {
 		return map[string]string{"": "the record does not have all names of the call"}
 	}
@@ -125,8 +125,8 @@ func (r *Replay) unnamed(e *trail.Entry) map[string]string {
 		return nil
 	}
 	missing := map[string]string{}
-	under, own := r.known[e.Policy], ownNames(e)
-	for _, m := range r.stand.maps {
+	under, own := r.policies[e.Policy], ownNames(e)
+	for _, m := range r.current.maps {
 		about := slices.ContainsFunc(own, func(tool string) bool {
 			return tool == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, tool)
 		})
@@ -144,9 +144,9 @@ func (r *Replay) unnamed(e *trail.Entry) map[string]string {
 	return missing
 }
 
-// unnames says why the net cannot be asked about a call that may have these names; empty: it
-// does not depend on them.
-func (n *netInfo) unnames(missing map[string]string) string {
+// affectedBy returns why the net cannot be evaluated for a call that may have these names, or "" if
+// it does not depend on them.
+func (n *netInfo) affectedBy(missing map[string]string) string {
 	for name, why := range missing {
 		if name == "" || n.always || among(n.mentions, map[string]gate.Name{name: {}}) {
 			return why
@@ -155,49 +155,49 @@ func (n *netInfo) unnames(missing map[string]string) string {
 	return ""
 }
 
-// ownNames are the names on record that do not depend on the arguments.
+// ownNames returns the recorded names that do not depend on the arguments.
 func ownNames(e *trail.Entry) []string {
 	return e.Names[:min(max(e.Own, 1), len(e.Names))]
 }
 
-// whole reports whether the record has all arguments. Those of calls without any are known by
-// their hash.
-func (r *Replay) whole(e *trail.Entry) bool {
+// hasAllArguments reports whether the record has all arguments. Calls without arguments are
+// recognized by their hash.
+func (r *Replay) hasAllArguments(e *trail.Entry) bool {
 	if len(e.Args) == 0 {
 		none := e.Arguments == audit.HashOf("") || e.Arguments == audit.HashOf("{}")
-		return none && (e.Row == "" || r.known[e.Policy].full)
+		return none && (e.Row == "" || r.policies[e.Policy].full)
 	}
 	return !bytes.Contains(e.Args, []byte(`"***`))
 }
 
-// call makes the call of a record, and sets the stand. It returns the nets that cannot be asked
-// about it, with the reasons; all of them where no name is known.
+// call reconstructs the call of a record and sets r.current. It returns the nets that cannot be
+// evaluated for it, with reasons; all nets if the names are unknown.
 func (r *Replay) call(e *trail.Entry) (c gate.Call, gone map[int]string) {
 	c = gate.Call{Time: e.Time, Upstream: e.Upstream}
 	if !e.Called.IsZero() {
 		c.Time = e.Called
 	}
-	r.stand.read(e.Values)
+	r.current.read(e.Values)
 	r.name(&c, e)
 	gone = map[int]string{}
-	if r.whole(e) {
+	if r.hasAllArguments(e) {
 		c.Args = e.Args
 		if len(e.Args) == 0 && e.Arguments == audit.HashOf("{}") {
 			c.Args = []byte("{}")
 		}
-		r.stand.read((&audit.Redactor{}).Values(r.reads.Call(&c)))
-		r.stand.names = map[string]gate.Name{}
+		r.current.read((&audit.Redactor{}).Values(r.reads.Call(&c)))
+		r.current.names = map[string]gate.Name{}
 		for _, n := range r.original.Names(c) {
-			r.stand.names[n.Text] = n
+			r.current.names[n.Text] = n
 		}
 		return c, gone
 	}
-	unnamed := r.unnamed(e)
+	unnamed := r.unknownNames(e)
 	for i := range r.nets {
 		n := &r.nets[i]
-		if why := n.unnames(unnamed); why != "" {
+		if why := n.affectedBy(unnamed); why != "" {
 			gone[i] = why
-		} else if n.concerns(r.stand.names) {
+		} else if n.concerns(r.current.names) {
 			if m := r.missing(n, e); m != "" {
 				gone[i] = m
 			}
@@ -206,15 +206,15 @@ func (r *Replay) call(e *trail.Entry) (c gate.Call, gone map[int]string) {
 	return c, gone
 }
 
-// name gives the call the names on record.
+// name gives the call its recorded names.
 func (r *Replay) name(c *gate.Call, e *trail.Entry) {
-	r.stand.names = make(map[string]gate.Name, len(e.Names))
+	r.current.names = make(map[string]gate.Name, len(e.Names))
 	for _, text := range e.Names {
-		r.stand.names[text] = gate.Name{Text: text, Certain: !slices.Contains(e.Uncertain, text), Weak: slices.Contains(e.Weak, text)}
+		r.current.names[text] = gate.Name{Text: text, Certain: !slices.Contains(e.Uncertain, text), Weak: slices.Contains(e.Weak, text)}
 	}
 	own := ownNames(e)
 	for i, text := range own {
-		n := r.stand.names[text]
+		n := r.current.names[text]
 		if i == 0 {
 			c.Tool, c.Foreign = text, n.Weak
 			continue
@@ -224,20 +224,20 @@ func (r *Replay) name(c *gate.Call, e *trail.Entry) {
 	c.Args = r.action(c, e, own)
 }
 
-// action makes arguments that stand for those of the record: with the action by which the call
-// got a name, and equal to those of equal calls.
+// action returns substitute arguments: they contain the action that gave the call a name, and are
+// equal for equal calls.
 func (r *Replay) action(c *gate.Call, e *trail.Entry, own []string) []byte {
 	args := map[string]any{}
 	if e.Row != "" {
 		args["row"] = e.Row
 	}
 	for _, text := range e.Names[len(own):] {
-		mapped := slices.ContainsFunc(r.stand.maps, func(m gate.Map) bool { return m.As == text })
+		mapped := slices.ContainsFunc(r.current.maps, func(m gate.Map) bool { return m.As == text })
 		i := slices.IndexFunc(own, func(tool string) bool { return strings.HasPrefix(text, tool+".") })
 		if i < 0 || mapped {
 			continue
 		}
-		n, tool := r.stand.names[text], r.stand.names[own[i]]
+		n, tool := r.current.names[text], r.current.names[own[i]]
 		action := text[len(own[i])+1:]
 		if tool.Certain && !n.Certain {
 			args["action"] = []string{action}

@@ -1,0 +1,167 @@
+package replay
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/reading"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+)
+
+// A recordedCall is the record of the current call. The rebuilt nets read it in place of the call.
+type recordedCall struct {
+	names  map[string]gate.Name
+	values map[string]audit.Value // by field name
+
+	maps    []gate.Map // maps of the policy; a pattern is an index
+	fields  []string   // fields of argument keys; the number of a field is an index
+	sums    []string   // fields of sums, in the same way
+	results []string   // fields of results; the path of a field contains the index
+}
+
+// rebuild returns the policy with nets that read the recorded call.
+func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy, error) {
+	o := p.Options()
+	o.Static = false
+	o.Ignored = nil // the record identifies equal calls
+	labels := map[*gate.Labels]*gate.Labels{}
+	for i, l := range o.Labels {
+		labels[l] = s.labels(l)
+		o.Labels[i] = labels[l]
+	}
+	var nets []gate.Net
+	for _, info := range p.Nets() {
+		n := info.Net
+		n.Static = false
+		if n.Labels != nil {
+			n.Labels = labels[n.Labels]
+		}
+		n.Key = s.key(n.Key, of)
+		n.Transitions = append([]gate.Transition(nil), n.Transitions...)
+		for k := range n.Transitions {
+			n.Transitions[k].Key = s.key(n.Transitions[k].Key, of)
+		}
+		if n.Sum != nil {
+			sum := *n.Sum
+			sum.Field = gate.Field{Reader: amountReader{s}, Number: len(s.sums), Source: sum.Field.Name()}
+			s.sums = append(s.sums, audit.Bounded(sum.Field.Source))
+			n.Sum = &sum
+		}
+		nets = append(nets, n)
+	}
+	return gate.NewPolicy(nets, o)
+}
+
+// labels returns maps that give a call its recorded names.
+func (s *recordedCall) labels(l *gate.Labels) *gate.Labels {
+	rebuilt := &gate.Labels{}
+	for _, m := range l.Maps {
+		s.maps = append(s.maps, m)
+		m.Field, m.Match, m.Reader, m.Pattern = "", nil, nameReader{s}, len(s.maps)-1
+		rebuilt.Maps = append(rebuilt.Maps, m)
+	}
+	return rebuilt
+}
+
+// key returns a key of recorded values.
+func (s *recordedCall) key(key []gate.Field, of *reading.Reader) []gate.Field {
+	var rebuilt []gate.Field
+	for _, f := range key {
+		name := audit.Bounded(of.Name(f))
+		if f.Result {
+			rebuilt = append(rebuilt, gate.Field{Path: "f" + strconv.Itoa(len(s.results)), Source: f.Name(), Result: true})
+			s.results = append(s.results, name)
+			continue
+		}
+		rebuilt = append(rebuilt, gate.Field{Reader: valueReader{s}, Number: len(s.fields), Source: f.Name()})
+		s.fields = append(s.fields, name)
+	}
+	return rebuilt
+}
+
+// A nameReader reads the recorded names of a call.
+type nameReader struct{ *recordedCall }
+
+// Read implements [gate.Reader].
+func (r nameReader) Read(*gate.Call, string) gate.Reading { return r }
+
+// Finds implements [gate.Reading].
+func (r nameReader) Finds(pattern int) gate.Found {
+	if _, ok := r.names[r.maps[pattern].As]; ok {
+		return gate.Surely
+	}
+	return gate.NotFound
+}
+
+// Only implements [gate.Reading].
+func (r nameReader) Only(patterns []int) bool { return r.names[r.maps[patterns[0]].As].Certain }
+
+// Doubt implements [gate.Reading]. Doubts are not recorded.
+func (r nameReader) Doubt(int) gate.Doubt { return gate.Doubt{} }
+
+// Evidence implements [gate.Reading].
+func (r nameReader) Evidence(pattern int) bool { return !r.names[r.maps[pattern].As].Weak }
+
+// A valueReader reads the recorded values of a field.
+type valueReader struct{ *recordedCall }
+
+// Value implements [gate.ValueReader].
+func (v valueReader) Value(_ *gate.Call, number int) ([]byte, bool) {
+	of, ok := v.values[v.fields[number]]
+	if !ok || len(of.Hashes) == 0 {
+		return nil, false
+	}
+	return list(of.Hashes), true
+}
+
+// list returns a JSON array of strings.
+func list(texts []string) []byte {
+	var all [][]byte
+	for _, t := range texts {
+		all = append(all, rawjson.AppendString(nil, t))
+	}
+	return rawjson.Array(all...)
+}
+
+// An amountReader reads the recorded amount of a field.
+type amountReader struct{ *recordedCall }
+
+// Value implements [gate.ValueReader].
+func (a amountReader) Value(_ *gate.Call, number int) ([]byte, bool) {
+	of := a.values[sumOf(a.sums[number])]
+	return []byte(of.Amount), of.Amount != ""
+}
+
+// sumOf returns the name of a field's amount among the values; a key may use the same field.
+func sumOf(field string) string { return "sum of " + field }
+
+// read stores the recorded values.
+func (s *recordedCall) read(values []audit.Value) {
+	s.values = make(map[string]audit.Value, len(values))
+	for _, v := range values {
+		if len(v.Hashes) > 0 {
+			s.values[v.Field] = v
+		} else {
+			s.values[sumOf(v.Field)] = v
+		}
+	}
+}
+
+// endResult returns a result that contains the recorded values.
+func (s *recordedCall) endResult(values []audit.Value) []byte {
+	result := map[string]json.RawMessage{}
+	for i, name := range s.results {
+		for _, v := range values {
+			if v.Field == name && len(v.Hashes) > 0 {
+				result["f"+strconv.Itoa(i)] = list(v.Hashes)
+			}
+		}
+	}
+	b, err := json.Marshal(result)
+	if err != nil {
+		return nil
+	}
+	return b
+}
