@@ -2,13 +2,11 @@ package mining
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
-	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -75,18 +73,4 @@ func (a allowCounter) list() []Allowed {
 	}
 	slices.SortFunc(all, func(a, b Allowed) int { return cmp.Or(b.Calls-a.Calls, strings.Compare(a.Tool, b.Tool)) })
 	return all
-}
-
-// allowed returns the allow list as comments, because it has an effect only with default: deny.
-func (r *Report) allowed() string {
-	if len(r.Allow) == 0 {
-		return ""
-	}
-	var names, counts []string
-	for _, a := range r.Allow {
-		names = append(names, a.Tool)
-		counts = append(counts, fmt.Sprintf("%s %s in %s", a.Tool, calls(a.Calls), text.Count(a.Sessions, "session")))
-	}
-	return "\n# An allow list for default: deny, of tools that ran often, were never refused, and were never asked about\n" +
-		"# (" + text.Escape(strings.Join(counts, "; ")) + "):\n# allow " + text.Escape(strings.Join(names, ", ")) + "\n"
 }

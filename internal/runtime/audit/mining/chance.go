@@ -61,3 +61,5 @@ func presentByChance(sessions, had, of int) chance {
 func clusteredByChance(many, n, values int) chance {
 	return min(0, chance(lnChoose(n, many)-float64(many)*math.Log(float64(values))))
 }
+
+func (c chance) probability() float64 { return math.Exp(max(float64(c), -690)) }

@@ -1,9 +1,7 @@
 package mining
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/text"
@@ -18,41 +16,6 @@ type findings struct {
 	best         map[pair]*candidate // supported field of a pair
 	eithers      []*either
 	invalidators map[pair][]*invalidator
-}
-
-// find walks the log again for the questions that the survey leaves open, if the answers can give a
-// rule.
-func (m *Miner) find(ctx context.Context, r *reader) (*findings, error) {
-	v, n := m.survey, len(m.survey.tools)
-	candidates := v.candidates(m.least)
-	f := &findings{tried: 2*n*n + n*n*n/2 + len(candidates)}
-	alone := m.heldPairs(f.tried, nil)
-	eithers, more := v.eithers(m.least, f.tried)
-	spoilers, also := v.invalidators(alone, f.tried, m.least)
-	f.more = more || also
-	for _, e := range eithers {
-		for _, field := range v.shared(e.a, e.alt, e.b) {
-			c := &candidate{pair: pair{e.a, e.b}, alt: e.alt, first: field, then: field}
-			e.same, candidates = append(e.same, c), append(candidates, c)
-		}
-	}
-	f.tried += len(spoilers)
-	if len(candidates)+len(eithers)+len(spoilers) > 0 {
-		if err := r.walk(ctx, visitors{newMatchVisitor(candidates), newEitherVisitor(eithers), newInvalidatorVisitor(spoilers)}, m.stage("comparing values")); err != nil {
-			return nil, err
-		}
-	}
-	joint := m.jointCandidates(candidates, f.tried)
-	if f.tried += len(joint); len(joint) > 0 {
-		if err := r.walk(ctx, newMatchVisitor(joint), m.stage("comparing several values")); err != nil {
-			return nil, err
-		}
-	}
-	f.best = m.bestKeys(candidates, joint, f.tried)
-	f.held = m.heldPairs(f.tried, f.best)
-	f.eithers = strongest(slices.DeleteFunc(eithers, func(e *either) bool { return !e.supported(m, f.tried) }))
-	f.invalidators = supportedInvalidators(spoilers, m.least, f.tried)
-	return f, nil
 }
 
 // bestKeys returns the supported key of each pair: the field that agrees best, or two fields.
@@ -74,12 +37,6 @@ func (m *Miner) bestKeys(candidates, joint []*candidate, tried int) map[pair]*ca
 	return best
 }
 
-// always reports whether a success of A came before B in all sessions with B.
-func (v *survey) always(p pair, least int) bool {
-	s := v.pairs[p]
-	return s != nil && !s.notOnce && s.sessions >= least && s.sessions == v.tools[p.b].sessions
-}
-
 // heldPairs returns the pairs that always held, beyond chance.
 func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 	v, held := m.survey, map[pair]bool{}
@@ -92,23 +49,6 @@ func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 		}
 	}
 	return held
-}
-
-// minToolsForOpening is the number of tools that makes a call at the beginning of sessions
-// proves nothing by itself.
-const minToolsForOpening = 5
-
-// opens reports whether most sessions with the tool begin with it. Such a call comes before all
-// others, whether or not they need it.
-func (v *survey) opens(tool, least int) bool {
-	n := 0
-	for _, t := range v.tools {
-		if t.sessions >= least {
-			n++
-		}
-	}
-	t := v.tools[tool]
-	return n > minToolsForOpening && 5*t.opened >= 4*t.sessions
 }
 
 // openingNotes returns notes on calls at the beginning of sessions that give no rule.
@@ -127,12 +67,6 @@ func (m *Miner) openingNotes() (all []Note) {
 		}
 	}
 	return all
-}
-
-// needed is the chance that all sessions with B have A, if they are like other sessions.
-func (v *survey) needed(p pair) chance {
-	b := v.tools[p.b].sessions
-	return presentByChance(b, v.tools[p.a].held-b, v.sessions-b)
 }
 
 // sequences returns the proposals of ordering rules, without those that follow from others.
@@ -257,3 +191,8 @@ func (c *candidate) key() string {
 
 // fieldNames lists the fields of B.
 func (c *candidate) fieldNames() string { return text.And(strings.Split(c.then, joined)) }
+
+// joins reports whether the key of two fields is significantly stricter than each field alone.
+func (c *candidate) joins(m *Miner, tried int) bool {
+	return !c.out && c.sessions >= m.least && c.together.changes[0] >= m.least && c.together.changes[1] >= m.least && c.once.beats(tried)
+}

@@ -110,15 +110,6 @@ func (m *Miner) mapLines() string {
 	return b.String()
 }
 
-// lines returns the rules of all proposals, one per line.
-func (r *Report) lines() string {
-	var b strings.Builder
-	for _, p := range r.Proposals {
-		b.WriteString(p.Rule + "\n")
-	}
-	return b.String()
-}
-
 // loosen replaces wrong proposals with their next weaker forms, if they have any.
 func (r *Report) loosen(wrong map[int]string) (loosened bool) {
 	for i := range wrong {

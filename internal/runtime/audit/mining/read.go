@@ -1,24 +1,14 @@
 package mining
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
-	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
-)
-
-// Limits that bound the memory for a log of any length.
-const (
-	maxTools     = 300  // names of calls
-	maxFields    = 8    // per tool
-	maxValues    = 5000 // per field and session
-	maxValueSize = 256  // bytes
 )
 
 // A Log is a record of calls that can be read several times.
@@ -27,25 +17,6 @@ type Log struct {
 	Name    string // name for messages
 	Durable bool   // session state outlives a process, unless the log says otherwise
 }
-
-// An action is a call that was admitted, under all of its names.
-type action struct {
-	names     []named
-	time      time.Time
-	principal string
-	values    []fieldValue
-	row       string // equal for equal calls; empty: unknown
-	clock     int    // clock of its session at admission
-}
-
-// A named is one of the names of a call: its tool, or a name assigned by a map.
-type named struct {
-	tool    int  // index in reader.names
-	certain bool // the name is evidence; otherwise it can only restrict
-}
-
-// A fieldValue is a scalar argument.
-type fieldValue struct{ field, value string }
 
 // A visitor receives the events of a log in order: admit before the session counts an admitted
 // call, succeed after the session has counted a success.
@@ -249,31 +220,4 @@ func (r *reader) number(name string, e *trail.Entry) (int, bool) {
 	}
 	r.kinds = append(r.kinds, toolkind.ByName(name))
 	return n, true
-}
-
-// read extracts the recorded values: arguments, or else their hashes.
-func (a *action) read(e *trail.Entry) {
-	a.row = e.Row
-	if len(e.Args) == 0 {
-		if a.row == "" && (e.Arguments == audit.HashOf("") || e.Arguments == audit.HashOf("{}")) {
-			a.row = fmt.Sprint(a.names, " {}")
-		}
-		for _, v := range e.Values {
-			if len(v.Hashes) == 1 && v.Lacks == "" && toolkind.Plain(v.Field) { // a log could contain arbitrary text
-				a.values = append(a.values, fieldValue{v.Field, v.Hashes[0]})
-			}
-		}
-		return
-	}
-	if a.row == "" {
-		a.row = fmt.Sprint(a.names, " ", string(e.Args))
-	}
-	rawjson.Members(e.Args, func(key, v []byte, _ int) bool {
-		kind := rawjson.Kind(v)
-		hidden := bytes.HasPrefix(v, []byte(`"***`))
-		if (kind == '"' || kind == '0') && !hidden && len(v) <= maxValueSize && len(a.values) < maxFields && toolkind.Plain(string(key)) {
-			a.values = append(a.values, fieldValue{string(key), string(v)})
-		}
-		return true
-	})
 }

@@ -80,3 +80,39 @@ func (s *session) succeeded(a *action) {
 		t.freshOK = max(t.freshOK, a.clock)
 	}
 }
+
+// A fieldKey is a field of a tool.
+type fieldKey struct {
+	tool  int
+	field string
+}
+
+// A valueState counts the calls with one value of a field in a session.
+type valueState struct {
+	made, ok         int
+	lastMade, lastOK int
+}
+
+// value returns the state of a value, or nil if there are too many values.
+func (s *session) value(key fieldKey, value string) *valueState {
+	all := s.values[key]
+	if all == nil {
+		all = map[string]*valueState{}
+		s.values[key] = all
+	}
+	v := all[value]
+	if v == nil && len(all) < maxValues {
+		v = &valueState{}
+		all[value] = v
+	}
+	return v
+}
+
+func (s *session) invalidatorState(of *invalidator) *invalidatorState {
+	state := s.invalidators[of]
+	if state == nil {
+		state = &invalidatorState{}
+		s.invalidators[of] = state
+	}
+	return state
+}

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
@@ -105,15 +104,6 @@ func (r *Report) rules() string {
 	return b.String()
 }
 
-func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
-
-func calls(n int) string {
-	if n == 1 {
-		return "1 call"
-	}
-	return text.Grouped(n) + " calls"
-}
-
 // odds returns the probability of the observation without a rule, as the end of a sentence.
 func odds(chance float64) string {
 	switch {
@@ -179,4 +169,18 @@ func (r *Report) Apply(c *config.Config, o ApplyOptions) error {
 	}
 	_, err := fmt.Fprintf(o.Out, "\nChanged: %s. A running proxy loads it by itself, or with petrigate reload.\n", last.File)
 	return err
+}
+
+// allowed returns the allow list as comments, because it has an effect only with default: deny.
+func (r *Report) allowed() string {
+	if len(r.Allow) == 0 {
+		return ""
+	}
+	var names, counts []string
+	for _, a := range r.Allow {
+		names = append(names, a.Tool)
+		counts = append(counts, fmt.Sprintf("%s %s in %s", a.Tool, calls(a.Calls), text.Count(a.Sessions, "session")))
+	}
+	return "\n# An allow list for default: deny, of tools that ran often, were never refused, and were never asked about\n" +
+		"# (" + text.Escape(strings.Join(counts, "; ")) + "):\n# allow " + text.Escape(strings.Join(names, ", ")) + "\n"
 }

@@ -9,9 +9,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
-// A pair is a possible rule "A before B".
-type pair struct{ a, b int }
-
 // A pairStats holds statistics of a pair.
 type pairStats struct {
 	notOnce, notEach bool // refuted: a B came without A
@@ -232,4 +229,53 @@ func (v *survey) finish() {
 		v.tool(key.tool).perDay[d.calls]++
 	}
 	clear(v.days)
+}
+
+// always reports whether a success of A came before B in all sessions with B.
+func (v *survey) always(p pair, least int) bool {
+	s := v.pairs[p]
+	return s != nil && !s.notOnce && s.sessions >= least && s.sessions == v.tools[p.b].sessions
+}
+
+// opens reports whether most sessions with the tool begin with it. Such a call comes before all
+// others, whether or not they need it.
+func (v *survey) opens(tool, least int) bool {
+	n := 0
+	for _, t := range v.tools {
+		if t.sessions >= least {
+			n++
+		}
+	}
+	t := v.tools[tool]
+	return n > minToolsForOpening && 5*t.opened >= 4*t.sessions
+}
+
+// needed is the chance that all sessions with B have A, if they are like other sessions.
+func (v *survey) needed(p pair) chance {
+	b := v.tools[p.b].sessions
+	return presentByChance(b, v.tools[p.a].held-b, v.sessions-b)
+}
+
+// minToolsForOpening is the number of tools above which a call at the beginning of sessions is
+// insufficient evidence.
+const minToolsForOpening = 5
+
+// constantFields returns the fields that every call of the tool has.
+func (v *survey) constantFields(tool int) (fields []string) {
+	for f, n := range v.tools[tool].fields {
+		if n == v.tools[tool].calls {
+			fields = append(fields, f)
+		}
+	}
+	slices.Sort(fields)
+	return fields
+}
+
+// shared returns the fields that every call of all these tools has.
+func (v *survey) shared(tools ...int) (fields []string) {
+	fields = v.constantFields(tools[0])
+	for _, t := range tools[1:] {
+		fields = slices.DeleteFunc(fields, func(f string) bool { return v.tools[t].fields[f] != v.tools[t].calls })
+	}
+	return fields
 }

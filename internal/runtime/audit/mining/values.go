@@ -7,18 +7,6 @@ import (
 	"strings"
 )
 
-// A fieldKey is a field of a tool.
-type fieldKey struct {
-	tool  int
-	field string
-}
-
-// A valueState counts the calls with one value of a field in a session.
-type valueState struct {
-	made, ok         int
-	lastMade, lastOK int
-}
-
 // A candidate is a rule "A before B with same field": the field first of A equals the field then of
 // B.
 type candidate struct {
@@ -71,21 +59,6 @@ func newMatchVisitor(all []*candidate) *matchVisitor {
 		}
 	}
 	return m
-}
-
-// value returns the value of a field, or of a key of two fields.
-func (a *action) value(field string) (string, bool) {
-	if one, other, two := strings.Cut(field, joined); two {
-		v, ok := a.value(one)
-		w, also := a.value(other)
-		return v + joined + w, ok && also
-	}
-	for _, f := range a.values {
-		if f.field == field {
-			return f.value, true
-		}
-	}
-	return "", false
 }
 
 // fields returns the fields of a call with their values, including keys of two fields.
@@ -218,21 +191,6 @@ func (m *matchVisitor) markUsed(s *session, key fieldKey) {
 	}
 }
 
-// value returns the state of a value, or nil if there are too many values.
-func (s *session) value(key fieldKey, value string) *valueState {
-	all := s.values[key]
-	if all == nil {
-		all = map[string]*valueState{}
-		s.values[key] = all
-	}
-	v := all[value]
-	if v == nil && len(all) < maxValues {
-		v = &valueState{}
-		all[value] = v
-	}
-	return v
-}
-
 func (m *matchVisitor) end(s *session) {
 	if s.partial {
 		return
@@ -308,15 +266,6 @@ func (v *survey) candidates(least int) (all []*candidate) {
 	return all
 }
 
-// shared returns the fields that every call of all these tools has.
-func (v *survey) shared(tools ...int) (fields []string) {
-	fields = v.constantFields(tools[0])
-	for _, t := range tools[1:] {
-		fields = slices.DeleteFunc(fields, func(f string) bool { return v.tools[t].fields[f] != v.tools[t].calls })
-	}
-	return fields
-}
-
 // compareKeys sorts by chance, then prefers equal field names.
 func compareKeys(a, b *candidate) int {
 	plain := func(c *candidate) int {
@@ -336,13 +285,45 @@ func (c *candidate) supported(least, tried int) bool {
 	return c.alt < 0 || c.early < c.drawn && c.altEarly < c.drawn && coveredByChance(c.drawn, c.early, c.altEarly).beats(tried)
 }
 
-// constantFields returns the fields that every call of the tool has.
-func (v *survey) constantFields(tool int) (fields []string) {
-	for f, n := range v.tools[tool].fields {
-		if n == v.tools[tool].calls {
-			fields = append(fields, f)
+// A together checks that two fields of A are not redundant: that a value of one field occurs with
+// several values of the other.
+type together struct {
+	partners [2]map[string]string
+	changes  [2]int
+}
+
+func (t *together) observe(a *action, one, other string) {
+	v, ok := a.value(one)
+	w, also := a.value(other)
+	if !ok || !also {
+		return
+	}
+	for i, of := range [][2]string{{v, w}, {w, v}} {
+		if t.partners[i] == nil {
+			t.partners[i] = map[string]string{}
+		}
+		last, known := t.partners[i][of[0]]
+		if known && last != of[1] {
+			t.changes[i]++
+		}
+		if known || len(t.partners[i]) < maxValues {
+			t.partners[i][of[0]] = of[1]
 		}
 	}
-	slices.Sort(fields)
-	return fields
+}
+
+// jointChance is the chance that the values of B are all among the known value pairs of A, if both
+// fields varied independently over the values of the session.
+func (c *candidate) jointChance(s *session, known, made int) chance {
+	all := 1
+	for _, part := range c.parts {
+		n := 0
+		for _, v := range s.values[fieldKey{c.a, part.first}] {
+			if v.ok > 0 {
+				n++
+			}
+		}
+		all *= n
+	}
+	return chance(float64(made) * (math.Log(float64(known)) - math.Log(float64(all))))
 }

@@ -2,12 +2,13 @@ package replay
 
 import (
 	"cmp"
-	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/reading"
+	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
@@ -92,88 +93,6 @@ func (r *Replay) durable(process string) bool {
 	return ok && driver != "memory" || !ok && r.fallback
 }
 
-// Add processes the next record.
-func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
-	r.report.Records++
-	if !r.writers[record.Writer] {
-		r.writers[record.Writer] = true
-		r.cut = r.cut || record.Seq > 1
-	}
-	switch e.Event {
-	case "start":
-		if e.Process != "" {
-			r.drivers[e.Process] = cmp.Or(e.Driver, r.drivers[e.Process])
-		}
-	case "policy":
-		r.policyRecorded[e.Process] = true
-		r.load(e)
-	case "removed":
-		r.cut = true
-	case "session opened":
-		r.open(e)
-	case "session closed":
-		if s := r.sessions[e.Session]; s != nil {
-			s.closed = true
-			r.forget(e.Session, s)
-		}
-	case "decision":
-		r.decide(record, e)
-	case "outcome":
-		r.end(e, gate.End{Outcome: outcomes[e.Outcome], Result: r.current.endResult(e.Values)})
-	case "settle success":
-		r.end(e, gate.End{Outcome: gate.Success, All: true})
-	case "settle failure":
-		r.end(e, gate.End{Outcome: gate.Failure, All: true})
-	case "reset":
-		if s := r.sessions[e.Session]; s != nil {
-			s.with(func(state *gate.State) { state.Apply(r.policy.Reset(state)) })
-			s.markMoved(e.Time)
-		}
-	case "activate", "deactivate":
-		r.toggle(e.Net, e.Event == "activate", e.Time)
-	case "resumed":
-		r.markAllLost("records could not be written for a while")
-	}
-}
-
-var outcomes = map[string]gate.Outcome{"success": gate.Success, "failure": gate.Failure, "unknown": gate.Unknown}
-
-// load stores the description of a policy, and updates the active nets.
-func (r *Replay) load(e *trail.Entry) {
-	set := func(list []string) map[string]bool {
-		m := map[string]bool{}
-		for _, s := range list {
-			m[s] = true
-		}
-		return m
-	}
-	r.policies[e.Policy] = recordedPolicy{set(e.Fields), set(e.Results), set(e.Maps), set(e.Actions), e.Arguments == audit.Full}
-	none := r.active != nil && len(r.active) == 0 // the record does not distinguish no active nets from all
-	if e.Policy == r.report.Policy && (len(e.Active) > 0 || !none) {
-		r.active = e.Active
-	}
-}
-
-// open starts a session, or resumes one that outlived its process. If the log does not begin with
-// the first record, the session may be an older one that was reopened, or have other active nets.
-func (r *Replay) open(e *trail.Entry) {
-	if old := r.sessions[e.Session]; old != nil && (old.process == e.Process || r.durable(e.Process)) {
-		if old.closed {
-			old.markLost(reopened)
-		}
-		old.closed = false
-		return
-	}
-	s := r.begin(e.Principal, e.Process, e.Time)
-	s.resumed = r.cut && r.durable(e.Process)
-	s.early = e.Time.Before(r.since) || r.cut && !r.policyRecorded[e.Process]
-	s.partial = s.resumed || s.early
-	if old := r.sessions[e.Session]; old != nil && old.process == "" { // possibly the same process
-		s.markLost(reopened)
-	}
-	r.sessions[e.Session] = s
-}
-
 // session returns the session of a record. A session that was opened before the log begins with
 // this record.
 func (r *Replay) session(e *trail.Entry, since time.Time) *session {
@@ -186,31 +105,6 @@ func (r *Replay) session(e *trail.Entry, since time.Time) *session {
 	return s
 }
 
-// forget removes a session that has ended.
-func (r *Replay) forget(id string, s *session) {
-	if s.closed && len(s.calls) == 0 {
-		delete(r.sessions, id)
-	}
-}
-
-// toggle activates or deactivates a net in all sessions. The clock of an inactive net does not
-// advance.
-func (r *Replay) toggle(net string, on bool, at time.Time) {
-	if active, err := r.policy.Switch(r.active, net, on); err == nil {
-		r.active = active
-	}
-	all := slices.Collect(maps.Values(r.sessions))
-	for _, p := range r.parts { // includes parts that no open session shares
-		all = append(all, &session{state: r.policy.NewState(r.active), parts: []*part{p}})
-	}
-	for _, s := range all {
-		s.with(func(state *gate.State) { state.Apply(r.policy.Tick(state, at)) })
-	}
-	for _, s := range all { // a restarted clock begins with the next call
-		s.with(func(state *gate.State) { r.switchIn(state, net, on) })
-	}
-}
-
 // switchIn activates or deactivates a net in one state, if necessary.
 func (r *Replay) switchIn(state *gate.State, net string, on bool) {
 	if d, err := r.policy.Toggle(state, net, on); err == nil {
@@ -218,24 +112,97 @@ func (r *Replay) switchIn(state *gate.State, net string, on bool) {
 	}
 }
 
-// end settles a call.
-func (r *Replay) end(e *trail.Entry, how gate.End) {
-	s := r.sessions[e.Session]
-	if s == nil {
-		return
+// begin creates a session.
+func (r *Replay) begin(principal, process string, since time.Time) *session {
+	s := &session{state: r.policy.NewState(r.active), principal: principal, process: process, calls: map[uint64]call{}, policies: map[string]bool{}}
+	s.state.Apply(r.policy.Tick(s.state, since))
+	for _, k := range [...]partKey{{gate.ScopePrincipal, process, principal}, {gate.ScopeGlobal, process, ""}} {
+		if r.durable(process) {
+			k.process = ""
+		}
+		p := r.part(k, since)
+		if len(p.nets) == 0 {
+			continue
+		}
+		p.owner++
+		s.state.Owners[k.scope] = p.owner
+		s.parts = append(s.parts, p)
 	}
-	c, ok := s.calls[e.Call]
-	if !ok {
-		return
+	return s
+}
+
+// part returns the shared state with the given key, and creates it if necessary.
+func (r *Replay) part(k partKey, since time.Time) *part {
+	if p := r.parts[k]; p != nil {
+		return p
 	}
-	if c.made {
-		how.Time = e.Time
-		end := r.policy.PrepareEnd(how)
-		s.with(func(state *gate.State) { state.Apply(end.Settle(state, c.number)) })
-		s.markMoved(e.Time)
+	fresh := r.policy.NewState(r.active)
+	fresh.Apply(r.policy.Tick(fresh, since))
+	p := &part{}
+	for i, n := range r.policy.Nets() {
+		if n.Scope == k.scope {
+			p.nets, p.data = append(p.nets, i), append(p.data, fresh.Nets[i])
+		}
 	}
-	if how.Outcome != gate.Unknown {
-		delete(s.calls, e.Call)
-		r.forget(e.Session, s)
+	r.parts[k] = p
+	return p
+}
+
+// Report summarizes the records so far.
+func (r *Replay) Report() Report {
+	report := r.report
+	report.Recorded, report.Rules, report.Reasons = []string{}, []RuleCount{}, []Reason{}
+	for p := range r.fingerprints {
+		report.Recorded = append(report.Recorded, p)
+	}
+	slices.Sort(report.Recorded)
+	for c, n := range r.rules {
+		c.Count = n
+		report.Rules = append(report.Rules, c)
+	}
+	slices.SortFunc(report.Rules, func(a, b RuleCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Net, b.Net), strings.Compare(a.Now, b.Now), strings.Compare(a.Was, b.Was), strings.Compare(a.Rule, b.Rule))
+	})
+	for text, n := range r.reasons {
+		report.Reasons = append(report.Reasons, Reason{text, n})
+	}
+	slices.SortFunc(report.Reasons, func(a, b Reason) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Text, b.Text))
+	})
+	return report
+}
+
+// inspect returns the needs of the nets.
+func (r *Replay) inspect(nets []gate.Net) (all []netInfo) {
+	for i := range nets {
+		n := &nets[i]
+		info := netInfo{name: r.policy.Nets()[i].Name, opaque: admission.Opaque(n), advisory: n.Advisory, row: n.Row, mentions: gate.Tools(n.Free...)}
+		info.always = n.Row || len(n.Phases) > 0 || n.Labels == nil && (n.Mapper != nil || len(n.Maps) > 0)
+		info.read(r, n.Key)
+		for k := range n.Transitions {
+			t := &n.Transitions[k]
+			info.read(r, t.Key)
+			info.tools = append(info.tools, t.Tools...)
+			info.mentions = append(append(info.mentions, t.Tools...), t.Unless...)
+			for _, u := range t.Tools {
+				info.mentions = append(info.mentions, gate.Tool{Name: u.Except})
+			}
+		}
+		if n.Sum != nil {
+			info.sums = append(info.sums, audit.Bounded(n.Sum.Field.Name()))
+		}
+		all = append(all, info)
+	}
+	return all
+}
+
+func (n *netInfo) read(r *Replay, key []gate.Field) {
+	for _, f := range key {
+		name := audit.Bounded(r.reads.Name(f))
+		if f.Result {
+			n.results = append(n.results, name)
+		} else {
+			n.keys = append(n.keys, name)
+		}
 	}
 }

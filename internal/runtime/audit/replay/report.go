@@ -1,9 +1,6 @@
 package replay
 
 import (
-	"cmp"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -53,30 +50,6 @@ type RuleCount struct {
 type Reason struct {
 	Text  string `json:"text"`
 	Count int    `json:"count"`
-}
-
-// Report summarizes the records so far.
-func (r *Replay) Report() Report {
-	report := r.report
-	report.Recorded, report.Rules, report.Reasons = []string{}, []RuleCount{}, []Reason{}
-	for p := range r.fingerprints {
-		report.Recorded = append(report.Recorded, p)
-	}
-	slices.Sort(report.Recorded)
-	for c, n := range r.rules {
-		c.Count = n
-		report.Rules = append(report.Rules, c)
-	}
-	slices.SortFunc(report.Rules, func(a, b RuleCount) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Net, b.Net), strings.Compare(a.Now, b.Now), strings.Compare(a.Was, b.Was), strings.Compare(a.Rule, b.Rule))
-	})
-	for text, n := range r.reasons {
-		report.Reasons = append(report.Reasons, Reason{text, n})
-	}
-	slices.SortFunc(report.Reasons, func(a, b Reason) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Text, b.Text))
-	})
-	return report
 }
 
 // Differs reports whether any decision differs.

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -48,42 +49,6 @@ type partKey struct {
 	name    string
 }
 
-// begin creates a session.
-func (r *Replay) begin(principal, process string, since time.Time) *session {
-	s := &session{state: r.policy.NewState(r.active), principal: principal, process: process, calls: map[uint64]call{}, policies: map[string]bool{}}
-	s.state.Apply(r.policy.Tick(s.state, since))
-	for _, k := range [...]partKey{{gate.ScopePrincipal, process, principal}, {gate.ScopeGlobal, process, ""}} {
-		if r.durable(process) {
-			k.process = ""
-		}
-		p := r.part(k, since)
-		if len(p.nets) == 0 {
-			continue
-		}
-		p.owner++
-		s.state.Owners[k.scope] = p.owner
-		s.parts = append(s.parts, p)
-	}
-	return s
-}
-
-// part returns the shared state with the given key, and creates it if necessary.
-func (r *Replay) part(k partKey, since time.Time) *part {
-	if p := r.parts[k]; p != nil {
-		return p
-	}
-	fresh := r.policy.NewState(r.active)
-	fresh.Apply(r.policy.Tick(fresh, since))
-	p := &part{}
-	for i, n := range r.policy.Nets() {
-		if n.Scope == k.scope {
-			p.nets, p.data = append(p.nets, i), append(p.data, fresh.Nets[i])
-		}
-	}
-	r.parts[k] = p
-	return p
-}
-
 // with calls f with the state of the session, including its shared parts.
 func (s *session) with(f func(*gate.State)) {
 	for _, p := range s.parts {
@@ -116,3 +81,35 @@ func (s *session) unmovedSince(since time.Time) bool {
 	}
 	return !s.moved.After(since)
 }
+
+// markMissed records that nets were not evaluated for a call.
+func (s *session) markMissed(gone map[int]string) {
+	for net, why := range gone {
+		to := &s.missed
+		for _, p := range s.parts {
+			if slices.Contains(p.nets, net) {
+				to = &p.missed
+			}
+		}
+		if *to == nil {
+			*to = map[int]string{}
+		}
+		if (*to)[net] == "" {
+			(*to)[net] = why
+		}
+	}
+}
+
+// markLost records that the marking of the session and its parts is unknown from now on.
+func (s *session) markLost(why string) {
+	if s.lost == "" {
+		s.lost = why
+	}
+	for _, p := range s.parts {
+		if p.lost == "" {
+			p.lost = why
+		}
+	}
+}
+
+const reopened = "the session was closed and opened again, perhaps with calls under way"

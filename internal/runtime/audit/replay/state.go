@@ -24,8 +24,6 @@ func (s *State) Nets() []gate.NetState { return s.policy.NetsOf(s.state) }
 // Unbegun is the reason for a session whose beginning is not in the log.
 const Unbegun = "the session may have begun before the oldest record that was read"
 
-const reopened = "the session was closed and opened again, perhaps with calls under way"
-
 // State returns the marking of a session after the records so far, with its clocks advanced to the
 // given time. If no net's marking is known, reason is not empty.
 //
@@ -74,46 +72,6 @@ func (r *Replay) unknownPosition(s *session, net int) string {
 		}
 	}
 	return ""
-}
-
-// markMissed records that nets were not evaluated for a call.
-func (s *session) markMissed(gone map[int]string) {
-	for net, why := range gone {
-		to := &s.missed
-		for _, p := range s.parts {
-			if slices.Contains(p.nets, net) {
-				to = &p.missed
-			}
-		}
-		if *to == nil {
-			*to = map[int]string{}
-		}
-		if (*to)[net] == "" {
-			(*to)[net] = why
-		}
-	}
-}
-
-// markLost records that the marking of the session and its parts is unknown from now on.
-func (s *session) markLost(why string) {
-	if s.lost == "" {
-		s.lost = why
-	}
-	for _, p := range s.parts {
-		if p.lost == "" {
-			p.lost = why
-		}
-	}
-}
-
-// markAllLost calls markLost for all sessions.
-func (r *Replay) markAllLost(why string) {
-	for _, s := range r.sessions {
-		s.markLost(why)
-	}
-	for _, p := range r.parts {
-		p.lost = why
-	}
 }
 
 // checkTracked checks that every verdict agrees with the record. If one does not, the replayed

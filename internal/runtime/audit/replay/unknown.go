@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,79 +13,6 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
-
-// A netInfo describes which parts of a record a net needs.
-type netInfo struct {
-	name     string
-	opaque   bool
-	advisory bool
-	keys     []string // argument fields
-	sums     []string
-	results  []string
-	tools    []gate.Tool
-	mentions []gate.Tool // includes exempted tools
-	always   bool        // may concern any call
-	row      bool        // counts equal calls in a row
-}
-
-// inspect returns the needs of the nets.
-func (r *Replay) inspect(nets []gate.Net) (all []netInfo) {
-	for i := range nets {
-		n := &nets[i]
-		info := netInfo{name: r.policy.Nets()[i].Name, opaque: admission.Opaque(n), advisory: n.Advisory, row: n.Row, mentions: gate.Tools(n.Free...)}
-		info.always = n.Row || len(n.Phases) > 0 || n.Labels == nil && (n.Mapper != nil || len(n.Maps) > 0)
-		info.read(r, n.Key)
-		for k := range n.Transitions {
-			t := &n.Transitions[k]
-			info.read(r, t.Key)
-			info.tools = append(info.tools, t.Tools...)
-			info.mentions = append(append(info.mentions, t.Tools...), t.Unless...)
-			for _, u := range t.Tools {
-				info.mentions = append(info.mentions, gate.Tool{Name: u.Except})
-			}
-		}
-		if n.Sum != nil {
-			info.sums = append(info.sums, audit.Bounded(n.Sum.Field.Name()))
-		}
-		all = append(all, info)
-	}
-	return all
-}
-
-func (n *netInfo) read(r *Replay, key []gate.Field) {
-	for _, f := range key {
-		name := audit.Bounded(r.reads.Name(f))
-		if f.Result {
-			n.results = append(n.results, name)
-		} else {
-			n.keys = append(n.keys, name)
-		}
-	}
-}
-
-// concerns reports whether the net may concern a call with these names.
-func (n *netInfo) concerns(names map[string]gate.Name) bool {
-	if n.always {
-		return true
-	}
-	return among(n.tools, names)
-}
-
-// among reports whether one of the names matches one of the tools.
-func among(tools []gate.Tool, names map[string]gate.Name) bool {
-	return slices.ContainsFunc(tools, func(t gate.Tool) bool {
-		if t.Kind != gate.Glob {
-			_, ok := names[t.Name]
-			return ok
-		}
-		for name := range names {
-			if toolnet.MatchGlob(t.Name, name) {
-				return true
-			}
-		}
-		return false
-	})
-}
 
 // missing returns why the net cannot be evaluated for the current call, which was decided under the
 // policy of e, or "" if it can.
@@ -142,17 +70,6 @@ func (r *Replay) unknownNames(e *trail.Entry) map[string]string {
 		}
 	}
 	return missing
-}
-
-// affectedBy returns why the net cannot be evaluated for a call that may have these names, or "" if
-// it does not depend on them.
-func (n *netInfo) affectedBy(missing map[string]string) string {
-	for name, why := range missing {
-		if name == "" || n.always || among(n.mentions, map[string]gate.Name{name: {}}) {
-			return why
-		}
-	}
-	return ""
 }
 
 // ownNames returns the recorded names that do not depend on the arguments.
@@ -249,4 +166,12 @@ func (r *Replay) action(c *gate.Call, e *trail.Entry, own []string) []byte {
 		}
 	}
 	return object(args)
+}
+
+func object(members map[string]any) []byte {
+	b, err := json.Marshal(members)
+	if err != nil {
+		return []byte("{}")
+	}
+	return b
 }

@@ -1,52 +1,16 @@
 package mining
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
-
-// A Proposal is a rule that the log supports. It refuses no call that passed.
-type Proposal struct {
-	Rule     string    `json:"rule"`     // one line of rules
-	Kind     string    `json:"kind"`     // "order", "value", "budget", "row" or "taint"
-	Evidence string    `json:"evidence"` // one sentence
-	Sessions int       `json:"sessions"` // sessions with the restricted call
-	Calls    int       `json:"calls"`
-	Chance   float64   `json:"chance"` // probability of the observation without a rule, at least 1e-300; 1 for a limit with headroom, which is not a statistical finding
-	Since    time.Time `json:"since"`
-
-	tool   string     // tool that the rule restricts; empty: all
-	claims []string   // claims that prove that a policy already has the rule
-	looser []Proposal // weaker forms of the rule, in case it refuses a call
-	rank   int
-}
-
-// ranks orders the kinds of proposals.
-var ranks = map[string]int{"value": 0, "order": 0, "taint": 1, "budget": 2, "row": 3}
-
-func (c chance) probability() float64 { return math.Exp(max(float64(c), -690)) }
-
-func (p *Proposal) setChance(c chance) {
-	p.Chance, p.rank = c.probability(), ranks[p.Kind]
-	if p.Chance >= 1 {
-		p.rank++
-	}
-}
-
-func rank(all []Proposal) {
-	slices.SortFunc(all, func(a, b Proposal) int {
-		return cmp.Or(a.rank-b.rank, cmp.Compare(a.Chance, b.Chance), b.Sessions-a.Sessions, strings.Compare(a.Rule, b.Rule))
-	})
-}
 
 // limits returns proposals for numbers of calls that were reached and never exceeded, and limits
 // with headroom for tools whose effects cannot be undone.
@@ -99,13 +63,6 @@ func (m *Miner) amounts() (all []Proposal) {
 		}
 	}
 	return all
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return text.Grouped(n) + " times"
 }
 
 // daily returns the proposal for a number of calls per user and day. perDay is 0 if the log

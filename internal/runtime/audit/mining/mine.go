@@ -1,0 +1,86 @@
+package mining
+
+import (
+	"context"
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
+)
+
+// Mine searches a log. The proposals of the report held in the whole log, but are not proved yet;
+// see [Miner.Prove].
+func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
+	m := &Miner{log: log, least: o.Sessions, deny: o.Deny, maps: o.Maps, survey: newSurvey(), progress: o.Progress, seen: newSeen()}
+	if m.least == 0 {
+		m.least = DefaultSessions
+	}
+	r := newReader(log)
+	for _, of := range o.Maps {
+		r.labels[of.As.Text] = true
+	}
+	allow := allowCounter{}
+	r.onDecision = func(e *trail.Entry) {
+		m.seen.count(e)
+		allow.count(e)
+	}
+	if err := r.walk(ctx, m.survey, m.stage("reading")); err != nil {
+		return nil, nil, err
+	}
+	m.survey.finish()
+	r.onDecision = nil
+	m.names, m.kinds, m.cut, m.whole = r.names, r.kinds, r.cut, r.whole
+	f, err := m.find(ctx, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	report := &Report{
+		Log: log.Name, Sessions: m.survey.sessions, Calls: m.survey.calls, From: m.survey.from, To: m.survey.to, LeftOut: m.survey.partial,
+		Proposals: []Proposal{}, Dropped: []Dropped{}, Allow: []Allowed{}, Notes: m.seen.notes(m.least), least: m.least, More: f.more,
+	}
+	if !m.deny {
+		report.Allow = allow.list()
+	}
+	report.Proposals = append(report.Proposals, m.sequences(f)...)
+	report.Proposals = append(report.Proposals, m.limits()...)
+	report.Proposals = append(report.Proposals, m.amounts()...)
+	report.Proposals = append(report.Proposals, m.taint()...)
+	report.Proposals = append(report.Proposals, m.row()...)
+	rank(report.Proposals)
+	report.Notes = append(report.Notes, m.openingNotes()...)
+	return m, report, nil
+}
+
+// find walks the log again for the questions that the survey leaves open, if the answers can give a
+// rule.
+func (m *Miner) find(ctx context.Context, r *reader) (*findings, error) {
+	v, n := m.survey, len(m.survey.tools)
+	candidates := v.candidates(m.least)
+	f := &findings{tried: 2*n*n + n*n*n/2 + len(candidates)}
+	alone := m.heldPairs(f.tried, nil)
+	eithers, more := v.eithers(m.least, f.tried)
+	spoilers, also := v.invalidators(alone, f.tried, m.least)
+	f.more = more || also
+	for _, e := range eithers {
+		for _, field := range v.shared(e.a, e.alt, e.b) {
+			c := &candidate{pair: pair{e.a, e.b}, alt: e.alt, first: field, then: field}
+			e.same, candidates = append(e.same, c), append(candidates, c)
+		}
+	}
+	f.tried += len(spoilers)
+	if len(candidates)+len(eithers)+len(spoilers) > 0 {
+		if err := r.walk(ctx, visitors{newMatchVisitor(candidates), newEitherVisitor(eithers), newInvalidatorVisitor(spoilers)}, m.stage("comparing values")); err != nil {
+			return nil, err
+		}
+	}
+	joint := m.jointCandidates(candidates, f.tried)
+	if f.tried += len(joint); len(joint) > 0 {
+		if err := r.walk(ctx, newMatchVisitor(joint), m.stage("comparing several values")); err != nil {
+			return nil, err
+		}
+	}
+	f.best = m.bestKeys(candidates, joint, f.tried)
+	f.held = m.heldPairs(f.tried, f.best)
+	f.eithers = strongest(slices.DeleteFunc(eithers, func(e *either) bool { return !e.supported(m, f.tried) }))
+	f.invalidators = supportedInvalidators(spoilers, m.least, f.tried)
+	return f, nil
+}

@@ -1,0 +1,85 @@
+package mining
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Report holds the rules that a log supports.
+type Report struct {
+	Log       string     `json:"log"`
+	Sessions  int        `json:"sessions"`
+	Calls     int        `json:"calls"` // admitted calls
+	From      time.Time  `json:"from"`
+	To        time.Time  `json:"to"`
+	LeftOut   int        `json:"leftOut"` // sessions that began before the log
+	More      bool       `json:"more"`    // a limit was reached, so some combinations were not tried
+	Proposals []Proposal `json:"proposals"`
+	Dropped   []Dropped  `json:"dropped"`
+	Notes     []Note     `json:"notes"`
+	Allow     []Allowed  `json:"allow"` // candidates for an allow list; empty if the policy already denies by default
+
+	least int // minimum sessions for a rule
+}
+
+// A Dropped is a rule that is not proposed, with the reason.
+type Dropped struct {
+	Rule string `json:"rule"`
+	Why  string `json:"why"`
+}
+
+// drop removes the proposals whose indices are keys of wrong, each with its reason.
+func (r *Report) drop(wrong map[int]string) {
+	kept := []Proposal{}
+	for i, p := range r.Proposals {
+		if why := wrong[i]; why != "" {
+			r.Dropped = append(r.Dropped, Dropped{p.Rule, why})
+		} else {
+			kept = append(kept, p)
+		}
+	}
+	r.Proposals = kept
+}
+
+// A Proposal is a rule that the log supports. It refuses no call that passed.
+type Proposal struct {
+	Rule     string    `json:"rule"`     // one line of rules
+	Kind     string    `json:"kind"`     // "order", "value", "budget", "row" or "taint"
+	Evidence string    `json:"evidence"` // one sentence
+	Sessions int       `json:"sessions"` // sessions with the restricted call
+	Calls    int       `json:"calls"`
+	Chance   float64   `json:"chance"` // probability of the observation without a rule, at least 1e-300; 1 for a limit with headroom, which is not a statistical finding
+	Since    time.Time `json:"since"`
+
+	tool   string     // tool that the rule restricts; empty: all
+	claims []string   // claims that prove that a policy already has the rule
+	looser []Proposal // weaker forms of the rule, in case it refuses a call
+	rank   int
+}
+
+// ranks orders the kinds of proposals.
+var ranks = map[string]int{"value": 0, "order": 0, "taint": 1, "budget": 2, "row": 3}
+
+func (p *Proposal) setChance(c chance) {
+	p.Chance, p.rank = c.probability(), ranks[p.Kind]
+	if p.Chance >= 1 {
+		p.rank++
+	}
+}
+
+func rank(all []Proposal) {
+	slices.SortFunc(all, func(a, b Proposal) int {
+		return cmp.Or(a.rank-b.rank, cmp.Compare(a.Chance, b.Chance), b.Sessions-a.Sessions, strings.Compare(a.Rule, b.Rule))
+	})
+}
+
+// lines returns the rules of all proposals, one per line.
+func (r *Report) lines() string {
+	var b strings.Builder
+	for _, p := range r.Proposals {
+		b.WriteString(p.Rule + "\n")
+	}
+	return b.String()
+}

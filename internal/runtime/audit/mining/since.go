@@ -1,0 +1,113 @@
+package mining
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// An invalidatorVisitor finds the calls that were always followed by another A before B.
+type invalidatorVisitor struct{ byA, byB, byC map[int][]*invalidator }
+
+func newInvalidatorVisitor(all []*invalidator) *invalidatorVisitor {
+	v := &invalidatorVisitor{map[int][]*invalidator{}, map[int][]*invalidator{}, map[int][]*invalidator{}}
+	for _, s := range all {
+		v.byA[s.a] = append(v.byA[s.a], s)
+		v.byB[s.b] = append(v.byB[s.b], s)
+		v.byC[s.c] = append(v.byC[s.c], s)
+	}
+	return v
+}
+
+func (v *invalidatorVisitor) admit(s *session, a *action) {
+	for _, n := range a.names {
+		for _, of := range v.byC[n.tool] {
+			if state := s.invalidatorState(of); !of.out && state.ok > 0 {
+				state.between++
+			}
+		}
+		for _, of := range v.byB[n.tool] {
+			if !of.out {
+				of.check(s)
+			}
+		}
+	}
+}
+
+// check tests a call of B, given the events since the previous B.
+func (of *invalidator) check(s *session) {
+	state := s.invalidatorState(of)
+	c := s.tools[of.c]
+	if c != nil && (c.pending > 0 || c.lastEnd >= s.tool(of.a).freshOK) {
+		of.out = true
+		return
+	}
+	if state.between > 0 {
+		// after the first A, the last of the other events is an A
+		of.chance += chance(math.Log(float64(state.ok-1)) - math.Log(float64(state.ok-1+state.between)))
+		of.calls++
+		if !state.counted {
+			of.sessions++
+		}
+		state.counted = true
+	}
+	state.ok, state.between = 0, 0
+}
+
+func (v *invalidatorVisitor) succeed(s *session, a *action) {
+	for _, n := range a.names {
+		for _, of := range v.byA[n.tool] {
+			if n.certain && !of.out {
+				s.invalidatorState(of).ok++
+			}
+		}
+	}
+}
+
+func (v *invalidatorVisitor) end(*session) {}
+
+// supportedInvalidators returns the calls that invalidate A for B and are supported by the log,
+// most significant first.
+func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*invalidator {
+	by := map[pair][]*invalidator{}
+	for _, s := range all {
+		if !s.out && s.sessions >= least && s.chance.beats(tried) {
+			by[s.pair] = append(by[s.pair], s)
+		}
+	}
+	for _, of := range by {
+		slices.SortFunc(of, func(x, y *invalidator) int { return cmp.Or(cmp.Compare(x.chance, y.chance), x.c-y.c) })
+	}
+	return by
+}
+
+// invalidators returns the calls that may invalidate A, for pairs that held for each call of B.
+// more is true if the limit was reached.
+func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*invalidator, more bool) {
+	for p := range held {
+		s := v.pairs[p]
+		if s.notEach || !(s.each - s.once).beats(tried) {
+			continue
+		}
+		for c, t := range v.tools {
+			if c == p.a || c == p.b || t.sessions < least || v.joined(c, p) {
+				continue
+			}
+			if len(all) == maxInvalidators {
+				return all, true
+			}
+			all = append(all, &invalidator{pair: p, c: c})
+		}
+	}
+	return all, false
+}
+
+// joined reports whether a call has both the name C and another name of the rule.
+func (v *survey) joined(c int, p pair) bool {
+	for _, n := range []int{p.a, p.b} {
+		if s := v.pairs[pair{c, n}]; s != nil && s.shared {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,151 @@
+package replay
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
+)
+
+// Add processes the next record.
+func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
+	r.report.Records++
+	if !r.writers[record.Writer] {
+		r.writers[record.Writer] = true
+		r.cut = r.cut || record.Seq > 1
+	}
+	switch e.Event {
+	case "start":
+		if e.Process != "" {
+			r.drivers[e.Process] = cmp.Or(e.Driver, r.drivers[e.Process])
+		}
+	case "policy":
+		r.policyRecorded[e.Process] = true
+		r.load(e)
+	case "removed":
+		r.cut = true
+	case "session opened":
+		r.open(e)
+	case "session closed":
+		if s := r.sessions[e.Session]; s != nil {
+			s.closed = true
+			r.forget(e.Session, s)
+		}
+	case "decision":
+		r.decide(record, e)
+	case "outcome":
+		r.end(e, gate.End{Outcome: outcomes[e.Outcome], Result: r.current.endResult(e.Values)})
+	case "settle success":
+		r.end(e, gate.End{Outcome: gate.Success, All: true})
+	case "settle failure":
+		r.end(e, gate.End{Outcome: gate.Failure, All: true})
+	case "reset":
+		if s := r.sessions[e.Session]; s != nil {
+			s.with(func(state *gate.State) { state.Apply(r.policy.Reset(state)) })
+			s.markMoved(e.Time)
+		}
+	case "activate", "deactivate":
+		r.toggle(e.Net, e.Event == "activate", e.Time)
+	case "resumed":
+		r.markAllLost("records could not be written for a while")
+	}
+}
+
+var outcomes = map[string]gate.Outcome{"success": gate.Success, "failure": gate.Failure, "unknown": gate.Unknown}
+
+// load stores the description of a policy, and updates the active nets.
+func (r *Replay) load(e *trail.Entry) {
+	set := func(list []string) map[string]bool {
+		m := map[string]bool{}
+		for _, s := range list {
+			m[s] = true
+		}
+		return m
+	}
+	r.policies[e.Policy] = recordedPolicy{set(e.Fields), set(e.Results), set(e.Maps), set(e.Actions), e.Arguments == audit.Full}
+	none := r.active != nil && len(r.active) == 0 // the record does not distinguish no active nets from all
+	if e.Policy == r.report.Policy && (len(e.Active) > 0 || !none) {
+		r.active = e.Active
+	}
+}
+
+// open starts a session, or resumes one that outlived its process. If the log does not begin with
+// the first record, the session may be an older one that was reopened, or have other active nets.
+func (r *Replay) open(e *trail.Entry) {
+	if old := r.sessions[e.Session]; old != nil && (old.process == e.Process || r.durable(e.Process)) {
+		if old.closed {
+			old.markLost(reopened)
+		}
+		old.closed = false
+		return
+	}
+	s := r.begin(e.Principal, e.Process, e.Time)
+	s.resumed = r.cut && r.durable(e.Process)
+	s.early = e.Time.Before(r.since) || r.cut && !r.policyRecorded[e.Process]
+	s.partial = s.resumed || s.early
+	if old := r.sessions[e.Session]; old != nil && old.process == "" { // possibly the same process
+		s.markLost(reopened)
+	}
+	r.sessions[e.Session] = s
+}
+
+// forget removes a session that has ended.
+func (r *Replay) forget(id string, s *session) {
+	if s.closed && len(s.calls) == 0 {
+		delete(r.sessions, id)
+	}
+}
+
+// toggle activates or deactivates a net in all sessions. The clock of an inactive net does not
+// advance.
+func (r *Replay) toggle(net string, on bool, at time.Time) {
+	if active, err := r.policy.Switch(r.active, net, on); err == nil {
+		r.active = active
+	}
+	all := slices.Collect(maps.Values(r.sessions))
+	for _, p := range r.parts { // includes parts that no open session shares
+		all = append(all, &session{state: r.policy.NewState(r.active), parts: []*part{p}})
+	}
+	for _, s := range all {
+		s.with(func(state *gate.State) { state.Apply(r.policy.Tick(state, at)) })
+	}
+	for _, s := range all { // a restarted clock begins with the next call
+		s.with(func(state *gate.State) { r.switchIn(state, net, on) })
+	}
+}
+
+// end settles a call.
+func (r *Replay) end(e *trail.Entry, how gate.End) {
+	s := r.sessions[e.Session]
+	if s == nil {
+		return
+	}
+	c, ok := s.calls[e.Call]
+	if !ok {
+		return
+	}
+	if c.made {
+		how.Time = e.Time
+		end := r.policy.PrepareEnd(how)
+		s.with(func(state *gate.State) { state.Apply(end.Settle(state, c.number)) })
+		s.markMoved(e.Time)
+	}
+	if how.Outcome != gate.Unknown {
+		delete(s.calls, e.Call)
+		r.forget(e.Session, s)
+	}
+}
+
+// markAllLost calls markLost for all sessions.
+func (r *Replay) markAllLost(why string) {
+	for _, s := range r.sessions {
+		s.markLost(why)
+	}
+	for _, p := range r.parts {
+		p.lost = why
+	}
+}

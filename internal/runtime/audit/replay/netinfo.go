@@ -1,0 +1,57 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
+)
+
+// A netInfo describes which parts of a record a net needs.
+type netInfo struct {
+	name     string
+	opaque   bool
+	advisory bool
+	keys     []string // argument fields
+	sums     []string
+	results  []string
+	tools    []gate.Tool
+	mentions []gate.Tool // includes exempted tools
+	always   bool        // may concern any call
+	row      bool        // counts equal calls in a row
+}
+
+// concerns reports whether the net may concern a call with these names.
+func (n *netInfo) concerns(names map[string]gate.Name) bool {
+	if n.always {
+		return true
+	}
+	return among(n.tools, names)
+}
+
+// among reports whether one of the names matches one of the tools.
+func among(tools []gate.Tool, names map[string]gate.Name) bool {
+	return slices.ContainsFunc(tools, func(t gate.Tool) bool {
+		if t.Kind != gate.Glob {
+			_, ok := names[t.Name]
+			return ok
+		}
+		for name := range names {
+			if toolnet.MatchGlob(t.Name, name) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// affectedBy returns why the net cannot be evaluated for a call that may have these names, or "" if
+// it does not depend on them.
+func (n *netInfo) affectedBy(missing map[string]string) string {
+	for name, why := range missing {
+		if name == "" || n.always || among(n.mentions, map[string]gate.Name{name: {}}) {
+			return why
+		}
+	}
+	return ""
+}
