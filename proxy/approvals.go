@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -34,9 +33,9 @@ func (p *Proxy) Approvals() []operator.ApprovalInfo {
 
 // Approval is one question, whole, as a person is shown it.
 func (p *Proxy) Approval(id string) (operator.ApprovalInfo, error) {
-	a, ok := p.approvals.Find(id)
-	if !ok {
-		return operator.ApprovalInfo{}, fmt.Errorf("no approval %q", id)
+	a, err := recordOf(p.approvals, id)
+	if err != nil {
+		return operator.ApprovalInfo{}, err
 	}
 	info := p.approvalInfo(a)
 	info.Question, info.Shown = a.Text(p.where, p.life.Now()), a.Shown(p.where)
@@ -46,9 +45,9 @@ func (p *Proxy) Approval(id string) (operator.ApprovalInfo, error) {
 // MaskedApproval is [Proxy.Approval] for a place that is not to see everything: mask returns
 // what it may see of the arguments, of _meta and of what else is sent.
 func (p *Proxy) MaskedApproval(id string, mask func([]byte) []byte) (operator.ApprovalInfo, error) {
-	a, ok := p.approvals.Find(id)
-	if !ok {
-		return operator.ApprovalInfo{}, fmt.Errorf("no approval %q", id)
+	a, err := recordOf(p.approvals, id)
+	if err != nil {
+		return operator.ApprovalInfo{}, err
 	}
 	if !a.Call.Dropped {
 		a.Call.Arguments = mask(a.Call.Shown())
@@ -68,14 +67,11 @@ func (p *Proxy) MaskedApproval(id string, mask func([]byte) []byte) (operator.Ap
 // PutApproval notes that a question is put to people by a channel. Answers by it count from
 // then on, if it is configured and the rules that ask allow it.
 func (p *Proxy) PutApproval(id, channel string) error {
-	a, ok := p.approvals.Find(id)
-	switch {
-	case !ok:
-		return fmt.Errorf("no approval %q", id)
-	case !p.approvals.Put(a.Request, channel):
+	a, err := recordOf(p.approvals, id)
+	if err == nil && !p.approvals.Put(a.Request, channel) {
 		return fmt.Errorf("approval %s is not for %s", id, channel)
 	}
-	return nil
+	return err
 }
 
 // ApprovalState is where a question stands; empty: it is not kept.
@@ -87,44 +83,16 @@ func (p *Proxy) ApprovalState(id string) operator.ApprovalState {
 	return p.approvals.Status(a.Request).State
 }
 
-func (p *Proxy) approvalInfo(a approval.Record) operator.ApprovalInfo {
-	r, c, said := a.Request, a.Call, a.Answer
-	info := operator.ApprovalInfo{
-		ID: r.ID, State: said.State, Session: c.Session, Principal: c.Principal,
-		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Shown(), Size: c.Size, SHA256: c.SHA256,
-		Rules: []string{}, Created: r.Created, Expires: r.Expires,
-		Channel: said.Channel, Actor: said.Actor, Reason: said.Reason, Answered: said.At, Stands: a.Stands,
-		Client: c.Client, Via: r.Via, Beside: c.Beside, Meta: c.ShownMeta(), Masked: c.Masked, Warnings: c.Warnings,
-		Definition: r.Key.Definition, Policy: r.Key.Policy,
+func recordOf(b *approval.Broker, id string) (a approval.Record, err error) {
+	a, ok := b.Find(id)
+	if !ok {
+		err = fmt.Errorf("no approval %q", id)
 	}
-	if said.State == approval.Pending {
-		info.Channels = a.Open
-	}
-	info.PIN = p.pin != nil
-	if r.Needs > 1 {
-		info.Needs, info.Approvals = r.Needs, said.Approvals
-	}
-	for _, s := range a.Steps {
-		info.Rules = append(info.Rules, cmp.Or(p.where(s.Rule), s.Net))
-		info.Steps = append(info.Steps, operator.ApprovalStep{Net: s.Net, Transition: s.Transition, Rule: p.where(s.Rule), Reason: s.Reason})
-	}
-	for _, r := range a.Rejections {
-		info.Rejections = append(info.Rejections, operator.Rejection(r))
-	}
-	compare(&info, a.Since)
-	return info
+	return a, err
 }
 
-// compare fills in the differences from the last approved call.
-func compare(i *operator.ApprovalInfo, since *approval.Comparison) {
-	if since == nil {
-		return
-	}
-	i.LastApproved, i.LastApproval, i.Redefined, i.NotCompared = &since.At, since.Approval, since.Redefined, since.TooLong
-	i.MoreDifferences = since.More
-	for _, c := range since.Changes {
-		i.Differences = append(i.Differences, operator.Difference(c))
-	}
+func (p *Proxy) approvalInfo(a approval.Record) operator.ApprovalInfo {
+	return operator.ApprovalOf(a, p.pin != nil, p.where)
 }
 
 // Answer notes what a person says. It counts only by a channel that is open, and where

@@ -49,14 +49,7 @@ func (p *Proxy) Grants() []operator.GrantInfo {
 	p.approvals.Refresh(p.life.Ctx)
 	list := []operator.GrantInfo{}
 	for _, g := range p.approvals.Grants().List() {
-		info := operator.GrantInfo{
-			ID: g.ID, Approval: g.Approval, Session: g.Key.Session, Principal: g.Principal, Client: g.Client, Upstream: g.Upstream, Tool: g.Tool,
-			Like: []operator.GrantPin{}, Channel: g.Channel, Actor: g.Actor, Created: g.Created, Until: g.Until, ToEnd: g.ToEnd, Uses: g.Uses,
-		}
-		for _, pin := range g.Pins {
-			info.Like = append(info.Like, operator.GrantPin{Field: pin.Field, Value: pin.Value})
-		}
-		list = append(list, info)
+		list = append(list, operator.GrantOf(&g))
 	}
 	return list
 }

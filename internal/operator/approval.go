@@ -1,10 +1,12 @@
 package operator
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -55,6 +57,41 @@ type ApprovalInfo struct {
 	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of further differences
 
 	Rejections []Rejection `json:"rejections,omitempty"` // answers that did not count
+}
+
+// ApprovalOf describes a request for approval. pin reports whether the proxy requires a PIN; where
+// returns the position of a rule as people read it.
+func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) ApprovalInfo {
+	r, c, said := a.Request, a.Call, a.Answer
+	info := ApprovalInfo{
+		ID: r.ID, State: said.State, Session: c.Session, Principal: c.Principal,
+		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Shown(), Size: c.Size, SHA256: c.SHA256,
+		Rules: []string{}, Created: r.Created, Expires: r.Expires,
+		Channel: said.Channel, Actor: said.Actor, Reason: said.Reason, Answered: said.At, Stands: a.Stands, PIN: pin,
+		Client: c.Client, Via: r.Via, Beside: c.Beside, Meta: c.ShownMeta(), Masked: c.Masked, Warnings: c.Warnings,
+		Definition: r.Key.Definition, Policy: r.Key.Policy,
+	}
+	if said.State == Pending {
+		info.Channels = a.Open
+	}
+	if r.Needs > 1 {
+		info.Needs, info.Approvals = r.Needs, said.Approvals
+	}
+	for _, s := range a.Steps {
+		info.Rules = append(info.Rules, cmp.Or(where(s.Rule), s.Net))
+		info.Steps = append(info.Steps, ApprovalStep{Net: s.Net, Transition: s.Transition, Rule: where(s.Rule), Reason: s.Reason})
+	}
+	for _, r := range a.Rejections {
+		info.Rejections = append(info.Rejections, Rejection(r))
+	}
+	if since := a.Since; since != nil {
+		info.LastApproved, info.LastApproval, info.Redefined, info.NotCompared = &since.At, since.Approval, since.Redefined, since.TooLong
+		info.MoreDifferences = since.More
+		for _, c := range since.Changes {
+			info.Differences = append(info.Differences, Difference(c))
+		}
+	}
+	return info
 }
 
 // An ApprovalStep is a transition that fires if the call is approved, with the rule that requires

@@ -3,6 +3,7 @@ package operator
 import (
 	"time"
 
+	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -40,6 +41,18 @@ type GrantInfo struct {
 	Until     time.Time  `json:"until"`
 	ToEnd     bool       `json:"toEnd,omitempty"` // the grant ends with its session, at Until at the latest
 	Uses      int        `json:"uses"`
+}
+
+// GrantOf describes a grant.
+func GrantOf(g *approval.Grant) GrantInfo {
+	info := GrantInfo{
+		ID: g.ID, Approval: g.Approval, Session: g.Key.Session, Principal: g.Principal, Client: g.Client, Upstream: g.Upstream, Tool: g.Tool,
+		Like: []GrantPin{}, Channel: g.Channel, Actor: g.Actor, Created: g.Created, Until: g.Until, ToEnd: g.ToEnd, Uses: g.Uses,
+	}
+	for _, pin := range g.Pins {
+		info.Like = append(info.Like, GrantPin{Field: pin.Field, Value: pin.Value})
+	}
+	return info
 }
 
 // A GrantPin is an argument whose value must stay the same.
