@@ -204,10 +204,10 @@ func (f *File) Names() []Name {
 // its success statements.
 func (f *File) Tools() []Name {
 	var names []Name
-	for _, m := range of[*Map](f.Statements) {
+	for _, m := range statementsOf[*Map](f.Statements) {
 		names = append(names, m.Tools...)
 	}
-	for _, s := range of[*Success](f.Statements) {
+	for _, s := range statementsOf[*Success](f.Statements) {
 		names = append(names, s.Tools...)
 	}
 	return names
@@ -216,7 +216,7 @@ func (f *File) Tools() []Name {
 // Labels returns the names that the maps of f give, in order.
 func (f *File) Labels() []string {
 	var labels []string
-	for _, m := range of[*Map](f.Statements) {
+	for _, m := range statementsOf[*Map](f.Statements) {
 		labels = append(labels, m.As.Text)
 	}
 	return labels

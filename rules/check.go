@@ -15,7 +15,7 @@ import (
 func (c *compiler) check() {
 	for _, s := range c.statements {
 		c.checkNames(s)
-		c.checkMeant(s)
+		c.checkMisleading(s)
 		c.checkFields(s)
 		c.checkExpressions(s)
 		switch s := s.(type) {
@@ -54,7 +54,7 @@ func (c *compiler) checkNames(s Statement) {
 	case *Example:
 		names = append(slices.Clone(s.Tools), s.As)
 	case *Prove:
-		names = s.written()
+		names = s.allNames()
 	}
 	for _, n := range names {
 		if r, ok := invisible(n.Text); ok {
@@ -116,8 +116,8 @@ func (c *compiler) checkPairs(s *Require, before Name) {
 	for _, first := range s.First {
 		// A call that is exempt passes, and its success counts.
 		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.isOneOf(first, before))
-		itself := is || c.onlyAs(first, before) && !c.labels.leftOut(first, before) || c.alsoAs(first, before)
-		if !itself || s.spares(first) {
+		itself := is || c.onlyAs(first, before) && !c.labels.excludes(first, before) || c.alsoAs(first, before)
+		if !itself || s.exempts(first) {
 			continue
 		}
 		if own = append(own, first); !s.Or {
@@ -132,7 +132,7 @@ func (c *compiler) checkPairs(s *Require, before Name) {
 // warnLocked warns that a call can never pass, because every call that would unlock it must wait
 // itself.
 func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
-	switch names := text.Join(written(own), "or"); {
+	switch names := text.Join(nameTexts(own), "or"); {
 	case len(own) == 1 && own[0].same(before):
 		c.warn(s, SelfRequire, "name the call that has to succeed first", "%s is required before itself, so that no call of it ever passes", before)
 	case slices.ContainsFunc(own, before.same):
@@ -154,9 +154,9 @@ func (c *compiler) onlyAs(n, b Name) bool {
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
-// leftOut reports whether the pattern excludes calls that certainly have the name by a map. Such
-// calls do not wait, see [Require.waiting].
-func (l *labels) leftOut(n, pattern Name) bool {
+// excludes reports whether the pattern excludes calls that certainly have the name by a map. Such
+// calls do not wait, see [Require.waitingCall].
+func (l *labels) excludes(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }
 
@@ -205,8 +205,8 @@ func likeApproval(name string) bool {
 		text.Nearest(name, []string{"human-approval"}) != ""
 }
 
-// spares reports whether the rule exempts calls with this name.
-func (r *Rule) spares(n Name) bool {
+// exempts reports whether the rule exempts calls with this name.
+func (r *Rule) exempts(n Name) bool {
 	return slices.ContainsFunc(r.Unless, func(u Name) bool { return u.Matches(n.Text) })
 }
 

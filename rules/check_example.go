@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A giver identifies the maps that give one label to one tool.
-type giver struct{ tool, as string }
+// A labelSource identifies the maps that give one label to one tool.
+type labelSource struct{ tool, as string }
 
 // checkExamples lets the gate compute the names of each example's call and compares them with the
 // example.
@@ -21,24 +21,24 @@ func (c *compiler) checkExamples() {
 	for _, m := range c.out.Labels.Maps {
 		byLabel[m.As] = append(byLabel[m.As], m)
 	}
-	maps, asked := make(map[giver][]gate.Map), make(map[giver]*gate.Policy)
-	for _, e := range of[*Example](c.statements) {
+	maps, asked := make(map[labelSource][]gate.Map), make(map[labelSource]*gate.Policy)
+	for _, e := range statementsOf[*Example](c.statements) {
 		for _, tool := range e.Tools {
-			g := giver{tool.Text, e.As.Text}
+			g := labelSource{tool.Text, e.As.Text}
 			if _, known := maps[g]; !known {
 				maps[g] = slices.DeleteFunc(slices.Clone(byLabel[g.as]), func(m gate.Map) bool {
 					return m.Tool != g.tool && !(m.Glob && toolnet.MatchGlob(m.Tool, g.tool))
 				})
-				asked[g] = namer(maps[g])
+				asked[g] = namingPolicy(maps[g])
 			}
 			switch {
 			case c.refused(g): // already reported
 			case len(maps[g]) == 0:
 				c.failName(e, e.As, NoSuchMap, c.nearLabel(e, tool), "no map gives calls of %s the name %s", tool, e.As)
-			case e.holds(tool, asked[g]) == e.Not:
+			case e.hasName(tool, asked[g]) == e.Not:
 				c.failExample(e, tool, maps[g])
 			case !e.Not && isEvidence(c.out.Nets, g.as):
-				if why := e.unproved(tool, asked[g]); why != nil {
+				if why := e.noEvidenceReason(tool, asked[g]); why != nil {
 					c.warnAt(e.Pos, e.line.span(e.value.off, e.value.end), NoProof, why.Advice, "rules restrict this call as %s, and its success does not count as %s: %s", e.As, e.As, why.What)
 				}
 			}
@@ -58,9 +58,9 @@ func isEvidence(nets []gate.Net, name string) bool {
 	return false
 }
 
-// unproved returns the reason why the success of a call would not count for its name, or nil if it
-// would count, or if the name of the call is uncertain.
-func (e *Example) unproved(tool Name, p *gate.Policy) *gate.Doubt {
+// noEvidenceReason returns the reason why the success of a call would not count for its name, or
+// nil if it would count, or if the name of the call is uncertain.
+func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
 	if found != gate.Surely || why.What == "" {
 		return nil
@@ -69,7 +69,7 @@ func (e *Example) unproved(tool Name, p *gate.Policy) *gate.Doubt {
 }
 
 // refused reports whether a map that gives the label to the tool has an error.
-func (c *compiler) refused(g giver) bool {
+func (c *compiler) refused(g labelSource) bool {
 	return slices.ContainsFunc(c.labels.maps[g.as], func(m *Map) bool { return c.failed[m.statement()] != nil && m.tool().Matches(g.tool) })
 }
 
@@ -84,14 +84,14 @@ func (c *compiler) nearLabel(e *Example, tool Name) string {
 	return text.Suggest(e.As.String(), known)
 }
 
-// namer returns a policy that only names calls. The gate accepts all compiled maps.
-func namer(maps []gate.Map) *gate.Policy {
+// namingPolicy returns a policy that only names calls. The gate accepts all compiled maps.
+func namingPolicy(maps []gate.Map) *gate.Policy {
 	p, _ := gate.NewPolicy([]gate.Net{{Name: "example", Labels: &gate.Labels{Maps: maps}}}, gate.PolicyOptions{})
 	return p
 }
 
-// holds reports whether the maps of p give the name to the call.
-func (e *Example) holds(tool Name, p *gate.Policy) bool {
+// hasName reports whether the maps of p give the name to the call.
+func (e *Example) hasName(tool Name, p *gate.Policy) bool {
 	names := p.Names(gate.Call{Tool: tool.Text, Args: e.args()})
 	return slices.ContainsFunc(names[1:], func(n gate.Name) bool { return n.Text == e.As.Text }) // the first name is the tool
 }
@@ -112,7 +112,7 @@ const shownMaps = 3
 func (c *compiler) failExample(e *Example, tool Name, maps []gate.Map) {
 	var found []string
 	for _, m := range maps {
-		if e.Not && !e.holds(tool, namer([]gate.Map{m})) {
+		if e.Not && !e.hasName(tool, namingPolicy([]gate.Map{m})) {
 			continue
 		}
 		if found = append(found, fmt.Sprintf("%s at %s", m.Source, m.Rule)); len(found) == shownMaps {

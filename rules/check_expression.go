@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// expressive matches parts of an expression that the name of a tool does not have: an access to the
-// arguments, a comparison, or a string function.
-var expressive = regexp.MustCompile(`(?:^|[^\w.-])(?:args|annotations)\s*(?:\.|\[)|[=!<>]=|&&|\|\||\s[<>]\s|\.(?:matches|startsWith|endsWith|contains|exists|all)\(`)
+// expressionSyntax matches parts of an expression that the name of a tool does not have: an access
+// to the arguments, a comparison, or a string function.
+var expressionSyntax = regexp.MustCompile(`(?:^|[^\w.-])(?:args|annotations)\s*(?:\.|\[)|[=!<>]=|&&|\|\||\s[<>]\s|\.(?:matches|startsWith|endsWith|contains|exists|all)\(`)
 
 // checkExpressions warns of names in a rule that look like expressions.
 func (c *compiler) checkExpressions(s Statement) {
@@ -29,7 +29,7 @@ func (c *compiler) checkExpressions(s Statement) {
 		return
 	}
 	for _, n := range s.names() {
-		if c.labels.maps[n.Text] != nil || !expressive.MatchString(n.Text) {
+		if c.labels.maps[n.Text] != nil || !expressionSyntax.MatchString(n.Text) {
 			continue
 		}
 		hint := fmt.Sprintf("write: map tool when %s as name, and name in the rule", quote(n.Text))

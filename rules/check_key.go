@@ -49,7 +49,7 @@ func (c *compiler) checkBudgets(s *Limit) {
 	if len(s.Key) == 0 || slices.ContainsFunc(s.Key, func(k KeyField) bool { return k.Field.Expression }) {
 		return
 	}
-	for _, l := range of[*Limit](c.statements) {
+	for _, l := range statementsOf[*Limit](c.statements) {
 		if len(l.Key) == 0 && (s.Shadow || !l.Shadow) && c.limitsAll(l, s.Tools) {
 			return
 		}

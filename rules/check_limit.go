@@ -21,10 +21,10 @@ func (c *compiler) checkLimit(s *Limit) {
 		case tool.same(*s.Per):
 			c.failName(s, *s.Per, SelfRefill, "write: per session", "%s would refill its own limit", tool)
 			return
-		case c.covers(tool, *s.Per) && !s.spares(*s.Per):
+		case c.covers(tool, *s.Per) && !s.exempts(*s.Per):
 			c.failName(s, *s.Per, SelfRefill, "write: per session", "every call of %s is a call of %s: the limit would refill itself", s.Per, tool)
 			return
-		case s.spares(*s.Per):
+		case s.exempts(*s.Per):
 		case twoFields(s.Key) && (c.isOneOf(tool, *s.Per) || c.isOneOf(*s.Per, tool)):
 			c.warnName(*s.Per, OwnRefill, "count per another call", "a call of %s can count for one value and give back what another used: the limit refills itself", s.Per)
 		case tool.Glob() && !s.Per.Glob() && toolnet.MatchGlob(tool.Text, s.Per.Text):
@@ -55,8 +55,8 @@ func (c *compiler) checkPeriod(s *Limit) {
 func (c *compiler) checkLimits() {
 	c.checkContrary()
 	c.checkFailures()
-	over := c.overrules()
-	for _, s := range of[*Limit](c.statements) {
+	over := c.strongerRules()
+	for _, s := range statementsOf[*Limit](c.statements) {
 		if c.failed[s] == nil {
 			c.checkIdle(s, over)
 		}
@@ -67,13 +67,13 @@ func (c *compiler) checkLimits() {
 // narrows a base.
 func (c *compiler) checkContrary() {
 	first := make(map[string]*Limit)
-	for _, s := range of[*Limit](c.statements) {
+	for _, s := range statementsOf[*Limit](c.statements) {
 		key := fmt.Sprint(s.Shadow, s.subject(), " ", joinNames(s.Unless))
 		switch earlier := first[key]; {
 		case earlier == nil, c.fileOf[earlier].Base && !c.fileOf[s].Base && s.Count < earlier.Count:
 			first[key] = s
 		default:
-			c.warn(s, ContraryLimits, "", "%s has a limit of %s %s at %s too; both hold", joinNames(s.Tools), earlier.counted(), s.span()+keyEach(s.Key), earlier.Pos)
+			c.warn(s, ContraryLimits, "", "%s has a limit of %s %s at %s too; both hold", joinNames(s.Tools), earlier.countText(), s.span()+keyEach(s.Key), earlier.Pos)
 		}
 	}
 }
@@ -87,8 +87,8 @@ func (s *Limit) subject() string {
 	return fmt.Sprintf("%s %s %s%s", joinNames(s.Tools), of, s.span(), keyEach(s.Key))
 }
 
-// counted returns the count and its unit.
-func (s *Limit) counted() string {
+// countText returns the count and its unit.
+func (s *Limit) countText() string {
 	if s.Of != nil {
 		return fmt.Sprintf("%d of %s", s.Count, s.Of)
 	}
@@ -100,14 +100,14 @@ func (s *Limit) counted() string {
 func (c *compiler) checkFailures() {
 	type pair struct{ first, before string }
 	required := make(map[pair]*Require)
-	for _, s := range of[*Require](c.statements) {
+	for _, s := range statementsOf[*Require](c.statements) {
 		for _, first := range s.First {
 			for _, before := range s.Before {
 				required[pair{first.String(), before.String()}] = s
 			}
 		}
 	}
-	for _, s := range of[*Limit](c.statements) {
+	for _, s := range statementsOf[*Limit](c.statements) {
 		if s.Per == nil || s.Successful {
 			continue
 		}
@@ -125,18 +125,18 @@ func (s *Limit) countsAll() bool {
 	return s.Per == nil && s.Of == nil && len(s.Key) == 0 && spans[s.Over].word != ""
 }
 
-// overrules has the rules that can make a limit redundant, by name.
-type overrules struct {
+// strongerRules has the rules that can make a limit redundant, by name.
+type strongerRules struct {
 	blocks map[string]*Block
 	limits map[string][]*Limit // the lowest limits of each span
 }
 
-// overrules collects the rules without exemptions. A rule with a pattern is listed under every
+// strongerRules collects the rules without exemptions. A rule with a pattern is listed under every
 // limited name that the pattern matches.
-func (c *compiler) overrules() overrules {
-	over := overrules{make(map[string]*Block), make(map[string][]*Limit)}
+func (c *compiler) strongerRules() strongerRules {
+	over := strongerRules{make(map[string]*Block), make(map[string][]*Limit)}
 	var limited []string
-	for _, s := range of[*Limit](c.statements) {
+	for _, s := range statementsOf[*Limit](c.statements) {
 		for _, tool := range s.Tools {
 			if !tool.Glob() {
 				limited = append(limited, tool.Text)
@@ -156,12 +156,12 @@ func (c *compiler) overrules() overrules {
 			}
 		}
 	}
-	for _, s := range of[*Block](c.statements) {
+	for _, s := range statementsOf[*Block](c.statements) {
 		if len(s.Unless) == 0 && len(s.After) == 0 {
 			about(s.Tools, func(key string) { over.block(key, s) })
 		}
 	}
-	for _, s := range of[*Limit](c.statements) {
+	for _, s := range statementsOf[*Limit](c.statements) {
 		if len(s.Unless) == 0 && s.countsAll() {
 			about(s.Tools, func(key string) { over.limit(key, s) })
 		}
@@ -170,13 +170,13 @@ func (c *compiler) overrules() overrules {
 }
 
 // block keeps the first rule, but prefers an enforced rule to one in shadow.
-func (o *overrules) block(key string, s *Block) {
+func (o *strongerRules) block(key string, s *Block) {
 	if earlier := o.blocks[key]; earlier == nil || earlier.Shadow && !s.Shadow {
 		o.blocks[key] = s
 	}
 }
 
-func (o *overrules) limit(key string, s *Limit) {
+func (o *strongerRules) limit(key string, s *Limit) {
 	for i, l := range o.limits[key] {
 		if l.Over == s.Over && l.PerUser == s.PerUser && l.Shadow == s.Shadow {
 			if s.Count < l.Count {
@@ -189,17 +189,17 @@ func (o *overrules) limit(key string, s *Limit) {
 }
 
 // checkIdle warns of a limit that cannot be reached. It ignores limits on several tools.
-func (c *compiler) checkIdle(s *Limit, over overrules) {
+func (c *compiler) checkIdle(s *Limit, over strongerRules) {
 	if len(s.Tools) > 1 {
 		return
 	}
-	for _, key := range s.Tools[0].wider() {
+	for _, key := range s.Tools[0].enclosing() {
 		if b := over.blocks[key]; b != nil && (s.Shadow || !b.Shadow) {
 			c.warn(s, IdleLimit, "", "the limit is never reached: %s is blocked at %s", s.Tools[0], b.Pos)
 			return
 		}
 		for _, l := range over.limits[key] {
-			if l != s && s.Of == nil && l.exceeds(s) {
+			if l != s && s.Of == nil && l.implies(s) {
 				c.warn(s, IdleLimit, "", "the limit is never reached: %q at %s is stricter", l, l.Pos)
 				return
 			}
@@ -207,9 +207,9 @@ func (c *compiler) checkIdle(s *Limit, over overrules) {
 	}
 }
 
-// wider returns the literal names that every call of n has: n itself and, for an action, its tool.
-// A name that maps give to one tool may also be the name of another tool.
-func (n Name) wider() []string {
+// enclosing returns the literal names that every call of n has: n itself and, for an action, its
+// tool. A name that maps give to one tool may also be the name of another tool.
+func (n Name) enclosing() []string {
 	keys := []string{n.String()}
 	if n.Quoted || n.Glob() {
 		return keys
@@ -220,9 +220,9 @@ func (n Name) wider() []string {
 	return keys
 }
 
-// exceeds reports whether s, which no call refills, refuses every call that other refuses: it has
+// implies reports whether s, which no call refills, refuses every call that other refuses: it has
 // at most the same budget, counts over at least the same sessions, and does not refill faster.
-func (s *Limit) exceeds(other *Limit) bool {
+func (s *Limit) implies(other *Limit) bool {
 	switch {
 	case s.Shadow && !other.Shadow || s.Count > other.Count:
 		return false

@@ -11,7 +11,7 @@ import (
 func (c *compiler) checkMaps() {
 	used := c.usedLabels()
 	scripts := c.scripts()
-	for _, m := range of[*Map](c.statements) {
+	for _, m := range statementsOf[*Map](c.statements) {
 		if !used[m.As.Text] {
 			c.warnName(m.As, UnusedLabel, "", "no rule uses the name %s", m.As)
 		}
@@ -92,8 +92,8 @@ func (c *compiler) checkWord(m, script *Map) {
 	}
 }
 
-// followers are the keywords of patterns, and exactly, with the form of what follows them.
-var followers = map[string]string{
+// keywordForms are the keywords of patterns, and exactly, with the form of what follows them.
+var keywordForms = map[string]string{
 	"runs": "runs COMMAND", "reads": "reads FILES", "writes": "writes FILES", "exactly": "runs exactly COMMAND", "when": `map TOOL when "EXPRESSION" as NAME`,
 }
 
@@ -101,7 +101,7 @@ var followers = map[string]string{
 // keyword as a word.
 func (m *Map) checkKeyword(c *compiler) bool {
 	p := m.Pattern
-	form, ok := followers[p.Text]
+	form, ok := keywordForms[p.Text]
 	if ok {
 		c.warnPattern(m, KeywordAsWord, fmt.Sprintf(`write: %s; for the word, write: /\b%s\b/`, form, p.Text), "the map looks for the word %s in %s.%s", p.Text, joinNames(m.Tools), m.Field)
 	}
@@ -133,8 +133,8 @@ func (m *Map) checkStar(c *compiler) {
 	}
 }
 
-// dotted matches a dot that matches any character but looks like a literal dot.
-var dotted = regexp.MustCompile(`^(?:[^\\\[]|\\.|\[[^\]]*\])*?\w\.\w`)
+// looseDot matches a dot that matches any character but looks like a literal dot.
+var looseDot = regexp.MustCompile(`^(?:[^\\\[]|\\.|\[[^\]]*\])*?\w\.\w`)
 
 // checkRegex checks a regex. command reports that the field contains commands.
 func (c *compiler) checkRegex(m *Map, command bool) {
@@ -147,7 +147,7 @@ func (c *compiler) checkRegex(m *Map, command bool) {
 		c.warnPattern(m, Anchored, `write \b in place of ^, or use runs`, "the regex finds a command only where the text begins, and not in: cd /tmp; ...")
 	case command && escaped && !endsInEscape(bare):
 		c.warnPattern(m, Anchored, `write \b in place of $, or use runs`, "the regex finds a command only where the text ends, and not in: ... ; true")
-	case dotted.MatchString(p.Text):
+	case looseDot.MatchString(p.Text):
 		c.warnPattern(m, AnyCharacter, `write \. for a dot`, "a dot in %s matches any character", p)
 	}
 }

@@ -79,7 +79,7 @@ type compiler struct {
 	statements []Statement // statements of all files without duplicates
 	maps       []*Map      // maps of the statements, one for each tool
 	labels     *labels     // labels that the maps give
-	named      map[string]int
+	netNames   map[string]int
 	failed     map[Statement]*Error // errors found while compiling, by statement
 	fileOf     map[Statement]*File
 	readers    readers
@@ -88,11 +88,11 @@ type compiler struct {
 
 func newCompiler(files []*File) *compiler {
 	c := &compiler{
-		files:  files,
-		named:  make(map[string]int),
-		failed: make(map[Statement]*Error),
-		fileOf: make(map[Statement]*File),
-		out:    &Compiled{Labels: &gate.Labels{}},
+		files:    files,
+		netNames: make(map[string]int),
+		failed:   make(map[Statement]*Error),
+		fileOf:   make(map[Statement]*File),
+		out:      &Compiled{Labels: &gate.Labels{}},
 	}
 	first := make(map[string]Statement)
 	for _, f := range files {
@@ -107,15 +107,15 @@ func newCompiler(files []*File) *compiler {
 			c.statements = append(c.statements, s)
 		}
 	}
-	for _, m := range of[*Map](c.statements) {
+	for _, m := range statementsOf[*Map](c.statements) {
 		c.maps = append(c.maps, m.each()...)
 	}
 	c.labels = newLabels(c.maps)
 	return c
 }
 
-// of returns the statements of one type.
-func of[T Statement](all []Statement) (ts []T) {
+// statementsOf returns the statements of one type.
+func statementsOf[T Statement](all []Statement) (ts []T) {
 	for _, s := range all {
 		if t, ok := s.(T); ok {
 			ts = append(ts, t)
@@ -137,7 +137,7 @@ func (c *compiler) add(s Statement) {
 		}
 	case *Block:
 		for _, tool := range s.Tools {
-			c.net(blockNet(s, tool), afterStates(s.After, s.Until, Verification{States: 2, Deadlocks: 1, Dead: []string{do(tool)}}))
+			c.net(blockNet(s, tool), afterStates(s.After, s.Until, Verification{States: 2, Deadlocks: 1, Dead: []string{transitionName(tool)}}))
 		}
 	case *Limit:
 		c.net(c.limitNet(s), s.states())
@@ -169,8 +169,8 @@ func afterStates(after, until []Name, always Verification) Verification {
 // net appends a net. Different statements can have the same net name, such as "require a-before-b
 // before c" and "require a before b-before-c"; the later ones get a number.
 func (c *compiler) net(n gate.Net, v Verification) {
-	c.named[n.Name]++
-	if k := c.named[n.Name]; k > 1 {
+	c.netNames[n.Name]++
+	if k := c.netNames[n.Name]; k > 1 {
 		n.Name = fmt.Sprintf("%s#%d", n.Name, k)
 	}
 	n.Labels, v.Name = c.out.Labels, n.Name

@@ -43,11 +43,11 @@ const resultPrefix = "result."
 // Excerpt returns the source line with carets below the field.
 func (f Field) Excerpt() string { return f.line.span(f.at.off, f.at.end).excerpt() }
 
-// inNet returns the field in the form for net names.
-func (f Field) inNet() string { return Name{Text: f.Text, Quoted: true}.inNet() }
+// netForm returns the field in the form for net names.
+func (f Field) netForm() string { return Name{Text: f.Text, Quoted: true}.netForm() }
 
-// inKey returns a key in the form for net names.
-func inKey(key []KeyField, first bool) string {
+// keyNetForm returns a key in the form for net names.
+func keyNetForm(key []KeyField, first bool) string {
 	texts := make([]string, len(key))
 	for i, k := range key {
 		texts[i] = strings.ReplaceAll(k.pair(first), " as ", "-as-")
@@ -133,7 +133,7 @@ func (p *parser) key(of side) []KeyField {
 	p.seen = make(map[string]bool)
 	for p.line.err == nil {
 		k := p.keyField(of)
-		if p.again(k.pair(of.first)) {
+		if p.isRepeated(k.pair(of.first)) {
 			p.line.fail(Unexpected, k.Field.at, sameForm, "the field %s is named twice", k.Field)
 		}
 		key = append(key, k)
@@ -261,7 +261,7 @@ func (p *parser) expression(start int) Field {
 	t := p.line.jsonString(start, "expression")
 	p.line.off = t.end
 	if !strings.HasPrefix(p.line.text[t.end:], ",") {
-		t = p.line.whole(t, "expression")
+		t = p.line.separated(t, "expression")
 	}
 	return Field{Pos: p.line.position(start), Text: t.text, Expression: true, line: p.line, at: t}
 }

@@ -69,12 +69,12 @@ func (s *Require) pairs() int {
 
 // requireNet returns the net of one call that waits for a success of one of first.
 func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
-	tool, spared := s.waiting(before)
-	observer, second, after := "do-"+inNet(first, "or"), do(before), ready
+	tool, spared := s.waitingCall(before)
+	observer, second, after := "do-"+joinNetForms(first, "or"), transitionName(before), ready
 	if observer == second {
 		second += "#2"
 	}
-	name := fmt.Sprintf("require-%s-before-%s", inNet(first, "or"), before.inNet())
+	name := fmt.Sprintf("require-%s-before-%s", joinNetForms(first, "or"), before.netForm())
 	if s.Once {
 		name, after = name+"-once", gated
 	}
@@ -84,21 +84,21 @@ func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 		{Name: second, Inputs: []string{gated}, Outputs: []string{after}, Tools: []gate.Tool{tool}, Unless: spared, Key: waits},
 	}
 	if len(s.Since) > 0 {
-		name += "-since-" + inNet(s.Since, "or")
+		name += "-since-" + joinNetForms(s.Since, "or")
 		transitions = append(transitions, gate.Transition{Name: "spoil", Inputs: []string{gated}, Outputs: []string{ready},
 			Tools: calls(s.Since), Observe: true, Spoils: true, Key: waits})
 	}
 	if len(s.Key) > 0 {
-		name += "-with-same-" + inKey(s.Key, true)
+		name += "-with-same-" + keyNetForm(s.Key, true)
 	}
 	n := ruleNet(name, s.Rule, gate.CauseSequence, []string{gated}, transitions...)
 	n.Reason = s.reason(first, before)
 	return n
 }
 
-// waiting returns the call that waits, as a tool of the gate, and the exempt calls. In "require
+// waitingCall returns the call that waits, as a tool of the gate, and the exempt calls. In "require
 // backup before *", the pattern must not lock backup itself.
-func (s *Require) waiting(before Name) (tool gate.Tool, spared []gate.Tool) {
+func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) {
 	tool, spared = before.Call(), calls(s.Unless)
 	if tool.Kind != gate.Glob {
 		return tool, spared
@@ -109,7 +109,7 @@ func (s *Require) waiting(before Name) (tool gate.Tool, spared []gate.Tool) {
 		case tool.Except == "":
 			tool.Except = n.Text
 		default:
-			spared = append(spared, leftOut([]Name{n})...)
+			spared = append(spared, excluded([]Name{n})...)
 		}
 	}
 	return tool, spared
@@ -118,10 +118,10 @@ func (s *Require) waiting(before Name) (tool gate.Tool, spared []gate.Tool) {
 // reason returns the sentence for refusals. The gate replaces {key} by the values of the key. "A
 // successful call to" reads well before any name, be it a noun, a plural or a verb.
 func (s *Require) reason(first []Name, before Name) string {
-	call, one := "a successful call to "+text.Join(written(first), "or"), len(s.Key) > 0 && !twoFields(s.Key)
+	call, one := "a successful call to "+text.Join(nameTexts(first), "or"), len(s.Key) > 0 && !twoFields(s.Key)
 	end := " first."
 	if len(s.Since) > 0 {
-		end = fmt.Sprintf(" since the last call to %s.", some(s.Since, "or"))
+		end = fmt.Sprintf(" since the last call to %s.", shortList(s.Since, "or"))
 		if one {
 			end = strings.TrimSuffix(end, ".") + " for {key}."
 		}
@@ -137,10 +137,11 @@ func (s *Require) reason(first []Name, before Name) string {
 	return fmt.Sprintf("%s with %s {key} requires %s with %s {key}%s", before, s.fields(restricted), call, s.fields(earning), end)
 }
 
-// some joins names for the sentence of a refusal. Of more than three names it lists two and the
-// number of the others, since the refusal refers to the line of the rule, which lists all of them.
-func some(names []Name, last string) string {
-	texts := written(names)
+// shortList joins names for the sentence of a refusal. Of more than three names it lists two and
+// the number of the others, since the refusal refers to the line of the rule, which lists all of
+// them.
+func shortList(names []Name, last string) string {
+	texts := nameTexts(names)
 	if len(texts) > 3 {
 		texts = append(texts[:2], fmt.Sprintf("%d more", len(names)-2))
 	}
@@ -160,7 +161,7 @@ func restricted(k KeyField) Field { return k.Field }
 func earning(k KeyField) Field    { return k.Other }
 
 func approveNet(s *Approve, before Name) gate.Net {
-	name, where := "approve-before-"+before.inNet(), ready
+	name, where := "approve-before-"+before.netForm(), ready
 	approve := gate.Transition{Name: "approve", Tools: []gate.Tool{before.Call()}, Manual: true, Via: s.Via, Unless: calls(s.Unless)}
 	reason := fmt.Sprintf("%s requires human approval", before)
 	if s.Persons > 1 {
@@ -171,9 +172,9 @@ func approveNet(s *Approve, before Name) gate.Net {
 	var places []string
 	var watches []gate.Transition
 	if len(s.After) > 0 {
-		name, reason = name+inAfter(s.After, s.Until), reason+whileTainted(s.After, s.Until)
+		name, reason = name+afterNetForm(s.After, s.Until), reason+whileTainted(s.After, s.Until)
 		places, watches, where = []string{tainted}, taint(s.After, s.Until), tainted
-		approve.Unless = append(approve.Unless, untilSpared(before, s.Until)...)
+		approve.Unless = append(approve.Unless, untilExcluded(before, s.Until)...)
 	}
 	approve.Inputs, approve.Outputs = []string{where}, []string{where}
 	if where == ready {
@@ -182,7 +183,7 @@ func approveNet(s *Approve, before Name) gate.Net {
 		return n
 	}
 	free := approve
-	free.Name, free.Manual, free.Via, free.Approvals = do(before), false, "", 0
+	free.Name, free.Manual, free.Via, free.Approvals = transitionName(before), false, "", 0
 	free.Inputs, free.Outputs = []string{ready}, []string{ready}
 	n := ruleNet(name, s.Rule, gate.CauseApproval, places, append(watches, free, approve)...)
 	n.Reason = reason + "."
@@ -191,14 +192,14 @@ func approveNet(s *Approve, before Name) gate.Net {
 
 func blockNet(s *Block, tool Name) gate.Net {
 	if len(s.After) > 0 {
-		n := ruleNet("block-"+tool.inNet()+inAfter(s.After, s.Until), s.Rule, gate.CauseBlock, []string{tainted},
-			append(taint(s.After, s.Until), gate.Transition{Name: do(tool), Inputs: []string{ready}, Outputs: []string{ready},
-				Tools: []gate.Tool{tool.Call()}, Unless: append(calls(s.Unless), untilSpared(tool, s.Until)...)})...)
+		n := ruleNet("block-"+tool.netForm()+afterNetForm(s.After, s.Until), s.Rule, gate.CauseBlock, []string{tainted},
+			append(taint(s.After, s.Until), gate.Transition{Name: transitionName(tool), Inputs: []string{ready}, Outputs: []string{ready},
+				Tools: []gate.Tool{tool.Call()}, Unless: append(calls(s.Unless), untilExcluded(tool, s.Until)...)})...)
 		n.Reason = fmt.Sprintf("%s is not possible%s.", tool, whileTainted(s.After, s.Until))
 		return n
 	}
-	n := ruleNet(fmt.Sprintf("block-%s", tool.inNet()), s.Rule, gate.CauseBlock, []string{locked},
-		gate.Transition{Name: do(tool), Inputs: []string{locked}, Outputs: []string{locked},
+	n := ruleNet(fmt.Sprintf("block-%s", tool.netForm()), s.Rule, gate.CauseBlock, []string{locked},
+		gate.Transition{Name: transitionName(tool), Inputs: []string{locked}, Outputs: []string{locked},
 			Tools: []gate.Tool{tool.Call()}, Unless: calls(s.Unless)},
 	)
 	n.Reason = fmt.Sprintf("%s is blocked and cannot be called.", tool)
@@ -214,16 +215,16 @@ func taint(after, until []Name) []gate.Transition {
 	return ts
 }
 
-// untilSpared returns the names of until that a pattern of the same rule must not lock.
-func untilSpared(n Name, until []Name) []gate.Tool {
+// untilExcluded returns the names of until that a pattern of the same rule must not lock.
+func untilExcluded(n Name, until []Name) []gate.Tool {
 	if !n.Glob() {
 		return nil
 	}
-	return leftOut(until)
+	return excluded(until)
 }
 
-// leftOut returns the names as calls that a pattern excludes.
-func leftOut(names []Name) []gate.Tool {
+// excluded returns the names as calls that a pattern excludes.
+func excluded(names []Name) []gate.Tool {
 	tools := calls(names)
 	for i := range tools {
 		tools[i].Spared = true
@@ -231,44 +232,44 @@ func leftOut(names []Name) []gate.Tool {
 	return tools
 }
 
-// inAfter returns the suffix of the net name for after and until.
-func inAfter(after, until []Name) string {
-	name := "-after-" + inNet(after, "or")
+// afterNetForm returns the suffix of the net name for after and until.
+func afterNetForm(after, until []Name) string {
+	name := "-after-" + joinNetForms(after, "or")
 	if len(until) > 0 {
-		name += "-until-" + inNet(until, "or")
+		name += "-until-" + joinNetForms(until, "or")
 	}
 	return name
 }
 
 // whileTainted returns the end of the sentence of a refusal.
 func whileTainted(after, until []Name) string {
-	end := " after " + some(after, "or")
+	end := " after " + shortList(after, "or")
 	if len(until) > 0 {
-		return fmt.Sprintf("%s, until %s has succeeded", end, text.Join(written(until), "or"))
+		return fmt.Sprintf("%s, until %s has succeeded", end, text.Join(nameTexts(until), "or"))
 	}
 	return end + " in this session"
 }
 
 func allowNet(s *Allow, tool Name) gate.Net {
-	return ruleNet("allow-"+tool.inNet(), Rule{Pos: s.Pos}, gate.CauseAllow, nil,
-		gate.Transition{Name: do(tool), Inputs: []string{ready}, Outputs: []string{ready}, Tools: []gate.Tool{tool.Call()}})
+	return ruleNet("allow-"+tool.netForm(), Rule{Pos: s.Pos}, gate.CauseAllow, nil,
+		gate.Transition{Name: transitionName(tool), Inputs: []string{ready}, Outputs: []string{ready}, Tools: []gate.Tool{tool.Call()}})
 }
 
-// do returns the name of the transition that calls with these names fire.
-func do(names ...Name) string { return "do-" + inNet(names, "and") }
+// transitionName returns the name of the transition that calls with these names fire.
+func transitionName(names ...Name) string { return "do-" + joinNetForms(names, "and") }
 
-// listed is the maximum number of names in the name of a net.
-const listed = 2
+// maxListed is the maximum number of names in the name of a net.
+const maxListed = 2
 
-// inNet joins names for use in names of nets and transitions. For a long list it uses the first
-// name, the number of the others, and a hash, so that different lists have different names.
-func inNet(names []Name, word string) string {
+// joinNetForms joins names for use in names of nets and transitions. For a long list it uses the
+// first name, the number of the others, and a hash, so that different lists have different names.
+func joinNetForms(names []Name, word string) string {
 	texts := make([]string, len(names))
 	for i, n := range names {
-		texts[i] = n.inNet()
+		texts[i] = n.netForm()
 	}
 	whole := strings.Join(texts, "-"+word+"-")
-	if len(names) <= listed {
+	if len(names) <= maxListed {
 		return whole
 	}
 	sum := fnv.New32a()
@@ -285,9 +286,9 @@ func calls(names []Name) []gate.Tool {
 	return tools
 }
 
-// inNet returns the name for use in names of nets and transitions: without quotes if it is valid
+// netForm returns the name for use in names of nets and transitions: without quotes if it is valid
 // without them.
-func (n Name) inNet() string {
+func (n Name) netForm() string {
 	for _, r := range n.Text {
 		if isSeparator(r) || !unicode.IsPrint(r) || r == '"' || r == '#' {
 			return n.String()

@@ -10,7 +10,7 @@ import (
 
 func (c *compiler) limitNet(s *Limit) gate.Net {
 	other, limited := c.keys(s, s.Key)
-	call := gate.Transition{Name: do(s.Tools...), Inputs: []string{ready, budget}, Outputs: []string{ready},
+	call := gate.Transition{Name: transitionName(s.Tools...), Inputs: []string{ready, budget}, Outputs: []string{ready},
 		Tools: calls(s.Tools), Unless: calls(s.Unless), Key: limited}
 	places, transitions := []string{budget}, []gate.Transition{call}
 	switch {
@@ -39,15 +39,15 @@ func (c *compiler) limitNet(s *Limit) gate.Net {
 
 // netName returns the name of the net.
 func (s *Limit) netName() string {
-	name := fmt.Sprintf("limit-%s-%d", inNet(s.Tools, "and"), s.Count)
+	name := fmt.Sprintf("limit-%s-%d", joinNetForms(s.Tools, "and"), s.Count)
 	if s.Of != nil {
-		name += "-of-" + s.Of.inNet()
+		name += "-of-" + s.Of.netForm()
 	}
 	switch {
 	case s.Per != nil && s.Successful:
-		name += "-per-successful-" + s.Per.inNet()
+		name += "-per-successful-" + s.Per.netForm()
 	case s.Per != nil:
-		name += "-per-" + s.Per.inNet()
+		name += "-per-" + s.Per.netForm()
 	case s.Over == AtOnce:
 		name += "-at-once"
 	case s.Over == InARow:
@@ -60,16 +60,16 @@ func (s *Limit) netName() string {
 	switch {
 	case len(s.Key) == 0:
 	case twoFields(s.Key):
-		name += "-with-same-" + inKey(s.Key, false)
+		name += "-with-same-" + keyNetForm(s.Key, false)
 	default:
-		name += "-for-each-" + inKey(s.Key, false)
+		name += "-for-each-" + keyNetForm(s.Key, false)
 	}
 	return name
 }
 
 // reason returns the sentence for refusals.
 func (s *Limit) reason() string {
-	tools, has, of := some(s.Tools, "and"), "has reached its", ""
+	tools, has, of := shortList(s.Tools, "and"), "has reached its", ""
 	if len(s.Tools) > 1 {
 		tools, has = tools+" together", "have reached their"
 	}

@@ -128,13 +128,13 @@ var (
 func (p *parser) unknownStatement(t token) {
 	hint := "a line begins with require, block, limit, allow, shadow, map, success, example or prove"
 	if t.kind == bare {
-		hint = cmp.Or(meantBy(strings.ToLower(t.text)), text.Suggest(t.text, statementWords), hint)
+		hint = cmp.Or(hintForKeyword(strings.ToLower(t.text)), text.Suggest(t.text, statementWords), hint)
 	}
 	p.line.fail(UnknownKeyword, t, hint, "unknown statement %q", p.line.text[t.off:t.end])
 }
 
-// meantBy returns a hint for a keyword of other rule languages.
-func meantBy(word string) string {
+// hintForKeyword returns a hint for a keyword of other rule languages.
+func hintForKeyword(word string) string {
 	switch word {
 	case "deny", "forbid", "disallow", "reject", "refuse", "prohibit", "ban", "never":
 		return "write: block A"
@@ -156,10 +156,10 @@ func (p *parser) name(missing, form string) Name {
 	if t.kind == atEnd {
 		p.line.fail(Missing, t, form, "%s", missing)
 	}
-	return p.named(t)
+	return p.nameFrom(t)
 }
 
-func (p *parser) named(t token) Name {
+func (p *parser) nameFrom(t token) Name {
 	if t.kind == bare && len(t.text) > 1 && t.text[0] == '/' && t.text[len(t.text)-1] == '/' {
 		p.line.fail(PatternName, t, "patterns belong to map: map bash.command /rm/ as dangerous", "%q is not a name", t.text)
 	}
@@ -169,14 +169,14 @@ func (p *parser) named(t token) Name {
 
 // names parses names separated by commas, without duplicates.
 func (p *parser) names(noun, form string) []Name {
-	return p.listOf(p.item, fmt.Sprintf("a %s is missing", noun), noun, form)
+	return p.listOf(p.listItem, fmt.Sprintf("a %s is missing", noun), noun, form)
 }
 
 // list parses the names of a rule, without duplicates. missing is the message if there are no
 // names. A comma ends a bare name only at the end of a word: "a, b" are two names, but "a,b" is one
 // name, for compatibility with files from before lists existed.
 func (p *parser) list(missing, noun, form string) []Name {
-	return p.listOf(p.listed, missing, noun, form)
+	return p.listOf(p.nameInList, missing, noun, form)
 }
 
 // listOf parses names separated by commas.
@@ -188,30 +188,30 @@ func (p *parser) listOf(read func() token, missing, noun, form string) []Name {
 			p.line.fail(Missing, t, form, "%s", missing)
 			return nil
 		}
-		if names = p.another(names, t, noun, form); !p.comma() {
+		if names = p.appendName(names, t, noun, form); !p.comma() {
 			return names
 		}
 		missing = fmt.Sprintf("a %s is missing", noun)
 	}
 }
 
-// another appends a name, which must not be a duplicate.
-func (p *parser) another(names []Name, t token, noun, form string) []Name {
-	n := p.named(t)
+// appendName appends a name, which must not be a duplicate.
+func (p *parser) appendName(names []Name, t token, noun, form string) []Name {
+	n := p.nameFrom(t)
 	switch len(names) {
 	case 0:
 		p.seen = nil
 	case 1:
 		p.seen = map[string]bool{names[0].Text: true}
 	}
-	if p.again(n.Text) {
+	if p.isRepeated(n.Text) {
 		p.line.fail(Unexpected, t, form, "the %s %s is named twice", noun, n)
 	}
 	return append(names, n)
 }
 
-// again reports whether the current list already has the text.
-func (p *parser) again(text string) bool {
+// isRepeated reports whether the current list already has the text.
+func (p *parser) isRepeated(text string) bool {
 	again := p.seen[text]
 	if p.seen != nil {
 		p.seen[text] = true

@@ -41,7 +41,7 @@ func (p ruleParser) limit(r Rule) Statement {
 	if l.Over == InARow && l.Key != nil {
 		p.line.fail(BadKey, of, "calls in a row are equal in all of their arguments", "a limit in a row has no key")
 	}
-	l.Rule = p.rest(r, limitClauses, l.later()...)
+	l.Rule = p.ending(r, limitClauses, l.later()...)
 	return l
 }
 
@@ -111,7 +111,7 @@ func (p ruleParser) per(l *Limit) {
 	case t.isCase("successful"):
 		p.wrongCase(t, "successful")
 	}
-	n := p.named(t)
+	n := p.nameFrom(t)
 	l.Per = &n
 	switch next := p.line.peek(); {
 	case !n.Quoted && slices.Contains([]byte(t.text), ','):

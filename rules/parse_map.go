@@ -33,9 +33,9 @@ func (p *parser) target(form string) (tools []Name, field string) {
 		}
 		if p.line.off = end; !p.oneOfTools(&tool) {
 			field = p.targetField(tool, end)
-			return p.another(tools, tool, "tool", form), field
+			return p.appendName(tools, tool, "tool", form), field
 		}
-		tools = p.another(tools, tool, "tool", form)
+		tools = p.appendName(tools, tool, "tool", form)
 	}
 }
 

@@ -162,7 +162,7 @@ func (p *parser) whenOf(form string) Pattern {
 		}
 		return Pattern{}
 	}
-	t := p.line.whole(p.line.jsonString(start, "expression"), "expression")
+	t := p.line.separated(p.line.jsonString(start, "expression"), "expression")
 	p.line.off = t.end
 	found := p.patternAt(at.off, t.end)
 	found.Kind, found.Text, found.argument = When, t.text, t

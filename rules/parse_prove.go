@@ -46,8 +46,8 @@ func (p claimParser) read() {
 	case t.is("at-most"):
 		p.atMost()
 	case t.is("only"):
-		claim.Claim, claim.Tools = Only, p.claimed("the list of calls is missing", onlyForm)
-		claim.Approval = p.lacking(onlyForm)
+		claim.Claim, claim.Tools = Only, p.claimNames("the list of calls is missing", onlyForm)
+		claim.Approval = p.withoutApproval(onlyForm)
 		p.end("without")
 	case t.is("narrower-than"):
 		claim.Claim, claim.File = NarrowerThan, p.name("the file is missing", narrowerForm)
@@ -56,12 +56,12 @@ func (p claimParser) read() {
 		claim.Claim, claim.Places = Exclusive, p.places()
 		p.end()
 	default:
-		p.one(t)
+		p.simpleClaim(t)
 	}
 }
 
-// one parses a claim about one kind of call, or about a net.
-func (p claimParser) one(t token) {
+// simpleClaim parses a claim about one kind of call, or about a net.
+func (p claimParser) simpleClaim(t token) {
 	claim := p.claim
 	for c := Reachable; c <= NoTerminalStates; c++ {
 		if !t.is(c.String()) {
@@ -73,7 +73,7 @@ func (p claimParser) one(t token) {
 			p.end()
 			return
 		}
-		claim.Tools = p.claimed("the name of the call is missing", fmt.Sprintf("write: prove %s A", c))
+		claim.Tools = p.claimNames("the name of the call is missing", fmt.Sprintf("write: prove %s A", c))
 		if c != AlwaysPossible {
 			p.end()
 			return
@@ -102,9 +102,9 @@ func (p claimParser) unknownClaim(t token) {
 	p.line.fail(UnknownClaim, t, hint, "unknown claim %q", p.line.text[t.off:t.end])
 }
 
-// claimed parses the names of calls in a claim.
-func (p claimParser) claimed(missing, form string) []Name {
-	return p.listOf(p.item, missing, "name", form)
+// claimNames parses the names of calls in a claim.
+func (p claimParser) claimNames(missing, form string) []Name {
+	return p.listOf(p.listItem, missing, "name", form)
 }
 
 // neverWords are the keywords within a claim that begins with never.
@@ -113,7 +113,7 @@ var neverWords = []string{"before", "after", "while", "without"}
 // never parses the words after "never".
 func (p claimParser) never() {
 	claim := p.claim
-	claim.Tools = p.claimed("the name of the call is missing", proveForm)
+	claim.Tools = p.claimNames("the name of the call is missing", proveForm)
 	t := p.line.peek()
 	for _, word := range neverWords {
 		if t.isCase(word) {
@@ -124,7 +124,7 @@ func (p claimParser) never() {
 	case t.kind == atEnd:
 		claim.Claim = Never
 	case t.is("without"):
-		claim.Claim, claim.Approval = NeverWithoutApproval, p.lacking(withoutForm)
+		claim.Claim, claim.Approval = NeverWithoutApproval, p.withoutApproval(withoutForm)
 		p.end("via")
 	case t.is("before"):
 		p.line.off = t.end
@@ -132,7 +132,7 @@ func (p claimParser) never() {
 		if p.line.peek().is("human-approval") {
 			p.line.fail(Unexpected, p.line.peek(), withoutForm, "a person is not a call")
 		}
-		claim.Others = p.claimed("the call that comes first is missing", proveForm)
+		claim.Others = p.claimNames("the call that comes first is missing", proveForm)
 		later := []string{"once", "with"}
 		if claim.Once = p.optional("once"); claim.Once {
 			later = later[1:]
@@ -146,7 +146,7 @@ func (p claimParser) never() {
 		p.after()
 	case t.is("while"):
 		p.line.off = t.end
-		claim.Claim, claim.Others = NeverWhile, p.claimed("the call that is under way is missing", whileForm)
+		claim.Claim, claim.Others = NeverWhile, p.claimNames("the call that is under way is missing", whileForm)
 		p.end()
 	default:
 		hint := proveForm
@@ -160,22 +160,22 @@ func (p claimParser) never() {
 // after parses the words after "never A after".
 func (p claimParser) after() {
 	claim := p.claim
-	claim.Claim, claim.Others = NeverAfter, p.claimed("the call that comes first is missing", proveAfterForm)
-	claim.Approval = p.lacking(withoutForm)
+	claim.Claim, claim.Others = NeverAfter, p.claimNames("the call that comes first is missing", proveAfterForm)
+	claim.Approval = p.withoutApproval(withoutForm)
 	earlier := []string{"without"}
 	if claim.Approval != nil {
 		earlier = []string{"via"}
 	}
 	if p.optional("until") {
-		claim.Until, earlier = p.claimed("the call that ends it is missing", proveAfterForm), nil
+		claim.Until, earlier = p.claimNames("the call that ends it is missing", proveAfterForm), nil
 	} else {
 		earlier = append(earlier, "until")
 	}
 	p.end(earlier...)
 }
 
-// lacking parses an optional "without human-approval".
-func (p claimParser) lacking(form string) *Approval {
+// withoutApproval parses an optional "without human-approval".
+func (p claimParser) withoutApproval(form string) *Approval {
 	if !p.optional("without") {
 		return nil
 	}
@@ -198,26 +198,26 @@ func (p claimParser) lacking(form string) *Approval {
 func (p claimParser) atMost() {
 	claim := p.claim
 	claim.Claim, claim.Count = AtMost, p.count(atMostForm)
-	claim.Tools = p.claimed("the name that is counted is missing", atMostForm)
+	claim.Tools = p.claimNames("the name that is counted is missing", atMostForm)
 	claim.Key = p.key(side{})
 	p.keyword("per", atMostForm)
-	if p.over(); claim.Key == nil {
+	if p.perClause(); claim.Key == nil {
 		claim.Key = p.key(side{})
 	}
 	p.end("for")
 }
 
-// over parses the span or the calls after "per".
-func (p claimParser) over() {
+// perClause parses the span or the calls after "per".
+func (p claimParser) perClause() {
 	claim := p.claim
 	start, l := p.line.off, &Limit{}
-	if (ruleParser{p.parser}).span(l, p.item()) {
+	if (ruleParser{p.parser}).span(l, p.listItem()) {
 		claim.Over, claim.User = l.Over, l.PerUser
 		return
 	}
 	p.line.off = start
 	claim.Successful = p.optional("successful")
-	claim.Others = p.claimed("the session, or the call that starts the count anew, is missing", atMostForm)
+	claim.Others = p.claimNames("the session, or the call that starts the count anew, is missing", atMostForm)
 }
 
 // places parses two or more names.
@@ -229,8 +229,8 @@ func (p claimParser) places() []Name {
 	return names
 }
 
-// item parses a name of a list. Any comma ends a bare name.
-func (p *parser) item() token {
+// listItem parses a name of a list. Any comma ends a bare name.
+func (p *parser) listItem() token {
 	return p.upTo(func(start int) int {
 		n := strings.IndexFunc(p.line.text[start:], func(r rune) bool { return r == ',' || r == '#' || isSeparator(r) })
 		if n < 0 {
@@ -240,8 +240,8 @@ func (p *parser) item() token {
 	})
 }
 
-// listed parses a name of a list. Only a comma at the end of a word ends a bare name.
-func (p *parser) listed() token {
+// nameInList parses a name of a list. Only a comma at the end of a word ends a bare name.
+func (p *parser) nameInList() token {
 	return p.upTo(func(start int) int {
 		return start + len(strings.TrimRight(p.line.text[start:p.line.wordEnd(start)], ","))
 	})
@@ -254,7 +254,7 @@ func (p *parser) upTo(stop func(start int) int) token {
 		t := p.line.quoted(start)
 		p.line.off = t.end
 		if !strings.HasPrefix(p.line.text[t.end:], ",") {
-			return p.line.whole(t, "name")
+			return p.line.separated(t, "name")
 		}
 		return t
 	}

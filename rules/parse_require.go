@@ -10,7 +10,7 @@ import (
 
 func (p ruleParser) require(r Rule) Statement {
 	start := p.line.off
-	if a := p.persons(); a != nil {
+	if a := p.approvals(); a != nil {
 		return p.approve(a, r)
 	}
 	p.line.off = start
@@ -24,7 +24,7 @@ func (p ruleParser) require(r Rule) Statement {
 		s.Once = s.Once || p.optional("once")
 	}
 	s.Key = p.key(side{other: true, first: true, result: true})
-	s.Rule = p.rest(r, requireClauses, s.later()...)
+	s.Rule = p.ending(r, requireClauses, s.later()...)
 	return s
 }
 
@@ -53,11 +53,11 @@ func (p ruleParser) first() (names []Name, or bool) {
 		if or = true; p.line.peek().is("before") {
 			p.line.fail(Missing, p.line.peek(), orForm, "a name is missing")
 		}
-		t := p.item()
+		t := p.listItem()
 		if t.text == "" {
 			p.line.fail(Missing, t, orForm, "a name is missing")
 		}
-		if names = p.another(names, t, "name", orForm); p.comma() {
+		if names = p.appendName(names, t, "name", orForm); p.comma() {
 			p.line.fail(Unexpected, token{off: p.line.off - 1, end: p.line.off}, orForm, `a list has commas or "or", not both`)
 		}
 	}
@@ -78,9 +78,10 @@ func (p ruleParser) before() {
 // within is the hint for a rule that asks for the age of a success.
 const within = "a rule cannot say how old a success may be; a success serves one call (require A before B), or all until another call: require A before B since C"
 
-// persons parses "human-approval", optionally with the number of people. It returns nil for a call.
-func (p ruleParser) persons() *Approve {
-	t := p.item()
+// approvals parses "human-approval", optionally with the number of people. It returns nil for a
+// call.
+func (p ruleParser) approvals() *Approve {
+	t := p.listItem()
 	next := p.line.peek()
 	switch {
 	case t.is("human-approval"):
@@ -107,7 +108,7 @@ func (p ruleParser) approve(a *Approve, r Rule) Statement {
 	p.keyword("before", approveForm)
 	a.Before = p.list("the call that waits for approval is missing", "name", approveForm)
 	a.After, a.Until = p.after()
-	a.Rule = p.rest(r, approveClauses, p.afterWords(a.After)...)
+	a.Rule = p.ending(r, approveClauses, p.afterWords(a.After)...)
 	return a
 }
 

@@ -37,7 +37,7 @@ type ruleParser struct{ *parser }
 func (p ruleParser) block(r Rule) Statement {
 	b := &Block{Tools: p.list("the name to block is missing", "name", blockForm)}
 	b.After, b.Until = p.after()
-	b.Rule = p.rest(r, blockClauses, p.afterWords(b.After)...)
+	b.Rule = p.ending(r, blockClauses, p.afterWords(b.After)...)
 	return b
 }
 
@@ -71,9 +71,9 @@ func (p ruleParser) afterWords(after []Name) []string {
 	return []string{"until"}
 }
 
-// rest parses the exemptions, the author's reason, and the end of a rule. form shows the clauses of
-// the rule; earlier lists the keywords that could have come before.
-func (p ruleParser) rest(r Rule, form string, earlier ...string) Rule {
+// ending parses the exemptions, the author's reason, and the end of a rule. form shows the clauses
+// of the rule; earlier lists the keywords that could have come before.
+func (p ruleParser) ending(r Rule, form string, earlier ...string) Rule {
 	if p.optional("unless") {
 		r.Unless = p.names("name", unlessForm)
 		earlier = nil
@@ -103,7 +103,7 @@ func (p ruleParser) because() string {
 		}
 		return ""
 	}
-	t := p.line.whole(p.line.jsonString(start, "reason"), "reason")
+	t := p.line.separated(p.line.jsonString(start, "reason"), "reason")
 	if p.line.err == nil && strings.TrimSpace(t.text) == "" {
 		p.line.fail(BadQuotes, t, becauseForm, "the reason is empty")
 	}

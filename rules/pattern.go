@@ -99,15 +99,16 @@ func MatchRegex(expr string) (func(string) bool, error) {
 	return compileRegex(expr, false)
 }
 
-// needed returns the longest literal that the syntax tree shows to be in every match of re.
-func needed(re *syntax.Regexp) string {
+// requiredLiteral returns the longest literal that the syntax tree shows to be in every match of
+// re.
+func requiredLiteral(re *syntax.Regexp) string {
 	switch {
 	case re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 && !slices.Contains(re.Rune, utf8.RuneError):
 		return string(re.Rune)
 	case re.Op == syntax.OpCapture || re.Op == syntax.OpPlus || re.Op == syntax.OpConcat:
 		longest := ""
 		for _, sub := range re.Sub {
-			if text := needed(sub); len(text) > len(longest) {
+			if text := requiredLiteral(sub); len(text) > len(longest) {
 				longest = text
 			}
 		}
@@ -142,7 +143,7 @@ func compileRegex(expr string, fold bool) (func(string) bool, error) {
 	if prog, _ := syntax.Compile(tree); len(prog.Inst) > maxRegexSteps {
 		return nil, fmt.Errorf("%w: %d steps, at most %d", errLargeRegex, len(prog.Inst), maxRegexSteps)
 	}
-	text := needed(tree)
+	text := requiredLiteral(tree)
 	if text == "" {
 		return re.MatchString, nil
 	}

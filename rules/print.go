@@ -29,7 +29,7 @@ func (s *Require) String() string {
 	if s.Or {
 		first = anyOf(s.First)
 	}
-	return s.frame(fmt.Sprintf("require %s before %s%s%s", first, joinNames(s.Before), rest, keyOf(s.Key)))
+	return s.withClauses(fmt.Sprintf("require %s before %s%s%s", first, joinNames(s.Before), rest, keyOf(s.Key)))
 }
 
 func (s *Approve) String() string {
@@ -40,17 +40,17 @@ func (s *Approve) String() string {
 	if s.Via != "" {
 		who += " via " + s.Via
 	}
-	return s.frame(fmt.Sprintf("require %s before %s%s", who, joinNames(s.Before), afterOf(s.After, s.Until)))
+	return s.withClauses(fmt.Sprintf("require %s before %s%s", who, joinNames(s.Before), afterOf(s.After, s.Until)))
 }
 
 func (s *Block) String() string {
-	return s.frame(fmt.Sprintf("block %s%s", joinNames(s.Tools), afterOf(s.After, s.Until)))
+	return s.withClauses(fmt.Sprintf("block %s%s", joinNames(s.Tools), afterOf(s.After, s.Until)))
 }
 
 func (s *Allow) String() string { return "allow " + joinNames(s.Tools) + becauseOf(s.Because) }
 
 func (s *Limit) String() string {
-	return s.frame(fmt.Sprintf("limit %s to %s%s", joinNames(s.Tools), s.amount(), keyEach(s.Key)))
+	return s.withClauses(fmt.Sprintf("limit %s to %s%s", joinNames(s.Tools), s.amount(), keyEach(s.Key)))
 }
 
 // amount returns the words after "to", without the key.
@@ -86,8 +86,8 @@ func afterOf(after, until []Name) string {
 	return text
 }
 
-// frame adds shadow, unless and because to the text of a rule.
-func (r *Rule) frame(text string) string {
+// withClauses adds shadow, unless and because to the text of a rule.
+func (r *Rule) withClauses(text string) string {
 	if r.Shadow {
 		text = "shadow " + text
 	}
@@ -106,13 +106,13 @@ func becauseOf(reason string) string {
 }
 
 // joinNames formats names separated by commas.
-func joinNames(names []Name) string { return strings.Join(written(names), ", ") }
+func joinNames(names []Name) string { return strings.Join(nameTexts(names), ", ") }
 
 // anyOf formats names separated by "or".
-func anyOf(names []Name) string { return strings.Join(written(names), " or ") }
+func anyOf(names []Name) string { return strings.Join(nameTexts(names), " or ") }
 
-// written returns names in the notation of statements.
-func written(names []Name) []string {
+// nameTexts returns names in the notation of statements.
+func nameTexts(names []Name) []string {
 	texts := make([]string, len(names))
 	for i, n := range names {
 		texts[i] = n.String()

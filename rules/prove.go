@@ -77,8 +77,8 @@ func (s *Prove) Position() gate.Position { return s.Pos }
 
 func (s *Prove) names() []Name { return slices.Concat(s.Tools, s.Others, s.Until) }
 
-// written returns all names in the statement: of calls, a net, places or a file.
-func (s *Prove) written() []Name {
+// allNames returns all names in the statement: of calls, a net, places or a file.
+func (s *Prove) allNames() []Name {
 	switch s.Claim {
 	case Conserved, DeadlockFree, NoTerminalStates:
 		return []Name{s.Net}
@@ -121,14 +121,14 @@ func single(names []Name) [][]Name {
 }
 
 func (s *Prove) String() string {
-	text := fmt.Sprintf("prove %s %s", s.Claim, joinNames(s.written()))
+	text := fmt.Sprintf("prove %s %s", s.Claim, joinNames(s.allNames()))
 	switch s.Claim {
 	case Never, NeverBefore, NeverWithoutApproval, NeverAfter, NeverWhile:
 		text = "prove never " + s.never()
 	case AtMost:
 		text = fmt.Sprintf("prove at-most %d %s%s per %s", s.Count, joinNames(s.Tools), keyEach(s.Key), s.per())
 	case Only:
-		text += s.Approval.lacking()
+		text += s.Approval.withoutClause()
 	case AlwaysPossible:
 		if s.OwnBudget {
 			text += " but for its own budget"
@@ -153,15 +153,15 @@ func (s *Prove) never() string {
 		b.WriteString(" once")
 	}
 	b.WriteString(keyOf(s.Key))
-	b.WriteString(s.Approval.lacking())
+	b.WriteString(s.Approval.withoutClause())
 	if len(s.Until) > 0 {
 		b.WriteString(" until " + joinNames(s.Until))
 	}
 	return b.String()
 }
 
-// lacking returns the words that restrict a claim to calls without the approval.
-func (a *Approval) lacking() string {
+// withoutClause returns the words that restrict a claim to calls without the approval.
+func (a *Approval) withoutClause() string {
 	if a == nil {
 		return ""
 	}

@@ -95,7 +95,7 @@ func (s *scanner) peek() token {
 	case start == len(s.text) || s.text[start] == '#':
 		return token{kind: atEnd, off: s.contentEnd(start), end: start}
 	case s.text[start] == '"':
-		return s.whole(s.quoted(start), "name")
+		return s.separated(s.quoted(start), "name")
 	default:
 		return s.bare(start, s.wordEnd(start))
 	}
@@ -211,8 +211,8 @@ func escapedRune(s string) (r rune, size int) {
 	return r, 6
 }
 
-// whole refuses a quoted text that touches the next word; what describes it in messages.
-func (s *scanner) whole(t token, what string) token {
+// separated refuses a quoted text that touches the next word; what describes it in messages.
+func (s *scanner) separated(t token, what string) token {
 	if s.err != nil {
 		return token{}
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// checkMeant finds names of calls that look like keywords and make the statement misleading.
-func (c *compiler) checkMeant(s Statement) {
+// checkMisleading finds names of calls that look like keywords and make the statement misleading.
+func (c *compiler) checkMisleading(s Statement) {
 	switch s := s.(type) {
 	case *Block:
 		c.checkPeople(s, s.Until, fmt.Sprintf("require human-approval before %s after %s", joinNames(s.Tools), joinNames(s.After)))
