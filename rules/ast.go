@@ -2,7 +2,6 @@ package rules
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/toolnet"
@@ -112,32 +111,6 @@ type Example struct {
 	value token // position of the value in line
 }
 
-// A Name is a name of calls as written in a statement.
-type Name struct {
-	Pos    gate.Position
-	Text   string // without quotes
-	Quoted bool   // literal: not a glob, an action or a keyword
-
-	span span
-}
-
-// Excerpt returns the source line with carets below the name, or "" for a name that was not parsed.
-func (n Name) Excerpt() string { return n.span.excerpt() }
-
-// Glob reports whether the name is a glob pattern.
-func (n Name) Glob() bool { return !n.Quoted && strings.ContainsAny(n.Text, "*?") }
-
-// Matches reports whether n matches a name of a call.
-func (n Name) Matches(name string) bool {
-	if n.Glob() {
-		return toolnet.MatchGlob(n.Text, name)
-	}
-	return n.Text == name
-}
-
-// same reports whether two names are written alike.
-func (n Name) same(m Name) bool { return n.Text == m.Text && n.Quoted == m.Quoted }
-
 // Position returns the start of the statement.
 func (r *Rule) Position() gate.Position { return r.Pos }
 
@@ -220,4 +193,43 @@ func (f *File) Labels() []string {
 		labels = append(labels, m.As.Text)
 	}
 	return labels
+}
+
+// statementsOf returns the statements of one type.
+func statementsOf[T Statement](all []Statement) (ts []T) {
+	for _, s := range all {
+		if t, ok := s.(T); ok {
+			ts = append(ts, t)
+		}
+	}
+	return ts
+}
+
+// Success is "success A, B when "CEL"": a call of A or B has failed if its result does not meet the
+// condition.
+type Success struct {
+	Pos       gate.Position
+	Tools     []Name
+	Condition Pattern // its Kind is [When]
+}
+
+// Position returns the start of the statement.
+func (s *Success) Position() gate.Position { return s.Pos }
+
+func (s *Success) names() []Name { return nil }
+
+// certain reports whether the name that the map gives can be evidence of what a call does.
+func (m *Map) certain() bool { return m.Pattern.Kind == Runs && !m.many() }
+
+// exempts reports whether the map can give a name with certainty: for a script, or for an
+// expression that is true without an error.
+func (m *Map) exempts() bool { return m.certain() || m.Pattern.Kind == When }
+
+// many reports whether the map reads several values. Then none of them is evidence.
+func (m *Map) many() bool {
+	if !isPath(m.Field) {
+		return false
+	}
+	p, err := toolnet.ParsePath(m.Field)
+	return err == nil && p.Many()
 }

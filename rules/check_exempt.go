@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -26,4 +27,70 @@ func (m *Map) expression() string {
 		test += ".matches(r'" + pattern + "')"
 	}
 	return fmt.Sprintf("map %s when %s as %s", joinNames(m.statement().Tools), quote(test), m.As)
+}
+
+// checkUnless checks the exemptions of a rule about calls of tools.
+func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
+	c.checkCertain(s, r.Unless)
+	for _, n := range r.Unless {
+		for _, tool := range tools {
+			// A call that gets a name by a map may have it only possibly, and other tools can have
+			// the same name.
+			if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.covers(n, tool)) {
+				c.warnName(n, AllExempt, "", "every call of %s is exempt, so the rule applies to none", tool)
+			}
+		}
+	}
+}
+
+// checkCertain refuses names that count only if a call certainly has them, but that no call
+// certainly has.
+func (c *compiler) checkCertain(s Statement, names []Name) {
+	for _, n := range names {
+		maps := c.labels.maps[n.Text]
+		if i := slices.IndexFunc(maps, func(m *Map) bool { return !m.exempts() }); i >= 0 && !n.Glob() {
+			why, hint := maps[i].doubt()
+			c.failName(s, n, WeakExemption, hint, "no call is certainly %s: the map at %s %s", n, maps[i].Pos, why)
+		}
+	}
+}
+
+// checkEvidence warns if a text containing a word counts as evidence of a call: "echo cp" copies
+// nothing.
+func (c *compiler) checkEvidence(n Name, effect string) {
+	m := c.labels.firstWeak(n)
+	if m == nil {
+		return
+	}
+	switch m.Pattern.Kind {
+	case When:
+		c.warnName(n, WeakEvidence, "prefer a separate tool", "any %s call for which %s is true %s", m.tool(), quote(m.Pattern.Text), effect)
+	case Reads, Writes:
+		c.warnName(n, WeakEvidence, "use runs, which looks for a command", "no %s call %s: a file that a script %s proves nothing", m.tool(), effect, patternWords[m.Pattern.Kind])
+	case Runs:
+		c.warnName(n, WeakEvidence, "a path with [*] proves nothing; name one value", "no %s call %s: its %s can be several values", m.tool(), effect, m.Field)
+	default:
+		c.warnName(n, WeakEvidence, "a text does not prove a command; use runs, or a separate tool",
+			"any %s call whose %s contains %s %s", m.tool(), m.Field, m.Pattern, effect)
+	}
+}
+
+// doubt returns the reason why the map gives no certain name, and a hint.
+func (m *Map) doubt() (why, hint string) {
+	switch {
+	case m.Pattern.Kind.script() && m.Pattern.Kind != Runs:
+		return "looks for files", "use runs, which looks for commands"
+	case m.many():
+		return "reads several values", "name one of them in the path"
+	case !m.isCommand():
+		return "searches a text", "use an expression: " + m.expression()
+	default:
+		return "searches a text", "use runs, which reads the field as a script"
+	}
+}
+
+// isCommand reports whether the field is likely to contain a command, judging by its name.
+func (m *Map) isCommand() bool {
+	key := m.Field[strings.LastIndexByte(m.Field, '.')+1:]
+	return slices.Contains([]string{"command", "commands", "cmd", "script"}, strings.ToLower(key))
 }

@@ -73,12 +73,6 @@ func (c *compiler) scripts() scripts {
 // target returns the tool and the field of a map for one tool, as a key.
 func (m *Map) target() string { return m.tool().Text + "\x00" + m.Field }
 
-// isCommand reports whether the field is likely to contain a command, judging by its name.
-func (m *Map) isCommand() bool {
-	key := m.Field[strings.LastIndexByte(m.Field, '.')+1:]
-	return slices.Contains([]string{"command", "commands", "cmd", "script"}, strings.ToLower(key))
-}
-
 // checkWord checks a word that is searched for as text. script is a map that reads the same field
 // as a script, or nil.
 func (c *compiler) checkWord(m, script *Map) {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // checkMisleading finds names of calls that look like keywords and make the statement misleading.
@@ -78,4 +80,10 @@ func (c *compiler) checkEach(s *Limit) {
 	}
 	c.warnName(*n, KeywordLike, fmt.Sprintf("write: limit %s to %d per %s; quote the name if it is a tool", joinNames(s.Tools), s.Count, per),
 		"calls of %s refill the limit", n)
+}
+
+// likeApproval reports whether a name looks like the keyword human-approval.
+func likeApproval(name string) bool {
+	return slices.Contains([]string{"approval", "approve", "approved", "human", "person", "confirmation"}, strings.ToLower(name)) ||
+		text.Nearest(name, []string{"human-approval"}) != ""
 }

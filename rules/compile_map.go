@@ -1,23 +1,12 @@
 package rules
 
 import (
-	"errors"
+	"fmt"
 	"regexp"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/cel"
-	"github.com/petrigate/petrigate/internal/diag"
-	"github.com/petrigate/petrigate/internal/shell"
 )
-
-// readers are the script reader and the expression readers of a compilation. Each is created when a
-// statement first needs it.
-type readers struct {
-	options shell.Options
-	scripts *shell.Reader
-	calls   *cel.Reader
-	results *cel.Results
-}
 
 // gateMaps converts m to maps of the gate, one for each tool and each pattern of files. It returns
 // none if m was refused.
@@ -47,67 +36,6 @@ func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	return all
 }
 
-// script returns the script reader.
-func (r *readers) script() *shell.Reader {
-	if r.scripts == nil {
-		r.scripts = r.options.NewReader()
-	}
-	return r.scripts
-}
-
-// runs compiles a map that looks for a command in a script.
-func (r *readers) runs(out *gate.Map, p Pattern) *Error {
-	number, err := r.script().Command(p.Words, p.Exactly)
-	if err != nil {
-		return p.line.errorAt(BadCommand, p.argument, "", "%v", err)
-	}
-	out.Reader, out.Pattern = r.scripts, number
-	return nil
-}
-
-// files compiles a map that looks for files in a script, to one map for each pattern.
-func (r *readers) files(out gate.Map, p Pattern) (all []gate.Map, bad *Error) {
-	access := map[PatternKind]shell.Access{Reads: shell.Reads, Writes: shell.Writes}[p.Kind]
-	for _, glob := range p.Words {
-		number, err := r.script().Files(access, glob)
-		if err != nil {
-			return nil, p.line.errorAt(BadCommand, p.argument, "", "%v", err)
-		}
-		out.Reader, out.Pattern, out.Source = r.scripts, number, patternWords[p.Kind]+" "+joinWords([]string{glob})
-		all = append(all, out)
-	}
-	return all, nil
-}
-
-// when compiles a map with an expression.
-func (r *readers) when(out *gate.Map, p Pattern) *Error {
-	number, err := r.expressions().Expr(p.Text)
-	if err != nil {
-		return badExpression(p.line, p.argument, err)
-	}
-	out.Reader, out.Pattern = r.calls, number
-	return nil
-}
-
-// expressions returns the reader for expressions about calls.
-func (r *readers) expressions() *cel.Reader {
-	if r.calls == nil {
-		r.calls = cel.NewReader()
-	}
-	return r.calls
-}
-
-// badExpression returns an error at the first problem in a quoted expression.
-func badExpression(line *scanner, at token, err error) *Error {
-	msg, hint := err.Error(), ""
-	var bad diag.Problem
-	if errors.As(err, &bad) {
-		at.off = stringOffset(line.text, at.off, bad.Offset)
-		at.end, msg, hint = at.off, bad.Msg, bad.Hint
-	}
-	return line.errorAt(BadExpression, at, hint, "%s", msg)
-}
-
 // keys converts a key to fields of the gate: those of the calls that earn, and those of the calls
 // that the rule restricts.
 func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Field) {
@@ -135,4 +63,42 @@ func (c *compiler) field(s Statement, f Field) gate.Field {
 		c.fail(s, bad)
 	}
 	return gate.Field{Reader: c.readers.calls, Number: number, Source: f.String()}
+}
+
+// compile adds the condition to the labels, once for each tool.
+func (s *Success) compile(c *compiler) {
+	for _, tool := range s.Tools {
+		if maps := c.labels.maps[tool.Text]; maps != nil && !tool.Quoted {
+			c.failName(s, tool, BadOperand, "name the tool: "+maps[0].tool().String(), "%s is a name of the map at %s, and a condition is about a tool", tool, maps[0].Pos)
+		}
+	}
+	if c.readers.results == nil {
+		c.readers.results = cel.NewResults()
+	}
+	number, err := c.readers.results.Condition(s.Condition.Text)
+	if err != nil {
+		c.fail(s, badExpression(s.Condition.line, s.Condition.argument, err))
+		return
+	}
+	if c.readers.results.Untyped(number) {
+		s.warnUntyped(c)
+	}
+	for _, tool := range s.Tools {
+		c.out.Labels.Successes = append(c.out.Labels.Successes, gate.Condition{
+			Tool: tool.Text, Glob: tool.Glob(), Source: s.Condition.Text, Rule: s.Pos, Judge: c.readers.results, Number: number,
+		})
+	}
+}
+
+// fieldOfResult matches a field of a result without a comparison.
+var fieldOfResult = regexp.MustCompile(`^result(\.\w+|\[[\w']+\])+$`)
+
+// warnUntyped warns of a condition without a comparison, which never holds for a number or a
+// string.
+func (s *Success) warnUntyped(c *compiler) {
+	p, hint := s.Condition, "write a comparison, such as result.exitCode == 0"
+	if fieldOfResult.MatchString(p.Text) {
+		hint = fmt.Sprintf("write: %s == 0, or for true and false: %s == true", p.Text, p.Text)
+	}
+	c.warnAt(p.Pos, p.line.span(p.written.off, p.written.end), NoComparison, hint, "the condition has no comparison: it holds only for true, and a number or a text is a failure")
 }

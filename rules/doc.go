@@ -26,9 +26,10 @@
 //	policy, err := gate.NewPolicy(compiled.Nets, gate.PolicyOptions{})
 //
 // The main types are [File] with its statements, one type per kind ([Require], [Block], [Limit],
-// [Map], ...), and [Compiled]. The files parse*.go parse, print.go prints the canonical form, check*.go
-// find errors and warnings, and nets*.go and compile*.go generate nets. The package has no goroutines
-// and no locks; a parsed File is not modified by compiling it.
+// [Map], ...), and [Compiled]. Files depend on one another in one direction: parse.go parses
+// statements with the files parse_*.go and parser.go, print.go prints the canonical form, and
+// compile.go generates nets (nets*.go, compile_map.go) and finds errors and warnings (check*.go). The
+// package has no goroutines and no locks; compiling a File does not modify it.
 //
 // # Grammar
 //

@@ -2,10 +2,8 @@ package rules
 
 import (
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/text"
@@ -137,17 +135,6 @@ func (s *Require) reason(first []Name, before Name) string {
 	return fmt.Sprintf("%s with %s {key} requires %s with %s {key}%s", before, s.fields(restricted), call, s.fields(earning), end)
 }
 
-// shortList joins names for the sentence of a refusal. Of more than three names it lists two and
-// the number of the others, since the refusal refers to the line of the rule, which lists all of
-// them.
-func shortList(names []Name, last string) string {
-	texts := nameTexts(names)
-	if len(texts) > 3 {
-		texts = append(texts[:2], fmt.Sprintf("%d more", len(names)-2))
-	}
-	return text.Join(texts, last)
-}
-
 // fields joins the fields on one side of the key.
 func (s *Require) fields(of func(KeyField) Field) string {
 	texts := make([]string, len(s.Key))
@@ -257,54 +244,3 @@ func allowNet(s *Allow, tool Name) gate.Net {
 
 // transitionName returns the name of the transition that calls with these names fire.
 func transitionName(names ...Name) string { return "do-" + joinNetForms(names, "and") }
-
-// maxListed is the maximum number of names in the name of a net.
-const maxListed = 2
-
-// joinNetForms joins names for use in names of nets and transitions. For a long list it uses the
-// first name, the number of the others, and a hash, so that different lists have different names.
-func joinNetForms(names []Name, word string) string {
-	texts := make([]string, len(names))
-	for i, n := range names {
-		texts[i] = n.netForm()
-	}
-	whole := strings.Join(texts, "-"+word+"-")
-	if len(names) <= maxListed {
-		return whole
-	}
-	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(whole)) // it never fails
-	return fmt.Sprintf("%s-%s-%d-more-%04x", texts[0], word, len(names)-1, sum.Sum32()&0xffff)
-}
-
-// calls converts names to tools of the gate.
-func calls(names []Name) []gate.Tool {
-	var tools []gate.Tool
-	for _, n := range names {
-		tools = append(tools, n.Call())
-	}
-	return tools
-}
-
-// netForm returns the name for use in names of nets and transitions: without quotes if it is valid
-// without them.
-func (n Name) netForm() string {
-	for _, r := range n.Text {
-		if isSeparator(r) || !unicode.IsPrint(r) || r == '"' || r == '#' {
-			return n.String()
-		}
-	}
-	return n.Text
-}
-
-// Call converts the name to a tool of the gate.
-func (n Name) Call() gate.Tool {
-	t := gate.Tool{Name: n.Text}
-	switch {
-	case n.Quoted:
-		t.Kind = gate.Literal
-	case n.Glob():
-		t.Kind = gate.Glob
-	}
-	return t
-}

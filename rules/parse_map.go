@@ -108,11 +108,6 @@ func (p *parser) targetTool(form string) (token, int) {
 	return t, end
 }
 
-// isPath reports whether a field is a path.
-func isPath(field string) bool {
-	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
-}
-
 // fieldEnd returns the end of the field whose dot is at off. In a path, quoted keys may contain
 // separators.
 func (p *parser) fieldEnd(off int) int {
@@ -141,4 +136,13 @@ func (p *parser) path(from, to int) {
 		at := min(from+bad.Offset, to)
 		p.line.fail(BadPath, token{off: at, end: to}, "such as $.request.method, $.files[*].path or $[\"odd key\"]", "%s", bad.Msg)
 	}
+}
+
+// success parses a condition on results.
+func (p *parser) success(at token) Statement {
+	s := &Success{Pos: p.line.position(at.off)}
+	s.Tools = p.list("the tool is missing", "tool", successForm)
+	s.Condition = p.whenOf(successForm)
+	p.end()
+	return s
 }

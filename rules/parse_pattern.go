@@ -133,9 +133,6 @@ func (p *parser) otherList(before []string, t token) {
 // push:*).
 var ruleOfAgent = regexp.MustCompile(`^"?[A-Za-z_]+\(([^()]*)\)"?`)
 
-// operators are words with a meaning for shells, which are never arguments of a program.
-var operators = []string{"&&", "||", "|", "|&", ";", "&", ">", ">>", "<", "2>", "2>&1", "&>"}
-
 // operator refuses a script in place of a command.
 func (p *parser) operator(t token) {
 	if t.kind == bare && slices.Contains(operators, t.text) {

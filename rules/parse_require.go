@@ -75,9 +75,6 @@ func (p ruleParser) before() {
 	p.keyword("before", requireForm)
 }
 
-// within is the hint for a rule that asks for the age of a success.
-const within = "a rule cannot say how old a success may be; a success serves one call (require A before B), or all until another call: require A before B since C"
-
 // approvals parses "human-approval", optionally with the number of people. It returns nil for a
 // call.
 func (p ruleParser) approvals() *Approve {

@@ -2,33 +2,7 @@ package rules
 
 import (
 	"fmt"
-	"math"
-	"slices"
-	"strconv"
 	"strings"
-)
-
-// shadow parses a rule in shadow, after the keyword shadow.
-func (p *parser) shadow(at token) Statement {
-	t := p.line.next()
-	switch {
-	case t.kind == atEnd:
-		p.line.fail(Missing, t, shadowForm, "the rule is missing")
-	case t.is("allow"):
-		p.line.fail(NoRule, t, "leave shadow out", "allow refuses nothing, in shadow or not")
-	case slices.Contains(statementWords, t.text) && !slices.Contains(ruleWords, t.text):
-		p.line.fail(NoRule, t, "only require, block and limit can be in shadow", "%q is not a rule", p.line.text[t.off:t.end])
-	}
-	return p.rule(t, Rule{Pos: p.line.position(at.off), Shadow: true})
-}
-
-// The clauses of each rule in order, for hints.
-const (
-	requireClauses = `the order is: require A before B once since C with same path unless D because "..."`
-	approveClauses = `the order is: require 2 human-approvals via cli before B after A until C unless D because "..."`
-	blockClauses   = `the order is: block B after A until C unless D because "..."`
-	limitClauses   = `the order is: limit A to 3 per hour for each path unless B because "..."`
-	allowClauses   = `allow takes names and a reason: allow A, B because "..."`
 )
 
 // A ruleParser parses a rule after its keyword.
@@ -109,27 +83,4 @@ func (p ruleParser) because() string {
 	}
 	p.line.off = t.end
 	return t.text
-}
-
-// count parses a number of calls in plain decimal digits.
-func (p *parser) count(form string) int {
-	t := p.line.next()
-	if t.kind == atEnd {
-		p.line.fail(Missing, t, form, "the count is missing")
-		return 0
-	}
-	return p.countAt(t)
-}
-
-func (p *parser) countAt(t token) int {
-	n, err := strconv.ParseInt(t.text, 10, 32)
-	if t.kind != bare || err != nil || n < 1 || strconv.FormatInt(n, 10) != t.text {
-		hint := fmt.Sprintf("a whole number from 1 to %d, in plain digits", math.MaxInt32)
-		if f, err := strconv.ParseFloat(t.text, 64); err == nil && f > 0 && f < math.MaxInt32 && f != math.Trunc(f) {
-			hint = fmt.Sprintf("a limit is a whole number; write %d", max(1, int(f)))
-		}
-		p.line.fail(BadCount, t, hint, "invalid count %q", p.line.text[t.off:t.end])
-		return 0
-	}
-	return int(n)
 }

@@ -2,10 +2,7 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf16"
 )
 
 // String returns the file in canonical form: one statement per line, without comments.
@@ -105,21 +102,6 @@ func becauseOf(reason string) string {
 	return " because " + quote(reason)
 }
 
-// joinNames formats names separated by commas.
-func joinNames(names []Name) string { return strings.Join(nameTexts(names), ", ") }
-
-// anyOf formats names separated by "or".
-func anyOf(names []Name) string { return strings.Join(nameTexts(names), " or ") }
-
-// nameTexts returns names in the notation of statements.
-func nameTexts(names []Name) []string {
-	texts := make([]string, len(names))
-	for i, n := range names {
-		texts[i] = n.String()
-	}
-	return texts
-}
-
 func (s *Map) String() string {
 	if s.Pattern.Kind == When {
 		return fmt.Sprintf("map %s %s as %s", joinNames(s.Tools), s.Pattern, s.As)
@@ -136,36 +118,6 @@ func (s *Example) String() string {
 		not = "not "
 	}
 	return fmt.Sprintf("example %s %sas %s", target, not, s.As)
-}
-
-// String returns the name in the notation of statements, quoted if it was quoted.
-func (n Name) String() string {
-	if !n.Quoted {
-		return n.Text
-	}
-	return quote(n.Text)
-}
-
-// quote formats a JSON string. It also escapes invisible characters and those that a rules file
-// must not contain.
-func quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case isInvisible(r):
-			for _, unit := range utf16.Encode([]rune{r}) {
-				fmt.Fprintf(&b, `\u%04x`, unit)
-			}
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }
 
 // String returns the pattern in the notation of maps.
@@ -186,15 +138,6 @@ func (p Pattern) String() string {
 	}
 }
 
-// joinWords formats the words of a command, quoted if necessary.
-func joinWords(words []string) string {
-	texts := make([]string, len(words))
-	for i, w := range words {
-		texts[i] = w
-		special := func(r rune) bool { return r == '"' || r == '#' || isSeparator(r) || unicode.IsControl(r) }
-		if w == "as" || strings.HasSuffix(w, ":*") || slices.Contains(operators, w) || i == 0 && w == "exactly" && len(words) > 1 || strings.ContainsFunc(w, special) {
-			texts[i] = quote(w)
-		}
-	}
-	return strings.Join(texts, " ")
+func (s *Success) String() string {
+	return fmt.Sprintf("success %s %s", joinNames(s.Tools), s.Condition)
 }

@@ -1,0 +1,94 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+func (c *compiler) checkRequire(s *Require) {
+	if n := s.pairs(); n > maxPairs {
+		first := s.Before[maxPairs*len(s.Before)/n] // the first name beyond the limit
+		c.failName(s, first, ManyPairs, "write a pattern, such as git_*, for names that belong together",
+			"the lists make a net for each of %d pairs, and one statement may make %d", n, maxPairs)
+		return
+	}
+	for _, before := range s.Before {
+		c.checkPairs(s, before)
+	}
+	for _, first := range s.First {
+		if !first.Quoted && likeApproval(first.Text) {
+			c.warnName(first, KeywordLike, `write human-approval to ask a person`, "the call %s is required, not the approval of a person", first)
+		}
+		c.checkEvidence(first, "unlocks "+joinNames(s.Before))
+		c.checkSince(s, first, "%s is one of %s: its call takes its own success away, and %s stays locked", joinNames(s.Before))
+	}
+	own := "%s is one of %s: each call of %s needs a success of its own anyway"
+	if s.Once {
+		own = "%s is one of %s: each call of %s takes the success away, so that once changes nothing"
+	}
+	for _, before := range s.Before {
+		c.checkSince(s, before, own, before.String())
+	}
+}
+
+// checkPairs checks a call that waits against the calls that it waits for.
+func (c *compiler) checkPairs(s *Require, before Name) {
+	var own []Name // names whose every call is one of before, and so waits itself
+	for _, first := range s.First {
+		// A call that is exempt passes, and its success counts.
+		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.isOneOf(first, before))
+		itself := is || c.onlyAs(first, before) && !c.labels.excludes(first, before) || c.alsoAs(first, before)
+		if !itself || s.exempts(first) {
+			continue
+		}
+		if own = append(own, first); !s.Or {
+			c.warnLocked(s, before, first)
+		}
+	}
+	if s.Or && len(own) == len(s.First) {
+		c.warnLocked(s, before, own...)
+	}
+}
+
+// warnLocked warns that a call can never pass, because every call that would unlock it must wait
+// itself.
+func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
+	switch names := text.Join(nameTexts(own), "or"); {
+	case len(own) == 1 && own[0].same(before):
+		c.warn(s, SelfRequire, "name the call that has to succeed first", "%s is required before itself, so that no call of it ever passes", before)
+	case slices.ContainsFunc(own, before.same):
+		c.warn(s, SelfRequire, "name a call that has to succeed first", "every call of %s is a call of %s, so that none ever passes", names, before)
+	default:
+		c.warn(s, Locked, "", "%s stays locked: every call that is named %s is itself a call of %s", before, names, before)
+	}
+}
+
+// checkSince warns of a call that cancels the success that it earns or uses.
+func (c *compiler) checkSince(s *Require, n Name, format, last string) {
+	for _, spoiler := range s.Since {
+		if c.isOneOf(n, spoiler) {
+			c.warnName(spoiler, SelfSpoil, "", format, n, spoiler, last)
+		}
+	}
+}
+
+// checkUntil warns of a rule whose first and last calls are the same.
+func (c *compiler) checkUntil(after, until []Name) {
+	for _, n := range until {
+		if slices.ContainsFunc(after, n.same) {
+			c.warnName(n, EndsItself, "", "%s begins what it ends", n)
+		}
+	}
+}
+
+// checkLocked warns if the call that would end the rule is itself blocked by the rule.
+func (c *compiler) checkLocked(blocked, until []Name) {
+	for _, n := range until {
+		for _, b := range blocked {
+			if !b.Glob() && c.isOneOf(n, b) {
+				c.warnName(n, EndsItself, "name another call after until, or leave until out", "%s is blocked, so that it never ends what blocks it", n)
+			}
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package rules
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"unicode"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A Name is a name of calls as written in a statement.
+type Name struct {
+	Pos    gate.Position
+	Text   string // without quotes
+	Quoted bool   // literal: not a glob, an action or a keyword
+
+	span span
+}
+
+// Excerpt returns the source line with carets below the name, or "" for a name that was not parsed.
+func (n Name) Excerpt() string { return n.span.excerpt() }
+
+// Glob reports whether the name is a glob pattern.
+func (n Name) Glob() bool { return !n.Quoted && strings.ContainsAny(n.Text, "*?") }
+
+// Matches reports whether n matches a name of a call.
+func (n Name) Matches(name string) bool {
+	if n.Glob() {
+		return toolnet.MatchGlob(n.Text, name)
+	}
+	return n.Text == name
+}
+
+// same reports whether two names are written alike.
+func (n Name) same(m Name) bool { return n.Text == m.Text && n.Quoted == m.Quoted }
+
+// String returns the name in the notation of statements, quoted if it was quoted.
+func (n Name) String() string {
+	if !n.Quoted {
+		return n.Text
+	}
+	return quote(n.Text)
+}
+
+// netForm returns the name for use in names of nets and transitions: without quotes if it is valid
+// without them.
+func (n Name) netForm() string {
+	for _, r := range n.Text {
+		if isSeparator(r) || !unicode.IsPrint(r) || r == '"' || r == '#' {
+			return n.String()
+		}
+	}
+	return n.Text
+}
+
+// Call converts the name to a tool of the gate.
+func (n Name) Call() gate.Tool {
+	t := gate.Tool{Name: n.Text}
+	switch {
+	case n.Quoted:
+		t.Kind = gate.Literal
+	case n.Glob():
+		t.Kind = gate.Glob
+	}
+	return t
+}
+
+// joinNames formats names separated by commas.
+func joinNames(names []Name) string { return strings.Join(nameTexts(names), ", ") }
+
+// anyOf formats names separated by "or".
+func anyOf(names []Name) string { return strings.Join(nameTexts(names), " or ") }
+
+// nameTexts returns names in the notation of statements.
+func nameTexts(names []Name) []string {
+	texts := make([]string, len(names))
+	for i, n := range names {
+		texts[i] = n.String()
+	}
+	return texts
+}
+
+// maxListed is the maximum number of names in the name of a net.
+const maxListed = 2
+
+// joinNetForms joins names for use in names of nets and transitions. For a long list it uses the
+// first name, the number of the others, and a hash, so that different lists have different names.
+func joinNetForms(names []Name, word string) string {
+	texts := make([]string, len(names))
+	for i, n := range names {
+		texts[i] = n.netForm()
+	}
+	whole := strings.Join(texts, "-"+word+"-")
+	if len(names) <= maxListed {
+		return whole
+	}
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(whole)) // it never fails
+	return fmt.Sprintf("%s-%s-%d-more-%04x", texts[0], word, len(names)-1, sum.Sum32()&0xffff)
+}
+
+// shortList joins names for the sentence of a refusal. Of more than three names it lists two and
+// the number of the others, since the refusal refers to the line of the rule, which lists all of
+// them.
+func shortList(names []Name, last string) string {
+	texts := nameTexts(names)
+	if len(texts) > 3 {
+		texts = append(texts[:2], fmt.Sprintf("%d more", len(names)-2))
+	}
+	return text.Join(texts, last)
+}
+
+// calls converts names to tools of the gate.
+func calls(names []Name) []gate.Tool {
+	var tools []gate.Tool
+	for _, n := range names {
+		tools = append(tools, n.Call())
+	}
+	return tools
+}

@@ -1,0 +1,144 @@
+package rules
+
+import "strings"
+
+// A side describes the fields that a key may name besides those of the restricted calls.
+type side struct {
+	other  bool // the rule has calls that earn
+	first  bool // the field of the calls that earn is written first
+	result bool // they earn by their success, so that they have a result
+}
+
+// key parses an optional key.
+func (p *parser) key(of side) []KeyField {
+	switch {
+	case p.optional("with"):
+		p.keyword("same", sameForm)
+	case p.optional("for"):
+		p.keyword("each", eachForm)
+		of = side{}
+	default:
+		return nil
+	}
+	var key []KeyField
+	p.seen = make(map[string]bool)
+	for p.line.err == nil {
+		k := p.keyField(of)
+		if p.isRepeated(k.pair(of.first)) {
+			p.line.fail(Unexpected, k.Field.at, sameForm, "the field %s is named twice", k.Field)
+		}
+		key = append(key, k)
+		if !p.comma() {
+			break
+		}
+	}
+	return key
+}
+
+// keyField parses one field of a key, or two with "as" between them.
+func (p *parser) keyField(of side) KeyField {
+	f := p.field(sameForm)
+	k := KeyField{Field: f, Other: f}
+	if p.atComma() {
+		return p.checked(k, of)
+	}
+	if at := p.line.peek(); p.optional("as") {
+		if !of.other {
+			p.line.fail(BadKey, at, "write: for each path", `"as" names the field of another call, and here is none`)
+		}
+		g := p.field(sameForm)
+		if k.Other = g; f.Result || of.first && !g.Result {
+			k.Field, k.Other = g, f
+		}
+	}
+	return p.checked(k, of)
+}
+
+// checked refuses a result of calls that have no result.
+func (p *parser) checked(k KeyField, of side) KeyField {
+	switch {
+	case k.Field.Result:
+		p.line.fail(BadKey, k.Field.at, "write: with same to as result.$.email", "a call that is to be decided has no result")
+	case k.Other.Result && !of.result:
+		p.line.fail(BadKey, k.Other.at, "write: per successful B", "only calls that succeed have a result")
+	}
+	return k
+}
+
+// field parses a field. A comma ends it, except in quotes.
+func (p *parser) field(form string) Field {
+	if p.line.err != nil {
+		return Field{}
+	}
+	start := p.line.skip(p.line.off)
+	if strings.HasPrefix(p.line.text[start:], `"`) {
+		return p.expression(start)
+	}
+	t := token{kind: bare, off: start, end: p.fieldStop(start)}
+	t.text = p.line.text[start:t.end]
+	p.line.off = t.end
+	switch t.text {
+	case "":
+		p.line.fail(Missing, token{off: p.line.contentEnd(start), end: start}, form, "a field is missing")
+	case "as", "unless", "per":
+		p.line.fail(Missing, t, form, "a field is missing; write $.%s for a field of this name", t.text)
+	}
+	f := Field{Pos: p.line.position(start), Text: t.text, line: p.line, at: t}
+	path, ofResult := strings.CutPrefix(t.text, resultPrefix)
+	if ofResult && isPath(path) {
+		f.Text, f.Result = path, true
+		p.path(start+len(resultPrefix), t.end)
+		return f
+	}
+	p.checkField(t, ofResult)
+	return f
+}
+
+// checkField refuses text that is neither a key nor a path.
+func (p *parser) checkField(t token, ofResult bool) {
+	head, rest, dotted := strings.Cut(t.text, ".")
+	switch {
+	case isPath(t.text):
+		p.path(t.off, t.end)
+	case strings.Contains(t.text, `"`):
+		p.line.fail(BadQuotes, t, "an expression stands in quotes as a whole", "a quote inside the field %s", t.text)
+	case ofResult:
+		p.line.fail(BadField, t, "write: result.$."+rest, "the part of a result is a path, not %q", rest)
+	case dotted && (head == "args" || head == "arguments"):
+		p.line.fail(BadField, t, "write $."+rest+"; an expression stands in quotes", "%q is no field: fields are those of the arguments", t.text)
+	case strings.HasPrefix(t.text, "$"):
+		p.line.fail(BadField, t, "write $."+strings.TrimPrefix(t.text, "$"), "%q is no path", t.text)
+	case strings.ContainsAny(t.text, "*?"):
+		p.line.fail(BadField, t, fieldForm, "%q is no field: a field has no pattern", t.text)
+	}
+}
+
+// fieldStop returns the end of the bare field at start.
+func (p *parser) fieldStop(start int) int {
+	text, from := p.line.text, start
+	if strings.HasPrefix(text[start:], resultPrefix) {
+		from += len(resultPrefix)
+	}
+	end := p.fieldEnd(from)
+	for i := start; i < end; i++ {
+		switch text[i] {
+		case ',':
+			return i
+		case '"':
+			if i = stringEnd(text, i) - 1; i < 0 {
+				return end
+			}
+		}
+	}
+	return end
+}
+
+// expression parses a field in quotes.
+func (p *parser) expression(start int) Field {
+	t := p.line.jsonString(start, "expression")
+	p.line.off = t.end
+	if !strings.HasPrefix(p.line.text[t.end:], ",") {
+		t = p.line.separated(t, "expression")
+	}
+	return Field{Pos: p.line.position(start), Text: t.text, Expression: true, line: p.line, at: t}
+}

@@ -1,0 +1,243 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A parser parses the statement of one line.
+type parser struct {
+	line *scanner
+	seen map[string]bool // names or fields of the current list, if it has several
+}
+
+// name parses one name.
+func (p *parser) name(missing, form string) Name {
+	t := p.line.next()
+	if t.kind == atEnd {
+		p.line.fail(Missing, t, form, "%s", missing)
+	}
+	return p.nameFrom(t)
+}
+
+func (p *parser) nameFrom(t token) Name {
+	if t.kind == bare && len(t.text) > 1 && t.text[0] == '/' && t.text[len(t.text)-1] == '/' {
+		p.line.fail(PatternName, t, "patterns belong to map: map bash.command /rm/ as dangerous", "%q is not a name", t.text)
+	}
+	at := p.line.span(t.off, t.end)
+	return Name{Pos: p.line.position(t.off), Text: t.text, Quoted: t.kind == quoted, span: at}
+}
+
+// names parses names separated by commas, without duplicates.
+func (p *parser) names(noun, form string) []Name {
+	return p.listOf(p.listItem, fmt.Sprintf("a %s is missing", noun), noun, form)
+}
+
+// list parses the names of a rule, without duplicates. missing is the message if there are no
+// names. A comma ends a bare name only at the end of a word: "a, b" are two names, but "a,b" is one
+// name, for compatibility with files from before lists existed.
+func (p *parser) list(missing, noun, form string) []Name {
+	return p.listOf(p.nameInList, missing, noun, form)
+}
+
+// listOf parses names separated by commas.
+func (p *parser) listOf(read func() token, missing, noun, form string) []Name {
+	var names []Name
+	for {
+		t := read()
+		if t.text == "" {
+			p.line.fail(Missing, t, form, "%s", missing)
+			return nil
+		}
+		if names = p.appendName(names, t, noun, form); !p.comma() {
+			return names
+		}
+		missing = fmt.Sprintf("a %s is missing", noun)
+	}
+}
+
+// appendName appends a name, which must not be a duplicate.
+func (p *parser) appendName(names []Name, t token, noun, form string) []Name {
+	n := p.nameFrom(t)
+	switch len(names) {
+	case 0:
+		p.seen = nil
+	case 1:
+		p.seen = map[string]bool{names[0].Text: true}
+	}
+	if p.isRepeated(n.Text) {
+		p.line.fail(Unexpected, t, form, "the %s %s is named twice", noun, n)
+	}
+	return append(names, n)
+}
+
+// isRepeated reports whether the current list already has the text.
+func (p *parser) isRepeated(text string) bool {
+	again := p.seen[text]
+	if p.seen != nil {
+		p.seen[text] = true
+	}
+	return again
+}
+
+// listItem parses a name of a list. Any comma ends a bare name.
+func (p *parser) listItem() token {
+	return p.upTo(func(start int) int {
+		n := strings.IndexFunc(p.line.text[start:], func(r rune) bool { return r == ',' || r == '#' || isSeparator(r) })
+		if n < 0 {
+			return len(p.line.text)
+		}
+		return start + n
+	})
+}
+
+// nameInList parses a name of a list. Only a comma at the end of a word ends a bare name.
+func (p *parser) nameInList() token {
+	return p.upTo(func(start int) int {
+		return start + len(strings.TrimRight(p.line.text[start:p.line.wordEnd(start)], ","))
+	})
+}
+
+// upTo parses a name of a list. stop returns the end of the bare name that begins at start.
+func (p *parser) upTo(stop func(start int) int) token {
+	start := p.line.skip(p.line.off)
+	if strings.HasPrefix(p.line.text[start:], `"`) {
+		t := p.line.quoted(start)
+		p.line.off = t.end
+		if !strings.HasPrefix(p.line.text[t.end:], ",") {
+			return p.line.separated(t, "name")
+		}
+		return t
+	}
+	end := stop(start)
+	p.line.off = end
+	if end == start {
+		return token{kind: atEnd, off: p.line.contentEnd(start), end: start}
+	}
+	return p.line.bare(start, end)
+}
+
+// comma parses an optional comma.
+func (p *parser) comma() bool {
+	if !p.atComma() {
+		return false
+	}
+	p.line.off = p.line.skip(p.line.off) + 1
+	return true
+}
+
+// atComma reports whether a comma is next.
+func (p *parser) atComma() bool {
+	return strings.HasPrefix(p.line.text[p.line.skip(p.line.off):], ",")
+}
+
+// keyword parses a required keyword.
+func (p *parser) keyword(word, form string) {
+	t := p.line.next()
+	switch {
+	case t.is(word):
+	case t.kind == atEnd:
+		p.line.fail(Missing, t, form, "%q is missing", word)
+	case t.isCase(word):
+		p.wrongCase(t, word)
+	default:
+		p.line.fail(Unexpected, t, form, "expected %q, not %q", word, p.line.text[t.off:t.end])
+	}
+}
+
+// optional parses an optional keyword and reports whether it was present.
+func (p *parser) optional(word string) bool {
+	t := p.line.peek()
+	if t.isCase(word) {
+		p.wrongCase(t, word)
+	}
+	if !t.is(word) {
+		return false
+	}
+	p.line.off = t.end
+	return true
+}
+
+// end refuses anything after a statement. optional lists the keywords that the author might have
+// meant.
+func (p *parser) end(optional ...string) { p.endOf("", optional...) }
+
+// endOf is like end, for a rule. form shows the clauses of the rule in their order.
+func (p *parser) endOf(form string, optional ...string) {
+	t := p.line.peek()
+	if t.kind == atEnd {
+		return
+	}
+	hint := "one statement a line; a comment begins with #"
+	if t.kind == bare {
+		hint = cmp.Or(clauseHint(t.text, form), text.Suggest(t.text, optional), hint)
+	}
+	p.line.fail(Trailing, t, hint, "unexpected %q after the statement", p.line.text[t.off:t.end])
+}
+
+// clauses are the keywords that begin a clause of a rule.
+var clauses = []string{"once", "since", "after", "until", "with", "for", "unless", "via", "because"}
+
+// clauseHint returns a hint for a keyword of another clause, or for a word that people write in
+// place of a clause.
+func clauseHint(word, form string) string {
+	if form == "" {
+		return ""
+	}
+	switch strings.ToLower(word) {
+	case "and", "or", "&", "&&", "|", "||":
+		return "a comma stands between names"
+	case "same", "foreach", "each", "every", "by", "grouped", "where", "with-same", "for-each":
+		return "calls are told apart by a field: with same path, or in a limit: for each path"
+	case "when", "if", "==", "!=", "=", "<", ">", "<=", ">=":
+		return `name the calls first: map tool when "args.amount > 100" as name`
+	case "except", "excluding", "but", "besides", "save":
+		return "write: unless A, B"
+	case "of":
+		return sumForm
+	case "within":
+		if form == requireClauses {
+			return within
+		}
+	case "following", "afterwards":
+		return afterForm
+	}
+	if slices.Contains(clauses, strings.ToLower(word)) {
+		return form
+	}
+	return ""
+}
+
+func (p *parser) wrongCase(t token, keyword string) {
+	hint := fmt.Sprintf("write %s; quote a name that looks like it", keyword)
+	p.line.fail(WrongCase, t, hint, "the keyword %q is written %q", keyword, t.text)
+}
+
+// count parses a number of calls in plain decimal digits.
+func (p *parser) count(form string) int {
+	t := p.line.next()
+	if t.kind == atEnd {
+		p.line.fail(Missing, t, form, "the count is missing")
+		return 0
+	}
+	return p.countAt(t)
+}
+
+func (p *parser) countAt(t token) int {
+	n, err := strconv.ParseInt(t.text, 10, 32)
+	if t.kind != bare || err != nil || n < 1 || strconv.FormatInt(n, 10) != t.text {
+		hint := fmt.Sprintf("a whole number from 1 to %d, in plain digits", math.MaxInt32)
+		if f, err := strconv.ParseFloat(t.text, 64); err == nil && f > 0 && f < math.MaxInt32 && f != math.Trunc(f) {
+			hint = fmt.Sprintf("a limit is a whole number; write %d", max(1, int(f)))
+		}
+		p.line.fail(BadCount, t, hint, "invalid count %q", p.line.text[t.off:t.end])
+		return 0
+	}
+	return int(n)
+}

@@ -1,0 +1,80 @@
+package rules
+
+import (
+	"errors"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/cel"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/shell"
+)
+
+// readers are the script reader and the expression readers of a compilation. Each is created when a
+// statement first needs it.
+type readers struct {
+	options shell.Options
+	scripts *shell.Reader
+	calls   *cel.Reader
+	results *cel.Results
+}
+
+// script returns the script reader.
+func (r *readers) script() *shell.Reader {
+	if r.scripts == nil {
+		r.scripts = r.options.NewReader()
+	}
+	return r.scripts
+}
+
+// runs compiles a map that looks for a command in a script.
+func (r *readers) runs(out *gate.Map, p Pattern) *Error {
+	number, err := r.script().Command(p.Words, p.Exactly)
+	if err != nil {
+		return p.line.errorAt(BadCommand, p.argument, "", "%v", err)
+	}
+	out.Reader, out.Pattern = r.scripts, number
+	return nil
+}
+
+// files compiles a map that looks for files in a script, to one map for each pattern.
+func (r *readers) files(out gate.Map, p Pattern) (all []gate.Map, bad *Error) {
+	access := map[PatternKind]shell.Access{Reads: shell.Reads, Writes: shell.Writes}[p.Kind]
+	for _, glob := range p.Words {
+		number, err := r.script().Files(access, glob)
+		if err != nil {
+			return nil, p.line.errorAt(BadCommand, p.argument, "", "%v", err)
+		}
+		out.Reader, out.Pattern, out.Source = r.scripts, number, patternWords[p.Kind]+" "+joinWords([]string{glob})
+		all = append(all, out)
+	}
+	return all, nil
+}
+
+// when compiles a map with an expression.
+func (r *readers) when(out *gate.Map, p Pattern) *Error {
+	number, err := r.expressions().Expr(p.Text)
+	if err != nil {
+		return badExpression(p.line, p.argument, err)
+	}
+	out.Reader, out.Pattern = r.calls, number
+	return nil
+}
+
+// expressions returns the reader for expressions about calls.
+func (r *readers) expressions() *cel.Reader {
+	if r.calls == nil {
+		r.calls = cel.NewReader()
+	}
+	return r.calls
+}
+
+// badExpression returns an error at the first problem in a quoted expression.
+func badExpression(line *scanner, at token, err error) *Error {
+	msg, hint := err.Error(), ""
+	var bad diag.Problem
+	if errors.As(err, &bad) {
+		at.off = stringOffset(line.text, at.off, bad.Offset)
+		at.end, msg, hint = at.off, bad.Msg, bad.Hint
+	}
+	return line.errorAt(BadExpression, at, hint, "%s", msg)
+}

@@ -1,0 +1,86 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+)
+
+// isOneOf reports whether every call of n is a call of other.
+func (c *compiler) isOneOf(n, other Name) bool {
+	return n.same(other) || c.covers(other, n) || other.Glob() && !n.Glob() && other.Matches(n.Text)
+}
+
+// covers reports whether every call of b is a call of a: the names are equal, b is an action of the
+// tool a, or b is a label that only calls of a get.
+func (c *compiler) covers(a, b Name) bool {
+	if a.Glob() || b.Glob() {
+		return false
+	}
+	if a.Text == b.Text && (!a.Quoted || !strings.Contains(b.Text, ".")) {
+		return true
+	}
+	if !b.Quoted && strings.HasPrefix(b.Text, a.Text+".") && !strings.Contains(a.Text, ".") {
+		return true
+	}
+	maps := c.labels.maps[b.Text]
+	for _, m := range maps {
+		if (m.tool().Text != a.Text || m.tool().Glob()) && !c.alsoLabels(m, a.Text) {
+			return false
+		}
+	}
+	return len(maps) > 0
+}
+
+// alsoLabels reports whether another map gives the label to all calls that m matches.
+func (c *compiler) alsoLabels(m *Map, label string) bool {
+	return slices.ContainsFunc(c.labels.maps[label], func(other *Map) bool {
+		return other.tool().Text == m.tool().Text && other.Field == m.Field && other.Pattern.includes(m.Pattern)
+	})
+}
+
+// includes reports whether p matches whenever q does: both are equal, or q is the same command with
+// more words.
+func (p Pattern) includes(q Pattern) bool {
+	if p.Kind != Runs || q.Kind != Runs {
+		return p.String() == q.String()
+	}
+	words := p.command()
+	if words[0] != q.Words[0] {
+		return false
+	}
+	found := 0
+	for _, w := range q.Words {
+		if found < len(words) && w == words[found] {
+			found++
+		}
+	}
+	return found == len(words)
+}
+
+// onlyAs reports whether maps give the name, and only to calls of b.
+func (c *compiler) onlyAs(n, b Name) bool {
+	other := func(m *Map) bool {
+		if m.tool().Glob() {
+			return b.Text != "*" && !b.same(m.tool())
+		}
+		return !b.Matches(m.tool().Text)
+	}
+	maps := c.labels.maps[n.Text]
+	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
+}
+
+// excludes reports whether the pattern excludes calls that certainly have the name by a map. Such
+// calls do not wait, see [Require.waitingCall].
+func (l *labels) excludes(n, pattern Name) bool {
+	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
+}
+
+// alsoAs reports whether maps give the first name only to calls that also get the other name.
+func (c *compiler) alsoAs(n, other Name) bool {
+	return n.Text != other.Text && c.labels.maps[n.Text] != nil && c.labels.maps[other.Text] != nil && c.covers(other, n)
+}
+
+// exempts reports whether the rule exempts calls with this name.
+func (r *Rule) exempts(n Name) bool {
+	return slices.ContainsFunc(r.Unless, func(u Name) bool { return u.Matches(n.Text) })
+}
