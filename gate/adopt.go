@@ -78,14 +78,14 @@ func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 		}
 		if old == nil {
 			old = s.policy.byName[n.Name]
-			a.begin(n, old, old != nil && (slices.Contains(heirs, old.index) && heirs[i] != old.index))
+			a.restart(n, old, old != nil && (slices.Contains(heirs, old.index) && heirs[i] != old.index))
 			continue
 		}
-		a.succeed(n, old)
+		a.inherit(n, old)
 	}
-	a.drop(heirs)
+	a.reportDropped(heirs)
 	for _, c := range s.Calls {
-		to.addCall(to.suspected(c.renumbered(a.numbers)))
+		to.addCall(to.addSuspects(c.renumbered(a.numbers)))
 	}
 	return to, a.kept
 }
@@ -98,17 +98,17 @@ type adoption struct {
 	kept     []Kept
 }
 
-// succeed gives n the state or the usage of old.
-func (a *adoption) succeed(n, old *net) {
+// inherit gives n the state or the usage of old.
+func (a *adoption) inherit(n, old *net) {
 	k := Kept{Net: n.Name}
 	if old.Name != n.Name {
 		k.From = old.Name
 	}
 	ids, olds := a.to.policy.IDs(), a.from.policy.IDs()
-	data := n.inShadow(a.from.Nets[old.index])
+	data := n.convertShadow(a.from.Nets[old.index])
 	if ids[n.index].Print != olds[old.index].Print {
 		k.Fate = Carried
-		data = n.carried(old, data, ids[n.index].Family == olds[old.index].Family, a.Time)
+		data = n.withUsageOf(old, data, ids[n.index].Family == olds[old.index].Family, a.Time)
 	}
 	if active := a.to.Nets[n.index].Active; data.Active != active {
 		data = netstate.Switched(data, active)
@@ -118,15 +118,15 @@ func (a *adoption) succeed(n, old *net) {
 	a.kept = append(a.kept, k)
 }
 
-// begin starts n in its initial state. old is the previous net with the same name, or nil;
+// restart starts n in its initial state. old is the previous net with the same name, or nil;
 // elsewhere means that another net has taken over the state of old.
-func (a *adoption) begin(n, old *net, elsewhere bool) {
-	k := Kept{Net: n.Name, Fate: Begun, Lost: !elsewhere && old.loses(a.from)}
+func (a *adoption) restart(n, old *net, elsewhere bool) {
+	k := Kept{Net: n.Name, Fate: Begun, Lost: !elsewhere && old.losesState(a.from)}
 	if k.Lost && old.Labels == nil && !old.Shadow && !slices.Contains(a.Reset, n.Name) {
 		k.Fate = Held
 	}
 	if n.spoils {
-		a.to.Nets[n.index] = a.to.policy.suspecting(a.from, n, a.to.Nets[n.index], old)
+		a.to.Nets[n.index] = a.to.policy.withSuspects(a.from, n, a.to.Nets[n.index], old)
 		if old != nil && !elsewhere {
 			a.numbers[old.index] = n.index
 		}
@@ -134,18 +134,18 @@ func (a *adoption) begin(n, old *net, elsewhere bool) {
 	a.kept = append(a.kept, k)
 }
 
-// drop reports the nets that the new policy does not have.
-func (a *adoption) drop(heirs []int) {
+// reportDropped reports the nets that the new policy does not have.
+func (a *adoption) reportDropped(heirs []int) {
 	for _, old := range a.from.policy.nets {
 		same := a.to.policy.byName[old.Name]
 		if !slices.Contains(heirs, old.index) && (same == nil || heirs[same.index] >= 0) {
-			a.kept = append(a.kept, Kept{Net: old.Name, Fate: Dropped, Lost: old.loses(a.from)})
+			a.kept = append(a.kept, Kept{Net: old.Name, Fate: Dropped, Lost: old.losesState(a.from)})
 		}
 	}
 }
 
-// loses reports whether restarting the net would lose state; n may be nil.
-func (n *net) loses(s *State) bool {
+// losesState reports whether restarting the net would lose state; n may be nil.
+func (n *net) losesState(s *State) bool {
 	if n == nil {
 		return false
 	}
@@ -159,9 +159,9 @@ func (n *net) moved(d *NetData) bool {
 	return len(d.Flights) > 0 || d.Spent != nil || d.Debt() != nil || d.Values.Len() > 0 || !slices.Equal(d.Marking, []int(n.start))
 }
 
-// inShadow converts the state d to the shadow mode of n, if the mode has changed. The result starts
+// convertShadow converts the state d to the shadow mode of n, if the mode has changed. The result starts
 // from the actual state, as the calls that were made have moved it.
-func (n *net) inShadow(d *NetData) *NetData {
+func (n *net) convertShadow(d *NetData) *NetData {
 	if n.Shadow == (d.Shadow != nil) {
 		return d
 	}
@@ -171,12 +171,12 @@ func (n *net) inShadow(d *NetData) *NetData {
 		enforced.Values = nil
 		c.Shadow = &ShadowData{Enforced: &enforced}
 	}
-	return n.forEach(&c, d.Values, n.inShadow)
+	return n.mapValues(&c, d.Values, n.convertShadow)
 }
 
-// carried returns the state of n with the usage that d records; d is the state of a corresponding
+// withUsageOf returns the state of n with the usage that d records; d is the state of a corresponding
 // limit old. If both limits belong to one family, watches are kept as well.
-func (n *net) carried(old *net, d *NetData, family bool, t time.Time) *NetData {
+func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
 		c := &NetData{Active: d.Active, Meta: d.Meta}
 		for _, f := range d.Flights {
@@ -188,7 +188,7 @@ func (n *net) carried(old *net, d *NetData, family bool, t time.Time) *NetData {
 			netstate.SetLapsed(c, d.Lapsed())
 		}
 		netstate.SetRow(c, d.Row())
-		return n.charge(c, old.used(d, t), t)
+		return n.charge(c, old.usage(d, t), t)
 	}
 	both := func(d *NetData) *NetData {
 		c := one(d)
@@ -197,12 +197,12 @@ func (n *net) carried(old *net, d *NetData, family bool, t time.Time) *NetData {
 		}
 		return c
 	}
-	return n.forEach(both(d), d.Values, both)
+	return n.mapValues(both(d), d.Values, both)
 }
 
-// forEach applies f to the state of each value and stores in d, which must not be shared yet, the
+// mapValues applies f to the state of each value and stores in d, which must not be shared yet, the
 // results that differ from d.
-func (n *net) forEach(d *NetData, values *Values, f func(*NetData) *NetData) *NetData {
+func (n *net) mapValues(d *NetData, values *Values, f func(*NetData) *NetData) *NetData {
 	if d.Values = nil; values.Len() == 0 {
 		return d
 	}

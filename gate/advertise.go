@@ -57,7 +57,7 @@ func (p *Policy) Advertise(s *State, tools []Call, now time.Time) Advertised {
 }
 
 func (v *adviser) advise() Advertised {
-	settled := v.heed()
+	settled := v.settle()
 	a := Advertised{Conflict: (*Conflict)(settled.Conflict), Ignored: settled.Ignored}
 	for i := range v.tools {
 		if net := settled.Hides(i); net < 0 {
@@ -82,11 +82,11 @@ func (v *adviser) hidden(tool, net int) Hidden {
 }
 
 // hides reports whether the net blocks the call regardless of its arguments.
-func (j *judgement) hides(f *finding) bool { return f.kind == Blocked && !j.open(f) }
+func (j *judgement) hides(f *finding) bool { return f.kind == Blocked && !j.canUnblock(f) }
 
-// open reports whether arguments could unblock the call, by giving it a name that exempts it or a
+// canUnblock reports whether arguments could unblock the call, by giving it a name that exempts it or a
 // name that replaces its own.
-func (j *judgement) open(f *finding) bool {
+func (j *judgement) canUnblock(f *finding) bool {
 	if f.broken {
 		return false
 	}
@@ -95,24 +95,24 @@ func (j *judgement) open(f *finding) bool {
 		return true
 	}
 	if f.special != nil && f.special.phase != nil {
-		return slices.ContainsFunc(f.special.phase.Tools, func(u Tool) bool { return j.gives(n, u, Surely) })
+		return slices.ContainsFunc(f.special.phase.Tools, func(u Tool) bool { return j.couldGive(n, u, Surely) })
 	}
 	if n.MatchFirst && n.own.Maps != nil && slices.ContainsFunc(j.tools, func(t naming.Label) bool { return n.own.Maps.Has(t.Text) }) {
 		return true
 	}
 	l := &f.labels[f.label]
-	if except := n.listing.Except(l); except != "" && j.gives(n, Tool{Name: except}, Surely) {
+	if except := n.listing.Except(l); except != "" && j.couldGive(n, Tool{Name: except}, Surely) {
 		return true
 	}
 	lists, _ := n.listing.Lookup(l)
 	return slices.ContainsFunc(lists, func(t int) bool {
-		return slices.ContainsFunc(n.Transitions[t].Unless, func(u Tool) bool { return j.gives(n, u, Surely) })
+		return slices.ContainsFunc(n.Transitions[t].Unless, func(u Tool) bool { return j.couldGive(n, u, Surely) })
 	})
 }
 
-// gives reports whether arguments could give the call a name that u matches; if how is Surely, a
+// couldGive reports whether arguments could give the call a name that u matches; if how is Surely, a
 // certain name.
-func (j *judgement) gives(n *net, u Tool, how Found) bool {
+func (j *judgement) couldGive(n *net, u Tool, how Found) bool {
 	if n.Labels != nil {
 		return j.policy.names.CanGive(j.tools, &u, how == Surely)
 	}

@@ -34,22 +34,22 @@ func (n *net) findBudget() *budget {
 	return b
 }
 
-// used returns the usage of the limit at time t. Tokens that calls in flight hold do not count.
-func (n *net) used(d *NetData, t time.Time) *big.Rat {
+// usage returns the usage of the limit at time t. Tokens that calls in flight hold do not count.
+func (n *net) usage(d *NetData, t time.Time) *big.Rat {
 	used := new(big.Rat)
 	if n.Sum == nil {
-		used.SetInt64(int64(n.start[n.budget.place] - n.displayed(d)[n.budget.place]))
+		used.SetInt64(int64(n.start[n.budget.place] - n.withInFlight(d)[n.budget.place]))
 	} else if d.Spent != nil {
 		used.Set(d.Spent.Amount)
 	}
-	if debt := d.Debt(); debt != nil && !paid(debt, t) {
+	if debt := d.Debt(); debt != nil && !paidOff(debt, t) {
 		used.Add(used, debt.Amount)
 	}
 	return used
 }
 
-// paid reports whether the clock has paid off the debt at time t.
-func paid(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.Before(debt.Until) }
+// paidOff reports whether the clock has paid off the debt at time t.
+func paidOff(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.Before(debt.Until) }
 
 // charge returns d at time t with the given usage of the limit, in addition to the tokens that
 // calls in flight in d hold. If the usage exceeds the maximum, nothing is left. Refunds by the
@@ -76,12 +76,12 @@ func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	}
 	netstate.SetDebt(&c, debt)
 	if n.Sum != nil {
-		if spent := lesser(used, most); spent.Sign() > 0 {
+		if spent := minRat(used, most); spent.Sign() > 0 {
 			c.Spent = &Spent{Amount: spent, Time: t}
 		}
 		return &c
 	}
-	n.take(&c, used, t)
+	n.takeUsed(&c, used, t)
 	return &c
 }
 
@@ -93,23 +93,23 @@ func (n *net) most() *big.Rat {
 	return new(big.Rat).SetInt64(int64(n.start[n.budget.place]))
 }
 
-func lesser(a, b *big.Rat) *big.Rat {
+func minRat(a, b *big.Rat) *big.Rat {
 	if a.Cmp(b) < 0 {
 		return a
 	}
 	return b
 }
 
-// take removes the tokens for the usage and for the calls in flight, as far as there are enough,
+// takeUsed removes the tokens for the usage and for the calls in flight, as far as there are enough,
 // and starts the clock.
-func (n *net) take(d *NetData, used *big.Rat, t time.Time) {
+func (n *net) takeUsed(d *NetData, used *big.Rat, t time.Time) {
 	spend, m := &n.net.Transitions[n.budget.spend], slices.Clone(n.start)
 	for range d.Flights {
 		if spend.Enabled(m) {
 			spend.Take(m)
 		}
 	}
-	calls, _ := lesser(used, n.most()).Float64()
+	calls, _ := minRat(used, n.most()).Float64()
 	spend.FireTimes(m, min(int(calls), spend.MaxFirings(m, maxTokens)))
 	d.Marking = m
 	if len(n.timed) == 0 || t.IsZero() || !d.Active {
@@ -123,9 +123,9 @@ func (n *net) take(d *NetData, used *big.Rat, t time.Time) {
 	}
 }
 
-// repays reports whether the tokens that the transition returns to the budget pay off a debt
+// paysDebt reports whether the tokens that the transition returns to the budget pay off a debt
 // instead, and if so reduces the debt.
-func (m *move) repays(transition int) bool {
+func (m *move) paysDebt(transition int) bool {
 	debt := m.data.Debt()
 	if debt == nil || m.net.budget == nil || m.net.Sum != nil {
 		return false
@@ -150,7 +150,7 @@ func (p *Policy) Used(net int, d *NetData, t time.Time) *big.Rat {
 	if n.budget == nil {
 		return nil
 	}
-	if used := n.used(d, t); used.Sign() > 0 {
+	if used := n.usage(d, t); used.Sign() > 0 {
 		return used
 	}
 	return nil
@@ -163,7 +163,7 @@ func (p *Policy) Used(net int, d *NetData, t time.Time) *big.Rat {
 func (p *Policy) Charge(net int, d *NetData, used *big.Rat, t time.Time) *NetData {
 	n := p.nets[net]
 	if n.budget == nil {
-		return n.atStart(d.Active)
+		return n.initialState(d.Active)
 	}
 	if used == nil {
 		used = new(big.Rat)

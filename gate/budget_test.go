@@ -92,8 +92,8 @@ func edits(t *testing.T, script string, net func(n int) []gate.Net) {
 	}
 }
 
-// TestEditedLimits checks that the usage of a limit survives a change of its number.
-func TestEditedLimits(t *testing.T) {
+// TestAdoptKeepsUsageOfEditedLimits checks that the usage of a limit survives a change of its number.
+func TestAdoptKeepsUsageOfEditedLimits(t *testing.T) {
 	one := func(net func(int) gate.Net) func(int) []gate.Net {
 		return func(n int) []gate.Net { return []gate.Net{net(n)} }
 	}
@@ -180,8 +180,8 @@ func TestEditedLimits(t *testing.T) {
 	}
 }
 
-// TestKinOfLimits checks which limits count the same calls.
-func TestKinOfLimits(t *testing.T) {
+// TestHeirsOfLimits checks which limits count the same calls.
+func TestHeirsOfLimits(t *testing.T) {
 	shared := limitNet("a", 3, "session")
 	shared.Scope = gate.ScopePrincipal
 	without := limitNet("a", 3, "session")
@@ -217,9 +217,9 @@ func TestKinOfLimits(t *testing.T) {
 	}
 }
 
-// TestManyLimits checks that several limits of the same calls are each continued by the most
+// TestHeirsAreMostSimilarLimits checks that several limits of the same calls are each continued by the most
 // similar one.
-func TestManyLimits(t *testing.T) {
+func TestHeirsAreMostSimilarLimits(t *testing.T) {
 	s := newPolicy(t, hourNet(6), limitNet("a", 9, "session"), limitNet("b", 1, "session")).NewState(nil)
 	pass(t, s, call("a"))
 	now, kept := newPolicy(t, limitNet("a", 5, "session"), hourNet(4), limitNet("a", 2, "c")).Adopt(s, gate.AdoptOptions{})
@@ -237,8 +237,8 @@ func TestManyLimits(t *testing.T) {
 	}
 }
 
-// TestMapsThatFeed checks that a net starts anew if a map that names its calls changes.
-func TestMapsThatFeed(t *testing.T) {
+// TestAdoptRestartsNetsWithOtherMaps checks that a net starts anew if a map that names its calls changes.
+func TestAdoptRestartsNetsWithOtherMaps(t *testing.T) {
 	policy := func(pattern string, more ...string) *gate.Policy {
 		read := func(string) bool { return true }
 		labels := &gate.Labels{Maps: []gate.Map{{Tool: "bash", Field: "command", As: "save", Source: pattern, Match: read}}}
@@ -277,8 +277,8 @@ func TestMapsThatFeed(t *testing.T) {
 	}
 }
 
-// TestHeld checks that a hand-written net is not replaced unless it is in its initial state.
-func TestHeld(t *testing.T) {
+// TestHandWrittenNetsAreHeld checks that a hand-written net is not replaced unless it is in its initial state.
+func TestHandWrittenNetsAreHeld(t *testing.T) {
 	net := func(name string, tokens int) gate.Net {
 		n := handNet(name, map[string]int{"p": tokens}, "x: p -> q | deploy", "back: q -> p | back")
 		n.Transitions[0].Deferred = true
@@ -315,9 +315,9 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestSwappedNames checks that a net does not report a lost state if another net took that state
+// TestAdoptSwappedNames checks that a net does not report a lost state if another net took that state
 // over under a new name.
-func TestSwappedNames(t *testing.T) {
+func TestAdoptSwappedNames(t *testing.T) {
 	one, two := handNet("one", map[string]int{"p": 1}, "x: p -> q | a"), handNet("two", map[string]int{"p": 1}, "x: p -> q | b")
 	s := newPolicy(t, one, two).NewState(nil)
 	pass(t, s, call("a"))
@@ -332,9 +332,9 @@ func TestSwappedNames(t *testing.T) {
 	}
 }
 
-// TestIntoShadow checks that a net keeps its state when it enters shadow mode, for all values, and
+// TestAdoptIntoShadowMode checks that a net keeps its state when it enters shadow mode, for all values, and
 // that its counts start at 0.
-func TestIntoShadow(t *testing.T) {
+func TestAdoptIntoShadowMode(t *testing.T) {
 	net := keyed(limitNet("a", 1, "session"))
 	s := newPolicy(t, net).NewState(nil)
 	pass(t, s, call(`a {"k":1}`))
@@ -394,9 +394,9 @@ func TestCharge(t *testing.T) {
 	}
 }
 
-// TestOddLimits checks that a net that takes several tokens for a call, or none, is not a limit
+// TestLimitsWithoutBudget checks that a net that takes several tokens for a call, or none, is not a limit
 // with a budget, and that a limit with more calls in flight than tokens has nothing left.
-func TestOddLimits(t *testing.T) {
+func TestLimitsWithoutBudget(t *testing.T) {
 	heavy := limitNet("a", 6, "session")
 	heavy.Transitions[1].Inputs = []string{"ready", "budget", "budget"}
 	if id := newPolicy(t, heavy).IDs()[0]; id.Limit != "" {

@@ -23,18 +23,18 @@ type judgement struct {
 	keyed *keyedCall // nil: no net with a key applies, or the arguments are unknown
 	spare *keyedCall // cleared; for reuse as keyed
 
-	findings []finding // in order; without nets that abstain and do not move
-	room     []choice  // empty, with capacity for the choices of the next net
-	blocked  bool
-	manual   bool
-	known    bool       // an active net gates a certain name, or has it among its free tools
-	bare     bool       // without names from maps
-	past     bool       // the call was made regardless of the verdicts
-	offered  []Call     // tools that can be called; nil: those of the state
-	world    world      // the default is acting
-	row      string     // see [argument.Fingerprint]; empty: no net counts rows
-	ticked   []NetDelta // changes by the clock in the evaluated nets
-	shadows  []subject  // nets in shadow mode that apply to the call
+	findings    []finding // in order; without nets that abstain and do not move
+	room        []choice  // empty, with capacity for the choices of the next net
+	blocked     bool
+	manual      bool
+	known       bool       // an active net gates a certain name, or has it among its free tools
+	withoutMaps bool       // without names from maps
+	replayed    bool       // the call was made regardless of the verdicts
+	offered     []Call     // tools that can be called; nil: those of the state
+	world       world      // the default is acting
+	row         string     // see [argument.Fingerprint]; empty: no net counts rows
+	ticked      []NetDelta // changes by the clock in the evaluated nets
+	shadows     []subject  // nets in shadow mode that apply to the call
 
 	// Preallocated space for the usual case, so that a decision needs few allocations.
 	waived []naming.Label // uncertain names of the call that a person is asked about
@@ -51,23 +51,23 @@ type judgement struct {
 // has one subject for each value of the call, and one without a value for the parts that concern no
 // value.
 type subject struct {
-	net  *net
-	data *NetData
-	of   *carried // nil: the net has no key, or the arguments are unknown
+	net   *net
+	data  *NetData
+	keyed *keyContext // nil: the net has no key, or the arguments are unknown
 }
 
 // finding is the verdict of one net, or of one net for one value.
 type finding struct {
 	subject
-	labels   []naming.Label // names that this net gives the call
-	choices  []choice       // empty if the net blocks
-	special  *special       // nil: no special parts
-	label    int32          // index of the first blocked label
-	kind     VerdictKind    // Abstain only if the net moves nevertheless
-	anew     bool           // data is the initial state, because the call ends a row
-	doubtful bool           // blocked because the name is weak
-	broken   bool           // the mapper failed
-	grows    bool           // concerns a value without an entry in the state
+	labels    []naming.Label // names that this net gives the call
+	choices   []choice       // empty if the net blocks
+	special   *special       // nil: no special parts
+	label     int32          // index of the first blocked label
+	kind      VerdictKind    // Abstain only if the net moves nevertheless
+	restarts  bool           // data is the initial state, because the call ends a row
+	doubtful  bool           // blocked because the name is weak
+	broken    bool           // the mapper failed
+	addsValue bool           // concerns a value without an entry in the state
 }
 
 // choice is a transition chosen for a name.
@@ -82,7 +82,7 @@ func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
 	j := &p.Prepare(c).judgement
 	j.classify(s)
 	j.yield()
-	shadow := j.in(enforced)
+	shadow := j.evaluateShadow(enforced)
 	shadow.yield()
 	said := verdicts(j, shadow)
 	for i, n := range p.nets {
@@ -100,12 +100,12 @@ func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
 func (j *judgement) name() {
 	j.tools = naming.Physical(j.call, j.toolRoom[:0])
 	j.row = j.policy.Row(j.call)
-	if j.bare {
+	if j.withoutMaps {
 		j.labels = naming.WithPatterns(append(j.labelRoom[:0], j.tools...), j.policy.names.Patterns())
 	} else {
 		j.labels = j.policy.names.Labels(j.call, j.tools, j.labelRoom[:0])
 	}
-	j.set = j.policy.touch.Find(j.labels, j.setRoom[:])
+	j.set = j.policy.index.Find(j.labels, j.setRoom[:])
 	j.plan()
 }
 
@@ -146,7 +146,7 @@ func (j *judgement) consider(s subject) {
 		j.shadows = append(j.shadows, s)
 		return
 	}
-	j.ask(s)
+	j.evaluate(s)
 }
 
 // now returns the state of the net at the time of the call. For the state of a value, base is the
@@ -155,27 +155,27 @@ func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
 	if !n.moving {
 		return data
 	}
-	moved := n.at(data, base, j.call.Time)
+	moved := n.advanced(data, base, j.call.Time)
 	if moved != data {
 		j.ticked = append(j.ticked, NetDelta{Net: n.index, Key: key, Data: moved})
 	}
 	return moved
 }
 
-// ask adds the verdict of one net.
-func (j *judgement) ask(s subject) {
+// evaluate adds the verdict of one net.
+func (j *judgement) evaluate(s subject) {
 	f := finding{subject: s, labels: j.labels, choices: j.room, label: -1}
 	n := s.net
 	if n.Labels == nil {
 		var ok bool
-		f.labels, ok = j.ownFor(s)
+		f.labels, ok = j.ownLabels(s)
 		f.broken = !ok
 	}
 	if n.spoils {
-		f.hear(j.call)
+		f.findSpoilers(j.call)
 	}
 	if s.data.Active {
-		f.follow(j.row)
+		f.restartRow(j.row)
 		j.judge(&f)
 	}
 	if f.kind != Abstain || f.moves() {
@@ -185,7 +185,7 @@ func (j *judgement) ask(s subject) {
 
 // judge computes the verdict of an active net.
 func (j *judgement) judge(f *finding) {
-	j.known = j.known || f.net.MatchFirst && f.net.Labels == nil && f.net.listing.Knows(j.tools) || f.net.listing.Knows(f.labels) || f.net.listed(f.labels)
+	j.known = j.known || f.net.MatchFirst && f.net.Labels == nil && f.net.listing.Knows(j.tools) || f.net.listing.Knows(f.labels) || f.net.inPhase(f.labels)
 	switch {
 	case f.broken:
 		f.kind = Blocked
@@ -197,10 +197,10 @@ func (j *judgement) judge(f *finding) {
 			f.judgeWatches()
 		}
 		if len(f.net.Phases) > 0 {
-			f.restrain(j.call)
+			f.applyPhases(j.call)
 		}
 		if f.net.Sum != nil {
-			f.spend(j.call)
+			f.checkSum(j.call)
 		}
 	}
 	if len(f.spoils()) > 0 {
@@ -211,8 +211,8 @@ func (j *judgement) judge(f *finding) {
 	j.manual = j.manual || f.net.manual && f.manual()
 }
 
-// ownFor is like [judgement.own], but uses the result that a plan has cached.
-func (j *judgement) ownFor(s subject) ([]naming.Label, bool) {
+// ownLabels is like [judgement.own], but uses the result that a plan has cached.
+func (j *judgement) ownLabels(s subject) ([]naming.Label, bool) {
 	if s.plan() != nil {
 		return s.plan().labels, s.plan().ok
 	}
@@ -221,7 +221,7 @@ func (j *judgement) ownFor(s subject) ([]naming.Label, bool) {
 
 // own returns the names that a net without Labels gives the call.
 func (j *judgement) own(n *net) ([]naming.Label, bool) {
-	if j.bare && n.Mapper == nil {
+	if j.withoutMaps && n.Mapper == nil {
 		return naming.WithPatterns(slices.Clip(j.tools), n.own.Patterns), true
 	}
 	return n.own.Labels(j.call, j.tools)
@@ -239,26 +239,26 @@ func (f *finding) judge(room []int) {
 			continue
 		}
 		lists = listing.Without(lists, spared)
-		if f.of != nil {
-			lists = f.listed(lists)
+		if f.keyed != nil {
+			lists = f.withValue(lists)
 		}
 		if len(lists) == 0 {
 			continue
 		}
-		t := f.net.candidate(lists, f.data, !f.net.earns || f.net.listing.OnlyObserve(lists))
+		t := f.net.candidate(lists, f.data, !f.net.hasEvidence || f.net.listing.OnlyObserve(lists))
 		switch {
 		case t < 0 && f.net.listing.OnlyObserve(lists) && !f.data.Stuck:
 		case t < 0:
 			f.block(i)
 		case f.net.Transitions[t].Observe:
 			// A weak name is not evidence.
-			if !f.labels[i].Weak && !f.chosen(t) && !f.void(t) && scratch.take(t) {
+			if !f.labels[i].Weak && !f.chosen(t) && !f.spoiled(t) && scratch.take(t) {
 				observes = true
 				f.choose(t, i)
 			}
 		case f.chosen(t):
 		case f.labels[i].Weak && f.net.progress[t]:
-			f.doubt(i)
+			f.blockDoubtful(i)
 		case !scratch.take(t):
 			f.block(i)
 		default:
@@ -273,8 +273,8 @@ func (f *finding) judge(room []int) {
 	if forbids && observes { // a call must not refill its own limit
 		f.choices = slices.DeleteFunc(f.choices, func(c choice) bool { return f.net.Transitions[c.transition].Observe })
 	}
-	if forbids && f.net.earns {
-		f.earn(spared)
+	if forbids && f.net.hasEvidence {
+		f.chooseEvidence(spared)
 	}
 }
 
@@ -307,11 +307,11 @@ func (f *finding) choose(t, label int) {
 // moves reports whether an admitted call moves the net. This is possible even if the net blocks: it
 // might yield or be in shadow mode.
 func (f *finding) moves() bool {
-	return len(f.choices) > 0 || len(f.spoils()) > 0 || f.anew || f.missed() != 0
+	return len(f.choices) > 0 || len(f.spoils()) > 0 || f.restarts || f.missed() != 0
 }
 
-// object blocks the call for a reason other than the marking.
-func (f *finding) object(reason string, retry time.Duration) {
+// blockFor blocks the call for a reason other than the marking.
+func (f *finding) blockFor(reason string, retry time.Duration) {
 	f.kind, f.label, f.choices = Blocked, 0, f.choices[:0]
 	s := f.makeSpecial()
 	s.reason, s.retry = reason, retry
@@ -322,8 +322,8 @@ func (f *finding) manual() bool {
 	return slices.ContainsFunc(f.choices, func(c choice) bool { return f.net.Transitions[c.transition].Manual })
 }
 
-// doubt blocks a weak name that would let the net progress.
-func (f *finding) doubt(label int) {
+// blockDoubtful blocks a weak name that would let the net progress.
+func (f *finding) blockDoubtful(label int) {
 	f.doubtful = f.doubtful || f.kind != Blocked
 	f.block(label)
 }
@@ -394,7 +394,7 @@ func verdicts(j, shadow *judgement) []Verdict {
 }
 
 func (f *finding) verdict() Verdict {
-	v := Verdict{Net: f.net.Name, Kind: f.kind, Manual: f.manual(), Rule: f.net.Rule, Shadow: f.net.Shadow, Key: f.named()}
+	v := Verdict{Net: f.net.Name, Kind: f.kind, Manual: f.manual(), Rule: f.net.Rule, Shadow: f.net.Shadow, Key: f.keyValues()}
 	switch {
 	case len(f.choices) > 0:
 		v.Transition = f.net.Transitions[f.choices[0].transition].Name

@@ -17,14 +17,14 @@ const maxTicks = 1000
 // maxTokens limits the tokens that the clock produces in one place.
 const maxTokens = math.MaxInt32
 
-// prepareClock sets n.alone if no timed transition changes the inputs of another timed or
+// prepareClock sets n.independent if no timed transition changes the inputs of another timed or
 // structural transition. In that case the structural transitions stay at rest while time passes,
 // and the timed transitions tick independently of each other.
 func (n *net) prepareClock() {
-	n.alone = true
+	n.independent = true
 	for _, t := range n.timed {
 		for _, u := range slices.Concat(n.structural, n.timed) {
-			n.alone = n.alone && (t == u || !n.net.Transitions[t].ChangesInputOf(&n.net.Transitions[u]))
+			n.independent = n.independent && (t == u || !n.net.Transitions[t].ChangesInputOf(&n.net.Transitions[u]))
 		}
 	}
 }
@@ -36,7 +36,7 @@ func (p *Policy) Tick(s *State, t time.Time) *Delta {
 		if data := s.Nets[i]; data.Active {
 			if len(p.nets[i].keys) > 0 {
 				p.nets[i].tickKeyed(d, data, t)
-			} else if moved := p.nets[i].at(data, nil, t); moved != data {
+			} else if moved := p.nets[i].advanced(data, nil, t); moved != data {
 				d.set(i, "", moved)
 			}
 		}
@@ -44,10 +44,10 @@ func (p *Policy) Tick(s *State, t time.Time) *Delta {
 	return d
 }
 
-// at returns the state of the net at the time t: d, advanced as far as its clock allows, or d
+// advanced returns the state of the net at the time t: d, advanced as far as its clock allows, or d
 // itself if the clock changes nothing. The clock of an inactive net does not run. If d is a state
 // of a net with a key, base is the default state.
-func (n *net) at(d, base *NetData, t time.Time) *NetData {
+func (n *net) advanced(d, base *NetData, t time.Time) *NetData {
 	if !n.moving || t.IsZero() || !d.Active {
 		return d
 	}
@@ -81,37 +81,37 @@ func watchesOf(d *NetData) []Flight {
 // watches in the default state; a watch can lapse only after its call was admitted. large means
 // that d is the default state of a net with a key.
 func (n *net) tick(d *NetData, over []Flight, large bool, t time.Time) *NetData {
-	d = n.regained(d, t)
-	if debt := d.Debt(); debt != nil && paid(debt, t) {
+	d = n.refunded(d, t)
+	if debt := d.Debt(); debt != nil && paidOff(debt, t) {
 		c := *d
 		netstate.SetDebt(&c, nil)
 		d = &c
 	}
 	for i, w := range over {
 		if !w.Since.IsZero() && w.Since.Before(t) {
-			d = n.tickOver(d, over[:i], large, w.Since)
+			d = n.tickTo(d, over[:i], large, w.Since)
 		}
 	}
-	return n.tickOver(d, over, large, t)
+	return n.tickTo(d, over, large, t)
 }
 
-func (n *net) tickOver(d *NetData, over []Flight, large bool, t time.Time) *NetData {
+func (n *net) tickTo(d *NetData, over []Flight, large bool, t time.Time) *NetData {
 	t = netstate.Latest(d.Clock, t)
-	if !n.due(d, t) {
+	if !n.isDue(d, t) {
 		return d
 	}
-	w := newClockwork(n, d, t)
-	w.watchOver(over, large)
+	w := newClockMove(n, d, t)
+	w.setBaseWatches(over, large)
 	if d.Stuck {
-		w.settle()
+		w.fireStructural()
 	}
-	w.reclock(t)
+	w.restartClocks(t)
 	w.run(t)
 	return w.data
 }
 
-// due reports whether the clock changes anything by the time t.
-func (n *net) due(d *NetData, t time.Time) bool {
+// isDue reports whether the clock changes anything by the time t.
+func (n *net) isDue(d *NetData, t time.Time) bool {
 	for k, number := range n.timed {
 		since := netstate.Since(d.Clock, k)
 		if n.net.Transitions[number].Enabled(d.Marking) && (since.IsZero() || t.Sub(since) >= n.Transitions[number].Every) {
@@ -121,9 +121,9 @@ func (n *net) due(d *NetData, t time.Time) bool {
 	return false
 }
 
-// next returns the index of the timed transition with the next tick, and the time of that tick; -1
+// nextTick returns the index of the timed transition with the next tick, and the time of that tick; -1
 // if none is enabled.
-func (n *net) next(d *NetData) (k int, due time.Time) {
+func (n *net) nextTick(d *NetData) (k int, due time.Time) {
 	k = -1
 	for i, number := range n.timed {
 		if since := netstate.Since(d.Clock, i); !since.IsZero() {
@@ -135,15 +135,15 @@ func (n *net) next(d *NetData) (k int, due time.Time) {
 	return k, due
 }
 
-// wait returns the time after t until the clock enables one of the transitions. It simulates only a
+// waitFor returns the time after t until the clock enables one of the transitions. It simulates only a
 // limited number of ticks.
-func (n *net) wait(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
+func (n *net) waitFor(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
 	if len(n.timed) == 0 || t.IsZero() || n.candidate(lists, d, false) >= 0 {
 		return 0, false
 	}
 	const steps = 100
 	for range steps {
-		k, due := n.next(d)
+		k, due := n.nextTick(d)
 		if k < 0 || !due.After(t) { // nothing ticks, or the net lags behind
 			break
 		}
@@ -154,22 +154,22 @@ func (n *net) wait(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
 	return 0, false
 }
 
-// clockwork is a net that is being advanced by the clock.
-type clockwork struct {
+// clockMove is a net that is being advanced by the clock.
+type clockMove struct {
 	move
-	seen map[string]time.Time // time of each earlier configuration, see [clockwork.skip]
+	seen map[string]time.Time // time of each earlier configuration, see [clockMove.skipCycles]
 }
 
-func newClockwork(n *net, d *NetData, t time.Time) *clockwork {
-	w := &clockwork{move: newMove(n, d, &NetData{})}
+func newClockMove(n *net, d *NetData, t time.Time) *clockMove {
+	w := &clockMove{move: newMove(n, d, &NetData{})}
 	w.data.Clock = netstate.CopyClock(d.Clock, len(n.timed), t)
 	return w
 }
 
 // run fires the transitions that are due by the time t, in chronological order.
-func (w *clockwork) run(t time.Time) {
+func (w *clockMove) run(t time.Time) {
 	for range maxTicks {
-		k, due := w.net.next(w.data)
+		k, due := w.net.nextTick(w.data)
 		if k < 0 || due.After(t) {
 			return
 		}
@@ -177,22 +177,22 @@ func (w *clockwork) run(t time.Time) {
 		if w.data.Stuck {
 			return
 		}
-		if !w.net.alone {
-			w.skip(due, t)
+		if !w.net.independent {
+			w.skipCycles(due, t)
 		}
 	}
 	// The state between due and t is unknown, so the net blocks all calls.
-	_, due := w.net.next(w.data)
+	_, due := w.net.nextTick(w.data)
 	w.data.Stuck = !due.After(t)
 }
 
 // fire fires one transition by the clock. If the timed transitions are independent, it performs all
 // firings until t in one step.
-func (w *clockwork) fire(k int, due, t time.Time) {
+func (w *clockMove) fire(k int, due, t time.Time) {
 	number, since := w.net.timed[k], w.data.Clock.Since
 	every := w.net.Transitions[number].Every
 	ticks := time.Duration(1)
-	if w.net.alone {
+	if w.net.independent {
 		ticks = t.Sub(since[k]) / every
 	}
 	since[k] = since[k].Add(ticks * every)
@@ -201,17 +201,17 @@ func (w *clockwork) fire(k int, due, t time.Time) {
 		// Every place changes monotonically, so a watch can lose its tokens only after the first or
 		// after the last firing.
 		tr.Fire(w.marking())
-		w.watch()
+		w.endDisabledWatches()
 		tr.FireTimes(w.marking(), times-1)
-		w.watch()
+		w.endDisabledWatches()
 	}
-	w.settle()
-	w.reclock(due)
+	w.fireStructural()
+	w.restartClocks(due)
 }
 
-// skip skips whole cycles of a net that the clock moves periodically: if the marking and the time
+// skipCycles skips whole cycles of a net that the clock moves periodically: if the marking and the time
 // until each tick are the same as at an earlier time, it jumps ahead by a multiple of the period.
-func (w *clockwork) skip(now, t time.Time) {
+func (w *clockMove) skipCycles(now, t time.Time) {
 	key := petri.Marking(w.data.Marking).AppendKey(nil)
 	for _, since := range w.data.Clock.Since {
 		elapsed := int64(-1)
@@ -235,9 +235,9 @@ func (w *clockwork) skip(now, t time.Time) {
 	}
 }
 
-// reclock starts at the time t the clocks of the timed transitions that the move has enabled, and
+// restartClocks starts at the time t the clocks of the timed transitions that the move has enabled, and
 // stops the clocks of those that it has disabled. The clock of the data must be a copy.
-func (m *move) reclock(t time.Time) {
+func (m *move) restartClocks(t time.Time) {
 	for k, number := range m.net.timed {
 		since := &m.data.Clock.Since[k]
 		switch on := m.net.net.Transitions[number].Enabled(m.data.Marking); {
@@ -249,10 +249,10 @@ func (m *move) reclock(t time.Time) {
 	}
 }
 
-// clock updates the clocks after a step from old at the time t; see [move.reclock]. If the time is
+// updateClock updates the clocks after a step from old at the time t; see [move.restartClocks]. If the time is
 // unknown, a clock whose tokens have changed restarts at the next known time, so that it never
 // ticks too early.
-func (m *move) clock(old *NetData, t time.Time) {
+func (m *move) updateClock(old *NetData, t time.Time) {
 	if len(m.net.timed) == 0 || !m.data.Active {
 		return
 	}
@@ -260,7 +260,7 @@ func (m *move) clock(old *NetData, t time.Time) {
 	t = netstate.Latest(old.Clock, t)
 	m.data.Clock = netstate.CopyClock(old.Clock, len(m.net.timed), t)
 	if known {
-		m.reclock(t)
+		m.restartClocks(t)
 		return
 	}
 	for k, number := range m.net.timed {

@@ -201,7 +201,7 @@ func TestRetryOfSeveralNets(t *testing.T) {
 	clockPlay(t, p, "x@0s x@10s!")
 }
 
-func TestSpans(t *testing.T) {
+func TestRetryIsRoundedUp(t *testing.T) {
 	for _, c := range []struct {
 		every time.Duration
 		want  string

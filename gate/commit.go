@@ -22,24 +22,24 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 		if metas == nil {
 			metas = make([]Meta, len(j.findings))
 		}
-		metas[i] = cloned(f.data.Meta)
+		metas[i] = cloneMeta(f.data.Meta)
 		for _, c := range f.choices {
-			reason := f.net.objection(f.firing(j.call, c, metas[i]))
+			reason := f.net.rejection(f.firing(j.call, c, metas[i]))
 			if reason != "" && j.world == actual {
 				metas[i] = nil // in this world, the call would not have changed the metadata
 				break
 			}
 			if reason != "" {
-				return nil, j.refuse(KindValidation, []Block{f.objected(c.name, reason)})
+				return nil, j.refuse(KindValidation, []Block{f.rejected(c.name, reason)})
 			}
 		}
 	}
 	return metas, nil
 }
 
-// objection returns the reason why the validator of the net rejects a firing, or "" if it accepts.
+// rejection returns the reason why the validator of the net rejects a firing, or "" if it accepts.
 // A panic counts as a rejection.
-func (n *net) objection(f Firing) (reason string) {
+func (n *net) rejection(f Firing) (reason string) {
 	defer func() {
 		if recover() != nil {
 			reason = fmt.Sprintf("The validator of net '%s' failed.", n.Name)
@@ -52,10 +52,10 @@ func (n *net) objection(f Firing) (reason string) {
 	return cmp.Or(err.Error(), n.reason(f.Name))
 }
 
-// objected returns the block for a rejection by a validator.
-func (f *finding) objected(name, reason string) Block {
-	b := f.net.block(name, f.about(reason))
-	b.Key = f.named()
+// rejected returns the block for a rejection by a validator.
+func (f *finding) rejected(name, reason string) Block {
+	b := f.net.block(name, f.fillKey(reason))
+	b.Key = f.keyValues()
 	return b
 }
 
@@ -67,7 +67,7 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 	return Firing{
 		Call: *c, Name: chosen.name, Names: all,
 		Net: f.net.Name, Transition: f.net.Transitions[chosen.transition].Name,
-		Marking: f.net.show(f.data), Meta: meta, Key: f.named(),
+		Marking: f.net.show(f.data), Meta: meta, Key: f.keyValues(),
 	}
 }
 
@@ -83,16 +83,16 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	if g != nil {
 		d.Spent = g.Number
 	}
-	if f := j.moves(d, open.Number, metas); f != nil {
-		return j.unrest(f), j.answered(asked)
+	if f := j.applyMoves(d, open.Number, metas); f != nil {
+		return j.unrest(f), j.refusalDelta(asked)
 	}
-	over := j.crowded(d)
-	if len(over) > 0 && !j.past {
-		return j.crowd(over[0]), j.answered(asked)
+	over := j.overfull(d)
+	if len(over) > 0 && !j.replayed {
+		return j.refuseOverfull(over[0]), j.refusalDelta(asked)
 	}
-	j.keepOut(d, over)
+	j.dropNewValues(d, over)
 	shadow, would := j.shadow(d, open.Number)
-	j.await(d, open)
+	j.recordWaiting(d, open)
 	j.near(d)
 	a := &struct {
 		allow  Allow
@@ -102,9 +102,9 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	return &a.allow, d
 }
 
-// moves adds to d the moves of the nets that gate the call. If a net would not come to rest, and
+// applyMoves adds to d the moves of the nets that gate the call. If a net would not come to rest, and
 // that matters, moves returns it.
-func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
+func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
 	var base *NetData // default state of the current net, if it was moved
 	for i := range j.findings {
@@ -121,19 +121,19 @@ func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 		}
 		flight := j.state.flight(f.net, number, j.call.Time)
 		m := f.move(&room[i], base, flight)
-		if !m.begin(f, flight) {
-			if j.world == actual || j.past {
+		if !m.startChosen(f, flight) {
+			if j.world == actual || j.replayed {
 				continue
 			}
 			return f
 		}
 		if f.special != nil {
-			m.spend(f.special.amount, j.call.Time)
+			m.addSpent(f.special.amount, j.call.Time)
 		}
 		if f.net.Row {
-			m.count(f, j.row)
+			m.recordRow(f, j.row)
 		}
-		m.clock(f.data, j.call.Time)
+		m.updateClock(f.data, j.call.Time)
 		if metas != nil && metas[i] != nil {
 			m.data.Meta = metas[i]
 		}
@@ -143,15 +143,15 @@ func (j *judgement) moves(d *Delta, number uint64, metas []Meta) *finding {
 				base.Values = f.net.spoilValues(f.base(), base, f.plan().spoils, j.call.Time, false)
 			}
 		}
-		f.grows = f.base() == f.data && f.value() != nil && !netstate.EqualsDefault(m.data, f.base())
+		f.addsValue = f.base() == f.data && f.value() != nil && !netstate.EqualsDefault(m.data, f.base())
 		d.set(f.net.index, f.keyText(), m.data)
 	}
 	return nil
 }
 
-// await records the nets that wait for the end of the call. It drops the arguments unless a hook
+// recordWaiting records the nets that wait for the end of the call. It drops the arguments unless a hook
 // needs them.
-func (j *judgement) await(d *Delta, open *OpenCall) {
+func (j *judgement) recordWaiting(d *Delta, open *OpenCall) {
 	remembers := false
 	for _, delta := range d.Nets {
 		n := j.policy.nets[delta.Net]
@@ -181,8 +181,8 @@ type move struct {
 	own  bool // the marking was copied, too
 
 	// For a net with a key.
-	over  []Flight // watches in the default state, which can lapse
-	large bool     // data is the default state
+	baseWatches []Flight // watches in the default state, which can lapse
+	isBase      bool     // data is the default state
 }
 
 // newMove starts a move on a copy of old, which it stores in room.
@@ -200,16 +200,16 @@ func (m *move) marking() petri.Marking {
 	return m.data.Marking
 }
 
-// begin starts the transitions chosen for the call, then those that spoil evidence. It reports
+// startChosen starts the transitions chosen for the call, then those that spoil evidence. It reports
 // whether the net then comes to rest.
-func (m *move) begin(f *finding, call Flight) bool {
+func (m *move) startChosen(f *finding, call Flight) bool {
 	for _, c := range f.choices {
 		m.start(c, call)
 	}
 	if f.special != nil {
 		m.spoil(f.special.spoils, call)
 	}
-	return !m.data.Active || m.settle()
+	return !m.data.Active || m.fireStructural()
 }
 
 // start starts one transition chosen for the call.
@@ -222,17 +222,17 @@ func (m *move) start(c choice, flight Flight) {
 	case def.Deferred:
 		t.Take(m.marking())
 		m.data.Flights = append(slices.Clip(m.data.Flights), flight)
-	case m.repays(c.transition):
+	case m.paysDebt(c.transition):
 	default:
 		t.Fire(m.marking())
-		m.watch()
+		m.endDisabledWatches()
 	}
 }
 
-// watch ends the watches whose transition is disabled after a firing.
-func (m *move) watch() {
-	m.lapse()
-	if len(m.data.Watches) == 0 || m.large {
+// endDisabledWatches ends the watches whose transition is disabled after a firing.
+func (m *move) endDisabledWatches() {
+	m.lapseDisabled()
+	if len(m.data.Watches) == 0 || m.isBase {
 		return
 	}
 	present := petri.Marking(m.data.Marking)
@@ -241,9 +241,9 @@ func (m *move) watch() {
 	})
 }
 
-// settle fires the structural transitions. If they do not come to rest, the net keeps its marking
+// fireStructural fires the structural transitions. If they do not come to rest, the net keeps its marking
 // and becomes stuck. settle reports whether they came to rest.
-func (m *move) settle() bool {
+func (m *move) fireStructural() bool {
 	m.data.Stuck = m.net.net.AnyEnabled(m.data.Marking, m.net.structural) && !m.net.advance(m.marking(), m.data.Flights)
 	return !m.data.Stuck
 }
@@ -253,7 +253,7 @@ func (m *move) settle() bool {
 // as present, because a call that fails must not have moved the net.
 func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	present := func(m petri.Marking) petri.Marking {
-		return n.displayed(&NetData{Marking: m, Flights: flights})
+		return n.withInFlight(&NetData{Marking: m, Flights: flights})
 	}
 	return n.net.Advance(m, n.structural, toolnet.MaxRounds, present)
 }

@@ -18,24 +18,24 @@ type net struct {
 	index int
 	print string // fingerprint of the structure and the maps
 
-	net        petri.Net // its transitions have the order of Net.Transitions
-	lasting    [][]petri.Arc
-	progress   []bool // transitions that a weak name cannot fire
-	structural []int  // transitions without tools, except timed ones
-	timed      []int  // transitions that fire by the clock
-	alone      bool   // timed transitions tick independently of each other
-	initial    petri.Marking
-	start      petri.Marking // initial, at rest
-	on, off    *NetData      // initial states, active and inactive
-	listing    listing.Listing
-	own        naming.Own // names given by the net if it has no Labels; in any case its patterns
-	reasoned   []string   // the reason, split at each {key}
-	manual     bool       // some transition requires approval
-	moving     bool       // time alone changes the net
-	spoils     bool       // some transition spoils evidence
-	earns      bool       // some transition has Evidence
-	awaits     []string   // names of the calls whose success the net waits for
-	evidence   []string   // awaits, if the net has spoilers
+	net             petri.Net // its transitions have the order of Net.Transitions
+	lasting         [][]petri.Arc
+	progress        []bool // transitions that a weak name cannot fire
+	structural      []int  // transitions without tools, except timed ones
+	timed           []int  // transitions that fire by the clock
+	independent     bool   // timed transitions tick independently of each other
+	initial         petri.Marking
+	start           petri.Marking // initial, at rest
+	on, off         *NetData      // initial states, active and inactive
+	listing         listing.Listing
+	own             naming.Own // names given by the net if it has no Labels; in any case its patterns
+	reasoned        []string   // the reason, split at each {key}
+	manual          bool       // some transition requires approval
+	moving          bool       // time alone changes the net
+	spoils          bool       // some transition spoils evidence
+	hasEvidence     bool       // some transition has Evidence
+	awaits          []string   // names of the calls whose success the net waits for
+	spoiledEvidence []string   // awaits, if the net has spoilers
 
 	budget *budget // nil unless the net is a limit from rules
 
@@ -61,7 +61,7 @@ func compile(def Net) (*net, ErrorList) {
 		n.progress = append(n.progress, n.Labels == nil && !t.WeakProgress && pt.Adds())
 		n.manual = n.manual || t.Manual
 		n.spoils = n.spoils || t.Spoils
-		n.earns = n.earns || t.Evidence
+		n.hasEvidence = n.hasEvidence || t.Evidence
 		if t.Every > 0 {
 			n.timed = append(n.timed, i)
 		}
@@ -75,7 +75,7 @@ func compile(def Net) (*net, ErrorList) {
 	n.listing = listing.New(&n.Net)
 	n.awaits = n.listing.Evidence()
 	if n.spoils {
-		n.evidence = n.listing.Evidence()
+		n.spoiledEvidence = n.listing.Evidence()
 	}
 	n.own.Patterns = n.listing.Patterns()
 	if n.Labels == nil && len(n.Maps) > 0 {
@@ -83,6 +83,6 @@ func compile(def Net) (*net, ErrorList) {
 	}
 	n.print = fingerprint.Net(&n.Net)
 	n.budget = n.findBudget()
-	n.on, n.off = n.fresh(true), n.fresh(false)
+	n.on, n.off = n.newInitialState(true), n.newInitialState(false)
 	return n, nil
 }

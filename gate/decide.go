@@ -89,31 +89,31 @@ func (p *Policy) Decide(s *State, c Call, g *Grant) (Decision, *Delta) {
 // that a net forbids, no validator is called before the approval, and no net moves before all have
 // agreed.
 func (j *judgement) decide(s *State, g *Grant) (Decision, *Delta) {
-	g, asked := s.valid(g, j.call)
-	if s.taken(j.call.ID, asked) {
+	g, asked := s.checkGrant(g, j.call)
+	if s.idTaken(j.call.ID, asked) {
 		return j.duplicate(), nil
 	}
 	j.classify(s) // structural phase
 	j.yield()
 	doubts := j.waive(s)
 	if r := j.refusal(g); r != nil {
-		return r, j.answered(asked)
+		return r, j.refusalDelta(asked)
 	}
 	if a, r := j.question(g, doubts); a != nil { // approval phase
 		return a, &Delta{Nets: j.ticked, Asked: &OpenAsk{Number: a.Number, Call: *j.call}}
 	} else if r != nil {
-		return r, j.answered(asked)
+		return r, j.refusalDelta(asked)
 	}
 	metas, r := j.validate() // semantic phase
 	if r != nil {
-		return r, j.answered(asked)
+		return r, j.refusalDelta(asked)
 	}
 	return j.commit(g, asked, metas) // all nets or none
 }
 
-// valid returns g if it is an unused grant of this session for this call, and nil otherwise. asked
+// checkGrant returns g if it is an unused grant of this session for this call, and nil otherwise. asked
 // is the call that waits for the grant, or nil.
-func (s *State) valid(g *Grant, c *Call) (*Grant, *OpenAsk) {
+func (s *State) checkGrant(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	if g == nil || g.Number == 0 || g.Number > s.Last || slices.Contains(s.Spent, g.Number) {
 		return nil, nil
 	}
@@ -124,9 +124,9 @@ func (s *State) valid(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	return g, asked
 }
 
-// answered returns the delta of a refusal: the changes by the clock, and the end of the waiting
+// refusalDelta returns the delta of a refusal: the changes by the clock, and the end of the waiting
 // call a, which may be nil.
-func (j *judgement) answered(a *OpenAsk) *Delta {
+func (j *judgement) refusalDelta(a *OpenAsk) *Delta {
 	if a == nil && len(j.ticked) == 0 {
 		return nil
 	}
@@ -223,6 +223,6 @@ func (j *judgement) names() []Name {
 func (f *finding) step(t *Transition, name string) Step {
 	return Step{
 		Net: f.net.Name, Transition: t.Name, Name: name, Via: t.Via, Approvals: t.Approvals, Rule: f.net.Rule,
-		Reason: f.about(f.net.approvalReason(name, t.Approvals)), Key: f.named(),
+		Reason: f.fillKey(f.net.approvalReason(name, t.Approvals)), Key: f.keyValues(),
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// earn chooses the Evidence transitions that the success of the call will fire for later calls:
+// chooseEvidence chooses the Evidence transitions that the success of the call will fire for later calls:
 // those that are enabled after the transitions that gate the call have fired.
-func (f *finding) earn(spared []int) {
+func (f *finding) chooseEvidence(spared []int) {
 	var after petri.Marking
 	for i := range f.labels {
 		lists, free := f.net.listing.Lookup(&f.labels[i])
@@ -17,15 +17,15 @@ func (f *finding) earn(spared []int) {
 			continue
 		}
 		lists = listing.Without(lists, spared)
-		if f.of != nil {
-			lists = f.listed(lists)
+		if f.keyed != nil {
+			lists = f.withValue(lists)
 		}
 		for _, t := range lists {
-			if !f.net.Transitions[t].Evidence || f.chosen(t) || f.void(t) {
+			if !f.net.Transitions[t].Evidence || f.chosen(t) || f.spoiled(t) {
 				continue
 			}
 			if after == nil {
-				after = f.after()
+				after = f.markingAfter()
 			}
 			if f.net.net.Transitions[t].Enabled(after) {
 				f.choose(t, i)
@@ -34,9 +34,9 @@ func (f *finding) earn(spared []int) {
 	}
 }
 
-// after returns the marking after the admission of the call: the chosen transitions, which are not
+// markingAfter returns the marking after the admission of the call: the chosen transitions, which are not
 // observers, have consumed their tokens and, unless deferred, produced their outputs.
-func (f *finding) after() petri.Marking {
+func (f *finding) markingAfter() petri.Marking {
 	m := petri.Marking(slices.Clone(f.data.Marking))
 	for _, c := range f.choices {
 		if t := &f.net.net.Transitions[c.transition]; f.net.Transitions[c.transition].Deferred {

@@ -119,8 +119,8 @@ func TestShownBeside(t *testing.T) {
 	}
 }
 
-// TestClearsItself checks that an approved call that lifts a restriction lifts it with its success.
-func TestClearsItself(t *testing.T) {
+// TestApprovedCallLiftsItsRestriction checks that an approved call that lifts a restriction lifts it with its success.
+func TestApprovedCallLiftsItsRestriction(t *testing.T) {
 	p, err := gate.NewPolicy([]gate.Net{{
 		Name: "n", Places: []string{"clean", "tainted"}, Initial: map[string]int{"clean": 1},
 		Transitions: []gate.Transition{

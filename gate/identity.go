@@ -32,16 +32,16 @@ func (p *Policy) Row(c *Call) string {
 	return argument.Fingerprint(c, p.Ignored(c))
 }
 
-// ignore stores the arguments that are not part of the identity of calls.
-func (p *Policy) ignore(all []Ignored) {
-	p.given = slices.Clone(all)
+// setIgnored stores the arguments that are not part of the identity of calls.
+func (p *Policy) setIgnored(all []Ignored) {
+	p.givenIgnored = slices.Clone(all)
 	p.ignored = make(map[string][]string, len(all))
 	for _, i := range all {
 		p.ignored[i.Tool] = append(p.ignored[i.Tool], i.Field)
 	}
 }
 
-// identifying returns the ignored arguments that are part of the fingerprint.
-func (p *Policy) identifying() []Ignored {
-	return slices.DeleteFunc(slices.Clone(p.given), func(i Ignored) bool { return i.Usual })
+// fingerprintIgnored returns the ignored arguments that are part of the fingerprint.
+func (p *Policy) fingerprintIgnored() []Ignored {
+	return slices.DeleteFunc(slices.Clone(p.givenIgnored), func(i Ignored) bool { return i.Usual })
 }

@@ -19,14 +19,14 @@ type plan struct {
 	keyvalue.Union
 	net     *net
 	labels  []naming.Label
-	ok      bool     // the mapper of the net did not fail
-	watches []choice // observers whose key is in the result
-	spoils  []choice // spoiling transitions whose value the call lacks: they spoil the evidence for all values
-	lack    *lack    // a transition that gates the call needs a value that the call lacks; nil: no such transition
+	ok      bool          // the mapper of the net did not fail
+	watches []choice      // observers whose key is in the result
+	spoils  []choice      // spoiling transitions whose value the call lacks: they spoil the evidence for all values
+	missing *missingValue // a transition that gates the call needs a value that the call lacks; nil: no such transition
 }
 
-// lack describes a value that the call lacks for a transition that gates it.
-type lack struct {
+// missingValue describes a value that the call lacks for a transition that gates it.
+type missingValue struct {
 	label   int
 	reading *keyvalue.Reading
 	key     *keyvalue.Key
@@ -37,11 +37,11 @@ type keyedCall struct {
 	plans   []plan // for the nets that might apply, in order
 	next    int    // index of the last requested plan
 	carrier keyvalue.CallReader
-	carried []carried // one for each subject
+	carried []keyContext // one for each subject
 
 	// Preallocated space for the usual case.
 	planRoom    [4]plan
-	carriedRoom [4]carried
+	carriedRoom [4]keyContext
 }
 
 // clear resets k, and keeps its memory for the next call.
@@ -52,47 +52,47 @@ func (k *keyedCall) clear() {
 	k.carrier = keyvalue.CallReader{}
 }
 
-// carried is the part of a subject that only nets with a key have.
-type carried struct {
+// keyContext is the part of a subject that only nets with a key have.
+type keyContext struct {
 	base  *NetData // default state
 	plan  *plan
 	value *keyvalue.Value // nil: the part of the call that concerns no value
 }
 
 // subject returns a subject for a net with a key.
-func (k *keyedCall) subject(n *net, data *NetData, of carried) subject {
+func (k *keyedCall) subject(n *net, data *NetData, of keyContext) subject {
 	k.carried = append(k.carried, of)
-	return subject{net: n, data: data, of: &k.carried[len(k.carried)-1]}
+	return subject{net: n, data: data, keyed: &k.carried[len(k.carried)-1]}
 }
 
 // base returns the default state of the net, or nil if the net has no key.
 func (s *subject) base() *NetData {
-	if s.of == nil {
+	if s.keyed == nil {
 		return nil
 	}
-	return s.of.base
+	return s.keyed.base
 }
 
 // plan returns the plan of the call for a net with a key; nil if the net has no key or the
 // arguments are unknown.
 func (s *subject) plan() *plan {
-	if s.of == nil {
+	if s.keyed == nil {
 		return nil
 	}
-	return s.of.plan
+	return s.keyed.plan
 }
 
 // value returns the value of the call that the subject is for, or nil.
 func (s *subject) value() *keyvalue.Value {
-	if s.of == nil {
+	if s.keyed == nil {
 		return nil
 	}
-	return s.of.value
+	return s.keyed.value
 }
 
 // plan computes the plans for the nets with a key that might apply to the call.
 func (j *judgement) plan() {
-	if j.policy.keys.Len() == 0 || j.bare {
+	if j.policy.keys.Len() == 0 || j.withoutMaps {
 		return
 	}
 	count := 0
@@ -110,19 +110,19 @@ func (j *judgement) plan() {
 	j.keyed, j.spare = k, nil
 	k.carrier.Set, k.carrier.Call = &j.policy.keys, j.call
 	if count > cap(k.plans) {
-		k.plans, k.carried = make([]plan, 0, count), make([]carried, 0, count)
+		k.plans, k.carried = make([]plan, 0, count), make([]keyContext, 0, count)
 	}
 	for word, nets := range j.policy.keyed {
 		for nets &= j.set[word]; nets != 0; nets &= nets - 1 {
 			n := j.policy.nets[word*64+bits.TrailingZeros64(nets)]
 			k.plans = append(k.plans, plan{net: n})
-			j.fill(&k.plans[len(k.plans)-1])
+			j.fillPlan(&k.plans[len(k.plans)-1])
 		}
 	}
 }
 
-// fill computes the plan for its net.
-func (j *judgement) fill(p *plan) {
+// fillPlan computes the plan for its net.
+func (j *judgement) fillPlan(p *plan) {
 	n := p.net
 	p.labels, p.ok = j.labels, true
 	if n.Labels == nil {
@@ -137,14 +137,14 @@ func (j *judgement) fill(p *plan) {
 		lists, free := n.listing.Lookup(&p.labels[i])
 		for _, t := range listing.Without(lists, spared) {
 			if !free || n.Transitions[t].Spoils {
-				p.list(&j.keyed.carrier, i, t)
+				p.addTransition(&j.keyed.carrier, i, t)
 			}
 		}
 	}
 }
 
-// list adds to the plan the values for one transition that lists a name of the call.
-func (p *plan) list(c *keyvalue.CallReader, label, t int) {
+// addTransition adds to the plan the values for one transition that lists a name of the call.
+func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]
 	if c.Set.At(number).Result {
@@ -159,8 +159,8 @@ func (p *plan) list(c *keyvalue.CallReader, label, t int) {
 		p.Add(r.Values, 1<<n.keyOf[t])
 	case n.Transitions[t].Spoils:
 		p.spoils = append(p.spoils, choice{transition: t, name: p.labels[label].Text})
-	case p.lack == nil && !n.Transitions[t].Observe:
-		p.lack = &lack{label: label, reading: r, key: c.Set.At(number)}
+	case p.missing == nil && !n.Transitions[t].Observe:
+		p.missing = &missingValue{label: label, reading: r, key: c.Set.At(number)}
 	}
 }
 
@@ -185,8 +185,8 @@ func (j *judgement) considerKeyed(n *net, base *NetData) {
 		j.considerAny(n, base)
 		return
 	}
-	if len(p.Values) == 0 || len(p.watches)+len(p.spoils) > 0 || p.lack != nil {
-		j.consider(j.keyed.subject(n, base, carried{base: base, plan: p}))
+	if len(p.Values) == 0 || len(p.watches)+len(p.spoils) > 0 || p.missing != nil {
+		j.consider(j.keyed.subject(n, base, keyContext{base: base, plan: p}))
 	}
 	for i := range p.Values {
 		v := &p.Values[i]
@@ -194,7 +194,7 @@ func (j *judgement) considerKeyed(n *net, base *NetData) {
 		if stored := netstate.GetHashed(base.Values, v.Hash, v.Text); stored != nil {
 			data = j.now(n, v.Text, stored, base)
 		}
-		j.consider(j.keyed.subject(n, data, carried{base, p, v}))
+		j.consider(j.keyed.subject(n, data, keyContext{base, p, v}))
 	}
 }
 
@@ -204,7 +204,7 @@ func (j *judgement) considerAny(n *net, base *NetData) {
 	best := base
 	if base.Active {
 		for d := range netstate.Distinct(base) {
-			d = n.at(d, base, j.call.Time)
+			d = n.advanced(d, base, j.call.Time)
 			f := finding{subject: subject{net: n, data: d.Deciding()}, labels: j.labels, label: -1}
 			if n.Labels == nil {
 				f.labels, _ = j.own(n)
@@ -219,17 +219,17 @@ func (j *judgement) considerAny(n *net, base *NetData) {
 	j.consider(subject{net: n, data: best})
 }
 
-// listed returns the transitions whose key has the value of the finding.
-func (f *finding) listed(lists []int) []int {
+// withValue returns the transitions whose key has the value of the finding.
+func (f *finding) withValue(lists []int) []int {
 	if f.plan() == nil || f.value() != nil && f.plan().KeysOf(f.value()) == f.net.allKeys() {
 		return lists
 	}
-	return listing.Delete(lists, func(t int) bool { return !f.has(t) })
+	return listing.Delete(lists, func(t int) bool { return !f.appliesTo(t) })
 }
 
-// has reports whether the transition applies to the value of the finding. A transition whose value
+// appliesTo reports whether the transition applies to the value of the finding. A transition whose value
 // is in the result might apply to any value.
-func (f *finding) has(t int) bool {
+func (f *finding) appliesTo(t int) bool {
 	if f.value() == nil {
 		return false
 	}
@@ -254,8 +254,8 @@ func (f *finding) judgeWatches() {
 // judgeBase evaluates the part of the call that concerns no value.
 func (f *finding) judgeBase() {
 	switch {
-	case f.plan().lack != nil:
-		f.kind, f.label = Blocked, int32(f.plan().lack.label)
+	case f.plan().missing != nil:
+		f.kind, f.label = Blocked, int32(f.plan().missing.label)
 	case len(f.plan().watches) > 0 && len(f.spoils())+len(f.data.Spoilers()) == 0:
 		f.kind, f.choices = Gated, append(f.choices, f.plan().watches...)
 	default:
@@ -263,8 +263,8 @@ func (f *finding) judgeBase() {
 	}
 }
 
-// named returns the value of the finding by field.
-func (f *finding) named() []KeyValue {
+// keyValues returns the value of the finding by field.
+func (f *finding) keyValues() []KeyValue {
 	if f.value() == nil {
 		return nil
 	}
@@ -274,8 +274,8 @@ func (f *finding) named() []KeyValue {
 // allKeys returns the set of all keys of the net.
 func (n *net) allKeys() uint64 { return 1<<len(n.keys) - 1 }
 
-// about inserts the value of the finding into a sentence.
-func (f *finding) about(sentence string) string {
+// fillKey inserts the value of the finding into a sentence.
+func (f *finding) fillKey(sentence string) string {
 	if f.value() == nil || !strings.Contains(sentence, "{key}") {
 		return sentence
 	}
@@ -298,9 +298,9 @@ func (s *subject) keyText() string {
 	return s.value().Text
 }
 
-// own returns a copy of the state of the subject for changes. If the value has no state yet, the
+// copyState returns a copy of the state of the subject for changes. If the value has no state yet, the
 // copy derives from the default state.
-func (s *subject) own() NetData {
+func (s *subject) copyState() NetData {
 	if s.value() == nil || s.data != s.base() {
 		return *s.data
 	}
@@ -311,60 +311,60 @@ func (s *subject) own() NetData {
 // may have been moved before.
 func (f *finding) move(room, base *NetData, call Flight) move {
 	m := newMove(f.net, f.data, room)
-	if f.of == nil {
+	if f.keyed == nil {
 		return m
 	}
-	*room = f.own()
+	*room = f.copyState()
 	if f.plan() != nil {
-		m.watchOver(older(base.Watches, &call), f.value() == nil)
-		m.over = base.Watches
+		m.setBaseWatches(watchesBefore(base.Watches, &call), f.value() == nil)
+		m.baseWatches = base.Watches
 	}
-	m.miss(f, call)
+	m.recordMissed(f, call)
 	return m
 }
 
-// older returns the watches without those of the call, which come last: the new watches start after
+// watchesBefore returns the watches without those of the call, which come last: the new watches start after
 // the gating transitions have fired.
-func older(watches []Flight, call *Flight) []Flight {
+func watchesBefore(watches []Flight, call *Flight) []Flight {
 	for len(watches) > 0 && watches[len(watches)-1].SameCall(call) {
 		watches = watches[:len(watches)-1]
 	}
 	return watches
 }
 
-// miss records the watches of the call that do not count for the value.
-func (m *move) miss(f *finding, call Flight) {
+// recordMissed records the watches of the call that do not count for the value.
+func (m *move) recordMissed(f *finding, call Flight) {
 	for missed := f.missed(); missed != 0; missed &= missed - 1 {
 		w := f.plan().watches[bits.TrailingZeros64(missed)]
 		call.Transition, call.Name = w.transition, w.name
-		if slices.Contains(m.over, call) {
-			m.lapsed(call)
+		if slices.Contains(m.baseWatches, call) {
+			m.addLapsed(call)
 		}
 	}
 }
 
-// watchOver makes m a move of the state for one value, or, if large is set, of the default state;
+// setBaseWatches makes m a move of the state for one value, or, if large is set, of the default state;
 // over are the watches of the default state. Such a watch has lapsed for a value if, at any time
 // since the call was admitted, its transition was disabled or its evidence was spoiled.
-func (m *move) watchOver(over []Flight, large bool) {
-	m.over, m.large = over, large
+func (m *move) setBaseWatches(over []Flight, large bool) {
+	m.baseWatches, m.isBase = over, large
 	if len(m.data.Lapsed()) > 0 {
 		netstate.SetLapsed(m.data, netstate.Filter(m.data.Lapsed(), func(w Flight) bool { return slices.Contains(over, w) }))
 	}
-	m.lapse()
+	m.lapseDisabled()
 }
 
-// lapse records the watches that no longer count.
-func (m *move) lapse() {
-	for _, w := range m.over {
+// lapseDisabled records the watches that no longer count.
+func (m *move) lapseDisabled() {
+	for _, w := range m.baseWatches {
 		if len(m.data.Spoilers()) > 0 || !m.net.net.Transitions[w.Transition].Enabled(m.data.Marking) {
-			m.lapsed(w)
+			m.addLapsed(w)
 		}
 	}
 }
 
-// lapsed records that the watch no longer counts for the value.
-func (m *move) lapsed(w Flight) {
+// addLapsed records that the watch no longer counts for the value.
+func (m *move) addLapsed(w Flight) {
 	if !slices.Contains(m.data.Lapsed(), w) {
 		netstate.SetLapsed(m.data, append(slices.Clip(m.data.Lapsed()), w))
 	}
@@ -381,19 +381,19 @@ func (c *OpenCall) wait(key string) {
 // tickKeyed adds to d the changes of the net by the clock, in the default state and for all stored
 // values.
 func (n *net) tickKeyed(d *Delta, base *NetData, t time.Time) {
-	moved := n.at(base, base, t)
+	moved := n.advanced(base, base, t)
 	if moved != base {
 		d.set(n.index, "", moved)
 	}
 	for key, old := range base.Values.All() {
-		if data := n.at(old, moved, t); data != old {
+		if data := n.advanced(old, moved, t); data != old {
 			d.Nets = append(d.Nets, NetDelta{Net: n.index, Key: key, Data: data})
 		}
 	}
 }
 
 // lacks reports whether the net blocks because the call has no value.
-func (f *finding) lacks() bool { return f.value() == nil && f.plan() != nil && f.plan().lack != nil }
+func (f *finding) lacks() bool { return f.value() == nil && f.plan() != nil && f.plan().missing != nil }
 
 // shownValues limits the number of values of one net that are shown to readers.
 const shownValues = 10

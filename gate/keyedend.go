@@ -10,13 +10,13 @@ import (
 // settleKeyed adds to d the changes by the end of a call in a net with a key: for each value that
 // waits for the call, and for each value in the result.
 func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
-	base := n.at(s.Nets[n.index], s.Nets[n.index], e.time)
+	base := n.advanced(s.Nets[n.index], s.Nets[n.index], e.time)
 	after := netstate.Unwatched(base, &e.flight, e.over)
 	if after != s.Nets[n.index] {
 		d.set(n.index, "", after)
 	}
 	e.base = base
-	values, idle := q.ended(n, &e, after)
+	values, idle := q.endedValues(n, &e, after)
 	d.Nets = append(d.Nets, idle...)
 	for _, v := range values {
 		old := base.Values.Get(v.Text)
@@ -24,25 +24,25 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 			single := netstate.ForNewValue(base)
 			old = &single
 		} else {
-			old = n.at(old, base, e.time)
+			old = n.advanced(old, base, e.time)
 		}
 		e.keys = v.Keys
 		if n.OnSuccess != nil {
 			e.named = n.written.ParseText(v.Text)
 		}
 		room := &NetData{}
-		if e.both(n, old, room) {
+		if e.applyBoth(n, old, room) {
 			netstate.Prune(room, after)
 			d.Nets = append(d.Nets, NetDelta{Net: n.index, Key: v.Text, Data: room})
 		}
 	}
 }
 
-// ended returns the values that wait for the end of the call, followed by the values in the result
+// endedValues returns the values that wait for the end of the call, followed by the values in the result
 // that the watches of the call refer to. If the policy does not allow storing all values of the
 // result, it returns none of them, so that the call is not evidence; before that, it tries to
 // remove values whose state equals the default state after.
-func (q PreparedEnd) ended(n *net, e *ending, after *NetData) (values []keyvalue.Value, idle []NetDelta) {
+func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []keyvalue.Value, idle []NetDelta) {
 	for k, i := range e.call.Nets {
 		if i == n.index && len(e.call.Keys) > 0 && e.call.Keys[k] != "" {
 			values = append(values, keyvalue.Value{Text: e.call.Keys[k]})
@@ -52,8 +52,8 @@ func (q PreparedEnd) ended(n *net, e *ending, after *NetData) (values []keyvalue
 	if e.outcome != Success || len(n.results) == 0 {
 		return values, nil
 	}
-	for _, local := range e.watched(n) {
-		values = q.shown(n, local, e, values)
+	for _, local := range e.watchedKeys(n) {
+		values = q.addResultValues(n, local, e, values)
 	}
 	grown := e.base.Values.Len()
 	for i := range values[waiting:] {
@@ -61,13 +61,13 @@ func (q PreparedEnd) ended(n *net, e *ending, after *NetData) (values []keyvalue
 			grown++
 		}
 	}
-	if grown <= q.policy.most {
+	if grown <= q.policy.maxValues {
 		return values, nil
 	}
 	idle = n.idle(e.base, after, e.time, func(key string) bool {
 		return slices.ContainsFunc(values, func(v keyvalue.Value) bool { return v.Text == key })
 	})
-	if grown-len(idle) > q.policy.most {
+	if grown-len(idle) > q.policy.maxValues {
 		values = values[:waiting:waiting]
 		for i := range values {
 			values[i].Keys = 0
@@ -76,8 +76,8 @@ func (q PreparedEnd) ended(n *net, e *ending, after *NetData) (values []keyvalue
 	return values, idle
 }
 
-// watched returns the keys of the watches of the call, both actual and enforced.
-func (e *ending) watched(n *net) []int {
+// watchedKeys returns the keys of the watches of the call, both actual and enforced.
+func (e *ending) watchedKeys(n *net) []int {
 	watches := e.base.Watches
 	if e.base.Shadow != nil {
 		watches = slices.Concat(watches, e.base.Shadow.Enforced.Watches)
@@ -91,8 +91,8 @@ func (e *ending) watched(n *net) []int {
 	return keys
 }
 
-// shown adds to values the values of one key in the result.
-func (q PreparedEnd) shown(n *net, local int, e *ending, values []keyvalue.Value) []keyvalue.Value {
+// addResultValues adds to values the values of one key in the result.
+func (q PreparedEnd) addResultValues(n *net, local int, e *ending, values []keyvalue.Value) []keyvalue.Value {
 	at := make(map[string]int, len(values))
 	for i := range values {
 		at[values[i].Text] = i
@@ -109,8 +109,8 @@ func (q PreparedEnd) shown(n *net, local int, e *ending, values []keyvalue.Value
 	return values
 }
 
-// found returns the watches of the call whose key has the value in the result.
-func (e *ending) found(n *net) []Flight {
+// matchingWatches returns the watches of the call whose key has the value in the result.
+func (e *ending) matchingWatches(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil
 	}
@@ -119,8 +119,8 @@ func (e *ending) found(n *net) []Flight {
 	})
 }
 
-// find fires the transitions of these watches, except those that have lapsed for the value.
-func (m *move) find(e *ending, found []Flight) {
+// fireFound fires the transitions of these watches, except those that have lapsed for the value.
+func (m *move) fireFound(e *ending, found []Flight) {
 	for _, w := range found {
 		if !slices.Contains(m.data.Lapsed(), w) {
 			m.credit(e, w)

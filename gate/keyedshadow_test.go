@@ -88,15 +88,15 @@ func (m *parted) field(i int) string {
 // lacks reports whether a transition gates the call and the call has no value for it.
 func (m *parted) lacks(c gate.Call) bool {
 	for i, tr := range m.net.Transitions {
-		if len(tr.Tools) > 0 && tr.Tools[0].Name == c.Tool && !tr.Observe && len(carried(c, m.field(i))) == 0 {
+		if len(tr.Tools) > 0 && tr.Tools[0].Name == c.Tool && !tr.Observe && len(keyContext(c, m.field(i))) == 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// carried returns the values in a field of the arguments.
-func carried(c gate.Call, field string) (values []string) {
+// keyContext returns the values in a field of the arguments.
+func keyContext(c gate.Call, field string) (values []string) {
 	var args map[string]json.RawMessage
 	_ = json.Unmarshal(c.Args, &args)
 	var list []json.RawMessage
@@ -118,7 +118,7 @@ func (m *parted) of(value string) gate.Net {
 	n := m.net
 	n.Name, n.Key, n.Labels, n.Transitions = "of-"+value, nil, nil, slices.Clone(n.Transitions)
 	has := func(c gate.Call, field string) string {
-		switch values := carried(c, field); {
+		switch values := keyContext(c, field); {
 		case len(values) == 0:
 			return "none"
 		case slices.Contains(values, value):

@@ -19,10 +19,10 @@ func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
 		distance int
 	}
 	var all []ranked
-	start := n.displayed(base.Deciding())
+	start := n.withInFlight(base.Deciding())
 	for text, d := range base.Values.All() {
 		r := ranked{text: text, data: d}
-		for i, tokens := range n.displayed(d.Deciding()) {
+		for i, tokens := range n.withInFlight(d.Deciding()) {
 			r.distance += max(tokens-start[i], start[i]-tokens)
 		}
 		all = append(all, r)
@@ -37,7 +37,7 @@ func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
 		if n.Shadow {
 			v.Enforced = n.show(r.data.Shadow.Enforced)
 		}
-		_, v.Next = n.next(r.data.Deciding())
+		_, v.Next = n.nextTick(r.data.Deciding())
 		values = append(values, v)
 	}
 	return values, len(all) - len(shown)

@@ -8,19 +8,19 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// restrain blocks a call that is not on the list of a marked phase.
-func (f *finding) restrain(c *Call) {
+// applyPhases blocks a call that is not on the list of a marked phase.
+func (f *finding) applyPhases(c *Call) {
 	if f.kind == Blocked {
 		return
 	}
 	present := petri.Marking(f.data.Marking)
 	if len(f.data.Flights) > 0 {
-		present = f.net.displayed(f.data)
+		present = f.net.withInFlight(f.data)
 	}
 	for i := range f.net.Phases {
 		ph := &f.net.Phases[i]
 		if present[slices.Index(f.net.Places, ph.Place)] > 0 && !allows(ph, f.labels) {
-			f.object(f.net.outside(ph, c.Tool), 0)
+			f.blockFor(f.net.phaseReason(ph, c.Tool), 0)
 			f.special.phase = ph
 			return
 		}
@@ -32,14 +32,14 @@ func allows(ph *Phase, ls []naming.Label) bool {
 	return slices.ContainsFunc(ph.Tools, func(u Tool) bool { return naming.Exempts(&u, ls) })
 }
 
-// listed reports whether the list of some phase, marked or not, contains a certain name of the
+// inPhase reports whether the list of some phase, marked or not, contains a certain name of the
 // call; if so, "default: deny" does not refuse the call.
-func (n *net) listed(ls []naming.Label) bool {
+func (n *net) inPhase(ls []naming.Label) bool {
 	return slices.ContainsFunc(n.Phases, func(ph Phase) bool { return allows(&ph, ls) })
 }
 
-// outside returns the reason why the tool cannot be called in a phase.
-func (n *net) outside(ph *Phase, tool string) string {
+// phaseReason returns the reason why the tool cannot be called in a phase.
+func (n *net) phaseReason(ph *Phase, tool string) string {
 	if n.Reason != "" {
 		return n.Reason
 	}

@@ -57,20 +57,20 @@ type Policy struct {
 	awaits   map[string]bool // names of the calls whose success nets wait for
 	parts    []part          // parts of the commands that give those names
 
-	keys    keyvalue.Set // keys of the nets
-	keyed   listing.Set  // nets with a key
-	results bool         // some net reads results
-	most    int          // maximum number of values in one net
-	limit   int          // most as given in the options
+	keys      keyvalue.Set // keys of the nets
+	keyed     listing.Set  // nets with a key
+	results   bool         // some net reads results
+	maxValues int          // maximum number of values in one net
+	givenMax  int          // most as given in the options
 
-	given   []Ignored           // ignored arguments as given in the options
-	ignored map[string][]string // ignored arguments by tool name
+	givenIgnored []Ignored           // ignored arguments as given in the options
+	ignored      map[string][]string // ignored arguments by tool name
 
 	labels    []*Labels      // distinct labels of the nets and the options
 	successes []Condition    // conditions of the labels
 	names     *naming.Naming // naming of calls
 	ids       func() []NetID // identities of the nets
-	touch     listing.Index  // nets that might apply to a call
+	index     listing.Index  // nets that might apply to a call
 }
 
 // A Merge is a statement that repeats an earlier one; both become one net with one budget.
@@ -85,12 +85,12 @@ type Merge struct {
 // the suffixes "#2", "#3" and so on. Two other nets with the same name are an error.
 func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	p := &Policy{asks: o.AskDoubts, deny: o.Deny, shadow: o.Shadow, static: o.Static, byName: make(map[string]*net, len(nets))}
-	errs := p.adopt(nets)
+	errs := p.addNets(nets)
 	if o.Keys < 0 {
 		errs = append(errs, &NetError{Msg: fmt.Sprintf("a net with a key is to keep %d values", o.Keys), Hint: "0 is 10,000"})
 	}
 	p.collect(nets, o)
-	p.ignore(o.Ignored)
+	p.setIgnored(o.Ignored)
 	maps := p.Maps()
 	for _, m := range maps {
 		if msg := m.Fault(); msg != "" {
@@ -100,10 +100,10 @@ func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	p.most, p.limit = cmp.Or(o.Keys, defaultKeys), o.Keys
+	p.maxValues, p.givenMax = cmp.Or(o.Keys, defaultKeys), o.Keys
 	p.readKeys()
 	p.names = newNaming(maps, p.enforcedFirst())
-	p.touch = newIndex(p.names, p.nets)
+	p.index = newIndex(p.names, p.nets)
 	p.successes = p.Successes()
 	p.print = p.fingerprint(maps)
 	p.readParts()
@@ -138,7 +138,7 @@ func (p *Policy) Maps() []Map {
 // Options returns the options of the policy, including all labels, for building a policy from a
 // subset of its nets.
 func (p *Policy) Options() PolicyOptions {
-	return PolicyOptions{AskDoubts: p.asks, Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels), Keys: p.limit, Ignored: slices.Clone(p.given)}
+	return PolicyOptions{AskDoubts: p.asks, Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels), Keys: p.givenMax, Ignored: slices.Clone(p.givenIgnored)}
 }
 
 // enforcedFirst returns the nets with those in shadow mode last, so that the latter do not affect
@@ -148,8 +148,8 @@ func (p *Policy) enforcedFirst() []*net {
 	return append(enforced, slices.DeleteFunc(slices.Clone(p.nets), func(n *net) bool { return !n.Shadow })...)
 }
 
-// adopt compiles the nets, merges equal statements and makes the names of the nets unique.
-func (p *Policy) adopt(nets []Net) (errs ErrorList) {
+// addNets compiles the nets, merges equal statements and makes the names of the nets unique.
+func (p *Policy) addNets(nets []Net) (errs ErrorList) {
 	written := make(map[string]bool) // names of hand-written nets
 	for _, n := range nets {
 		if n.Labels == nil {
@@ -204,9 +204,9 @@ func (p *Policy) freeName(name string, written map[string]bool) string {
 
 // fingerprint returns the fingerprint of everything that determines decisions.
 func (p *Policy) fingerprint(maps []Map) string {
-	f := fingerprint.Policy{AskDoubts: p.asks, Maps: maps, Successes: p.successes, Deny: p.deny, Shadow: p.shadow, Ignored: p.identifying()}
-	if p.keys.Len() > 0 && p.most != defaultKeys {
-		f.Keys = p.most
+	f := fingerprint.Policy{AskDoubts: p.asks, Maps: maps, Successes: p.successes, Deny: p.deny, Shadow: p.shadow, Ignored: p.fingerprintIgnored()}
+	if p.keys.Len() > 0 && p.maxValues != defaultKeys {
+		f.Keys = p.maxValues
 	}
 	f.Nets = make([]fingerprint.NetOfPolicy, len(p.nets))
 	for i, n := range p.nets {

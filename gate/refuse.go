@@ -142,13 +142,13 @@ const shownHolders = 8
 
 // block fills b with the reason why the finding's net blocks the call.
 func (j *judgement) block(b *Block, f *finding) {
-	*b = Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Name: j.call.Tool, Key: f.named()}
+	*b = Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Name: j.call.Tool, Key: f.keyValues()}
 	j.explain(b, f)
 	if !f.broken && f.objection() == "" {
 		l := &f.labels[f.label]
 		b.Near = j.nearTo(f.net, l.Text)
 		if b.Doubt, b.Reason = j.doubted(f, l, b.Reason); b.Doubt == nil {
-			j.speakOfCall(b, f, l)
+			j.quoteCall(b, f, l)
 		}
 	}
 	b.Reason = f.net.because(b.Reason)
@@ -200,11 +200,11 @@ func (j *judgement) why(f *finding, name string) (Doubt, Found) {
 // its names.
 func (j *judgement) explain(b *Block, f *finding) {
 	if reason := f.objection(); reason != "" {
-		b.Reason, b.Retry = f.about(reason), f.special.retry
+		b.Reason, b.Retry = f.fillKey(reason), f.special.retry
 		return
 	}
 	if f.broken {
-		b.Reason = f.besides(fmt.Sprintf("Net '%s' cannot judge the call, because its mapper failed.", f.net.Name))
+		b.Reason = f.withReason(fmt.Sprintf("Net '%s' cannot judge the call, because its mapper failed.", f.net.Name))
 		return
 	}
 	l := &f.labels[f.label]
@@ -212,17 +212,17 @@ func (j *judgement) explain(b *Block, f *finding) {
 		b.Name = l.Text
 	}
 	if f.lacks() {
-		lack := f.plan().lack
-		b.Reason = f.besides(lack.reading.Explain(lack.key, cmp.Or(b.Name, j.call.Tool)))
+		lack := f.plan().missing
+		b.Reason = f.withReason(lack.reading.Explain(lack.key, cmp.Or(b.Name, j.call.Tool)))
 		return
 	}
 	if f.doubtful {
-		b.Reason = f.besides(doubt(l, b.Name))
+		b.Reason = f.withReason(doubt(l, b.Name))
 		return
 	}
 	b.Reason = f.reason(b.Name)
 	if f.data.Stuck {
-		b.Reason = f.besides(f.net.unrest())
+		b.Reason = f.withReason(f.net.unrest())
 	}
 	lists, _ := f.net.listing.Lookup(l)
 	lists = listing.Without(lists, f.net.listing.Spared(f.labels))
@@ -231,9 +231,9 @@ func (j *judgement) explain(b *Block, f *finding) {
 	j.wait(f, lists, b)
 }
 
-// besides returns the sentence, preceded by the reason that the author of the net has written. That
+// withReason returns the sentence, preceded by the reason that the author of the net has written. That
 // reason is omitted if it contains {key} and the finding has no value.
-func (f *finding) besides(sentence string) string {
+func (f *finding) withReason(sentence string) string {
 	if f.net.Cause != CauseNet || f.net.Reason == "" || f.value() == nil && len(f.net.reasoned) > 1 {
 		return sentence
 	}
@@ -250,7 +250,7 @@ func doubt(l *naming.Label, name string) string {
 
 // wait adds the time until the clock allows the call, if it does.
 func (j *judgement) wait(f *finding, lists []int, b *Block) {
-	if in, ok := f.net.wait(f.data, j.call.Time, lists); ok {
+	if in, ok := f.net.waitFor(f.data, j.call.Time, lists); ok {
 		b.Retry = in
 		b.Reason = fmt.Sprintf("%s; the next is possible in %s.", strings.TrimSuffix(b.Reason, "."), text.RoundedUp(in))
 	}

@@ -19,7 +19,7 @@ func (s *Session) Replay(entries []Entry) {
 			continue
 		}
 		j := &s.policy.Prepare(e.Call).judgement
-		j.past = true
+		j.replayed = true
 		var number uint64
 		s.update(func(state *State) *Delta {
 			j.classify(state)

@@ -10,9 +10,9 @@ import (
 // A Session holds the state of every net of a policy for one conversation. It is safe for
 // concurrent use.
 type Session struct {
-	policy *Policy              // immutable
-	shared []*Shared            // in lock order; immutable
-	told   func(Call, Decision) // called with each decision; immutable
+	policy     *Policy              // immutable
+	shared     []*Shared            // in lock order; immutable
+	onDecision func(Call, Decision) // called with each decision; immutable
 
 	spare atomic.Pointer[preparedCall] // cleared memory for the next decision; nil while another decision uses it
 
@@ -41,22 +41,22 @@ type SessionOptions struct {
 // NewSession returns a session in the initial state. The shared states must belong to the same
 // policy and have the right scopes.
 func NewSession(p *Policy, o SessionOptions) *Session {
-	s := &Session{policy: p, told: o.OnDecision, state: p.NewState(o.Active)}
-	s.share(ScopePrincipal, o.Principal)
-	s.share(ScopeGlobal, o.Global)
+	s := &Session{policy: p, onDecision: o.OnDecision, state: p.NewState(o.Active)}
+	s.addShared(ScopePrincipal, o.Principal)
+	s.addShared(ScopeGlobal, o.Global)
 	s.Tick(o.Time)
 	return s
 }
 
-// share adds the nets of that scope in h to the session.
-func (s *Session) share(scope Scope, h *Shared) {
+// addShared adds the nets of that scope in h to the session.
+func (s *Session) addShared(scope Scope, h *Shared) {
 	switch {
 	case h == nil:
 	case h.policy != s.policy || h.scope != scope:
 		panic("gate: a session is to share the state of another policy or scope")
 	case len(h.nets) > 0:
 		s.shared = append(s.shared, h)
-		s.state.Owners[scope] = h.join()
+		s.state.Owners[scope] = h.newOwner()
 	}
 }
 
@@ -99,14 +99,14 @@ func (s *Session) Decide(c Call, g *Grant) (d Decision) {
 	if a, ok := d.(*Allow); ok {
 		a.Ticket.session = s
 	}
-	s.tell(c, d)
+	s.notify(c, d)
 	return d
 }
 
-// tell passes a decision to OnDecision.
-func (s *Session) tell(c Call, d Decision) {
-	if s.told != nil {
-		s.told(c, d)
+// notify passes a decision to OnDecision.
+func (s *Session) notify(c Call, d Decision) {
+	if s.onDecision != nil {
+		s.onDecision(c, d)
 	}
 }
 
@@ -215,6 +215,6 @@ func ConfirmN(ctx context.Context, s *Session, c Call, ask func(context.Context,
 		}
 	}
 	r := a.Refusal()
-	s.tell(c, r)
+	s.notify(c, r)
 	return r
 }

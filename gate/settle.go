@@ -69,9 +69,9 @@ func (q PreparedEnd) Settle(s *State, number uint64) *Delta {
 	d := &Delta{Closed: number}
 	switch {
 	case o == Unknown:
-		d = q.policy.unknown(s, c)
+		d = q.policy.endUnknown(s, c)
 	case c.More > 0 && !q.end.All:
-		return c.oneLess()
+		return c.withOneLess()
 	}
 	q.broke(d, s, c)
 	room := make([]NetData, len(c.Nets))
@@ -85,7 +85,7 @@ func (q PreparedEnd) Settle(s *State, number uint64) *Delta {
 			}
 			continue
 		}
-		if e.both(n, n.at(s.Nets[i], nil, q.end.Time), &room[k]) {
+		if e.applyBoth(n, n.advanced(s.Nets[i], nil, q.end.Time), &room[k]) {
 			d.set(i, "", &room[k])
 		}
 	}
@@ -122,9 +122,9 @@ type ending struct {
 	named []KeyValue
 }
 
-// both stores in room the new state after old, including the enforced state of a net in shadow
+// applyBoth stores in room the new state after old, including the enforced state of a net in shadow
 // mode. It reports whether the net waited for the call.
-func (e *ending) both(n *net, old, room *NetData) bool {
+func (e *ending) applyBoth(n *net, old, room *NetData) bool {
 	waited := e.apply(n, old, room)
 	if old.Shadow == nil {
 		return waited
@@ -141,18 +141,18 @@ func (e *ending) both(n *net, old, room *NetData) bool {
 
 func (e *ending) apply(n *net, old, room *NetData) bool {
 	m := newMove(n, old, room)
-	m.watchOver(watchesOf(e.base), false)
+	m.setBaseWatches(watchesOf(e.base), false)
 	if !m.end(e) {
 		return false
 	}
-	m.clock(old, e.time)
+	m.updateClock(old, e.time)
 	return true
 }
 
 // end applies the outcome of a call to one net. It reports whether the net waited for the call.
 func (m *move) end(e *ending) bool {
 	call, o := e.flight, e.outcome
-	found := e.found(m.net)
+	found := e.matchingWatches(m.net)
 	if !m.data.Waits(&call) && len(found) == 0 {
 		return false
 	}
@@ -169,27 +169,27 @@ func (m *move) end(e *ending) bool {
 	})
 	if o == Success {
 		m.succeed(e, done)
-		m.find(e, found)
+		m.fireFound(e, found)
 	} else {
 		for _, f := range done {
-			if !m.repays(f.Transition) {
+			if !m.paysDebt(f.Transition) {
 				m.net.net.Transitions[f.Transition].GiveBack(m.marking())
 			}
 		}
-		m.unwatch(call)
+		m.endWatches(call)
 	}
-	m.settle()
+	m.fireStructural()
 	return true
 }
 
 // succeed completes the transitions of the call and fires those that watched it.
 func (m *move) succeed(e *ending, done []Flight) {
 	for _, f := range done {
-		if !m.repays(f.Transition) {
+		if !m.paysDebt(f.Transition) {
 			m.net.net.Transitions[f.Transition].Put(m.marking())
 		}
-		m.watch()
-		m.remember(e, f)
+		m.endDisabledWatches()
+		m.callOnSuccess(e, f)
 	}
 	for w, ok := m.nextWatch(e.flight); ok; w, ok = m.nextWatch(e.flight) {
 		m.credit(e, w)
@@ -202,11 +202,11 @@ func (m *move) credit(e *ending, w Flight) {
 	if !t.Enabled(m.data.Marking) {
 		return
 	}
-	if !m.repays(w.Transition) {
+	if !m.paysDebt(w.Transition) {
 		t.Fire(m.marking())
 	}
-	m.watch()
-	m.remember(e, w)
+	m.endDisabledWatches()
+	m.callOnSuccess(e, w)
 }
 
 // nextWatch removes and returns the first watch of the call.
@@ -221,19 +221,19 @@ func (m *move) nextWatch(call Flight) (Flight, bool) {
 	return Flight{}, false
 }
 
-// unwatch ends all watches of the call.
-func (m *move) unwatch(call Flight) {
+// endWatches ends all watches of the call.
+func (m *move) endWatches(call Flight) {
 	m.data.Watches = netstate.Filter(m.data.Watches, func(w Flight) bool { return !w.SameCall(&call) })
 }
 
-// remember calls the hook for a success. If the hook panics, the metadata is unchanged, but the
+// callOnSuccess calls the hook for a success. If the hook panics, the metadata is unchanged, but the
 // tokens are produced nevertheless because the tool has run.
-func (m *move) remember(e *ending, f Flight) {
+func (m *move) callOnSuccess(e *ending, f Flight) {
 	if m.net.OnSuccess == nil {
 		return
 	}
 	defer func() { _ = recover() }()
-	meta := cloned(m.data.Meta)
+	meta := cloneMeta(m.data.Meta)
 	m.net.OnSuccess(Firing{
 		Call: e.call.Call, Name: f.Name, Key: e.named, Result: e.result,
 		Net: m.net.Name, Transition: m.net.Transitions[f.Transition].Name,

@@ -21,15 +21,15 @@ const (
 	actual                // the nets in shadow mode, in the state after all calls made, where possible
 )
 
-// in evaluates the nets in shadow mode for the call in the given world.
-func (j *judgement) in(w world) *judgement {
-	k := &judgement{policy: j.policy, call: j.call, state: j.state, tools: j.tools, labels: j.labels, bare: j.bare, offered: j.offered, world: w, row: j.row, known: j.known}
+// evaluateShadow evaluates the nets in shadow mode for the call in the given world.
+func (j *judgement) evaluateShadow(w world) *judgement {
+	k := &judgement{policy: j.policy, call: j.call, state: j.state, tools: j.tools, labels: j.labels, withoutMaps: j.withoutMaps, offered: j.offered, world: w, row: j.row, known: j.known}
 	k.findings, k.room = k.findingRoom[:0], k.choiceRoom[:0]
 	for _, s := range j.shadows {
 		if w == enforced {
 			s = s.enforced()
 		}
-		k.ask(s)
+		k.evaluate(s)
 	}
 	return k
 }
@@ -37,10 +37,10 @@ func (j *judgement) in(w world) *judgement {
 // enforced returns s with its state in the world where the nets in shadow mode block.
 func (s subject) enforced() subject {
 	s.data = s.data.Shadow.Enforced
-	if s.of != nil {
-		of := *s.of
+	if s.keyed != nil {
+		of := *s.keyed
 		of.base = of.base.Shadow.Enforced
-		s.of = &of
+		s.keyed = &of
 	}
 	return s
 }
@@ -51,10 +51,10 @@ func (j *judgement) shadow(d *Delta, number uint64) (*judgement, *Refusal) {
 	if len(j.shadows) == 0 && !j.policy.shadow {
 		return nil, nil
 	}
-	w, a := j.in(enforced), j.in(actual)
+	w, a := j.evaluateShadow(enforced), j.evaluateShadow(actual)
 	var had, has Delta
-	r := w.enforce(&had, number)
-	a.follow(&has, number)
+	r := w.moveEnforced(&had, number)
+	a.moveActual(&has, number)
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
@@ -77,13 +77,13 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	if s.value() != nil && actual == nil && enforced == nil {
 		return
 	}
-	data := s.own()
+	data := s.copyState()
 	shadow := data.Shadow
 	if actual != nil {
 		data = *actual
 	}
 	if s.value() == nil {
-		data.Shadow = counted(shadow, s.net.Name, r)
+		data.Shadow = withAnswer(shadow, s.net.Name, r)
 	} else {
 		data.Shadow = &ShadowData{Enforced: shadow.Enforced}
 	}
@@ -96,9 +96,9 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	d.set(s.net.index, key, &data)
 }
 
-// enforce performs the moves in the world where the nets in shadow mode block; none, if one of them
+// moveEnforced performs the moves in the world where the nets in shadow mode block; none, if one of them
 // does not agree.
-func (j *judgement) enforce(d *Delta, number uint64) *Refusal {
+func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	j.yield()
 	if r := j.refusal(nil); r != nil {
 		return r
@@ -107,13 +107,13 @@ func (j *judgement) enforce(d *Delta, number uint64) *Refusal {
 	if r != nil {
 		return r
 	}
-	if f := j.moves(d, number, metas); f != nil {
+	if f := j.applyMoves(d, number, metas); f != nil {
 		*d = Delta{}
 		return j.unrest(f)
 	}
-	if over := j.crowded(d); len(over) > 0 {
+	if over := j.overfull(d); len(over) > 0 {
 		*d = Delta{}
-		return j.crowd(over[0])
+		return j.refuseOverfull(over[0])
 	}
 	if j.manual {
 		return j.refuse(KindApproval, blocksOf(j.steps()))
@@ -121,16 +121,16 @@ func (j *judgement) enforce(d *Delta, number uint64) *Refusal {
 	return nil
 }
 
-// follow performs the moves of the nets that can fire, in the actual world.
-func (j *judgement) follow(d *Delta, number uint64) {
+// moveActual performs the moves of the nets that can fire, in the actual world.
+func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.pass()
 	metas, _ := j.validate()
-	j.moves(d, number, metas)
-	j.keepOut(d, j.crowded(d))
+	j.applyMoves(d, number, metas)
+	j.dropNewValues(d, j.overfull(d))
 }
 
-// counted returns a copy of s that includes the answer of the net in its counts.
-func counted(s *ShadowData, net string, r *Refusal) *ShadowData {
+// withAnswer returns a copy of s that includes the answer of the net in its counts.
+func withAnswer(s *ShadowData, net string, r *Refusal) *ShadowData {
 	c := *s
 	switch {
 	case r == nil || !slices.ContainsFunc(r.Blocks, func(b Block) bool { return b.Net == net }):

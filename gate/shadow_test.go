@@ -78,9 +78,9 @@ func TestShadow(t *testing.T) {
 	p.script("x", "x -> blocked limit-x-1")
 }
 
-// TestMarkingsPart checks that a call that would have been refused moves the actual marking of
+// TestActualAndEnforcedMarkingsDiffer checks that a call that would have been refused moves the actual marking of
 // every net that it can, and no enforced marking.
-func TestMarkingsPart(t *testing.T) {
+func TestActualAndEnforcedMarkingsDiffer(t *testing.T) {
 	p := play(t, gate.PolicyOptions{Shadow: true}, blockNet("x"), limitNet("x", 2, "session"), sequenceNet("x", "y"))
 	p.script("x -> blocked block-x", "y -> blocked require-x-before-y", "x -> blocked block-x", "x -> blocked block-x")
 	var parted []string

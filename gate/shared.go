@@ -39,8 +39,8 @@ func NewShared(p *Policy, scope Scope, o SharedOptions) *Shared {
 	return h
 }
 
-// join returns a new owner number for a session.
-func (h *Shared) join() uint64 {
+// newOwner returns a new owner number for a session.
+func (h *Shared) newOwner() uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.owner++
@@ -57,20 +57,20 @@ func updateShared(shared []*Shared, s *State, f func(*State) *Delta) {
 	h := shared[0]
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lend(s)
+	h.copyTo(s)
 	updateShared(shared[1:], s, f)
-	h.keep(s)
+	h.copyFrom(s)
 }
 
-// lend copies the shared nets into the state of a session; h must be locked.
-func (h *Shared) lend(s *State) {
+// copyTo copies the shared nets into the state of a session; h must be locked.
+func (h *Shared) copyTo(s *State) {
 	for k, i := range h.nets {
 		s.Nets[i] = h.data[k]
 	}
 }
 
-// keep copies the shared nets back from the state of a session; h must be locked.
-func (h *Shared) keep(s *State) {
+// copyFrom copies the shared nets back from the state of a session; h must be locked.
+func (h *Shared) copyFrom(s *State) {
 	for k, i := range h.nets {
 		h.data[k] = s.Nets[i]
 	}

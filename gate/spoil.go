@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// hear finds the transitions that let the call spoil the evidence of the net, regardless of the
+// findSpoilers finds the transitions that let the call spoil the evidence of the net, regardless of the
 // marking. Weak and free names count, and so does a call that the net blocks but that is made
 // nevertheless. If the net cannot name the call, all spoiling transitions count.
-func (f *finding) hear(call *Call) {
+func (f *finding) findSpoilers(call *Call) {
 	if f.broken {
 		f.makeSpecial().spoils = f.net.allSpoils(call.Tool)
 		return
@@ -44,12 +44,12 @@ func (n *net) allSpoils(name string) (spoils []choice) {
 // or to all values because the call has none.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
-	return f.plan() == nil || f.has(t) || slices.ContainsFunc(f.plan().spoils, all)
+	return f.plan() == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan().spoils, all)
 }
 
-// void reports whether t waits for the success of the call although that success will not be
+// spoiled reports whether t waits for the success of the call although that success will not be
 // evidence, because this call or one in flight spoils it.
-func (f *finding) void(t int) bool {
+func (f *finding) spoiled(t int) bool {
 	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base() != nil && len(f.base().Spoilers()) > 0)
 }
 
@@ -59,16 +59,16 @@ func (m *move) spoil(spoils []choice, call Flight) {
 	if len(spoils) == 0 {
 		return
 	}
-	m.taint(spoils)
+	m.fireSpoilers(spoils)
 	for _, c := range spoils {
 		call.Transition, call.Name = c.transition, c.name
 		netstate.SetSpoilers(m.data, append(slices.Clip(m.data.Spoilers()), call))
 	}
-	m.lapse()
+	m.lapseDisabled()
 }
 
-// taint fires the enabled ones of the spoiling transitions and ends all watches.
-func (m *move) taint(spoils []choice) {
+// fireSpoilers fires the enabled ones of the spoiling transitions and ends all watches.
+func (m *move) fireSpoilers(spoils []choice) {
 	for _, c := range spoils {
 		if t := &m.net.net.Transitions[c.transition]; m.data.Active && t.Enabled(m.data.Marking) {
 			t.Fire(m.marking())
@@ -83,9 +83,9 @@ func (m *move) taint(spoils []choice) {
 func (n *net) spoilValues(base, after *NetData, spoils []choice, now time.Time, enforced bool) *Values {
 	values := &Values{}
 	for key, old := range base.Values.All() {
-		d := n.tainted(n.at(old, base, now), spoils, now)
+		d := n.withSpoilersFired(n.advanced(old, base, now), spoils, now)
 		if d.Shadow != nil && enforced {
-			d.Shadow = &ShadowData{Enforced: n.tainted(d.Shadow.Enforced, spoils, now)}
+			d.Shadow = &ShadowData{Enforced: n.withSpoilersFired(d.Shadow.Enforced, spoils, now)}
 		}
 		if !netstate.EqualsDefault(d, after) {
 			netstate.Put(values, key, d)
@@ -94,19 +94,19 @@ func (n *net) spoilValues(base, after *NetData, spoils []choice, now time.Time, 
 	return values
 }
 
-func (n *net) tainted(old *NetData, spoils []choice, now time.Time) *NetData {
+func (n *net) withSpoilersFired(old *NetData, spoils []choice, now time.Time) *NetData {
 	m := newMove(n, old, &NetData{})
-	m.taint(spoils)
+	m.fireSpoilers(spoils)
 	if m.data.Active {
-		m.settle()
+		m.fireStructural()
 	}
-	m.clock(old, now)
+	m.updateClock(old, now)
 	return m.data
 }
 
 // spoilers returns the calls in flight that spoil evidence for the net.
 func (f *finding) spoilers(s *State) (held []Holder) {
-	if len(f.net.evidence) == 0 {
+	if len(f.net.spoiledEvidence) == 0 {
 		return nil
 	}
 	all := f.data.Spoilers()
@@ -118,7 +118,7 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 			continue
 		}
 		h := s.holder(f.net, flight)
-		h.Voids = strings.Join(f.net.evidence, " or ")
+		h.Voids = strings.Join(f.net.spoiledEvidence, " or ")
 		held = append(held, h)
 	}
 	return held
@@ -127,9 +127,9 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 // restarted returns the net in its initial state, as after a reset. Calls in flight that spoil its
 // evidence continue to do so.
 func (n *net) restarted(d *NetData) *NetData {
-	r := n.anew(d)
+	r := n.reset(d)
 	if d.Shadow != nil {
-		r.Shadow = &ShadowData{Enforced: n.anew(d.Shadow.Enforced)}
+		r.Shadow = &ShadowData{Enforced: n.reset(d.Shadow.Enforced)}
 	}
 	if d.Values.Len() > 0 {
 		r.Values = n.restartedValues(r, d.Values)
@@ -153,11 +153,11 @@ func (n *net) restartedValues(base *NetData, old *Values) *Values {
 	return values
 }
 
-// suspecting returns the initial state d of the net with the calls of s in flight that may spoil
+// withSuspects returns the initial state d of the net with the calls of s in flight that may spoil
 // its evidence. These are the calls that spoiled evidence of the net that it replaces, and every
 // call that might have a name listed by a spoiling transition. Only the tools of those calls are
 // known, not their arguments.
-func (p *Policy) suspecting(s *State, n *net, d *NetData, old *net) *NetData {
+func (p *Policy) withSuspects(s *State, n *net, d *NetData, old *net) *NetData {
 	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
 	if old != nil {
@@ -170,7 +170,7 @@ func (p *Policy) suspecting(s *State, n *net, d *NetData, old *net) *NetData {
 	for _, open := range s.Open() {
 		f := s.flight(n, open.Number, open.Since)
 		known := slices.ContainsFunc(suspects, func(g Flight) bool { return g.SameCall(&f) })
-		if c := s.Calls[open.Number]; !known && p.suspects(n, &c.Call) {
+		if c := s.Calls[open.Number]; !known && p.maySpoil(n, &c.Call) {
 			f.Transition, f.Name = t, open.Tool
 			suspects = append(suspects, f)
 		}
@@ -188,27 +188,27 @@ func (p *Policy) suspecting(s *State, n *net, d *NetData, old *net) *NetData {
 	return &c
 }
 
-// suspects reports whether the call, whose arguments are unknown, might spoil evidence of the net.
-func (p *Policy) suspects(n *net, c *Call) bool {
+// maySpoil reports whether the call, whose arguments are unknown, might spoil evidence of the net.
+func (p *Policy) maySpoil(n *net, c *Call) bool {
 	bare := *c
 	bare.Args = nil
 	j := &p.Prepare(bare).judgement
 	for i := range n.Transitions {
 		t := &n.Transitions[i]
-		if t.Spoils && (n.Mapper != nil || slices.ContainsFunc(t.Tools, func(u Tool) bool { return j.could(n, u) })) {
+		if t.Spoils && (n.Mapper != nil || slices.ContainsFunc(t.Tools, func(u Tool) bool { return j.couldHave(n, u) })) {
 			return true
 		}
 	}
 	return false
 }
 
-// could reports whether the call has a name that u matches, or arguments could give it one.
-func (j *judgement) could(n *net, u Tool) bool {
-	return slices.ContainsFunc(j.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || j.gives(n, u, Perhaps)
+// couldHave reports whether the call has a name that u matches, or arguments could give it one.
+func (j *judgement) couldHave(n *net, u Tool) bool {
+	return slices.ContainsFunc(j.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || j.couldGive(n, u, Perhaps)
 }
 
-// suspected adds to the call the nets whose evidence it may spoil.
-func (s *State) suspected(c *OpenCall) *OpenCall {
+// addSuspects adds to the call the nets whose evidence it may spoil.
+func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	for i, n := range s.policy.nets {
 		f := s.flight(n, c.Number, c.Call.Time)
 		if n.spoils && !slices.Contains(c.Nets, i) && s.Nets[i].Waits(&f) {

@@ -137,7 +137,7 @@ func TestSpoilersWithoutNames(t *testing.T) {
 	p.script("push", "push -> blocked n")
 }
 
-func TestTaint(t *testing.T) {
+func TestTaintIsClearedByLaterReview(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, taintNet("send*", "fetch", "review"))
 	net := "block-send*-after-fetch"
 	p.success("send_mail")
@@ -288,9 +288,9 @@ func TestSpoilersThatDoNotRest(t *testing.T) {
 	}
 }
 
-// TestIntervals compares freshness with its definition: a test counts if no edit was in flight at
+// TestEvidenceMatchesIntervals compares freshness with its definition: a test counts if no edit was in flight at
 // any time between its start and its success, and none started since.
-func TestIntervals(t *testing.T) {
+func TestEvidenceMatchesIntervals(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	passed := 0
 	for range 2000 {
@@ -390,9 +390,9 @@ func TestSpoilerSince(t *testing.T) {
 	}
 }
 
-// TestAwaited checks that a refusal names the call in flight whose success would produce the
+// TestRefusalNamesCallThatBringsTokens checks that a refusal names the call in flight whose success would produce the
 // missing tokens, but not a call for another value or with spoiled evidence.
-func TestAwaited(t *testing.T) {
+func TestRefusalNamesCallThatBringsTokens(t *testing.T) {
 	n := sequenceNet("backup", "delete")
 	n.Key = []gate.Field{{Path: "path"}}
 	n.Transitions = append(n.Transitions, gate.Transition{Name: "spoil", Inputs: []string{"gate"}, Outputs: []string{"ready"}, Tools: gate.Tools("edit"), Observe: true, Spoils: true})

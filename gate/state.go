@@ -125,13 +125,13 @@ func (p *Policy) NewState(active []string) *State {
 		on[name] = true
 	}
 	for i, n := range p.nets {
-		s.Nets[i] = n.atStart(active == nil || on[n.Name])
+		s.Nets[i] = n.initialState(active == nil || on[n.Name])
 	}
 	return s
 }
 
-// fresh creates the initial state of the net.
-func (n *net) fresh(active bool) *NetData {
+// newInitialState creates the initial state of the net.
+func (n *net) newInitialState(active bool) *NetData {
 	d := &NetData{Active: active, Marking: n.start}
 	if n.Shadow {
 		d.Shadow = &ShadowData{Enforced: &NetData{Active: active, Marking: n.start}}
@@ -139,9 +139,9 @@ func (n *net) fresh(active bool) *NetData {
 	return d
 }
 
-// atStart returns the initial state of the net. All states share this object, because most nets of
+// initialState returns the initial state of the net. All states share this object, because most nets of
 // most sessions never move.
-func (n *net) atStart(active bool) *NetData {
+func (n *net) initialState(active bool) *NetData {
 	if active {
 		return n.on
 	}
@@ -181,11 +181,11 @@ func (s *State) Apply(d *Delta) {
 		s.applyValues(d)
 	}
 	if a := s.Asks[d.Answered]; a != nil {
-		s.forget(a.Call.ID)
+		s.releaseID(a.Call.ID)
 		delete(s.Asks, d.Answered)
 	}
 	if c := s.Calls[d.Closed]; c != nil {
-		s.forget(c.Call.ID)
+		s.releaseID(c.Call.ID)
 		delete(s.Calls, d.Closed)
 	}
 	s.Would.add(d.Would)
@@ -193,7 +193,7 @@ func (s *State) Apply(d *Delta) {
 		s.Tools = d.Tools
 	}
 	for i := range d.Near {
-		s.remember(&d.Near[i])
+		s.storeNear(&d.Near[i])
 	}
 	if d.Spent > 0 {
 		s.Spent = append(s.Spent[:len(s.Spent):len(s.Spent)], d.Spent)
@@ -252,7 +252,7 @@ func (s *State) countID(id string) {
 	s.ids[id]++
 }
 
-func (s *State) forget(id string) {
+func (s *State) releaseID(id string) {
 	if s.ids[id]--; s.ids[id] == 0 {
 		delete(s.ids, id)
 	}
@@ -263,16 +263,16 @@ func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
 }
 
-// taken reports whether a call other than asked is in flight or waiting with this ID.
-func (s *State) taken(id string, asked *OpenAsk) bool {
+// idTaken reports whether a call other than asked is in flight or waiting with this ID.
+func (s *State) idTaken(id string, asked *OpenAsk) bool {
 	if id == "" || asked != nil && asked.Call.ID == id {
 		return false
 	}
 	return s.ids[id] > 0
 }
 
-// displayed returns the marking with the tokens in flight in the places they came from.
-func (n *net) displayed(d *NetData) petri.Marking {
+// withInFlight returns the marking with the tokens in flight in the places they came from.
+func (n *net) withInFlight(d *NetData) petri.Marking {
 	m := append(petri.Marking(nil), d.Marking...)
 	for _, f := range d.Flights {
 		n.net.Transitions[f.Transition].GiveBack(m)

@@ -56,7 +56,7 @@ type InFlight struct {
 
 // show returns the marking of the net for display: every place, in order.
 func (n *net) show(d *NetData) Marking {
-	all := n.displayed(d)
+	all := n.withInFlight(d)
 	m := make(Marking, len(all))
 	for i, place := range n.Places {
 		m[i] = Tokens{Place: place, Count: all[i], InFlight: all[i] - d.Marking[i]}
@@ -81,7 +81,7 @@ func (n *net) state(state *State, data *NetData) NetState {
 		Name: n.Name, Scope: n.Scope, Active: data.Active, Shadow: n.Shadow, Static: n.Static, Moved: n.moved(data) || n.moved(data.Deciding()),
 		Marking: n.show(data), Spent: n.spending(data.Deciding()), Meta: maps.Clone(data.Meta),
 	}
-	_, s.Next = n.next(data.Deciding())
+	_, s.Next = n.nextTick(data.Deciding())
 	if n.Shadow {
 		s.Enforced = n.show(data.Shadow.Enforced)
 	}

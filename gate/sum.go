@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/sum"
 )
 
-// spend blocks a call that would exceed the limit of the net's sum, or whose amount cannot be read.
-func (f *finding) spend(c *Call) {
-	if f.kind != Gated || !f.forbids() {
+// checkSum blocks a call that would exceed the limit of the net's sum, or whose amount cannot be read.
+func (f *finding) checkSum(c *Call) {
+	if f.kind != Gated || !f.hasGating() {
 		return
 	}
-	amount, reason, retry := f.net.limit().Add(f.spokenName(c), c, spentOf(f.data))
+	amount, reason, retry := f.net.limit().Add(f.displayName(c), c, spentOf(f.data))
 	if amount == nil {
-		f.object(f.besides(reason), retry)
+		f.blockFor(f.withReason(reason), retry)
 		return
 	}
 	f.makeSpecial().amount = amount
@@ -33,8 +33,8 @@ func spentOf(d *NetData) *big.Rat {
 	return d.Spent.Amount
 }
 
-// forbids reports whether a transition other than an observer was chosen.
-func (f *finding) forbids() bool {
+// hasGating reports whether a transition other than an observer was chosen.
+func (f *finding) hasGating() bool {
 	for _, c := range f.choices {
 		if !f.net.Transitions[c.transition].Observe {
 			return true
@@ -43,8 +43,8 @@ func (f *finding) forbids() bool {
 	return false
 }
 
-// spokenName returns the name of the call for use in a sentence.
-func (f *finding) spokenName(c *Call) string {
+// displayName returns the name of the call for use in a sentence.
+func (f *finding) displayName(c *Call) string {
 	for i := range f.labels {
 		if l := &f.labels[i]; l.Text == f.choices[0].name && l.Glob == 0 {
 			return l.Text
@@ -53,8 +53,8 @@ func (f *finding) spokenName(c *Call) string {
 	return c.Tool
 }
 
-// spend adds the amount to the spent amount.
-func (m *move) spend(amount *big.Rat, t time.Time) {
+// addSpent adds the amount to the spent amount.
+func (m *move) addSpent(amount *big.Rat, t time.Time) {
 	if amount == nil || amount.Sign() == 0 {
 		return
 	}
@@ -69,9 +69,9 @@ func (m *move) spend(amount *big.Rat, t time.Time) {
 	}
 }
 
-// regained returns d at the time t, with refunds deducted from the spent amount, or d itself if
+// refunded returns d at the time t, with refunds deducted from the spent amount, or d itself if
 // nothing changes. If the time of the spending is unknown, its clock starts now.
-func (n *net) regained(d *NetData, t time.Time) *NetData {
+func (n *net) refunded(d *NetData, t time.Time) *NetData {
 	if n.Sum == nil || n.Sum.Every == 0 || d.Spent == nil || !t.After(d.Spent.Time) {
 		return d
 	}

@@ -33,7 +33,7 @@ func (j *judgement) waive(s *State) (doubts []Step) {
 		j.labels = slices.DeleteFunc(slices.Clone(rest), func(l naming.Label) bool {
 			return l.Glob > 0 && !slices.ContainsFunc(rest, func(k naming.Label) bool { return k.Glob == 0 && toolnet.MatchGlob(l.Text, k.Text) })
 		})
-		j.set = j.policy.touch.Find(j.labels, j.setRoom[:])
+		j.set = j.policy.index.Find(j.labels, j.setRoom[:])
 		j.plan()
 		j.classify(s)
 		j.yield()

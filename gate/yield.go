@@ -13,7 +13,7 @@ func (j *judgement) yield() {
 	if !j.blocked || !j.policy.advisory || !slices.ContainsFunc(j.findings, func(f finding) bool { return f.kind == Blocked && f.net.Advisory }) {
 		return
 	}
-	settled := newAdviser(j.policy, j.state, j.callable(), j.world, j.call.Time).heed()
+	settled := newAdviser(j.policy, j.state, j.callable(), j.world, j.call.Time).settle()
 	j.blocked, j.manual = false, false
 	for i := range j.findings {
 		f := &j.findings[i]
@@ -58,13 +58,13 @@ func (p *Policy) ranks() []precedence.Net {
 	return ranks
 }
 
-// heed decides which nets take effect and which yield.
-func (v *adviser) heed() *precedence.Settled {
+// settle decides which nets take effect and which yield.
+func (v *adviser) settle() *precedence.Settled {
 	for i := range v.tools {
 		v.judge(i)
 		v.add(&v.j, i)
 		if v.world == enforced {
-			v.add(v.j.in(enforced), i)
+			v.add(v.j.evaluateShadow(enforced), i)
 		}
 	}
 	for _, n := range v.policy.nets {
@@ -79,7 +79,7 @@ func (v *adviser) heed() *precedence.Settled {
 func (v *adviser) judge(tool int) {
 	c := v.tools[tool]
 	c.Args, c.Time = nil, v.now
-	v.j = judgement{policy: v.policy, call: &c, bare: true}
+	v.j = judgement{policy: v.policy, call: &c, withoutMaps: true}
 	v.j.name()
 	v.j.classify(v.state)
 }
@@ -101,7 +101,7 @@ func (v *adviser) recovering(n *net) bool {
 		return false
 	}
 	for d := range netstate.Distinct(data) {
-		if n.recovers(n.at(d, nil, v.now).Deciding()) {
+		if n.recovers(n.advanced(d, nil, v.now).Deciding()) {
 			return true
 		}
 	}

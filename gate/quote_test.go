@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestWords checks that a refusal for a mapped name starts with the tool and the text that the map
+// TestRefusalQuotesMappedText checks that a refusal for a mapped name starts with the tool and the text that the map
 // has read.
-func TestWords(t *testing.T) {
+func TestRefusalQuotesMappedText(t *testing.T) {
 	all := func(string) bool { return true }
 	ofPath := ruleNet("block-edit", gate.CauseBlock, "edit {key} is blocked.", map[string]int{"locked": 0},
 		gate.Transition{Name: "do-edit", Inputs: []string{"locked"}, Outputs: []string{"locked"}, Tools: gate.Tools("edit")})
@@ -41,8 +41,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestWordsOfScripts checks that a refusal shows only the matched part of a long script.
-func TestWordsOfScripts(t *testing.T) {
+// TestRefusalQuotesPartOfScript checks that a refusal shows only the matched part of a long script.
+func TestRefusalQuotesPartOfScript(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	maps := append([]gate.Map{{Tool: "sh", Field: "c", Reader: words, Pattern: 1, As: "remove", Source: "cat"}}, shellMaps(words)...)
 	p := play(t, gate.PolicyOptions{Labels: labels(maps...)}, blockNet("remove"))
@@ -57,8 +57,8 @@ func TestWordsOfScripts(t *testing.T) {
 	}
 }
 
-// TestEvidenceInTheSameCall checks that evidence within the same script comes too late.
-func TestEvidenceInTheSameCall(t *testing.T) {
+// TestEvidenceWithinSameCallIsTooLate checks that evidence within the same script comes too late.
+func TestEvidenceWithinSameCallIsTooLate(t *testing.T) {
 	words := &commands{words: []string{"test", "push"}}
 	var maps []gate.Map
 	for i, word := range words.words {

@@ -13,9 +13,9 @@ import (
 // maxNear limits the number of names with a stored near miss.
 const maxNear = 16
 
-// remember stores n, replacing an earlier near miss for the same name. If n has no reason, it only
+// storeNear stores n, replacing an earlier near miss for the same name. If n has no reason, it only
 // removes the earlier one.
-func (s *State) remember(n *Near) {
+func (s *State) storeNear(n *Near) {
 	kept := slices.DeleteFunc(slices.Clone(s.Near), func(o Near) bool { return o.Name == n.Name })
 	if n.Why.What != "" {
 		kept = append(kept, *n)
@@ -43,7 +43,7 @@ func (j *judgement) nearTo(n *net, name string) []Near {
 		if l.Text == name || l.Weak && !l.Near || !slices.Contains(n.awaits, l.Text) {
 			continue
 		}
-		read, m := j.readFor(l.Text)
+		read, m := j.mappedText(l.Text)
 		if m == nil || m.Reader == nil {
 			continue
 		}

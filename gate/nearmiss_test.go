@@ -146,8 +146,8 @@ func TestNearMissesAreFew(t *testing.T) {
 	}
 }
 
-// TestWays checks that equal pieces of advice appear once.
-func TestWays(t *testing.T) {
+// TestAdviceAppearsOnce checks that equal pieces of advice appear once.
+func TestAdviceAppearsOnce(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	p := play(t, gate.PolicyOptions{Labels: labels(shellMaps(words)...)}, blockNet("remove"), blockNet("read"))
 	r := p.refuse(`sh {"c":"?; tail"}`, gate.KindBlocked, "block-remove", "block-read")

@@ -11,10 +11,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// crowded returns the findings that would make a net with a key store more values than the policy
+// overfull returns the findings that would make a net with a key store more values than the policy
 // allows: the first finding for each such net. Before that, it drops values that are in the default
 // state again.
-func (j *judgement) crowded(d *Delta) (over []*finding) {
+func (j *judgement) overfull(d *Delta) (over []*finding) {
 	if j.policy.keys.Len() == 0 {
 		return nil
 	}
@@ -24,13 +24,13 @@ func (j *judgement) crowded(d *Delta) (over []*finding) {
 		if i == 0 || j.findings[i-1].net != f.net {
 			grown, freed = 0, -1
 		}
-		if !f.grows {
+		if !f.addsValue {
 			continue
 		}
 		grown++
-		full := j.state.Nets[f.net.index].Values.Len() + grown - j.policy.most
+		full := j.state.Nets[f.net.index].Values.Len() + grown - j.policy.maxValues
 		if full > 0 && freed < 0 {
-			freed = j.sweep(d, f)
+			freed = j.dropIdle(d, f)
 		}
 		if full > max(freed, 0) && (len(over) == 0 || over[len(over)-1].net != f.net) {
 			over = append(over, f)
@@ -39,26 +39,26 @@ func (j *judgement) crowded(d *Delta) (over []*finding) {
 	return over
 }
 
-// crowd refuses a call because a net would store too many values.
-func (j *judgement) crowd(f *finding) *Refusal {
-	return j.refuse(KindBlocked, []Block{f.objected(j.call.Tool, f.net.crowd(j.policy.most))})
+// refuseOverfull refuses a call because a net would store too many values.
+func (j *judgement) refuseOverfull(f *finding) *Refusal {
+	return j.refuse(KindBlocked, []Block{f.rejected(j.call.Tool, f.net.overfullReason(j.policy.maxValues))})
 }
 
-// keepOut removes from d the new values of the nets in over. The call was made nevertheless.
-func (j *judgement) keepOut(d *Delta, over []*finding) {
+// dropNewValues removes from d the new values of the nets in over. The call was made nevertheless.
+func (j *judgement) dropNewValues(d *Delta, over []*finding) {
 	for _, first := range over {
 		for i := range j.findings {
-			if f := &j.findings[i]; f.grows && f.net == first.net {
+			if f := &j.findings[i]; f.addsValue && f.net == first.net {
 				d.Nets = slices.DeleteFunc(d.Nets, func(n NetDelta) bool { return n.Net == f.net.index && n.Key == f.keyText() })
 			}
 		}
 	}
 }
 
-// sweep adds to d the removal of idle values and returns their number; see [net.idle]. It does not
+// dropIdle adds to d the removal of idle values and returns their number; see [net.idle]. It does not
 // remove values of the call itself.
-func (j *judgement) sweep(d *Delta, f *finding) int {
-	base := f.net.at(j.state.Nets[f.net.index], j.state.Nets[f.net.index], j.call.Time)
+func (j *judgement) dropIdle(d *Delta, f *finding) int {
+	base := f.net.advanced(j.state.Nets[f.net.index], j.state.Nets[f.net.index], j.call.Time)
 	of := func(key string) bool {
 		return slices.ContainsFunc(f.plan().Values, func(v keyvalue.Value) bool { return v.Text == key })
 	}
@@ -75,7 +75,7 @@ func (n *net) idle(base, after *NetData, t time.Time, of func(key string) bool) 
 		return nil
 	}
 	for key, old := range base.Values.All() {
-		data := *n.at(old, base, t)
+		data := *n.advanced(old, base, t)
 		if netstate.Prune(&data, after); netstate.EqualsDefault(&data, after) && !of(key) {
 			idle = append(idle, NetDelta{Net: n.index, Key: key, Data: &data})
 		}
@@ -83,8 +83,8 @@ func (n *net) idle(base, after *NetData, t time.Time, of func(key string) bool) 
 	return idle
 }
 
-// crowd returns the reason of a net that would store too many values.
-func (n *net) crowd(most int) string {
+// overfullReason returns the reason of a net that would store too many values.
+func (n *net) overfullReason(most int) string {
 	return fmt.Sprintf("Net '%s' keeps %s values of %s already, and the call would add one: no more are kept until they are reset.",
 		n.Name, text.Grouped(most), strings.ReplaceAll(n.written.Names(), "`", "'"))
 }

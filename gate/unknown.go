@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// toldApart is the number of calls with unknown outcome that a session keeps separately. Beyond it,
+// maxUnknown is the number of calls with unknown outcome that a session keeps separately. Beyond it,
 // one call represents all similar ones.
-const toldApart = 16
+const maxUnknown = 16
 
-// unknown returns the change of the open calls when the outcome of c becomes unknown.
-func (p *Policy) unknown(s *State, c *OpenCall) *Delta {
-	if o := p.standIn(s, c); o != nil {
+// endUnknown returns the change of the open calls when the outcome of c becomes unknown.
+func (p *Policy) endUnknown(s *State, c *OpenCall) *Delta {
+	if o := p.representative(s, c); o != nil {
 		stands := *o
 		stands.More++
 		return &Delta{Closed: c.Number, Opened: &stands}
@@ -21,19 +21,19 @@ func (p *Policy) unknown(s *State, c *OpenCall) *Delta {
 	return &Delta{Opened: &open}
 }
 
-// oneLess returns the change when one of the calls that c represents ends.
-func (c *OpenCall) oneLess() *Delta {
+// withOneLess returns the change when one of the calls that c represents ends.
+func (c *OpenCall) withOneLess() *Delta {
 	open := *c
 	open.More--
 	return &Delta{Opened: &open}
 }
 
-// standIn returns the first call with unknown outcome that can represent c, whose outcome is
+// representative returns the first call with unknown outcome that can represent c, whose outcome is
 // unknown as well: a call of the same tool, without tokens in flight, that spoils at least the same
 // evidence. It returns nil if no call is suitable, if c has tokens in flight, or if the session has
 // few such calls.
-func (p *Policy) standIn(s *State, c *OpenCall) (first *OpenCall) {
-	if len(s.Calls) <= toldApart {
+func (p *Policy) representative(s *State, c *OpenCall) (first *OpenCall) {
+	if len(s.Calls) <= maxUnknown {
 		return nil
 	}
 	unknown := 0
@@ -42,32 +42,32 @@ func (p *Policy) standIn(s *State, c *OpenCall) (first *OpenCall) {
 			continue
 		}
 		unknown++
-		if (first == nil || o.Number < first.Number) && sameTool(&o.Call, &c.Call) && !p.holds(s, o) && p.covers(s, o, c) {
+		if (first == nil || o.Number < first.Number) && sameTool(&o.Call, &c.Call) && !p.holdsTokens(s, o) && p.spoilsAllOf(s, o, c) {
 			first = o
 		}
 	}
-	if unknown < toldApart || p.holds(s, c) {
+	if unknown < maxUnknown || p.holdsTokens(s, c) {
 		return nil
 	}
 	return first
 }
 
-// sameTool reports whether [Policy.suspects] treats both calls alike.
+// sameTool reports whether [Policy.maySpoil] treats both calls alike.
 func sameTool(a, b *Call) bool {
 	return a.Tool == b.Tool && a.Foreign == b.Foreign && a.Upstream == b.Upstream &&
 		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)
 }
 
-// holds reports whether the call has tokens in flight that an unknown outcome does not give back.
-func (p *Policy) holds(s *State, c *OpenCall) bool {
+// holdsTokens reports whether the call has tokens in flight that an unknown outcome does not give back.
+func (p *Policy) holdsTokens(s *State, c *OpenCall) bool {
 	return p.anyState(s, c, func(n *net, d *NetData) bool {
 		call := s.flight(n, c.Number, c.Call.Time)
 		return slices.ContainsFunc(d.Flights, func(f Flight) bool { return f.SameCall(&call) && !n.Transitions[f.Transition].Release })
 	})
 }
 
-// covers reports whether the call o spoils all evidence that c spoils.
-func (p *Policy) covers(s *State, o, c *OpenCall) bool {
+// spoilsAllOf reports whether the call o spoils all evidence that c spoils.
+func (p *Policy) spoilsAllOf(s *State, o, c *OpenCall) bool {
 	return !p.anyState(s, c, func(n *net, d *NetData) bool {
 		spoils := func(number uint64) bool {
 			call := s.flight(n, number, c.Call.Time)

@@ -13,27 +13,27 @@ import (
 // maxWords is the maximum length of a quotation from an argument in a sentence.
 const maxWords = 80
 
-// speakOfCall puts the tool and the text that a map has read in front of the block's sentence if
+// quoteCall puts the tool and the text that a map has read in front of the block's sentence if
 // that starts with a name given by a map: the caller knows its call, but perhaps not the name. The
 // text is omitted if the sentence already shows the value of a key.
-func (j *judgement) speakOfCall(b *Block, f *finding, l *naming.Label) {
+func (j *judgement) quoteCall(b *Block, f *finding, l *naming.Label) {
 	rest, ok := strings.CutPrefix(b.Reason, l.Text+" ")
 	if !ok || l.From != naming.FromMap || b.Cause == CauseNet {
 		return
 	}
-	if read, m := j.readFor(l.Text); m != nil && (f.value() == nil || len(f.net.reasoned) == 1) {
+	if read, m := j.mappedText(l.Text); m != nil && (f.value() == nil || len(f.net.reasoned) == 1) {
 		b.Words = " `" + text.Excerpt(read, maxWords) + "`"
 	}
 	b.Reason = j.call.Tool + b.Words + " (" + l.Text + ") " + rest
 }
 
-// readFor returns the first map that gives the name to the call, and the text that the map has
+// mappedText returns the first map that gives the name to the call, and the text that the map has
 // read; nil if no map does. If the text is longer than maxWords, only the part that the map matched
 // is returned.
-func (j *judgement) readFor(name string) (string, *Map) {
+func (j *judgement) mappedText(name string) (string, *Map) {
 	for _, l := range j.policy.labels {
 		for i := range l.Maps {
-			if m := &l.Maps[i]; m.As == name && j.isOf(m) {
+			if m := &l.Maps[i]; m.As == name && j.appliesToCall(m) {
 				read, ok := argument.Text(m, j.call)
 				switch {
 				case !ok || m.Match != nil && !m.Match(read):
@@ -50,8 +50,8 @@ func (j *judgement) readFor(name string) (string, *Map) {
 	return "", nil
 }
 
-// isOf reports whether the map applies to the tool of the call.
-func (j *judgement) isOf(m *Map) bool {
+// appliesToCall reports whether the map applies to the tool of the call.
+func (j *judgement) appliesToCall(m *Map) bool {
 	for i := range j.tools {
 		if tool := j.tools[i].Text; tool == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, tool) {
 			return true

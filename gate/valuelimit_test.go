@@ -112,8 +112,8 @@ func TestValuesKeptForWatches(t *testing.T) {
 	p.status("require-contacts-before-send (active): ready:1 for each to")
 }
 
-// TestCrowdsInShadow checks that a net in shadow mode stores no more values than one that blocks.
-func TestCrowdsInShadow(t *testing.T) {
+// TestValueLimitInShadowMode checks that a net in shadow mode stores no more values than one that blocks.
+func TestValueLimitInShadowMode(t *testing.T) {
 	n := minuteNet()
 	p := play(t, gate.PolicyOptions{Keys: 2}, shadow(n))
 	for i := range 4 {
@@ -137,9 +137,9 @@ func TestNegativeKeys(t *testing.T) {
 	}
 }
 
-// TestCrowdsInThePast checks that if one net cannot store a value of a call that was made, the
+// TestValueLimitOnReplay checks that if one net cannot store a value of a call that was made, the
 // other nets still move.
-func TestCrowdsInThePast(t *testing.T) {
+func TestValueLimitOnReplay(t *testing.T) {
 	other := limitNet("post", 3, "session")
 	p := play(t, gate.PolicyOptions{Keys: 1}, minuteNet(), other)
 	var entries []gate.Entry
@@ -161,8 +161,8 @@ func TestReplayOfNetsThatDoNotRest(t *testing.T) {
 	}
 }
 
-// TestCrowdsOfClocks checks that values that the clock has reset make room for those in a result.
-func TestCrowdsOfClocks(t *testing.T) {
+// TestValueLimitAfterClockResets checks that values that the clock has reset make room for those in a result.
+func TestValueLimitAfterClockResets(t *testing.T) {
 	n := handNet("n", map[string]int{"p": 1}, "saw: p -> q [observe] [deferred] | contacts", "then: q -> p | send", "forget: q -> p [1m]")
 	n.Key = []gate.Field{{Path: "to"}}
 	n.Transitions[0].Key = []gate.Field{{Path: "$[*]", Result: true}}
@@ -183,9 +183,9 @@ func TestCrowdsOfClocks(t *testing.T) {
 	}
 }
 
-// TestFewerKeys checks that a policy with a smaller bound adds no values to a state that exceeds
+// TestValueLimitBelowStoredValues checks that a policy with a smaller bound adds no values to a state that exceeds
 // it.
-func TestFewerKeys(t *testing.T) {
+func TestValueLimitBelowStoredValues(t *testing.T) {
 	policy := func(keys int) *gate.Policy {
 		p, err := gate.NewPolicy([]gate.Net{minuteNet()}, gate.PolicyOptions{Keys: keys})
 		if err != nil {

@@ -22,7 +22,7 @@ func (p *Policy) IDs() []NetID { return p.ids() }
 func (p *Policy) readIDs() []NetID {
 	maps, ids := p.Maps(), make([]NetID, len(p.nets))
 	for i, n := range p.nets {
-		ids[i] = NetID{Name: n.Name, Print: fingerprint.WithMaps(n.print, n.fedBy(maps))}
+		ids[i] = NetID{Name: n.Name, Print: fingerprint.WithMaps(n.print, n.mapsFor(maps))}
 		if b := n.budget; b != nil {
 			place := ""
 			if b.place >= 0 {
@@ -34,9 +34,9 @@ func (p *Policy) readIDs() []NetID {
 	return ids
 }
 
-// fedBy returns the maps that give calls a name that the net lists. A net's own maps are part of
+// mapsFor returns the maps that give calls a name that the net lists. A net's own maps are part of
 // its fingerprint already.
-func (n *net) fedBy(maps []Map) (fed []Map) {
+func (n *net) mapsFor(maps []Map) (fed []Map) {
 	if n.Labels == nil {
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// toldApart is the constant of the package.
-const toldApart = 16
+// maxUnknown is the constant of the package.
+const maxUnknown = 16
 
 // lose makes n calls whose outcome stays unknown, and returns the number of the first.
 func (p *player) lose(n int, text string) (first uint64) {
@@ -41,37 +41,37 @@ func (p *player) all(number uint64) {
 	}
 }
 
-// TestManyUnknown checks that a session stores few calls, however many are canceled, and at least
+// TestUnknownOutcomesAreMerged checks that a session stores few calls, however many are canceled, and at least
 // one of each tool.
-func TestManyUnknown(t *testing.T) {
+func TestUnknownOutcomesAreMerged(t *testing.T) {
 	p := play(t, gate.PolicyOptions{})
-	first := p.lose(toldApart, "search")
-	p.open(toldApart, 0)
+	first := p.lose(maxUnknown, "search")
+	p.open(maxUnknown, 0)
 	p.lose(10_000, "search")
-	p.open(toldApart, 10_000)
+	p.open(maxUnknown, 10_000)
 	p.lose(2, "fetch")
-	p.open(toldApart+1, 10_000)
+	p.open(maxUnknown+1, 10_000)
 	running := p.allow("search").Ticket
-	p.open(toldApart+2, 10_000)
-	if running.Settle(gate.Success); p.Settle(first+toldApart, gate.Success) {
+	p.open(maxUnknown+2, 10_000)
+	if running.Settle(gate.Success); p.Settle(first+maxUnknown, gate.Success) {
 		t.Error("a call is settled for which another stands")
 	}
 	p.Settle(first, gate.Success) // the call, or one that it represents
-	p.open(toldApart+1, 9_999)
+	p.open(maxUnknown+1, 9_999)
 	if p.Settle(first, gate.Unknown) {
 		t.Error("unknown twice")
 	}
 	p.all(first)
-	p.open(toldApart, 0)
+	p.open(maxUnknown, 0)
 	p.lose(1, "search")
-	p.open(toldApart, 1)
+	p.open(maxUnknown, 1)
 }
 
-// TestUnlikeUnknown checks that a call represents only calls that every policy would treat as calls
+// TestUnknownOutcomesOfDifferentTools checks that a call represents only calls that every policy would treat as calls
 // of the same tool.
-func TestUnlikeUnknown(t *testing.T) {
+func TestUnknownOutcomesOfDifferentTools(t *testing.T) {
 	p := play(t, gate.PolicyOptions{})
-	p.lose(toldApart, "search")
+	p.lose(maxUnknown, "search")
 	for _, c := range []gate.Call{
 		{Tool: "search", Foreign: true}, {Tool: "search", Upstream: "web"}, {Tool: "search", Also: []gate.Name{{Text: "find"}}}, {Tool: "search", Annotations: []byte("{}")},
 	} {
@@ -83,9 +83,9 @@ func TestUnlikeUnknown(t *testing.T) {
 	}
 }
 
-// TestUnknownHolds checks that a call with tokens in flight is stored separately and can still
+// TestUnknownOutcomeHoldsTokens checks that a call with tokens in flight is stored separately and can still
 // succeed.
-func TestUnknownHolds(t *testing.T) {
+func TestUnknownOutcomeHoldsTokens(t *testing.T) {
 	const n = 40
 	p := play(t, gate.PolicyOptions{}, handNet("n", map[string]int{"idle": n}, "build: idle -> built [deferred] | build"))
 	first := p.lose(n, "build")
@@ -97,20 +97,20 @@ func TestUnknownHolds(t *testing.T) {
 
 	p = play(t, gate.PolicyOptions{}, handNet("n", map[string]int{"idle": 1}, "build: idle -> built [deferred] [release] | build"))
 	p.lose(n, "build")
-	p.open(toldApart, n-toldApart)
+	p.open(maxUnknown, n-maxUnknown)
 	p.status("n (active): idle:1")
 }
 
-// TestUnknownOfOneTool checks that calls of one tool that hold tokens are stored separately from
+// TestUnknownOutcomesOfOneTool checks that calls of one tool that hold tokens are stored separately from
 // others.
-func TestUnknownOfOneTool(t *testing.T) {
+func TestUnknownOutcomesOfOneTool(t *testing.T) {
 	net := handNet("n", map[string]int{"idle": 2}, "build: idle -> built [deferred] | build")
 	net.Labels = &gate.Labels{Maps: []gate.Map{{Tool: "bash", Field: "command", As: "build", Match: contains("make")}}}
 	p := play(t, gate.PolicyOptions{}, net)
 	build := p.lose(1, `bash {"command":"make"}`)
-	p.lose(toldApart, `bash {"command":"ls"}`)
+	p.lose(maxUnknown, `bash {"command":"ls"}`)
 	other := p.lose(1, `bash {"command":"make"}`)
-	if open := p.Open(); len(open) != toldApart+1 || open[0].More != 0 || open[1].More != 1 {
+	if open := p.Open(); len(open) != maxUnknown+1 || open[0].More != 0 || open[1].More != 1 {
 		t.Fatalf("%+v", open)
 	}
 	p.Settle(build, gate.Success)
@@ -118,9 +118,9 @@ func TestUnknownOfOneTool(t *testing.T) {
 	p.status("n (active): built:2")
 }
 
-// TestUnknownSpoils checks that calls that may still be in flight spoil evidence until each of them
+// TestUnknownOutcomeSpoils checks that calls that may still be in flight spoil evidence until each of them
 // is known to have ended, or an operator says so.
-func TestUnknownSpoils(t *testing.T) {
+func TestUnknownOutcomeSpoils(t *testing.T) {
 	for _, shadow := range []bool{false, true} {
 		net := freshNet("test", "push", "edit")
 		net.Shadow = shadow
@@ -140,13 +140,13 @@ func TestUnknownSpoils(t *testing.T) {
 		}
 		p := play(t, gate.PolicyOptions{}, net)
 		first := p.lose(30, "edit")
-		p.open(toldApart, 30-toldApart)
+		p.open(maxUnknown, 30-maxUnknown)
 		for i := range uint64(30) {
 			p.success("test")
 			would(p, false)
 			p.Settle(first+i, gate.Success)
 		}
-		p.open(1, 30-toldApart-1)
+		p.open(1, 30-maxUnknown-1)
 		p.success("test")
 		would(p, false)
 		p.all(first)
@@ -155,16 +155,16 @@ func TestUnknownSpoils(t *testing.T) {
 	}
 }
 
-// TestUnknownInShadow checks that a call does not represent one that spoils evidence in the
+// TestUnknownOutcomeInShadowMode checks that a call does not represent one that spoils evidence in the
 // enforced world of nets in shadow mode, if it would not have been made there itself.
-func TestUnknownInShadow(t *testing.T) {
+func TestUnknownOutcomeInShadowMode(t *testing.T) {
 	planned, edited := sequenceNet("plan", "edit"), freshNet("test", "push", "edit")
 	planned.Shadow, edited.Shadow = true, true
 	p := play(t, gate.PolicyOptions{}, planned, edited)
-	p.lose(toldApart, "edit")
+	p.lose(maxUnknown, "edit")
 	p.success("plan")
 	edit := p.lose(1, "edit")
-	p.open(toldApart+1, 0)
+	p.open(maxUnknown+1, 0)
 	p.success("test")
 	if a := p.allow("push"); a.Would == nil {
 		t.Error("a test beside an edit is evidence")
@@ -176,18 +176,18 @@ func TestUnknownInShadow(t *testing.T) {
 	}
 }
 
-// TestUnknownValues checks that a call represents another only if it spoils the same values.
-func TestUnknownValues(t *testing.T) {
+// TestUnknownOutcomeByValue checks that a call represents another only if it spoils the same values.
+func TestUnknownOutcomeByValue(t *testing.T) {
 	net := freshNet("test", "push", "edit")
 	net.Key = []gate.Field{{Path: "path"}}
 	p := play(t, gate.PolicyOptions{}, net)
-	a := p.lose(toldApart, `edit {"path":"a"}`)
+	a := p.lose(maxUnknown, `edit {"path":"a"}`)
 	b := p.lose(3, `edit {"path":"b"}`)
-	p.open(toldApart+1, 0)
+	p.open(maxUnknown+1, 0)
 	all := p.lose(3, "edit") // without a value: all values
-	p.open(toldApart+2, 0)
+	p.open(maxUnknown+2, 0)
 	p.lose(3, `edit {"path":"a"}`)
-	p.open(toldApart+2, 3)
+	p.open(maxUnknown+2, 3)
 	try := func(path string, allowed bool) {
 		t.Helper()
 		args := fmt.Sprintf(" {\"path\":%q}", path)
@@ -203,15 +203,15 @@ func TestUnknownValues(t *testing.T) {
 	try("b", false)
 	p.all(b)
 	try("b", true)
-	for i := range uint64(toldApart) {
+	for i := range uint64(maxUnknown) {
 		try("a", false)
 		p.all(a + i)
 	}
 	try("a", true)
 }
 
-// TestUnknownAdopted checks that a call still represents others under a later policy.
-func TestUnknownAdopted(t *testing.T) {
+// TestUnknownOutcomeAfterAdopt checks that a call still represents others under a later policy.
+func TestUnknownOutcomeAfterAdopt(t *testing.T) {
 	before, _ := gate.NewPolicy(nil, gate.PolicyOptions{})
 	after, _ := gate.NewPolicy([]gate.Net{freshNet("test", "push", "edit")}, gate.PolicyOptions{})
 	s := before.NewState(nil)
@@ -239,10 +239,10 @@ func TestUnknownAdopted(t *testing.T) {
 	}
 }
 
-// TestUnknownAtLarge checks that a call from before a change of the policy, whose arguments are no
+// TestUnknownOutcomeWithoutArguments checks that a call from before a change of the policy, whose arguments are no
 // longer known, spoils the evidence for all values. A call that spoils it for one value does not
 // represent such a call.
-func TestUnknownAtLarge(t *testing.T) {
+func TestUnknownOutcomeWithoutArguments(t *testing.T) {
 	old, net := freshNet("test", "push", "edit", "move"), freshNet("test", "push", "edit")
 	net.Name, old.Key, net.Key = old.Name, []gate.Field{{Path: "path"}}, []gate.Field{{Path: "path"}}
 	before, _ := gate.NewPolicy([]gate.Net{old}, gate.PolicyOptions{})
@@ -251,12 +251,12 @@ func TestUnknownAtLarge(t *testing.T) {
 	s := before.NewState(nil)
 	first := admit(t, s, "edit"+a)
 	s, _ = after.Adopt(s, gate.AdoptOptions{Reset: []string{net.Name}})
-	for range toldApart {
+	for range maxUnknown {
 		s.Apply(after.Settle(s, admit(t, s, "edit"+a), gate.Unknown))
 	}
 	s.Apply(after.Settle(s, first, gate.Unknown))
 	s.Apply(after.Settle(s, admit(t, s, "test"+b), gate.Success))
-	if d, _ := after.Decide(s, call("push"+b), nil); len(s.Open()) != toldApart+1 || d.(*gate.Refusal).Kind != gate.KindBlocked {
+	if d, _ := after.Decide(s, call("push"+b), nil); len(s.Open()) != maxUnknown+1 || d.(*gate.Refusal).Kind != gate.KindBlocked {
 		t.Errorf("%+v\n%+v", d, s.Open())
 	}
 }
@@ -273,9 +273,9 @@ func admit(t *testing.T, s *gate.State, text string) uint64 {
 	return a.Ticket.Number
 }
 
-// TestRandomUnknown checks that merging calls of unknown outcome never lets a call pass. It
+// TestMergingUnknownOutcomesLetsNothingPass checks that merging calls of unknown outcome never lets a call pass. It
 // compares with a session where no calls are merged, because each call has a server of its own.
-func TestRandomUnknown(t *testing.T) {
+func TestMergingUnknownOutcomesLetsNothingPass(t *testing.T) {
 	nets := []gate.Net{
 		freshNet("test", "push", "edit"), taintNet("send", "edit", "clear"), sequenceNet("backup", "delete"),
 		handNet("lock", map[string]int{"free": 2}, "do: free -> free [deferred] | edit"),
