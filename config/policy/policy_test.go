@@ -44,7 +44,7 @@ func newPolicy(t *testing.T, text string, o policy.Options) *policy.Policy {
 
 var rm = gate.Call{Tool: "bash", Args: []byte(`{"command":"rm -rf build/"}`)}
 
-// refused is what a session says of a call; empty: it is allowed.
+// refused returns the refusal of a call in a session; empty: it is allowed.
 func refused(s *gate.Session, c gate.Call) string {
 	if r, ok := s.Decide(c, nil).(*gate.Refusal); ok {
 		return r.Text
@@ -52,8 +52,8 @@ func refused(s *gate.Session, c gate.Call) string {
 	return ""
 }
 
-// TestSharedByDefault: sessions count together what the configuration counts for
-// all, without a word of who makes them.
+// TestSharedByDefault checks that sessions share what the configuration counts globally, without
+// further options.
 func TestSharedByDefault(t *testing.T) {
 	p := newPolicy(t, once, policy.Options{})
 	first, second := p.NewSession("alice", gate.SessionOptions{}), p.NewSession("", gate.SessionOptions{})
@@ -69,7 +69,8 @@ func TestSharedByDefault(t *testing.T) {
 	}
 }
 
-// TestActive: a configuration chooses among its written nets, and rules hold.
+// TestActive checks that a configuration selects hand-written nets, and that rules are always
+// active.
 func TestActive(t *testing.T) {
 	inGo := gate.Net{Name: "in go", Places: []string{"never"}, Transitions: []gate.Transition{
 		{Name: "t", Inputs: []string{"never"}, Outputs: []string{"never"}, Tools: gate.Tools("never")}}}
@@ -104,7 +105,7 @@ func results(r *policy.Report) string {
 	return strings.Join(all, "; ")
 }
 
-// TestVerify looks at a policy in shadow as it will be when it is enforced.
+// TestVerify verifies a policy in shadow as if it were enforced.
 func TestVerify(t *testing.T) {
 	for _, mode := range []string{"", "mode: shadow\n"} {
 		p := newPolicy(t, once+mode, policy.Options{Tools: []string{"bash", "deploy"}})
@@ -149,7 +150,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestSchemas: nothing is possible by an argument that no schema lists, and no way out has it.
+// TestSchemas checks that unlisted arguments make nothing possible, and that no remedy has them.
 func TestSchemas(t *testing.T) {
 	for argument, want := range map[string]policy.Callable{"path": policy.Possible, "file": policy.Unsure} {
 		schema := json.RawMessage(`{"properties":{"` + argument + `":{}},"additionalProperties":false}`)
@@ -175,7 +176,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestUseless finds rules that change nothing.
+// TestUseless finds rules without effect.
 func TestUseless(t *testing.T) {
 	p := newPolicy(t, "version: 1\nrules: [{ inline: \"block rm\\nlimit rm to 3 per session\" }]\n", policy.Options{})
 	report, err := p.Verify(t.Context(), policy.VerifyOptions{})

@@ -86,8 +86,8 @@ const flow = `{name: pipeline, scope: session, places: [idle, built], initialMar
   map: [{tool: exec, field: command, word: deploy, as: deploy-it}],
   transitions: [{name: build, inputs: [idle], outputs: [built], tools: [build]}, {name: deploy, inputs: [built], outputs: [idle], tools: [deploy-it]}]}`
 
-// TestClaimsAboutNetsOfEachForm: a claim finds the net of each form of rules by its name,
-// and says nothing of a net whose rule cannot be read.
+// TestClaimsAboutNetsOfEachForm checks that a claim finds the net of each form of rules by its
+// name, and reports nothing about a net whose rule is invalid.
 func TestClaimsAboutNetsOfEachForm(t *testing.T) {
 	for _, rule := range []string{
 		"allow x, y", "require a, b before c, d", "require a or b before c", "require a before b since e, f with same path",

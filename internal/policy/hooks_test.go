@@ -10,10 +10,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// script plays lines against nets: "tool args" is a call that is admitted and
-// succeeds, with "!" it fails, with "..." it stays in flight; "-> sentence"
-// after it says that it is refused, with this in the text; "?" before it says
-// that a person agrees.
+// script plays lines against nets. "tool args" is a call that is admitted and succeeds; with "!" it
+// fails, with "..." it stays in flight. "-> sentence" after it means that it is refused with this
+// text; "?" before it means that its approval is granted.
 func script(t *testing.T, nets string, lines ...string) *gate.Session {
 	t.Helper()
 	r, err := Build(Source{Nets: parseNets(t, nets)})
@@ -83,7 +82,7 @@ func TestWriteGuard(t *testing.T) {
 	)
 }
 
-// TestRememberResult keeps a value of a result, and lets a later call depend on it.
+// TestRememberResult remembers a value of a result, and makes a later call depend on it.
 func TestRememberResult(t *testing.T) {
 	r, err := Build(Source{Nets: parseNets(t, `
 name: transfers
@@ -102,7 +101,7 @@ remember:
 	}
 	for name, c := range map[string]struct {
 		result  string
-		refused string // the second call; empty: it passes
+		refused string // refusal of the second call; empty: it is allowed
 	}{
 		"enough":     {`{"account":{"balance":100}}`, ""},
 		"too little": {`{"account":{"balance":9}}`, "look at the balance first"},
@@ -166,8 +165,8 @@ func TestSmartBackup(t *testing.T) {
 	}
 }
 
-// TestOtherNames holds a validator to every name of a call: here one
-// transition gates both, and was chosen for the first.
+// TestOtherNames checks that a validator considers every name of a call, even if one transition
+// gates both and was chosen for the first.
 func TestOtherNames(t *testing.T) {
 	script(t, `
 name: n
@@ -187,13 +186,13 @@ validate:
 		`bash {"command":"rm -rf x"} -> The call does not meet`,
 		`charge {"amount":100}`,
 		`charge {"amount":101} -> who says so? (big, 1)`,
-		`charge {"amount":"x"} -> who says so?`, // it cannot be told, so it may be big
+		`charge {"amount":"x"} -> who says so?`, // undecidable, so it may be big
 		`charge {"amount":101,"approvedBy":"me"}`,
 	)
 }
 
-// TestForgotten holds what relies on a memory to refusal, once something could
-// not be remembered.
+// TestForgotten checks that everything that relies on memory is refused after something could not
+// be remembered.
 func TestForgotten(t *testing.T) {
 	s := script(t, `
 name: n
@@ -211,7 +210,7 @@ remember:
 `,
 		`read {"path":"/a"}`,
 		`write {"path":"/a"}`,
-		`read {}`, // an observer forbids nothing
+		`read {}`, // an observer refuses nothing
 		`write {"path":"/a"} -> The call depends on what the net remembers, and it could not remember all: `,
 		`touch {"path":"/a"}`,
 	)
@@ -264,8 +263,8 @@ func TestDocumentedPipeline(t *testing.T) {
 	)
 }
 
-// TestWrongNets holds that nets which other gates accept, and which do not do
-// what they say, do not load, each with its place and what was meant.
+// TestWrongNets checks that nets that other gates accept, but that would not behave as written, do
+// not load, with positions and suggestions.
 func TestWrongNets(t *testing.T) {
 	head := "name: n\nplaces: [idle, done]\ninitialMarking: { idle: 1 }\n"
 	tests := []struct{ name, net, want string }{
@@ -341,7 +340,7 @@ func TestTwoNetsOfAName(t *testing.T) {
 	}
 }
 
-// TestExcerpt shows the line of the file under a mistake in an expression.
+// TestExcerpt checks that an error in an expression shows the line of the file.
 func TestExcerpt(t *testing.T) {
 	r, _ := Build(Source{Nets: parseNets(t, strings.Replace(writeGuard, "args.path, ", "arg.path, ", 1))})
 	want := "        require: within(arg.path, \"/workspace\")\n                        ^"
@@ -350,7 +349,7 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// TestIdentityOfHooks holds that a change of an expression is one of the net.
+// TestIdentityOfHooks checks that changing an expression changes the identity of the net.
 func TestIdentityOfHooks(t *testing.T) {
 	print := func(src string) string {
 		r, err := Build(Source{Nets: parseNets(t, src)})

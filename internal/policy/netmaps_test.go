@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// TestNetMapsOfScripts: maps of hand-written nets read scripts as those of rules do.
+// TestNetMapsOfScripts checks that maps of hand-written nets read scripts like those of rules.
 func TestNetMapsOfScripts(t *testing.T) {
 	nets, err := config.ParseNet("n.yaml", []byte(`
 name: n

@@ -20,9 +20,12 @@ import (
 
 var update = flag.Bool("update", false, "write what the goldens should say")
 
-// TestProblemArchives builds the policy of every archive in testdata/problems:
-// its *.rules and *.yaml with nets, "tools" with the known ones or "schemas"
-// of their arguments, "servers" of a configuration (name=command or name/prefix, name! if it is disabled), the names that only calls by hooks have ("hooked"), whether it listens to "hooks", "active", "default", the "channels" of approvals, the arguments that they "ignore" and the address of the "console". It holds all that is said of it to "want".
+// TestProblemArchives builds the policy of every archive in testdata/problems: its *.rules and
+// *.yaml with nets, "tools" with the known ones or "schemas" of their arguments, "servers" of a
+// configuration (name=command or name/prefix, name! if it is disabled), the names that only calls
+// by hooks have ("hooked"), whether it listens to "hooks", "active", "default", the "channels" of
+// approvals, the arguments that they "ignore" and the address of the "console". It compares all
+// problems with "want".
 func TestProblemArchives(t *testing.T) {
 	paths, err := filepath.Glob("testdata/problems/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -49,7 +52,7 @@ func TestProblemArchives(t *testing.T) {
 	}
 }
 
-// schemas reads a list of the schemas of each tool.
+// schemas parses a list of the schemas of each tool.
 func schemas(t *testing.T, src []byte) map[string][]Schema {
 	t.Helper()
 	var tools map[string][]json.RawMessage
@@ -65,7 +68,7 @@ func schemas(t *testing.T, src []byte) map[string][]Schema {
 	return all
 }
 
-// said are the problems of the policy of some files.
+// said returns the problems of the policy of some files.
 func said(t *testing.T, files []txtar.File) string {
 	t.Helper()
 	var s Source

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// twenty is a policy as people write them, without a claim.
+// twenty is a realistic policy without a claim.
 const twenty = `require backup before delete
 require lint before test
 require test before build
@@ -33,7 +33,7 @@ require human-approval before refund
 limit search to 1000000 per session
 `
 
-// BenchmarkStart is what a proxy does about its policy before it starts.
+// BenchmarkStart measures the verification at the start of a proxy.
 func BenchmarkStart(b *testing.B) {
 	source := policy.Source{Rules: []config.RuleText{{File: "b.rules", Text: twenty}}}
 	for b.Loop() {

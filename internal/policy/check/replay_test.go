@@ -31,7 +31,7 @@ const (
 		"transitions":[{"name":"split","inputs":["start"],"outputs":["left","right"],"tools":["split"]},
 		{"name":"join","inputs":["left","right"],"outputs":["start"],"tools":["join"],"deferred":true}],
 		"prove":["conserved","deadlock-free","no-terminal-states","exclusive left, right","exclusive start, left"]}`
-	// A release that is in one of five places.
+	// canaryNet is a release in one of five places.
 	canaryNet = `{"name":"release","places":["idle","building","tested","staged","canary"],"initialMarking":{"idle":1},
 		"transitions":[{"name":"build","inputs":["idle"],"outputs":["building"],"tools":["build"],"deferred":true},
 		{"name":"test","inputs":["building"],"outputs":["tested"],"tools":["test"],"deferred":true},
@@ -41,11 +41,11 @@ const (
 		"prove":["exclusive building, canary","exclusive idle, building","exclusive idle, building, tested, staged, canary","conserved"]}`
 )
 
-// leaseNet is canaryNet where a test of unknown outcome gives its token back.
+// leaseNet is canaryNet with a test that gives its token back after an unknown outcome.
 var leaseNet = strings.Replace(canaryNet, `"tools":["test"]`, `"tools":["test"],"unknown":"release"`, 1)
 
-// replayPolicies are policies whose counterexamples and shortest ways are
-// replayed, with the results of their claims, in order.
+// replayPolicies are policies whose counterexamples and shortest runs are replayed, with the
+// results of their claims, in order.
 var replayPolicies = []struct {
 	rules, nets string
 	want        string // first letters
@@ -80,8 +80,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// replayPolicy replays all that is known of a policy, and returns the results
-// of its claims.
+// replayPolicy replays all findings about a policy, and returns the results of its claims.
 func replayPolicy(t *testing.T, text, net string) (results string) {
 	t.Helper()
 	source := policy.Source{Rules: []config.RuleText{{File: "t.rules", Text: text}}}
@@ -112,7 +111,7 @@ func replayPolicy(t *testing.T, text, net string) (results string) {
 	return results
 }
 
-// TestReplayRandom replays what is found of random policies.
+// TestReplayRandom replays the findings about random policies.
 func TestReplayRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 14))
 	name := func() string { return []string{"a", "b", "c", "d", "t", "l", "m"}[r.IntN(7)] }
@@ -150,7 +149,7 @@ func TestReplayRandom(t *testing.T) {
 	t.Logf("%d proved, %d refuted, %d unknown", found['p'], found['r'], found['u'])
 }
 
-// A site is a policy as a case writes it.
+// A site is a policy in the format of a case.
 type site struct {
 	*testing.T
 	rules string
@@ -167,7 +166,7 @@ type replayAnswer struct {
 	}
 }
 
-// play has eval play events, and wants every call to be admitted.
+// play plays events with eval and requires every call to be admitted.
 func (s *site) play(what string, events []sandbox.Event) replayAnswer {
 	s.Helper()
 	line, err := json.Marshal(map[string]any{"name": what, "rules": s.rules, "nets": s.nets, "events": events})
@@ -190,7 +189,7 @@ func (s *site) play(what string, events []sandbox.Event) replayAnswer {
 	return a
 }
 
-// reaches wants the way to a tool to lead there.
+// reaches requires that the run leads to the tool.
 func (s *site) reaches(n verify.Name) {
 	for _, way := range []verify.Trace{n.Shortest, n.Failing} {
 		if len(way) == 0 {
@@ -203,7 +202,7 @@ func (s *site) reaches(n verify.Name) {
 	}
 }
 
-// refutes wants a counterexample to be one.
+// refutes requires that the run is a counterexample.
 func (s *site) refutes(p proven) {
 	if p.Result != verify.Refuted || len(p.Counterexample) == 0 {
 		if p.Result == verify.Refuted && p.Kind <= rules.AtMost {
@@ -242,7 +241,7 @@ func is(tool gate.Tool, name string) bool {
 	return tool.Name == name || tool.Kind == gate.Glob && strings.HasPrefix(name, strings.TrimSuffix(tool.Name, "*"))
 }
 
-// before wants the last call to come without a success since the one before it.
+// before requires that no success occurs between the last call and the previous one.
 func (s *site) before(p proven) {
 	done, good := false, false
 	names := make(map[int]string)
@@ -262,8 +261,7 @@ func (s *site) before(p proven) {
 	}
 }
 
-// stuck wants the call, or every call that the net gates, to be refused after
-// the run.
+// stuck requires that the call, or every call that the net gates, is refused after the run.
 func (s *site) stuck(p proven) {
 	tools := []string{p.Tool.Name}
 	if p.Kind != rules.AlwaysPossible {
@@ -310,8 +308,8 @@ func sum(m map[string]int) int {
 	return n
 }
 
-// TestStory: many calls that do the same are one line, a call that ends later
-// has its own, and steps are counted by lines.
+// TestStory checks that many equal calls are one line, that a call that ends later has its own
+// line, and that steps are counted by lines.
 func TestStory(t *testing.T) {
 	trace := verify.Trace{{Call: 1, Tool: "a", Name: "a"}}
 	for i := range 4 {
@@ -333,7 +331,7 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// TestStoryFolds checks that pairs of calls which repeat are one line.
+// TestStoryFolds checks that repeated pairs of calls are one line.
 func TestStoryFolds(t *testing.T) {
 	var trace verify.Trace
 	for i := range 3 {

@@ -21,8 +21,8 @@ func looked(t *testing.T, text string) check.Report {
 	return r
 }
 
-// TestSteps: the calls that refute a claim are told one after the other, with what each net
-// says and where its tokens are then. Nets that have nothing to do with them are left out.
+// TestSteps checks that a counterexample is described call by call, with the verdicts and markings
+// of the nets, without unaffected nets.
 func TestSteps(t *testing.T) {
 	r := looked(t, "limit deploy to 2 per hour\nrequire human-approval before push\nblock rm\nprove at-most 1 deploy per hour\nprove never push after deploy\nprove never rm\n")
 	var told []string
@@ -58,7 +58,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestStepsAreMany: of a long run the first steps are told, and how many there are.
+// TestStepsAreMany checks that only the first steps of a long run are described, with the number of
+// all steps.
 func TestStepsAreMany(t *testing.T) {
 	r := looked(t, "require human-approval before push\nprove at-most 300 deploy per session\nprove never push after deploy\n")
 	steps, more := r.Steps(0)

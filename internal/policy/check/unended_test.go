@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestUnended: bash is a script whose end is not told where all hooks are known, and are of agents that never
-// tell it. Names behind such an agent always are.
+// TestUnended checks that bash counts as a script without a reported end if all hooks are known and
+// belong to agents that never report it. Names qualified with such an agent always do.
 func TestUnended(t *testing.T) {
 	listed, shell := []ListedTool{{Name: "read"}}, []ListedTool{{Name: "bash"}}
 	remote := &config.Config{Listen: config.Listen{Hooks: true}}

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestNoUpstream: a configuration that gates the tools of agents needs no server.
+// TestNoUpstream checks that a configuration for the tools of agents needs no server.
 func TestNoUpstream(t *testing.T) {
 	for src, want := range map[string]int{
 		"version: 1\nmcpServers: {}\n":                                                    1,

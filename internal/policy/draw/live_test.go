@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// ruled is the backup net as rules make it, with the transition that begins it.
+// ruled is the backup net as rules create it, with its start transition.
 func ruled() Net {
 	return Net{
 		Name:   "backup first",
@@ -52,7 +52,8 @@ func TestWithoutStart(t *testing.T) {
 	}
 }
 
-// TestLive: tokens are in their places, and what cannot fire says which place is empty.
+// TestLive checks that tokens are in their places, and that a disabled transition names the empty
+// place.
 func TestLive(t *testing.T) {
 	for marking, want := range map[string][]string{
 		"ready:1":      {"ready has 1 token", "backup: enabled", "delete: gate is empty", `class="place wanted"`, `class="box call enabled"`, `class="box call lacks"`},
@@ -83,7 +84,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLiveStays: the picture has the same size whatever is marked.
+// TestLiveStays checks that the picture has the same size for every marking.
 func TestLiveStays(t *testing.T) {
 	var sizes []string
 	for _, m := range []gate.Marking{nil, {{Place: "ready", Count: 1}}, {{Place: "gate", Count: 1}}, {{Place: "ready", Count: 9}}} {
@@ -97,8 +98,8 @@ func TestLiveStays(t *testing.T) {
 	}
 }
 
-// TestLiveHostile: names do not become markup, and no picture has a style of its own, which
-// the pages of the console forbid.
+// TestLiveHostile checks that names do not become markup, and that no picture has inline styles,
+// which the pages of the console forbid.
 func TestLiveHostile(t *testing.T) {
 	bad := "</text><script>alert(1)</script>\x1b[2J\u202e\""
 	n := Net{Name: bad, Places: []Place{{Name: bad, Tokens: 1}}, Transitions: []Transition{{Name: bad, Tools: []string{bad, "b"}, In: one(0)}}}
@@ -117,8 +118,8 @@ func TestLiveHostile(t *testing.T) {
 	}
 }
 
-// TestRests: an observer or a clock that cannot fire refuses nothing, and no place lacks a token for
-// it.
+// TestRests checks that an observer or a clock transition that is not enabled refuses nothing, and
+// that no place lacks a token for it.
 func TestRests(t *testing.T) {
 	n := Net{Places: []Place{{Name: "a"}}, Transitions: []Transition{
 		{Name: "watch", Tools: []string{"x"}, Observe: true, In: one(0)}, {Name: "refill", Every: 1e9, In: one(0)}, {Name: "auto", In: one(0)},

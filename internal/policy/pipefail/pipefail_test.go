@@ -22,7 +22,8 @@ func policyOf(t *testing.T, rules string) *gate.Policy {
 
 const rules = "map bash.command runs npm test as tests\nmap bash.command runs git push as push\nmap bash.command runs rm as wipe\nrequire tests before push\nblock wipe\n"
 
-// TestAdd: a script is changed where the pipe is all that keeps it from being evidence, and nothing else of the call is.
+// TestAdd checks that a script is changed if only the pipe prevents it from being evidence, and
+// that nothing else of the call changes.
 func TestAdd(t *testing.T) {
 	p := policyOf(t, rules)
 	for script, changes := range map[string]bool{
@@ -33,20 +34,20 @@ func TestAdd(t *testing.T) {
 		"#!/bin/bash\nnpm test | tail":                 true,
 		"cat <<E | npm test | tail\n\"x\"\nE":          true,
 		"npm test":                                     false,
-		"set -o pipefail; npm test | tail":             false, // it counts already
+		"set -o pipefail; npm test | tail":             false, // it already counts
 		"npm test | tail || true":                      false, // something else is missing
 		"npm test | tail; echo done":                   false,
 		"npm test --help | tail":                       false,
 		"npm test | tail &":                            false,
 		"set +o pipefail; npm test | tail":             false,
-		"git push | tail":                              false, // nothing waits for it
+		"git push | tail":                              false, // no net waits for it
 		"rm x | tail":                                  false,
 		"ls | tail":                                    false,
 		"npm test 'a|b'":                               false,
 		"npm test | tail '":                            false,
 		"PATH=/tmp npm test | tail":                    false,
 		"npm test | tail\n# |\nfalse":                  false,
-		"npm run build && npm test | tail && git push": true, // the push is judged as ever
+		"npm run build && npm test | tail && git push": true, // the decision about the push is unaffected
 	} {
 		text, _ := json.Marshal(script)
 		args := fmt.Sprintf(`{ "timeout":5, "command": %s ,"x":"a|b" }`, text)
@@ -66,8 +67,8 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// TestEscaped: the text of the script stays as the agent has written it, so that the agent's own report of the call
-// is equal to it.
+// TestEscaped checks that the text of the script is unchanged, so that it equals the agent's own
+// report of the call.
 func TestEscaped(t *testing.T) {
 	p := policyOf(t, rules)
 	got, ok := pipefail.Add(p, gate.Call{Tool: "bash", Args: []byte(`{"command":"npm\u0020test \u007c t\u0061il"}`)})

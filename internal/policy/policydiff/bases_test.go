@@ -19,9 +19,9 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// TestRandomBases: no configuration that is taken allows a call that its base refuses, whatever
-// names the proxy and the hooks of agents give to calls. The gate judges: the base by itself and
-// the configuration decide about the same calls.
+// TestRandomBases checks that no accepted configuration admits a call that its base refuses,
+// whatever names the proxy and the hooks give to calls. The gate decides the same calls under the
+// base alone and under the configuration.
 func TestRandomBases(t *testing.T) {
 	from, count := soak.Range(t, 30)
 	tally := make(map[string]int)
@@ -56,7 +56,7 @@ func TestRandomBases(t *testing.T) {
 	}
 }
 
-// An extension is a random base, a configuration that extends it, and what can be called there.
+// An extension is a random base, a configuration that extends it, and the calls to make.
 type extension struct {
 	base, local []string
 	deny        bool
@@ -80,7 +80,7 @@ var serverSets = []serverSet{
 	{"", nil, nil},
 }
 
-// Names that calls have, by servers and by hooks.
+// Names of calls, by servers and by hooks.
 var (
 	spellings = [][]string{
 		{"bash", "sh.bash", "sh_bash", "p_bash", "Bash", "claude-code.Bash", "codex.shell", "shell", "run_shell_command", "git.bash"},
@@ -111,7 +111,7 @@ func newExtension(g *rand.Rand) *extension {
 	return x
 }
 
-// A nameWriter writes rules about a few tools, by all of their names.
+// A nameWriter writes rules about a few tools, using all their names.
 type nameWriter struct {
 	*rand.Rand
 	tools [][]string
@@ -119,7 +119,7 @@ type nameWriter struct {
 
 func (w *nameWriter) pick(from ...string) string { return from[w.IntN(len(from))] }
 
-// name is one of a tool or of a label, or a pattern.
+// name returns a name of a tool or of a label, or a pattern.
 func (w *nameWriter) name() string {
 	switch w.IntN(8) {
 	case 0, 1:
@@ -132,7 +132,7 @@ func (w *nameWriter) name() string {
 
 func (w *nameWriter) pattern() string { return w.pick(patternsOfNames...) }
 
-// quotedDots writes a name as that of a tool: no action is meant.
+// quotedDots quotes a name with a dot, so that it does not denote an action.
 func quotedDots(name string) string {
 	if strings.Contains(name, ".") {
 		return `"` + name + `"`
@@ -190,8 +190,8 @@ func (x *extension) String() string {
 	return fmt.Sprintf("deny %v\n%s\nbase:\n%s\nconfiguration:\n%s\n", x.deny, x.servers.text, strings.Join(x.base, "\n"), strings.Join(x.local, "\n"))
 }
 
-// build returns the policy of the base by itself, and that of the configuration; nil where one
-// of them has mistakes.
+// build returns the policies of the base alone and of the configuration; nil if one of them is
+// invalid.
 func (x *extension) build(t *testing.T) (alone, both *policy.Result, cfg *config.Config) {
 	t.Helper()
 	inline := func(lines []string) string {
@@ -220,8 +220,8 @@ func (x *extension) build(t *testing.T) (alone, both *policy.Result, cfg *config
 	return alone, both, cfg
 }
 
-// calls are those of the tools of the servers, with the names that the proxy gives them, and
-// those of agents, with the names that hooks give them.
+// calls returns the calls of the servers' tools, with the names that the proxy gives them, and of
+// the agents' tools, with the names that hooks give them.
 func (x *extension) calls() (calls []gate.Call) {
 	var tools []toolname.Names
 	for _, o := range x.servers.all {
@@ -253,7 +253,7 @@ func (x *extension) calls() (calls []gate.Call) {
 	return all
 }
 
-// hooked are tools that agents tell of in their hooks, with their names as docs/hooks.md has them.
+// hooked returns tools that agents report in their hooks, with the names in docs/hooks.md.
 var hooked = func() (all []struct {
 	agent, tool string
 	also        []gate.Name
@@ -274,7 +274,7 @@ var hooked = func() (all []struct {
 	add("claude-code", "Bash", "claude-code.Bash bash", "")
 	add("claude-code", "Edit", "claude-code.Edit edit", "")
 	add("claude-code", "MultiEdit", "claude-code.MultiEdit multiedit", "")
-	add("claude-code", "Push", "claude-code.Push push", "bash") // a tool that nobody knows, with a command
+	add("claude-code", "Push", "claude-code.Push push", "bash") // an unknown tool with a command
 	add("claude-code", "Test", "claude-code.Test test", "bash")
 	add("claude-code", "Monitor", "claude-code.Monitor monitor", "bash")
 	add("claude-code", "mcp__sh__test", "claude-code.mcp__sh__test", "test sh.test")
@@ -288,14 +288,14 @@ var hooked = func() (all []struct {
 	return all
 }()
 
-// play makes random calls that the configuration admits. It returns a run whose last call the
-// base refuses, or puts to more persons; empty: there was none.
+// play makes random calls that the configuration admits. It returns a run whose last call the base
+// refuses, or that needs more approvals there; empty: none was found.
 func (x *extension) play(g *rand.Rand, alone, both *policy.Result) string {
 	policies := [2]*gate.Policy{alone.Policy, both.Policy}
 	all := x.calls()
 	for round := range 12 {
 		menu := all
-		if round%3 > 0 { // few tools go deeper
+		if round%3 > 0 { // with few tools, runs get deeper
 			menu = nil
 			for range 3 {
 				at := g.IntN(len(all)/7) * 7

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestDiffsOfChannels: another channel alone is told from other calls or persons.
+// TestDiffsOfChannels checks that a different channel is distinguished from different calls or
+// approvers.
 func TestDiffsOfChannels(t *testing.T) {
 	const same = "asks about the same calls in both, by another channel"
 	for _, c := range []struct {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDiffsByTheClock: patterns of rules do not match what stands for the clock, and nets
-// with a key keep theirs.
+// TestDiffsByTheClock checks that patterns do not match the calls that represent the clock, and
+// that nets with keys keep their clock.
 func TestDiffsByTheClock(t *testing.T) {
 	for _, c := range []struct {
 		old, changed string

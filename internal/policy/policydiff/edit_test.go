@@ -11,18 +11,18 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// An edit is a random policy, and what one edit makes of it.
+// An edit is a random policy, and the result of one edit.
 type edit struct {
 	rules [2][]written
 	maps  [2][]string
 	nets  [2]*flow // nil: none
 	deny  [2]bool
-	tools []verify.Tool // of servers; nil: they are not known
+	tools []verify.Tool // tools of servers; nil: unknown
 	kind  string        // of the edit
 	of    *subject
 }
 
-// A subject is what the rules of a policy are about.
+// A subject is the vocabulary of the rules of a policy.
 type subject struct {
 	each, same []string // keys: of limits, and of two calls
 	args       []string // members of objects
@@ -46,7 +46,7 @@ var subjects = []subject{
 	},
 }
 
-// served are tools of two servers; two of the names mean tools of both.
+// served are tools of two servers; two of the names denote tools of both.
 var served = []verify.Tool{
 	{Name: "s_a", Also: []gate.Name{{Text: "a", Weak: true}, {Text: "s.a", Certain: true}}},
 	{Name: "t_a", Also: []gate.Name{{Text: "a", Weak: true}, {Text: "t.a", Certain: true}}},
@@ -55,7 +55,7 @@ var served = []verify.Tool{
 	{Name: "s_c", Also: []gate.Name{{Text: "c", Certain: true}, {Text: "s.c", Certain: true}}},
 }
 
-// also are the further names of a tool.
+// also returns the further names of a tool.
 func (e *edit) also(tool string) []gate.Name {
 	for _, t := range e.tools {
 		if t.Name == tool {
@@ -65,7 +65,7 @@ func (e *edit) also(tool string) []gate.Name {
 	return nil
 }
 
-// A written rule has its parts, so that one of them can be edited.
+// A written rule is split into parts, so that one of them can be edited.
 type written struct {
 	form    string
 	a, b, c []string // lists of calls
@@ -75,7 +75,7 @@ type written struct {
 	word    string // of the form
 }
 
-// forms are those that can be drawn.
+// forms are the forms that can be drawn.
 var forms = []string{
 	"require", "or", "since", "after", "approval after", "at once", "in a row", "of amount", "per session",
 	"per call", "per minute", "per user", "per user per minute", "approvals", "allow", "block",
@@ -169,7 +169,7 @@ func (w *scribe) rule() written {
 	return r
 }
 
-// key is a key for the form, empty where it has none.
+// key returns a key for the form; empty if it has none.
 func (w *scribe) key(form string) string {
 	switch form {
 	case "require", "or", "since", "after":
@@ -227,7 +227,7 @@ func (r *written) String() string {
 	return r.word + "block " + a + r.unless
 }
 
-// change edits the new policy. It returns what it did; empty: nothing.
+// change edits the new policy. It returns a description; empty: nothing was changed.
 func (w *scribe) change(e *edit) (kind string) {
 	rules := e.rules[1]
 	if len(rules) == 0 {
@@ -300,7 +300,7 @@ func (w *scribe) longer(list []string) []string {
 	return list
 }
 
-// text are the rules of a side.
+// text returns the rules of a side.
 func (e *edit) text(side int) string {
 	lines := slices.Clone(e.maps[side])
 	for _, r := range e.rules[side] {
@@ -313,7 +313,7 @@ func (e *edit) String() string {
 	return fmt.Sprintf("%s, deny %v, servers %v\n%s%s--\n%s%s", e.kind, e.deny, e.tools != nil, e.text(0), e.nets[0], e.text(1), e.nets[1])
 }
 
-// forms are those of the rules that only one of the policies has.
+// forms returns the forms of the rules that only one of the policies has.
 func (e *edit) forms() []string {
 	var out []string
 	for i, rules := range e.rules {
@@ -335,7 +335,7 @@ func (e *edit) forms() []string {
 	return out
 }
 
-// calls are those of all tools with all arguments that the rules tell apart.
+// calls returns the calls of all tools with all arguments that the rules distinguish.
 func (e *edit) calls() []gate.Call {
 	text := e.text(0) + e.text(1)
 	var more []string

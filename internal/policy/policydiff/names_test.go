@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDiffsByNames: a call carries several names, also where no configuration says which: what one
-// policy reads by one name of a tool exempts, allows and earns for rules that have another.
+// TestDiffsByNames checks calls with several names, also without a configuration: what one policy
+// reads by one name of a tool exempts, allows and counts as evidence for rules with another name.
 func TestDiffsByNames(t *testing.T) {
 	for _, c := range []struct {
 		old, more string
@@ -22,7 +22,7 @@ func TestDiffsByNames(t *testing.T) {
 		{"map bash.command runs ls as listing\nallow listing\nblock bash unless listing", `map "sh.bash".command runs rm as listing`, true, "looser"},
 		{"map bash.command runs make as built\nrequire built before push", `map "sh.push".command runs make as built`, false, "looser"},
 		{"block push unless commit", `limit "git.push" to 3 per session`, false, "stricter"},
-		{"map bash.command runs ls as listing\nblock bash unless listing", "map exec.command runs rm as listing", false, "looser"}, // as an agent may call what runs scripts
+		{"map bash.command runs ls as listing\nblock bash unless listing", "map exec.command runs rm as listing", false, "looser"}, // as an agent may call a tool that runs scripts
 		{"map bash.command runs ls as listing\nblock bash unless listing", "map exec.command rm as harmless", false, "equal"},
 		{"map bash.command runs rm as danger\nblock danger", `map "sh.bash".command runs dd as danger`, false, "stricter"},
 	} {

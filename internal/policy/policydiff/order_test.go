@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDiffsOfRestrictions: rules that are added, and numbers that are smaller, restrict
-// more and nothing else, whatever the rules read.
+// TestDiffsOfRestrictions checks that additional rules and smaller numbers only restrict, whatever
+// the rules read.
 func TestDiffsOfRestrictions(t *testing.T) {
 	for _, c := range []struct {
 		old, changed string
@@ -36,7 +36,7 @@ func TestDiffsOfRestrictions(t *testing.T) {
 		{"limit a, b to 2 per hour for each f unless b, c", "limit a, b to 2 per hour for each f unless c", false, "stricter"},
 		{"limit a to 2 at once for each f", "limit a to 2 at once for each f unless a", false, "looser"},
 		{"block c", "block c\nrequire a before b with same f", false, "stricter"},
-		{"allow b", "allow b\nrequire a before b with same f", true, "stricter-or-both"}, // it may let pass what nothing else does
+		{"allow b", "allow b\nrequire a before b with same f", true, "stricter-or-both"}, // it may admit calls that no other net admits
 		{"require a before b with same f\nlimit c to 1 per user", "limit c to 2 per user", false, "looser"},
 		{"require a before b with same f", "require a before c with same f", false, "both"},
 		{"map a.f x as m\nlimit m to 1 per user", "map a.f x as m\nmap a.f y as m\nlimit m to 1 per user", false, "stricter-or-both"}, // they read other calls,
@@ -48,8 +48,8 @@ func TestDiffsOfRestrictions(t *testing.T) {
 	}
 }
 
-// TestDiffsOfConditions: what counts as success is not explored, so a condition that only one
-// policy has leaves open the direction that it concerns.
+// TestDiffsOfConditions checks that a success condition of only one policy leaves its direction
+// open, because success is not explored.
 func TestDiffsOfConditions(t *testing.T) {
 	const rule, condition = "require test before push", `success test when "result.code == 0"`
 	for _, c := range []struct {

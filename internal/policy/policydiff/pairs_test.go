@@ -21,9 +21,9 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// TestRandomPairs holds comparisons of small policies of all forms with what one edit
-// makes of them to the gate: it contradicts none that is complete, no proof that one is
-// narrower, and it admits every run that is shown.
+// TestRandomPairs compares the results for small policies of all forms and their edits with the
+// gate: it must not contradict a complete comparison or a proof of narrowness, and it must admit
+// every witness.
 func TestRandomPairs(t *testing.T) {
 	from, count := soak.Range(t, 40)
 	shares := make(map[string]*share)
@@ -52,7 +52,7 @@ func TestRandomPairs(t *testing.T) {
 				t.Fatalf("seed %d: %s\n%s\n%s", seed, why, d.Text("old", "new"), e)
 			}
 		}
-		if seed%5 == 0 && !e.deny[0] && e.nets[0] == nil && e.tools == nil { // a file of rules has none of these
+		if seed%5 == 0 && !e.deny[0] && e.nets[0] == nil && e.tools == nil { // a file of rules cannot express these
 			e.narrower(t, seed, results, looser)
 		}
 	}
@@ -61,7 +61,7 @@ func TestRandomPairs(t *testing.T) {
 	}
 }
 
-// A share is how many comparisons are complete.
+// A share is the ratio of complete comparisons.
 type share struct {
 	all, complete int
 	why           map[string]int
@@ -84,7 +84,7 @@ func (s *share) String() string {
 	return fmt.Sprintf("%d of %d complete (%d %%) %v", s.complete, s.all, 100*s.complete/s.all, s.why)
 }
 
-// compare is what diff makes of the two policies; nil where one is none.
+// compare compares the two policies; nil if one of them is invalid.
 func (e *edit) compare(t *testing.T) (*Comparison, [2]*policy.Result) {
 	var sides [2]*Side
 	var results [2]*policy.Result
@@ -110,7 +110,7 @@ func (e *edit) compare(t *testing.T) (*Comparison, [2]*policy.Result) {
 	return d, results
 }
 
-// states is how many are looked at: few where keys make them slow, and are not all anyway.
+// states returns the bound on states: small if keys make them expensive and incomplete anyway.
 func (e *edit) states() int {
 	if len(e.of.each) > 0 {
 		return 150
@@ -124,13 +124,13 @@ func (e *edit) source(side int) policy.Source {
 		s.Default = "deny"
 	}
 	if e.nets[side] != nil {
-		s.Nets, _ = config.ParseNet("flow.yaml", []byte(e.nets[side].String())) // some are none
+		s.Nets, _ = config.ParseNet("flow.yaml", []byte(e.nets[side].String())) // some are invalid
 	}
 	return s
 }
 
-// narrower holds the claim that the new policy admits no more than the old one to what
-// calls have shown.
+// narrower compares the claim that the new policy admits no more than the old one with the calls
+// made.
 func (e *edit) narrower(t *testing.T, seed uint64, results [2]*policy.Result, looser string) {
 	file := filepath.Join(t.TempDir(), "old.rules")
 	if err := os.WriteFile(file, []byte(e.text(0)), 0o600); err != nil {
@@ -150,7 +150,7 @@ func (e *edit) narrower(t *testing.T, seed uint64, results [2]*policy.Result, lo
 	}
 }
 
-// replayed plays a run that is shown with the gate. It says what is wrong with it; empty: nothing.
+// replayed replays a witness in the gate. It returns what is wrong with it; empty: nothing.
 func (e *edit) replayed(w *Witness, d *Comparison, results [2]*policy.Result) string {
 	if w == nil {
 		return ""
@@ -197,7 +197,7 @@ func (e *edit) replayed(w *Witness, d *Comparison, results [2]*policy.Result) st
 	return ""
 }
 
-// A table is where a run is played: under both policies, by two sessions of a user.
+// A table plays a run under both policies, in two sessions of a user.
 type table struct {
 	*rand.Rand
 	policies [2]*gate.Policy
@@ -208,7 +208,7 @@ type table struct {
 	last     dealt
 }
 
-// story is the run so far, and the last call.
+// story returns the run so far, and the last call.
 func (b *table) story() string {
 	var out []string
 	for _, m := range b.log {
@@ -234,15 +234,15 @@ func (m *move) String() string {
 	return fmt.Sprintf("%s%s in session %d", m.call.Tool, m.call.Args, m.session)
 }
 
-// A dealt call is under way.
+// A dealt call is in flight.
 type dealt struct {
 	session int
 	numbers [2]uint64
 	call    gate.Call
 }
 
-// play makes random calls of which both policies admit all but the last. It returns runs
-// whose last call is decided differently.
+// play makes random calls; both policies admit all but the last. It returns runs whose last call is
+// decided differently.
 func (e *edit) play(g *rand.Rand, results [2]*policy.Result) (stricter, looser string) {
 	calls := e.calls()
 	for round := range 18 {
@@ -255,7 +255,7 @@ func (e *edit) play(g *rand.Rand, results [2]*policy.Result) (stricter, looser s
 			}
 		}
 		menu := calls
-		if round%2 == 1 { // few calls go deeper
+		if round%2 == 1 { // with few calls, runs get deeper
 			menu = nil
 			for range 2 + g.IntN(4) {
 				menu = append(menu, calls[g.IntN(len(calls))])
@@ -280,8 +280,8 @@ func (e *edit) play(g *rand.Rand, results [2]*policy.Result) (stricter, looser s
 	return stricter, looser
 }
 
-// step lets time pass, ends a call or makes one; a call that one of the policies refuses
-// was not made.
+// step lets time pass, ends a call or makes one; a call that one of the policies refuses is not
+// made.
 func (b *table) step(menu []gate.Call, session int) (verdicts [2]permission) {
 	switch {
 	case b.IntN(10) == 0:
@@ -327,7 +327,7 @@ func (b *table) end(open int) {
 	b.share(c.session)
 }
 
-// share gives the other session what the sessions of a user have in common.
+// share copies the shared state of the user's sessions to the other session.
 func (b *table) share(from int) {
 	for i, p := range b.policies {
 		for k, n := range p.Nets() {

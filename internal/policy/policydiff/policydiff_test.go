@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestRandomDiffs holds comparisons to the gate: where it says that policies are
-// alike, or that one is not stricter, or not looser, no calls show otherwise,
-// however many of them are in flight, and whatever time passes.
+// TestRandomDiffs compares the results with the gate: if policies are reported as equal, or one as
+// not stricter or not looser, no calls show otherwise, however many of them are in flight and
+// whatever time passes.
 func TestRandomDiffs(t *testing.T) {
 	stats := make(map[string]int)
 	from, count := soak.Range(t, 120)
@@ -39,7 +39,7 @@ func TestRandomDiffs(t *testing.T) {
 	}
 }
 
-// randomChange is a policy, and another that differs from it by a line.
+// randomChange returns a policy, and another one that differs in one line.
 func randomChange(g *rand.Rand) (old, changed string) {
 	name := func() string { return []string{"a", "b", "c", "*"}[g.IntN(4)] }
 	line := func() string {
@@ -74,7 +74,7 @@ func randomChange(g *rand.Rand) (old, changed string) {
 	return strings.Join(lines, "\n") + "\n", strings.Join(other, "\n") + "\n"
 }
 
-// compared is what diff makes of two files of rules; nil where one is none.
+// compared compares two files of rules; nil if one of them is invalid.
 func compared(t *testing.T, old, changed string) *Comparison {
 	var sides [2]*Side
 	for i, text := range []string{old, changed} {
@@ -131,7 +131,7 @@ func walkedWith(g *rand.Rand, d *Comparison, calls []gate.Call) (stricter, loose
 			stricter, looser = stricter || verdicts[1] > verdicts[0], looser || verdicts[1] < verdicts[0]
 			if max(verdicts[0], verdicts[1]) == refusedCall {
 				if verdicts[0] != verdicts[1] {
-					break // from here on they may part for good reason
+					break // the states may legitimately differ from here on
 				}
 				continue
 			}

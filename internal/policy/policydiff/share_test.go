@@ -14,14 +14,14 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// pair is two versions of a random policy, and the calls to try on them.
+// pair holds two versions of a random policy, and the calls to try on them.
 type pair struct {
 	lines [2][]string
 	deny  bool
 	calls []gate.Call
 }
 
-// themes are what random policies are about: names, maps, and arguments that calls have.
+// themes are the subjects of random policies: names, maps, and arguments of calls.
 var themes = []struct {
 	names, maps []string
 	args        []string
@@ -46,7 +46,7 @@ var themes = []struct {
 	},
 }
 
-// randomPair is a random policy, and what one or two mutations make of it.
+// randomPair returns a random policy, and the result of one or two mutations.
 func randomPair(g *rand.Rand) *pair {
 	theme := &themes[g.IntN(len(themes))]
 	pick := func(from ...string) string { return from[g.IntN(len(from))] }
@@ -108,7 +108,7 @@ func (p *pair) String() string {
 	return fmt.Sprintf("deny %v\n%s\n--\n%s\n", p.deny, strings.Join(p.lines[0], "\n"), strings.Join(p.lines[1], "\n"))
 }
 
-// compare is what diff makes of the pair; nil where a version is no policy.
+// compare compares the pair; nil if a version is invalid.
 func (p *pair) compare(t *testing.T) *Comparison {
 	var sides [2]*Side
 	for i, lines := range p.lines {
@@ -131,9 +131,8 @@ func (p *pair) compare(t *testing.T) *Comparison {
 	return d
 }
 
-// TestShareOfCompleteDiffs: of random policies and one or two mutations of each, nine of
-// ten comparisons are complete, no other says what it does not know, and the gate
-// contradicts none.
+// TestShareOfCompleteDiffs checks random policies with one or two mutations: nine of ten
+// comparisons are complete, every other one gives its reason, and the gate contradicts none.
 func TestShareOfCompleteDiffs(t *testing.T) {
 	from, count := soak.Range(t, 80)
 	results, reasons := make(map[string]int), make(map[string]int)

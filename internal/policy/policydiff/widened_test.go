@@ -28,7 +28,7 @@ nets:
     transitions: [ { name: once, inputs: [p], tools: [release] } ]
 `
 
-// TestWidened holds what a configuration may add to its base, and what not.
+// TestWidened checks what a configuration may add to its base, and what it must not add.
 func TestWidened(t *testing.T) {
 	for _, c := range []struct{ name, base, local, code, at string }{
 		{"nothing", "", "", "", ""},

@@ -12,7 +12,7 @@ import (
 
 const commandVectors = "../testdata/vectors/commands/"
 
-// otherwise are the vectors that the design answers in another way, with the reason.
+// otherwise holds the vectors that are decided differently by design, with the reason.
 var otherwise = map[string]string{
 	"1.A45":  "it writes to a file",
 	"1.A50":  "it writes to a file",
@@ -20,7 +20,7 @@ var otherwise = map[string]string{
 	"3.S82":  "that git branch -dh shows its help is in no table",
 }
 
-// TestCommandVectors holds each case to the decision that people expect of it.
+// TestCommandVectors checks that each case is decided as people expect.
 func TestCommandVectors(t *testing.T) {
 	for _, line := range vectorLines(t, commandVectors+"commands.jsonl") {
 		var v struct {
@@ -62,15 +62,16 @@ func lastDecision(t *testing.T, event any) string {
 	return answer.Decisions[len(answer.Decisions)-1].Decision
 }
 
-// bash is a call of a shell.
+// bash returns a call of a shell.
 func bash(id, command string) map[string]any {
 	return map[string]any{"type": "call", "id": id, "tool": "bash", "args": map[string]string{"command": command}, "approve": "wait"}
 }
 
-// mostDisturbed is how many of the everyday commands a rule may refuse or ask about.
+// mostDisturbed bounds the everyday commands that a rule may refuse or ask about.
 const mostDisturbed = 2
 
-// TestEverydayVectors counts the commands of every day that a rule about another one disturbs.
+// TestEverydayVectors counts the everyday commands that are affected by a rule about another
+// command.
 func TestEverydayVectors(t *testing.T) {
 	var commands []string
 	readVectors(t, "everyday.json", &commands)
@@ -97,10 +98,10 @@ func TestEverydayVectors(t *testing.T) {
 	saysPage(t, fmt.Sprintf("disturb %d.", all))
 }
 
-// mostMissed is how many forms of a test may be no evidence.
+// mostMissed bounds the forms of a test that do not count as evidence.
 const mostMissed = 3
 
-// TestEvidenceVectors holds which scripts show by their success that the tests passed.
+// TestEvidenceVectors checks which scripts prove by their success that the tests passed.
 func TestEvidenceVectors(t *testing.T) {
 	var v struct {
 		Maps  []string
@@ -135,7 +136,7 @@ func TestEvidenceVectors(t *testing.T) {
 	}
 }
 
-// saysPage holds docs/shell.md to a figure.
+// saysPage checks a figure in docs/shell.md.
 func saysPage(t *testing.T, sentence string) {
 	t.Helper()
 	page, err := os.ReadFile("../../../docs/shell.md")

@@ -36,7 +36,7 @@ func TestEvalCountsWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// errorsOf makes the answer to a line that is no case.
+// errorsOf returns the answer to a line that cannot be parsed as a case.
 func errorsOf(name, message string) string {
 	return `{"name":"` + name + `","errors":[{"line":0,"column":0,"message":"not a case: ` + message + `"}]}`
 }
@@ -108,7 +108,7 @@ func TestEvalLines(t *testing.T) {
 	}
 }
 
-// alike compares texts; a star in want stands for any text.
+// alike compares texts; a star in want matches any text.
 func alike(got, want string) bool {
 	before, after, star := strings.Cut(want, "*")
 	if !star {
@@ -117,7 +117,7 @@ func alike(got, want string) bool {
 	return strings.HasPrefix(got, before) && strings.HasSuffix(got, after)
 }
 
-// TestEvalOrder: an answer for each line, whatever it holds; lines end at LF only.
+// TestEvalOrder checks that every line has an answer, and that lines end at LF only.
 func TestEvalOrder(t *testing.T) {
 	got, _ := evalText(t, "{\"name\":\"1\u2028\"}\nx\r\n\n{\"name\":\"4\"}\r\n{\"name\":\"5\"} {}\n{\"name\":\"6\"}")
 	want := []string{"1\\u2028", "", "", "4", "5", "6"}
@@ -193,7 +193,7 @@ func TestEvalErrors(t *testing.T) {
 	}
 }
 
-// FuzzEval: whatever the line, it has one answer, which is JSON.
+// FuzzEval checks that every line has one answer, which is JSON.
 func FuzzEval(f *testing.F) {
 	for _, line := range vectorLines(f, "../testdata/vectors/random.jsonl")[:20] {
 		f.Add(line)

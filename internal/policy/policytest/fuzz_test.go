@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// FuzzParse reads any bytes: what is no file of tests is refused with places,
-// and what is one can be played.
+// FuzzParse parses arbitrary bytes: invalid files are rejected with positions, and valid files can
+// be run.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"tests: [{name: a, steps: [{call: x}]}]",

@@ -70,7 +70,7 @@ tests:
 	// 75 %
 }
 
-// folder makes a folder of files, each a name, a line end and its text.
+// folder creates a directory of files, each given as a name, a newline and its text.
 func folder(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -87,7 +87,7 @@ func folder(t *testing.T, files ...string) string {
 	return dir
 }
 
-// outcome plays the steps of a test under rules, and tells how it ends.
+// outcome runs the steps of a test under rules, and returns its result.
 func outcome(t *testing.T, rules, test string) string {
 	t.Helper()
 	dir := folder(t, "p.rules\n"+rules)

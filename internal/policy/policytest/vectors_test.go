@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestVectors holds every line of testdata/vectors to its expected answer.
+// TestVectors compares every line of testdata/vectors with its expected answer.
 func TestVectors(t *testing.T) {
 	files, err := filepath.Glob("../testdata/vectors/*.jsonl")
 	if err != nil || len(files) == 0 {

@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/agenttool"
 )
 
-// TestOneMore: a file of rules is added to a list of files, byte by byte as the list is written, and to no other form.
+// TestOneMore checks that a file of rules is added to a list of files in the style of the list, and
+// to no other form.
 func TestOneMore(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{"rules:\n  - file: a.rules\n", "rules:\n  - file: a.rules\n  - file: n\n"},
@@ -29,7 +30,7 @@ func TestOneMore(t *testing.T) {
 	}
 }
 
-// TestTestCommands: the commands that run the tests of a project are found in its files.
+// TestTestCommands checks that the commands that run the tests of a project are found in its files.
 func TestTestCommands(t *testing.T) {
 	npm := `{"scripts":{"test":"vitest"}}`
 	for _, c := range []struct {
@@ -72,7 +73,7 @@ func TestTestCommands(t *testing.T) {
 	}
 }
 
-// TestAgents: each agent whose hooks are understood has a policy, about tools that it has.
+// TestAgents checks that each agent with supported hooks has a policy about tools that it has.
 func TestAgents(t *testing.T) {
 	var names []string
 	for _, a := range Agents() {

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// argumentSchemas are schemas of arguments, and the arguments among those that proposals read that they
-// have; where a schema leaves it open, an argument that it does not list may be absent.
+// argumentSchemas are schemas of arguments, with the arguments that proposals read and that
+// certainly exist; if a schema is open, an unlisted argument may be absent.
 var argumentSchemas = []struct{ schema, have string }{
 	{``, ""},
 	{`null`, ""},
@@ -39,8 +39,8 @@ var argumentSchemas = []struct{ schema, have string }{
 	{`{"properties":{"url":{"type":"string"},"id":{"type":"string"}},"required":["url","id"]}`, "url id"},
 }
 
-// TestArgumentsAreThere: whatever the schemas of a tool and of its reader, no rule, map or claim that
-// is proposed names an argument that the tool does not have, and those that are there are used.
+// TestArgumentsAreThere checks that no proposed rule, map or claim names an argument that the tool
+// does not have, for any schemas of a tool and its reader, and that existing arguments are used.
 func TestArgumentsAreThere(t *testing.T) {
 	c := load(t, []byte("version: 1\nmcpServers: { a: { command: ./a } }\ndefault: allow\n"))
 	changing := []string{"edit_thing", "delete_thing", "pay_thing", "send_thing"}
@@ -80,7 +80,7 @@ func TestArgumentsAreThere(t *testing.T) {
 	}
 }
 
-// A reading is a field that a statement reads of calls of a tool; *: of all that have it.
+// A reading is a field that a statement reads from calls of a tool; *: from all tools that have it.
 type reading struct{ tool, field string }
 
 func (r reading) there(have map[string][]string) bool {
@@ -92,7 +92,7 @@ func (r reading) there(have map[string][]string) bool {
 	return false
 }
 
-// readings are all of a statement.
+// readings returns all readings of a statement.
 func readings(s rules.Statement) (all []reading) {
 	each := func(names []rules.Name, field string) {
 		for _, n := range names {

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// hostile is a list of tools that servers may have made up to slip through.
+// hostile is a list of tools that servers might invent to evade rules.
 func hostile(random *rand.Rand, servers []string) (tools []check.ListedTool) {
 	words := []string{
 		"delete", "delete_", "drop", "run", "exec", "pay", "wire", "send", "get", "read", "edit", "list", "fetch", "note", "*", "?", "\n", "\x1b[2K", "#", `"`, "'", "`", "\\", "%s", "{", " or ",
@@ -49,8 +49,8 @@ func hostile(random *rand.Rand, servers []string) (tools []check.ListedTool) {
 	return tools
 }
 
-// TestNothingPasses: whatever servers call their tools, the first call of one that may do harm is asked
-// for or refused, under either default.
+// TestNothingPasses checks that the first call of a harmful tool requires approval or is refused,
+// whatever its name, under either default.
 func TestNothingPasses(t *testing.T) {
 	from, count := soak.Range(t, 120)
 	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // it is not negative
@@ -94,8 +94,8 @@ func passes(d gate.Decision) bool {
 	return true
 }
 
-// TestTakenAlong: a tool of the name of a class, and one with a name that cannot be seen, take no rule about
-// another tool along.
+// TestTakenAlong checks that a tool with the name of a label, or with an invisible name, does not
+// remove a rule about another tool.
 func TestTakenAlong(t *testing.T) {
 	c := load(t, []byte("version: 1\nmcpServers: { a: { command: ./a }, b: { command: ./b } }\ndefault: allow\n"))
 	plan, err := New(t.Context(), c, []check.ListedTool{
@@ -115,7 +115,8 @@ func TestTakenAlong(t *testing.T) {
 	}
 }
 
-// TestLeave: a line with several names becomes one for each before any is left out.
+// TestLeave checks that a line with several names is split into one line per name before any is
+// left out.
 func TestLeave(t *testing.T) {
 	p := &proposal{}
 	p.group("c", each("require human-approval before %s", []string{"a", "b"})...)

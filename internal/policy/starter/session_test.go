@@ -12,22 +12,22 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// What a call of a session is.
+// Expected effects of a call in a session.
 const (
-	wanted    = iota // it is to pass
-	forbidden        // the gate has to refuse it or ask
-	tested           // it is to pass, and to count: a push is free after it
-	hinted           // it is to pass; a push is refused after it, and told why the tests did not count and what to write
-	stale            // it is to pass; the tests have to run again after it
+	wanted    = iota // must be allowed
+	forbidden        // must be refused, or require approval
+	tested           // must be allowed, and count: a push is allowed after it
+	hinted           // must be allowed; a push after it is refused with the reason why the tests did not count and the command to use
+	stale            // must be allowed; the tests must run again after it
 )
 
 type sessionCall struct {
 	kind int
 	tool string
-	args any // the script of Bash, the file of others
+	args any // the script of Bash, or the file of another tool
 }
 
-// aSession is the calls of coding agents on a project in JavaScript and Python.
+// aSession holds the calls of coding agents on a project in JavaScript and Python.
 var aSession = []sessionCall{
 	{wanted, "Read", "/src/app/package.json"},
 	{wanted, "Read", "/src/app/.env.example"},
@@ -157,7 +157,7 @@ var aSession = []sessionCall{
 	{wanted, "Bash", `history | tail -5; date; uname -a`},
 }
 
-// hookCall is a call as the hook of Claude Code tells the gate of it.
+// hookCall returns a call as the hook of Claude Code reports it to the gate.
 func hookCall(c sessionCall) gate.Call {
 	args := c.args
 	if text, ok := args.(string); ok {
@@ -188,8 +188,9 @@ func verdict(d gate.Decision) (is, text string) {
 	return "passes", ""
 }
 
-// TestSession: a day's work under the policy that init claude-code proposes, in force. It disturbs little that is
-// wanted, lets nothing pass that is forbidden, and each test that did not count is explained where a push waits for it.
+// TestSession checks a day's work under the enforced policy that init claude-code proposes: it
+// disturbs few wanted calls, allows no forbidden one, and each test that did not count is explained
+// when a push waits for it.
 func TestSession(t *testing.T) {
 	agent, _ := AgentOf("claude-code")
 	built, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: agent.FileName(), Text: agent.rules([]string{"npm test", "pytest"}, false)}}})

@@ -46,8 +46,8 @@ func find(a *txtar.Archive, name string) []byte {
 	return nil
 }
 
-// TestProposals: from a configuration and the tools of its servers come the rules, and what is
-// said about them. What is written passes check --strict, and fmt leaves it alone.
+// TestProposals checks the rules and messages for a configuration and the tools of its servers. The
+// result passes check --strict, and fmt does not change it.
 func TestProposals(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) < 5 {
@@ -86,7 +86,7 @@ func TestProposals(t *testing.T) {
 	}
 }
 
-// recheck looks at what was written as check --strict does.
+// recheck checks the written files like check --strict.
 func recheck(t *testing.T, plan *Plan, c *config.Config, tools []check.ListedTool) {
 	t.Helper()
 	if plan.There != "" {
@@ -114,7 +114,7 @@ func recheck(t *testing.T, plan *Plan, c *config.Config, tools []check.ListedToo
 	}
 }
 
-// TestPage: the page shows what is proposed.
+// TestPage checks that the documentation page shows the actual proposal.
 func TestPage(t *testing.T) {
 	a, err := txtar.ParseFile("testdata/filesystem.txtar")
 	if err != nil {
@@ -133,7 +133,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestSecretsInLists: a person is asked about a file with keys wherever an argument names it.
+// TestSecretsInLists checks that a file with keys requires approval wherever an argument names it.
 func TestSecretsInLists(t *testing.T) {
 	c := load(t, []byte("version: 1\nmcpServers: { s: { command: ./s } }\ndefault: allow\n"))
 	plan, err := New(t.Context(), c, []check.ListedTool{
@@ -156,7 +156,7 @@ example push_files {"files": [{"path": "a", "content": "/.env"}]} not as secret-
 	}
 }
 
-// TestQuestion: nothing is written without a yes.
+// TestQuestion checks that nothing is written without confirmation.
 func TestQuestion(t *testing.T) {
 	src := []byte("version: 1\nmcpServers: { s: { command: ./s } }\n")
 	c := load(t, src)
@@ -186,7 +186,8 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
-// TestOddNeighbour: a name that check complains about takes no rule about another tool along.
+// TestOddNeighbour checks that a name that check complains about does not remove a rule about
+// another tool.
 func TestOddNeighbour(t *testing.T) {
 	c := load(t, []byte("version: 1\nmcpServers: { s: { command: ./s } }\ndefault: allow\n"))
 	plan, err := New(t.Context(), c, []check.ListedTool{{Name: "delete_note"}, {Name: "delete_\n%s"}, {Name: "send_*"}, {Name: "send_mail"}, {Name: "fetch_\x07"}, {Name: "fetch_page"}}, nil, check.Effort{})
@@ -203,7 +204,7 @@ func TestOddNeighbour(t *testing.T) {
 	}
 }
 
-// TestClient: the file of a client stays as it is.
+// TestClient checks that the file of a client is not changed.
 func TestClient(t *testing.T) {
 	src := []byte(`{ "mcpServers": { "s": { "command": "./s" } } }`)
 	c := load(t, src)
@@ -223,7 +224,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestSplice: keys are added, and every other byte stays.
+// TestSplice checks that keys are added and every other byte is unchanged.
 func TestSplice(t *testing.T) {
 	keys := []key{{"mode", "mode: shadow", `"mode": "shadow"`}, {"rules", "rules:\n  - file: a", `"rules": []`}}
 	for src, want := range map[string]string{
@@ -243,8 +244,8 @@ func TestSplice(t *testing.T) {
 	}
 }
 
-// TestRandomTools: whatever servers call their tools, a proposal can be read, passes, and
-// speaks of no name that the servers do not have.
+// TestRandomTools checks that for any tool names, a proposal is valid, passes verification, and
+// uses only names of existing servers.
 func TestRandomTools(t *testing.T) {
 	words := []string{"get", "list", "delete", "send", "note", "*", "?", "\n", "#", "\"", "block", " ", ".", "é", "\u202e", "run", "or", "_", "-", "1", "as", "pay", "/", "\\", "edit", "read"}
 	c := load(t, []byte("version: 1\nmcpServers: { a: { command: ./a }, b: { command: ./b } }\n"))
@@ -285,7 +286,8 @@ func TestRandomTools(t *testing.T) {
 	}
 }
 
-// TestMissing: what is not known of servers that did not answer is said at the top, and lines are counted from below that.
+// TestMissing checks that servers that did not answer are listed at the top, and that lines are
+// numbered correctly below.
 func TestMissing(t *testing.T) {
 	for fallback, want := range map[string]string{"": "its tools are refused (default: deny)", "default: allow\n": "its tools pass (default: allow)"} {
 		c := load(t, []byte("version: 1\nmcpServers: { s: { command: ./s }, gone: { command: ./gone } }\n"+fallback))
@@ -309,7 +311,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestBeyond: of a list of tools about which people are asked, only those are shown about which nobody is asked yet.
+// TestBeyond checks that for a list of tools that require approval, only the tools without an
+// existing approval rule are shown.
 func TestBeyond(t *testing.T) {
 	have := (&Plan{texts: []string{"require human-approval before a, b\nprove never a, b without human-approval\nlimit a, b to 3 per session\n"}}).have()
 	for statement, want := range map[string]string{

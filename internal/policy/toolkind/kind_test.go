@@ -71,7 +71,7 @@ func TestByName(t *testing.T) {
 	}
 }
 
-// TestHints: a hint makes a guess more careful, and none less.
+// TestHints checks that a hint makes a guess more careful, never less.
 func TestHints(t *testing.T) {
 	for _, c := range []struct {
 		name, annotations string
@@ -99,7 +99,8 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestKnownTools: the list knows better than a name, and a hint that denies it counts.
+// TestKnownTools checks that the list takes precedence over a name, and that a contradicting hint
+// counts.
 func TestKnownTools(t *testing.T) {
 	files := Known([]string{"node", "/x/node_modules/.bin/mcp-server-filesystem"}, nil)
 	for _, c := range []struct {
@@ -117,7 +118,8 @@ func TestKnownTools(t *testing.T) {
 	}
 }
 
-// TestNoHints: hints of listed tools say nothing where a server gives them to all, and those of others do.
+// TestNoHints checks that hints of listed tools are ignored if a server gives them to all tools,
+// and that hints of other tools count.
 func TestNoHints(t *testing.T) {
 	browser := Known([]string{"npx", "@playwright/mcp@latest"}, nil)
 	for name, want := range map[string]Kind{"browser_navigate": Outside, "browser_click": Send, "browser_evaluate": Run, "browser_view_new": Destroy} {
@@ -144,7 +146,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestFiles: every way in which a schema may say that an argument names files.
+// TestFiles covers every way for a schema to declare that an argument names files.
 func TestFiles(t *testing.T) {
 	for schema, want := range map[string]string{
 		`"path":{"type":"string"}`:                           "path",
@@ -191,7 +193,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestServers: every server of the list can be recognized, and no line of it is empty of sense.
+// TestServers checks that every server of the list can be recognized, and that every line has an
+// effect.
 func TestServers(t *testing.T) {
 	for _, s := range Servers() {
 		if len(s.By) == 0 || len(s.Kinds) == 0 {

@@ -36,7 +36,7 @@ func TestEntangledFields(t *testing.T) {
 	}
 }
 
-// TestFieldsInOtherCase checks that a call with a field in two spellings is no witness for a name
+// TestFieldsInOtherCase checks that a call with a field in two spellings must not be a witness for a name
 // that only one of them would certainly give.
 func TestFieldsInOtherCase(t *testing.T) {
 	const rules = "map a.key x as m\nmap a.Key y as n\nrequire m before c\nrequire n before c\nlimit a to 1 per session\n"

@@ -10,7 +10,7 @@ import (
 )
 
 // TestAccelerate checks that calls accelerated in one step lead to the same state as single calls,
-// across every change of what is enabled on the way.
+// across every change of the enabled transitions on the way.
 func TestAccelerate(t *testing.T) {
 	many := func(place string, n int) []string { return slices.Repeat([]string{place}, n) }
 	nets := []gate.Net{
