@@ -9,14 +9,14 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
 
-// This file is what people see of approvals, and the one door for their answers.
+// The approvals that operators see, and the single entry point for their answers.
 
-// maxListed is how many bytes of arguments a list of approvals gives: it stays
-// small whatever is asked about.
+// maxListed is the maximum size of the arguments that a list of approvals contains, so that lists
+// stay small.
 const maxListed = 1 << 10
 
-// Approvals lists the questions that wait and those that were answered lately.
-// It renders none of them, and leaves differences and long arguments out.
+// Approvals lists the pending requests for approval and the recently answered ones. It does not
+// render the questions, and omits differences and long arguments.
 func (p *Proxy) Approvals() []operator.ApprovalInfo {
 	list := []operator.ApprovalInfo{}
 	p.approvals.Refresh(p.life.Ctx)
@@ -31,7 +31,7 @@ func (p *Proxy) Approvals() []operator.ApprovalInfo {
 	return list
 }
 
-// Approval is one question, whole, as a person is shown it.
+// Approval returns one request for approval in full, as a person sees it.
 func (p *Proxy) Approval(id string) (operator.ApprovalInfo, error) {
 	a, err := recordOf(p.approvals, id)
 	if err != nil {
@@ -42,8 +42,8 @@ func (p *Proxy) Approval(id string) (operator.ApprovalInfo, error) {
 	return info, nil
 }
 
-// MaskedApproval is [Proxy.Approval] for a place that is not to see everything: mask returns
-// what it may see of the arguments, of _meta and of what else is sent.
+// MaskedApproval returns an approval like [Proxy.Approval], for a recipient that must not see
+// everything. mask returns the visible part of the arguments, of _meta and of the other params.
 func (p *Proxy) MaskedApproval(id string, mask func([]byte) []byte) (operator.ApprovalInfo, error) {
 	a, err := recordOf(p.approvals, id)
 	if err != nil {
@@ -58,14 +58,14 @@ func (p *Proxy) MaskedApproval(id string, mask func([]byte) []byte) (operator.Ap
 	if meta := a.Call.ShownMeta(); meta != nil {
 		a.Call.SeenMeta = mask(meta)
 	}
-	a.Since = nil // which shows values of before
+	a.Since = nil // it contains values of the earlier call
 	info := p.approvalInfo(a)
 	info.Question = a.Text(p.where, p.life.Now())
 	return info, nil
 }
 
-// PutApproval notes that a question is put to people by a channel. Answers by it count from
-// then on, if it is configured and the rules that ask allow it.
+// PutApproval records that a question is shown to people through a channel. From then on, answers
+// through that channel count, if the channel is configured and the rules allow it.
 func (p *Proxy) PutApproval(id, channel string) error {
 	a, err := recordOf(p.approvals, id)
 	if err == nil && !p.approvals.Put(a.Request, channel) {
@@ -74,7 +74,7 @@ func (p *Proxy) PutApproval(id, channel string) error {
 	return err
 }
 
-// ApprovalState is where a question stands; empty: it is not kept.
+// ApprovalState returns the state of a request for approval, or an empty string if it is unknown.
 func (p *Proxy) ApprovalState(id string) operator.ApprovalState {
 	a, ok := p.approvals.Find(id)
 	if !ok {
@@ -95,8 +95,8 @@ func (p *Proxy) approvalInfo(a approval.Record) operator.ApprovalInfo {
 	return operator.ApprovalOf(a, p.pin != nil, p.where)
 }
 
-// Answer notes what a person says. It counts only by a channel that is open, and where
-// this approval was put, and for the text that the person has read.
+// Answer records a person's answer. It counts only through an open channel to which this approval
+// was put, and only for the text that the person has read.
 func (p *Proxy) Answer(id string, a operator.Answer) error {
 	if a.Channel == operator.ChannelCLI && !slices.Contains(p.options.Approval.Channels, operator.ChannelCLI) {
 		return fmt.Errorf("approvals by an operator are off in this proxy")
@@ -115,14 +115,14 @@ func (p *Proxy) Answer(id string, a operator.Answer) error {
 	return p.pipeline.Resolve(a.Person, id, a.Approve, a.Channel, a.Actor, a.Reason)
 }
 
-// checkAnswerPIN returns why an approval does not count for want of the PIN. A wrong one goes on
-// record. A webhook is another system, whose signature is what it has.
+// checkAnswerPIN returns why an approval does not count without the correct PIN. A wrong PIN is
+// recorded. Webhooks need no PIN: they are other systems, which sign their answers.
 func checkAnswerPIN(p *Proxy, id string, a operator.Answer) error {
 	if c, _ := channel.Find(a.Channel); !a.Approve || c.Vouches {
 		return nil
 	}
 	r, ok := p.approvals.Find(id)
-	if !ok || r.Answer.State != approval.Pending { // it does not count anyway, and tells nothing of the PIN
+	if !ok || r.Answer.State != approval.Pending { // the answer does not count anyway, and must not reveal whether the PIN is right
 		return nil
 	}
 	return checkPIN(p, a.PIN, func() error {
@@ -131,15 +131,15 @@ func checkAnswerPIN(p *Proxy, id string, a operator.Answer) error {
 	})
 }
 
-// Resolve is [Proxy.ResolveAs] for a person who is known by the name of the actor.
+// Resolve answers like [Proxy.ResolveAs], for a person with the name of the actor.
 func (p *Proxy) Resolve(id string, approve bool, actor, reason string) error {
 	return p.ResolveAs(actor, id, approve, actor, reason)
 }
 
-// ResolveAs answers a question for a person at the command line.
+// ResolveAs answers a request for approval for a person at the command line.
 func (p *Proxy) ResolveAs(person, id string, approve bool, actor, reason string) error {
 	return p.Answer(id, operator.Answer{Approve: approve, Channel: operator.ChannelCLI, Person: person, Actor: actor, Reason: reason})
 }
 
-// ApprovalsChanged returns a channel that is closed with the next change of an approval.
+// ApprovalsChanged returns a channel that is closed at the next change of an approval.
 func (p *Proxy) ApprovalsChanged() <-chan struct{} { return p.approvals.Changed() }

@@ -1,25 +1,24 @@
-// Package proxy stands between MCP clients and MCP servers and lets a tool
-// call pass when its gate does.
+// Package proxy implements an MCP proxy that forwards a tool call to its server only if the policy
+// admits the call.
 //
-// A [Proxy] has upstreams, the MCP servers behind it, and clients, over stdio
-// ([Proxy.ServeStdio]) or streamable HTTP ([Proxy.Handler]), of both families of revisions
-// of the protocol. A call (tools/call, prompts/get or resources/read) goes through package
-// pipeline: the session's gate decides it, a person is asked if a net says so, the decision
-// is recorded, the call is forwarded, its outcome recorded, the nets moved, and the client
-// answered.
+// A [Proxy] has upstreams, the MCP servers behind it, and clients, over stdio ([Proxy.ServeStdio])
+// or streamable HTTP ([Proxy.Handler]), of both families of revisions of the protocol. A call
+// (tools/call, prompts/get or resources/read) goes through package pipeline: the session's gate
+// decides on it, a person is asked if a net requires approval, the decision is recorded, the call
+// is forwarded, its outcome is recorded, the nets move, and the client is answered.
 //
-// Package relay passes requests that are not calls on unchanged, and package reverse the
-// requests of servers to clients, also between the revisions.
+// Package relay forwards requests that are not calls, and package reverse the requests of servers
+// to clients, also between the families of revisions.
 //
-// Tool lists, calls and results travel as the bytes they came as; one strict
-// parse of the client's message yields what the gate decides on, what a person
-// is shown and what the upstream gets. The handshakes are mcp-go's.
+// Tool lists, calls and results are forwarded as the bytes that came; one strict parse of the
+// client's message yields the values that the gate decides on, that a person sees and that the
+// upstream gets. mcp-go implements the handshakes.
 //
-// Operators see and mend a running proxy by the methods of operate.go, which
-// no client can reach.
+// Operators watch and control a running proxy with the methods in operate.go and its neighbours,
+// which clients cannot reach.
 //
-// The parts of the proxy are packages below internal, which package proxy puts together
-// (see wire in proxy.go). From clients to servers:
+// Package proxy combines the packages below internal (see wire in proxy.go). From clients to
+// servers:
 //
 //	front      clients: stdio, streamable HTTP, HTTP+SSE
 //	router     every method of clients and servers, and the package that serves it
@@ -31,16 +30,16 @@
 //	pool       servers, their tools, and shared and dedicated connections
 //	session    clients and sessions
 //	lifetime   the context, clock, log and goroutines of a proxy
-//	spec, rev  the words of the specification, and its two families of revisions
+//	spec, rev  the terms of the specification, and its two families of revisions
 //
-// Packages that know nothing of a proxy:
+// Packages that do not depend on a proxy:
 //
-//	httpguard  who may call over HTTP, and how much at a time
-//	access     the JWTs of callers
-//	lines      the messages of a client, one a line
-//	events     what a client over HTTP is told, and what of it is kept
-//	wire       messages, parsed strictly and written without loss
-//	upstream   the connections to servers, of all transports and revisions
-//	listing    what servers list, as clients see it
-//	seal       what clients carry for us between two requests
+//	httpguard  authentication and limits of HTTP requests
+//	access     verification of JWTs
+//	lines      messages of a client, one per line
+//	events     responses to HTTP clients, and resumable streams
+//	wire       strict parsing and lossless writing of messages
+//	upstream   connections to servers, for all transports and revisions
+//	listing    lists of servers in the form for clients
+//	seal       sealed state that clients carry between two requests
 package proxy

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// answerAndGrant approves an approval, and gives the grant. What cannot be put on record is
-// not given.
+// answerAndGrant approves a request and creates the grant. A grant that cannot be recorded is not
+// created.
 func answerAndGrant(p *Proxy, id string, a operator.Answer) error {
 	if !a.Approve {
 		return errors.New("a grant is given with an approval, not with a denial")
@@ -20,7 +20,7 @@ func answerAndGrant(p *Proxy, id string, a operator.Answer) error {
 	if r, ok := p.approvals.Find(id); err != nil && (!ok || r.Answer.State == approval.Pending) {
 		return err
 	}
-	// That it is too late for an answer is put on record.
+	// An answer that comes too late is recorded.
 	if err := p.pipeline.Resolve(a.Person, id, true, a.Channel, a.Actor, a.Reason); err != nil {
 		return err
 	}
@@ -33,7 +33,8 @@ func answerAndGrant(p *Proxy, id string, a operator.Answer) error {
 	return nil
 }
 
-// tellGranted logs that a grant has approved a call, and tells who follows answers.
+// tellGranted returns a function that logs a call approved by a grant and notifies those that
+// follow answers.
 func tellGranted(p *Proxy) func(approval.Record) {
 	return func(r approval.Record) {
 		p.life.Log.Info(fmt.Sprintf("approval %s approved by grant %s: %s on %s, by %s via %s", r.Request.ID, r.Answer.Grant,
@@ -44,7 +45,7 @@ func tellGranted(p *Proxy) func(approval.Record) {
 	}
 }
 
-// Grants lists the grants that are valid, the oldest first.
+// Grants lists the valid grants, oldest first.
 func (p *Proxy) Grants() []operator.GrantInfo {
 	p.approvals.Refresh(p.life.Ctx)
 	list := []operator.GrantInfo{}
@@ -61,7 +62,7 @@ func endGrants(p *Proxy, session string) {
 	}
 }
 
-// Revoke ends a grant. The next call is asked about.
+// Revoke ends a grant. Later calls need an approval again.
 func (p *Proxy) Revoke(id, actor string) error {
 	p.approvals.Refresh(p.life.Ctx)
 	g, err := p.approvals.Grants().Revoke(id)

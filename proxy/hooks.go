@@ -14,13 +14,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 )
 
-// A HookEvent is what an agent tells of a call that it makes without the proxy.
+// A HookEvent is an agent's report of a call that it makes without the proxy.
 type HookEvent = hook.Request
 
-// A HookReply is what the agent is to be answered.
+// A HookReply is the answer to the agent.
 type HookReply = hook.Reply
 
-// hookGate returns the gate of calls that agents tell of by their hooks.
+// hookGate returns the gate for the calls that agents report through their hooks.
 func hookGate(p *Proxy, ask pipeline.Approval) *hook.Gate {
 	return hook.New(hook.Options{
 		Ctx: p.life.Ctx, Admission: p.admission, Approvals: p.approvals, Now: p.options.Now, Log: p.life.Log,
@@ -49,7 +49,7 @@ func hookGate(p *Proxy, ask pipeline.Approval) *hook.Gate {
 	})
 }
 
-// tellWanted tells operators, once, that a call of an agent has begun to wait for a person.
+// tellWanted logs, once per request, that an agent's call waits for a person.
 func tellWanted(p *Proxy, ask pipeline.Approval, r *approval.Request, agent string) {
 	if !p.approvals.Announce(r) {
 		return
@@ -65,7 +65,7 @@ func tellWanted(p *Proxy, ask pipeline.Approval, r *approval.Request, agent stri
 	}
 }
 
-// serveHook serves an event that came over HTTP.
+// serveHook serves a hook event that came over HTTP.
 func serveHook(ctx context.Context, p *Proxy, principal, agent string, r *http.Request, event []byte) ([]byte, error) {
 	reply, err := p.Hooks.Serve(ctx, hook.Request{
 		Agent: agent, Principal: principal, Servers: r.URL.Query()["server"], Header: r.Header, Event: event,

@@ -22,18 +22,18 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// Offered are the tools that clients can call at one time. They never change.
+// Offered is an immutable snapshot of the tools that clients can call.
 type Offered struct{ view *pool.ToolView }
 
 // Offered returns the tools that clients can call now.
 func (p *Proxy) Offered() Offered { return Offered{p.pool.Catalogue.Load()} }
 
-// Names are the tools, each as a call without arguments that carries all its names, in the
-// order of the list.
+// Names returns the tools in the order of the list. Each is a call without arguments that carries
+// all names of the tool.
 func (o Offered) Names() []gate.Call { return slices.Clone(o.view.Calls) }
 
-// Definition returns a hash of what the server says of a tool, by its exposed name; empty:
-// there is no such tool.
+// Definition returns a hash of the server's definition of a tool, by its exposed name, or an empty
+// string for an unknown tool.
 func (o Offered) Definition(tool string) string {
 	if t := o.view.Tool(tool); t != nil {
 		return t.Definition
@@ -41,7 +41,7 @@ func (o Offered) Definition(tool string) string {
 	return ""
 }
 
-// Schema returns that of the arguments of a tool; nil: its server gives none.
+// Schema returns the inputSchema of a tool, or nil if its server gives none.
 func (o Offered) Schema(tool string) json.RawMessage {
 	t := o.view.Tool(tool)
 	if t == nil {
@@ -51,107 +51,106 @@ func (o Offered) Schema(tool string) json.RawMessage {
 	return schema
 }
 
-// A Recorder puts decisions and outcomes on record. Append stores one JSON
-// object, given without a line end, before it returns. It must be safe for
-// concurrent use. While it returns an error, calls are refused.
+// A Recorder records decisions and outcomes. Append stores one JSON object, given without a line
+// end, before it returns. It must be safe for concurrent use. While it returns an error, calls are
+// refused.
 type Recorder interface {
 	Append(record []byte) error
 }
 
-// Record says what records have. The zero value is ready to use.
+// Record configures the content of records. The zero value is ready to use.
 type Record struct {
-	Arguments string   // of calls: hash, masked or full; empty: hash
-	Mask      []string // names of members, at any depth, and paths that begin with "$."; their letter case does not matter
-	Process   string   // names this process; empty: at random
-	Files     []File   // that the policy was read from
+	Arguments string   // recorded form of a call's arguments: hash, masked or full; empty: hash
+	Mask      []string // members to mask: names at any depth, and paths that begin with "$."; case-insensitive
+	Process   string   // name of this process; empty: random
+	Files     []File   // files of the policy
 }
 
-// A File is one that a policy was read from.
+// A File is a file that the policy was read from.
 type File struct{ Name, SHA256 string }
 
-// Begin puts on record that this process begins to work, with a driver of the states such
-// as memory, and what its policy is. Call it before [Proxy.Start].
+// Begin records the start of this process, its policy, and the driver of its states, such as
+// memory. Call it before [Proxy.Start].
 func (p *Proxy) Begin(driver string) {
 	p.admission.Begin(p.life.Ctx, audit.Process{Version: p.options.Version, Driver: driver})
 }
 
-// Finish puts on record that this process has ended its work, after [Proxy.Close].
+// Finish records the end of this process. Call it after [Proxy.Close].
 func (p *Proxy) Finish() { p.admission.Finish(context.WithoutCancel(p.life.Ctx)) }
 
-// A Remedy is how a refused call becomes allowed. The zero value says that
-// nothing is known of it.
+// A Remedy describes how a refused call becomes allowed. The zero value means that no remedy is
+// known.
 type Remedy = admission.Remedy
 
-// An Observer is told of the stations of calls, for traces.
+// An Observer follows the stages of calls, for traces.
 type Observer = admission.Observer
 
-// A Meter counts calls and answers of people. Its methods are in the way of each call.
+// A Meter counts calls and people's answers. Its methods run during each call and must be fast.
 type Meter interface {
 	admission.Meter
 
-	// Answered counts a request for approval that waits no more: the state that it is in,
-	// the channel of the answer, and how long it has waited.
+	// Answered counts a request for approval that was answered or has expired, with its state, the
+	// channel of the answer, and the time it was pending.
 	Answered(state, channel string, waited time.Duration)
 }
 
-// An Upstream is one MCP server behind the proxy: a Command that speaks
-// stdio, or the URL of a streamable HTTP endpoint.
+// An Upstream configures one MCP server behind the proxy: a Command that speaks stdio, or the URL
+// of a streamable HTTP endpoint.
 type Upstream = pool.Upstream
 
-// A SessionWay says which session a call is in. The zero value says: that of its
+// A SessionWay configures which session a call is in. The zero value means the session of its
 // connection.
 type SessionWay = session.Way
 
-// Limits bound what an upstream is used for at a time.
+// Limits limits the concurrent use of an upstream.
 type Limits = pool.Limits
 
-// A ToolFilter selects the tools of an upstream that clients may use.
+// A ToolFilter selects the tools of an upstream that clients can use.
 type ToolFilter = toolname.Filter
 
-// Credentials say in whose name requests to an upstream over HTTP are made,
-// where that changes with time.
+// Credentials authorize requests to an upstream over HTTP if the authorization changes over time.
 type Credentials = upstream.Credentials
 
-// The ways to share an upstream; see [Upstream].
+// Values of Upstream.Isolation: how sessions share an upstream.
 const (
-	IsolateAuto    = pool.IsolateAuto    // shared until it asks something of a client
-	IsolateSession = pool.IsolateSession // each session has a connection of its own
-	IsolateShared  = pool.IsolateShared  // all sessions share one connection
+	IsolateAuto    = pool.IsolateAuto    // shared until the upstream sends a request to a client
+	IsolateSession = pool.IsolateSession // one connection per session
+	IsolateShared  = pool.IsolateShared  // one connection for all sessions
 )
 
-// Approval says how people are asked. The zero value asks nobody: what needs
-// an approval is refused.
+// Approval configures how people are asked. With the zero value no person is asked, and calls that
+// need approval are refused.
 type Approval struct {
-	Channels []string      // by which people may answer, all at once: elicit, url, web, cli, webhook
-	Mask     []string      // names of members, at any depth, and paths that begin with "$.", whose values people do not see
+	Channels []string      // channels for answers, all open at once: elicit, url, web, cli, webhook
+	Mask     []string      // members whose values people do not see: names at any depth, and paths that begin with "$."
 	Hold     time.Duration // how long a call waits before it is parked; 0: 45 s
 
-	// HoldFor is Hold for a client, by the name that it gives; nil: Hold is for all.
+	// HoldFor returns Hold for a client by its name; nil: Hold applies to all clients.
 	HoldFor func(client string) time.Duration
 
-	Expire   time.Duration // how long a question and its answer are good; 0: 15 min
-	Cooldown time.Duration // how long a denial stands against the same call of the session; 0: 10 min
-	Grants   time.Duration // how long a grant is valid at most; 0: nobody can give one
-	Self     bool          // who calls may approve their own call
-	PIN      string        // hash of what a person types with an approval by cli, web or url, see petrigate approvals pin; empty: nothing
-	Verb     string        // what the log tells operators to run who are to answer; empty: petrigate approvals
+	Expire   time.Duration // lifetime of a question and its answer; 0: 15 min
+	Cooldown time.Duration // how long a denial applies to the same call of the session; 0: 10 min
+	Grants   time.Duration // maximum grant lifetime; 0: no grants
+	Self     bool          // callers can approve their own calls
+	PIN      string        // hash of the PIN for approvals by cli, web or url, from petrigate approvals pin; empty: no PIN
+	Verb     string        // command that the log tells operators to run; empty: petrigate approvals
 
-	// People are principals, by the names of the persons who they are: an actor, or the person
-	// that a channel proves. Who is the principal of a call cannot approve it, see Self.
+	// People maps the names of persons to principals. A person's name is an actor, or the person
+	// that a channel proves. The principal of a call cannot approve the call, except with Self.
 	People map[string]string
 
-	// Page returns the URL of the page of an approval, for the channel url; nil, or empty:
-	// there is none. The URL must carry no authority: it goes through the client, so that the
-	// page has to find out who comes. It must not block, and must be safe for concurrent use.
+	// Page returns the URL of an approval's page, for the channel url. nil, or an empty result: no
+	// page. The URL must carry no credentials, because it goes through the client; the page must
+	// authenticate its visitor. Page must not block and must be safe for concurrent use.
 	Page func(id string) string
 
-	// Asked is told of each approval when the first call begins to wait for it, and Answered
-	// of each answer that counts; nil: nobody is. Both must not block, and must be safe for
+	// Asked is called with each approval when the first call begins to wait for it, and Answered
+	// with each answer that counts; nil: not called. Both must not block and must be safe for
 	// concurrent use.
 	Asked, Answered func(operator.ApprovalInfo)
 }
 
-// ask is a as the pipeline knows it; info describes a record to who is told of it.
+// ask converts a for the pipeline. info describes a record for Asked and Answered.
 func (a Approval) ask(info func(approval.Record) operator.ApprovalInfo) pipeline.Approval {
 	tell := func(f func(operator.ApprovalInfo)) func(approval.Record) {
 		if f == nil {
@@ -169,13 +168,13 @@ func (a Approval) ask(info func(approval.Record) operator.ApprovalInfo) pipeline
 	return pipeline.Approval{Hold: hold, Expire: a.Expire, Verb: a.Verb, Page: page, Asked: tell(a.Asked), Answered: tell(a.Answered)}
 }
 
-// Access says who may speak to the HTTP endpoint. The zero value lets nobody
-// in: it requires one of Token, Tokens and JWT, or Open on a loopback address.
+// Access configures who can use the HTTP endpoint. The zero value is invalid: one of Token, Tokens
+// and JWT is required, or Open on a loopback address.
 type Access = front.Access
 
-// JWT makes the endpoint an OAuth 2.1 resource server. The principal of a
-// token is its issuer and its subject.
+// JWT makes the endpoint an OAuth 2.1 resource server. The principal of a token is its issuer and
+// its subject.
 type JWT = front.JWT
 
-// Local reports whether a request asks for localhost, from a program of this machine.
+// Local reports whether a request to localhost comes from a program on this machine.
 func Local(r *http.Request) bool { return httpguard.Local(r) }

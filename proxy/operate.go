@@ -17,18 +17,18 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// This file is what an operator sees and does. None of it can be reached by a
-// client: the control socket of the command line calls it.
+// Methods for operators. Clients cannot reach them: the control socket of the command line calls
+// them.
 
-// Status describes the proxy now.
+// Status describes the current state of the proxy.
 func (p *Proxy) Status() operator.Status {
 	s := p.Overview()
 	s.State = p.stateInfo()
-	s.Stopped, _ = p.stops(p.life.Ctx) // what this process knows, where the database is away: see State
+	s.Stopped, _ = p.stops(p.life.Ctx) // if the database is unavailable, only the stops that this process knows: see State
 	return s
 }
 
-// Overview is [Proxy.Status] without State and Stopped. It never waits for a database.
+// Overview returns [Proxy.Status] without State and Stopped. It never waits for a database.
 func (p *Proxy) Overview() operator.Status {
 	view := p.pool.Catalogue.Load()
 	clients, sessions := p.sessions.Count()
@@ -53,7 +53,7 @@ func (p *Proxy) Overview() operator.Status {
 	return s
 }
 
-// Ready reports why no call could be put on record now, as far as is known; nil: it could.
+// Ready returns why no call could be recorded now, as far as is known, or nil.
 func (p *Proxy) Ready() error {
 	err := p.admission.Writable()
 	if err == nil && p.durable != nil {
@@ -62,8 +62,8 @@ func (p *Proxy) Ready() error {
 	return err
 }
 
-// AwaitTools waits until every upstream was listed or is known to be down, at
-// most for the time of Options.Startup.
+// AwaitTools waits until every upstream has listed its tools or is known to be down, at most for
+// Options.Startup.
 func (p *Proxy) AwaitTools(ctx context.Context) {
 	p.pool.AwaitList(ctx)
 }
@@ -77,7 +77,7 @@ func (p *Proxy) describe(s *session.Session) operator.SessionInfo {
 	}
 	sort.Strings(info.Clients)
 	state, err := p.pool.Snapshot(s)
-	if err != nil { // it has ended meanwhile, or the database is away
+	if err != nil { // it has ended meanwhile, or the database is unavailable
 		info.Calls = unwrittenOf(p, s.ID, info.Calls)
 		return info
 	}
@@ -110,7 +110,7 @@ func netsOf(state *gate.State) []operator.NetInfo {
 				net.Marking[t.Place] = t.Count
 			}
 		}
-		n.Shadow = false // net.Shadow says what would be enforced
+		n.Shadow = false // net.Shadow shows what would be enforced
 		net.Status = n.String()
 		all = append(all, net)
 	}
@@ -126,17 +126,17 @@ func clientName(c *session.Client) string {
 	return c.Transport + " " + cmp.Or(text.Escape(c.Peer().Name), "(no name)")
 }
 
-// ResetSession puts every net of a session back to its start.
+// ResetSession resets every net of a session to its initial marking.
 func (p *Proxy) ResetSession(id string, a operator.Actor) error {
 	return p.mend(id, a, "reset the session", func(k admission.Key) error { return p.admission.Reset(p.life.Ctx, k, a.Name) })
 }
 
-// SettleCall says how a call of unknown outcome ended.
+// SettleCall sets the outcome of a call whose outcome is unknown.
 func (p *Proxy) SettleCall(id string, number uint64, success bool, a operator.Actor) error {
 	return p.mend(id, a, "settle a call", func(k admission.Key) error { return p.admission.SettleOpen(p.life.Ctx, k, number, success, a.Name) })
 }
 
-// mend changes the state of a session by f, as the actor has ordered.
+// mend changes the state of a session with f, on the order of an actor.
 func (p *Proxy) mend(id string, a operator.Actor, order string, f func(admission.Key) error) error {
 	s, _, err := p.find(id)
 	if err != nil {
@@ -163,11 +163,11 @@ func (p *Proxy) Nets() []operator.PolicyNet {
 	return list
 }
 
-// SwitchNet activates or deactivates a net in all sessions, those that begin
-// later too. The state of a net that is off is kept: switched on again, it goes
-// on from where it was. What cannot be put on record is not done. Where approvals need a PIN no
-// net is switched off: without the one that asks, nobody would be asked. One is switched on with
-// the PIN alone, since the calls that it knows pass then under default: deny.
+// SwitchNet activates or deactivates a net in all sessions, including later ones. The state of an
+// inactive net is kept: activated again, it continues from there. If the change cannot be recorded,
+// it is not made. If approvals need a PIN, no net can be deactivated: without the net that requires
+// approval, no person would be asked. Activating a net then needs the PIN too, because its calls
+// can pass under default: deny.
 func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 	if !on && p.pin != nil {
 		return errors.New("approvals need a PIN here (approval.pin), so no net is switched off while the proxy runs; take its rule out of the configuration")

@@ -2,9 +2,9 @@ package proxy
 
 import "github.com/petrigate/petrigate/internal/operator"
 
-// What the methods for operators return and take. The types are declared in internal/operator, so
-// that the console and the control socket do without this package; programs that embed a proxy use
-// these names.
+// Parameter and result types of the methods for operators. They are declared in internal/operator,
+// so that the console and the control socket do not depend on this package; programs that embed a
+// proxy use these names.
 type (
 	ApprovalInfo   = operator.ApprovalInfo
 	ApprovalStep   = operator.ApprovalStep
@@ -39,7 +39,7 @@ type (
 	Actor          = operator.Actor
 )
 
-// The states of an approval. All but Pending and Approved are final.
+// The states of an approval. All except Pending and Approved are final.
 const (
 	Pending   = operator.Pending
 	Approved  = operator.Approved

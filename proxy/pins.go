@@ -18,16 +18,16 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Pins are the definitions of tools that were accepted: each as it was first seen, until a
-// person accepts another one. They are of one [Proxy], and safe for concurrent use.
+// Pins are the accepted definitions of tools: each the first one seen, until a person accepts
+// another one. Pins belong to one [Proxy] and are safe for concurrent use.
 type Pins struct {
 	guard toolpin.Guard
 	proxy *Proxy
 }
 
-// OpenPins reads the file with the pins, which need not be there yet; see [Options]. Where
-// enforce is true, a tool whose definition is not accepted is neither listed nor called, and
-// else there is a warning. A file that is not as this package writes it is an error.
+// OpenPins reads the file with the pins, which need not exist yet; see [Options]. If enforce is
+// true, a tool whose definition is not accepted is neither listed nor called; otherwise there is
+// only a warning. A file that this package has not written is an error.
 func OpenPins(file string, enforce bool) (*Pins, error) {
 	book, err := toolpin.Open(file, time.Now)
 	if err != nil {
@@ -36,11 +36,12 @@ func OpenPins(file string, enforce bool) (*Pins, error) {
 	return &Pins{guard: toolpin.Guard{Store: book, Enforce: enforce}}, nil
 }
 
-// A PinDatabase keeps pins for proxies on several machines.
+// A PinDatabase stores pins for proxies on several machines.
 type PinDatabase = backend.Pins
 
-// SharedPins are pins in a database, which need not answer yet. What a file has that [OpenPins] has
-// written, which need not be there, is taken over as far as the database has nothing of a tool.
+// SharedPins returns pins in a database, which need not be available yet. The pins of a file that
+// [OpenPins] has written, which need not exist, are imported for tools that the database does not
+// know.
 func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pins, error) {
 	var before []toolpin.Pin
 	if file != "" {
@@ -53,10 +54,10 @@ func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pi
 	return &Pins{guard: toolpin.Guard{Store: toolpin.NewTable(d, before, time.Now, log.With("file", file)), Enforce: enforce}}, nil
 }
 
-// maxToolDifferences is how many differences of one tool are listed.
+// maxToolDifferences is the maximum number of listed differences per tool.
 const maxToolDifferences = 50
 
-// attach has the proxy hold its tools to the pins. Nil holds none.
+// attach makes the proxy check its tools against the pins. It does nothing if p is nil.
 func (p *Pins) attach(to *Proxy) {
 	if p != nil {
 		p.proxy = to
@@ -64,14 +65,14 @@ func (p *Pins) attach(to *Proxy) {
 	}
 }
 
-// follow takes over what other processes accept, each time that one of them may have, until
-// the proxy ends. Nil pins follow nothing.
+// follow reads the pins again whenever another process may have accepted one, until the proxy shuts
+// down. It does nothing if p is nil.
 func (p *Pins) follow(w *store.Watcher) {
 	if p == nil {
 		return
 	}
 	woken := make(chan struct{}, 1)
-	w.On(func(context.Context) { // it does not hold up others
+	w.On(func(context.Context) { // must not delay the other functions
 		select {
 		case woken <- struct{}{}:
 		default:
@@ -101,7 +102,7 @@ func (p *Pins) Changes() []operator.ToolChange {
 	return list
 }
 
-// changed are the tools whose definition is not accepted; nil pins hold none.
+// changed returns the tools whose definition is not accepted.
 func (p *Pins) changed() []*pool.Tool {
 	if p == nil {
 		return nil
@@ -127,8 +128,8 @@ func (p *Pins) describe(t *pool.Tool) operator.ToolChange {
 	return c
 }
 
-// Accept accepts what the server says of a tool now, which must be what the person has
-// read: hash is that of the [ToolChange].
+// Accept accepts the current definition of a tool, which must be the one that the person has read:
+// hash is the Hash of its [ToolChange].
 func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 	changed := p.changed()
 	at := slices.IndexFunc(changed, func(t *pool.Tool) bool { return t.Canonical == canonical })
@@ -156,7 +157,7 @@ func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 	return nil
 }
 
-// note puts on record that a server has changed what it says of a tool.
+// note records that a server has changed the definition of a tool.
 func (p *Pins) note(t *pool.Tool) {
 	c := p.describe(t)
 	reason := c.Why + "; it is " + c.Hash + " now"

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// State is a copy of the state of a session with the tools that can be called; without an id
-// of one that begins now. What one principal shares is then that of the only one.
+// State returns a copy of the state of a session with the tools that can be called. Without an id
+// it is the state of a new session, and the state per principal is that of the only principal.
 func (p *Proxy) State(id string) (*gate.State, error) {
 	if id == "" {
 		state, err := p.admission.Fresh(p.life.Ctx)
@@ -29,8 +29,8 @@ func (p *Proxy) State(id string) (*gate.State, error) {
 	return p.pool.Snapshot(s)
 }
 
-// ListSessions lists the sessions as [Proxy.AllSessions] does, without their nets: of many sessions
-// that takes long.
+// ListSessions lists the sessions like [Proxy.AllSessions], but without their nets, which take long
+// to read for many sessions.
 func (p *Proxy) ListSessions() ([]operator.SessionInfo, error) {
 	list, _, err := listed(p)
 	return list, err
@@ -86,7 +86,7 @@ func listed(p *Proxy) ([]operator.SessionInfo, map[string]*session.Session, erro
 	return list, all, nil
 }
 
-// openOf lists the open calls of a session as the database has them.
+// openOf returns the open calls of a session according to the database.
 func openOf(s admission.SessionInfo) []operator.CallInfo {
 	calls := []operator.CallInfo{}
 	for _, c := range s.Calls {
@@ -95,7 +95,7 @@ func openOf(s admission.SessionInfo) []operator.CallInfo {
 	return calls
 }
 
-// openIn lists the open calls of a session whose state is in memory.
+// openIn returns the open calls of a session whose state is in memory.
 func openIn(p *Proxy, s *session.Session) []operator.CallInfo {
 	calls := []operator.CallInfo{}
 	state, err := p.pool.Snapshot(s)
@@ -108,15 +108,15 @@ func openIn(p *Proxy, s *session.Session) []operator.CallInfo {
 	return calls
 }
 
-// ChannelsOf lists the channels by which approvals of the session can be answered now: those that
-// are configured, without a form in the client where none of its clients shows forms. A
-// rule or a call may allow fewer.
+// ChannelsOf lists the channels through which approvals of the session can be answered now: the
+// configured ones, without forms in the client if none of its clients can show forms. A rule or a
+// call can allow fewer.
 func (p *Proxy) ChannelsOf(id string) ([]string, error) {
 	s, elsewhere, err := p.find(id)
 	if err != nil {
 		return nil, err
 	}
-	form := elsewhere != nil // what its clients can do is not known here
+	form := elsewhere != nil // the capabilities of its clients are unknown here
 	for _, c := range p.sessions.Clients() {
 		form = form || c.State == s && c.Peer().Elicit
 	}

@@ -34,84 +34,84 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// Options configures a Proxy. The zero value is ready to use and fails
-// closed: no upstreams, no approvals.
+// Options configures a Proxy. The zero value is ready to use and fails closed: no upstreams, no
+// approvals.
 type Options struct {
 	Upstreams []Upstream
 	Policy    *gate.Policy  // nil: no nets, every call passes
-	Active    []string      // the nets that are active at the start; nil: all
-	Root      string        // positions of rules below this folder are shown as seen from it
-	Recorder  Recorder      // nil: nothing is put on record, but in the database
-	Database  Database      // nil: states end with the process. Whoever gives it closes it, after [Proxy.Leave]
-	Keep      time.Duration // records in Database that are older are removed; 0: none is
+	Active    []string      // nets that are active at the start; nil: all
+	Root      string        // positions of rules below this folder are shown relative to it
+	Recorder  Recorder      // nil: records are written only to Database, if set
+	Database  Database      // nil: states end with the process. The caller closes it after [Proxy.Leave]
+	Keep      time.Duration // maximum age of records in Database; 0: unlimited
 	Record    Record
-	Observer  Observer // nil: nobody follows calls
-	Meter     Meter    // nil: nobody counts
+	Observer  Observer // nil: calls are not traced
+	Meter     Meter    // nil: calls are not counted
 
-	// Remedy finds the way out of a refusal, for the refusal to name it; nil: none
-	// is named. It must not block and must be safe for concurrent use.
-	// The state is its own.
+	// Remedy finds a remedy for a refusal, which the refusal then names; nil: no remedies. It gets
+	// a state of its own. It must not block and must be safe for concurrent use.
 	Remedy func(*gate.State, gate.Call, *gate.Refusal) Remedy
 
-	Pipefail bool // agents whose hooks can change a script run it with set -o pipefail, where only that is missing for evidence
+	Pipefail bool // agents whose hooks can change a script run it with set -o pipefail, if only that is missing for evidence
 
-	// Pins has the definitions of tools that were accepted, so that a server that changes them is
-	// noticed; nil: servers may change them.
+	// Pins holds the accepted definitions of tools, to detect servers that change them; nil:
+	// servers can change them freely.
 	Pins *Pins
 
-	// Advertise says which tools are listed: "all", also where it is empty; but those that are
-	// Impossible ("possible"); or, for clients with a handshake, just those that no net would
-	// block now ("enabled"). It allows nothing that a net blocks.
+	// Advertise selects the tools that are listed: "all" or empty; all except those in Impossible
+	// ("possible"); or, for clients with a handshake, only those that no net would block now
+	// ("enabled"). It never allows a call that a net blocks.
 	Advertise string
 
-	// Impossible names those of the tools that can never be called while these nets are
-	// active, all if active is nil; nil: none are known to be. It is asked when the tools or the nets have changed.
+	// Impossible returns those of the tools that can never be called while the nets in active are
+	// active (all nets if active is nil). nil: unknown. It is called when the tools or the nets
+	// have changed.
 	Impossible func(tools []gate.Call, active []string) []string
 
 	Session    SessionWay // which session a call is in
 	Approval   Approval
 	Startup    time.Duration // how long the first list waits for upstreams; 0: 10 s
-	MaxRequest int           // bytes of one message of a client; 0: 4 MiB
-	MaxResult  int           // bytes of one message of an upstream; 0: 64 MiB
+	MaxRequest int           // maximum bytes of a client's message; 0: 4 MiB
+	MaxResult  int           // maximum bytes of an upstream's message; 0: 64 MiB
 	Logger     *slog.Logger  // nil: discard
 	Version    string
 	Now        func() time.Time // nil: time.Now
 }
 
-// A Proxy stands between MCP clients and MCP servers and lets a tool call
-// pass when its gate does. It is safe for concurrent use.
+// A Proxy is an MCP proxy that forwards a call to its server only if the policy admits the call. It
+// is safe for concurrent use.
 type Proxy struct {
-	Hooks *hook.Gate // of calls that agents tell of by their hooks
+	Hooks *hook.Gate // gate for calls that agents report through their hooks
 
 	options  Options
 	life     *lifetime.Lifetime
 	started  time.Time
 	watchdog *upstream.Watchdog
-	where    func(gate.Position) string // a position as people read it
+	where    func(gate.Position) string // formats a position for people
 
 	startup    context.Context //nolint:containedctx // ends when lists no longer wait for upstreams
 	endStartup context.CancelFunc
 	endStreams context.CancelFunc
 
 	approvals *approval.Broker
-	pin       *pin.PIN // that approvals need; nil: none
+	pin       *pin.PIN // PIN for approvals; nil: none
 	admission *admission.Admission
-	durable   *store.Durable // the ledger, where it is in a database; else nil
-	watcher   *store.Watcher // with durable
-	rounds    *rounds.Keeper // with durable
+	durable   *store.Durable // ledger in a database; nil: in memory
+	watcher   *store.Watcher // set with durable
+	rounds    *rounds.Keeper // set with durable
 
 	sessions   *session.Sessions
 	pool       *pool.Pool
 	tasks      *tasks.Tasks
 	reverse    *reverse.Reverse
-	advertiser *advertise.Advertiser // nil: every client is shown the same tools
+	advertiser *advertise.Advertiser // nil: every client sees the same tools
 	relay      *relay.Relay
 	pipeline   *pipeline.Pipeline
 	router     *router.Router
 	front      *front.Front
 }
 
-// New checks the options. Nothing runs before [Proxy.Start].
+// New returns a proxy, or an error for invalid options. Nothing runs before [Proxy.Start].
 func New(o Options) (*Proxy, error) {
 	o = o.withDefaults()
 	if o.Policy == nil {
@@ -132,8 +132,8 @@ func New(o Options) (*Proxy, error) {
 	return p, p.addUpstreams()
 }
 
-// wire makes the rooms of the proxy and gives each what it needs of the others: a
-// room knows those that were made before it, and tells the rest by functions.
+// wire creates the parts of the proxy and passes each the parts that it needs. A part knows those
+// created before it, and reaches later ones through functions.
 func (p *Proxy) wire(redactor *audit.Redactor) error {
 	o := p.options
 	p.startup, p.endStartup = context.WithCancel(p.life.Ctx)
@@ -195,7 +195,7 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 	return nil
 }
 
-// makeAdmission makes the book of approvals, the ledger and who decides on it.
+// makeAdmission creates the approval broker, the ledger and the admission.
 func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	o := p.options
 	mask, err := audit.NewRedactor(audit.Full, o.Approval.Mask)
@@ -232,7 +232,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	return nil
 }
 
-// generation is the policy of the options with all that follows from it.
+// generation returns the policy of the options with everything derived from it.
 func (o Options) generation() *admission.Generation {
 	g := admission.NewGeneration(o.Policy, o.Active)
 	g.Advertise, g.PromptsByList = o.Advertise, relay.NamesPrompts(o.Policy)
@@ -243,8 +243,8 @@ func (o Options) generation() *admission.Generation {
 	return g
 }
 
-// where writes a position as clients and operators read it: from the folder Root. Of a
-// file elsewhere it writes the name alone, since the rest of the path is nobody's business.
+// where formats a position for clients and operators, relative to the folder Root. For a file
+// outside of Root it gives only the file name, to keep the rest of the path private.
 func (o Options) where(at gate.Position) string {
 	if filepath.IsAbs(at.File) {
 		rel, err := filepath.Rel(o.Root, at.File)
@@ -273,7 +273,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// addUpstreams makes the connections, which are not started yet.
+// addUpstreams creates the connections without starting them.
 func (p *Proxy) addUpstreams() error {
 	seen := map[string]bool{}
 	for _, c := range p.options.Upstreams {
@@ -306,7 +306,7 @@ func (p *Proxy) addUpstreams() error {
 	return nil
 }
 
-// attach makes the connection of u.
+// attach creates the connection of u.
 func (p *Proxy) attach(u *pool.Server) {
 	u.Upstream = upstream.New(p.connection(u.Config), upstream.Options{
 		Logger:         p.life.Log,
@@ -329,21 +329,21 @@ func (p *Proxy) connection(c pool.Upstream) upstream.Config {
 	}
 }
 
-// ServeStdio serves one client: in carries its messages, one a line, and out
-// carries ours and nothing else. It returns when in ends, when ctx ends, or
-// when out cannot be written; calls that are not answered by then are
-// cancelled. It is called once for a connection. Where out takes a deadline, it gets one when ctx
-// ends: a client that does not read holds nobody up then.
+// ServeStdio serves one client: in carries its messages, one per line, and out carries only the
+// proxy's messages. It returns when in ends, when ctx ends, or when writing to out fails; calls
+// that are unanswered then are cancelled. Call it once per connection. If out supports write
+// deadlines, it gets one when ctx ends, so that a client that does not read cannot block the
+// shutdown.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return p.front.ServeStdio(ctx, in, out)
 }
 
-// Handler serves streamable HTTP, both families of revisions at once, and for clients of
-// revision 2024-11-05 its two endpoints at /sse and /messages. It must be told who may
-// come in; see [Access].
+// Handler returns an HTTP handler for streamable HTTP of both families of revisions, and for
+// clients of revision 2024-11-05 with its two endpoints at /sse and /messages. a configures who can
+// use it; see [Access].
 func (p *Proxy) Handler(a Access) (http.Handler, error) { return p.front.Handler(a) }
 
-// Start connects to the upstreams, all at once and in the background.
+// Start connects to all upstreams concurrently in the background.
 func (p *Proxy) Start() {
 	p.keepState()
 	p.life.Background(func() { p.admission.Unwritten.Run(p.life.Ctx) })
@@ -366,7 +366,7 @@ func (p *Proxy) Start() {
 	}
 }
 
-// warnOfSlowStarts says which upstreams lists of tools do not wait for any longer.
+// warnOfSlowStarts logs the upstreams that lists of tools do not wait for any longer.
 func (p *Proxy) warnOfSlowStarts() {
 	for _, u := range p.pool.Servers {
 		if u.State().Phase == upstream.Starting {
@@ -375,12 +375,12 @@ func (p *Proxy) warnOfSlowStarts() {
 	}
 }
 
-// Drain ends the streams that clients hold open for news, so that a server
-// that is to stop waits for calls alone.
+// Drain ends the notification streams of clients, so that an HTTP server that is shutting down
+// waits only for calls.
 func (p *Proxy) Drain() { p.endStreams() }
 
-// Close ends the upstreams and everything that the proxy runs. When it returns, each call that
-// was in flight has its outcome on record.
+// Close ends the upstreams and all background work. When it returns, the outcome of each call that
+// was in flight is on record.
 func (p *Proxy) Close() error {
 	p.life.End()
 	var all []error

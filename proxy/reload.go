@@ -16,28 +16,28 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// A Replacement is another policy for a running proxy, with what goes with it; see
-// [Options] for its fields.
+// A Replacement is a new policy for a running proxy, with related options; see [Options] for its
+// fields.
 type Replacement struct {
 	Policy     *gate.Policy
 	Active     []string
-	Advertise  string // of "all" and "possible"; "enabled" is what it was at the start
+	Advertise  string // "all" or "possible"; "enabled" cannot be changed at run time
 	Remedy     func(*gate.State, gate.Call, *gate.Refusal) Remedy
 	Impossible func(tools []gate.Call, active []string) []string
 	Pipefail   bool // see [Options]
 	Files      []File
 
-	Reset []string // nets that begin at their start, whatever their state is
-	Try   bool     // change nothing, and only say what would become of the nets
+	Reset []string // nets to reset to their initial marking, whatever their state
+	Try   bool     // dry run: only report the effect on the nets
 }
 
-// ErrHeld is the error of [Proxy.Reload] where a hand-written net has changed that is not at
-// its start, or has calls in flight.
+// ErrHeld is returned by [Proxy.Reload] if a hand-written net has changed that is not at its
+// initial marking or has calls in flight.
 var ErrHeld = admission.ErrHeld
 
-// Reload puts another policy in force. What sessions have used up of a limit stays used up,
-// nets that are as they were keep their state, and calls in flight end under the policy that
-// admitted them; see [gate.Policy.Adopt]. After an error the policy is as it was.
+// Reload puts another policy in force. Used-up limits of sessions stay used up, unchanged nets keep
+// their state, and calls in flight end under the policy that admitted them; see
+// [gate.Policy.Adopt]. If Reload returns an error, the policy is unchanged.
 func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, error) {
 	before := p.admission.Generation()
 	if err := known(r.Policy, r.Reset); err != nil {
@@ -62,7 +62,7 @@ func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, 
 	return fatesOf(before.Policy, r, report), err
 }
 
-// known is an error if there is a name among them that no net has.
+// known returns an error if one of the names is not the name of a net.
 func known(p *gate.Policy, names []string) error {
 	var all []string
 	for _, n := range p.Nets() {
@@ -80,10 +80,10 @@ func known(p *gate.Policy, names []string) error {
 	return nil
 }
 
-// shownHeld is how many sessions are named in which a net is held.
+// shownHeld is the maximum number of sessions named for a held net.
 const shownHeld = 10
 
-// fatesOf sums the report up, by the nets of the new policy, then those that it drops.
+// fatesOf summarizes the report by net: first those of the new policy, then those that it drops.
 func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []operator.NetFate {
 	_, plain := r.Policy.Adopt(before.NewState(nil), gate.AdoptOptions{Reset: r.Reset})
 	fates, at := make([]operator.NetFate, len(plain)), map[string]int{}
@@ -107,7 +107,7 @@ func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []oper
 	return fates
 }
 
-// placeOf names a session, or those who share a state.
+// placeOf describes a session, or the sessions that share a state.
 func placeOf(k admission.Key) string {
 	switch {
 	case k.Session != "":

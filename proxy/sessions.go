@@ -15,10 +15,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// lookups bounds how long an operator waits for a database.
+// lookups is the timeout of database queries for an operator.
 const lookups = 10 * time.Second
 
-// stateInfo describes the database, as far as the proxy knows it.
+// stateInfo describes the database as far as the proxy knows it.
 func (p *Proxy) stateInfo() operator.StateInfo {
 	info := operator.StateInfo{Driver: "memory", Unknown: unwrittenCalls(p)}
 	if p.durable == nil {
@@ -28,7 +28,7 @@ func (p *Proxy) stateInfo() operator.StateInfo {
 	defer cancel()
 	info.Process = writerOf(p)
 	err := p.durable.Ready()
-	if err == nil || errors.Is(err, audit.ErrUnrecorded) { // which is about the audit file
+	if err == nil || errors.Is(err, audit.ErrUnrecorded) { // ErrUnrecorded concerns the audit file, not the database
 		var lost []operator.UnknownCall
 		info.Records, lost, err = p.surveyState(ctx)
 		info.Unknown = append(info.Unknown, lost...)
@@ -42,7 +42,7 @@ func (p *Proxy) stateInfo() operator.StateInfo {
 	return info
 }
 
-// unwrittenCalls lists the calls whose outcomes this process knows and could not put on record.
+// unwrittenCalls lists the calls whose outcomes this process knows but could not record.
 func unwrittenCalls(p *Proxy) []operator.UnknownCall {
 	list := []operator.UnknownCall{}
 	for _, e := range p.admission.Unwritten.List() {
@@ -51,8 +51,8 @@ func unwrittenCalls(p *Proxy) []operator.UnknownCall {
 	return list
 }
 
-// unwrittenOf marks the calls of a session whose outcomes could not be put on record, and adds
-// those that the database, which may be away, did not list.
+// unwrittenOf marks the calls of a session whose outcomes could not be recorded, and adds those
+// that are missing in calls because the database was unavailable.
 func unwrittenOf(p *Proxy, session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range unwrittenCalls(p) {
 		if e.Session != session {
@@ -76,12 +76,12 @@ func lostOf(p *Proxy, k admission.Key) map[uint64]bool {
 	defer cancel()
 	lost, err := p.durable.LostOf(ctx, k)
 	if err != nil {
-		return nil // the caller has just read the session, and says why it cannot be read
+		return nil // the caller has just read the session and reports errors itself
 	}
 	return lost
 }
 
-// writerOf names this process in the database; empty: there is no database.
+// writerOf returns the name of this process in the database, or an empty string without a database.
 func writerOf(p *Proxy) string {
 	if p.options.Database == nil {
 		return ""
@@ -110,12 +110,12 @@ func (p *Proxy) Sessions() []operator.SessionInfo {
 	return list
 }
 
-// AllSessions lists the sessions, oldest first: those of this process, and, where states are
-// in a database, all others there. It fails where that cannot be read.
+// AllSessions lists the sessions, oldest first: those of this process and, if states are in a
+// database, all others there. It returns an error if the database cannot be read.
 func (p *Proxy) AllSessions() ([]operator.SessionInfo, error) {
 	list, all, err := listed(p)
 	for i := range list {
-		if state, err := p.pool.Snapshot(all[list[i].ID]); err == nil { // else it has ended meanwhile
+		if state, err := p.pool.Snapshot(all[list[i].ID]); err == nil { // otherwise it has ended meanwhile
 			list[i].Nets = netsOf(state)
 		}
 		if p.durable == nil {
@@ -125,7 +125,7 @@ func (p *Proxy) AllSessions() ([]operator.SessionInfo, error) {
 	return list, err
 }
 
-// Session is the state of one session.
+// Session returns the state of one session.
 func (p *Proxy) Session(id string) (operator.SessionInfo, error) {
 	s, info, err := p.find(id)
 	if err != nil {
@@ -137,7 +137,7 @@ func (p *Proxy) Session(id string) (operator.SessionInfo, error) {
 	return p.describe(s), nil
 }
 
-// isLocal returns the session where this process has it, else nil.
+// isLocal returns the session if this process has it, and otherwise nil.
 func (p *Proxy) isLocal(id string) *session.Session {
 	s, err := p.sessions.Find(id)
 	if err != nil {
@@ -146,7 +146,8 @@ func (p *Proxy) isLocal(id string) *session.Session {
 	return s
 }
 
-// find returns a session of this process or, with what is known of it, of another one.
+// find returns a session of this process or, with its description from the database, a session of
+// another process.
 func (p *Proxy) find(id string) (*session.Session, *admission.SessionInfo, error) {
 	s, unknown := p.sessions.Find(id)
 	if unknown == nil {
@@ -167,7 +168,7 @@ func (p *Proxy) find(id string) (*session.Session, *admission.SessionInfo, error
 	return elsewhere(info), &info, nil
 }
 
-// elsewhere is a session that this process does not serve.
+// elsewhere returns a session that this process does not serve.
 func elsewhere(info admission.SessionInfo) *session.Session {
 	a := session.ReadAbout(info.About)
 	by := a.By
@@ -181,7 +182,7 @@ func (p *Proxy) describeElsewhere(s admission.SessionInfo) operator.SessionInfo 
 	return placed(p.describe(elsewhere(s)), s)
 }
 
-// placed is a session of another process with what the database says of it.
+// placed adds the information from the database to a session of another process.
 func placed(info operator.SessionInfo, s admission.SessionInfo) operator.SessionInfo {
 	info.Used, info.Process, info.Gone = s.Used, s.Process, s.Gone
 	return info

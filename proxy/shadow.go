@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// netShadow returns what the report says of the net; nil if it is not in shadow.
+// netShadow returns the report's entry for the net, or nil if the net is not in shadow.
 func netShadow(r gate.ShadowReport, net string) *operator.NetShadow {
 	for _, n := range r.Nets {
 		if n.Name == net {
@@ -16,8 +16,8 @@ func netShadow(r gate.ShadowReport, net string) *operator.NetShadow {
 	return nil
 }
 
-// Shadow reports on the nets in shadow: in one session, or in all since the
-// proxy started where id is empty.
+// Shadow reports on the nets in shadow: in one session or, if id is empty, in all sessions since
+// the proxy started.
 func (p *Proxy) Shadow(id string) (operator.ShadowInfo, error) {
 	sessions := p.sessions.All()
 	if id != "" {

@@ -11,11 +11,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 )
 
-// A Database keeps the states of sessions, and what is stopped, outside of the process.
+// A Database stores the states of sessions and the stops outside of the process.
 type Database = backend.Backend
 
-// ledger makes the ledger and the kill switch: in the database of the options, or in
-// the process where there is none.
+// ledger creates the ledger and the kill switch: in the database of the options, or otherwise in
+// memory.
 func (p *Proxy) ledger() (admission.Ledger, admission.Switch, error) {
 	o := p.options
 	if o.Database == nil {
@@ -33,11 +33,11 @@ func (p *Proxy) ledger() (admission.Ledger, admission.Switch, error) {
 	return durable, stops, nil
 }
 
-// heartbeat is how often other processes are told that this one is there.
+// heartbeat is the interval of the signs of life that this process writes for the others.
 const heartbeat = 5 * time.Second
 
-// keepState watches the database, tells others that this process is there, removes old records, and ends
-// calls whose clients did not come back to any process.
+// keepState starts the background work on the database: it watches the database, sends heartbeats,
+// removes old records, and ends calls whose clients have not returned to any process.
 func (p *Proxy) keepState() {
 	if p.durable == nil {
 		return
@@ -64,11 +64,11 @@ func (p *Proxy) keepState() {
 	})
 }
 
-// farewell is how long the database is told that this process ends.
+// farewell is the timeout for telling the database that this process has ended.
 const farewell = 2 * time.Second
 
-// Leave tells the database, after [Proxy.Close] and before it is closed itself, that this
-// process has ended.
+// Leave tells the database that this process has ended. Call it after [Proxy.Close] and before
+// closing the database.
 func (p *Proxy) Leave() error {
 	if p.durable == nil {
 		return nil
@@ -78,11 +78,11 @@ func (p *Proxy) Leave() error {
 	return p.durable.Close(ctx)
 }
 
-// shared reports whether the states are kept where other processes have them too.
+// shared reports whether the states are in a database that other processes can share.
 func (p *Proxy) shared() bool { return p.durable != nil }
 
-// sealer seals what clients carry between two rounds of a call. All processes of a database
-// have one key.
+// sealer returns the Sealer for the state that clients carry between two rounds of a call. All
+// processes of a database share its key.
 func (p *Proxy) sealer() *seal.Sealer {
 	if p.durable == nil {
 		return seal.New(nil, p.options.Now)

@@ -11,11 +11,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxStopReason is the largest number of bytes in the reason of a stop.
+// maxStopReason is the maximum length in bytes of the reason of a stop.
 const maxStopReason = 1 << 10
 
-// Stop refuses all calls that are not under way, or those of a session. What is under way
-// ends. Lists are still answered. It needs no PIN: like a denial, it lets nothing pass.
+// Stop refuses all new calls, or those of one session. Calls in flight continue, and lists are
+// still answered. It needs no PIN: like a denial, it lets no call pass.
 func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 	if len(reason) > maxStopReason {
 		return operator.Stopping{}, fmt.Errorf("the reason has %d bytes, and at most %d are kept", len(reason), maxStopReason)
@@ -23,7 +23,7 @@ func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 	return p.setStopped(true, admission.Stop{Session: session, Actor: actor, Reason: reason})
 }
 
-// StartAgain ends a stop: that of a session, or that of all calls.
+// StartAgain ends a stop: of one session, or of all calls.
 func (p *Proxy) StartAgain(session string, a operator.Actor) (operator.Stopping, error) {
 	if err := permit(p, a, "", "let stopped calls pass again"); err != nil {
 		return operator.Stopping{}, err
@@ -33,7 +33,7 @@ func (p *Proxy) StartAgain(session string, a operator.Actor) (operator.Stopping,
 
 func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error) {
 	if s.Session != "" && on {
-		// Where the database cannot be asked for the session, the stop holds nevertheless.
+		// If the session cannot be looked up in the database, the stop applies nevertheless.
 		if _, err := p.admission.Find(p.life.Ctx, s.Session); errors.Is(err, admission.ErrNoSession) {
 			return operator.Stopping{}, fmt.Errorf("no session %q", s.Session)
 		}
@@ -45,7 +45,7 @@ func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error)
 	return operator.Stopping{Already: done.Already, Shared: p.shared(), Left: stopInfos(done.Left), Alone: alone(on, p.shared(), done.Alone)}, nil
 }
 
-// alone is the sentence about an order that could not be written.
+// alone returns the explanation for an order that could not be written, or an empty string.
 func alone(on, shared bool, why error) string {
 	switch {
 	case why == nil:
@@ -58,7 +58,7 @@ func alone(on, shared bool, why error) string {
 	return fmt.Sprintf("the database did not answer: %v. If it has the stop too, calls stay refused until you run petrigate start again", why)
 }
 
-// stops lists the stops. With an error it lists those that this process knows.
+// stops lists the stops. If it returns an error, it lists those that this process knows.
 func (p *Proxy) stops(ctx context.Context) ([]operator.StopInfo, error) {
 	stops, err := p.admission.Stops(ctx)
 	return stopInfos(stops), err

@@ -16,9 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Tools lists what can be called and what becomes of it in a session: the one
-// with that ID. Without an ID it is the only session there is, or else one that
-// begins now, with what sessions share as it stands.
+// Tools lists the tools and the current verdict on each in a session. Without an ID it uses the
+// only session or, if there is not exactly one, a new session with the current shared state.
 func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 	state, err := p.admission.Fresh(p.life.Ctx)
 	if sessions := p.sessions.All(); sessionID == "" && len(sessions) == 1 {
@@ -51,7 +50,7 @@ func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 		c.Time = now
 		info.Nets = toolVerdicts(p.admission.Generation().Policy, state, c, p.where)
 		info.Depends = dependsOnArguments(info, state.Policy(), c)
-		decision, _ := state.Policy().Decide(state, c, nil) // nothing comes of it
+		decision, _ := state.Policy().Decide(state, c, nil) // without effects
 		info.Decision, info.Says = p.foretell(decision, info, now)
 		list = append(list, info)
 	}
@@ -73,9 +72,9 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 	return list
 }
 
-// dependsOnArguments reports whether the policy reads arguments of the tool: in a map of one of its
-// names, or in a net about it that has a key or a sum. A map of a pattern counts if the tool takes
-// the argument.
+// dependsOnArguments reports whether the policy reads arguments of the tool: through a map of one
+// of its names, or in a net with a key or a sum. A map of a pattern counts if the tool accepts the
+// argument.
 func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) bool {
 	names := policy.Names(c)
 	mapped := slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {
@@ -90,7 +89,7 @@ func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) b
 	})
 }
 
-// takes reports whether a tool with this schema can have the argument.
+// takes reports whether a tool with this schema can accept the argument.
 func takes(schema json.RawMessage, argument string) bool {
 	if len(schema) == 0 || strings.HasPrefix(argument, "$.") {
 		return true
@@ -99,8 +98,7 @@ func takes(schema json.RawMessage, argument string) bool {
 	return has
 }
 
-// foretell says what a decision about a call without arguments means for calls
-// of the tool.
+// foretell describes what the decision about a call without arguments means for calls of the tool.
 func (p *Proxy) foretell(d gate.Decision, info operator.ToolInfo, now time.Time) (decision, says string) {
 	switch d := d.(type) {
 	case *gate.Ask:
@@ -121,7 +119,7 @@ func (p *Proxy) foretell(d gate.Decision, info operator.ToolInfo, now time.Time)
 	return decision, says
 }
 
-// askedBy names the rules that want a person to be asked.
+// askedBy names the rules that require approval.
 func askedBy(a *gate.Ask, where func(gate.Position) string) string {
 	var rules []string
 	for _, step := range a.Steps {
@@ -135,7 +133,7 @@ func askedBy(a *gate.Ask, where func(gate.Position) string) string {
 	return fmt.Sprintf(" (%s)", strings.Join(rules, ", "))
 }
 
-// left says how many calls the limits still let pass.
+// left describes how many calls the limits still admit.
 func left(nets []operator.ToolVerdict) string {
 	text := ""
 	for _, n := range nets {
@@ -150,5 +148,5 @@ func left(nets []operator.ToolVerdict) string {
 	return text
 }
 
-// inShadow reports whether no net of the policy enforces anything, though it has nets.
+// inShadow reports whether the policy has nets but none of them enforces decisions.
 func inShadow(g *admission.Generation) bool { return !g.Enforces && len(g.Policy.Nets()) > 0 }
