@@ -15,7 +15,7 @@ const (
 	maxName     = 60
 	maxSentence = 160
 	maxRules    = 90
-	maxSays     = 320
+	maxText     = 320
 	minColumn   = 24 // of what a line is about
 	maxColumn   = 40
 )
@@ -25,12 +25,12 @@ type line struct {
 	at    time.Time
 	verb  string
 	about string // a tool, as a rule
-	says  string
+	text  string
 	vital bool // it is told in quiet too
 }
 
-// colours are those of the verbs; the others have none.
-var colours = map[string]string{
+// verbColors are those of the verbs; the others have none.
+var verbColors = map[string]string{
 	"pass": "32", "yes": "32", "stop": "31", "no": "31", "halt": "1;31", "fail": "33", "wait": "1;33", "lost": "33",
 }
 
@@ -44,19 +44,19 @@ type lines struct {
 	column atomic.Int32 // as wide as the widest name so far, within bounds
 }
 
-// tell writes a line. Nobody can be told that the terminal is gone.
-func (l *lines) tell(s line) {
+// print writes a line. Nobody can be told that the terminal is gone.
+func (l *lines) print(s line) {
 	if !s.vital && l.isQuiet() {
 		return
 	}
 	verb := fmt.Sprintf("%-4s", s.verb)
-	if style := colours[s.verb]; style != "" {
+	if style := verbColors[s.verb]; style != "" {
 		verb = l.ink.In(style, verb)
 	}
 	about := l.plain(s.about, maxName)
 	out := s.at.Local().Format(time.TimeOnly) + " " + verb + " " + fmt.Sprintf("%-*s", l.widen(about), about)
-	if s.says != "" {
-		out += "  " + l.plain(s.says, maxSays)
+	if s.text != "" {
+		out += "  " + l.plain(s.text, maxText)
 	}
 	_, _ = io.WriteString(l.out, strings.TrimRight(out, " ")+"\n")
 }

@@ -57,43 +57,43 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 
 // up tells that a server answers, with how many tools.
 func (h handler) up(r slog.Record) {
-	f := facts(r)
+	f := attributes(r)
 	says := f["tools"] + " tools"
 	if f["tools"] == "1" {
 		says = "1 tool"
 	}
-	h.narrator.lines.tell(line{at: r.Time, verb: "up", about: f["upstream"], says: join(says, f["protocol"])})
+	h.narrator.lines.print(line{at: r.Time, verb: "up", about: f["upstream"], text: join(says, f["protocol"])})
 }
 
 // reloaded tells that the configuration was read again, and in a sentence what differs.
 func (h handler) reloaded(r slog.Record) {
-	f := facts(r)
+	f := attributes(r)
 	says := "the policy is the same"
 	if f["before"] != "" {
 		says, _, _ = strings.Cut(f["difference"], "\n")
 		says = join(says, "policy "+f["policy"][:min(len(f["policy"]), 12)])
 	}
-	h.narrator.lines.tell(line{at: r.Time, verb: "load", about: "configuration", says: join(says, by(f["actor"])), vital: f["before"] != ""})
+	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: join(says, by(f["actor"])), vital: f["before"] != ""})
 }
 
 // notLoaded tells that the configuration was read again and is not put in force.
 func (h handler) notLoaded(r slog.Record) {
-	f := facts(r)
+	f := attributes(r)
 	problem, more, _ := strings.Cut(strings.TrimSpace(f["problem"]), "\n")
 	if more != "" {
 		more = "petrigate check says more"
 	}
-	h.narrator.lines.tell(line{at: r.Time, verb: "load", about: "configuration", says: join("not put in force, the one before stays: "+problem, more, by(f["actor"])), vital: true})
+	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: join("not put in force, the one before stays: "+problem, more, by(f["actor"])), vital: true})
 }
 
 // restart tells that a change of the configuration is not in force before a restart.
 func (h handler) restart(r slog.Record) {
-	h.narrator.lines.tell(line{at: r.Time, verb: "load", about: "configuration", says: facts(r)["key"] + " changes with a restart of petrigate", vital: true})
+	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: attributes(r)["key"] + " changes with a restart of petrigate", vital: true})
 }
 
 // operator tells what an operator does.
 func (h handler) operator(r slog.Record) {
-	f := facts(r)
+	f := attributes(r)
 	l := line{at: r.Time, verb: "note", about: f["event"], vital: true}
 	whom := ""
 	switch {
@@ -114,12 +114,12 @@ func (h handler) operator(r slog.Record) {
 	if l.verb != "note" && whom != "" {
 		l.about, whom = whom, ""
 	}
-	l.says = join(whom, by(f["actor"]), f["reason"])
-	h.narrator.lines.tell(l)
+	l.text = join(whom, by(f["actor"]), f["reason"])
+	h.narrator.lines.print(l)
 }
 
-// facts are the attributes of a record as texts.
-func facts(r slog.Record) map[string]string {
+// attributes are the attributes of a record as texts.
+func attributes(r slog.Record) map[string]string {
 	all := map[string]string{}
 	r.Attrs(func(a slog.Attr) bool {
 		all[a.Key] = a.Value.Resolve().String()

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	recordsHeld   = 10_000 // by the feed, until they are told
-	approvalsHeld = 1000
+	maxRecordsHeld   = 10_000 // by the feed, until they are told
+	maxApprovalsHeld = 1000
 )
 
 // Options describe a Narrator.
@@ -71,8 +71,8 @@ func (n *Narrator) Start(feed *audit.Feed, how string) {
 	if n == nil {
 		return
 	}
-	n.lines.tell(line{at: n.now(), verb: "run", about: "petrigate", says: how})
-	records := feed.Follow(recordsHeld)
+	n.lines.print(line{at: n.now(), verb: "run", about: "petrigate", text: how})
+	records := feed.Follow(maxRecordsHeld)
 	n.work.Go(func() {
 		defer records.Close()
 		n.follow(records)
@@ -89,21 +89,21 @@ func (n *Narrator) End() {
 }
 
 // Asked tells of an approval that is wanted. It does not block.
-func (n *Narrator) Asked(a operator.ApprovalInfo) { n.take(approval{ApprovalInfo: a}) }
+func (n *Narrator) Asked(a operator.ApprovalInfo) { n.add(approval{ApprovalInfo: a}) }
 
 // Answered tells of an answer to an approval. It does not block.
 func (n *Narrator) Answered(a operator.ApprovalInfo) {
-	n.take(approval{ApprovalInfo: a, answered: true})
+	n.add(approval{ApprovalInfo: a, answered: true})
 }
 
-func (n *Narrator) take(a approval) {
+func (n *Narrator) add(a approval) {
 	if n == nil {
 		return
 	}
 	a.at = n.now()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.approvals) == approvalsHeld {
+	if len(n.approvals) == maxApprovalsHeld {
 		n.approvals = n.approvals[1:]
 		n.lost++
 	}
@@ -116,21 +116,21 @@ func (n *Narrator) take(a approval) {
 
 // follow tells what comes, until End and all that came before it.
 func (n *Narrator) follow(records *audit.Follower) {
-	s := newStory(&n.lines)
+	s := newFormatter(&n.lines)
 	for {
 		select {
 		case <-n.ready:
 		case <-records.Ready():
 		case <-n.ended:
-			n.tell(s, records)
+			n.flush(s, records)
 			return
 		}
-		n.tell(s, records)
+		n.flush(s, records)
 	}
 }
 
-// tell tells what has come. Approvals are first: what becomes of their calls is behind them.
-func (n *Narrator) tell(s *story, records *audit.Follower) {
+// flush tells what has come. Approvals are first: what becomes of their calls is behind them.
+func (n *Narrator) flush(s *formatter, records *audit.Follower) {
 	stored, lost := records.Take()
 	n.mu.Lock()
 	approvals, missed := n.approvals, n.lost

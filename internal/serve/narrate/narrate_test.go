@@ -56,8 +56,8 @@ func blocked(rule string) audit.NetSays {
 	return audit.NetSays{Net: "n", Verdict: "blocked", Rule: rule}
 }
 
-// TestLines: what is told of records.
-func TestLines(t *testing.T) {
+// TestLinesOfRecords: what is told of records.
+func TestLinesOfRecords(t *testing.T) {
 	shadowed := allow(1)
 	shadowed.Would = &audit.Would{Decision: "refuse", Reason: "read is blocked and cannot be called. Ask.", Nets: []audit.NetSays{blocked("a.rules:2")}}
 	foreign := refuse("evil\x1b[2J\nis blocked.")
@@ -104,7 +104,7 @@ func TestLines(t *testing.T) {
 		}},
 	} {
 		var out bytes.Buffer
-		s := newStory(&lines{out: &out})
+		s := newFormatter(&lines{out: &out})
 		for _, e := range c.events {
 			r := trail.Record{Event: record(t, e)}
 			entry, err := r.Entry()
@@ -122,10 +122,10 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestBounds: whatever comes, a line is one and short, and what is remembered has an end.
-func TestBounds(t *testing.T) {
+// TestLinesAndMemoryAreBounded: whatever comes, a line is one and short, and what is remembered has an end.
+func TestLinesAndMemoryAreBounded(t *testing.T) {
 	var out bytes.Buffer
-	s := newStory(&lines{out: &out, mask: strings.NewReplacer("hunter2", "***").Replace})
+	s := newFormatter(&lines{out: &out, mask: strings.NewReplacer("hunter2", "***").Replace})
 	long := refuse(strings.Repeat("hunter2", 1000), blocked(strings.Repeat("r", 1000)))
 	long.Tool = strings.Repeat("t", 1000)
 	entry := trail.Entry{Decision: long}
@@ -134,18 +134,18 @@ func TestBounds(t *testing.T) {
 	if got := out.String(); strings.Contains(got, "hunter") || len(got) > 500 || strings.Count(got, "\n") != 1 {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
-	for i := range 2 * callsKnown {
+	for i := range 2 * maxCalls {
 		s.entry(&trail.Entry{Decision: allow(uint64(i))})
 		s.wait(noon, fmt.Sprint(i), "deploy", "", nil)
 	}
-	s.lines.tell(line{about: strings.Repeat("w", 1000)})
-	if len(s.calls) != callsKnown || len(s.asked) != approvalsKnown || s.lines.column.Load() != maxColumn {
-		t.Error(len(s.calls), len(s.asked), s.lines.column.Load())
+	s.lines.print(line{about: strings.Repeat("w", 1000)})
+	if len(s.calls) != maxCalls || len(s.approvals) != maxShown || s.lines.column.Load() != maxColumn {
+		t.Error(len(s.calls), len(s.approvals), s.lines.column.Load())
 	}
 }
 
-// TestFollow: what is told of a proxy from its start to its end, all and in quiet.
-func TestFollow(t *testing.T) {
+// TestFollowFromStartToEnd: what is told of a proxy from its start to its end, all and in quiet.
+func TestFollowFromStartToEnd(t *testing.T) {
 	asked := operator.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Principal: "ann", Client: "cursor", Rules: []string{"a.rules:1"}}
 	asked.Channels = []string{"web", "cli"}
 	yes, no, one := asked, asked, asked
@@ -187,9 +187,9 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestOnce: an approval and its answer are told once, whether the record of the call or the
+// TestApprovalIsShownOnce: an approval and its answer are told once, whether the record of the call or the
 // proxy is first, and the answer before what became of the call.
-func TestOnce(t *testing.T) {
+func TestApprovalIsShownOnce(t *testing.T) {
 	asked := operator.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Rules: []string{"a.rules:1"}, Created: noon}
 	denied := asked
 	denied.State, denied.Actor, denied.Channel = operator.Denied, "ann", "web"
@@ -199,7 +199,7 @@ func TestOnce(t *testing.T) {
 	want := []string{"wait ops.deploy                ap_1  (a.rules:1)", "no   ops.deploy                ap_1  by ann via web  after 0ms", "stop ops.deploy                Denied (a.rules:1)"}
 	for _, first := range []string{"record", "proxy"} {
 		var out bytes.Buffer
-		s := newStory(&lines{out: &out})
+		s := newFormatter(&lines{out: &out})
 		steps := []func(){func() { s.entry(&ask) }, func() { s.approval(&approval{ApprovalInfo: asked, at: noon}) }}
 		ends := []func(){func() { s.entry(&refused) }, func() { s.approval(&approval{ApprovalInfo: denied, at: noon, answered: true}) }}
 		if first == "proxy" {
@@ -215,23 +215,23 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestLost: how much was lost is told.
-func TestLost(t *testing.T) {
+// TestLostLinesAreCounted: how much was lost is told.
+func TestLostLinesAreCounted(t *testing.T) {
 	var out bytes.Buffer
 	n := New(Options{Out: &out, Quiet: func() bool { return true }})
-	for i := range approvalsHeld + 2 {
+	for i := range maxApprovalsHeld + 2 {
 		n.Asked(operator.ApprovalInfo{ID: fmt.Sprint(i), Tool: "deploy"})
 	}
 	n.Start(audit.NewFeed(nil), "")
 	n.End()
 	got := bare(out.String())
-	if len(got) != approvalsHeld+1 || got[0] != "lost 2 lines                   more came than this terminal takes" {
+	if len(got) != maxApprovalsHeld+1 || got[0] != "lost 2 lines                   more came than this terminal takes" {
 		t.Errorf("%d lines, the first: %s", len(got), got[0])
 	}
 }
 
-// TestNone: a nil narrator tells nothing, and leaves the log as it is.
-func TestNone(t *testing.T) {
+// TestNilNarrator: a nil narrator tells nothing, and leaves the log as it is.
+func TestNilNarrator(t *testing.T) {
 	var n *Narrator
 	n.Start(nil, "")
 	n.Asked(operator.ApprovalInfo{})
@@ -242,8 +242,8 @@ func TestNone(t *testing.T) {
 	}
 }
 
-// TestLog: what is told is in the log no more, and all else is.
-func TestLog(t *testing.T) {
+// TestLogOmitsNarratedRecords: what is told is in the log no more, and all else is.
+func TestLogOmitsNarratedRecords(t *testing.T) {
 	for _, c := range []struct {
 		say          func(*slog.Logger)
 		told, logged string
@@ -298,20 +298,20 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestInk: the verb alone has a colour, and columns stay.
-func TestInk(t *testing.T) {
+// TestOnlyVerbIsColored: the verb alone has a colour, and columns stay.
+func TestOnlyVerbIsColored(t *testing.T) {
 	var out bytes.Buffer
 	l := lines{out: &out, ink: true}
-	l.tell(line{at: noon, verb: "no", about: "x", says: "y"})
+	l.print(line{at: noon, verb: "no", about: "x", text: "y"})
 	if want := "12:00:00 \x1b[31mno  \x1b[0m x                         y\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 }
 
-// TestHowTo: how to answer is told with each approval until somebody has done so, and only what counts.
-func TestHowTo(t *testing.T) {
+// TestHintUntilSomebodyAnswers: how to answer is told with each approval until somebody has done so, and only what counts.
+func TestHintUntilSomebodyAnswers(t *testing.T) {
 	var out bytes.Buffer
-	s := newStory(&lines{out: &out})
+	s := newFormatter(&lines{out: &out})
 	info := operator.ApprovalInfo{Tool: "deploy"}
 	ask := func(id string, channels ...string) {
 		info.ID, info.Channels = id, channels

@@ -33,7 +33,7 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	after, err := e.loaded()
+	after, err := e.newConfig()
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 		return err
 	}
 	defer func() {
-		for _, left := range inShadow(result) {
+		for _, left := range shadowNets(result) {
 			_, _ = fmt.Fprintf(o.Out, "In shadow by itself, and it stays so: %s\n", left)
 		}
 	}()
@@ -50,7 +50,7 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 		_, err := fmt.Fprintf(o.Out, "%s is not in shadow: its policy is enforced.\n", cfg.File)
 		return err
 	}
-	if err := soFar(ctx, cfg, o); err != nil {
+	if err := printSoFar(ctx, cfg, o); err != nil {
 		return err
 	}
 	if written, err := e.write(o); err != nil || !written {
@@ -59,15 +59,15 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	return reload(cfg, o)
 }
 
-// soFar says what the policy would have refused, by its record or else by the proxies that run.
-func soFar(ctx context.Context, cfg *config.Config, o Options) error {
+// printSoFar says what the policy would have refused, by its record or else by the proxies that run.
+func printSoFar(ctx context.Context, cfg *config.Config, o Options) error {
 	r, err := readRecord(ctx, cfg, o.Reading)
 	o.Read()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, daemon.ErrNoAuditLog):
-		return running(cfg, o)
+		return printRunning(cfg, o)
 	case err != nil:
 		_, _ = fmt.Fprintf(o.Err, "petrigate: what shadow would have refused is not known: %v\n", err)
 		return nil
@@ -78,10 +78,10 @@ func soFar(ctx context.Context, cfg *config.Config, o Options) error {
 	return err
 }
 
-// running says what the policy would have refused since the proxies that run were started.
-func running(cfg *config.Config, o Options) error {
+// printRunning says what the policy would have refused since the proxies that run were started.
+func printRunning(cfg *config.Config, o Options) error {
 	found := false
-	err := each(cfg, o.Runtime, func(client *control.Client) error {
+	err := eachProxy(cfg, o.Runtime, func(client *control.Client) error {
 		found = true
 		r, err := client.Shadow("")
 		if err == nil {
@@ -99,7 +99,7 @@ func running(cfg *config.Config, o Options) error {
 // reload has the running proxies of a configuration enforce it.
 func reload(cfg *config.Config, o Options) error {
 	done := 0
-	err := each(cfg, o.Runtime, func(client *control.Client) error {
+	err := eachProxy(cfg, o.Runtime, func(client *control.Client) error {
 		r, err := client.Reload(control.Reload{Actor: o.Actor})
 		switch {
 		case err != nil:
@@ -121,8 +121,8 @@ func reload(cfg *config.Config, o Options) error {
 	return err
 }
 
-// each does something for each running proxy of a configuration.
-func each(cfg *config.Config, runtime string, do func(*control.Client) error) error {
+// eachProxy does something for each running proxy of a configuration.
+func eachProxy(cfg *config.Config, runtime string, do func(*control.Client) error) error {
 	found, err := control.Find(runtime)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func each(cfg *config.Config, runtime string, do func(*control.Client) error) er
 	var failed []error
 	for _, client := range found {
 		status, err := client.Status()
-		if err == nil && isFile(status.Config, cfg.File) {
+		if err == nil && sameFile(status.Config, cfg.File) {
 			err = do(client)
 		}
 		if err != nil {
@@ -140,8 +140,8 @@ func each(cfg *config.Config, runtime string, do func(*control.Client) error) er
 	return errors.Join(failed...)
 }
 
-// isFile reports whether two paths are of one file.
-func isFile(path, file string) bool {
+// sameFile reports whether two paths are of one file.
+func sameFile(path, file string) bool {
 	a, err := os.Stat(path)
 	if err != nil {
 		return false

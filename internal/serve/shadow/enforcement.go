@@ -26,8 +26,8 @@ type enforcement struct {
 var (
 	// errMode says that the mode is not spelt so that it could be changed.
 	errMode = errors.New(`it does not say "mode: shadow" in so many words: change it by hand to "mode: enforce"`)
-	// errMeanwhile says that the configuration is not the one that was read.
-	errMeanwhile = errors.New("it was changed meanwhile; run petrigate enforce again")
+	// errChanged says that the configuration is not the one that was read.
+	errChanged = errors.New("it was changed meanwhile; run petrigate enforce again")
 )
 
 // newEnforcement is what has to change in the file of a configuration to have its policy enforced.
@@ -42,9 +42,9 @@ func newEnforcement(c *config.Config) (*enforcement, error) {
 		return e, nil
 	}
 	at := c.Of("mode", "")
-	e.after, err = respelt(src, at.Line, at.Column, "shadow", "enforce")
+	e.after, err = replaceWord(src, at.Line, at.Column, "shadow", "enforce")
 	if err == nil {
-		if after, failed := e.loaded(); failed != nil || after.Mode != "enforce" {
+		if after, failed := e.newConfig(); failed != nil || after.Mode != "enforce" {
 			err = errMode
 		}
 	}
@@ -54,9 +54,9 @@ func newEnforcement(c *config.Config) (*enforcement, error) {
 	return e, nil
 }
 
-// respelt is a text with another word at a place, in quotes or not. Lines and columns begin with 1, and
+// replaceWord is a text with another word at a place, in quotes or not. Lines and columns begin with 1, and
 // columns count characters.
-func respelt(src []byte, line, column int, old, word string) ([]byte, error) {
+func replaceWord(src []byte, line, column int, old, word string) ([]byte, error) {
 	at := len(src) - len(bytes.TrimPrefix(src, []byte("\ufeff")))
 	for ; line > 1; line-- {
 		end := bytes.IndexByte(src[at:], '\n')
@@ -76,8 +76,8 @@ func respelt(src []byte, line, column int, old, word string) ([]byte, error) {
 	return bytes.Join([][]byte{src[:at], []byte(word), src[at+len(old):]}, nil), nil
 }
 
-// loaded is the configuration as it will be.
-func (e *enforcement) loaded() (*config.Config, error) {
+// newConfig is the configuration as it will be.
+func (e *enforcement) newConfig() (*config.Config, error) {
 	return config.Parse(e.file, e.after, config.Options{Fetch: e.fetch, Kept: e.fetch, Found: e.text})
 }
 
@@ -101,7 +101,7 @@ func (e *enforcement) write(o Options) (written bool, err error) {
 	}
 	now, err := os.ReadFile(e.file)
 	if err == nil && !bytes.Equal(now, e.before) {
-		err = errMeanwhile
+		err = errChanged
 	}
 	if err != nil {
 		return false, fmt.Errorf("changing %s: %w", e.file, text.Innermost(err))
@@ -116,8 +116,8 @@ func (e *enforcement) write(o Options) (written bool, err error) {
 	return true, err
 }
 
-// inShadow are the nets that are in shadow by their own word, each with its place.
-func inShadow(r *policy.Result) (all []string) {
+// shadowNets are the nets that are in shadow by their own word, each with its place.
+func shadowNets(r *policy.Result) (all []string) {
 	for i, n := range r.Policy.Nets() {
 		if n.Shadow {
 			at := r.Nets[i].Rule

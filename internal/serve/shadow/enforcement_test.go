@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestEnforce: the one word changes, however the file is written.
-func TestEnforce(t *testing.T) {
+// TestEnforceChangesOneWord: the one word changes, however the file is written.
+func TestEnforceChangesOneWord(t *testing.T) {
 	for src, want := range map[string]string{
 		"version: 1\nmode: shadow\n":                         "version: 1\nmode: enforce\n",
 		"\ufeffmode: shadow # as yet\r\nversion: 1\r\n":      "\ufeffmode: enforce # as yet\r\nversion: 1\r\n",
@@ -46,8 +46,8 @@ func TestEnforce(t *testing.T) {
 	}
 }
 
-// TestEnforceMeanwhile: a file that was changed since it was read stays as it is.
-func TestEnforceMeanwhile(t *testing.T) {
+// TestEnforceLeavesChangedFile: a file that was changed since it was read stays as it is.
+func TestEnforceLeavesChangedFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "petrigate.yaml")
 	if err := os.WriteFile(file, []byte("version: 1\nmode: shadow\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestEnforceMeanwhile(t *testing.T) {
 		return true, os.WriteFile(c.File, []byte("version: 1\n"), 0o600)
 	}})
 	now, _ := os.ReadFile(c.File)
-	if written || !errors.Is(err, errMeanwhile) || string(now) != "version: 1\n" {
+	if written || !errors.Is(err, errChanged) || string(now) != "version: 1\n" {
 		t.Errorf("%v, %v: %q\n%s", written, err, now, out.String())
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// A record is what the policy in shadow that was in force last would have done, by the
+// A summary is what the policy in shadow that was in force last would have done, by the
 // record.
-type record struct {
+type summary struct {
 	calls          int // that it decided
 	refused, asked int
 	would          []operator.WouldInfo // most often first
@@ -24,19 +24,19 @@ type record struct {
 
 // Bounds of the rows that are counted apart, and of the arguments kept with each.
 const (
-	mostWould    = 200
+	maxRows    = 200
 	maxArguments = 64 << 10
 )
 
 // readRecord reads it from the audit log of a configuration, and tells progress of each record. The error wraps
 // [daemon.ErrNoAuditLog] where there is none.
-func readRecord(ctx context.Context, c *config.Config, progress func(records int)) (r record, err error) {
+func readRecord(ctx context.Context, c *config.Config, progress func(records int)) (r summary, err error) {
 	log, err := daemon.RecordsOf(ctx, c)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	t := tally{kinds: map[string]*operator.WouldInfo{}}
+	t := counter{kinds: map[string]*operator.WouldInfo{}}
 	records, filter := 0, &trail.Filter{Event: "decision"}
 	for one, err := range log.Records(ctx, filter) {
 		if err != nil {
@@ -48,20 +48,20 @@ func readRecord(ctx context.Context, c *config.Config, progress func(records int
 			t.add(&e)
 		}
 	}
-	return t.counted(), nil
+	return t.summary(), nil
 }
 
-// tally counts the decisions of a policy.
-type tally struct {
-	record
+// counter counts the decisions of a policy.
+type counter struct {
+	summary
 	policy string
 	kinds  map[string]*operator.WouldInfo
 }
 
 // add counts a decision. Those of another policy are forgotten.
-func (t *tally) add(e *trail.Entry) {
+func (t *counter) add(e *trail.Entry) {
 	if e.Policy != t.policy {
-		t.policy, t.record = e.Policy, record{}
+		t.policy, t.summary = e.Policy, summary{}
 		clear(t.kinds)
 	}
 	t.calls++
@@ -87,7 +87,7 @@ func (t *tally) add(e *trail.Entry) {
 	key := strings.Join(append([]string{tool, e.Would.Kind}, w.Nets...), "\x00")
 	known := t.kinds[key]
 	if known == nil {
-		if len(t.kinds) >= mostWould {
+		if len(t.kinds) >= maxRows {
 			return
 		}
 		known = &operator.WouldInfo{}
@@ -97,9 +97,9 @@ func (t *tally) add(e *trail.Entry) {
 	*known = w
 }
 
-// counted is what was counted.
-func (t *tally) counted() record {
-	r := t.record
+// summary is what was counted.
+func (t *counter) summary() summary {
+	r := t.summary
 	for _, w := range t.kinds {
 		r.would = append(r.would, *w)
 	}

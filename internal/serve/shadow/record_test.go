@@ -16,9 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// TestTally: what the policy before would have done is forgotten, and equal answers are counted together.
-func TestTally(t *testing.T) {
-	tally := tally{kinds: map[string]*operator.WouldInfo{}}
+// TestCounterDropsEarlierPolicy: what the policy before would have done is forgotten, and equal answers are counted together.
+func TestCounterDropsEarlierPolicy(t *testing.T) {
+	tally := counter{kinds: map[string]*operator.WouldInfo{}}
 	add := func(policy, tool, would string) {
 		e := trail.Entry{Decision: audit.Decision{Policy: policy, Upstream: "s", Tool: tool}}
 		if would != "" {
@@ -33,25 +33,25 @@ func TestTally(t *testing.T) {
 	add("now", "s.rm", "refuse")
 	add("now", "rm", "refuse")
 	add("now", "push", "ask")
-	r := tally.counted()
+	r := tally.summary()
 	if r.calls != 4 || r.refused != 2 || r.asked != 1 || len(r.would) != 2 || r.would[0].Count != 2 || r.would[0].Tool != "s.rm" || fmt.Sprint(r.would[1].Rules) != "[a.rules:1:1]" {
 		t.Errorf("%+v", r)
 	}
-	for i := range 2 * mostWould {
+	for i := range 2 * maxRows {
 		add("now", fmt.Sprint("tool", i), "refuse")
 	}
-	if r := tally.counted(); r.refused != 2+2*mostWould || len(r.would) != mostWould {
+	if r := tally.summary(); r.refused != 2+2*maxRows || len(r.would) != maxRows {
 		t.Errorf("%d refused of %d kinds", r.refused, len(r.would))
 	}
 }
 
-// TestPrintWould: a row has the last call where its arguments are on record, escaped and in a line; without any the
+// TestRowsShowLastCall: a row has the last call where its arguments are on record, escaped and in a line; without any the
 // table has no column for it.
-func TestPrintWould(t *testing.T) {
-	tally := tally{kinds: map[string]*operator.WouldInfo{}}
+func TestRowsShowLastCall(t *testing.T) {
+	tally := counter{kinds: map[string]*operator.WouldInfo{}}
 	table := func() string {
 		var b strings.Builder
-		if err := printWould(&b, tally.counted().would); err != nil {
+		if err := printWould(&b, tally.summary().would); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
@@ -74,8 +74,8 @@ func TestPrintWould(t *testing.T) {
 	}
 }
 
-// TestNoRecord: a configuration that keeps no record is told apart from a record that cannot be read.
-func TestNoRecord(t *testing.T) {
+// TestMissingRecordIsToldApart: a configuration that keeps no record is told apart from a record that cannot be read.
+func TestMissingRecordIsToldApart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "petrigate.yaml")
 	for text, none := range map[string]bool{
 		"version: 1\nstate: { driver: memory }\n":                              true,

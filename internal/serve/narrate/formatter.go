@@ -16,23 +16,23 @@ import (
 )
 
 const (
-	callsKnown     = 10_000 // that are under way
-	approvalsKnown = 1000
+	maxCalls     = 10_000 // that are under way
+	maxShown = 1000
 )
 
-// A story makes lines of records. It is for one goroutine.
-type story struct {
+// A formatter makes lines of records. It is for one goroutine.
+type formatter struct {
 	lines *lines
 	calls map[callKey]call // that are under way
-	asked []question       // approvals that were told, the oldest first
-	shown bool             // how to answer was told in full
-	knows bool             // and somebody has answered so, so that it is told no more
+	approvals []shownApproval       // approvals that were told, the oldest first
+	hintShown bool             // how to answer was told in full
+	hintKnown bool             // and somebody has answered so, so that it is told no more
 
 	passed, failed, stopped, waited, lost int
 }
 
-// A question is an approval that was told.
-type question struct {
+// A shownApproval is an approval that was told.
+type shownApproval struct {
 	id       string
 	at       time.Time
 	answered bool // and that was told too
@@ -46,28 +46,28 @@ type callKey struct {
 // A call is what its outcome does not say.
 type call struct{ tool, caller, would string }
 
-func newStory(l *lines) *story { return &story{lines: l, calls: map[callKey]call{}} }
+func newFormatter(l *lines) *formatter { return &formatter{lines: l, calls: map[callKey]call{}} }
 
 // missed says how much was lost of what came too fast.
-func (s *story) missed(at time.Time, n int) {
+func (s *formatter) missed(at time.Time, n int) {
 	s.lost += n
 	if n > 0 {
-		s.lines.tell(line{at: at, verb: "lost", about: text.Count(n, "line"), says: "more came than this terminal takes", vital: true})
+		s.lines.print(line{at: at, verb: "lost", about: text.Count(n, "line"), text: "more came than this terminal takes", vital: true})
 	}
 }
 
 // approval tells of one that was asked for or answered.
-func (s *story) approval(a *approval) {
+func (s *formatter) approval(a *approval) {
 	tool := audit.Canonical(a.Upstream, a.Tool)
 	if !a.answered {
 		s.wait(a.at, a.ID, tool, callerOf(a.Principal, a.Client), a.Rules)
-		s.howTo(a)
+		s.hint(a)
 		return
 	}
 	answer := answer{at: a.at, since: a.Created, id: a.ID, tool: tool, channel: a.Channel, actor: a.Actor, reason: a.Reason, denied: a.State == operator.Denied}
 	if a.State == operator.Pending { // more people are needed
 		answer.count = fmt.Sprintf("%d of %d persons", a.Approvals, a.Needs)
-	} else if q := s.question(a.ID); q != nil {
+	} else if q := s.findShown(a.ID); q != nil {
 		if q.answered { // its call was faster
 			return
 		}
@@ -83,63 +83,63 @@ type answer struct {
 	denied                                  bool
 }
 
-func (s *story) answer(a answer) {
+func (s *formatter) answer(a answer) {
 	l := line{at: a.at, verb: "yes", about: a.tool, vital: true}
 	if a.denied {
 		l.verb = "no"
 	}
 	if c, _ := channel.Find(a.channel); c.Command != "" {
-		s.knows = true
+		s.hintKnown = true
 	}
 	after := ""
 	if waited := a.at.Sub(a.since); !a.since.IsZero() && waited >= 0 {
-		after = "after " + took(float64(waited.Milliseconds()))
+		after = "after " + duration(float64(waited.Milliseconds()))
 	}
-	l.says = join(a.id, strings.TrimSpace(by(a.actor)+" via "+a.channel), after, a.count, a.reason)
-	s.lines.tell(l)
+	l.text = join(a.id, strings.TrimSpace(by(a.actor)+" via "+a.channel), after, a.count, a.reason)
+	s.lines.print(l)
 }
 
 // wait tells, once, that an approval is wanted.
-func (s *story) wait(at time.Time, id, tool, caller string, rules []string) {
-	if s.question(id) != nil {
+func (s *formatter) wait(at time.Time, id, tool, caller string, rules []string) {
+	if s.findShown(id) != nil {
 		return
 	}
-	if s.asked = append(s.asked, question{id: id, at: at}); len(s.asked) > approvalsKnown {
-		s.asked = s.asked[1:]
+	if s.approvals = append(s.approvals, shownApproval{id: id, at: at}); len(s.approvals) > maxShown {
+		s.approvals = s.approvals[1:]
 	}
 	s.waited++
-	s.lines.tell(line{at: at, verb: "wait", about: tool, says: join(id, by(caller), s.rules(rules)), vital: true})
+	s.lines.print(line{at: at, verb: "wait", about: tool, text: join(id, by(caller), s.rules(rules)), vital: true})
 }
 
-// howTo tells how people answer at this machine, with each approval that can be answered so until one is: in full once, and short then.
-func (s *story) howTo(a *approval) {
+// hint tells how people answer at this machine, with each approval that can be answered so until one is: in full once, and short then.
+func (s *formatter) hint(a *approval) {
 	var ways []string
 	for _, c := range slices.Backward(channel.All()) {
 		switch {
 		case c.Command == "" || !slices.Contains(a.Channels, c.Name):
-		case s.shown:
+		case s.hintShown:
 			ways = append(ways, c.Command)
 		default:
 			ways = append(ways, c.Command+c.Place)
 		}
 	}
-	if s.knows || len(ways) == 0 {
+	if s.hintKnown || len(ways) == 0 {
 		return
 	}
-	s.shown = true
-	s.lines.tell(line{at: a.at, verb: "hint", about: "to answer it", says: strings.Join(ways, "; or "), vital: true})
+	s.hintShown = true
+	s.lines.print(line{at: a.at, verb: "hint", about: "to answer it", text: strings.Join(ways, "; or "), vital: true})
 }
 
-// question returns the approval if it was told; nil: it was not, or long ago.
-func (s *story) question(id string) *question {
-	if i := slices.IndexFunc(s.asked, func(q question) bool { return q.id == id }); i >= 0 {
-		return &s.asked[i]
+// findShown returns the approval if it was told; nil: it was not, or long ago.
+func (s *formatter) findShown(id string) *shownApproval {
+	if i := slices.IndexFunc(s.approvals, func(q shownApproval) bool { return q.id == id }); i >= 0 {
+		return &s.approvals[i]
 	}
 	return nil
 }
 
 // entry tells of a record, if it says something to a person.
-func (s *story) entry(e *trail.Entry) {
+func (s *formatter) entry(e *trail.Entry) {
 	l := line{at: e.Time}
 	switch e.Event {
 	case "decision":
@@ -149,27 +149,27 @@ func (s *story) entry(e *trail.Entry) {
 		s.outcome(e)
 		return
 	case "session opened":
-		l.verb, l.about, l.says = "open", "session "+e.Session, "of "+e.Principal
+		l.verb, l.about, l.text = "open", "session "+e.Session, "of "+e.Principal
 	case "session closed":
 		l.verb, l.about = "shut", "session "+e.Session
 	case "resumed":
 		l.verb, l.about, l.vital = "note", "records", true
-		l.says = "they can be written again, and calls are decided"
+		l.text = "they can be written again, and calls are decided"
 	case "end":
-		l.verb, l.about, l.says = "end", "petrigate", s.count()
+		l.verb, l.about, l.text = "end", "petrigate", s.summary()
 	default:
 		return
 	}
-	s.lines.tell(l)
+	s.lines.print(l)
 }
 
 // decision tells of a call that does not pass now. One that passes is told with its outcome.
-func (s *story) decision(e *trail.Entry) {
+func (s *formatter) decision(e *trail.Entry) {
 	tool := e.Canonical()
-	s.answered(e)
+	s.answeredByCall(e)
 	switch e.Decision.Decision {
 	case "allow":
-		if len(s.calls) < callsKnown {
+		if len(s.calls) < maxCalls {
 			c := call{tool: tool, caller: callerOf(e.Principal, e.Client)}
 			if w := e.Would; w != nil {
 				c.would = "in shadow: " + w.Decision + ", " + s.why(e, w.Reason, w.Nets)
@@ -180,14 +180,14 @@ func (s *story) decision(e *trail.Entry) {
 		s.wait(e.Time, e.Approval, tool, callerOf(e.Principal, e.Client), blocking(e.Nets))
 	default:
 		s.stopped++
-		s.lines.tell(line{at: e.Time, verb: "stop", about: tool, says: s.why(e, e.Reason, e.Nets)})
+		s.lines.print(line{at: e.Time, verb: "stop", about: tool, text: s.why(e, e.Reason, e.Nets)})
 	}
 }
 
-// answered tells of the answer to an approval by what became of its call, which may be on
+// answeredByCall tells of the answer to an approval by what became of its call, which may be on
 // record before the proxy tells of the answer, and is where another process was answered.
-func (s *story) answered(e *trail.Entry) {
-	q := s.question(e.Approval)
+func (s *formatter) answeredByCall(e *trail.Entry) {
+	q := s.findShown(e.Approval)
 	if q == nil || q.answered || e.Channel == "" {
 		return
 	}
@@ -195,8 +195,8 @@ func (s *story) answered(e *trail.Entry) {
 	s.answer(answer{at: e.Time, since: q.at, id: e.Approval, tool: e.Canonical(), channel: e.Channel, actor: e.Actor, denied: e.Decision.Decision == "refuse" && e.Kind == "approval"})
 }
 
-// count says what became of the calls.
-func (s *story) count() string {
+// summary says what became of the calls.
+func (s *formatter) summary() string {
 	said := fmt.Sprintf("%d passed, %d failed, %d stopped, %d asked", s.passed, s.failed, s.stopped, s.waited)
 	if s.lost > 0 {
 		return "at least " + said
@@ -205,7 +205,7 @@ func (s *story) count() string {
 }
 
 // outcome tells how a call has ended.
-func (s *story) outcome(e *trail.Entry) {
+func (s *formatter) outcome(e *trail.Entry) {
 	key := callKey{e.Session, e.Call}
 	c, ok := s.calls[key]
 	if !ok {
@@ -224,8 +224,8 @@ func (s *story) outcome(e *trail.Entry) {
 	default:
 		s.failed++
 	}
-	l.says = join(took(e.Millis), c.caller, said, by(e.By), c.would)
-	s.lines.tell(l)
+	l.text = join(duration(e.Millis), c.caller, said, by(e.By), c.would)
+	s.lines.print(l)
 }
 
 // callerOf is who makes a call, short.
@@ -238,8 +238,8 @@ func by(who string) string {
 	return "by " + who
 }
 
-// took is a time of milliseconds for people.
-func took(ms float64) string {
+// duration is a time of milliseconds for people.
+func duration(ms float64) string {
 	if ms < 1000 {
 		return strconv.Itoa(int(math.Ceil(ms))) + "ms"
 	}
@@ -248,7 +248,7 @@ func took(ms float64) string {
 
 // why is the first sentence of a refusal, without the name of the tool that stands before it,
 // and with the rules behind it that it does not name.
-func (s *story) why(e *trail.Entry, reason string, nets []audit.NetSays) string {
+func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetSays) string {
 	sentence, _, _ := strings.Cut(reason, ". ")
 	sentence = strings.TrimSuffix(sentence, ".")
 	for _, name := range []string{e.Canonical(), e.Tool, strings.TrimPrefix(e.Tool, e.Upstream+".")} {
@@ -270,7 +270,7 @@ func blocking(nets []audit.NetSays) (rules []string) {
 }
 
 // rules are rules in brackets.
-func (s *story) rules(names []string) string {
+func (s *formatter) rules(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
