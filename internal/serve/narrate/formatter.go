@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	maxCalls     = 10_000 // that are under way
+	maxCalls = 10_000 // in flight
 	maxShown = 1000
 )
 
-// A formatter makes lines of records. It is for one goroutine.
+// A formatter turns records into lines. It is used by one goroutine.
 type formatter struct {
-	lines *lines
-	calls map[callKey]call // that are under way
-	approvals []shownApproval       // approvals that were told, the oldest first
-	hintShown bool             // how to answer was told in full
-	hintKnown bool             // and somebody has answered so, so that it is told no more
+	lines     *lines
+	calls     map[callKey]call // calls in flight
+	approvals []shownApproval  // approvals that were printed, oldest first
+	hintShown bool             // the full hint how to answer was printed
+	hintKnown bool             // somebody has answered in that way, so the hint is no longer needed
 
 	passed, failed, stopped, waited, lost int
 }
 
-// A shownApproval is an approval that was told.
+// A shownApproval is an approval that was printed.
 type shownApproval struct {
 	id       string
 	at       time.Time
-	answered bool // and that was told too
+	answered bool // the answer was printed too
 }
 
 type callKey struct {
@@ -43,12 +43,12 @@ type callKey struct {
 	number  uint64
 }
 
-// A call is what its outcome does not say.
+// A call holds what the record of an outcome does not contain.
 type call struct{ tool, caller, would string }
 
 func newFormatter(l *lines) *formatter { return &formatter{lines: l, calls: map[callKey]call{}} }
 
-// missed says how much was lost of what came too fast.
+// missed prints how many lines were lost because they came too fast.
 func (s *formatter) missed(at time.Time, n int) {
 	s.lost += n
 	if n > 0 {
@@ -56,7 +56,7 @@ func (s *formatter) missed(at time.Time, n int) {
 	}
 }
 
-// approval tells of one that was asked for or answered.
+// approval prints that an approval was requested or answered.
 func (s *formatter) approval(a *approval) {
 	tool := audit.Canonical(a.Upstream, a.Tool)
 	if !a.answered {
@@ -65,10 +65,10 @@ func (s *formatter) approval(a *approval) {
 		return
 	}
 	answer := answer{at: a.at, since: a.Created, id: a.ID, tool: tool, channel: a.Channel, actor: a.Actor, reason: a.Reason, denied: a.State == operator.Denied}
-	if a.State == operator.Pending { // more people are needed
+	if a.State == operator.Pending { // more people must approve
 		answer.count = fmt.Sprintf("%d of %d persons", a.Approvals, a.Needs)
 	} else if q := s.findShown(a.ID); q != nil {
-		if q.answered { // its call was faster
+		if q.answered { // the record of its call came first
 			return
 		}
 		q.answered = true
@@ -76,7 +76,7 @@ func (s *formatter) approval(a *approval) {
 	s.answer(answer)
 }
 
-// An answer is one of a person to an approval.
+// An answer is a person's answer to an approval.
 type answer struct {
 	at, since                               time.Time
 	id, tool, channel, actor, reason, count string
@@ -99,7 +99,7 @@ func (s *formatter) answer(a answer) {
 	s.lines.print(l)
 }
 
-// wait tells, once, that an approval is wanted.
+// wait prints once that an approval is requested.
 func (s *formatter) wait(at time.Time, id, tool, caller string, rules []string) {
 	if s.findShown(id) != nil {
 		return
@@ -111,7 +111,8 @@ func (s *formatter) wait(at time.Time, id, tool, caller string, rules []string) 
 	s.lines.print(line{at: at, verb: "wait", about: tool, text: join(id, by(caller), s.rules(rules)), vital: true})
 }
 
-// hint tells how people answer at this machine, with each approval that can be answered so until one is: in full once, and short then.
+// hint prints how to answer an approval on this machine: in full the first time, shorter with later
+// approvals, and not at all once somebody has answered in that way.
 func (s *formatter) hint(a *approval) {
 	var ways []string
 	for _, c := range slices.Backward(channel.All()) {
@@ -130,7 +131,7 @@ func (s *formatter) hint(a *approval) {
 	s.lines.print(line{at: a.at, verb: "hint", about: "to answer it", text: strings.Join(ways, "; or "), vital: true})
 }
 
-// findShown returns the approval if it was told; nil: it was not, or long ago.
+// findShown returns the approval if it was printed recently, or nil.
 func (s *formatter) findShown(id string) *shownApproval {
 	if i := slices.IndexFunc(s.approvals, func(q shownApproval) bool { return q.id == id }); i >= 0 {
 		return &s.approvals[i]
@@ -138,7 +139,7 @@ func (s *formatter) findShown(id string) *shownApproval {
 	return nil
 }
 
-// entry tells of a record, if it says something to a person.
+// entry prints a record, if it is of interest to a person.
 func (s *formatter) entry(e *trail.Entry) {
 	l := line{at: e.Time}
 	switch e.Event {
@@ -163,7 +164,7 @@ func (s *formatter) entry(e *trail.Entry) {
 	s.lines.print(l)
 }
 
-// decision tells of a call that does not pass now. One that passes is told with its outcome.
+// decision prints a call that does not pass now. A call that passes is printed with its outcome.
 func (s *formatter) decision(e *trail.Entry) {
 	tool := e.Canonical()
 	s.answeredByCall(e)
@@ -184,8 +185,9 @@ func (s *formatter) decision(e *trail.Entry) {
 	}
 }
 
-// answeredByCall tells of the answer to an approval by what became of its call, which may be on
-// record before the proxy tells of the answer, and is where another process was answered.
+// answeredByCall prints the answer to an approval when the record of its call shows it: this record
+// may come before the proxy reports the answer, and is the only sign if the approval was answered
+// at another process.
 func (s *formatter) answeredByCall(e *trail.Entry) {
 	q := s.findShown(e.Approval)
 	if q == nil || q.answered || e.Channel == "" {
@@ -195,7 +197,7 @@ func (s *formatter) answeredByCall(e *trail.Entry) {
 	s.answer(answer{at: e.Time, since: q.at, id: e.Approval, tool: e.Canonical(), channel: e.Channel, actor: e.Actor, denied: e.Decision.Decision == "refuse" && e.Kind == "approval"})
 }
 
-// summary says what became of the calls.
+// summary returns the counts of calls by result.
 func (s *formatter) summary() string {
 	said := fmt.Sprintf("%d passed, %d failed, %d stopped, %d asked", s.passed, s.failed, s.stopped, s.waited)
 	if s.lost > 0 {
@@ -204,7 +206,7 @@ func (s *formatter) summary() string {
 	return said
 }
 
-// outcome tells how a call has ended.
+// outcome prints how a call has ended.
 func (s *formatter) outcome(e *trail.Entry) {
 	key := callKey{e.Session, e.Call}
 	c, ok := s.calls[key]
@@ -228,7 +230,7 @@ func (s *formatter) outcome(e *trail.Entry) {
 	s.lines.print(l)
 }
 
-// callerOf is who makes a call, short.
+// callerOf returns a short description of the caller.
 func callerOf(principal, client string) string { return text.Caller(principal, client, maxName) }
 
 func by(who string) string {
@@ -238,7 +240,7 @@ func by(who string) string {
 	return "by " + who
 }
 
-// duration is a time of milliseconds for people.
+// duration formats milliseconds for people.
 func duration(ms float64) string {
 	if ms < 1000 {
 		return strconv.Itoa(int(math.Ceil(ms))) + "ms"
@@ -246,8 +248,8 @@ func duration(ms float64) string {
 	return text.Duration((time.Duration(ms) * time.Millisecond).Round(time.Second))
 }
 
-// why is the first sentence of a refusal, without the name of the tool that stands before it,
-// and with the rules behind it that it does not name.
+// why returns the first sentence of a refusal without the tool name at its beginning, followed by
+// the blocking rules that it does not mention.
 func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetSays) string {
 	sentence, _, _ := strings.Cut(reason, ". ")
 	sentence = strings.TrimSuffix(sentence, ".")
@@ -259,7 +261,7 @@ func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetSays) str
 	return strings.TrimSpace(sentence + " " + s.rules(named))
 }
 
-// blocking are the rules that block a call, each once.
+// blocking returns the distinct rules that block a call.
 func blocking(nets []audit.NetSays) (rules []string) {
 	for _, n := range nets {
 		if n.Verdict == "blocked" && n.Rule != "" && !slices.Contains(rules, n.Rule) {
@@ -269,7 +271,7 @@ func blocking(nets []audit.NetSays) (rules []string) {
 	return rules
 }
 
-// rules are rules in brackets.
+// rules formats rule names in parentheses.
 func (s *formatter) rules(names []string) string {
 	if len(names) == 0 {
 		return ""

@@ -16,35 +16,35 @@ const (
 	maxSentence = 160
 	maxRules    = 90
 	maxText     = 320
-	minColumn   = 24 // of what a line is about
+	minColumn   = 24 // of the column for the subject
 	maxColumn   = 40
 )
 
-// A line is what a person is told at once.
+// A line is one line of output.
 type line struct {
 	at    time.Time
 	verb  string
-	about string // a tool, as a rule
+	about string // subject: a tool, as a rule
 	text  string
-	vital bool // it is told in quiet too
+	vital bool // also printed in quiet mode
 }
 
-// verbColors are those of the verbs; the others have none.
+// verbColors maps verbs to colors; the others have none.
 var verbColors = map[string]string{
 	"pass": "32", "yes": "32", "stop": "31", "no": "31", "halt": "1;31", "fail": "33", "wait": "1;33", "lost": "33",
 }
 
-// lines writes lines. It is safe for concurrent use where its writer is, as a file is.
+// lines prints lines. It is safe for concurrent use if its writer is, as a file is.
 type lines struct {
 	out   io.Writer
 	ink   text.Ink
 	quiet func() bool
 	mask  func(string) string
 
-	column atomic.Int32 // as wide as the widest name so far, within bounds
+	column atomic.Int32 // width of the subject column: that of the widest subject so far, within limits
 }
 
-// print writes a line. Nobody can be told that the terminal is gone.
+// print prints a line. A write error is ignored: the terminal is gone.
 func (l *lines) print(s line) {
 	if !s.vital && l.isQuiet() {
 		return
@@ -61,8 +61,8 @@ func (l *lines) print(s line) {
 	_, _ = io.WriteString(l.out, strings.TrimRight(out, " ")+"\n")
 }
 
-// widen returns the width of the column that about stands in. It only grows, so that lines
-// which follow each other are aligned.
+// widen returns the width of the subject column. The column only grows, so that consecutive lines
+// are aligned.
 func (l *lines) widen(about string) int {
 	for {
 		before := l.column.Load()
@@ -75,7 +75,7 @@ func (l *lines) widen(about string) int {
 
 func (l *lines) isQuiet() bool { return l.quiet != nil && l.quiet() }
 
-// plain is a text of others as it may be shown.
+// plain prepares a text from others for printing: masked, escaped and cut.
 func (l *lines) plain(s string, limit int) string {
 	if l.mask != nil {
 		s = l.mask(s)

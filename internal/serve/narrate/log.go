@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/internal/logkind"
 )
 
-// A handler leaves out of a log what the narrator tells.
+// A handler drops records that the narrator prints.
 type handler struct {
 	slog.Handler
 	narrator *Narrator
 }
 
-// Log returns the log without what n tells, in place of which n tells it. Of a nil Narrator
-// it is the log itself.
+// Log returns a handler that passes on the records that n does not print, and lets n print the
+// others. A nil Narrator returns h.
 func (n *Narrator) Log(h slog.Handler) slog.Handler {
 	if n == nil {
 		return h
@@ -23,8 +23,8 @@ func (n *Narrator) Log(h slog.Handler) slog.Handler {
 	return handler{h, n}
 }
 
-// Handle writes a record, or has it told. Where all lines are wanted, those are written as well
-// that say more than is told.
+// Handle passes on a record, or lets the narrator print it. At debug level it also passes on the
+// printed records that contain more than is printed.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	told := true
 	fewer := !h.Enabled(ctx, slog.LevelDebug)
@@ -41,9 +41,9 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 		told = fewer
 	case mark.Equal(logkind.Restart):
 		h.restart(r)
-	case mark.Equal(logkind.Connected): // which is told when its tools are known
+	case mark.Equal(logkind.Connected): // printed when the tools are known
 		told = fewer
-	case mark.Equal(logkind.Unresolved): // which is on record as a refusal
+	case mark.Equal(logkind.Unresolved): // recorded as a refusal, which is printed
 		told = !h.narrator.lines.isQuiet()
 	case mark.Equal(logkind.Refused), mark.Equal(logkind.Shadowed), mark.Equal(logkind.Approval):
 	default:
@@ -55,7 +55,7 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// up tells that a server answers, with how many tools.
+// up prints that a server answers, and its number of tools.
 func (h handler) up(r slog.Record) {
 	f := attributes(r)
 	says := f["tools"] + " tools"
@@ -65,7 +65,7 @@ func (h handler) up(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "up", about: f["upstream"], text: join(says, f["protocol"])})
 }
 
-// reloaded tells that the configuration was read again, and in a sentence what differs.
+// reloaded prints that the configuration was reloaded, and a summary of the difference.
 func (h handler) reloaded(r slog.Record) {
 	f := attributes(r)
 	says := "the policy is the same"
@@ -76,7 +76,7 @@ func (h handler) reloaded(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: join(says, by(f["actor"])), vital: f["before"] != ""})
 }
 
-// notLoaded tells that the configuration was read again and is not put in force.
+// notLoaded prints that the reloaded configuration was not put in force.
 func (h handler) notLoaded(r slog.Record) {
 	f := attributes(r)
 	problem, more, _ := strings.Cut(strings.TrimSpace(f["problem"]), "\n")
@@ -86,12 +86,12 @@ func (h handler) notLoaded(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: join("not put in force, the one before stays: "+problem, more, by(f["actor"])), vital: true})
 }
 
-// restart tells that a change of the configuration is not in force before a restart.
+// restart prints that a change of the configuration needs a restart.
 func (h handler) restart(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: attributes(r)["key"] + " changes with a restart of petrigate", vital: true})
 }
 
-// operator tells what an operator does.
+// operator prints an action of an operator.
 func (h handler) operator(r slog.Record) {
 	f := attributes(r)
 	l := line{at: r.Time, verb: "note", about: f["event"], vital: true}
@@ -118,7 +118,7 @@ func (h handler) operator(r slog.Record) {
 	h.narrator.lines.print(l)
 }
 
-// attributes are the attributes of a record as texts.
+// attributes returns the attributes of a record as strings.
 func attributes(r slog.Record) map[string]string {
 	all := map[string]string{}
 	r.Attrs(func(a slog.Attr) bool {
@@ -128,12 +128,12 @@ func attributes(r slog.Record) map[string]string {
 	return all
 }
 
-// WithAttrs is the handler with more attributes.
+// WithAttrs returns a handler with additional attributes.
 func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return handler{h.Handler.WithAttrs(attrs), h.narrator}
 }
 
-// WithGroup is the handler for a group.
+// WithGroup returns a handler with a group.
 func (h handler) WithGroup(name string) slog.Handler {
 	return handler{h.Handler.WithGroup(name), h.narrator}
 }

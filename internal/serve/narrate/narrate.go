@@ -1,12 +1,12 @@
-// Package narrate tells people at a terminal what a proxy does, one line each: calls,
-// approvals, sessions, what operators do, the start and the end.
+// Package narrate prints what a proxy does for people at a terminal, one line per event: calls,
+// approvals, sessions, actions of operators, start and end.
 //
 //	12:03:44 pass files.read_text_file      12ms  cursor 1.2
 //	12:03:51 stop files.edit_file           requires a successful call to read_text_file first (safety.rules:1)
 //	12:04:02 wait deploy                    ap_7F3K  on ops, by cursor 1.2
 //
-// Most lines are told from the records of decisions, see [audit.Feed], and the others from
-// lines of the log that have a mark, see package logkind, and from what the proxy says of approvals.
+// Most lines come from the records of decisions, see [audit.Feed], the others from marked records
+// of the log, see package logkind, and from the approvals that the proxy reports.
 package narrate
 
 import (
@@ -21,42 +21,42 @@ import (
 )
 
 const (
-	maxRecordsHeld   = 10_000 // by the feed, until they are told
+	maxRecordsHeld   = 10_000 // held by the feed until they are printed
 	maxApprovalsHeld = 1000
 )
 
-// Options describe a Narrator.
+// Options configures a Narrator.
 type Options struct {
 	Out   io.Writer // each line is written at once
 	Ink   text.Ink
-	Quiet func() bool           // only approvals and what operators do are told; nil: all is
-	Mask  func(s string) string // of texts of others, without secrets; nil: as they are
+	Quiet func() bool           // print only approvals, problems and actions of operators; nil: print everything
+	Mask  func(s string) string // removes secrets from texts of others; nil: texts are not changed
 	Now   func() time.Time      // nil: time.Now
 }
 
-// A Narrator tells what a proxy does. A nil Narrator tells nothing. It is safe for
-// concurrent use. End it.
+// A Narrator prints what a proxy does. A nil Narrator prints nothing. It is safe for concurrent
+// use. The caller must call End.
 type Narrator struct {
 	lines  lines
 	now    func() time.Time
 	work   sync.WaitGroup
 	ending sync.Once
 	ended  chan struct{}
-	ready  chan struct{} // has one element while approvals are held
+	ready  chan struct{} // holds one element while approvals wait to be printed
 
 	mu        sync.Mutex
-	approvals []approval // the oldest first
-	lost      int        // approvals that there was no room for
+	approvals []approval // oldest first
+	lost      int        // number of dropped approvals
 }
 
-// An approval was asked for or answered.
+// An approval is an event: an approval was requested or answered.
 type approval struct {
 	operator.ApprovalInfo
 	at       time.Time
 	answered bool
 }
 
-// New returns a narrator, which has not started.
+// New returns a Narrator that has not started.
 func New(o Options) *Narrator {
 	n := &Narrator{now: o.Now, ended: make(chan struct{}), ready: make(chan struct{}, 1)}
 	if n.now == nil {
@@ -66,7 +66,7 @@ func New(o Options) *Narrator {
 	return n
 }
 
-// Start tells how the proxy begins, and then what it does, until End.
+// Start prints how the proxy starts, and then all events until End.
 func (n *Narrator) Start(feed *audit.Feed, how string) {
 	if n == nil {
 		return
@@ -79,7 +79,7 @@ func (n *Narrator) Start(feed *audit.Feed, how string) {
 	})
 }
 
-// End tells what is left, and returns then.
+// End prints the remaining events and stops.
 func (n *Narrator) End() {
 	if n == nil {
 		return
@@ -88,10 +88,10 @@ func (n *Narrator) End() {
 	n.work.Wait()
 }
 
-// Asked tells of an approval that is wanted. It does not block.
+// Asked prints that an approval is requested. It does not block.
 func (n *Narrator) Asked(a operator.ApprovalInfo) { n.add(approval{ApprovalInfo: a}) }
 
-// Answered tells of an answer to an approval. It does not block.
+// Answered prints an answer to an approval. It does not block.
 func (n *Narrator) Answered(a operator.ApprovalInfo) {
 	n.add(approval{ApprovalInfo: a, answered: true})
 }
@@ -114,7 +114,7 @@ func (n *Narrator) add(a approval) {
 	}
 }
 
-// follow tells what comes, until End and all that came before it.
+// follow prints events until End, including those that arrived before it.
 func (n *Narrator) follow(records *audit.Follower) {
 	s := newFormatter(&n.lines)
 	for {
@@ -129,7 +129,8 @@ func (n *Narrator) follow(records *audit.Follower) {
 	}
 }
 
-// flush tells what has come. Approvals are first: what becomes of their calls is behind them.
+// flush prints the events that have arrived. Approvals come first, because the lines about their
+// calls follow them.
 func (n *Narrator) flush(s *formatter, records *audit.Follower) {
 	stored, lost := records.Take()
 	n.mu.Lock()

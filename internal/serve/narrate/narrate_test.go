@@ -22,7 +22,7 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.Local)
 
-// bare is what was told, without the times.
+// bare returns the printed lines without their times.
 func bare(told string) (lines []string) {
 	for line := range strings.Lines(told) {
 		_, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -56,7 +56,7 @@ func blocked(rule string) audit.NetSays {
 	return audit.NetSays{Net: "n", Verdict: "blocked", Rule: rule}
 }
 
-// TestLinesOfRecords: what is told of records.
+// TestLinesOfRecords checks the lines for records.
 func TestLinesOfRecords(t *testing.T) {
 	shadowed := allow(1)
 	shadowed.Would = &audit.Would{Decision: "refuse", Reason: "read is blocked and cannot be called. Ask.", Nets: []audit.NetSays{blocked("a.rules:2")}}
@@ -122,7 +122,8 @@ func TestLinesOfRecords(t *testing.T) {
 	}
 }
 
-// TestLinesAndMemoryAreBounded: whatever comes, a line is one and short, and what is remembered has an end.
+// TestLinesAndMemoryAreBounded checks that any record yields one short line, and that the memory
+// for calls and approvals is bounded.
 func TestLinesAndMemoryAreBounded(t *testing.T) {
 	var out bytes.Buffer
 	s := newFormatter(&lines{out: &out, mask: strings.NewReplacer("hunter2", "***").Replace})
@@ -144,7 +145,8 @@ func TestLinesAndMemoryAreBounded(t *testing.T) {
 	}
 }
 
-// TestFollowFromStartToEnd: what is told of a proxy from its start to its end, all and in quiet.
+// TestFollowFromStartToEnd checks what is printed from the start of a proxy to its end, with and
+// without quiet.
 func TestFollowFromStartToEnd(t *testing.T) {
 	asked := operator.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Principal: "ann", Client: "cursor", Rules: []string{"a.rules:1"}}
 	asked.Channels = []string{"web", "cli"}
@@ -187,8 +189,9 @@ func TestFollowFromStartToEnd(t *testing.T) {
 	}
 }
 
-// TestApprovalIsShownOnce: an approval and its answer are told once, whether the record of the call or the
-// proxy is first, and the answer before what became of the call.
+// TestApprovalIsShownOnce checks that an approval and its answer are printed once, whether the
+// record of the call or the report of the proxy comes first, and that the answer precedes the
+// result of the call.
 func TestApprovalIsShownOnce(t *testing.T) {
 	asked := operator.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Rules: []string{"a.rules:1"}, Created: noon}
 	denied := asked
@@ -215,7 +218,7 @@ func TestApprovalIsShownOnce(t *testing.T) {
 	}
 }
 
-// TestLostLinesAreCounted: how much was lost is told.
+// TestLostLinesAreCounted checks that the number of lost lines is printed.
 func TestLostLinesAreCounted(t *testing.T) {
 	var out bytes.Buffer
 	n := New(Options{Out: &out, Quiet: func() bool { return true }})
@@ -230,7 +233,7 @@ func TestLostLinesAreCounted(t *testing.T) {
 	}
 }
 
-// TestNilNarrator: a nil narrator tells nothing, and leaves the log as it is.
+// TestNilNarrator checks that a nil Narrator prints nothing and does not change the log.
 func TestNilNarrator(t *testing.T) {
 	var n *Narrator
 	n.Start(nil, "")
@@ -242,7 +245,8 @@ func TestNilNarrator(t *testing.T) {
 	}
 }
 
-// TestLogOmitsNarratedRecords: what is told is in the log no more, and all else is.
+// TestLogOmitsNarratedRecords checks that the log contains all records that are not printed, and no
+// others.
 func TestLogOmitsNarratedRecords(t *testing.T) {
 	for _, c := range []struct {
 		say          func(*slog.Logger)
@@ -278,7 +282,7 @@ func TestLogOmitsNarratedRecords(t *testing.T) {
 			l.Error("x", logkind.NotLoaded, "actor", "ann", "problem", "a.rules:1:1: no rule\n  x\n  ^")
 		}, told: "load configuration             not put in force, the one before stays: a.rules:1:1: no rule  petrigate check says more  by ann"},
 		{say: func(l *slog.Logger) { l.Warn("x", logkind.Restart, "key", "listen.http") }, told: "load configuration             listen.http changes with a restart of petrigate"},
-		{say: func(l *slog.Logger) { l.Info("call refused", "tool", "x") }, logged: "call refused"}, // words tell nothing
+		{say: func(l *slog.Logger) { l.Info("call refused", "tool", "x") }, logged: "call refused"}, // without a mark the message alone prints nothing
 		{say: func(l *slog.Logger) { l.WithGroup("g").Info("else", "k", "v") }, logged: "g.k=v"},
 	} {
 		var out, log bytes.Buffer
@@ -298,7 +302,7 @@ func TestLogOmitsNarratedRecords(t *testing.T) {
 	}
 }
 
-// TestOnlyVerbIsColored: the verb alone has a colour, and columns stay.
+// TestOnlyVerbIsColored checks that only the verb has a color and that columns stay aligned.
 func TestOnlyVerbIsColored(t *testing.T) {
 	var out bytes.Buffer
 	l := lines{out: &out, ink: true}
@@ -308,7 +312,8 @@ func TestOnlyVerbIsColored(t *testing.T) {
 	}
 }
 
-// TestHintUntilSomebodyAnswers: how to answer is told with each approval until somebody has done so, and only what counts.
+// TestHintUntilSomebodyAnswers checks that the hint how to answer is printed with each approval
+// until somebody has answered in that way, and names only ways that work.
 func TestHintUntilSomebodyAnswers(t *testing.T) {
 	var out bytes.Buffer
 	s := newFormatter(&lines{out: &out})
@@ -323,7 +328,7 @@ func TestHintUntilSomebodyAnswers(t *testing.T) {
 	}
 	ask("1", "elicit", "webhook")
 	ask("2", "web")
-	yes("1", "elicit") // by the client, who need not know another way
+	yes("1", "elicit") // through the client, which needs no hint
 	ask("3", "web", "cli")
 	yes("2", "web")
 	ask("4", "web", "cli")

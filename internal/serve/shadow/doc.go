@@ -1,3 +1,3 @@
-// Package shadow is about policies in shadow: what they would have refused, and how they come to be
-// enforced: what petrigate enforce and petrigate sessions shadow do.
+// Package shadow reports what policies in shadow mode would have refused, and ends shadow mode. It
+// implements petrigate enforce and the output of petrigate sessions shadow.
 package shadow

@@ -13,21 +13,21 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Options say how a policy comes to be enforced.
+// Options configures Enforce.
 type Options struct {
 	Out, Err io.Writer
 	Yes      bool                                // write without a question
-	Ask      func(question string) (bool, error) // nil: nobody is there to ask
-	Actor    string                              // who does it, for the record
-	Runtime  string                              // where the sockets of running proxies are
-	Reading  func(records int)                   // is told how far the record was read
-	Read     func()                              // and that it was
+	Ask      func(question string) (bool, error) // nil: no person can be asked
+	Actor    string                              // name of the operator, for the audit log
+	Runtime  string                              // directory of the sockets of running proxies
+	Reading  func(records int)                   // called with the number of records read so far
+	Read     func()                              // called when all records were read
 
-	Written func(file string, before, after []byte) // is told how the configuration was changed; nil: nobody is
+	Written func(file string, before, after []byte) // called after the configuration was changed; may be nil
 }
 
-// Enforce ends the shadow of a configuration: it shows what would have been refused and what changes,
-// writes where that is wanted, and has the running proxies enforce it.
+// Enforce ends the shadow mode of a configuration: it shows what would have been refused and what
+// changes, writes the file if the user agrees, and makes the running proxies enforce the policy.
 func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	e, err := newEnforcement(cfg)
 	if err != nil {
@@ -37,7 +37,7 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	result, _, err := daemon.Policy(ctx, after) // as a proxy would, which refuses what is not sound
+	result, _, err := daemon.Policy(ctx, after) // refuses a policy that a proxy would refuse
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,8 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	return reload(cfg, o)
 }
 
-// printSoFar says what the policy would have refused, by its record or else by the proxies that run.
+// printSoFar prints what the policy would have refused, according to the audit log or else to the
+// running proxies.
 func printSoFar(ctx context.Context, cfg *config.Config, o Options) error {
 	r, err := readRecord(ctx, cfg, o.Reading)
 	o.Read()
@@ -78,7 +79,7 @@ func printSoFar(ctx context.Context, cfg *config.Config, o Options) error {
 	return err
 }
 
-// printRunning says what the policy would have refused since the proxies that run were started.
+// printRunning prints what the policy would have refused since the running proxies started.
 func printRunning(cfg *config.Config, o Options) error {
 	found := false
 	err := eachProxy(cfg, o.Runtime, func(client *control.Client) error {
@@ -96,7 +97,7 @@ func printRunning(cfg *config.Config, o Options) error {
 	return err
 }
 
-// reload has the running proxies of a configuration enforce it.
+// reload makes the running proxies of a configuration enforce it.
 func reload(cfg *config.Config, o Options) error {
 	done := 0
 	err := eachProxy(cfg, o.Runtime, func(client *control.Client) error {
@@ -121,7 +122,7 @@ func reload(cfg *config.Config, o Options) error {
 	return err
 }
 
-// eachProxy does something for each running proxy of a configuration.
+// eachProxy calls do for each running proxy of a configuration.
 func eachProxy(cfg *config.Config, runtime string, do func(*control.Client) error) error {
 	found, err := control.Find(runtime)
 	if err != nil {
@@ -140,7 +141,7 @@ func eachProxy(cfg *config.Config, runtime string, do func(*control.Client) erro
 	return errors.Join(failed...)
 }
 
-// sameFile reports whether two paths are of one file.
+// sameFile reports whether two paths lead to the same file.
 func sameFile(path, file string) bool {
 	a, err := os.Stat(path)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// An enforcement is the end of shadow: a configuration whose mode becomes enforce.
+// An enforcement is the change of a configuration file from mode shadow to mode enforce.
 type enforcement struct {
-	file          string // of the configuration
-	before, after []byte // its text; the same: the policy is enforced already
+	file          string // path of the configuration
+	before, after []byte // content of the file; equal if the policy is enforced already
 
 	secrets []string
 	fetch   config.Fetch
@@ -24,14 +24,14 @@ type enforcement struct {
 }
 
 var (
-	// errMode says that the mode is not spelt so that it could be changed.
+	// errMode: the mode is not written in a form that can be changed.
 	errMode = errors.New(`it does not say "mode: shadow" in so many words: change it by hand to "mode: enforce"`)
-	// errChanged says that the configuration is not the one that was read.
+	// errChanged: the file has changed since it was read.
 	errChanged = errors.New("it was changed meanwhile; run petrigate enforce again")
 )
 
-// newEnforcement is what has to change in the file of a configuration to have its policy enforced.
-// No other byte does.
+// newEnforcement determines the change of the file that makes its policy enforced. The change
+// replaces one word.
 func newEnforcement(c *config.Config) (*enforcement, error) {
 	src, err := os.ReadFile(c.File)
 	if err != nil {
@@ -54,7 +54,7 @@ func newEnforcement(c *config.Config) (*enforcement, error) {
 	return e, nil
 }
 
-// replaceWord is a text with another word at a place, in quotes or not. Lines and columns begin with 1, and
+// replaceWord replaces a word, quoted or not, at a position. Lines and columns begin at 1, and
 // columns count characters.
 func replaceWord(src []byte, line, column int, old, word string) ([]byte, error) {
 	at := len(src) - len(bytes.TrimPrefix(src, []byte("\ufeff")))
@@ -76,15 +76,15 @@ func replaceWord(src []byte, line, column int, old, word string) ([]byte, error)
 	return bytes.Join([][]byte{src[:at], []byte(word), src[at+len(old):]}, nil), nil
 }
 
-// newConfig is the configuration as it will be.
+// newConfig returns the configuration after the change.
 func (e *enforcement) newConfig() (*config.Config, error) {
 	return config.Parse(e.file, e.after, config.Options{Fetch: e.fetch, Kept: e.fetch, Found: e.text})
 }
 
-// enforced reports whether there is nothing to change.
+// enforced reports whether the policy is enforced already.
 func (e *enforcement) enforced() bool { return bytes.Equal(e.before, e.after) }
 
-// write shows the difference, and reports whether it was written, which is asked for.
+// write shows the difference, asks, and writes the file. It reports whether it has written.
 func (e *enforcement) write(o Options) (written bool, err error) {
 	if _, err := fmt.Fprintf(o.Out, "%s\n", textfile.DiffWithout(e.secrets, e.file, e.before, e.file+" (enforced)", e.after)); err != nil {
 		return false, err
@@ -116,7 +116,7 @@ func (e *enforcement) write(o Options) (written bool, err error) {
 	return true, err
 }
 
-// shadowNets are the nets that are in shadow by their own word, each with its place.
+// shadowNets lists the nets that their own rule puts in shadow, with the position of that rule.
 func shadowNets(r *policy.Result) (all []string) {
 	for i, n := range r.Policy.Nets() {
 		if n.Shadow {

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestEnforceChangesOneWord: the one word changes, however the file is written.
+// TestEnforceChangesOneWord checks that only one word changes, however the file is written.
 func TestEnforceChangesOneWord(t *testing.T) {
 	for src, want := range map[string]string{
 		"version: 1\nmode: shadow\n":                         "version: 1\nmode: enforce\n",
@@ -46,7 +46,8 @@ func TestEnforceChangesOneWord(t *testing.T) {
 	}
 }
 
-// TestEnforceLeavesChangedFile: a file that was changed since it was read stays as it is.
+// TestEnforceLeavesChangedFile checks that a file that has changed since it was read is not
+// overwritten.
 func TestEnforceLeavesChangedFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "petrigate.yaml")
 	if err := os.WriteFile(file, []byte("version: 1\nmode: shadow\n"), 0o600); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print writes what nets in shadow would have done.
+// Print prints what nets in shadow would have done.
 func Print(w io.Writer, r operator.ShadowInfo) error {
 	what := "the nets in shadow"
 	if r.Policy {
@@ -31,11 +31,11 @@ func Print(w io.Writer, r operator.ShadowInfo) error {
 	return nil
 }
 
-// maxLastCall is how much of a call a row shows, so that its reason stays in sight.
+// maxLastCall limits the length of a call in a row, so that the reason stays visible.
 const maxLastCall = 80
 
-// printWould writes what would have been refused, or asked about; nothing where nothing would. The table has a
-// column for the last call of each row if the arguments of one are on record.
+// printWould prints the calls that would have been refused or asked about, if there are any. The
+// table has a column for the last call of each row if the arguments of at least one are recorded.
 func printWould(w io.Writer, all []operator.WouldInfo) error {
 	if len(all) == 0 {
 		return nil
@@ -48,7 +48,7 @@ func printWould(w io.Writer, all []operator.WouldInfo) error {
 	for i, a := range all {
 		from := a.Rules
 		if len(from) == 0 {
-			from = a.Nets // that were written by hand
+			from = a.Nets // hand-written nets
 		}
 		rows[i] = []string{fmt.Sprint(a.Count), a.Decision, a.Tool}
 		if calls != nil {
@@ -59,7 +59,8 @@ func printWould(w io.Writer, all []operator.WouldInfo) error {
 	return text.Table(w, "", head, rows)
 }
 
-// lastCalls returns the command or the arguments of the last call of each, in a line; nil: no arguments are on record.
+// lastCalls returns the command or the arguments of the last call of each row, on one line, or nil
+// if no arguments are recorded.
 func lastCalls(all []operator.WouldInfo) (calls []string) {
 	for i := range all {
 		does := text.Excerpt(text.Command(all[i].Arguments), maxLastCall)
@@ -74,8 +75,8 @@ func lastCalls(all []operator.WouldInfo) (calls []string) {
 	return calls
 }
 
-// State is what a net in shadow would be, and whether that is another
-// state than its own.
+// State describes the marking that a net in shadow would have if it were enforced, and whether it
+// differs from the real one.
 func State(n operator.NetShadow) string {
 	parts := "the same"
 	if n.Parted {
@@ -84,5 +85,5 @@ func State(n operator.NetShadow) string {
 	return fmt.Sprintf("had it blocked, %s; it would have refused %s and asked about %s", parts, text.Count(n.Refused, "call"), text.Count(n.Asked, "call"))
 }
 
-// noTokens is a marking without tokens, which is an empty string otherwise.
+// noTokens stands for an empty marking, which is an empty string.
 const noTokens = "no tokens"

@@ -14,22 +14,21 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// A summary is what the policy in shadow that was in force last would have done, by the
-// record.
+// A summary counts what the last policy in shadow would have done, according to the audit log.
 type summary struct {
-	calls          int // that it decided
+	calls          int // decided calls
 	refused, asked int
-	would          []operator.WouldInfo // most often first
+	would          []operator.WouldInfo // most frequent first
 }
 
-// Bounds of the rows that are counted apart, and of the arguments kept with each.
+// Limits of the number of rows, and of the size of the arguments kept with each.
 const (
-	maxRows    = 200
+	maxRows      = 200
 	maxArguments = 64 << 10
 )
 
-// readRecord reads it from the audit log of a configuration, and tells progress of each record. The error wraps
-// [daemon.ErrNoAuditLog] where there is none.
+// readRecord reads the audit log of a configuration and calls progress with the number of records
+// so far. The error wraps [daemon.ErrNoAuditLog] if there is no log.
 func readRecord(ctx context.Context, c *config.Config, progress func(records int)) (r summary, err error) {
 	log, err := daemon.RecordsOf(ctx, c)
 	if err != nil {
@@ -51,14 +50,14 @@ func readRecord(ctx context.Context, c *config.Config, progress func(records int
 	return t.summary(), nil
 }
 
-// counter counts the decisions of a policy.
+// A counter counts the decisions of a policy.
 type counter struct {
 	summary
 	policy string
 	kinds  map[string]*operator.WouldInfo
 }
 
-// add counts a decision. Those of another policy are forgotten.
+// add counts a decision. It drops the counts of an earlier policy.
 func (t *counter) add(e *trail.Entry) {
 	if e.Policy != t.policy {
 		t.policy, t.summary = e.Policy, summary{}
@@ -97,7 +96,7 @@ func (t *counter) add(e *trail.Entry) {
 	*known = w
 }
 
-// summary is what was counted.
+// summary returns the counts.
 func (t *counter) summary() summary {
 	r := t.summary
 	for _, w := range t.kinds {

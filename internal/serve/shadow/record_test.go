@@ -16,7 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// TestCounterDropsEarlierPolicy: what the policy before would have done is forgotten, and equal answers are counted together.
+// TestCounterDropsEarlierPolicy checks that the counts of the previous policy are dropped, and that
+// equal decisions are counted together.
 func TestCounterDropsEarlierPolicy(t *testing.T) {
 	tally := counter{kinds: map[string]*operator.WouldInfo{}}
 	add := func(policy, tool, would string) {
@@ -45,8 +46,8 @@ func TestCounterDropsEarlierPolicy(t *testing.T) {
 	}
 }
 
-// TestRowsShowLastCall: a row has the last call where its arguments are on record, escaped and in a line; without any the
-// table has no column for it.
+// TestRowsShowLastCall checks that a row shows the last call, escaped and on one line, if its
+// arguments are recorded, and that the table otherwise has no such column.
 func TestRowsShowLastCall(t *testing.T) {
 	tally := counter{kinds: map[string]*operator.WouldInfo{}}
 	table := func() string {
@@ -74,7 +75,8 @@ func TestRowsShowLastCall(t *testing.T) {
 	}
 }
 
-// TestMissingRecordIsToldApart: a configuration that keeps no record is told apart from a record that cannot be read.
+// TestMissingRecordIsToldApart checks that a configuration without a log is distinguished from a
+// log that cannot be read.
 func TestMissingRecordIsToldApart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "petrigate.yaml")
 	for text, none := range map[string]bool{
