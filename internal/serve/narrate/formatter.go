@@ -278,3 +278,10 @@ func (s *formatter) rules(names []string) string {
 	}
 	return "(" + s.lines.plain(text.First(3, names), maxRules) + ")"
 }
+
+// An approval is an event: an approval was requested or answered.
+type approval struct {
+	operator.ApprovalInfo
+	at       time.Time
+	answered bool
+}

@@ -49,13 +49,6 @@ type Narrator struct {
 	lost      int        // number of dropped approvals
 }
 
-// An approval is an event: an approval was requested or answered.
-type approval struct {
-	operator.ApprovalInfo
-	at       time.Time
-	answered bool
-}
-
 // New returns a Narrator that has not started.
 func New(o Options) *Narrator {
 	n := &Narrator{now: o.Now, ended: make(chan struct{}), ready: make(chan struct{}, 1)}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/petrigate/petrigate/config"
@@ -12,19 +11,6 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/text"
 )
-
-// Options configures Enforce.
-type Options struct {
-	Out, Err io.Writer
-	Yes      bool                                // write without a question
-	Ask      func(question string) (bool, error) // nil: no person can be asked
-	Actor    string                              // name of the operator, for the audit log
-	Runtime  string                              // directory of the sockets of running proxies
-	Reading  func(records int)                   // called with the number of records read so far
-	Read     func()                              // called when all records were read
-
-	Written func(file string, before, after []byte) // called after the configuration was changed; may be nil
-}
 
 // Enforce ends the shadow mode of a configuration: it shows what would have been refused and what
 // changes, writes the file if the user agrees, and makes the running proxies enforce the policy.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -125,4 +126,17 @@ func shadowNets(r *policy.Result) (all []string) {
 		}
 	}
 	return all
+}
+
+// Options configures Enforce.
+type Options struct {
+	Out, Err io.Writer
+	Yes      bool                                // write without a question
+	Ask      func(question string) (bool, error) // nil: no person can be asked
+	Actor    string                              // name of the operator, for the audit log
+	Runtime  string                              // directory of the sockets of running proxies
+	Reading  func(records int)                   // called with the number of records read so far
+	Read     func()                              // called when all records were read
+
+	Written func(file string, before, after []byte) // called after the configuration was changed; may be nil
 }
