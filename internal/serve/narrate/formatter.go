@@ -26,7 +26,7 @@ type formatter struct {
 	calls     map[callKey]call // calls in flight
 	approvals []shownApproval  // approvals that were printed, oldest first
 	hintShown bool             // the full hint how to answer was printed
-	hintKnown bool             // somebody has answered in that way, so the hint is no longer needed
+	hintKnown bool             // somebody has answered in that way: stop printing the hint
 
 	passed, failed, stopped, waited, lost int
 }

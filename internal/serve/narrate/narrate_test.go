@@ -145,7 +145,7 @@ func TestLinesAndMemoryAreBounded(t *testing.T) {
 	}
 }
 
-// TestFollowFromStartToEnd checks what is printed from the start of a proxy to its end, with and
+// TestFollowFromStartToEnd checks the output from the start of a proxy to its end, with and
 // without quiet.
 func TestFollowFromStartToEnd(t *testing.T) {
 	asked := operator.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Principal: "ann", Client: "cursor", Rules: []string{"a.rules:1"}}

@@ -28,7 +28,7 @@ const (
 )
 
 // readRecord reads the audit log of a configuration and calls progress with the number of records
-// so far. The error wraps [daemon.ErrNoAuditLog] if there is no log.
+// so far. The error wraps [daemon.ErrNoAuditLog] if the configuration has no log.
 func readRecord(ctx context.Context, c *config.Config, progress func(records int)) (r summary, err error) {
 	log, err := daemon.RecordsOf(ctx, c)
 	if err != nil {
@@ -47,7 +47,7 @@ func readRecord(ctx context.Context, c *config.Config, progress func(records int
 			t.add(&e)
 		}
 	}
-	return t.summary(), nil
+	return t.result(), nil
 }
 
 // A counter counts the decisions of a policy.
@@ -96,8 +96,8 @@ func (t *counter) add(e *trail.Entry) {
 	*known = w
 }
 
-// summary returns the counts.
-func (t *counter) summary() summary {
+// result returns the counts.
+func (t *counter) result() summary {
 	r := t.summary
 	for _, w := range t.kinds {
 		r.would = append(r.would, *w)

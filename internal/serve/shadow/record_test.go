@@ -34,14 +34,14 @@ func TestCounterDropsEarlierPolicy(t *testing.T) {
 	add("now", "s.rm", "refuse")
 	add("now", "rm", "refuse")
 	add("now", "push", "ask")
-	r := tally.summary()
+	r := tally.result()
 	if r.calls != 4 || r.refused != 2 || r.asked != 1 || len(r.would) != 2 || r.would[0].Count != 2 || r.would[0].Tool != "s.rm" || fmt.Sprint(r.would[1].Rules) != "[a.rules:1:1]" {
 		t.Errorf("%+v", r)
 	}
 	for i := range 2 * maxRows {
 		add("now", fmt.Sprint("tool", i), "refuse")
 	}
-	if r := tally.summary(); r.refused != 2+2*maxRows || len(r.would) != maxRows {
+	if r := tally.result(); r.refused != 2+2*maxRows || len(r.would) != maxRows {
 		t.Errorf("%d refused of %d kinds", r.refused, len(r.would))
 	}
 }
@@ -52,7 +52,7 @@ func TestRowsShowLastCall(t *testing.T) {
 	tally := counter{kinds: map[string]*operator.WouldInfo{}}
 	table := func() string {
 		var b strings.Builder
-		if err := printWould(&b, tally.summary().would); err != nil {
+		if err := printWould(&b, tally.result().would); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
