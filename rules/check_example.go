@@ -101,7 +101,7 @@ func (e *Example) args() []byte {
 	if e.Field == "" {
 		return []byte(e.Value)
 	}
-	doc, _ := json.Marshal(map[string]string{e.Field: e.Value}) // strings cannot fail
+	doc, _ := json.Marshal(map[string]string{e.Field: e.Value}) // marshaling strings cannot fail
 	return doc
 }
 

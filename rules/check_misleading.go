@@ -69,7 +69,7 @@ func (c *compiler) checkEach(s *Limit) {
 	}
 	per := ""
 	switch word := strings.ToLower(n.Text); {
-	case n.Text == "Agent": // a tool of Claude Code
+	case n.Text == "Agent": // Claude Code has a tool of this name
 		return
 	case slices.Contains(fields, word):
 		per = "session for each " + n.Text

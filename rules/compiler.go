@@ -52,7 +52,7 @@ func newCompiler(files []*File) *compiler {
 // Compiled is the result of [Compile]. Each net contains the labels of the maps, so the nets alone
 // make the complete policy for [gate.NewPolicy].
 type Compiled struct {
-	Nets     []gate.Net   // in the order of the statements
+	Nets     []gate.Net   // nets in the order of the statements
 	Labels   *gate.Labels // labels of the nets; if there are maps but no rules, only this field has them
 	Claims   []*Prove     // claims about the policy that contains the nets
 	Warnings []Warning    // in the order of files and lines

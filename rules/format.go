@@ -47,6 +47,6 @@ func Format(src []byte) ([]byte, error) {
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	_ = w.Flush() // a buffer cannot fail
+	_ = w.Flush() // writes to a buffer cannot fail
 	return b.Bytes(), nil
 }

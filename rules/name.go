@@ -98,7 +98,7 @@ func joinNetForms(names []Name, word string) string {
 		return whole
 	}
 	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(whole)) // it never fails
+	_, _ = sum.Write([]byte(whole)) // writes to a hash never fail
 	return fmt.Sprintf("%s-%s-%d-more-%04x", texts[0], word, len(names)-1, sum.Sum32()&0xffff)
 }
 

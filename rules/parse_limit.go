@@ -8,7 +8,7 @@ import (
 )
 
 func (p ruleParser) limit(r Rule) Statement {
-	if t := p.line.peek(); t.is("session") { // limits are per session, not of a session
+	if t := p.line.peek(); t.is("session") { // a limit is per session: session itself cannot be limited
 		p.line.fail(Unexpected, t, `quote a tool of this name: limit "session" to`, "%q is not a call", t.text)
 	}
 	l := &Limit{Tools: p.list("the name to limit is missing", "name", limitForm)}

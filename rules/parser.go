@@ -132,7 +132,7 @@ func (p *parser) comma() bool {
 	return true
 }
 
-// atComma reports whether a comma is next.
+// atComma reports whether the next character is a comma.
 func (p *parser) atComma() bool {
 	return strings.HasPrefix(p.line.text[p.line.skip(p.line.off):], ",")
 }

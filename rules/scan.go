@@ -18,7 +18,7 @@ type scanner struct {
 	place  func(line, column int) gate.Position
 	number int
 	text   string
-	off    int // in bytes
+	off    int // byte offset of the scanner
 	marks  []mark
 
 	err *Error

@@ -11,7 +11,7 @@ type Span uint8
 
 // The spans. Each has a row in the table spans.
 const (
-	Session Span = iota // per session
+	Session Span = iota // calls of one session
 	User                // all sessions of a principal
 	Second              // spans of time: the budget is refilled over time
 	Minute

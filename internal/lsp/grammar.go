@@ -8,7 +8,7 @@ import (
 // A grammar is the compiled table of forms.
 type grammar struct {
 	forms    []compiledForm
-	keywords []string // sorted
+	keywords []string // all keywords, sorted
 }
 
 // A compiledForm is a form parsed into its parts.

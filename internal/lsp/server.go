@@ -49,7 +49,7 @@ type server struct {
 	ready   chan struct{} // closed when conn is set
 	wake    chan struct{} // capacity 1: documents are stale
 	exited  chan struct{}
-	exit    func() // closes exited, once
+	exit    func() // closes exited on the first call
 }
 
 // warn shows a warning in the editor.

@@ -53,7 +53,7 @@ func nextWord(line string, at int, before []word) word {
 	case line[at] == '"':
 		if end := stringEnd(line, at); end > 0 {
 			w.kind, w.to = quoted, end
-			if strings.HasPrefix(line[end:], ".") { // "a tool".field
+			if strings.HasPrefix(line[end:], ".") { // the quoted tool in "a tool".field
 				w.kind, w.to = bare, bareEnd(line, end)
 			}
 		}

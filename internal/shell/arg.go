@@ -24,7 +24,7 @@ type arg struct {
 type argKind uint8
 
 const (
-	literal  argKind = iota // exactly text
+	literal  argKind = iota // the argument is exactly text
 	single                  // one word: text, something unknown, tail
 	spread                  // one or more such words, as from a glob
 	anything                // any number of unknown words
@@ -50,7 +50,7 @@ func (a arg) cut() (name string, value arg, ok bool) {
 func (a arg) base() (name string, sure, system bool) {
 	switch {
 	case a.kind == literal && strings.Contains(a.text, `:\`) && !strings.Contains(a.text, "/"):
-		return a.text[strings.LastIndexByte(a.text, '\\')+1:], true, false // C:\x\y.exe
+		return a.text[strings.LastIndexByte(a.text, '\\')+1:], true, false // as in C:\x\y.exe
 	case a.kind == literal && !strings.Contains(a.text, "/"):
 		return a.text, true, true
 	case a.kind == literal:
@@ -107,7 +107,7 @@ func (a arg) file() string {
 	if _, value, ok := strings.Cut(text, "="); ok {
 		text = value
 	}
-	return path.Base(text[strings.LastIndexByte(text, ':')+1:]) // host:x
+	return path.Base(text[strings.LastIndexByte(text, ':')+1:]) // as in host:x
 }
 
 // literals returns words as literal arguments.

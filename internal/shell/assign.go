@@ -242,7 +242,7 @@ func bindBranches(r *reader, cmd syntax.Command) {
 			held[name] = append(held[name], text)
 		}
 		if c.Else == nil && c.ThenPos.IsValid() {
-			return // no else
+			return // an if without else changes the variables only sometimes
 		}
 	}
 	for name, texts := range held {
@@ -284,14 +284,14 @@ func (r *reader) assigned(name string, value arg) {
 	}
 	r.vars.note(name, free)
 	if counters[name] {
-		r.arithmeticOn("arithmetic on text") // RANDOM='a[$(rm y)]'
+		r.arithmeticOn("arithmetic on text") // as in RANDOM='a[$(rm y)]'
 	}
 }
 
 // compute records that arithmetic evaluates and may assign a variable.
 func (r *reader) compute(name string) {
 	if steers(name) {
-		r.doubtStrict("a variable that changes what is run: " + name) // ((PATH=1))
+		r.doubtStrict("a variable that changes what is run: " + name) // as in ((PATH=1))
 	}
 	r.vars.unbind(name)
 	if name == "IFS" {

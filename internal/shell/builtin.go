@@ -189,7 +189,7 @@ var setterOptions = eachName(map[string]func() *knownOptions{
 // readVariableSetter reads a builtin that assigns to the variables named by its arguments.
 func readVariableSetter(r *reader, name string, args []arg) {
 	if name == "wait" && len(args) == 1 && args[0].kind <= single {
-		return // wait $!
+		return // as in wait $!
 	}
 	found, rest, ok := setterOptions[name]().lead(args)
 	if !ok {
@@ -210,7 +210,7 @@ func readVariableSetter(r *reader, name string, args []arg) {
 	default:
 		r.named(rest)
 		if name != "read" && len(rest) > 0 {
-			r.vars.note(rest[0].text, isArray) // mapfile
+			r.vars.note(rest[0].text, isArray) // mapfile and readarray fill an array
 		}
 	}
 }

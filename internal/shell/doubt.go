@@ -2,7 +2,7 @@ package shell
 
 import "github.com/petrigate/petrigate/gate"
 
-// A Doubt is [gate.Doubt].
+// A Doubt is an alias of [gate.Doubt].
 type Doubt = gate.Doubt
 
 // A reach is the set of commands that a doubt concerns.

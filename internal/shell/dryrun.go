@@ -61,7 +61,7 @@ func (c *command) changesNothing() bool {
 			}
 			dry = true
 		case begins(a.text, "--d --no-d --rec --e true false"), begins(a.text, "--preview-only="):
-			return false // --no-dry-run, --dry-run false, --receive-pack
+			return false // such as --no-dry-run, --dry-run false and --receive-pack
 		}
 	}
 	return dry

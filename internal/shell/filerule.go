@@ -49,7 +49,7 @@ func (f *fileRule) read(r *reader, args []arg) {
 		}
 	}
 	if f.script != "" && slices.ContainsFunc(options, func(a arg) bool { return a.matchWord(f.script) != "" }) {
-		// the pattern or script is the value of an option
+		// an option has the pattern or script, so no operand is skipped
 	} else {
 		operands = operands[min(f.skip, len(operands)):]
 	}
@@ -103,7 +103,7 @@ func into(folder, file arg) arg {
 // changesSome reports whether the command writes files that it does not name.
 func (f *fileRule) changesSome(operands, options []arg) bool {
 	if len(operands) > 0 && strings.HasPrefix(operands[0].text, "+") {
-		operands = operands[1:] // cargo +nightly fmt
+		operands = operands[1:] // as in cargo +nightly fmt
 	}
 	return slices.ContainsFunc(f.rows, func(row unnamedWrites) bool { return row.describes(operands, options) })
 }

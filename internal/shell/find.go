@@ -126,7 +126,7 @@ func pipesNames(r *reader) bool {
 	for i := r.pipe.from; i < r.owner; i++ {
 		c := &r.commands[i]
 		switch {
-		case isRunBy(r.commands, r.owner, i): // sudo xargs
+		case isRunBy(r.commands, r.owner, i): // a wrapper such as sudo runs xargs
 			continue
 		case n == 0 && !c.producesNames(), n > 0 && (!lineFilters[c.name] || c.hasOption("-o --o")):
 			return false

@@ -202,7 +202,7 @@ func (f *flow) setOptions(args []arg) {
 		}
 		on := strings.HasPrefix(a.text, "-")
 		if a.kind != literal || len(a.text) < 2 || a.text == "--" || !on && a.text[0] != '+' {
-			return // the others are operands
+			return // the remaining arguments are operands
 		}
 		for k := 1; k < len(a.text); k++ {
 			switch a.text[k] {

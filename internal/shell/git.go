@@ -53,7 +53,7 @@ func runGitAlias(r *reader, name string, args []arg) {
 		return
 	}
 	defer otherShell(r)()
-	delete(r.gitAliases, name) // an alias may name itself
+	delete(r.gitAliases, name) // an alias may have the name of its own command
 	defer func() { r.gitAliases[name] = script }()
 	var words []arg
 	for word := range strings.FieldsSeq(script) {
@@ -70,7 +70,7 @@ func runGitAlias(r *reader, name string, args []arg) {
 var gitRunning = setOf(`filter-branch submodule--helper difftool mergetool send-email instaweb daemon shell credential upload-pack receive-pack for-each-repo hook
 	maintenance remote-ext remote-fd remote-http remote-https send-pack http-push p4 svn cvsserver web--browse help`)
 
-// readGitCommand reads the arguments of a subcommand.
+// readGitCommand reads the arguments of a subcommand of git.
 func readGitCommand(r *reader, name string, args []arg) {
 	switch name {
 	case "config":
@@ -80,7 +80,7 @@ func readGitCommand(r *reader, name string, args []arg) {
 		if len(args) > 0 && args[0].text == "run" {
 			r.run(args[1:], nil)
 		} else if len(args) > 0 && strings.HasPrefix(args[0].text, "vi") {
-			r.doubtText("a subcommand that runs what it is told", args...) // visualize, view
+			r.doubtText("a subcommand that runs what it is told", args...) // bisect visualize, or bisect view
 		}
 		return
 	case "submodule":

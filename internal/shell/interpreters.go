@@ -16,7 +16,7 @@ func readInterpreter(r *reader, family string, args []arg) {
 	}
 	python := family == "python" || family == "pypy"
 	for python && len(args) > 0 && args[0].kind == literal && isCluster(args[0].text) && strings.Trim(args[0].text[1:], "bBdEIOPqsSuv") == "" {
-		args = args[1:] // flags that run nothing
+		args = args[1:] // these flags run nothing
 	}
 	switch {
 	case python && len(args) > 1 && args[0].matchWord("=-m") != "":

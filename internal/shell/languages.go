@@ -118,7 +118,7 @@ func readSed(r *reader, args []arg) {
 			readScriptFile(r, o.value)
 		case "i":
 			if strings.Contains(o.value.text, "e") {
-				r.doubtText("sed with options that are not known", args...) // -ie
+				r.doubtText("sed with options that are not known", args...) // as in sed -ie
 			}
 		}
 	}

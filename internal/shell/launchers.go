@@ -9,7 +9,7 @@ import (
 // launcher, such as "uv run", and the options before the program in the notation of [program].
 type launch struct {
 	options func() *knownOptions
-	loose   bool // other words than programs can follow: subcommands, scripts of the project
+	loose   bool // subcommands and scripts of the project can follow in place of a program
 }
 
 // launches is the table of launchers. The launched program is read as if it stood alone.
@@ -72,7 +72,7 @@ func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) 
 	if len(rest) > 0 && rest[0].kind == literal && rest[0].text == "--" {
 		rest = rest[1:]
 	}
-	if strings.HasPrefix(name, "mise") || strings.HasPrefix(name, "rtx") { // mise exec node@20 -- npm test
+	if strings.HasPrefix(name, "mise") || strings.HasPrefix(name, "rtx") { // as in mise exec node@20 -- npm test
 		if i := slices.IndexFunc(rest, func(a arg) bool { return a.kind == literal && a.text == "--" }); i >= 0 {
 			rest = rest[i+1:]
 		}

@@ -14,7 +14,7 @@ type mentions struct {
 	texts []mention // whole texts, to look up names with separator characters
 }
 
-// A mention is a text with the number of its doubt.
+// A mention is a text that is not parsed, with the number of its doubt.
 type mention struct {
 	text string
 	of   int
@@ -50,7 +50,7 @@ var escaped = strings.NewReplacer("%20", " ", "%22", " ", "%27", " ", "%28", " "
 // unquote drops quotes and backslashes.
 var unquote = strings.NewReplacer("\\", "", "'", "", "\"", "")
 
-// text collects the words of a text.
+// text adds a text and its words.
 func (m *mentions) text(text string, of int) {
 	if text == "" {
 		return
@@ -126,7 +126,7 @@ func (m *mentions) mayHave(w *wanted) bool {
 		if strings.HasPrefix(word, "-") && w.given(nil, []arg{{text: word}}) != NoMatch {
 			return true
 		}
-		for _, n := range w.names { // '-' + 'rf'
+		for _, n := range w.names { // the option may be concatenated from parts: '-' + 'rf'
 			if len(n) > 1 && strings.TrimLeft(word, "-") == strings.TrimLeft(n, "-") {
 				return true
 			}

@@ -160,7 +160,7 @@ func (c *command) namesFiles() bool {
 			skip = 0
 		}
 		if o.name == "f" && skip > 0 || o.name == "file" {
-			return true // a file of patterns
+			return true // the option names a file with patterns
 		}
 	}
 	return !ok || len(operands) > skip
@@ -174,7 +174,7 @@ func (c *command) exportsInert() bool {
 	})
 }
 
-// certainly reports whether the command is what p describes, and does no more.
+// certainly reports whether the command certainly is what p describes, and does nothing else.
 func (c *command) certainly(p *Pattern) bool {
 	if c.matches(p) != Match {
 		return false

@@ -118,10 +118,10 @@ func parseOptions(text string) *knownOptions {
 
 // A givenOption is an option of a command in the script.
 type givenOption struct {
-	known *knownOption // nil: not in the table
+	known *knownOption // nil: the table does not have the option
 	name  string
 	value arg
-	set   bool // it has a value
+	set   bool // the option has a value
 }
 
 // given separates the options of a command from its operands, wherever they stand. ok is false if
@@ -133,7 +133,7 @@ func (k *knownOptions) given(args []arg, sure bool) (options []givenOption, oper
 		switch {
 		case a.kind == literal && a.text == "--":
 			if k.dashed {
-				return options, operands, false // find -- -delete
+				return options, operands, false // as in find -- -delete
 			}
 			return options, append(operands, args[1:]...), true
 		case sure && (a.kind == anything || a.kind != literal && a.text == ""):

@@ -52,7 +52,7 @@ var programs = eachName(map[string]program{
 	"mawk":                               {operands: awkOperands, options: "F= v="},
 	"curl":                               {operands: operands{min: 1, max: unbounded, begin: "http"}, options: "s|silent S|show-error f|fail L|location i|include I|head v|verbose m|max-time= connect-timeout= compressed 4|ipv4 6|ipv6 retry= g|globoff !o|output= !O|remote-name !X|request= !d|data= !F|form= !T|upload-file= !K|config= !H|header= !u|user= !k|insecure !A|user-agent= !b|cookie= !c|cookie-jar= !D|dump-header= !w|write-out= !data-raw= !data-binary= !json= !e|referer= !x|proxy= !C|continue-at= !r|range= !E|cert="},
 
-	// git
+	// Subcommands of git.
 	"git status":         {operands: anyOperands, options: "s|short b|branch porcelain~ v|verbose u~ untracked-files~ ignored~ z long show-stash ahead-behind no-ahead-behind renames no-renames"},
 	"git log,git show":   {operands: anyOperands, options: diffOptions + logOptions},
 	"git diff":           {operands: anyOperands, options: diffOptions + " !ext-diff !textconv !no-index !O="},
@@ -123,7 +123,7 @@ var programs = eachName(map[string]program{
 	"vitest,vitest run":               {options: "reporter= coverage~ !t|testNamePattern= !changed~ !shard= !passWithNoTests !u|update !project= !related dir= !list"},
 	"jest":                            {options: "ci verbose i|runInBand silent coverage !listTests !t|testNamePattern= !testPathPattern= !testPathPatterns= !o|onlyChanged !onlyFailures !changedSince= !passWithNoTests !findRelatedTests !showConfig !u|updateSnapshot !shard="},
 
-	// Files
+	// Programs that change files.
 	"cp":                              {operands: twoOperands, options: "a|archive r|R|recursive p f|force v|verbose !d !P|no-dereference L|dereference H T|no-target-directory !x|one-file-system !n|no-clobber !u|update~ !i|interactive !l|link !s|symbolic-link !t|target-directory= !b !backup~ !S|suffix= !attributes-only !remove-destination preserve~ !parents !sparse= !reflink~"},
 	"mv":                              {operands: twoOperands, options: "f|force v|verbose T|no-target-directory !n|no-clobber !u|update~ !i|interactive !t|target-directory= !b !backup~ !S|suffix="},
 	"mkdir":                           {operands: anyOperands, options: "p|parents v|verbose m|mode="},
@@ -138,7 +138,7 @@ var programs = eachName(map[string]program{
 	"tar tf,tar -tf,tar tzf,tar -tzf": {operands: oneOperand},
 	"pg_dump":                         {operands: oneOperand, options: "f|file= F|format= d|dbname= U|username= h|host= p|port= w|no-password v|verbose O|no-owner x|no-acl !s|schema-only !t|table= !T= !a|data-only"},
 
-	// Machines and services
+	// Programs for containers, clusters and services.
 	"docker ps":           {options: "a|all q|quiet n|last= l|latest s|size no-trunc f|filter= format="},
 	"docker images":       {operands: oneOperand, options: "a|all q|quiet no-trunc f|filter= format= digests"},
 	"docker logs":         {operands: oneOperand, options: "f|follow n|tail= since= until= t|timestamps"},

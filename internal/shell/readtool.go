@@ -24,7 +24,7 @@ func readTool(r *reader, name string, t tool, args []arg) bool {
 		return true
 	}
 	if strings.HasSuffix(name, "tar") && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") {
-		letters := arg{kind: args[0].kind, text: "-" + args[0].text, tail: args[0].tail} // tar cIf PROGRAM a b
+		letters := arg{kind: args[0].kind, text: "-" + args[0].text, tail: args[0].tail} // as in tar cIf PROGRAM a b
 		args = append([]arg{letters}, args[1:]...)
 	}
 	launched := false

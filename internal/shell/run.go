@@ -28,10 +28,10 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 		r.files.programs.add(path.Base(args[0].file()))
 	}
 	if strings.HasPrefix(name, "-") {
-		r.doubtAll("a command word that looks like an option") // time -- rm
+		r.doubtAll("a command word that looks like an option") // as in time -- rm
 	}
 	if len(name) > 1 && name[0] == '=' {
-		r.doubtAll("a command word that zsh looks for") // =rm
+		r.doubtAll("a command word that zsh looks for") // as in =rm
 	}
 	if name == "" || name == "." && args[0].text != "." {
 		return // no program has this name
@@ -82,7 +82,7 @@ func readThrough(r *reader, at int, name string, args []arg, redirs []*syntax.Re
 	case name == "shift":
 		r.body.shift(r, args[1:])
 	case name == "print" && slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || isCluster(a.text) && strings.Contains(a.text, "v") }):
-		r.vars.forget() // in zsh it sets a variable
+		r.vars.forget() // print -v sets a variable in zsh
 	}
 	if strings.Contains(args[0].text, "/") {
 		name = args[0].text
@@ -92,7 +92,7 @@ func readThrough(r *reader, at int, name string, args []arg, redirs []*syntax.Re
 	if len(r.functions[name]) == 0 {
 		readFiles(r, lower, args[1:])
 	} else {
-		r.commands[at].unknown, r.commands[at].unlisted = false, false // its body is read
+		r.commands[at].unknown, r.commands[at].unlisted = false, false // the body of the function is read instead
 	}
 	if setsScripts(lower, args[1:]) {
 		r.doubtStrict("a setting that changes how scripts of the project run")
@@ -147,7 +147,7 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	}
 	family := name
 	if !interpreters[family] {
-		family = strings.TrimRight(name, "0123456789.-") // python3.12
+		family = strings.TrimRight(name, "0123456789.-") // python3.12 is a python
 	}
 	switch {
 	case name == "find", name == "gfind", name == "bfs":
@@ -164,7 +164,7 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 		readShell(r, family, args, redirs)
 	case interpreters[family]:
 		readInterpreter(r, family, args)
-		return false // its arguments may yet name a command
+		return false // its arguments may still name a command
 	default:
 		return false
 	}
@@ -182,7 +182,7 @@ func readLaunched(r *reader, name string, args []arg, redirs []*syntax.Redirect)
 		return false
 	}
 	word := program[0].text
-	if i := strings.LastIndexByte(word, '@'); i > 0 && name != "python" { // npx jest@29
+	if i := strings.LastIndexByte(word, '@'); i > 0 && name != "python" { // as in npx jest@29
 		word = word[:i]
 		program = append([]arg{{text: word}}, program[1:]...)
 	}

@@ -130,7 +130,7 @@ func (l *leads) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	for len(args) > 0 {
 		a := &args[0]
 		switch {
-		case a.kind == literal && (a.text == "--" || strings.HasPrefix(a.text, "+")): // cargo +nightly test
+		case a.kind == literal && (a.text == "--" || strings.HasPrefix(a.text, "+")): // as in cargo +nightly test
 			args = args[1:]
 			continue
 		case len(a.text) > 1 && a.text[0] == '-': // this includes options whose value is not literal

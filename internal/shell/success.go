@@ -26,7 +26,7 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 		if c := &r.commands[i]; c.matches(&p) != NoMatch {
 			own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
 			if c.by >= 0 || c.masking == substituted {
-				own = p.source // the statement belongs to the command around it
+				own = p.source // the statement is that of the surrounding command
 			}
 			what, advice := r.gap(i, &p)(own)
 			return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}

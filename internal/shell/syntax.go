@@ -149,7 +149,7 @@ func nameOf(a *syntax.Assign) string {
 	case a.Name != nil:
 		return a.Name.Value
 	case a.Value != nil && a.Value.Lit() != "":
-		return a.Value.Lit() // an option of declare
+		return a.Value.Lit() // the word is an option of declare
 	}
 	return ""
 }

@@ -4,7 +4,7 @@ import "strings"
 
 // settle adds the doubts that depend on the whole script.
 func (v *variables) settle(r *reader) {
-	evaluated, array := v.tests && v.commandIndex, false // x=-v; y='a[$(rm z)]'; [ $x $y ]
+	evaluated, array := v.tests && v.commandIndex, false // as in x=-v; y='a[$(rm z)]'; [ $x $y ]
 	for name, f := range v.facts {
 		evaluated = evaluated || f&computed != 0 && (f&free != 0 || implicitVariables[name] || v.wild && isName(name))
 		array = array || f&isArray != 0 && f&filled != 0

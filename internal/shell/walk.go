@@ -30,7 +30,7 @@ func (r *reader) script(text string) {
 		return
 	}
 	if strings.Contains(text, "$\\\n") {
-		r.doubtAll("a line that is broken behind a dollar sign") // "$\ (rm x)" is a substitution
+		r.doubtAll("a line that is broken behind a dollar sign") // bash reads "$\ (rm x)" as a substitution
 	}
 	covered, source := r.covered, r.source
 	r.texts, r.covered, r.source = r.texts+1, false, text
@@ -125,14 +125,14 @@ func (r *reader) command(s *syntax.Stmt) {
 		defer func(before bool) { r.piped = before }(r.piped)
 		r.piped = r.piped && !setsInput(s.Redirs)
 	} else if ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec" && setsInput(s.Redirs) {
-		r.input = true // from here on
+		r.input = true // exec redirects the rest of the script
 	}
 	if _, own := s.Cmd.(*syntax.Subshell); !own && slices.ContainsFunc(s.Redirs, mayFail) {
 		r.flow.redirected++
 		defer func() { r.flow.redirected-- }()
 	}
 	switch c := s.Cmd.(type) {
-	case nil: // redirections alone
+	case nil: // the statement consists of redirections only
 	case *syntax.CallExpr:
 		r.call(c, s.Redirs)
 	case *syntax.Subshell:
@@ -232,7 +232,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	}
 	if len(c.Args) > 0 {
 		if l, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && strings.Contains(l.Value, "=") {
-			r.doubtAll("a command word that may be an assignment") // after coproc, say
+			r.doubtAll("a command word that may be an assignment") // for example after coproc
 		}
 		defer func(before bool) { r.textInput = before }(r.textInput)
 		r.textInput = r.textInput || slices.ContainsFunc(redirs, givesText)

@@ -55,7 +55,7 @@ func (k *knownOptions) named(name string) *knownOption {
 	case len(name) > 1 && o != nil:
 		return o
 	case k.dashed:
-		return k.byName["-"+name] // go test --race
+		return k.byName["-"+name] // go test accepts --race for -race
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	case a.text == "-" && a.kind != literal:
 		return Opaque
 	case (strings.HasPrefix(a.text, "+") || strings.HasPrefix(a.text, ":")) && slices.Contains(w.names, a.text[:1]):
-		return Match // git push origin +main
+		return Match // as in git push origin +main
 	}
 	return NoMatch
 }
@@ -237,9 +237,9 @@ func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
 			rest := arg{kind: a.kind, text: a.text[i+1:], tail: a.tail}
 			return w.valued(rest, rest.text != "" || rest.kind != literal, args[1:])
 		case o != nil && o.takes:
-			return NoMatch // the rest is its value
+			return NoMatch // the remaining letters are its value
 		case k == nil && w.begins(letter):
-			return Opaque // -f may be --force
+			return Opaque // -f may be short for --force
 		}
 	}
 	if a.kind != literal && slices.ContainsFunc(w.names, func(n string) bool { return len(n) == 1 }) {

@@ -82,7 +82,7 @@ func (r *reader) word(w *syntax.Word) arg {
 		b.part(r, part, false, i == 0)
 	}
 	if l, ok := w.Parts[0].(*syntax.Lit); ok && len(w.Parts) == 1 && l.Value == "[" {
-		return arg{text: "["} // the command, not the beginning of a glob
+		return arg{text: "["} // a word [ is the command, not the start of a glob
 	}
 	return b.arg()
 }
@@ -100,7 +100,7 @@ type wordBuilder struct {
 	tail  int    // start in text of what follows the last unknown part
 }
 
-// arg returns the argument.
+// arg returns the assembled argument.
 func (b *wordBuilder) arg() arg {
 	if b.kind == literal {
 		return arg{text: string(b.text)}

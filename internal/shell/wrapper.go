@@ -11,7 +11,7 @@ import (
 type wrapper struct {
 	options     func() *knownOptions // options before the command; with one that has a "!" prefix, no command runs
 	operands    int                  // number of operands before the command
-	assigns     bool                 // name=value may come before the command
+	assigns     bool                 // the command may follow name=value assignments
 	joins       bool                 // the words are joined with spaces and run as a script
 	optional    bool                 // the command may be missing
 	transparent bool                 // it succeeds if and only if the command does
@@ -74,7 +74,7 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	}
 	n := min(w.operands, len(rest))
 	operands, rest := rest[:n], rest[n:]
-	if w.joins && n > 0 && len(rest) > 0 && isOption(rest[0].text) { // ssh host -p 22 ls
+	if w.joins && n > 0 && len(rest) > 0 && isOption(rest[0].text) { // as in ssh host -p 22 ls
 		if found, rest, ok = w.options().lead(rest); !ok {
 			r.doubtOptions("a wrapper with options that are not known", args)
 			return
@@ -118,10 +118,10 @@ func readOptionValues(r *reader, found []givenOption) {
 		value := strings.ToLower(o.value.text)
 		setting, _, _ := strings.Cut(o.value.text, "=")
 		switch {
-		case strings.HasPrefix(value, "|"), strings.HasPrefix(value, "!"), // strace --output '|rm x'
-			o.name == "o" && (strings.Contains(value, "command") || strings.Contains(value, "include")), // ssh -o ProxyCommand=...
-			(o.name == "o" || o.name == "p") && strings.Contains(value, "exec"),                         // systemd-run -p ExecStartPre=...
-			o.name == "I" && strings.ContainsAny(value, "/."),                                           // ssh -I x.so
+		case strings.HasPrefix(value, "|"), strings.HasPrefix(value, "!"), // as in strace --output '|rm x'
+			o.name == "o" && (strings.Contains(value, "command") || strings.Contains(value, "include")), // as in ssh -o ProxyCommand=...
+			(o.name == "o" || o.name == "p") && strings.Contains(value, "exec"),                         // as in systemd-run -p ExecStartPre=...
+			o.name == "I" && strings.ContainsAny(value, "/."),                                           // as in ssh -I x.so
 			o.name == "property":
 			r.doubtText("an option that runs a command", o.value)
 		case o.name == "o" && o.value.kind != literal:
@@ -131,7 +131,7 @@ func readOptionValues(r *reader, found []givenOption) {
 		case o.name == "setenv", o.name == "E" && strings.Contains(value, "="):
 			readEnvironment(r, []arg{o.value})
 		case (o.name == "o" || o.name == "output") && !strings.ContainsAny(value, "= "):
-			r.files.write(o.value) // strace -o f
+			r.files.write(o.value) // as in strace -o f
 		}
 	}
 }

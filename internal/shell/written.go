@@ -72,7 +72,7 @@ func (f *files) runsReplaced(commands []command) bool {
 		for _, a := range c.args {
 			clean := path.Clean(a.text)
 			if a.kind == literal && isSystem(clean+"/x") && strings.HasPrefix(clean, "/") {
-				return true // into a directory, under any name
+				return true // the command writes into a program directory, under any name
 			}
 			if _, value, ok := strings.Cut(a.text, "="); ok {
 				clean = path.Clean(value)
