@@ -6,25 +6,24 @@ import (
 	"errors"
 )
 
-// A limit bounds what one session, one principal, or all together may have in the
-// broker. Nobody is asked about further calls of those who have reached it; the
-// requests of others are not affected.
+// A limit bounds the requests of one session, of one principal, or of all callers. Calls beyond a
+// limit are refused without asking anyone; other callers are not affected.
 type limit struct {
 	waiting int // requests that are pending, or approved and not used
-	recent  int // of the last minute, of those that nobody has approved
-	bytes   int // of calls that wait
+	recent  int // requests of the last minute that were not approved
+	bytes   int // bytes of waiting calls
 	denied  int // denials that are kept
 }
 
-// limits are read-only.
+// limits holds the limits of each kind of account. Read-only.
 var limits = struct{ session, principal, all limit }{
 	session:   limit{waiting: 100, recent: 60, bytes: 32 << 20, denied: 100},
 	principal: limit{waiting: 400, recent: 240, bytes: 64 << 20, denied: 1000},
 	all:       limit{waiting: 10_000, recent: 6000, bytes: 512 << 20, denied: 10_000},
 }
 
-// The number of requests that are kept for operators after they ended without a
-// denial: of one principal, and in all.
+// Number of ended requests, other than denials, that are kept for operators: per principal, and in
+// total.
 const (
 	maxEnded    = 100
 	maxEndedAll = 5000
@@ -37,21 +36,21 @@ var (
 	errDenied  = errors.New("people have denied too many calls lately")
 )
 
-// An account counts what one session, one principal, or all together have in the broker.
+// An account counts what one session, one principal, or all callers have in the broker.
 type account struct {
 	name  string
 	limit limit
 
 	waiting, recent, bytes, denied int
 
-	ended list.List // requests that ended without a denial, the oldest first; of principals only
+	ended list.List // requests that ended without a denial, oldest first; principals only
 }
 
-// accounts are those to which something is charged, by name.
+// accounts holds the accounts in use, by name.
 type accounts map[string]*account
 
-// of returns the accounts that a request for c is charged to, the most
-// specific first. A new account is kept once something is charged to it.
+// of returns the accounts to charge for a request about c, most specific first. A new account is
+// stored when it is first charged.
 func (m accounts) of(c Call) [3]*account {
 	return [3]*account{
 		m.account("session "+c.Session, limits.session), m.account("principal "+c.Principal, limits.principal), m.account("", limits.all),
@@ -62,7 +61,7 @@ func (m accounts) account(name string, l limit) *account {
 	return cmp.Or(m[name], &account{name: name, limit: l})
 }
 
-// full returns why nothing more can be charged to a, or nil.
+// full returns the reason why the account can take no further request, or nil.
 func (a *account) full() error {
 	switch {
 	case a.waiting >= a.limit.waiting:
@@ -75,8 +74,8 @@ func (a *account) full() error {
 	return nil
 }
 
-// put changes the accounts of q.
-func (m accounts) put(q *Request, change func(*account)) {
+// update changes the accounts of q, and removes accounts that become empty.
+func (m accounts) update(q *Request, change func(*account)) {
 	for _, a := range q.accounts {
 		change(a)
 		if a.waiting == 0 && a.recent == 0 && a.denied == 0 && a.ended.Len() == 0 {
@@ -87,7 +86,7 @@ func (m accounts) put(q *Request, change func(*account)) {
 	}
 }
 
-// room reports whether q can grow by n bytes.
+// room reports whether q may grow by n bytes.
 func (q *Request) room(n int) bool {
 	for _, a := range q.accounts {
 		if a.bytes+n > a.limit.bytes {
@@ -97,9 +96,8 @@ func (q *Request) room(n int) bool {
 	return true
 }
 
-// weight returns the bytes of calls that q keeps in memory with so many calls
-// waiting: the message of each, and what is kept beside them. Without a copy, q itself keeps
-// one message.
+// weight returns the memory of q with the given number of waiting calls: the message of each call,
+// and the copies that q keeps. If the call is not copied, q itself keeps one message.
 func (q *Request) weight(waiters int) int {
 	switch {
 	case !q.live():
@@ -107,14 +105,14 @@ func (q *Request) weight(waiters int) int {
 	case q.question.Call.copied == 0:
 		waiters = max(1, waiters)
 	}
-	return q.Size*waiters + q.question.Call.copied + len(q.question.Call.exact) + q.question.Since.bytes()
+	return q.Size*waiters + q.question.Call.copied + len(q.question.Call.exact) + q.question.Since.size()
 }
 
-// weigh charges the present weight of q to its accounts.
-func (m accounts) weigh(q *Request) {
+// recharge charges the current weight of q to its accounts.
+func (m accounts) recharge(q *Request) {
 	n := q.weight(q.waiters)
-	if more := n - q.weighed; more != 0 {
-		q.weighed = n
-		m.put(q, func(a *account) { a.bytes += more })
+	if more := n - q.charged; more != 0 {
+		q.charged = n
+		m.update(q, func(a *account) { a.bytes += more })
 	}
 }

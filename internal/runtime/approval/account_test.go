@@ -94,8 +94,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestRoomAgain: what was taken is given back, however a question ends; the one
-// that is known is always found.
+// TestRoomAgain checks that charges are returned however a question ends, and that the known
+// request is always found.
 func TestRoomAgain(t *testing.T) {
 	b, clock := newTestBroker()
 	all, err := flood(b, "s", "p", 1, true)
@@ -155,8 +155,8 @@ func TestEndedKeepsLittle(t *testing.T) {
 	}
 }
 
-// TestLongWords: what is said to an answer, and what a client says of itself,
-// is kept as far as it can be read.
+// TestLongWords checks that the reason for an answer, and the name of a client, are kept up to a
+// readable length.
 func TestLongWords(t *testing.T) {
 	b, _ := newTestBroker()
 	long := strings.Repeat("é", 1<<20)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// An Answer is the state of a request and, once it is answered, who said what.
+// An Answer is the state of a request and, after an answer, who gave it.
 type Answer struct {
 	State   State
 	Channel string
@@ -15,18 +15,18 @@ type Answer struct {
 	Reason  string
 	At      time.Time
 
-	Approvals int    // how many different persons have approved; the actor names all of them
-	Grant     string `json:",omitempty"` // that has approved it; empty: a person was asked
+	Approvals int    // number of different people who have approved; Actor names all of them
+	Grant     string `json:",omitempty"` // grant that approved the request; empty: a person did
 }
 
-// An approver is one person, as far as the channels tell persons apart.
+// An approver is one person, as far as the channels can distinguish people.
 type approver struct {
-	Client bool   `json:",omitempty"` // whoever sits at the client
-	Person string `json:",omitempty"` // another, as proven by the channel
+	Client bool   `json:",omitempty"` // the person at the client
+	Person string `json:",omitempty"` // another person, as proven by the channel
 }
 
-// PersonAt returns who answers by the webhook: the actor whom the system there vouches for,
-// empty where it vouches for nobody.
+// PersonAt returns the identity of a person who answers through the webhook: the actor that the
+// external system vouches for, or an anonymous identity if actor is empty.
 func PersonAt(actor string) string {
 	name := strings.ToLower(strings.Join(strings.Fields(actor), " "))
 	if name == "" {
@@ -35,8 +35,8 @@ func PersonAt(actor string) string {
 	return Webhook + ":" + name
 }
 
-// mayBe reports whether a and b may be one person: whoever answers by the webhook without a
-// name may be anybody who answers there.
+// mayBe reports whether a and b may be the same person. An anonymous webhook answer may come from
+// any person who uses the webhook.
 func (a approver) mayBe(b approver) bool {
 	return a == b || a.atHook() && b.atHook() && (a.Person == Webhook || b.Person == Webhook)
 }
@@ -45,19 +45,19 @@ func (a approver) atHook() bool {
 	return a.Person == Webhook || strings.HasPrefix(a.Person, Webhook+":")
 }
 
-// Answer is [Broker.AnswerAs] of a person who is known by the name of the actor.
+// Answer calls [Broker.AnswerAs] with the actor as the person.
 func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) error {
 	return b.AnswerAs(actor, id, approve, channel, actor, reason)
 }
 
-// AnswerAs notes what a person said: who it is as far as the channel proves it, which
-// tells people apart, and the actor for the record. A denial stands at once, and a consent
-// once as many different persons have approved as the rules require. The client's own
-// answers are of one person.
+// AnswerAs records an answer. person identifies who answers, as far as the channel proves it, and
+// distinguishes approvers; actor is the name for the record. A denial takes effect immediately, an
+// approval as soon as the number of different people that the rules require have approved. All
+// answers of the client count as one person.
 //
-// AnswerAs is the one door for answers of all channels: one counts only by a channel that
-// is configured, that the rules of the request allow, and where this very request was put.
-// Its error is a [RejectedError] for an answer that was too late, or by whoever has asked.
+// Every channel must use AnswerAs. An answer counts only if its channel is configured, if the rules
+// of the request allow the channel, and if this request was put there. The error is a
+// [RejectedError] for an answer that came too late or from the caller itself.
 func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reason string) error {
 	who := approver{Person: person}
 	if channel == Elicit {
@@ -101,8 +101,8 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 	return rejected
 }
 
-// answerable returns why no answer by the channel counts for q, or nil. It requires the
-// lock of the broker.
+// answerable returns the reason why no answer through the channel counts for q, or nil. Requires
+// b.mu.
 func (b *Broker) answerable(q *Request, id, channel string) error {
 	switch {
 	case q == nil:
@@ -117,8 +117,7 @@ func (b *Broker) answerable(q *Request, id, channel string) error {
 	return nil
 }
 
-// standsUntil is until when a denial of q stands that is given now. It requires the lock of
-// the broker.
+// standsUntil returns how long a denial of q remains in force if it is given now. Requires b.mu.
 func (b *Broker) standsUntil(q *Request) time.Time {
 	until := b.options.Now().Add(b.options.Cooldown)
 	if q.waiters == 0 && q.Expires.After(until) {

@@ -17,29 +17,29 @@ import (
 )
 
 const (
-	maxAlike = 64 << 10 // bytes of arguments of calls that grants are for
-	maxPins  = 20       // arguments that one grant names
-	maxValue = 200      // bytes of a pinned value that people are shown
+	maxComparable = 64 << 10 // bytes of arguments of calls that a grant can cover
+	maxPins       = 20       // pinned arguments per grant
+	maxValue      = 200      // bytes of a pinned value in displays
 )
 
-// A Pin is an argument that has to stay as it is.
+// A Pin is an argument whose value must stay the same.
 type Pin struct {
-	Field  string // a member, or a path that begins with $; empty: all arguments
-	Digest string // of the value in its one form
-	Value  string // for people: its beginning
+	Field  string // member name, or path that begins with "$"; empty: all arguments
+	Digest string // digest of the canonical form of the value
+	Value  string // beginning of the value, for display
 }
 
-// arguments are those of a call, as grants compare them.
+// An arguments holds the arguments of a call in the form that grants compare.
 type arguments struct {
 	doc   []byte
-	shape string // of the members and their kinds, at any depth; empty: they are not compared
+	shape string // digest of the members and their kinds at any depth; empty: not comparable
 }
 
-// readArguments reads what a grant compares. It has no shape where the arguments are long, where
-// values of them are masked, or where two readers could take them for different ones.
+// readArguments prepares the arguments of c for grants. The shape is empty if the arguments are too
+// long, have masked values, or could be read differently by different JSON parsers.
 func readArguments(c Call) arguments {
 	doc := rawjson.Without(c.Shown(), c.Ignored)
-	if c.Dropped || c.Masked > 0 || len(doc) > maxAlike || rawjson.Kind(doc) != '{' {
+	if c.Dropped || c.Masked > 0 || len(doc) > maxComparable || rawjson.Kind(doc) != '{' {
 		return arguments{}
 	}
 	if _, ok := canonical(nil, doc); !ok {
@@ -51,8 +51,8 @@ func readArguments(c Call) arguments {
 	return arguments{doc, hex.EncodeToString(sum[:])}
 }
 
-// addShape adds the place of a value, and of all that is in it, each with its kind. The
-// elements of an array have one place.
+// addShape adds the path and kind of a value and of all values in it. All elements of an array
+// share one path.
 func addShape(into map[string]bool, at string, value []byte) {
 	kind := rawjson.Kind(value)
 	if kind == 'f' {
@@ -73,7 +73,7 @@ func addShape(into map[string]bool, at string, value []byte) {
 	}
 }
 
-// pin returns the pins of these fields; of none: one of all arguments.
+// pin returns pins for the fields, or one pin for all arguments if fields is empty.
 func (a arguments) pin(fields []string) ([]Pin, error) {
 	if len(fields) > maxPins {
 		return nil, fmt.Errorf("a grant names %d arguments at most", maxPins)
@@ -117,8 +117,8 @@ func (a arguments) pinOne(field string) (Pin, error) {
 	return Pin{field, hex.EncodeToString(sum[:]), text.Excerpt(string(one), maxValue)}, nil
 }
 
-// hold reports whether the arguments have what the pins say.
-func (a arguments) hold(pins []Pin) bool {
+// match reports whether the arguments have the pinned values.
+func (a arguments) match(pins []Pin) bool {
 	for _, p := range pins {
 		if now, err := a.pinOne(p.Field); err != nil || now.Digest != p.Digest {
 			return false
@@ -127,9 +127,9 @@ func (a arguments) hold(pins []Pin) bool {
 	return true
 }
 
-// canonical appends a value in one form: no white space, members in order, strings without
-// needless escapes, numbers as they are written. It is not ok where two values that are not
-// the same to every reader would have one form.
+// canonical appends the canonical form of a value: no white space, sorted members, minimally
+// escaped strings, numbers as written. ok is false if values that some JSON parsers distinguish
+// would have the same form.
 func canonical(to, value []byte) (_ []byte, ok bool) {
 	switch rawjson.Kind(value) {
 	case '{':
@@ -146,7 +146,7 @@ func canonical(to, value []byte) (_ []byte, ok bool) {
 		return append(to, ']'), ok && whole
 	case '"':
 		s, ok := rawjson.String(value)
-		return rawjson.AppendString(to, s), ok && !strings.ContainsRune(s, '\ufffd') // it stands for what is none
+		return rawjson.AppendString(to, s), ok && !strings.ContainsRune(s, '\ufffd') // the replacement character may stand for an invalid one
 	}
 	return append(to, bytes.TrimSpace(value)...), len(value) > 0
 }

@@ -14,52 +14,52 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A Broker keeps every request for approval. It uses up a consent once, under its
-// lock. What a session, a principal and all together have in it is bounded in
-// number and in bytes.
+// A Broker holds all requests for approval. An approval is used once, under the lock of the broker.
+// The number and memory of the requests of a session, a principal and all callers are limited. All
+// methods are safe for concurrent use.
 type Broker struct {
 	options Options
 	grants  Grants
-	storage *storage // nil: there is no store
+	storage *storage // nil: no store
 
-	reading sync.Mutex // held while a large call is read
+	reading sync.Mutex // held while a large call is parsed
 
 	mu       sync.Mutex
 	byID     map[string]*Request
-	byKey    map[Key]*Request // the live one, or the denial that stands
+	byKey    map[Key]*Request // the live request, or a denial in force
 	accounts accounts
 
-	// In the order of time.
+	// In chronological order.
 	live   list.List // pending or approved
-	ended  list.List // without a denial
+	ended  list.List // ended without a denial
 	denied list.List
-	recent list.List // opened within the last minute, and not approved
+	recent list.List // opened within the last minute and not approved
 
 	last lastApproved
 
-	changed chan struct{} // closed with the next change of a request; nil: nobody waits for it
+	changed chan struct{} // closed at the next change of a request; nil: no waiter
 }
 
-// Options configures a Broker.
+// Options configures a [Broker].
 type Options struct {
-	Expire   time.Duration // how long a request, and a consent, is valid
-	Cooldown time.Duration // how long a denial stands
-	Channels []string      // that are configured; answers count by these alone
-	Grants   time.Duration // how long a grant is valid at most; 0: none are given
+	Expire   time.Duration // validity of a request, and of an approval
+	Cooldown time.Duration // how long a denial remains in force
+	Channels []string      // configured channels; answers through others do not count
+	Grants   time.Duration // maximum lifetime of a grant; 0: no grants
 	Now      func() time.Time
-	Mask     Mask // hides what people are not to see; nil: they see all
+	Mask     Mask // hides values from people; nil: nothing is hidden
 
-	Self   bool              // who calls may approve their own call
-	People map[string]string // principals, by the names of the persons who they are
+	Self   bool              // callers may approve their own calls
+	People map[string]string // principals by person
 
-	// Answered is told of each request that waits no more, under the lock of the broker;
-	// nil: nobody is.
+	// Answered is called for each request that stops waiting, under the lock of the broker; may be
+	// nil.
 	Answered func(state, channel string, waited time.Duration)
 
-	// Granted is told of each request that a grant has approved as it was opened; nil: nobody is.
+	// Granted is called for each request that a grant approves when it is opened; may be nil.
 	Granted func(Record)
 
-	Store Store        // keeps what is asked and answered, for other brokers too; nil: nothing does
+	Store Store        // persists requests and shares them with other brokers; nil: no persistence
 	Log   *slog.Logger // nil: discard
 }
 
@@ -76,18 +76,18 @@ func New(o Options) *Broker {
 	return b
 }
 
-// Open returns the request that is pending or answered for key, or opens a new
-// one. The caller waits on it and must call Release.
+// Open returns the pending or answered request for key, or opens a new one. The caller waits on it
+// and must call Release.
 func (b *Broker) Open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	q, err := b.open(key, call, ask)
 	if err == nil {
-		b.tellGranted(q)
+		b.notifyGranted(q)
 	}
 	return q, err
 }
 
-// tellGranted tells, once, that a grant has approved q.
-func (b *Broker) tellGranted(q *Request) {
+// notifyGranted calls Options.Granted once if a grant has approved q.
+func (b *Broker) notifyGranted(q *Request) {
 	b.mu.Lock()
 	r, first := q.record(), q.progress.Answer.Grant != "" && !q.announced
 	q.announced = q.announced || first
@@ -98,7 +98,7 @@ func (b *Broker) tellGranted(q *Request) {
 }
 
 func (b *Broker) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
-	if !b.keeps(key) {
+	if !b.hasRequest(key) {
 		call = b.present(call)
 	}
 	if b.storage != nil {
@@ -108,15 +108,15 @@ func (b *Broker) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	defer b.mu.Unlock()
 	q, err := b.openHere(key, call, ask)
 	if err == nil && b.byID[q.ID] == nil {
-		d, _ := b.grants.draft(q) // without a store it does not fail
-		b.begin(q)
-		b.take(q, d, q.version+1)
+		d, _ := b.grants.draft(q) // cannot fail without a store
+		b.insert(q)
+		b.apply(q, d, q.version+1)
 	}
 	return q, err
 }
 
-// present sets what people see of a call. Reading a large call needs memory beside it, so large
-// calls are read one at a time.
+// present sets the displayed form of a call. Parsing a large call takes additional memory, so large
+// calls are parsed one at a time.
 func (b *Broker) present(c Call) Call {
 	if len(c.Arguments)+len(c.Beside)+len(c.Meta) > large {
 		b.reading.Lock()
@@ -125,17 +125,17 @@ func (b *Broker) present(c Call) Call {
 	return b.options.Mask.present(c)
 }
 
-// large is the size of a call that takes milliseconds to read.
+// large is the size, in bytes, of a call that takes milliseconds to parse.
 const large = 256 << 10
 
-// keeps reports whether a call with the key would join a request.
-func (b *Broker) keeps(key Key) bool {
+// hasRequest reports whether a call with the key would join an existing request.
+func (b *Broker) hasRequest(key Key) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.known(key) != nil
 }
 
-// join joins the request that counts for key, or makes one, which the store does not have yet.
+// join joins the request in force for key, or creates one that the store does not have yet.
 func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,55 +145,56 @@ func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool
 	return q, b.byID[q.ID] != nil, nil
 }
 
-// own has a request be of this broker that was taken for one of another: it was read from the
-// store before the broker that has opened it knew that the store has it.
-func (b *Broker) own(q *Request) {
+// reclaim marks a request as opened by this broker, if it was taken for another broker's: it was
+// read from the store before this broker knew that the store had accepted it.
+func (b *Broker) reclaim(q *Request) {
 	if !q.foreign {
 		return
 	}
 	q.foreign, q.parked, q.announced = false, false, false
 	if q.progress.Answer.State == Pending {
-		q.new = b.recent.PushBack(q)
-		b.accounts.put(q, func(a *account) { a.recent++ })
+		q.recentElement = b.recent.PushBack(q)
+		b.accounts.update(q, func(a *account) { a.recent++ })
 	}
 }
 
-// enter puts a new request into the book, as the store has it.
-func (b *Broker) enter(q *Request, d Progress, version int64) *Request {
+// addStored adds a new request in the form accepted by the store.
+func (b *Broker) addStored(q *Request, d Progress, version int64) *Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if known := b.byID[q.ID]; known != nil { // it was read from the store meanwhile
-		b.own(known)
+		b.reclaim(known)
 		known.waiters++
-		b.accounts.weigh(known)
+		b.accounts.recharge(known)
 		return known
 	}
-	b.begin(q)
-	b.take(q, d, version)
+	b.insert(q)
+	b.apply(q, d, version)
 	return q
 }
 
-// Refresh takes over what other brokers have asked and answered. It has to be called when
-// the store may have changed, and every so often.
+// Refresh reads the requests and answers of other brokers from the store. It must be called
+// periodically, and when the store may have changed.
 func (b *Broker) Refresh(ctx context.Context) {
 	if b.storage != nil {
 		b.storage.refresh(ctx, b.options.Now().Add(-max(b.options.Expire, b.options.Cooldown)))
 	}
 }
 
-// learn takes over rows of the store, and returns those whose time is over. Requests of other
-// brokers that have ended are taken over as well if ended says so.
+// learn applies rows of the store, and returns the IDs of those that have expired. If ended is set,
+// it also adds ended requests of other brokers.
 func (b *Broker) learn(rows []backend.Approval, ended bool) (over []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.learnHere(rows, ended)
 }
 
-// An amendment says what becomes of a request, nil where it is not known. It sees the newest, under
-// the lock of the broker, and reports false where nothing is to be done.
+// An amendment computes a change of a request, which is nil if it is unknown. It sees the current
+// state under the lock of the broker, and returns false if nothing changes.
 type amendment func(*Request) (d Progress, ok bool, err error)
 
-// amend changes the request with the id. With a store it counts once the store has it.
+// amend changes the request with the ID. With a store, the change takes effect after the store has
+// accepted it.
 func (b *Broker) amend(id string, f amendment) error {
 	if b.storage != nil {
 		return b.storage.amend(id, f)
@@ -204,12 +205,12 @@ func (b *Broker) amend(id string, f amendment) error {
 	q := b.byID[id]
 	d, ok, err := f(q)
 	if err == nil && ok {
-		b.take(q, d, q.version+1)
+		b.apply(q, d, q.version+1)
 	}
 	return err
 }
 
-// draft returns what the amendment makes of the request with the id, and its new row.
+// draft computes an amendment of the request with the ID, and its new row.
 func (b *Broker) draft(id string, f amendment) (q *Request, d Progress, row backend.Approval, ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -221,32 +222,32 @@ func (b *Broker) draft(id string, f amendment) (q *Request, d Progress, row back
 	return q, d, row, ok, err
 }
 
-// accept has q be as the store has it.
+// accept applies a change that the store has accepted.
 func (b *Broker) accept(q *Request, d Progress, version int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.take(q, d, version)
+	b.apply(q, d, version)
 }
 
-// has reports whether the request with the id is kept here.
+// has reports whether the broker has the request with the ID.
 func (b *Broker) has(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.byID[id] != nil
 }
 
-// Release ends one wait. A request that nobody waits for or was told to come
-// back to is withdrawn.
+// Release ends one wait for q. A request that no call waits for, and that no call was told to come
+// back for (parked), is withdrawn.
 func (b *Broker) Release(q *Request, parked bool) {
 	b.mu.Lock()
 	q.waiters--
 	q.parked = q.parked || parked
-	b.accounts.weigh(q)
+	b.accounts.recharge(q)
 	b.mu.Unlock()
 	b.withdraw(q, func() bool { return q.waiters == 0 && !q.parked && !q.progress.Shared })
 }
 
-// Announce reports whether nobody was told yet that q waits for an answer.
+// Announce reports whether this is the first announcement that q waits for an answer.
 func (b *Broker) Announce(q *Request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -255,8 +256,8 @@ func (b *Broker) Announce(q *Request) bool {
 	return first
 }
 
-// Put notes that q is put to a person by the channel, and reports false where
-// it may not be. No answer counts that comes by a channel where q was not put.
+// Put records that q is shown to a person through the channel. It returns false if the request does
+// not allow the channel. Answers through a channel count only after Put.
 func (b *Broker) Put(q *Request, channel string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -266,8 +267,8 @@ func (b *Broker) Put(q *Request, channel string) bool {
 	return q.Allows(channel)
 }
 
-// Grant returns what a person who approves the request with the id wants to give: it is
-// valid once [Grants.Add] has kept it, which is to be done after the answer.
+// Grant returns a grant with the terms of a person who approves the request with the ID. It becomes
+// valid with [Grants.Add], which must be called after the answer.
 func (b *Broker) Grant(id string, t Terms, channel, actor string) (*Grant, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -279,16 +280,14 @@ func (b *Broker) Grant(id string, t Terms, channel, actor string) (*Grant, error
 	return newGrant(q, t, min(b.options.Grants, MaxGrant), channel, actor, b.options.Now())
 }
 
-// Grants returns the grants that were given.
+// Grants returns the grants of the broker.
 func (b *Broker) Grants() *Grants { return &b.grants }
 
-// ErrUsed is the error of [Broker.Claim] for a request that is not a consent, or
-// not any more.
+// ErrUsed is the error of [Broker.Claim] for a request that is not approved, or not any more.
 var ErrUsed = errors.New("the approval was used already, or has expired")
 
-// Claim keeps an approved request for the one call that is about to use it up:
-// until [Broker.Consume] or [Broker.Unclaim] it neither expires nor can be
-// claimed again.
+// Claim reserves an approved request for the call that is about to use it. Until [Broker.Consume]
+// or [Broker.Unclaim], the request neither expires nor can be claimed again.
 func (b *Broker) Claim(id string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -301,18 +300,18 @@ func (b *Broker) Claim(id string) error {
 	return nil
 }
 
-// Consume ends a claimed request: its call was admitted.
+// Consume ends a claimed request after its call was admitted.
 func (b *Broker) Consume(id string) {
 	b.unclaim(id, func(q *Request) { b.finish(q, Consumed) })
 }
 
-// Unclaim gives a claimed request back: its call was not admitted.
+// Unclaim releases a claimed request whose call was not admitted.
 func (b *Broker) Unclaim(id string) {
-	b.unclaim(id, func(q *Request) { q.doubt = b.storage != nil })
+	b.unclaim(id, func(q *Request) { q.stale = b.storage != nil })
 }
 
-// Used notes that the store has used q up, or, where ok is false, that it says that q is
-// used up or has expired: the store is asked before q counts again.
+// Used records the result of using q in the store. If ok is false, the store reports that q is used
+// or expired; the store is then read again before q counts.
 func (b *Broker) Used(q *Request, ok bool) {
 	if b.storage == nil {
 		return
@@ -321,10 +320,10 @@ func (b *Broker) Used(q *Request, ok bool) {
 	defer b.mu.Unlock()
 	switch {
 	case !q.live():
-	case !ok && q.refused: // again, after it was read anew
+	case !ok && q.refused: // again, after rereading it
 		b.finish(q, Expired)
 	case !ok:
-		q.doubt, q.refused = true, true
+		q.stale, q.refused = true, true
 	case q.progress.Answer.State == Approved:
 		q.version++
 		b.finish(q, Consumed)
@@ -340,14 +339,14 @@ func (b *Broker) unclaim(id string, end func(*Request)) {
 	}
 }
 
-// Approves reports whether the person at the client has approved q, which waits for others.
+// Approves reports whether the person at the client has approved q, which waits for further people.
 func (b *Broker) Approves(q *Request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Contains(q.progress.Approvers, approver{Client: true})
 }
 
-// Status is where q stands now.
+// Status returns the current state of q.
 func (b *Broker) Status(q *Request) Answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -355,16 +354,16 @@ func (b *Broker) Status(q *Request) Answer {
 	return q.progress.Answer
 }
 
-// unput notes that q is put to nobody by the channel any more. It reports false where it
-// was not put there.
-func (b *Broker) unput(q *Request, channel string) bool {
+// removeChannel records that q is no longer shown through the channel. It returns false if q was
+// not shown there.
+func (b *Broker) removeChannel(q *Request, channel string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Contains(q.open, channel) && q.leaveUnasked(channel)
 }
 
-// Show reports whether the caller is to show q to the client: calls that ask
-// the same make one prompt. Who is not to may show it once gone is closed.
+// Show reports whether the caller should show q to the client. Calls that share a request cause one
+// prompt; other callers may show it after gone is closed.
 func (b *Broker) Show(q *Request) (first bool, gone <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -374,7 +373,7 @@ func (b *Broker) Show(q *Request) (first bool, gone <-chan struct{}) {
 	return first, q.shown
 }
 
-// Unshow notes that the call whose prompt it was is gone, and the prompt with it.
+// Unshow records that the prompt has gone, together with the call that showed it.
 func (b *Broker) Unshow(q *Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -382,8 +381,8 @@ func (b *Broker) Unshow(q *Request) {
 	q.shown = nil
 }
 
-// Changed returns a channel that is closed with the next change of a request: one has come,
-// was answered, or has ended. What is past its time is found out when somebody looks.
+// Changed returns a channel that is closed at the next change of a request: a new request, an
+// answer, or an end. Expiry is noticed only when a method looks at the request.
 func (b *Broker) Changed() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -407,7 +406,7 @@ func (b *Broker) Waiting() int {
 	return n
 }
 
-// Sessions returns the sessions whose calls are pending, or approved and to come back.
+// Sessions returns the sessions with pending or approved requests.
 func (b *Broker) Sessions() map[string]bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -419,7 +418,7 @@ func (b *Broker) Sessions() map[string]bool {
 	return all
 }
 
-// Look returns the present state of q.
+// Look returns a snapshot of q.
 func (b *Broker) Look(q *Request) Record {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -427,7 +426,7 @@ func (b *Broker) Look(q *Request) Record {
 	return q.record()
 }
 
-// Find returns the request with that id, if it is kept.
+// Find returns the request with the ID, if it exists here or in the store.
 func (b *Broker) Find(id string) (s Record, ok bool) {
 	if s, ok = b.find(id); ok || b.storage == nil || id == "" {
 		return s, ok
@@ -449,8 +448,8 @@ func (b *Broker) find(id string) (s Record, ok bool) {
 	return q.record(), true
 }
 
-// List returns every request that is kept here, the oldest first. What other brokers have
-// opened is among them after a [Broker.Refresh].
+// List returns all requests, oldest first. It includes requests of other brokers after a
+// [Broker.Refresh].
 func (b *Broker) List() []Record {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -178,7 +178,8 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// TestSessionEnds: of a session that has ended no call comes back, so nobody is asked about one.
+// TestSessionEnds checks that requests of an ended session are withdrawn, because its calls cannot
+// come back.
 func TestSessionEnds(t *testing.T) {
 	b, _ := newTestBroker()
 	q, other := open(t, b, Key{Session: "one", Tool: "drop"}), open(t, b, Key{Session: "other", Tool: "drop"})
@@ -194,8 +195,8 @@ func TestSessionEnds(t *testing.T) {
 	}
 }
 
-// TestDenialStands: who comes back for a denial is told of it, and so is
-// whoever asks the same again while it stands. Other sessions are asked.
+// TestDenialStands checks that a denial is reported to the call that comes back for it, and to
+// equal calls while it is in force. Other sessions are asked.
 func TestDenialStands(t *testing.T) {
 	for _, c := range []struct {
 		parked bool
@@ -256,8 +257,8 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// TestUnasked: a client that asks nobody ends the question where it was the only
-// way to ask. It answers nothing after that, nor before it was asked.
+// TestUnasked checks that a client that shows the question to no person ends it, if there is no
+// other channel. Its answers do not count after that, nor before it was asked.
 func TestUnasked(t *testing.T) {
 	for _, other := range []bool{false, true} {
 		b, _ := newTestBroker()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestMonotonic: B047. What is waited for is measured by a clock that nobody sets: the times
-// of a request have the monotonic reading of the clock, also after an answer.
+// TestMonotonic: B047. Waits are measured with the monotonic clock: the times of a request have a
+// monotonic reading, even after an answer.
 func TestMonotonic(t *testing.T) {
 	b := newBrokerOf([]string{CLI}, time.Now)
 	q := open(t, b, Key{Tool: "push"})

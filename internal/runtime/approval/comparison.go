@@ -7,26 +7,26 @@ import (
 )
 
 const (
-	maxCompared = 8 << 10 // bytes of arguments that are compared
-	maxChanges  = 20      // that are listed
+	maxCompared = 8 << 10 // bytes of compared arguments
+	maxChanges  = 20      // listed changes
 )
 
-// A Comparison says how the arguments of a call differ from those of the last call of its
-// tool that people have approved for its principal.
+// A Comparison describes how the arguments of a call differ from those of the last approved call of
+// the same tool and principal.
 type Comparison struct {
-	Approval  string    // of that call
-	At        time.Time // when it was approved
-	Redefined bool      // the definition of the tool was another one
-	TooLong   bool      // one of the two is longer than maxCompared, so that they are not compared
+	Approval  string    // ID of the last approval
+	At        time.Time // time of the last approval
+	Redefined bool      // the tool had another definition
+	TooLong   bool      // arguments are not compared because one side is longer than maxCompared
 	Changes   []Change
-	More      int // changes that are not listed
+	More      int // number of changes that are not listed
 }
 
-// A Change is a value of the arguments that differs, as people see it.
+// A Change is a changed argument value in its displayed form.
 type Change = jsondiff.Change
 
-// bytes is how much c keeps.
-func (c *Comparison) bytes() int {
+// size returns the memory used by c.
+func (c *Comparison) size() int {
 	if c == nil {
 		return 0
 	}

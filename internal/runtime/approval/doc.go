@@ -1,19 +1,21 @@
-// Package approval keeps the requests for approval that are put to people before
-// calls are made, and what people answered.
+// Package approval manages requests for human approval of calls, and their answers.
 //
-// A [Request] is about exactly one call, see [Key], and shows all of it. Calls with
-// the same key share it. A [Broker] takes one answer for each request, the first. A
-// consent lets one call pass, once, before it expires: the broker uses it up under
-// its lock. This package asks nobody: it tells those who can ask where a request
-// stands.
+// A [Request] concerns exactly one call, see [Key], and shows all of it. Calls with the same key
+// share a request. A [Broker] accepts one answer per request, the first. An approval admits one
+// call, once, before it expires; the broker uses it under its lock. The package does not ask people
+// itself: the channels (terminal, console, webhook, client) read the requests and report answers.
 //
-// With a [Store] the requests outlive the process, and brokers of several processes have
-// them in common: what a broker opens, and what a person answers, is written by
-// compare-and-swap before it counts, and [Broker.Refresh] takes over what others wrote.
-// The store has the request whole, arguments included: who answers at another process
-// has to see exactly what will run. It uses a consent up with the decision, in one
-// transaction; see [Broker.Used].
+// With a [Store], requests survive the process and are shared by the brokers of several processes.
+// New requests and answers are written with compare-and-swap (optimistic concurrency) before they
+// take effect, and [Broker.Refresh] reads the changes of other brokers. The store has the complete
+// request, including arguments, because a person who answers at another process must see exactly
+// what will run. The store marks an approval as used in the same transaction as the decision; see
+// [Broker.Used].
 //
-// A [Grant] approves requests as they are opened, which are like one that a person has
-// approved. The store has grants among the requests, under ids of their own.
+// A [Grant] approves later requests when they are opened, if they are similar to one that a person
+// has approved. The store keeps grants among the requests, with IDs of their own.
+//
+// Locks: Broker.reading serializes the parsing of large calls, Broker.mu guards the requests and
+// accounts, Grants.mu the grants. A broker may lock Grants.mu while it holds Broker.mu, never the
+// reverse. No lock is held during calls of the store. The package starts no goroutines.
 package approval

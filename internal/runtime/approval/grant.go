@@ -19,56 +19,56 @@ import (
 )
 
 const (
-	MaxGrant   = time.Hour      // the longest time that a grant may be valid
-	MaxSession = 24 * time.Hour // of one that ends with its session, which may have no end
+	MaxGrant   = time.Hour      // maximum lifetime of a grant
+	MaxSession = 24 * time.Hour // maximum lifetime of a grant for a session, which may never end
 )
 
 const (
-	maxGrants    = 100  // of one session
-	maxGrantsAll = 1000 // of all
+	maxGrants    = 100  // per session
+	maxGrantsAll = 1000 // in total
 )
 
-// A Grant approves further calls for a while without asking: those that are like one that a
-// person has approved. They are of the same session and principal, tool and definition,
-// policy and steps; their arguments have the same members with values of the same kinds; and
-// the pinned ones are equal. It changes in its uses only.
+// A Grant approves further calls for a limited time without asking. It covers calls of the same
+// session and principal, tool and definition, policy and steps as the approved call; their
+// arguments must have the same members with values of the same kinds, and equal pinned values. Only
+// its number of uses changes.
 type Grant struct {
 	ID        string
-	Approval  string // that it was given with
-	Key       Key    // of its call, whose arguments need not be the same
+	Approval  string // ID of the request that it was given with
+	Key       Key    // key of the approved call; the arguments may differ
 	Principal string
 	Client    string
 	Upstream  string
-	Tool      string // the upstream's name
+	Tool      string // name used by the upstream
 	Pins      []Pin
-	Shape     string // of the arguments
-	Channel   string // by which it was given
+	Shape     string // shape of the arguments
+	Channel   string // channel through which it was given
 	Actor     string
 	Created   time.Time
 	Until     time.Time
-	ToEnd     bool `json:",omitempty"` // it ends with its session, and at Until at the latest
+	ToEnd     bool `json:",omitempty"` // ends with its session, or at Until if that is earlier
 	Uses      int
 
 	version int64
 }
 
-// Terms are what a person wants of a [Grant].
+// Terms are the terms of a [Grant] that a person chooses.
 type Terms struct {
 	For  time.Duration
-	Like []string // the arguments that have to stay as they are; empty: all
+	Like []string // pinned arguments; empty: all
 
-	Session bool // as long as the session is there, instead of For
+	Session bool // lasts as long as the session, instead of For
 }
 
-// covers reports whether g approves q, of which the arguments are a.
+// covers reports whether g approves q, whose arguments are a.
 func (g *Grant) covers(q *Request, a arguments) bool {
 	key := q.Key
 	key.Arguments = g.Key.Arguments
 	return key == g.Key && q.question.Call.Principal == g.Principal && q.question.Call.Upstream == g.Upstream && q.question.Call.Tool == g.Tool && q.Needs == 1 && q.Allows(g.Channel) &&
-		a.shape != "" && a.shape == g.Shape && a.hold(g.Pins)
+		a.shape != "" && a.shape == g.Shape && a.match(g.Pins)
 }
 
-// String says what g allows, for logs and records.
+// String describes g for logs and records.
 func (g *Grant) String() string {
 	end := ""
 	if g.ToEnd {
@@ -78,7 +78,7 @@ func (g *Grant) String() string {
 		strings.Join(g.Like(), ", "), end, g.Until.UTC().Format(time.RFC3339))
 }
 
-// Like names what has to stay as it is.
+// Like returns the names of the pinned arguments.
 func (g *Grant) Like() []string {
 	if len(g.Pins) == 1 && g.Pins[0].Field == "" {
 		return []string{"arguments"}
@@ -90,7 +90,7 @@ func (g *Grant) Like() []string {
 	return names
 }
 
-// newGrant returns a grant for calls like that of q.
+// newGrant returns a grant for calls similar to that of q.
 func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, now time.Time) (*Grant, error) {
 	switch {
 	case most <= 0:
@@ -124,18 +124,18 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 	}, nil
 }
 
-// Grants keeps the grants of a [Broker]. With a store it keeps what the store has, and a use counts once
-// the store has it, so that a grant that was revoked anywhere is used nowhere.
+// Grants holds the grants of a [Broker]. With a store, a use counts only after the store has
+// accepted it, so that a grant revoked anywhere cannot be used elsewhere.
 type Grants struct {
-	store Store // nil: none
+	store Store // nil: no store
 	now   func() time.Time
 
 	mu   sync.Mutex
 	byID map[string]*Grant
 }
 
-// List returns the grants that are valid, the oldest first. Those of other brokers are among
-// them after a [Broker.Refresh].
+// List returns the valid grants, oldest first. It includes grants of other brokers after a
+// [Broker.Refresh].
 func (s *Grants) List() []Grant {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *Grants) List() []Grant {
 	return all
 }
 
-// Add keeps a grant: it is valid from now on.
+// Add makes a grant valid.
 func (s *Grants) Add(g *Grant) error {
 	all := s.List()
 	ofSession := func(one Grant) bool { return one.Key.Session == g.Key.Session }
@@ -169,9 +169,9 @@ func (s *Grants) Add(g *Grant) error {
 	return nil
 }
 
-// Revoke ends a grant, and returns it: the next call is asked about.
+// Revoke ends a grant and returns it.
 func (s *Grants) Revoke(id string) (Grant, error) {
-	for range 50 * maxStale { // it must not lose against those who use it
+	for range 50 * maxStale { // concurrent uses must not defeat the revocation
 		s.mu.Lock()
 		known, ok := s.byID[id]
 		var g Grant
@@ -197,7 +197,7 @@ func (s *Grants) Revoke(id string) (Grant, error) {
 	return Grant{}, fmt.Errorf("grant %s is used so often that it cannot be revoked now; stop its session", id)
 }
 
-// draft returns the progress of a new request, which a grant may approve.
+// draft returns the progress of a new request, possibly approved by a grant.
 func (s *Grants) draft(q *Request) (Progress, error) {
 	g, ok, err := s.use(q)
 	if err != nil || !ok {
@@ -206,8 +206,8 @@ func (s *Grants) draft(q *Request) (Progress, error) {
 	return q.approve(g, s.now()), nil
 }
 
-// EndSession ends the grants of a session that has ended, as far as they are known here. Its
-// error is of those that the store still has: nobody can use them.
+// EndSession ends the known grants of a session that has ended. The error lists grants that are
+// still in the store; no call can use them.
 func (s *Grants) EndSession(session string) error {
 	if s.empty() {
 		return nil
@@ -221,7 +221,7 @@ func (s *Grants) EndSession(session string) error {
 	return failed
 }
 
-// most is how long a grant of the store may be valid at most.
+// most returns the maximum lifetime of a grant in the store.
 func (g *Grant) most() time.Duration {
 	if g.ToEnd {
 		return MaxSession
@@ -247,7 +247,7 @@ func (s *Grants) use(q *Request) (g Grant, ok bool, err error) {
 	return g, false, nil
 }
 
-// candidates are the grants of the session of q for its tool.
+// candidates returns the grants for the session and tool of q.
 func (s *Grants) candidates(q *Request) []Grant {
 	if s.empty() {
 		return nil
@@ -261,7 +261,7 @@ func (s *Grants) empty() bool {
 	return len(s.byID) == 0
 }
 
-// count counts a use of a grant, and reports false where it is not valid any more.
+// count counts a use of a grant. It returns false if the grant is not valid any more.
 func (s *Grants) count(g Grant) (bool, error) {
 	for range maxStale {
 		s.mu.Lock()
@@ -280,7 +280,7 @@ func (s *Grants) count(g Grant) (bool, error) {
 		version, err := s.put(g, Approved)
 		switch {
 		case err == nil:
-			s.take(g, version)
+			s.apply(g, version)
 			return true, nil
 		case !errors.Is(err, backend.ErrStale):
 			return false, err
@@ -289,11 +289,11 @@ func (s *Grants) count(g Grant) (bool, error) {
 			return false, err
 		}
 	}
-	return false, nil // others use it all the time: a person is asked
+	return false, nil // too much contention: ask a person
 }
 
-// take notes what the store has of a grant.
-func (s *Grants) take(g Grant, version int64) {
+// apply stores a newer version of a grant from the store.
+func (s *Grants) apply(g Grant, version int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known := s.byID[g.ID]; known == nil || known.version < version {
@@ -308,10 +308,10 @@ func (s *Grants) drop(id string) {
 	delete(s.byID, id)
 }
 
-// isGrant reports whether a row of the store is a grant: it stands among the requests.
+// isGrant reports whether a row of the store is a grant; grants share the table of requests.
 func isGrant(row backend.Approval) bool { return strings.HasPrefix(row.ID, "gr_") }
 
-// learn takes over a grant of the store.
+// learn applies a grant read from the store.
 func (s *Grants) learn(row backend.Approval) error {
 	var g Grant
 	if err := json.Unmarshal(row.Data, &g); err != nil || g.ID != row.ID || grantKey(g.ID) != row.Key || g.Key.Session != row.Session {
@@ -321,11 +321,11 @@ func (s *Grants) learn(row backend.Approval) error {
 		s.drop(g.ID)
 		return nil
 	}
-	s.take(g, row.Version)
+	s.apply(g, row.Version)
 	return nil
 }
 
-// reload reads a grant from the store, which knows better.
+// reload reads a grant from the store after a conflict.
 func (s *Grants) reload(id string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -340,7 +340,7 @@ func (s *Grants) reload(id string) error {
 	return s.learn(rows[0])
 }
 
-// put writes a grant to the store, where there is one.
+// put writes a grant to the store, if there is a store.
 func (s *Grants) put(g Grant, state State) (version int64, err error) {
 	if s.store == nil {
 		return 0, nil
@@ -355,7 +355,7 @@ func (s *Grants) put(g Grant, state State) (version int64, err error) {
 	})
 }
 
-// grantKey is the key of a grant in the store, which no request has.
+// grantKey returns the key of a grant in the store. No request has the same key.
 func grantKey(id string) string {
 	sum := sha256.Sum256([]byte("grant " + id))
 	return hex.EncodeToString(sum[:])
@@ -371,8 +371,8 @@ func filter[T any](all []T, which func(T) bool) func(yield func(T) bool) {
 	}
 }
 
-// approve makes q one that g has approved. Nobody is shown the _meta of its call, so none is
-// forwarded.
+// approve returns the progress of q approved by g. The _meta of the call is removed instead of
+// forwarded, because it was not shown to a person.
 func (q *Request) approve(g Grant, now time.Time) Progress {
 	q.question.Call.Meta = nil
 	d := q.progress

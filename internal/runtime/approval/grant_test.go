@@ -199,8 +199,8 @@ func TestGrantEnds(t *testing.T) {
 	}
 }
 
-// TestGrantOfSession: a grant for the session ends with it, and after a day at the latest; it
-// can be revoked, and those of other sessions go on.
+// TestGrantOfSession checks that a grant for a session ends with it, and after a day at the latest;
+// that it can be revoked; and that grants of other sessions remain.
 func TestGrantOfSession(t *testing.T) {
 	b, clock := newGranting()
 	b.options.Grants = time.Hour
@@ -272,7 +272,7 @@ func TestGrantTerms(t *testing.T) {
 		"an argument that is to stay as it is has no name":     {nil, Terms{For: time.Minute, Like: []string{"path", ""}}, CLI},
 		"a grant names 20 arguments at most":                   {nil, Terms{For: time.Minute, Like: make([]string, 21)}, CLI},
 		"there are no grants for calls whose arguments are that long, or are not read by all in one way": {func(_ *Broker, w *wanted) {
-			w.arguments = `{"a":"` + strings.Repeat("x", maxAlike) + `"}`
+			w.arguments = `{"a":"` + strings.Repeat("x", maxComparable) + `"}`
 		}, Terms{For: time.Minute}, CLI},
 		"or are not read by all": {func(_ *Broker, w *wanted) { w.arguments = `{"a":"\udead"}` }, Terms{For: time.Minute}, CLI},
 	} {
@@ -312,8 +312,8 @@ func TestGrantTerms(t *testing.T) {
 	other.give(t, b, time.Minute)
 }
 
-// TestGrantsOfRandomCalls: whatever is changed of the arguments of a call, it passes by a grant
-// exactly if it has the same members of the same kinds, and what is pinned is the same.
+// TestGrantsOfRandomCalls checks that a call with changed arguments is covered exactly if it has
+// the same members of the same kinds and the pinned values are equal.
 func TestGrantsOfRandomCalls(t *testing.T) {
 	from, count := soak.Range(t, 2000)
 	var passed, asked int

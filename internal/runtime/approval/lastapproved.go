@@ -8,30 +8,29 @@ import (
 	"github.com/petrigate/petrigate/internal/jsondiff"
 )
 
-// maxRemembered bounds the calls that later ones are compared with; those that were
-// approved first are forgotten first.
+// maxRemembered limits the calls kept for comparison. The oldest approvals are dropped first.
 const maxRemembered = 1000
 
-// An approvedCall is the last call of a tool that people have approved for a principal.
+// An approvedCall is the last approved call of a tool for a principal.
 type approvedCall struct {
 	of                     principalTool
 	id, definition, sha256 string
-	arguments              []byte // as they were forwarded; nil: they are not known, or too long
+	arguments              []byte // as forwarded; nil: unknown or too long
 	at                     time.Time
 }
 
-// A principalTool is a tool as one principal uses it.
+// A principalTool identifies a tool used by one principal.
 type principalTool struct{ principal, tool string }
 
-// lastApproved holds the last approved call of each tool and principal. It requires the lock
-// of the broker. The zero value has none.
+// A lastApproved holds the last approved call of each tool and principal. The zero value is empty.
+// Requires Broker.mu.
 type lastApproved struct {
 	byTool map[principalTool]*list.Element
-	order  list.List // the oldest first
+	order  list.List // oldest first
 }
 
-// note keeps q, which people have just approved.
-func (l *lastApproved) note(q *Request) {
+// add records q, which a person has just approved.
+func (l *lastApproved) add(q *Request) {
 	if l.byTool == nil {
 		l.byTool = map[principalTool]*list.Element{}
 	}
@@ -46,7 +45,8 @@ func (l *lastApproved) note(q *Request) {
 	}
 }
 
-// comparison compares a call with the last one of its tool; nil: there was none.
+// comparison compares a call with the last approved call of its tool. It returns nil if no such
+// call is known.
 func (l *lastApproved) comparison(key Key, call Call, mask Mask) *Comparison {
 	at := l.byTool[principalTool{call.Principal, key.Tool}]
 	if at == nil {

@@ -7,47 +7,46 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// What this file does requires the lock of the broker.
+// All functions in this file require Broker.mu.
 
-// openHere joins the request that counts for key, or makes one that is not in the book
-// yet.
+// openHere joins the request in force for key, or returns a new one that is not inserted yet.
 func (b *Broker) openHere(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	b.sweep()
 	q := b.known(key)
 	if q == nil {
 		return b.request(key, call, ask)
 	}
-	if !q.room(q.weight(q.waiters+1) - q.weighed) {
+	if !q.room(q.weight(q.waiters+1) - q.charged) {
 		return nil, errBytes
 	}
 	q.waiters++
-	b.accounts.weigh(q)
+	b.accounts.recharge(q)
 	return q, nil
 }
 
-// begin puts q into the book.
-func (b *Broker) begin(q *Request) {
-	b.change()
+// insert adds q to the broker.
+func (b *Broker) insert(q *Request) {
+	b.notifyChanged()
 	b.byID[q.ID], b.byKey[q.Key] = q, q
-	if q.place = b.live.PushBack(q); q.foreign { // the list is in the order of time
-		for at := q.place.Prev(); at != nil && at.Value.(*Request).Expires.After(q.Expires); at = q.place.Prev() {
-			b.live.MoveBefore(q.place, at)
+	if q.element = b.live.PushBack(q); q.foreign { // keep the list in chronological order
+		for at := q.element.Prev(); at != nil && at.Value.(*Request).Expires.After(q.Expires); at = q.element.Prev() {
+			b.live.MoveBefore(q.element, at)
 		}
-		b.accounts.put(q, func(a *account) { a.waiting++ })
+		b.accounts.update(q, func(a *account) { a.waiting++ })
 	} else {
-		q.new = b.recent.PushBack(q)
-		b.accounts.put(q, func(a *account) { a.waiting, a.recent = a.waiting+1, a.recent+1 })
+		q.recentElement = b.recent.PushBack(q)
+		b.accounts.update(q, func(a *account) { a.waiting, a.recent = a.waiting+1, a.recent+1 })
 	}
-	b.accounts.weigh(q)
+	b.accounts.recharge(q)
 }
 
-// known returns the request that counts for key now, or nil.
+// known returns the request in force for key, or nil.
 func (b *Broker) known(key Key) *Request {
 	q := b.byKey[key]
 	switch {
 	case q == nil || b.check(q) == Expired:
 		return nil
-	case q.doubt && !q.claimed:
+	case q.stale && !q.claimed:
 		return nil
 	case q.progress.Answer.State == Denied && !b.options.Now().Before(q.progress.Stands):
 		delete(b.byKey, key)
@@ -56,8 +55,7 @@ func (b *Broker) known(key Key) *Request {
 	return q
 }
 
-// request makes a new request if its session, its principal and the broker have
-// room for it.
+// request creates a request, if the limits of the session, the principal and the broker allow it.
 func (b *Broker) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	via, err := viaOf(ask)
 	if err != nil {
@@ -78,16 +76,16 @@ func (b *Broker) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	if !q.room(q.weight(1)) {
 		return nil, errBytes
 	}
-	b.allow(q)
+	b.setChannels(q)
 	if q.Needs > 1 && !q.AllowsBeside(Elicit) {
 		return nil, fmt.Errorf("its rules require %d different persons, and only the one at the client can be asked", q.Needs)
 	}
 	return q, nil
 }
 
-// allow notes by which channels q may be answered, and that operators see every request of
-// the broker.
-func (b *Broker) allow(q *Request) {
+// setChannels sets the channels that may answer q. Channels that list all requests show it from the
+// beginning.
+func (b *Broker) setChannels(q *Request) {
 	for _, channel := range b.options.Channels {
 		if q.Via == "" || q.Via == channel {
 			q.channels = append(q.channels, channel)
@@ -98,8 +96,8 @@ func (b *Broker) allow(q *Request) {
 	}
 }
 
-// newID returns an id that is short enough to type and too random to be guessed
-// while the request is pending.
+// newID returns an ID that is short enough to type and too random to guess while the request is
+// pending.
 func newID(known map[string]*Request) string {
 	for {
 		if id := "ap_" + rand.Text()[:8]; known[id] == nil {

@@ -2,12 +2,12 @@ package approval
 
 import "bytes"
 
-// A Mask returns a JSON value with what people are not to see replaced, and how many values
-// those are. It must be safe for concurrent use.
+// A Mask returns a JSON value with the hidden values replaced, and their number. It must be safe
+// for concurrent use.
 type Mask func(value []byte) (shown []byte, masked int)
 
-// present returns c as people are to see it: masked, and with warnings of what may mislead
-// them. Its Meta stays as it is forwarded.
+// present returns c in its displayed form: masked, and with warnings about misleading content. Meta
+// remains in its forwarded form.
 func (m Mask) present(c Call) Call {
 	if c.presented {
 		return c
@@ -25,21 +25,21 @@ func (m Mask) present(c Call) Call {
 		c.Masked += masked
 	}
 	if c.Masked > 0 {
-		c.part(before)
+		c.detach(before)
 	}
 	c.Warnings = warnings(before, [][]byte{c.Arguments, c.Beside, c.ShownMeta()})
 	switch {
 	case len(c.exact) > maxCompared:
 		c.exact = nil
-	case c.Masked > 0: // the message that it is a part of may be long
+	case c.Masked > 0: // the enclosing message may be long
 		c.exact = bytes.Clone(c.exact)
 	}
 	return c
 }
 
-// part has c keep nothing of its message, whose parts were these: the message is needed only as
-// long as a call waits, and what people see of it for longer.
-func (c *Call) part(message [][]byte) {
+// detach copies the parts of c that point into its message. The message is needed only while a call
+// waits, the displayed parts longer.
+func (c *Call) detach(message [][]byte) {
 	for i, part := range []*[]byte{&c.Arguments, &c.Beside, &c.Meta} {
 		if len(*part) > 0 && len(message[i]) > 0 && &(*part)[0] == &message[i][0] {
 			*part = bytes.Clone(*part)

@@ -36,8 +36,8 @@ func shown(b *Broker, q *Request) string {
 	return b.Look(q).Text(gate.Position.String, b.options.Now())
 }
 
-// TestMasked: what is masked is hidden wherever people look, also after the end, and what is
-// forwarded stays as it is.
+// TestMasked checks that masked values are hidden in every display, even after the end, and that
+// forwarded values do not change.
 func TestMasked(t *testing.T) {
 	b, clock := newTestBroker()
 	b.options.Mask = hidePins
@@ -106,14 +106,14 @@ func TestSince(t *testing.T) {
 		t.Error(text)
 	}
 	for i := range 2 * maxRemembered {
-		b.last.note(&Request{Key: Key{Tool: fmt.Sprint(i)}})
+		b.last.add(&Request{Key: Key{Tool: fmt.Sprint(i)}})
 	}
 	if n, m := len(b.last.byTool), b.last.order.Len(); n != maxRemembered || m != n {
 		t.Errorf("%d calls are remembered, %d in order", n, m)
 	}
 }
 
-// TestDenied: what was denied, or is not answered, is nothing to compare with.
+// TestDenied checks that denied and unanswered calls are not used for comparison.
 func TestDenied(t *testing.T) {
 	b, _ := newTestBroker()
 	q := asking(t, b, "ann", `{"n":1}`)

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// punycodeHost returns a host name as the network knows it (RFC 3492). It folds letter case
-// and nothing else, which is enough to tell a name from the one it looks like.
+// punycodeHost converts a host name to its ASCII form (RFC 3492). It folds letter case but does no
+// other normalization, which is sufficient to distinguish a name from a similar-looking one.
 func punycodeHost(host string) string {
 	labels := strings.Split(strings.ToLower(host), ".")
 	for i, label := range labels {
@@ -64,7 +64,7 @@ func punycode(label string) string {
 	return string(out)
 }
 
-// appendNumber appends a number as one of variable length, least digit first.
+// appendNumber appends a variable-length integer, least significant digit first.
 func appendNumber(out []byte, q, bias int) []byte {
 	const digits = "abcdefghijklmnopqrstuvwxyz0123456789"
 	for k := base; ; k += base {

@@ -9,18 +9,17 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Why an answer does not count that was given where its request was put.
+// Reasons why an answer to a displayed request does not count.
 const (
-	TooLate = "late" // another one was faster, or the request has ended
-	OwnCall = "own"  // whoever has asked approves
+	TooLate = "late" // another answer was first, or the request has ended
+	OwnCall = "own"  // the caller approves its own call
 
-	WrongPIN = "pin" // the person has not typed the PIN of the proxy
+	WrongPIN = "pin" // the person did not enter the PIN of the proxy
 )
 
-const maxRejections = 20 // that are kept of one request
+const maxRejections = 20 // maximum number kept per request
 
-// A Rejection is an answer that does not count. It changes nothing but the history of its
-// request.
+// A Rejection is an answer that does not count. It only appears in the history of its request.
 type Rejection struct {
 	Kind    string
 	Approve bool
@@ -30,13 +29,13 @@ type Rejection struct {
 	At      time.Time
 }
 
-// A RejectedError is the error of an answer that does not count and is to go on record.
+// A RejectedError is the error for an answer that does not count and must be recorded.
 type RejectedError struct {
 	Rejection Rejection
-	Record    Record // of the request
+	Record    Record // snapshot of the request
 }
 
-// Error says why the answer does not count.
+// Error gives the reason why the answer does not count.
 func (e *RejectedError) Error() string {
 	r := e.Record.Request
 	if e.Rejection.Kind == OwnCall {
@@ -45,8 +44,8 @@ func (e *RejectedError) Error() string {
 	return fmt.Sprintf("approval %s is %s already", r.ID, e.Record.Answer.State.Word())
 }
 
-// rejection returns what is to be kept of an answer that does not count; nil: nothing is. It
-// requires the lock of the broker.
+// rejection returns an error if the answer does not count and must be recorded, or nil. Requires
+// Broker.mu.
 func (o *Options) rejection(q *Request, person string, said Rejection) *RejectedError {
 	switch {
 	case q == nil || !slices.Contains(q.open, said.Channel):
@@ -61,11 +60,11 @@ func (o *Options) rejection(q *Request, person string, said Rejection) *Rejected
 	return &RejectedError{said, q.record()}
 }
 
-// isOwn reports whether the person has the name of the principal whose call it is, or is said
-// to be that principal.
+// isOwn reports whether the person has the name of the calling principal, or is configured to be
+// that principal.
 func (o *Options) isOwn(q *Request, person, actor string) bool {
 	principal := q.question.Call.Principal
-	own := named(principal)
+	own := principalName(principal)
 	for _, name := range []string{actor, person} {
 		said, known := o.People[name]
 		if name != "" && (known && said == principal || own != "" && (name == own || name == principal)) {
@@ -75,9 +74,9 @@ func (o *Options) isOwn(q *Request, person, actor string) bool {
 	return false
 }
 
-// named is the name of a principal who has proven it: of a token that has one, or the subject of
-// a JWT. It is empty for all others, such as whoever speaks over stdio.
-func named(principal string) string {
+// principalName returns the proven name of a principal: the name of a token, or the subject of a
+// JWT. It returns "" for all others, such as a client over stdio.
+func principalName(principal string) string {
 	if name, ok := strings.CutPrefix(principal, "token:"); ok {
 		return name
 	}
@@ -87,8 +86,7 @@ func named(principal string) string {
 	return ""
 }
 
-// reject returns q with an answer in its history that does not count, and false where that is
-// full.
+// reject adds r to the history of q. It returns false if the history is full.
 func (q *Request) reject(r Rejection) (d Progress, ok bool) {
 	d = q.progress
 	if ok = len(d.Rejections) < maxRejections; ok {

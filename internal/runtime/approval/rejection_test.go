@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestTooLate: what is said once a request is answered or has ended changes nothing, is told
-// to who said it, and is in the history of the request, up to a bound. Where the request was
-// not put, nothing was said.
+// TestTooLate checks that an answer after the first answer or the end changes nothing, is reported
+// as an error, and appears in the history of the request, up to a limit. An answer through a
+// channel without the request is ignored.
 func TestTooLate(t *testing.T) {
 	b, _ := newTestBroker()
 	q := open(t, b, Key{})
@@ -43,8 +43,8 @@ func TestTooLate(t *testing.T) {
 	}
 }
 
-// TestTooLateWhileUsed: a late answer comes between a call that claims the consent and the
-// end of its admission, which goes on.
+// TestTooLateWhileUsed checks a late answer between the claim of an approval and the end of the
+// admission, which continues.
 func TestTooLateWhileUsed(t *testing.T) {
 	for _, admitted := range []bool{true, false} {
 		b, _ := newTestBroker()

@@ -14,43 +14,42 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Key identifies the one call that a consent is valid for.
+// A Key identifies the one call that an approval is valid for.
 type Key struct {
 	Session, Tool, Definition, Arguments, Beside, Policy, Steps string
 }
 
-// Bytes tells keys apart.
+// Bytes returns an unambiguous encoding of k.
 func (k Key) Bytes() []byte {
 	return []byte(strings.Join([]string{k.Session, k.Tool, k.Definition, k.Arguments, k.Beside, k.Policy, k.Steps}, "\x00"))
 }
 
-// A Call is a call as a person is asked about it: the very values that are
-// forwarded.
+// A Call is the call that a person is asked about, with exactly the values that are forwarded.
 type Call struct {
-	Upstream, Tool  string // the upstream's names
-	Arguments       []byte // the source bytes, in a [Record] as people see them; empty: it has none
-	Size            int    // of them, as they are forwarded
-	SHA256          string // of them, as they are forwarded
-	Beside, Meta    []byte // what else is forwarded: objects; nil: nothing
+	Upstream, Tool  string // names used by the upstream
+	Arguments       []byte // source bytes, or the displayed form in a [Record]; empty: no arguments
+	Size            int    // size of the forwarded arguments
+	SHA256          string // digest of the forwarded arguments
+	Beside, Meta    []byte // other forwarded objects; may be nil
 	Session, Client string
 	Principal       string
-	Ignored         []string `json:",omitempty"` // arguments that are no part of its identity: an approval is for other values of them too
+	Ignored         []string `json:",omitempty"` // arguments left out of the identity: an approval also covers other values of them
 
-	Own     bool `json:",omitempty"` // Upstream is an agent, which has the tool itself: its hook asks
-	Dropped bool // the call cannot run any more, and what it would have sent is not kept
+	Own     bool `json:",omitempty"` // Upstream is an agent that asks about its own tool through a hook
+	Dropped bool // the call cannot run any more, and its contents were removed
 
-	// The broker sets the rest.
-	SeenMeta []byte   `json:",omitempty"` // Meta as people see it, where some of it is masked
-	Masked   int      `json:",omitempty"` // values that people do not see
-	Warnings []string `json:",omitempty"` // of what may mislead a person
+	// Set by the broker.
+	SeenMeta []byte   `json:",omitempty"` // displayed form of Meta, if parts of it are masked
+	Masked   int      `json:",omitempty"` // number of masked values
+	Warnings []string `json:",omitempty"` // warnings about misleading content
 
-	exact     []byte // the arguments as they are forwarded; nil: they are not known, or too long to be compared
-	given     int    // bytes of the arguments and of what is beside them, before some of it was masked
-	copied    int    // bytes of it that are no part of the message of a call that waits
-	presented bool   // the broker has set what it sets
+	exact     []byte // arguments as forwarded; nil: unknown, or too long to compare
+	given     int    // size of the arguments and other objects before masking
+	copied    int    // bytes copied from the message
+	presented bool   // present has been called
 }
 
-// Subject is the tool and whose it is, for people: an upstream has it, or the agent itself.
+// Subject returns the tool and its owner for display: an upstream, or the agent itself.
 func (c Call) Subject() string {
 	whose := " on upstream "
 	if c.Own {
@@ -59,7 +58,7 @@ func (c Call) Subject() string {
 	return text.Escape(c.Tool) + whose + text.Escape(c.Upstream)
 }
 
-// Shown is the arguments as a person sees them; nil: they are not kept.
+// Shown returns the arguments as displayed, or nil if they were removed.
 func (c Call) Shown() []byte {
 	switch {
 	case c.Dropped:
@@ -70,15 +69,15 @@ func (c Call) Shown() []byte {
 	return c.Arguments
 }
 
-// beyond are the arguments of c that are no part of its identity.
-func (c Call) beyond() []string {
+// ignoredPresent returns the ignored arguments that the call has.
+func (c Call) ignoredPresent() []string {
 	return slices.DeleteFunc(slices.Clone(c.Ignored), func(field string) bool {
 		_, has := rawjson.Member(c.Arguments, field)
 		return !has
 	})
 }
 
-// ShownMeta is the _meta as a person sees it.
+// ShownMeta returns the displayed form of _meta.
 func (c Call) ShownMeta() []byte {
 	if c.SeenMeta != nil {
 		return c.SeenMeta
@@ -86,7 +85,7 @@ func (c Call) ShownMeta() []byte {
 	return c.Meta
 }
 
-// bytes is how much of c, and of why it is asked about, its client has written.
+// bytes returns the size of the client-supplied parts of c and of the steps.
 func (c Call) bytes(steps []gate.Step) int {
 	n := max(c.given, len(c.Arguments)+len(c.Beside)+len(c.Meta)+len(c.SeenMeta)) + len(c.Client)
 	for _, s := range steps {
@@ -95,7 +94,7 @@ func (c Call) bytes(steps []gate.Step) int {
 	return n
 }
 
-// State is the state of a request.
+// A State is the state of a request.
 type State string
 
 // The states of a request. All but Pending and Approved are final.
@@ -108,8 +107,7 @@ const (
 	Consumed  State = "consumed"
 )
 
-// Word is the state as people read it: a consumed approval has been used, for the one call that
-// it was for.
+// Word returns the state for display: a consumed approval is shown as "used".
 func (s State) Word() string {
 	if s == Consumed {
 		return "used"
@@ -117,7 +115,7 @@ func (s State) Word() string {
 	return string(s)
 }
 
-// The channels by which people answer; package channel has their table.
+// Channels through which people answer; their properties are in package channel.
 const (
 	Elicit  = channel.Elicit
 	URL     = channel.URL
@@ -132,31 +130,31 @@ func listed(name string) bool {
 	return c.Lists
 }
 
-// A Question is what a request asks a person.
+// A Question is what a person is asked.
 type Question struct {
-	Call  Call // that is forwarded; what is left of it once the request has ended
+	Call  Call // the call; without its long parts after the request has ended
 	Steps []gate.Step
-	Since *Comparison `json:",omitempty"` // with the last call of the tool that was approved; nil: there was none
+	Since *Comparison `json:",omitempty"` // comparison with the last approved call; nil: none
 }
 
-// Conditions say how a request may be answered. They never change.
+// Conditions restrict how a request may be answered. They never change.
 type Conditions struct {
-	Via   string // the only channel; empty: any
-	Needs int    // how many different persons must approve; at least one
-	Size  int    // bytes that the client has written
+	Via   string // the only allowed channel; empty: any
+	Needs int    // number of different people who must approve, at least 1
+	Size  int    // client-supplied bytes
 }
 
-// Progress is what answers, or the end of the request, have made of it.
+// Progress is the changeable part of a request: its answers and its end.
 type Progress struct {
 	Answer     Answer
-	Approvers  []approver  `json:",omitempty"` // who has approved so far
-	Shared     bool        `json:",omitempty"` // calls at several brokers wait for it
-	Unasked    bool        `json:",omitempty"` // the client said that it asked nobody
-	Stands     time.Time   // until when a denial does; zero: it was not denied
-	Rejections []Rejection `json:",omitempty"` // answers that do not count, the oldest first
+	Approvers  []approver  `json:",omitempty"` // people who have approved so far
+	Shared     bool        `json:",omitempty"` // calls at several brokers wait for the request
+	Unasked    bool        `json:",omitempty"` // the client reported that it asked no person
+	Stands     time.Time   // time until which a denial is in force; zero: not denied
+	Rejections []Rejection `json:",omitempty"` // answers that do not count, oldest first
 }
 
-// A Request asks a person to approve one call. Its [Broker] knows its state.
+// A Request asks a person to approve one call. Its [Broker] holds its state.
 type Request struct {
 	ID  string
 	Key Key
@@ -164,32 +162,32 @@ type Request struct {
 	Created time.Time
 	Expires time.Time
 
-	channels []string      // by which it may be answered: configured, and allowed by its rules
-	answered chan struct{} // closed when it leaves pending
-	unasked  chan struct{} // closed when the client said that it asked nobody
+	channels []string      // channels that may answer: configured, and allowed by the rules
+	answered chan struct{} // closed when the request stops being pending
+	unasked  chan struct{} // closed when the client reports that it asked no person
 
-	accounts [3]*account // of its session, of its principal, and of all
-	opened   atomic.Bool // the client said that a person has opened the page
+	accounts [3]*account // accounts of its session, its principal, and all callers
+	opened   atomic.Bool // the client reported that a person opened the page
 
-	// Guarded by the lock of the broker.
+	// Guarded by Broker.mu.
 	question  Question
 	progress  Progress
-	open      []string      // channels where it was put
+	open      []string      // channels where it was shown
 	waiters   int           // calls that wait for the answer
-	shown     chan struct{} // not nil: the client of the session has it before it, until it is closed
-	weighed   int           // bytes that are put down to its accounts
-	version   int64         // in the store; without one, how often it was answered
+	shown     chan struct{} // non-nil while the client of the session shows the request; closed afterwards
+	charged   int           // bytes charged to its accounts
+	version   int64         // version in the store; without a store, the number of changes
 	parked    bool          // a call was told to come back for the answer
-	announced bool          // somebody was told that it waits
-	claimed   bool          // a call is about to use it up
-	foreign   bool          // another broker has opened it
-	doubt     bool          // the store knows better
-	refused   bool          // the store has not let it be used
+	announced bool          // the request was announced
+	claimed   bool          // a call is about to use the approval
+	foreign   bool          // opened by another broker
+	stale     bool          // the store has a newer state
+	refused   bool          // the store refused its use
 	endedAt   time.Time
 
-	place *list.Element // in one of the lists of the broker
-	new   *list.Element // among the recent ones; nil: it is none of them
-	own   *list.Element // among those of its principal that have ended
+	element       *list.Element // element in one of the broker's lists
+	recentElement *list.Element // element in Broker.recent, or nil
+	endedElement  *list.Element // element in the list of ended requests of its principal
 }
 
 // live reports whether the call of q can still run.
@@ -203,18 +201,18 @@ func (q *Request) record() Record {
 type Record struct {
 	Request *Request
 	Question
-	Open []string // channels where it was put
+	Open []string // channels where it was shown
 	Progress
 }
 
-// Answered is closed when the request is pending no more.
+// Answered returns a channel that is closed when the request stops being pending.
 func (q *Request) Answered() <-chan struct{} { return q.answered }
 
-// Unasked is closed when a channel, where it was put, has shown the request to
-// nobody.
+// Unasked returns a channel that is closed when a channel reports that it showed the request to no
+// person.
 func (q *Request) Unasked() <-chan struct{} { return q.unasked }
 
-// WasUnasked reports whether a channel showed the request to nobody.
+// WasUnasked reports whether a channel showed the request to no person.
 func (q *Request) WasUnasked() bool {
 	select {
 	case <-q.unasked:
@@ -224,21 +222,21 @@ func (q *Request) WasUnasked() bool {
 	}
 }
 
-// Allows reports whether the request may be put by the channel.
+// Allows reports whether the request may be shown through the channel.
 func (q *Request) Allows(channel string) bool { return slices.Contains(q.channels, channel) }
 
-// AllowsBeside reports whether the request may be put by another channel than these.
+// AllowsBeside reports whether the request may be shown through a channel other than these.
 func (q *Request) AllowsBeside(channels ...string) bool {
 	return slices.ContainsFunc(q.channels, func(c string) bool { return !slices.Contains(channels, c) })
 }
 
-// MarkOpened notes that a person has opened the page of the request, where the client sent them.
+// MarkOpened records that a person has opened the page to which the client sent them.
 func (q *Request) MarkOpened() { q.opened.Store(true) }
 
-// WasOpened reports whether the client has sent a person to the page of the request.
+// WasOpened reports whether a person has opened that page.
 func (q *Request) WasOpened() bool { return q.opened.Load() }
 
-// needs returns how many different persons must approve the steps of a request.
+// needs returns how many different people must approve the steps of a request.
 func needs(ask *gate.Ask) int {
 	n := 1
 	for _, s := range ask.Steps {
@@ -247,8 +245,8 @@ func needs(ask *gate.Ask) int {
 	return n
 }
 
-// viaOf is the channel by which the steps of a request want it answered; empty:
-// any. One answer cannot come by two.
+// viaOf returns the channel that the steps of a request require, or "" if any will do. Conflicting
+// requirements are an error.
 func viaOf(ask *gate.Ask) (string, error) {
 	via := ""
 	for _, s := range ask.Steps {

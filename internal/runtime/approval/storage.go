@@ -12,16 +12,16 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// storage writes what becomes of the requests of a broker to its store, and has the broker take
-// over what other brokers have written. It holds no lock while it waits for the store: where
-// another broker was faster, it reads what that has written and tries again.
+// A storage writes the changes of a broker's requests to its store, and applies what other brokers
+// have written. It holds no lock while it waits for the store. On a conflict it reads the current
+// row and retries.
 type storage struct {
 	broker *Broker
 	store  Store
 	log    *slog.Logger
 }
 
-// open opens a request once the store has taken it.
+// open opens a request after the store has accepted it.
 func (s *storage) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	for n := 0; ; n++ {
 		q, err := s.openOnce(key, call, ask, n > 0)
@@ -31,10 +31,10 @@ func (s *storage) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	}
 }
 
-// openOnce is a try of open. Its error is [backend.ErrStale] where another broker has just
+// openOnce is one attempt of open. Its error is [backend.ErrStale] if another broker has just
 // opened the request.
 func (s *storage) openOnce(key Key, call Call, ask *gate.Ask, again bool) (*Request, error) {
-	if again || !s.broker.keeps(key) {
+	if again || !s.broker.hasRequest(key) {
 		if err := s.look("", key); err != nil {
 			return nil, err
 		}
@@ -59,10 +59,11 @@ func (s *storage) openOnce(key Key, call Call, ask *gate.Ask, again bool) (*Requ
 	if err != nil {
 		return nil, err
 	}
-	return s.broker.enter(q, d, version), nil
+	return s.broker.addStored(q, d, version), nil
 }
 
-// share notes that calls at several brokers wait for q, so that none withdraws it alone.
+// share records that calls at several brokers wait for q, so that none of the brokers withdraws it
+// alone.
 func (s *storage) share(q *Request) {
 	err := s.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
 		if q == nil || !q.foreign || q.progress.Shared || q.progress.Answer.State != Pending {
@@ -77,7 +78,7 @@ func (s *storage) share(q *Request) {
 	}
 }
 
-// amend changes the request with the id once the store has it.
+// amend changes the request with the ID after the store has accepted the change.
 func (s *storage) amend(id string, f amendment) error {
 	for n := 0; ; n++ {
 		if n > 0 || !s.broker.has(id) {
@@ -104,8 +105,8 @@ func (s *storage) amendOnce(id string, f amendment) error {
 	return err
 }
 
-// look reads the request with the id, also one that has ended, or those with the key, from the store, and ends those
-// whose time is over, so that they are in nobody's way.
+// look reads from the store the request with the ID, even if it has ended, or the requests with the
+// key. It ends those that have expired, so that they do not block new ones.
 func (s *storage) look(id string, key Key) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -121,7 +122,7 @@ func (s *storage) read(ctx context.Context, id, digest string, since time.Time) 
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrStore, err)
 	}
-	for _, row := range expire(rows, s.broker.learn(rows, id != "")) {
+	for _, row := range expiredRows(rows, s.broker.learn(rows, id != "")) {
 		if _, err := s.store.PutApproval(ctx, row); err != nil && !errors.Is(err, backend.ErrStale) {
 			return fmt.Errorf("%w: %w", ErrStore, err)
 		}
@@ -129,7 +130,7 @@ func (s *storage) read(ctx context.Context, id, digest string, since time.Time) 
 	return nil
 }
 
-// refresh reads what is live, or has ended after since, and has the store forget the rest.
+// refresh reads requests that are live or ended after since, and deletes all others from the store.
 func (s *storage) refresh(ctx context.Context, since time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
@@ -142,8 +143,8 @@ func (s *storage) refresh(ctx context.Context, since time.Time) {
 	}
 }
 
-// expire returns the rows of requests whose time is over as they are to be ended.
-func expire(rows []backend.Approval, over []string) []backend.Approval {
+// expiredRows returns the rows with IDs in over, in the state Expired.
+func expiredRows(rows []backend.Approval, over []string) []backend.Approval {
 	var ended []backend.Approval
 	for _, row := range rows {
 		if slices.Contains(over, row.ID) {

@@ -12,30 +12,32 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A Store keeps requests for several brokers, over restarts. A [backend.Backend] is one.
+// A Store persists requests for several brokers and across restarts. A [backend.Backend] implements
+// it.
 type Store interface {
-	// PutApproval writes a request whose version in the store is a.Version, 0 for a new one.
-	// Its error is [backend.ErrStale] where another was faster, or another live one has the key.
+	// PutApproval writes a request whose version in the store is a.Version, 0 for a new one. Its
+	// error is [backend.ErrStale] if another writer was faster, or if another live request has the
+	// same key.
 	PutApproval(ctx context.Context, a backend.Approval) (version int64, err error)
 
-	// Approvals reads the request with the id, or those with the key, or, where both are
-	// empty, all that are live or ended after since.
+	// Approvals reads the request with the ID, or those with the key. If both are empty, it reads
+	// all that are live or ended after since.
 	Approvals(ctx context.Context, id, key string, since time.Time) ([]backend.Approval, error)
 
-	// DropApprovals forgets those that ended before.
+	// DropApprovals deletes requests that ended before the given time.
 	DropApprovals(ctx context.Context, before time.Time) error
 }
 
 const (
-	storeTimeout = 10 * time.Second // for one step of the store
-	maxStale     = 20               // steps that others were faster than, one after the other
+	storeTimeout = 10 * time.Second // limit for one operation
+	maxStale     = 20               // conflicts in a row before giving up
 )
 
-// ErrStore is the error of a request or an answer that the store does not take. The request
-// is as it was, as far as is known.
+// ErrStore is the error for a request or an answer that the store does not accept. As far as is
+// known, the request is unchanged.
 var ErrStore = errors.New("the approval cannot be kept")
 
-// A document is what a store keeps of a request beside the columns.
+// A document is the stored form of a request, except its columns.
 type document struct {
 	Key Key
 	Question
@@ -43,13 +45,13 @@ type document struct {
 	Progress
 }
 
-// digest is the key as it is stored: of one length, whatever callers have written.
+// digest returns the stored form of the key, which has a fixed length.
 func (k Key) digest() string {
 	sum := sha256.Sum256(k.Bytes())
 	return hex.EncodeToString(sum[:])
 }
 
-// row returns the row of q in the store once p is its progress.
+// row returns the row of q in the store with the progress p.
 func (q *Request) row(p Progress) (backend.Approval, error) {
 	doc := document{q.Key, q.question, q.Conditions, p}
 	if !isLive(p.Answer.State) {
@@ -62,7 +64,7 @@ func (q *Request) row(p Progress) (backend.Approval, error) {
 	}, err
 }
 
-// read returns what the store keeps of a request.
+// read decodes a row of the store.
 func read(row backend.Approval) (doc document, err error) {
 	if err := json.Unmarshal(row.Data, &doc); err != nil {
 		return doc, fmt.Errorf("approval %s in the state database: %w", row.ID, err)
@@ -74,8 +76,8 @@ func read(row backend.Approval) (doc document, err error) {
 	return doc, nil
 }
 
-// adopted returns a request that another broker has opened.
-func (b *Broker) adopted(row backend.Approval, doc document) *Request {
+// foreignRequest returns a request that another broker has opened.
+func (b *Broker) foreignRequest(row backend.Approval, doc document) *Request {
 	if doc.Call.Masked == 0 && len(doc.Call.Arguments) <= maxCompared {
 		doc.Call.exact = doc.Call.Arguments
 	}
@@ -85,18 +87,18 @@ func (b *Broker) adopted(row backend.Approval, doc document) *Request {
 		question: doc.Question, accounts: b.accounts.of(doc.Call), progress: Progress{Answer: Answer{State: Pending}},
 		answered: make(chan struct{}), unasked: make(chan struct{}), parked: true, foreign: true, announced: true,
 	}
-	b.allow(q)
+	b.setChannels(q)
 	return q
 }
 
-// take has q be as d says, whose version in the store is newer.
-func (b *Broker) take(q *Request, d Progress, version int64) {
+// apply updates q to the progress d if its version is newer. Requires b.mu.
+func (b *Broker) apply(q *Request, d Progress, version int64) {
 	if version <= q.version {
 		return
 	}
 	if len(d.Rejections) > len(q.progress.Rejections) {
 		q.progress.Rejections = d.Rejections
-		b.change()
+		b.notifyChanged()
 	}
 	if q.version, q.progress.Shared = version, q.progress.Shared || d.Shared; d.Unasked {
 		q.leaveUnasked(Elicit)
@@ -104,11 +106,11 @@ func (b *Broker) take(q *Request, d Progress, version int64) {
 	switch {
 	case !q.live():
 		return
-	case q.claimed: // whoever has claimed it says what became of it
-		q.doubt = true
+	case q.claimed: // the claiming call decides the result
+		q.stale = true
 		return
 	}
-	b.change()
+	b.notifyChanged()
 	before := q.progress.Answer.State
 	q.progress.Approvers = d.Approvers
 	q.progress.Answer = d.Answer
@@ -116,8 +118,8 @@ func (b *Broker) take(q *Request, d Progress, version int64) {
 	switch s := d.Answer.State; {
 	case s == Approved && before == Pending:
 		q.progress.Answer.State = Approved
-		b.last.note(q)
-		b.settleDown(q)
+		b.last.add(q)
+		b.uncountRecent(q)
 		b.wake(q, Approved)
 	case !isLive(s):
 		b.finish(q, s)
@@ -127,13 +129,14 @@ func (b *Broker) take(q *Request, d Progress, version int64) {
 	}
 }
 
-// learnHere takes over what the store says of requests, and returns those whose time is over.
+// learnHere applies rows of the store, and returns the IDs of those that have expired. Requires
+// b.mu.
 func (b *Broker) learnHere(rows []backend.Approval, ended bool) (over []string) {
 	now := b.options.Now()
 	for _, row := range rows {
 		q := b.byID[row.ID]
 		if q != nil && row.Version <= q.version && now.Before(row.Expires) {
-			q.doubt = q.doubt && q.claimed
+			q.stale = q.stale && q.claimed
 			continue
 		}
 		if isLive(State(row.State)) && !now.Before(row.Expires) {
@@ -152,17 +155,17 @@ func (b *Broker) learnHere(rows []backend.Approval, ended bool) (over []string) 
 		}
 		switch {
 		case q != nil:
-			b.take(q, doc.Progress, row.Version)
-			q.doubt = q.doubt && q.claimed
+			b.apply(q, doc.Progress, row.Version)
+			q.stale = q.stale && q.claimed
 		case isLive(doc.Answer.State) && now.Before(row.Expires), doc.Answer.State == Denied && now.Before(doc.Stands):
-			q = b.adopted(row, doc)
-			b.begin(q)
-			b.take(q, doc.Progress, row.Version)
+			q = b.foreignRequest(row, doc)
+			b.insert(q)
+			b.apply(q, doc.Progress, row.Version)
 		case ended:
 			other := b.byKey[doc.Key]
-			q = b.adopted(row, doc)
-			b.begin(q)
-			if b.take(q, doc.Progress, row.Version); other != nil {
+			q = b.foreignRequest(row, doc)
+			b.insert(q)
+			if b.apply(q, doc.Progress, row.Version); other != nil {
 				b.byKey[doc.Key] = other
 			}
 		}
@@ -170,5 +173,5 @@ func (b *Broker) learnHere(rows []backend.Approval, ended bool) (over []string) 
 	return over
 }
 
-// isLive reports whether a call can still run by a request in the state s.
+// isLive reports whether a call can still run with a request in the state s.
 func isLive(s State) bool { return s == Pending || s == Approved }

@@ -161,13 +161,13 @@ func TestAnsweredElsewhere(t *testing.T) {
 	})
 }
 
-// A readBack is a store of which all is read as soon as it has a request.
-type readBack struct {
+// A readBackStore is a store whose rows are all read as soon as it has a request.
+type readBackStore struct {
 	backend.Backend
 	read func()
 }
 
-func (r *readBack) PutApproval(ctx context.Context, a backend.Approval) (int64, error) {
+func (r *readBackStore) PutApproval(ctx context.Context, a backend.Approval) (int64, error) {
 	version, err := r.Backend.PutApproval(ctx, a)
 	r.read()
 	return version, err
@@ -177,7 +177,7 @@ func (r *readBack) PutApproval(ctx context.Context, a backend.Approval) (int64, 
 // has it, is told to people, counts for its limits, and is withdrawn with its call.
 func TestReadBack(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
-		store := &readBack{Backend: c.open()}
+		store := &readBackStore{Backend: c.open()}
 		b := approval.New(approval.Options{Expire: time.Minute, Channels: []string{approval.CLI}, Now: c.now, Store: store})
 		store.read = func() { b.Refresh(t.Context()) }
 		q, err := b.Open(key(1), deploy, ask(1))
@@ -202,7 +202,7 @@ func TestReadBack(t *testing.T) {
 	})
 }
 
-// TestRestart: what was asked and answered survives the process.
+// TestRestart checks that requests and answers survive the process.
 func TestRestart(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		before := c.replica()
@@ -604,8 +604,8 @@ func TestStoreAway(t *testing.T) {
 	})
 }
 
-// TestStoredAsShown: every broker shows what the one has shown that asked, and no store has
-// what is masked. What is forwarded beside the arguments is there as it is.
+// TestStoredAsShown checks that every broker displays the same text as the broker that asked, and
+// that the store has no masked values. Other forwarded objects are unchanged.
 func TestStoredAsShown(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		c.mask = func(value []byte) ([]byte, int) {

@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Text is what a person reads: what would run, who wants it, and why they are
-// asked. It is plain text for every surface. Where writes the position of a rule.
+// Text returns what a person reads: what would run, who requests it, and which rules ask. It is
+// plain text for all channels. where formats the position of a rule.
 func (s Record) Text(where func(gate.Position) string, now time.Time) string {
 	b := s.question(where)
 	s.writeSince(b, now)
@@ -32,17 +32,17 @@ func (s Record) Text(where func(gate.Position) string, now time.Time) string {
 	return b.String()
 }
 
-// Shown is the digest of what a person reads, without what changes with time. An answer
-// that has it is one to this very text.
+// Shown returns a digest of the displayed text, excluding the parts that change with time. An
+// answer with this digest refers to exactly this text.
 func (s Record) Shown(where func(gate.Position) string) string {
 	sum := sha256.Sum256([]byte(s.Request.ID + "\n" + s.question(where).String()))
 	return hex.EncodeToString(sum[:])
 }
 
-// maxCaller bounds the name of a principal, and what a client calls itself, in a question.
+// maxCaller limits the displayed names of the principal and the client.
 const maxCaller = 200
 
-// question is the part of the text that stays as it is while the request is pending.
+// question writes the part of the text that does not change while the request is pending.
 func (s Record) question(where func(gate.Position) string) *strings.Builder {
 	var b strings.Builder
 	c := s.Call
@@ -63,7 +63,7 @@ func (s Record) question(where func(gate.Position) string) *strings.Builder {
 	} else {
 		b.WriteString("\n" + indented(c.Shown()))
 	}
-	if ignored := c.beyond(); len(ignored) > 0 {
+	if ignored := c.ignoredPresent(); len(ignored) > 0 {
 		fmt.Fprintf(&b, "\nThe answer is for any value of: %s", text.Escape(strings.Join(ignored, ", ")))
 	}
 	writeBeside(&b, "Beside the arguments", c.Beside)
@@ -74,7 +74,7 @@ func (s Record) question(where func(gate.Position) string) *strings.Builder {
 	return &b
 }
 
-// writeBeside shows what is forwarded, and is not among the arguments.
+// writeBeside writes forwarded objects other than the arguments.
 func writeBeside(b *strings.Builder, what string, object []byte) {
 	if object == nil {
 		return
@@ -82,7 +82,7 @@ func writeBeside(b *strings.Builder, what string, object []byte) {
 	fmt.Fprintf(b, "\n%s:\n%s", what, indented(object))
 }
 
-// writeSince shows what has changed since the last call that was approved.
+// writeSince writes the changes since the last approved call.
 func (s Record) writeSince(b *strings.Builder, now time.Time) {
 	c := s.Since
 	if c == nil {
@@ -109,7 +109,7 @@ func (s Record) writeSince(b *strings.Builder, now time.Time) {
 	}
 }
 
-// indented is an object with each member on a line.
+// indented formats an object with one member per line.
 func indented(object []byte) string {
 	b := bytes.NewBufferString("  ")
 	if object = text.PlainJSON(object); json.Indent(b, object, "  ", "  ") != nil {

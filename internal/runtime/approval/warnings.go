@@ -15,13 +15,13 @@ import (
 
 const (
 	maxWarnings   = 8
-	maxCharacters = 5   // that a warning names
-	maxQuoted     = 100 // bytes of what a warning quotes
-	manySpaces    = 100 // in a row, which may push what follows out of sight
+	maxCharacters = 5   // characters named by a warning
+	maxQuoted     = 100 // bytes quoted by a warning
+	manySpaces    = 100 // consecutive spaces that may push text out of sight
 )
 
-// warnings returns what may mislead a person who reads a call. It looks for hidden characters
-// in what is forwarded, and quotes what people see.
+// warnings returns warnings about content that may mislead a person. It searches the forwarded form
+// for hidden characters, and quotes the displayed form.
 func warnings(forwarded, seen [][]byte) []string {
 	w := &warner{}
 	for _, part := range forwarded {
@@ -29,7 +29,7 @@ func warnings(forwarded, seen [][]byte) []string {
 	}
 	if w.hidden > 0 {
 		w.add(fmt.Sprintf("%s not visible, or %s where other text is shown, and %s written as an escape: %s",
-			text.Subject(w.hidden, "character", "is", "are"), plural(w.hidden, "changes", "change"), plural(w.hidden, "is", "are"), w.named()))
+			text.Subject(w.hidden, "character", "is", "are"), plural(w.hidden, "changes", "change"), plural(w.hidden, "is", "are"), w.characterNames()))
 	}
 	if w.spaces >= manySpaces {
 		w.add(fmt.Sprintf("%d spaces or line ends follow each other: read on to the end", w.spaces))
@@ -53,10 +53,10 @@ func plural(n int, one, many string) string {
 // A warner collects warnings.
 type warner struct {
 	list   []string
-	more   bool   // there are warnings that are not listed
-	hidden int    // characters
-	which  []rune // some of them
-	spaces int    // the most in a row
+	more   bool   // some warnings are not listed
+	hidden int    // number of hidden characters
+	which  []rune // examples
+	spaces int    // longest run of spaces
 }
 
 func (w *warner) add(warning string) {
@@ -71,8 +71,8 @@ func (w *warner) add(warning string) {
 
 var crlf = []byte("\r\n")
 
-// characters counts what is hidden in a string. Line ends and tabs are usual in scripts, and
-// are seen as escapes.
+// characters counts hidden characters in a string. Line ends and tabs are normal in scripts and are
+// displayed as escapes.
 func (w *warner) characters(s []byte) bool {
 	row := 0
 	for i, size := 0, 0; i < len(s); i += size {
@@ -94,8 +94,8 @@ func (w *warner) characters(s []byte) bool {
 	return true
 }
 
-// named lists the hidden characters.
-func (w *warner) named() string {
+// characterNames lists the hidden characters.
+func (w *warner) characterNames() string {
 	names := make([]string, 0, len(w.which))
 	for _, r := range w.which {
 		names = append(names, fmt.Sprintf("U+%04X", r))
@@ -108,12 +108,12 @@ func (w *warner) named() string {
 
 var (
 	address = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://([^\s/?#"'<>\\]+)`)
-	coded   = regexp.MustCompile(`(?i)\b(?:[a-z0-9-]+\.)*xn--[a-z0-9.-]+`) // a host name in Punycode
+	coded   = regexp.MustCompile(`(?i)\b(?:[a-z0-9-]+\.)*xn--[a-z0-9.-]+`) // host name in Punycode
 	word    = regexp.MustCompile(`[\pL\pM]+`)
 )
 
-// addresses warns of names in a string that look like others: hosts, and words in letters of
-// two alphabets.
+// addresses warns about names that resemble others: hosts, and words with letters of several
+// alphabets.
 func (w *warner) addresses(b []byte) bool {
 	if hasCode(b) {
 		for _, host := range coded.FindAll(b, maxWarnings+1) {
@@ -129,13 +129,13 @@ func (w *warner) addresses(b []byte) bool {
 	}
 	for _, found := range word.FindAllString(address.ReplaceAllString(s, " "), -1) {
 		if !ascii(found) && mixed(found) && len(w.list) <= maxWarnings {
-			w.add(fmt.Sprintf("the word %q has letters of several alphabets: %s", text.Excerpt(found, maxQuoted), foreign(found)))
+			w.add(fmt.Sprintf("the word %q has letters of several alphabets: %s", text.Excerpt(found, maxQuoted), nonASCII(found)))
 		}
 	}
 	return true
 }
 
-// hasCode reports whether s may have a host name in Punycode: the expression for them takes long.
+// hasCode reports whether s may contain a Punycode host name; it avoids a slow regular expression.
 func hasCode(s []byte) bool {
 	for from := 0; ; {
 		at := bytes.Index(s[from:], dashes)
@@ -151,7 +151,7 @@ func hasCode(s []byte) bool {
 
 var dashes = []byte("--")
 
-// host warns of a host as it stands in an address.
+// host warns about the host of a URL.
 func (w *warner) host(authority string) {
 	at := strings.LastIndexByte(authority, '@')
 	host, _, _ := strings.Cut(authority[at+1:], ":")
@@ -159,22 +159,22 @@ func (w *warner) host(authority string) {
 		w.add(fmt.Sprintf("the host of an address is %s, behind a user name", text.Excerpt(host, maxQuoted)))
 	}
 	if !ascii(host) {
-		w.add(fmt.Sprintf("the host %q has letters beyond ASCII (%s): it is %s", text.Excerpt(host, maxQuoted), foreign(host), text.Excerpt(punycodeHost(host), maxQuoted)))
+		w.add(fmt.Sprintf("the host %q has letters beyond ASCII (%s): it is %s", text.Excerpt(host, maxQuoted), nonASCII(host), text.Excerpt(punycodeHost(host), maxQuoted)))
 	}
 }
 
-// foreign names the letters beyond ASCII.
-func foreign(s string) string {
+// nonASCII names the letters beyond ASCII.
+func nonASCII(s string) string {
 	w := &warner{}
 	for _, r := range s {
 		if r >= 0x80 && !slices.Contains(w.which, r) && len(w.which) <= maxCharacters {
 			w.which = append(w.which, r)
 		}
 	}
-	return w.named()
+	return w.characterNames()
 }
 
-// mixed reports whether a word has letters of alphabets that look alike.
+// mixed reports whether a word mixes alphabets with similar letters.
 func mixed(word string) bool {
 	n := 0
 	for _, alphabet := range []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee} {

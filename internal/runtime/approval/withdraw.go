@@ -2,8 +2,8 @@ package approval
 
 import "slices"
 
-// withdraw ends a request that is pending, if that is to be. A store that does not take it
-// keeps the request until its time is over.
+// withdraw ends a pending request if due returns true. If the store does not accept this, the
+// request remains until it expires.
 func (b *Broker) withdraw(q *Request, due func() bool) {
 	err := b.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
 		if q == nil || q.progress.Answer.State != Pending || !due() {
@@ -18,7 +18,8 @@ func (b *Broker) withdraw(q *Request, due func() bool) {
 	}
 }
 
-// EndSession withdraws what a session that has ended still asks: its calls cannot come again.
+// EndSession withdraws the pending requests of a session that has ended: its calls cannot be
+// repeated.
 func (b *Broker) EndSession(session string) {
 	if !b.Sessions()[session] {
 		return
@@ -30,11 +31,10 @@ func (b *Broker) EndSession(session string) {
 	}
 }
 
-// MarkUnasked notes that by the channel, where q was put, nobody was shown it.
-// Where no other channel is open, that ends it. No answer of the client counts any more, at
-// any broker.
+// MarkUnasked records that the channel, where q was put, showed it to no person. If no other
+// channel is open, the request ends. Later answers of the client do not count at any broker.
 func (b *Broker) MarkUnasked(q *Request, channel string) {
-	if !b.unput(q, channel) {
+	if !b.removeChannel(q, channel) {
 		return
 	}
 	err := b.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
@@ -52,7 +52,7 @@ func (b *Broker) MarkUnasked(q *Request, channel string) {
 	}
 }
 
-// leaveUnasked requires the lock of the broker.
+// Requires Broker.mu.
 func (q *Request) leaveUnasked(channel string) bool {
 	if !q.WasUnasked() {
 		q.progress.Unasked = true
