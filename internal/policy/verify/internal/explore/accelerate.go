@@ -2,35 +2,6 @@ package explore
 
 import "slices"
 
-// accelerate repeats, in one step, the call that led from the state before to the current state, at
-// most the given number of times. It does so only if each net changes by the same tokens each time
-// and has enough tokens before and after that no transition is enabled or disabled by the
-// repetition (loop acceleration). It returns the number of repetitions.
-func (r *run) accelerate(before []int, most int) int {
-	if most == 0 {
-		return 0
-	}
-	for i, n := range r.nets {
-		if n != nil && r.local[i] != before[i] {
-			most = min(most, n.repeatable(&n.locals.List[before[i]], &n.locals.List[r.local[i]]))
-		}
-	}
-	if most <= 0 {
-		return 0
-	}
-	for i, n := range r.nets {
-		if n == nil || r.local[i] == before[i] {
-			continue
-		}
-		a, next := &n.locals.List[before[i]], n.locals.List[r.local[i]].clone()
-		for p := range next.marking {
-			next.marking[p] += most * (next.marking[p] - a.marking[p])
-		}
-		r.local[i] = n.intern(next)
-	}
-	return most
-}
-
 // repeatable returns how often the step from a to b can be repeated before it could become a
 // different step.
 func (n *Net) repeatable(a, b *local) int {

@@ -1,9 +1,6 @@
 package explore
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // An advisory net blocks calls, except where it yields: while a recovery net overrules it, or where
 // blocking would leave no tool. The searches assume that it always blocks. A run that they find is
@@ -19,25 +16,4 @@ func (m *Model) Yielding(nets []int) string {
 		}
 	}
 	return ""
-}
-
-// unadvised repeats the proof that the nets forbid the query, without what advisory nets block. The
-// argument about holds the nets that the query started with.
-func (m *Model) unadvised(q *Query, about, nets []int, o ViewOptions) Answer {
-	why := m.Yielding(nets)
-	switch {
-	case why == "":
-		return Answer{Result: Proved, Nets: nets}
-	case q.state != nil && m.Yielding(about) != "": // the query asks about the states of an advisory net
-		if len(nets) == len(about) {
-			return Answer{Result: Proved, Nets: nets} // a call that the net blocks does not change its state, whether or not the call is made
-		}
-		return Answer{Why: why}
-	}
-	o.required = true
-	required := slices.DeleteFunc(slices.Clone(nets), func(n int) bool { return m.Nets[n].Info.Advisory })
-	if f := m.neverOf(q, required, o); f.Result == Proved {
-		return f
-	}
-	return Answer{Why: why}
 }

@@ -101,3 +101,9 @@ func (n *Net) exploreAlone() (locals []int, ok bool) {
 	}
 	return locals, true
 }
+
+// Bounds on the states examined for an attractor: of a single net, and of several nets together.
+const (
+	maxLocals = 200
+	maxJoint  = 2000
+)

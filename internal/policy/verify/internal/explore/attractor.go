@@ -7,17 +7,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// An attractor proves without exploration that calls are always possible, by backward induction
-// over layers. The first layer holds the calls that no net can refuse. A call is in the next layer
-// if, in the nets that can refuse it, calls of lower layers lead from every state to a state that
-// admits it. Nets that are moved by the same calls are prepared together, one such set after the
-// other; the preparation of these calls themselves moves none of the nets of the set.
-type attractor struct {
-	model *Model
-	Ok    []bool         // whether the class is in the attractor, by class
-	prep  []map[int]bool // nets that are moved to prepare the call, by class
-}
-
 // Attract computes the attractor of the model layer by layer. The result is cached. If the search
 // is stopped, the attractor holds the layers found so far.
 func (m *Model) Attract() *attractor {
@@ -100,12 +89,6 @@ func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect
 	}
 	return nets, helpers, rest
 }
-
-// Bounds on the states examined for an attractor: of a single net, and of several nets together.
-const (
-	maxLocals = 200
-	maxJoint  = 2000
-)
 
 // recover reports whether successful calls of the helpers lead from every state that the nets reach
 // by themselves to a state where each net admits its effect.

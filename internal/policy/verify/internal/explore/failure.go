@@ -49,23 +49,6 @@ func (s *Space) FailureLock(g *Goal) Answer {
 	return Answer{Why: WhyValues}
 }
 
-// pending reports whether a call is in flight whose result could be the tracked value, although the
-// run assumes that it is not.
-func pending(ms []Move) bool {
-	open := make(map[int]*callclass.Class)
-	for _, mv := range ms {
-		if delete(open, mv.Call); mv.Class != nil {
-			open[mv.Call] = mv.Class
-		}
-	}
-	for _, c := range open {
-		if c.Returns() {
-			return true
-		}
-	}
-	return false
-}
-
 // failureLocks returns the failures and unknown outcomes that lose the goal where the success of
 // the same call would not. open is true if this is undecided for some outcome.
 func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {

@@ -1,11 +1,6 @@
 package explore
 
-import (
-	"slices"
-
-	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
-)
+import "github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 
 // A Goal describes calls that should always be reachable.
 type Goal struct {
@@ -28,17 +23,6 @@ func GoalOfOne(match func(*callclass.Class) bool) *Goal {
 	g := TaggedGoal(match)
 	g.one = true
 	return g
-}
-
-// admits reports whether no net blocks a call of the class in the state.
-func (s *Space) admits(k int32, c int) bool {
-	words := s.state(k)
-	for _, t := range s.classes[c].effects {
-		if s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning).verdict == blocks {
-			return false
-		}
-	}
-	return true
 }
 
 // Escapes reports, for each state, whether a successful continuation of classes selected by may
@@ -99,30 +83,6 @@ func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
 	return to, ok
 }
 
-// succeeded computes the state that [Space.atOnce] looks up, whether or not it was visited.
-func (s *Space) succeeded(k int32, c uint32) []uint32 {
-	words := s.state(k)
-	next := slices.Clone(words[:1+len(s.nets)])
-	killed := make([]uint64, len(s.nets))
-	var holds []callclass.Effect
-	for _, t := range s.classes[c].effects {
-		b := s.nets[t.Net].begin(int(next[1+t.Net]), t.Meaning)
-		next[1+t.Net], killed[t.Net] = uint32(b.next), b.killed
-		if b.hold > 0 {
-			holds = append(holds, callclass.Effect{Net: t.Net, Meaning: b.hold})
-		}
-	}
-	opens := s.survivors(words[1+len(s.nets):], killed)
-	clear(killed)
-	for _, h := range holds {
-		e := s.nets[h.Net].end(int(next[1+h.Net]), h.Meaning, gate.Success)
-		next[1+h.Net], killed[h.Net] = uint32(e.next), e.killed
-	}
-	next = append(next, s.survivors(opens, killed)...)
-	s.clearSpoiled(next)
-	return next
-}
-
 // Unhindered reports whether it is known that some call of the class can be made and that no net
 // outside the view ever refuses it.
 func (v *view) Unhindered(class int) bool {
@@ -133,9 +93,6 @@ func (v *view) Unhindered(class int) bool {
 // surely reports whether it is known that a call of the class can be made and that only the nets
 // that judge it can refuse it.
 func (v *view) surely(class int) bool { return !uncertain(v.classes[class].member) }
-
-// uncertain reports whether it is unknown that a call of the class can be made or is admitted.
-func uncertain(s *callclass.Class) bool { return s.Unsure() || s.HasOther() || s.Spends }
 
 // rebuildPaths discards how states are reached and computes it anew without the calls to avoid.
 // States that cannot be reached without them have no predecessor afterwards.

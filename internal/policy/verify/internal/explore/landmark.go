@@ -6,30 +6,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A scope is a set of calls and the nets that they affect. It computes landmarks and relaxations
-// for these calls.
-type scope struct {
-	nets  []*Net
-	calls [][]callclass.Effect // by call: net and effect
-	users [][]callclass.Effect // by net: call and effect
-	fails bool                 // calls may have any outcome; otherwise they succeed
-
-	marked, opened []int // round where the call, or the net, was last visited
-	round          int
-	relaxed        *relaxation // computed when first needed
-}
-
-func newScope(nets []*Net, calls [][]callclass.Effect) *scope {
-	g := &scope{nets: nets, calls: calls, users: make([][]callclass.Effect, len(nets))}
-	for c, effects := range calls {
-		for _, t := range effects {
-			g.users[t.Net] = append(g.users[t.Net], callclass.Effect{Net: c, Meaning: t.Meaning})
-		}
-	}
-	g.marked, g.opened = make([]int, len(calls)), make([]int, len(nets))
-	return g
-}
-
 // A landmark is a set of calls such that every run to the goal contains at least one of them (a
 // disjunctive action landmark).
 type landmark struct {
@@ -180,33 +156,6 @@ func (q *Query) goal(classes []*callclass.Class) (goal []int) {
 		}
 	}
 	return goal
-}
-
-// Barred returns a proof that the query is never met if one is evident without exploration, and an
-// unknown answer otherwise.
-func (m *Model) Barred(q *Query) Answer {
-	nets, barred := m.seed(q)
-	if !barred {
-		nets, barred = m.wholeScope().relax().blockers(q.goal(m.Classes))
-	}
-	if !barred || m.Calls.Gap(nets, q.Tag) != "" || m.Yielding(nets) != "" || !m.view(nets, ViewOptions{Tag: q.Tag}).barred() {
-		return Answer{} // a call of an open tool may do what no listed call does
-	}
-	return Answer{Result: Proved, Nets: nets}
-}
-
-// barred reports whether the nets evidently forbid what the query wants, over all outcomes and
-// interleavings.
-func (v *view) barred() bool {
-	g, goal := v.scopeOf(), v.wanted()
-	if g.fails = true; len(goal) == 0 {
-		return false
-	}
-	if _, ok := g.landmarks(make([]int, len(v.nets)), goal, -1); !ok {
-		return true
-	}
-	_, barred := g.relax().blockers(goal)
-	return barred
 }
 
 // wanted returns the classes that the query wants.

@@ -236,3 +236,20 @@ func (m *Model) Callless(nets []int) bool {
 	calls := m.view(nets, ViewOptions{}).callsOf(Any)
 	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits && m.gated(s) })
 }
+
+// pending reports whether a call is in flight whose result could be the tracked value, although the
+// run assumes that it is not.
+func pending(ms []Move) bool {
+	open := make(map[int]*callclass.Class)
+	for _, mv := range ms {
+		if delete(open, mv.Call); mv.Class != nil {
+			open[mv.Call] = mv.Class
+		}
+	}
+	for _, c := range open {
+		if c.Returns() {
+			return true
+		}
+	}
+	return false
+}

@@ -118,3 +118,14 @@ func (m *Model) waits() {
 		}
 	}
 }
+
+// An attractor proves without exploration that calls are always possible, by backward induction
+// over layers. The first layer holds the calls that no net can refuse. A call is in the next layer
+// if, in the nets that can refuse it, calls of lower layers lead from every state to a state that
+// admits it. Nets that are moved by the same calls are prepared together, one such set after the
+// other; the preparation of these calls themselves moves none of the nets of the set.
+type attractor struct {
+	model *Model
+	Ok    []bool         // whether the class is in the attractor, by class
+	prep  []map[int]bool // nets that are moved to prepare the call, by class
+}

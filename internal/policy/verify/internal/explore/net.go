@@ -184,3 +184,68 @@ func (n *Net) internData(d *gate.NetData) int {
 	}
 	return n.intern(l)
 }
+
+func keyed(nets []*Net) bool {
+	return slices.ContainsFunc(nets, func(n *Net) bool { return n.Keyed() && !n.Info.Shadow })
+}
+
+// advance fires the structural transitions until nothing moves or a marking repeats. It returns
+// false and restores the marking if that does not terminate.
+func (n *Net) advance(l *local) bool {
+	if !slices.ContainsFunc(n.free, func(t int) bool { return n.Trans[t].Enabled(l.marking) }) {
+		return true
+	}
+	start := slices.Clone(l.marking)
+	seen := map[string]bool{string(l.marking.AppendKey(nil)): true}
+	for rounds := 0; n.round(l); rounds++ {
+		key := string(l.marking.AppendKey(nil))
+		if seen[key] {
+			return true
+		}
+		if rounds == maxRounds {
+			copy(l.marking, start)
+			return false
+		}
+		seen[key] = true
+	}
+	return true
+}
+
+func (n *Net) round(l *local) bool {
+	present := n.present(l)
+	var ready []int
+	for _, t := range n.free {
+		if n.Trans[t].Enabled(l.marking) && !n.competes(t, present) {
+			ready = append(ready, t)
+		}
+	}
+	fired := false
+	for _, t := range ready {
+		if n.Trans[t].Enabled(l.marking) {
+			n.Trans[t].Fire(l.marking)
+			fired = true
+		}
+	}
+	return fired
+}
+
+func (n *Net) competes(t int, present petri.Marking) bool {
+	for _, u := range n.free {
+		if u != t && n.Trans[u].Enabled(present) && n.Trans[t].ConflictsWith(&n.Trans[u], present) {
+			return true
+		}
+	}
+	return false
+}
+
+// present returns the marking with the tokens in flight returned to the places they were taken
+// from.
+func (n *Net) present(l *local) petri.Marking {
+	m := slices.Clone(l.marking)
+	for t, flights := range l.flights {
+		for range flights {
+			n.Trans[t].GiveBack(m)
+		}
+	}
+	return m
+}

@@ -7,23 +7,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A planner looks for the shortest run to a wanted call where every call succeeds before the
-// next begins and approvals are granted. It is an A* search whose estimate is the number of
-// remaining landmarks.
-type planner struct {
-	*view
-	*scope
-	start []int // local states where the run begins; nil: the start of all nets
-	goal  []int // classes that may end the plan
-	tree[int]
-	states [][]int
-	length []int     // number of calls that lead to a state, by state
-	queue  [][]int32 // states by the estimated length of a plan through them
-	least  int       // index of the first queue that may have states
-	key    []byte
-	sole   int // position of the net that must refuse or ask alone; -1: a wanted call must be admitted
-}
-
 // Plan returns the shortest successful run to a call with the tag. The result is Refuted with the
 // run if one exists, and Proved otherwise.
 func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
@@ -73,21 +56,6 @@ func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 	}
 }
 
-func (m *Model) newPlanner(v *view, sole int) *planner {
-	p := &planner{view: v, scope: v.scopeOf(), sole: -1}
-	if sole < 0 {
-		p.goal = v.wanted()
-		return p
-	}
-	p.sole = v.at[sole]
-	for c, cl := range v.classes {
-		if !cl.member.Waits && slices.ContainsFunc(cl.effects, func(t callclass.Effect) bool { return t.Net == p.sole }) {
-			p.goal = append(p.goal, c)
-		}
-	}
-	return p
-}
-
 // search returns the classes of a shortest plan; nil if no plan exists. ok is false if the limit
 // was reached. States are expanded in the order of the lower bound on the length of a plan through
 // them, see [scope.landmarks].
@@ -123,153 +91,6 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 		}
 	}
 	return nil, true
-}
-
-// visit queues a state, unless it is known and not reached by fewer calls now, or cannot lead to
-// the goal.
-func (p *planner) visit(state []int, from int32, by int) {
-	p.key = callclass.AppendKey(p.key[:0], state)
-	length := 0
-	if from >= 0 {
-		length = p.length[from] + 1
-	}
-	k, fresh := p.add(p.key, from, by)
-	switch {
-	case fresh:
-		p.states, p.length = append(p.states, state), append(p.length, length)
-	case p.length[k] <= length:
-		return
-	default:
-		p.from[k], p.by[k], p.length[k] = from, by, length
-	}
-	found, ok := p.landmarks(state, p.goal, p.sole)
-	if !ok {
-		return
-	}
-	least := max(p.least, length+p.count(found))
-	for len(p.queue) <= least {
-		p.queue = append(p.queue, nil)
-	}
-	p.queue[least] = append(p.queue[least], k)
-}
-
-// meets reports whether the plan can end with the class in the state.
-func (p *planner) meets(state []int, c int) bool {
-	if b := p.blocker(state, c); b >= 0 || p.sole < 0 {
-		return b == p.sole
-	}
-	var questions []question
-	for _, t := range p.classes[c].effects {
-		n := p.view.nets[t.Net]
-		questions = append(questions, n.questions(n.begin(state[t.Net], t.Meaning))...)
-	}
-	more, _ := asksMore(p.view.nets[p.sole].Index, questions)
-	return more
-}
-
-// blocker returns the position of a net that blocks the class, or -1. The net sole is returned only
-// if no other net blocks the class.
-func (p *planner) blocker(state []int, c int) int {
-	sole := -1
-	for _, t := range p.classes[c].effects {
-		if p.view.nets[t.Net].begin(state[t.Net], t.Meaning).verdict == blocks {
-			if t.Net != p.sole {
-				return t.Net
-			}
-			sole = t.Net
-		}
-	}
-	return sole
-}
-
-// after returns the state after a call of the class has succeeded.
-func (p *planner) after(state []int, c int) []int {
-	next := slices.Clone(state)
-	for _, t := range p.classes[c].effects {
-		next[t.Net] = p.view.nets[t.Net].success(state[t.Net], t.Meaning)
-	}
-	return next
-}
-
-// success returns the local state after a call has begun and succeeded with no other call in
-// flight.
-func (n *Net) success(state, effect int) int {
-	b := n.begin(state, effect)
-	if b.hold == 0 {
-		return b.next
-	}
-	next := n.end(b.next, b.hold, gate.Success).next
-	if n.locals.List[state].spoiled {
-		return next
-	}
-	return n.unspoiled(next)
-}
-
-// stubbornSet returns the enabled classes that must be tried in a state. Calls that share no net
-// commute, so it suffices to try those that can help the goal, those that interfere with them, and
-// so on: the enabled part of a strong stubborn set (Valmari, "Stubborn sets for reduced state space
-// generation", 1990).
-func (p *planner) stubbornSet(state []int) []int {
-	in := make([]bool, len(p.classes))
-	var queue, enabled []int
-	push := func(c int) {
-		if !in[c] {
-			in[c] = true
-			queue = append(queue, c)
-		}
-	}
-	concerning := func(net int) {
-		for _, t := range p.users[net] {
-			push(t.Net)
-		}
-	}
-	for _, c := range p.goal {
-		push(c)
-	}
-	if p.sole >= 0 {
-		p.addSoleHelpers(state, concerning)
-	}
-	for len(queue) > 0 {
-		c := queue[0]
-		queue = queue[1:]
-		if b := p.blocker(state, c); b >= 0 {
-			concerning(b)
-			continue
-		}
-		enabled = append(enabled, c)
-		for _, t := range p.classes[c].effects {
-			concerning(t.Net)
-		}
-	}
-	slices.Sort(enabled)
-	return enabled
-}
-
-// addSoleHelpers adds what helps a plan that ends with a refusal, or a question, of one net alone:
-// another net must admit the call, or that net's own state must change. If other nets ask too, any
-// call may help.
-func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
-	for _, c := range p.goal {
-		if b := p.blocker(state, c); b >= 0 && b != p.sole {
-			concerning(b)
-			continue
-		}
-		for _, t := range p.classes[c].effects {
-			concerning(t.Net)
-		}
-	}
-}
-
-// moves returns the moves of a plan: every call but the last succeeds.
-func (p *planner) moves(path []int) []Move {
-	var ms []Move
-	for i, c := range path {
-		ms = append(ms, Move{Call: i, Class: p.classes[c].member})
-		if i < len(path)-1 {
-			ms = append(ms, Move{Call: i, End: gate.Success})
-		}
-	}
-	return ms
 }
 
 // Detour returns the classes of the calls that must precede a call of the goal in the shortest run

@@ -1,10 +1,6 @@
 package explore
 
-import (
-	"slices"
-
-	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
-)
+import "slices"
 
 // A question is what a transition asks of approvers.
 type question struct {
@@ -42,14 +38,4 @@ func asksMore(net int, all []question) (more bool, covering int) {
 		covering = all[at].net
 	}
 	return false, covering
-}
-
-// questions returns what the nets ask before a call in the current state.
-func (r *run) questions(s *callclass.Class) (all []question) {
-	for _, e := range s.Effects {
-		if n := r.nets[e.Net]; n != nil {
-			all = append(all, n.questions(n.begin(r.local[e.Net], e.Meaning))...)
-		}
-	}
-	return all
 }

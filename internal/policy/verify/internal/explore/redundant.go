@@ -24,25 +24,6 @@ func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
 	})
 }
 
-// leaveOut removes nets one after the other as long as do proves that the rest suffices. It is sure
-// if do refutes the removal of each remaining net.
-func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
-	left, sure = slices.Clone(nets), true
-	for i := 0; i < len(left); {
-		fewer := slices.Delete(slices.Clone(left), i, i+1)
-		switch do(fewer) {
-		case Proved:
-			left = fewer
-		case Unknown:
-			sure = false
-			i++
-		default:
-			i++
-		}
-	}
-	return left, sure
-}
-
 // forbid answers whether the nets alone admit no call that the query wants.
 func (m *Model) forbid(q *Query, nets []int) Result {
 	v := m.view(nets, ViewOptions{Tag: q.Tag})

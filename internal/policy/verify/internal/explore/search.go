@@ -6,38 +6,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Result is the answer to an assertion.
-type Result uint8
-
-const (
-	Unknown Result = iota
-	Proved
-	Refuted
-)
-
-// String returns the result as "check --json" prints it.
-func (r Result) String() string { return [...]string{"unknown", "proved", "refuted"}[r] }
-
-// Reasons for an unknown answer.
-const (
-	WhyDoubtful = "no arguments are known that match the maps as this would need"
-	WhyStates   = "there are more states than were looked at"
-	WhyTime     = callclass.WhyTime
-	WhyLong     = "it takes more calls than were tried"
-	WhyValues   = "it depends on the values that calls have in the keys of nets"
-	WhyNoRun    = "a run could not be made of the states that were found"
-)
-
-// An Answer is the result of a search.
-type Answer struct {
-	Result   Result // Proved: the query is never met, or the goal is always reachable; Refuted: Moves show otherwise
-	Moves    []Move
-	Nets     []int  // Proved: nets that suffice for the proof; Refuted, for a goal: nets that forbid it after Moves
-	Rough    bool   // Refuted, for a goal: a subset of Nets might suffice, but not all subsets were tried
-	Why      string // Unknown: the reason
-	Supposed string // Unknown: the tool whose existence decides the answer; empty: none
-}
-
 // Never answers whether the query is met in any run, over all outcomes and interleavings. It is
 // counterexample-guided abstraction refinement: the search starts with few nets and adds a net that
 // forbids the run found, until a run is admitted by all nets or none is found. Few nets have few
@@ -161,29 +129,8 @@ func (m *Model) Serial(nets []int, o ViewOptions) *Space {
 	return s
 }
 
-// Any matches all classes.
-func Any(*callclass.Class) bool { return true }
-
-// Tagged returns a tag function that marks the classes selected by match as wanted.
-func Tagged(match func(*callclass.Class) bool) func(*callclass.Class) uint8 {
-	return func(s *callclass.Class) uint8 {
-		if match(s) {
-			return Wanted
-		}
-		return 0
-	}
-}
-
 // neverHit is the Start function of a query that no call meets.
 func neverHit(mon uint32, _ uint8, _ bool) (uint32, bool) { return mon, false }
-
-// Spent returns which bound ended a search: the time or the number of states.
-func (m *Model) Spent() string {
-	if m.Stop() {
-		return WhyTime
-	}
-	return WhyStates
-}
 
 // movesToHit returns the run that meets the query.
 func (s *Space) movesToHit() ([]Move, bool) {
@@ -327,4 +274,25 @@ func Repeat(ms []Move, i, more int) []Move {
 		out = append(out, mv)
 	}
 	return out
+}
+
+// unadvised repeats the proof that the nets forbid the query, without what advisory nets block. The
+// argument about holds the nets that the query started with.
+func (m *Model) unadvised(q *Query, about, nets []int, o ViewOptions) Answer {
+	why := m.Yielding(nets)
+	switch {
+	case why == "":
+		return Answer{Result: Proved, Nets: nets}
+	case q.state != nil && m.Yielding(about) != "": // the query asks about the states of an advisory net
+		if len(nets) == len(about) {
+			return Answer{Result: Proved, Nets: nets} // a call that the net blocks does not change its state, whether or not the call is made
+		}
+		return Answer{Why: why}
+	}
+	o.required = true
+	required := slices.DeleteFunc(slices.Clone(nets), func(n int) bool { return m.Nets[n].Info.Advisory })
+	if f := m.neverOf(q, required, o); f.Result == Proved {
+		return f
+	}
+	return Answer{Why: why}
 }

@@ -412,33 +412,37 @@ func (s *Space) ended(k int32, opens []uint32, killed []uint64, rest openType, b
 	s.reach(append(s.next[:1+len(s.nets)], s.survivors(opens, killed)...), rest, k, by)
 }
 
-// A tree numbers the states of a search and records how each was first reached.
-type tree[E any] struct {
-	index map[string]int32
-	from  []int32 // predecessor of each state; -1: none
-	by    []E     // step from the predecessor
+// admits reports whether no net blocks a call of the class in the state.
+func (s *Space) admits(k int32, c int) bool {
+	words := s.state(k)
+	for _, t := range s.classes[c].effects {
+		if s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning).verdict == blocks {
+			return false
+		}
+	}
+	return true
 }
 
-// add returns the number of the state that has the key, and whether the state is new.
-func (t *tree[E]) add(key []byte, from int32, by E) (k int32, fresh bool) {
-	if k, ok := t.index[string(key)]; ok {
-		return k, false
+// succeeded computes the state that [Space.atOnce] looks up, whether or not it was visited.
+func (s *Space) succeeded(k int32, c uint32) []uint32 {
+	words := s.state(k)
+	next := slices.Clone(words[:1+len(s.nets)])
+	killed := make([]uint64, len(s.nets))
+	var holds []callclass.Effect
+	for _, t := range s.classes[c].effects {
+		b := s.nets[t.Net].begin(int(next[1+t.Net]), t.Meaning)
+		next[1+t.Net], killed[t.Net] = uint32(b.next), b.killed
+		if b.hold > 0 {
+			holds = append(holds, callclass.Effect{Net: t.Net, Meaning: b.hold})
+		}
 	}
-	if t.index == nil {
-		t.index = make(map[string]int32)
+	opens := s.survivors(words[1+len(s.nets):], killed)
+	clear(killed)
+	for _, h := range holds {
+		e := s.nets[h.Net].end(int(next[1+h.Net]), h.Meaning, gate.Success)
+		next[1+h.Net], killed[h.Net] = uint32(e.next), e.killed
 	}
-	k = int32(len(t.from))
-	t.index[string(key)] = k
-	t.from, t.by = append(t.from, from), append(t.by, by)
-	return k, true
-}
-
-// path returns the steps that lead to a state.
-func (t *tree[E]) path(k int32) []E {
-	var out []E
-	for ; t.from[k] >= 0; k = t.from[k] {
-		out = append(out, t.by[k])
-	}
-	slices.Reverse(out)
-	return out
+	next = append(next, s.survivors(opens, killed)...)
+	s.clearSpoiled(next)
+	return next
 }

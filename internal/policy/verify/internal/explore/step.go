@@ -299,63 +299,16 @@ func (n *Net) succeed(l *local, done, watches []int) (killed uint64) {
 	return killed
 }
 
-// advance fires the structural transitions until nothing moves or a marking repeats. It returns
-// false and restores the marking if that does not terminate.
-func (n *Net) advance(l *local) bool {
-	if !slices.ContainsFunc(n.free, func(t int) bool { return n.Trans[t].Enabled(l.marking) }) {
-		return true
+// success returns the local state after a call has begun and succeeded with no other call in
+// flight.
+func (n *Net) success(state, effect int) int {
+	b := n.begin(state, effect)
+	if b.hold == 0 {
+		return b.next
 	}
-	start := slices.Clone(l.marking)
-	seen := map[string]bool{string(l.marking.AppendKey(nil)): true}
-	for rounds := 0; n.round(l); rounds++ {
-		key := string(l.marking.AppendKey(nil))
-		if seen[key] {
-			return true
-		}
-		if rounds == maxRounds {
-			copy(l.marking, start)
-			return false
-		}
-		seen[key] = true
+	next := n.end(b.next, b.hold, gate.Success).next
+	if n.locals.List[state].spoiled {
+		return next
 	}
-	return true
-}
-
-func (n *Net) round(l *local) bool {
-	present := n.present(l)
-	var ready []int
-	for _, t := range n.free {
-		if n.Trans[t].Enabled(l.marking) && !n.competes(t, present) {
-			ready = append(ready, t)
-		}
-	}
-	fired := false
-	for _, t := range ready {
-		if n.Trans[t].Enabled(l.marking) {
-			n.Trans[t].Fire(l.marking)
-			fired = true
-		}
-	}
-	return fired
-}
-
-// present returns the marking with the tokens in flight returned to the places they were taken
-// from.
-func (n *Net) present(l *local) petri.Marking {
-	m := slices.Clone(l.marking)
-	for t, flights := range l.flights {
-		for range flights {
-			n.Trans[t].GiveBack(m)
-		}
-	}
-	return m
-}
-
-func (n *Net) competes(t int, present petri.Marking) bool {
-	for _, u := range n.free {
-		if u != t && n.Trans[u].Enabled(present) && n.Trans[t].ConflictsWith(&n.Trans[u], present) {
-			return true
-		}
-	}
-	return false
+	return n.unspoiled(next)
 }

@@ -14,10 +14,6 @@ import (
 // Keyed reports whether some enforced net has a key.
 func (m *Model) Keyed() bool { return m.keyed }
 
-func keyed(nets []*Net) bool {
-	return slices.ContainsFunc(nets, func(n *Net) bool { return n.Keyed() && !n.Info.Shadow })
-}
-
 // OneValue returns the model restricted to calls with the tracked value. It is computed once.
 func (m *Model) OneValue() *Model {
 	if m.one == nil {

@@ -130,3 +130,6 @@ func (m *Model) visited(v *view, states int) {
 	m.States += states
 	m.effort += states * v.price()
 }
+
+// uncertain reports whether it is unknown that a call of the class can be made or is admitted.
+func uncertain(s *callclass.Class) bool { return s.Unsure() || s.HasOther() || s.Spends }

@@ -1,0 +1,28 @@
+package explore
+
+// Barred returns a proof that the query is never met if one is evident without exploration, and an
+// unknown answer otherwise.
+func (m *Model) Barred(q *Query) Answer {
+	nets, barred := m.seed(q)
+	if !barred {
+		nets, barred = m.wholeScope().relax().blockers(q.goal(m.Classes))
+	}
+	if !barred || m.Calls.Gap(nets, q.Tag) != "" || m.Yielding(nets) != "" || !m.view(nets, ViewOptions{Tag: q.Tag}).barred() {
+		return Answer{} // a call of an open tool may do what no listed call does
+	}
+	return Answer{Result: Proved, Nets: nets}
+}
+
+// barred reports whether the nets evidently forbid what the query wants, over all outcomes and
+// interleavings.
+func (v *view) barred() bool {
+	g, goal := v.scopeOf(), v.wanted()
+	if g.fails = true; len(goal) == 0 {
+		return false
+	}
+	if _, ok := g.landmarks(make([]int, len(v.nets)), goal, -1); !ok {
+		return true
+	}
+	_, barred := g.relax().blockers(goal)
+	return barred
+}

@@ -1,0 +1,89 @@
+package explore
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+)
+
+// saturated reports whether, for each reduced counter, the states at two adjacent levels away from
+// both ends are equal. Then the states at any number of levels in between are equal too, because
+// the effect of calls does not depend on the level there.
+func (s *Space) saturated() bool {
+	for _, pos := range s.limits {
+		if !s.saturatedAt(pos) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Space) saturatedAt(pos int) bool {
+	n := s.nets[pos]
+	place := n.counterAt
+	top := n.Info.Initial[n.Info.Places[place]]
+	mirror := n.mirrors(place, top)
+	margin := 0
+	for i := range n.Trans {
+		if weight(n.Trans[i].In, place) > 0 {
+			margin++
+		}
+	}
+	levels := make([]map[string]bool, top+1)
+	for k := range s.At {
+		words := s.state(int32(k))
+		m := n.locals.List[words[1+pos]].marking
+		level := m[place]
+		if level > top {
+			return false
+		}
+		if levels[level] == nil {
+			levels[level] = make(map[string]bool)
+		}
+		levels[level][s.without(words, pos, mirror)] = true
+	}
+	high := top
+	if slices.ContainsFunc(mirror, func(p int) bool { return p != place }) {
+		high = top - margin
+	}
+	for j := margin + 1; j <= high; j++ {
+		if maps.Equal(levels[j], levels[j-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// mirrors returns the place and the places whose tokens complement it, so that both together always
+// hold top tokens.
+func (n *Net) mirrors(place, top int) []int {
+	out := []int{place}
+	for p := range n.Info.Places {
+		if p == place || !n.steady(p) {
+			continue
+		}
+		opposite := true
+		for _, l := range n.locals.List {
+			opposite = opposite && l.marking[p]+l.marking[place] == top
+		}
+		if opposite {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// without returns a key of the state that leaves out some places of one net.
+func (s *Space) without(words []uint32, pos int, places []int) string {
+	rest := slices.Delete(slices.Clone(words), 1+pos, 2+pos)
+	l := &s.nets[pos].locals.List[words[1+pos]]
+	k := append(callclass.AppendKey(appendWords(nil, rest), l.flights), l.flags())
+	for p, tokens := range l.marking {
+		if !slices.Contains(places, p) {
+			k = binary.AppendUvarint(k, uint64(tokens))
+		}
+	}
+	return string(k)
+}

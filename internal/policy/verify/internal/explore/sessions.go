@@ -1,0 +1,46 @@
+package explore
+
+import "github.com/petrigate/petrigate/gate"
+
+// InSessions reports whether the query is met by a run where each call is the first of a session
+// of its own, as nets of wider scopes see it.
+func (m *Model) InSessions(q *Query) bool {
+	var shared []int
+	for i, n := range m.Nets {
+		if n.Info.Scope != gate.ScopeSession {
+			shared = append(shared, i)
+		}
+	}
+	s, why := m.exploreCapped(q, shared, ViewOptions{Tag: q.Tag, witnessed: true, Limit: m.Limit}, capSteps[:])
+	if why != "" || s.hit < 0 {
+		return false
+	}
+	ms, ok := s.movesToHit()
+	for _, mv := range ms {
+		if mv.Class == nil {
+			continue
+		}
+		blocking, _ := m.newRun().judge(mv.Class)
+		for _, n := range blocking {
+			ok = ok && m.Nets[n].Info.Scope != gate.ScopeSession
+		}
+	}
+	return ok && m.followed(s, ms)
+}
+
+// followed reports whether the nets of the view admit the run with the counters as the policy
+// states them.
+func (m *Model) followed(s *Space, ms []Move) bool {
+	r := m.newRun()
+	for i := range r.nets {
+		if s.at[i] < 0 {
+			r.nets[i] = nil
+		}
+	}
+	for _, mv := range ms {
+		if !r.apply(mv, func(blocking []int) bool { return len(blocking) == 0 }) {
+			return false
+		}
+	}
+	return true
+}
