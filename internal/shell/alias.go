@@ -41,8 +41,8 @@ func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	})
 }
 
-// isShort reports whether a program may accept text as a short form of operand number next.
-func isShort(p *Pattern, text string, next int) bool {
+// isAbbreviation reports whether a program may accept text as a short form of operand number next.
+func isAbbreviation(p *Pattern, text string, next int) bool {
 	name, want := p.name.text, p.operands[next].text
 	switch {
 	case text == "" || text == want:
@@ -55,7 +55,7 @@ func isShort(p *Pattern, text string, next int) bool {
 		return p.operands[next].is(strings.TrimPrefix(strings.TrimPrefix(branch, "+"), "refs/heads/"))
 	case name == "gradle":
 		task := text[strings.LastIndexByte(text, ':')+1:]
-		return task != "" && strings.HasPrefix(want, task[:1]) && isWithin(task, want)
+		return task != "" && strings.HasPrefix(want, task[:1]) && isSubsequence(task, want)
 	case !abbreviating[name] || next > 0: // the words after the subcommand are names
 		return false
 	}
@@ -63,8 +63,8 @@ func isShort(p *Pattern, text string, next int) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, text) })
 }
 
-// isWithin reports whether a text is a subsequence of another.
-func isWithin(text, other string) bool {
+// isSubsequence reports whether a text is a subsequence of another.
+func isSubsequence(text, other string) bool {
 	for i := range len(text) {
 		at := strings.IndexByte(other, text[i])
 		if at < 0 {
@@ -93,7 +93,7 @@ func sameProgram(name, want string) bool {
 var versioned = setOf("python pip node ruby php perl clang gcc")
 
 // family returns a key that is equal for all names which may denote the same program on some
-// system, see [command.as].
+// system, see [command.argsUnder].
 func family(name string) string {
 	if first, kind, ok := strings.Cut(name, "."); ok && kind != "" && families[first] {
 		name = first
@@ -111,9 +111,10 @@ func family(name string) string {
 // versionless returns a name without the version at its end: pip for pip3.12.
 func versionless(name string) string { return strings.TrimRight(name, "0123456789.-") }
 
-// as returns the arguments that the command takes under another name, or nil if no system has the
-// program under that name. Some file systems find RM and rm.exe for rm, and pip3.12 is a pip.
-func (c *command) as(name string) []arg {
+// argsUnder returns the arguments that the command takes under another name, or nil if no system
+// has the program under that name. Some file systems find RM and rm.exe for rm, and pip3.12 is a
+// pip.
+func (c *command) argsUnder(name string) []arg {
 	args := slices.Concat([]arg{}, c.args)
 	if sameFile(c.name, name) || versionless(c.name) != "" && versionless(c.name) == versionless(name) {
 		return args

@@ -8,16 +8,16 @@ import (
 
 // An arg is the expansion of one word of a script, as far as it is known.
 type arg struct {
-	kind  argKind
-	text  string // known beginning; the whole text of a literal
-	mid   string // known part between two unknown ones, as in ~/.ssh/*
-	tail  string // known end; empty for a literal
-	name  bool   // the unknown part is a name or a number, never an option
-	glob  bool   // the unknown part comes from a glob and does not begin with a dot
-	pipe  bool   // a process substitution
-	setUp bool   // only the output of a program that sets up a shell
-	given bool   // only arguments of the enclosing function
-	split bool   // an unquoted expansion, usually one word; never set under [Options.Strict]
+	kind        argKind
+	text        string // known beginning; the whole text of a literal
+	mid         string // known part between two unknown ones, as in ~/.ssh/*
+	tail        string // known end; empty for a literal
+	name        bool   // the unknown part is a name or a number, never an option
+	glob        bool   // the unknown part comes from a glob and does not begin with a dot
+	pipe        bool   // a process substitution
+	setUp       bool   // only the output of a program that sets up a shell
+	isArguments bool   // only arguments of the enclosing function
+	split       bool   // an unquoted expansion, usually one word; never set under [Options.Strict]
 }
 
 // An argKind describes how much of an argument is known.

@@ -127,7 +127,7 @@ func (r *reader) declare(d *syntax.DeclClause) {
 	c := command{name: d.Variant.Value, args: append(args[:len(args):len(args)], assigned...), by: r.owner, masking: r.flow.masking}
 	c.from, c.to = r.span()
 	r.commands = append(r.commands, c)
-	r.declared(d.Variant.Value, assigned, args)
+	r.declareArgs(d.Variant.Value, assigned, args)
 	attributes(r, d)
 }
 
@@ -155,8 +155,8 @@ func attributes(r *reader, d *syntax.DeclClause) {
 	}
 }
 
-// declared reads the assignments and the other arguments of declare and similar builtins.
-func (r *reader) declared(builtin string, assigned, args []arg) {
+// declareArgs reads the assignments and the other arguments of declare and similar builtins.
+func (r *reader) declareArgs(builtin string, assigned, args []arg) {
 	var kind fact // whether arrays are declared
 	exported, functions := builtin == "export", false
 	for _, a := range args {
@@ -167,7 +167,7 @@ func (r *reader) declared(builtin string, assigned, args []arg) {
 			exported = exported || strings.Contains(a.text, "x")
 			functions = functions || strings.Contains(a.text, "f")
 		}
-		r.declaration(a)
+		r.declareArg(a)
 	}
 	for _, a := range append(assigned, args...) {
 		r.compound(a, kind)
@@ -182,8 +182,8 @@ func (r *reader) declared(builtin string, assigned, args []arg) {
 	}
 }
 
-// declaration reads an argument of declare or a similar builtin that is not a plain assignment.
-func (r *reader) declaration(a arg) {
+// declareArg reads an argument of declare or a similar builtin that is not a plain assignment.
+func (r *reader) declareArg(a arg) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")
 	switch {
@@ -219,12 +219,12 @@ func (r *reader) compound(a arg, kind fact) {
 	}
 }
 
-// named makes the values of the variables unknown that args name.
-func (r *reader) named(args []arg) {
+// setUnknown makes the values of the variables named by args unknown.
+func (r *reader) setUnknown(args []arg) {
 	for _, a := range args {
 		if a.kind != literal || !isName(a.text) {
 			r.arithmeticOn("a variable whose name is not literal")
-			r.vars.forget()
+			r.vars.forgetAll()
 			return
 		}
 		r.assigned(a.text, arg{kind: anything})
@@ -256,7 +256,7 @@ func bindBranches(r *reader, cmd syntax.Command) {
 func (r *reader) assigned(name string, value arg) {
 	r.vars.unbind(name)
 	if name == "IFS" { // it is unknown how expansions are split
-		r.vars.forget()
+		r.vars.forgetAll()
 		r.vars.unbound, r.vars.customIFS = true, true
 	}
 	if name == "argv" { // argv holds the arguments in zsh
@@ -271,7 +271,7 @@ func (r *reader) assigned(name string, value arg) {
 	switch {
 	case runVariables[name] && value.kind == literal:
 		r.tentativeScript(value.text)
-	case respells[name], strings.HasSuffix(name, "_functions"):
+	case resolutionVariables[name], strings.HasSuffix(name, "_functions"):
 		r.sideEffects = true
 		r.doubtAll("a variable that changes what is run: " + name)
 	case steers(name) && !isInertSetting(name, value):

@@ -17,7 +17,7 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 		if len(args) > 0 && args[0].matchWord("=--") != "" {
 			args = args[1:]
 		}
-		r.join(args)
+		r.readJoined(args)
 	case "trap":
 		readTrap(r, args)
 	case "source", ".":
@@ -30,7 +30,7 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 		}
 		r.doubtAll("the builtin " + name)
 	case "export", "declare", "typeset", "local", "readonly":
-		r.declared(name, nil, args)
+		r.declareArgs(name, nil, args)
 		for _, a := range args { // reached for `command readonly x=y`
 			name, _, _ := strings.Cut(a.text, "=")
 			r.vars.neverBind(name)
@@ -44,13 +44,13 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 	case "shopt":
 		readShellOptions(r, "o", args)
 	case "let":
-		r.vars.forget()
+		r.vars.forgetAll()
 		r.arithmeticOn("arithmetic on text")
 	case "unset":
 		for len(args) > 0 && args[0].matchWord("=-f =-v =-n") != "" {
 			args = args[1:]
 		}
-		r.named(args)
+		r.setUnknown(args)
 	case "read", "mapfile", "readarray", "getopts", "wait":
 		readVariableSetter(r, name, args)
 	case "printf":
@@ -67,7 +67,7 @@ func readBuiltin(r *reader, name string, args []arg) bool {
 // Files that set up the shell, such as .bashrc, are assumed not to change the commands of the
 // script.
 func readSourced(r *reader, args []arg) {
-	r.vars.forget()
+	r.vars.forgetAll()
 	r.vars.unbound = true
 	if len(args) == 0 || args[0].kind == anything {
 		r.doubtAll("a script that is not literal")
@@ -96,8 +96,8 @@ var settingPrograms = map[string]set{
 // isSetUp reports whether the only argument of eval is the output of one of the settingPrograms.
 func isSetUp(args []arg) bool { return len(args) == 1 && args[0].setUp }
 
-// within are the builtins that run another builtin in the current shell.
-var within = setOf("command builtin eval")
+// inShellBuiltins are the builtins that run another builtin in the current shell.
+var inShellBuiltins = setOf("command builtin eval")
 
 // isOutside reports whether command number i runs its command in another process, so that a builtin
 // cannot affect the script's shell.
@@ -106,7 +106,7 @@ func isOutside(r *reader, i int) bool {
 		switch c := &r.commands[i]; {
 		case shells[c.name]:
 			return false // it has control flow and variables of its own
-		case !within[c.name] && len(r.functions[c.name]) == 0 && r.aliases[c.name] == nil:
+		case !inShellBuiltins[c.name] && len(r.functions[c.name]) == 0 && r.aliases[c.name] == nil:
 			return true
 		}
 	}
@@ -122,7 +122,7 @@ func readSet(r *reader, args []arg) {
 		r.vars.resets = r.vars.resets || r.body != nil && r.body.trap
 	}
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || isCluster(a.text) && strings.Contains(a.text, "A") }) {
-		r.vars.forget()
+		r.vars.forgetAll()
 	}
 	switch {
 	case r.body != nil, r.piped: // the last element of a pipe may run in the shell itself
@@ -139,11 +139,11 @@ func readTrap(r *reader, args []arg) {
 		args = args[1:]
 	}
 	if len(args) > 0 && args[0].matchWord("=-") == "" {
-		r.vars.forget() // the trap runs later, when variables may hold other values, and may set them
+		r.vars.forgetAll() // the trap runs later, when variables may hold other values, and may set them
 		r.vars.unbound = true
 		defer func(before masking, b *body) { r.flow.masking, r.body = before, b }(r.flow.mask(conditional), r.body)
 		r.body = &body{trap: true, texts: -1}
-		r.text(args[0])
+		r.readText(args[0])
 	}
 }
 
@@ -191,24 +191,24 @@ func readVariableSetter(r *reader, name string, args []arg) {
 	if name == "wait" && len(args) == 1 && args[0].kind <= single {
 		return // as in wait $!
 	}
-	found, rest, ok := setterOptions[name]().lead(args)
+	found, rest, ok := setterOptions[name]().splitLeading(args)
 	if !ok {
 		r.doubtOptions("the builtin "+name+" with options that are not known", args)
 		return
 	}
 	for _, o := range found {
 		if o.name == "a" || name == "wait" && o.name == "p" {
-			r.named([]arg{o.value})
+			r.setUnknown([]arg{o.value})
 			r.vars.note(o.value.text, isArray)
 		}
 	}
 	switch {
 	case name == "wait":
 	case name == "getopts" && len(rest) > 1:
-		r.named(rest[1:2])
+		r.setUnknown(rest[1:2])
 		r.assigned("OPTARG", arg{kind: anything})
 	default:
-		r.named(rest)
+		r.setUnknown(rest)
 		if name != "read" && len(rest) > 0 {
 			r.vars.note(rest[0].text, isArray) // mapfile and readarray fill an array
 		}
@@ -220,11 +220,11 @@ func readPrintf(r *reader, args []arg) {
 	switch {
 	case len(args) == 0:
 	case args[0].matchWord("=-v") != "" && len(args) > 1:
-		r.named(args[1:2])
+		r.setUnknown(args[1:2])
 	case strings.HasPrefix(args[0].text, "-v"):
-		r.named([]arg{{kind: args[0].kind, text: args[0].text[2:]}})
+		r.setUnknown([]arg{{kind: args[0].kind, text: args[0].text[2:]}})
 	case args[0].kind == anything, args[0].kind == single && args[0].text == "" && strings.Trim(args[0].mid+args[0].tail, nameLetters+"0123456789[]-") == "" && len(args) > 1:
-		r.vars.forget()
+		r.vars.forgetAll()
 		r.vars.wild = true // it may be -v, and the next argument a name
 	}
 }

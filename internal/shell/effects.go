@@ -20,7 +20,7 @@ const maxEffects = 200_000
 // left to the calls of the function.
 func (v *variables) effectsOf(node syntax.Node) (c effects) {
 	syntax.Walk(node, func(n syntax.Node) bool {
-		if v.looked++; v.looked > maxEffects {
+		if v.visited++; v.visited > maxEffects {
 			c.all = true
 			return false
 		}
@@ -96,7 +96,7 @@ func (v *variables) calls(c *effects, args []*syntax.Word) {
 			c.names.add(name)
 			c.all = c.all || strings.Trim(name, nameLetters+"0123456789-") != "" || name == "" || len(name) > 2 && name[0] == '-' && name != "-ra" && name != "-rp" && name != "-rs"
 		}
-	case v.relays[word]:
+	case v.forwardingFunctions[word]:
 		for _, a := range args[1:] {
 			c.all = c.all || isSetter(strings.ReplaceAll(a.Lit(), `\`, ""))
 		}
@@ -157,10 +157,11 @@ func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	return texts
 }
 
-// lose makes unknown what a part of the script may change that runs repeatedly or later.
-func (v *variables) lose(c effects) {
+// forgetEffects forgets all values that c may change. It is for a part of the script that runs
+// repeatedly or later.
+func (v *variables) forgetEffects(c effects) {
 	if c.all {
-		v.forget()
+		v.forgetAll()
 	}
 	if c.arguments {
 		v.setArguments(nil, false)

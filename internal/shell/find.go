@@ -60,7 +60,7 @@ var xargsOptions = leading("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null op
 
 // readXargs reads the command that xargs runs with unknown additional arguments.
 func readXargs(r *reader, args []arg) {
-	found, rest, ok := xargsOptions().lead(args)
+	found, rest, ok := xargsOptions().splitLeading(args)
 	if !ok {
 		r.doubtOptions("xargs with options that are not known", args)
 		return

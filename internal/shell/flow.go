@@ -210,7 +210,7 @@ func (f *flow) setOptions(args []arg) {
 				f.errexit = on
 			case 'o':
 				if value = i+1 < len(args); value && args[i+1].kind == literal {
-					f.option(args[i+1].text, on)
+					f.setOption(args[i+1].text, on)
 				}
 			}
 		}
@@ -220,7 +220,7 @@ func (f *flow) setOptions(args []arg) {
 // changesEnd matches trap actions that could change the exit status of the script.
 var changesEnd = regexp.MustCompile(`exit|exec|return|kill|eval|set|[.]|source|\$`)
 
-func (f *flow) option(name string, on bool) {
+func (f *flow) setOption(name string, on bool) {
 	switch name {
 	case "errexit":
 		f.errexit = on

@@ -30,7 +30,7 @@ func readFunction(r *reader, d *syntax.FuncDecl) {
 	}
 	c := r.vars.effectsOf(d.Body)
 	c.arguments = false
-	r.vars.lose(c)
+	r.vars.forgetEffects(c)
 	for changed := range c.names {
 		r.vars.neverBind(changed)
 	}
@@ -42,12 +42,12 @@ func readFunction(r *reader, d *syntax.FuncDecl) {
 	r.vars.values = before
 	for name := range lost {
 		if r.vars.neverBind(name); name == "" {
-			r.vars.forget()
+			r.vars.forgetAll()
 			r.vars.unbound = true
 		}
 	}
 	switch {
-	case !f.given:
+	case !f.usesArguments:
 	case handlers[name], slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name || c.path == name }), isHook(name):
 		r.doubtAll("a command word that is not literal") // the shell calls it itself, or a command before the definition did
 	default:
@@ -55,7 +55,7 @@ func readFunction(r *reader, d *syntax.FuncDecl) {
 			r.functions = make(map[string][]*syntax.Stmt)
 		}
 		r.functions[name] = append(r.functions[name], d.Body)
-		r.vars.relays.add(name)
+		r.vars.forwardingFunctions.add(name)
 	}
 }
 
@@ -85,10 +85,10 @@ func readBody(r *reader, f *body, s *syntax.Stmt) {
 // isPending reports whether a word consists of function arguments while the definition is being
 // read, when they are not yet known.
 func (b *body) isPending(r *reader, a arg) bool {
-	if b == nil || !a.given || !b.definition || b.texts != r.texts {
+	if b == nil || !a.isArguments || !b.definition || b.texts != r.texts {
 		return false
 	}
-	b.given = true
+	b.usesArguments = true
 	return true
 }
 
@@ -146,7 +146,7 @@ func (b *body) shift(r *reader, args []arg) {
 		n, err = strconv.Atoi(args[0].text)
 	}
 	if err != nil || len(args) > 1 {
-		r.vars.forget() // shift of zsh takes names of arrays
+		r.vars.forgetAll() // shift of zsh takes names of arrays
 	}
 	if b == nil || b.definition {
 		return

@@ -7,7 +7,7 @@ import (
 
 // readGit reads the options of git that run a command, and the subcommand.
 func readGit(r *reader, args []arg) {
-	found, rest, ok := gitOptions().lead(args)
+	found, rest, ok := gitOptions().splitLeading(args)
 	for _, o := range found {
 		if o.name == "c" {
 			readGitSetting(r, o.value)
@@ -101,7 +101,7 @@ func readGitCommand(r *reader, name string, args []arg) {
 	case "grep", "clone", "fetch", "pull", "push", "rebase", "ls-remote", "archive", "init":
 		// An option that is missing from the table may be an abbreviation or a cluster of letters
 		// with an option that runs a command.
-		found, _, ok := knownPrograms()["git "+name].given(args, false)
+		found, _, ok := knownPrograms()["git "+name].splitOptions(args, false)
 		if !ok || slices.ContainsFunc(found, givenOption.mayRun) {
 			r.doubtText("an option that may run a command", args...)
 		}
@@ -123,7 +123,7 @@ func readGitForeach(r *reader, args []arg) {
 	for len(rest) > 0 && rest[0].matchWord("=--recursive =-q =--quiet") != "" {
 		rest = rest[1:]
 	}
-	r.join(rest)
+	r.readJoined(rest)
 }
 
 // Words of git config: options without an effect of their own, and words that only print or remove

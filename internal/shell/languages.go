@@ -76,7 +76,7 @@ func readAwk(r *reader, args []arg) {
 	if asksHelp(args) {
 		return
 	}
-	found, rest, ok := awkOptions().lead(args)
+	found, rest, ok := awkOptions().splitLeading(args)
 	if !ok || len(args) > 0 && args[0].text == "--" {
 		r.doubtText("awk with options that are not known", args...)
 		return
@@ -101,7 +101,7 @@ func readSed(r *reader, args []arg) {
 	if asksHelp(args) {
 		return
 	}
-	found, scripts, ok := sedOptions().given(args, false)
+	found, scripts, ok := sedOptions().splitOptions(args, false)
 	if !ok || slices.ContainsFunc(found, givenOption.isUnknown) {
 		r.doubtText("sed with options that are not known", args...)
 		return

@@ -65,7 +65,7 @@ func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) 
 			return launch{}, nil, false, false
 		}
 	}
-	found, rest, sure := l.options().lead(args)
+	found, rest, sure := l.options().splitLeading(args)
 	if slices.ContainsFunc(found, func(o givenOption) bool { return !o.known.inert }) {
 		return l, nil, false, true
 	}

@@ -28,27 +28,27 @@ func (r *reader) loop(c *syntax.ForClause) {
 		if c.Select || !l.InPos.IsValid() {
 			value, values = arg{kind: anything}, nil
 		}
-		r.vars.lose(changed)
+		r.vars.forgetEffects(changed)
 		r.assigned(l.Name.Value, value)
 		if r.loopBodies += len(values); len(values) > 0 && r.loopBodies <= maxLoopBodies && r.vars.mayBind(l.Name.Value) {
 			for _, v := range values {
-				r.vars.lose(changed)
+				r.vars.forgetEffects(changed)
 				if r.vars.mayBind(l.Name.Value) { // no function in the body sets it
 					r.vars.bind(l.Name.Value, each(v))
 				}
 				r.stmts(c.Do)
 			}
-			r.vars.lose(changed)
+			r.vars.forgetEffects(changed)
 			return
 		}
 	case *syntax.CStyleLoop:
-		r.vars.lose(changed)
+		r.vars.forgetEffects(changed)
 		r.arithm(l.Init)
 		r.arithm(l.Cond)
 		r.arithm(l.Post)
 	}
 	r.stmts(c.Do)
-	r.vars.lose(changed)
+	r.vars.forgetEffects(changed)
 }
 
 // each returns one of the words that an argument expands to.

@@ -59,7 +59,7 @@ func (c *command) is(p *Pattern) (Outcome, []arg) {
 	case p.name.is(c.name), sameProgram(c.name, p.name.text):
 		return Match, c.args
 	}
-	if args := c.as(p.name.text); args != nil {
+	if args := c.argsUnder(p.name.text); args != nil {
 		return Opaque, args
 	}
 	return NoMatch, nil
@@ -111,7 +111,7 @@ func (p *Pattern) operand(n int, a arg) Outcome {
 	switch {
 	case a.kind == literal && (w.is(a.text) || isAlias(p, a.text, n)):
 		return Match
-	case a.kind == literal && isShort(p, a.text, n), a.kind != literal && a.mayBe(w):
+	case a.kind == literal && isAbbreviation(p, a.text, n), a.kind != literal && a.mayBe(w):
 		return Opaque
 	}
 	return NoMatch
@@ -187,7 +187,7 @@ func (c *command) inert(p *Pattern) bool {
 	if !ok {
 		return len(args) == len(p.words) && startsWith(args, p.words)
 	}
-	given, operands, ok := options.given(args[lead:], true)
+	given, operands, ok := options.splitOptions(args[lead:], true)
 	if !ok {
 		return false
 	}
@@ -204,7 +204,7 @@ func (c *command) plainArgs() []arg {
 	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
 		return c.args
 	}
-	if _, rest, ok := gitOptions().lead(c.args); ok && c.onlyLocated() {
+	if _, rest, ok := gitOptions().splitLeading(c.args); ok && c.onlyLocated() {
 		return rest
 	}
 	return c.args
@@ -216,7 +216,7 @@ func (c *command) onlyLocated() bool {
 	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
 		return true
 	}
-	found, _, ok := gitOptions().lead(c.args)
+	found, _, ok := gitOptions().splitLeading(c.args)
 	return ok && !slices.ContainsFunc(found, func(o givenOption) bool { return !locationOptions[o.name] })
 }
 

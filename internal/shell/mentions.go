@@ -86,7 +86,7 @@ func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 	if len(m.words) == 0 {
 		return 0, false
 	}
-	if of, ok = m.named(p); !ok {
+	if of, ok = m.hasName(p); !ok {
 		return 0, false
 	}
 	for i := range p.operands {
@@ -102,8 +102,9 @@ func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 	return of, true
 }
 
-// named looks up the name of a pattern.
-func (m *mentions) named(p *Pattern) (of int, ok bool) {
+// hasName reports whether a word matches the name of a pattern, and returns the number of its
+// doubt.
+func (m *mentions) hasName(p *Pattern) (of int, ok bool) {
 	if !p.name.glob {
 		return m.has(p.name.text)
 	}

@@ -25,7 +25,7 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 type only struct {
 	*Reading
 	patterns []Pattern
-	given    []bool // commands that match a pattern with *, which also covers the commands that they run
+	covered  []bool // commands that match a pattern with *, which also covers the commands that they run
 }
 
 func (o *only) answer() (bool, Doubt) {
@@ -35,16 +35,16 @@ func (o *only) answer() (bool, Doubt) {
 	if o.sideEffects {
 		return false, Doubt{What: "it writes to a file, sets a variable or defines a function"}
 	}
-	o.given = make([]bool, len(o.commands))
+	o.covered = make([]bool, len(o.commands))
 	labelled := false
 	for i := range o.commands {
 		c := &o.commands[i]
-		if c.by >= 0 && o.given[c.by] {
-			o.given[i] = true
+		if c.by >= 0 && o.covered[c.by] {
+			o.covered[i] = true
 			continue
 		}
 		carried, any := o.matched(c)
-		o.given[i] = any
+		o.covered[i] = any
 		labelled = labelled || carried
 		if !carried && !c.isInert() && !o.passes(i) {
 			return false, Doubt{What: "a command that is not one of them", Code: o.code(c.from, c.to), At: o.character(c.from), Advice: "run it in a call of its own"}
@@ -66,7 +66,7 @@ func (o *only) within(d *doubt) bool {
 	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].unlisted) {
 		return true
 	}
-	return d.owner >= 0 && (o.given[d.owner] || d.reach == mild) && d.reach != all
+	return d.owner >= 0 && (o.covered[d.owner] || d.reach == mild) && d.reach != all
 }
 
 // matched reports whether a command certainly matches one of the patterns, and whether that pattern
@@ -153,7 +153,7 @@ func (c *command) namesFiles() bool {
 	if !ok {
 		return len(c.args) > 0
 	}
-	given, operands, ok := options.given(c.args, true)
+	given, operands, ok := options.splitOptions(c.args, true)
 	skip := fileTable[c.name].skip
 	for _, o := range given {
 		if o.name == "e" || o.name == "regexp" {

@@ -73,7 +73,7 @@ func Compile(words []string, exactly bool) (Pattern, error) {
 			p.operands, rest = append(p.operands, wordOf(rest[0])), rest[1:]
 			continue
 		}
-		found, n := p.known.wanted(rest)
+		found, n := p.known.parseWanted(rest)
 		p.options, rest = append(p.options, found...), rest[n:]
 	}
 	return p, nil

@@ -124,10 +124,10 @@ type givenOption struct {
 	set   bool // the option has a value
 }
 
-// given separates the options of a command from its operands, wherever they stand. ok is false if
-// it cannot tell which arguments are options. Unless sure is set, words that are not literal count
-// as operands.
-func (k *knownOptions) given(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
+// splitOptions separates the options of a command from its operands, wherever they stand. ok is
+// false if it cannot tell which arguments are options. Unless sure is set, words that are not
+// literal count as operands.
+func (k *knownOptions) splitOptions(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
 		switch {
@@ -163,9 +163,9 @@ func leading(options string) func() *knownOptions {
 	})
 }
 
-// lead splits off the options before the operands. ok is false if an option is unknown, since it
-// could take a value or run something, or if it is uncertain where the options end.
-func (k *knownOptions) lead(args []arg) (found []givenOption, rest []arg, ok bool) {
+// splitLeading splits off the options before the operands. ok is false if an option is unknown,
+// since it could take a value or run something, or if it is uncertain where the options end.
+func (k *knownOptions) splitLeading(args []arg) (found []givenOption, rest []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
 		switch {

@@ -70,8 +70,8 @@ func (r *Reader) Files(access Access, glob string) (pattern int, err error) {
 	return n, nil
 }
 
-// named returns the patterns that can match a command with this name.
-func (r *Reader) named(name string) []int {
+// candidates returns the patterns that can match a command with this name.
+func (r *Reader) candidates(name string) []int {
 	if len(name) > maxName {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (n *numberedReading) matchAll() {
 commands:
 	for i := range n.script.commands {
 		c := &n.script.commands[i]
-		for _, list := range [...][]int{n.reader.named(c.name), n.reader.globs} {
+		for _, list := range [...][]int{n.reader.candidates(c.name), n.reader.globs} {
 			for _, number := range list {
 				if n.work+1+len(c.args) > maxLooks {
 					n.script = &Reading{text: n.script.text, doubts: []doubt{{what: "too many commands", owner: -1}}, opaque: true}

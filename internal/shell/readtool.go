@@ -37,7 +37,7 @@ func readTool(r *reader, name string, t tool, args []arg) bool {
 		if !launched && a.matchWord(t.launches) != "" {
 			launched = true
 			if t.kind == container {
-				r.possibly(args[i+1:])
+				r.readPossible(args[i+1:])
 				return false
 			}
 			readLauncher(r, args[i+1:])
@@ -62,7 +62,7 @@ func readToolArgument(r *reader, t tool, a arg, rest []arg) {
 	case a.matchWord(t.mayRun) != "":
 		r.doubtText("an option that may run a command", append([]arg{a}, rest...)...)
 	case command != "" && (option == strings.TrimPrefix(command, "=") || with && strings.HasPrefix(command, "--")) && (with || len(rest) > 0):
-		r.text(value)
+		r.readText(value)
 	case command != "":
 		r.doubtText("an option that runs a command", append([]arg{a}, rest...)...)
 	case a.matchWord(t.file) != "":
@@ -84,7 +84,7 @@ func readLauncher(r *reader, args []arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") }) {
 		r.doubtText("an argument that may be a script", args...)
 	}
-	r.possibly(args)
+	r.readPossible(args)
 }
 
 // readProgramFiles reads the files that `go run` and similar commands run. A program that is

@@ -82,7 +82,7 @@ func readThrough(r *reader, at int, name string, args []arg, redirs []*syntax.Re
 	case name == "shift":
 		r.body.shift(r, args[1:])
 	case name == "print" && slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || isCluster(a.text) && strings.Contains(a.text, "v") }):
-		r.vars.forget() // print -v sets a variable in zsh
+		r.vars.forgetAll() // print -v sets a variable in zsh
 	}
 	if strings.Contains(args[0].text, "/") {
 		name = args[0].text
@@ -197,9 +197,9 @@ func readLaunched(r *reader, name string, args []arg, redirs []*syntax.Redirect)
 	return true
 }
 
-// join reads the concatenation of words as a script, as eval and ssh do. A word that is not literal
-// makes the reading opaque.
-func (r *reader) join(args []arg) {
+// readJoined reads the concatenation of words as a script, as eval and ssh do. A word that is not
+// literal makes the reading opaque.
+func (r *reader) readJoined(args []arg) {
 	var b strings.Builder
 	for i, a := range args {
 		if a.kind != literal {
@@ -217,13 +217,13 @@ func (r *reader) join(args []arg) {
 	r.script(b.String())
 }
 
-// text reads an argument as a script.
-func (r *reader) text(a arg) { r.join([]arg{a}) }
+// readText reads an argument as a script.
+func (r *reader) readText(a arg) { r.readJoined([]arg{a}) }
 
-// possibly reads every suffix of args as a possible command.
-func (r *reader) possibly(args []arg) {
+// readPossible reads every suffix of args as a possible command.
+func (r *reader) readPossible(args []arg) {
 	if r.covered {
-		return // the outer call of possibly already reads them
+		return // the outer call of readPossible already reads them
 	}
 	loose := r.tentative
 	r.tentative, r.covered = true, true

@@ -43,7 +43,7 @@ func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 		return &r.doubts[of], true
 	}
 	if r.strict {
-		if of, ok := r.mentions.named(p); ok {
+		if of, ok := r.mentions.hasName(p); ok {
 			return &r.doubts[of], true
 		}
 	}

@@ -30,7 +30,7 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 		readScriptFile(r, args[0])
 		return
 	}
-	found, rest, ok := shellOptions().lead(args)
+	found, rest, ok := shellOptions().splitLeading(args)
 	if !ok || len(rest) > 0 && strings.HasPrefix(rest[0].text, "+") {
 		if has(found, "c") && len(rest) > 0 && rest[0].kind != literal {
 			r.doubtAll("a script that is not literal")
@@ -49,7 +49,7 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	for _, o := range found {
 		if o.name == "o" {
 			readShellOptions(r, "", []arg{o.value})
-			r.flow.option(o.value.text, true)
+			r.flow.setOption(o.value.text, true)
 		}
 	}
 	if slices.ContainsFunc(found, func(o givenOption) bool { return o.name == "n" || o.value.text == "noexec" }) {
@@ -73,7 +73,7 @@ func readDialect(r *reader, name string, script arg) {
 	if name == "zsh" && (strings.ContainsAny(script.text, "(") || strings.Contains(" "+script.text, " =")) {
 		r.doubtAll("a script in another shell's language")
 	}
-	r.text(script)
+	r.readText(script)
 	r.posix = before
 }
 

@@ -32,8 +32,8 @@ type reader struct {
 	posix     bool // the shell that runs this part does not have bash's extensions
 	tentative bool // commands found now are only possible
 
-	// covered: possibly is reading one suffix after another of an argument list as a command, and
-	// this is one of them.
+	// covered: readPossible is reading one suffix after another of an argument list as a command,
+	// and this is one of them.
 	covered bool
 	// recognized: a table has the program being read, though its arguments may still name a
 	// command.
@@ -79,12 +79,12 @@ const (
 // A body is a function body being read: once at the definition, and again at each call if the
 // function uses its arguments.
 type body struct {
-	definition bool
-	trap       bool // the action of a trap, not a function
-	given      bool // the body uses the arguments of the function
-	texts      int  // nesting depth of scripts at the body
-	begin      flow
-	owner      int // index of the calling command
+	definition    bool
+	trap          bool // the action of a trap, not a function
+	usesArguments bool // the body uses the arguments of the function
+	texts         int  // nesting depth of scripts at the body
+	begin         flow
+	owner         int // index of the calling command
 }
 
 // A pipeline is the part of a pipe before the current element.

@@ -8,67 +8,67 @@ import (
 
 // A leadTable returns the options that may precede a subcommand, in the notation of [program]. It
 // parses them on first use. An option that is missing from the table may take a value.
-type leadTable func() *leads
+type leadTable func() *leadOptions
 
-// leads are the options that may precede a subcommand.
-type leads struct{ known *knownOptions }
+// leadOptions are the options that may precede a subcommand.
+type leadOptions struct{ known *knownOptions }
 
-func lead(options string) leadTable {
-	return sync.OnceValue(func() *leads {
+func newLeadTable(options string) leadTable {
+	return sync.OnceValue(func() *leadOptions {
 		k := parseOptions(options)
 		k.exact = true
-		return &leads{k}
+		return &leadOptions{k}
 	})
 }
 
 // subcommands is the table of programs with subcommands.
 var subcommands = eachName(map[string]leadTable{
-	"git":                               lead(gitLead),
-	"docker,podman,nerdctl":             lead("H|host= c|context= l|log-level= config= D|debug tls tlscacert= tlscert= tlskey= tlsverify url= connection= root= remote"),
-	"docker-compose,podman-compose":     lead(composeLead),
-	"kubectl,oc":                        lead("n|namespace= context= cluster= kubeconfig= s|server= user= token= v= as= as-group= request-timeout= l|selector= o|output= A|all-namespaces insecure-skip-tls-verify~ certificate-authority= client-key= client-certificate= cache-dir= password= username= tls-server-name= match-server-version~ warnings-as-errors~"),
-	"npm":                               lead(npmLead + " w|workspace= workspaces ws"),
-	"pnpm":                              lead(npmLead + " r|recursive F|filter= filter-prod= C|dir= w|workspace-root stream parallel aggregate-output no-bail bail reporter= workspace-concurrency= sort no-sort reverse if-present"),
-	"yarn":                              lead("cwd= s|silent offline frozen-lockfile json verbose non-interactive immutable"),
-	"bun":                               lead("cwd= silent b|bun"),
-	"cargo":                             lead("v|verbose q|quiet color= config= Z= locked offline frozen C= list explain="),
-	"go":                                lead("C="),
-	"gh":                                lead("R|repo="),
-	"glab":                              lead("R|repo="),
-	"terraform,tofu":                    lead("-chdir="),
-	"terragrunt":                        lead("terragrunt-working-dir= working-dir="),
-	"pulumi":                            lead("s|stack= C|cwd= v= color= e|emoji non-interactive logtostderr"),
-	"aws":                               lead("profile= region= output= endpoint-url= query= debug no-verify-ssl no-paginate no-sign-request ca-bundle= cli-read-timeout= cli-connect-timeout= color= no-cli-pager version"),
-	"gcloud":                            lead("project= account= region= zone= configuration= format= q|quiet verbosity= impersonate-service-account="),
-	"az":                                lead("subscription= o|output= query= debug verbose only-show-errors"),
-	"helm":                              lead("n|namespace= kube-context= kubeconfig= debug registry-config= repository-cache= repository-config= kube-apiserver= kube-token="),
-	"hg":                                lead("R|repository= cwd= q|quiet v|verbose y|noninteractive config= debug"),
-	"svn":                               lead("q|quiet v|verbose username= password= non-interactive"),
-	"pip,pip3":                          lead("v|verbose q|quiet proxy= timeout= python= cache-dir= no-input isolated disable-pip-version-check no-color log= retries= require-virtualenv"),
-	"uv":                                lead("q|quiet v|verbose directory= project= offline no-cache n config-file= no-config color= no-progress python-preference= cache-dir="),
-	"poetry":                            lead("C|directory= P|project= q|quiet v n|no-interaction no-ansi ansi no-plugins no-cache"),
-	"brew":                              lead("v|verbose q|quiet d|debug"),
-	"apt,apt-get":                       lead("y|yes|assume-yes q|quiet o= t|target-release= c|config-file= no-install-recommends f"),
-	"systemctl":                         lead("user system no-pager q|quiet H|host= M|machine= f|force t|type= state= n|lines= o|output= a|all l|full no-block now root= p|property="),
-	"heroku":                            lead("a|app= r|remote="),
-	"fly,flyctl":                        lead("a|app= c|config= t|access-token="),
-	"vagrant,gem,bundle,rails,dotnet":   lead(""),
-	"composer":                          lead("d|working-dir= n|no-interaction q|quiet v no-plugins no-scripts no-cache ansi no-ansi"),
-	"mise,rbenv,pyenv,nvm,asdf,conda":   lead(""),
-	"vercel,netlify,wrangler,firebase":  lead("token= cwd= t= S= c|config= e|env= project= P= json non-interactive debug"),
-	"nx,turbo,rush,changeset":           lead(""),
-	"lerna":                             lead("loglevel= concurrency= reject-cycles progress no-progress sort no-sort no-prefix since= max-buffer= ci no-ci"),
-	"hatch":                             lead("e|env= p|project= v|verbose q|quiet color no-color interactive no-interactive data-dir= cache-dir= config="),
-	"flit":                              lead("f|ini-file= debug"),
-	"twine":                             lead("no-color"),
-	"deno":                              lead("q|quiet L|log-level="),
-	"flyway,liquibase,alembic,supabase": lead("c|config= n|name= x= workdir= project-ref="),
-	"kustomize,argocd,flux,skaffold,eb": lead("n|namespace= context= kubeconfig= server= profile="),
-	"zfs,zpool,lvm,nmcli,ufw,launchctl": lead(""),
-	"adb":                               lead("s= d e H= P= t="),
-	"gsutil":                            lead("m q D o= u= h="),
-	"rclone,bq":                         lead("config= v q project_id= location= format="),
-	"minikube,kind,multipass":           lead("p|profile="),
+	"git":                               newLeadTable(gitLead),
+	"docker,podman,nerdctl":             newLeadTable("H|host= c|context= l|log-level= config= D|debug tls tlscacert= tlscert= tlskey= tlsverify url= connection= root= remote"),
+	"docker-compose,podman-compose":     newLeadTable(composeLead),
+	"kubectl,oc":                        newLeadTable("n|namespace= context= cluster= kubeconfig= s|server= user= token= v= as= as-group= request-timeout= l|selector= o|output= A|all-namespaces insecure-skip-tls-verify~ certificate-authority= client-key= client-certificate= cache-dir= password= username= tls-server-name= match-server-version~ warnings-as-errors~"),
+	"npm":                               newLeadTable(npmLead + " w|workspace= workspaces ws"),
+	"pnpm":                              newLeadTable(npmLead + " r|recursive F|filter= filter-prod= C|dir= w|workspace-root stream parallel aggregate-output no-bail bail reporter= workspace-concurrency= sort no-sort reverse if-present"),
+	"yarn":                              newLeadTable("cwd= s|silent offline frozen-lockfile json verbose non-interactive immutable"),
+	"bun":                               newLeadTable("cwd= silent b|bun"),
+	"cargo":                             newLeadTable("v|verbose q|quiet color= config= Z= locked offline frozen C= list explain="),
+	"go":                                newLeadTable("C="),
+	"gh":                                newLeadTable("R|repo="),
+	"glab":                              newLeadTable("R|repo="),
+	"terraform,tofu":                    newLeadTable("-chdir="),
+	"terragrunt":                        newLeadTable("terragrunt-working-dir= working-dir="),
+	"pulumi":                            newLeadTable("s|stack= C|cwd= v= color= e|emoji non-interactive logtostderr"),
+	"aws":                               newLeadTable("profile= region= output= endpoint-url= query= debug no-verify-ssl no-paginate no-sign-request ca-bundle= cli-read-timeout= cli-connect-timeout= color= no-cli-pager version"),
+	"gcloud":                            newLeadTable("project= account= region= zone= configuration= format= q|quiet verbosity= impersonate-service-account="),
+	"az":                                newLeadTable("subscription= o|output= query= debug verbose only-show-errors"),
+	"helm":                              newLeadTable("n|namespace= kube-context= kubeconfig= debug registry-config= repository-cache= repository-config= kube-apiserver= kube-token="),
+	"hg":                                newLeadTable("R|repository= cwd= q|quiet v|verbose y|noninteractive config= debug"),
+	"svn":                               newLeadTable("q|quiet v|verbose username= password= non-interactive"),
+	"pip,pip3":                          newLeadTable("v|verbose q|quiet proxy= timeout= python= cache-dir= no-input isolated disable-pip-version-check no-color log= retries= require-virtualenv"),
+	"uv":                                newLeadTable("q|quiet v|verbose directory= project= offline no-cache n config-file= no-config color= no-progress python-preference= cache-dir="),
+	"poetry":                            newLeadTable("C|directory= P|project= q|quiet v n|no-interaction no-ansi ansi no-plugins no-cache"),
+	"brew":                              newLeadTable("v|verbose q|quiet d|debug"),
+	"apt,apt-get":                       newLeadTable("y|yes|assume-yes q|quiet o= t|target-release= c|config-file= no-install-recommends f"),
+	"systemctl":                         newLeadTable("user system no-pager q|quiet H|host= M|machine= f|force t|type= state= n|lines= o|output= a|all l|full no-block now root= p|property="),
+	"heroku":                            newLeadTable("a|app= r|remote="),
+	"fly,flyctl":                        newLeadTable("a|app= c|config= t|access-token="),
+	"vagrant,gem,bundle,rails,dotnet":   newLeadTable(""),
+	"composer":                          newLeadTable("d|working-dir= n|no-interaction q|quiet v no-plugins no-scripts no-cache ansi no-ansi"),
+	"mise,rbenv,pyenv,nvm,asdf,conda":   newLeadTable(""),
+	"vercel,netlify,wrangler,firebase":  newLeadTable("token= cwd= t= S= c|config= e|env= project= P= json non-interactive debug"),
+	"nx,turbo,rush,changeset":           newLeadTable(""),
+	"lerna":                             newLeadTable("loglevel= concurrency= reject-cycles progress no-progress sort no-sort no-prefix since= max-buffer= ci no-ci"),
+	"hatch":                             newLeadTable("e|env= p|project= v|verbose q|quiet color no-color interactive no-interactive data-dir= cache-dir= config="),
+	"flit":                              newLeadTable("f|ini-file= debug"),
+	"twine":                             newLeadTable("no-color"),
+	"deno":                              newLeadTable("q|quiet L|log-level="),
+	"flyway,liquibase,alembic,supabase": newLeadTable("c|config= n|name= x= workdir= project-ref="),
+	"kustomize,argocd,flux,skaffold,eb": newLeadTable("n|namespace= context= kubeconfig= server= profile="),
+	"zfs,zpool,lvm,nmcli,ufw,launchctl": newLeadTable(""),
+	"adb":                               newLeadTable("s= d e H= P= t="),
+	"gsutil":                            newLeadTable("m q D o= u= h="),
+	"rclone,bq":                         newLeadTable("config= v q project_id= location= format="),
+	"minikube,kind,multipass":           newLeadTable("p|profile="),
 })
 
 const (
@@ -105,7 +105,7 @@ func eachGroup(rows map[string]string) map[string]leadTable {
 			for sub := range strings.FieldsSeq(subs) {
 				options := subcommands[name]
 				if sub == "compose" {
-					options = lead(composeLead)
+					options = newLeadTable(composeLead)
 				}
 				table[name+" "+sub] = options
 			}
@@ -116,7 +116,7 @@ func eachGroup(rows map[string]string) map[string]leadTable {
 
 // subcommandsOf returns the options before the subcommands of a program, or nil if the program has
 // no subcommands.
-func subcommandsOf(name string) *leads {
+func subcommandsOf(name string) *leadOptions {
 	if t := subcommands[name]; t != nil {
 		return t()
 	}
@@ -125,7 +125,7 @@ func subcommandsOf(name string) *leads {
 
 // next returns the first operand, or nil, and the arguments after it. sure is false if an unknown
 // option before the operand may take it as its value.
-func (l *leads) next(args []arg) (sub *arg, rest []arg, sure bool) {
+func (l *leadOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	sure = true
 	for len(args) > 0 {
 		a := &args[0]
@@ -152,7 +152,7 @@ func (l *leads) next(args []arg) (sub *arg, rest []arg, sure bool) {
 
 // beside returns args without the options before the subcommand whose value is not literal, except
 // for options of the pattern.
-func (l *leads) beside(args []arg, options []wanted) []arg {
+func (l *leadOptions) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := l.next(args)
 	end := len(args) - len(rest) - toInt(sub != nil)
 	if !slices.ContainsFunc(args[:end], func(a arg) bool { return a.kind != literal }) {

@@ -14,7 +14,7 @@ func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 		}
 	}
 	if found == NoMatch {
-		return r.named(&p)
+		return r.namedInCode(&p)
 	}
 	if found == Match {
 		return Match, Doubt{}
@@ -24,9 +24,9 @@ func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 	return Opaque, Doubt{What: what, Code: r.code(f.from, f.to), At: r.character(f.from), Advice: advice(what)}
 }
 
-// named looks for files that p describes in code of other languages. The glob * matches no file
-// there.
-func (r *Reading) named(p *FilePattern) (Outcome, Doubt) {
+// namedInCode looks for files that p describes in code of other languages. The glob * matches no
+// file there.
+func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	if strings.Trim(p.glob, "*") == "" {
 		return NoMatch, Doubt{}
 	}

@@ -65,8 +65,8 @@ func (v *values) unbind(name string) {
 	}
 }
 
-// forget makes the values of all variables unknown.
-func (v *values) forget() {
+// forgetAll makes the values of all variables unknown.
+func (v *values) forgetAll() {
 	clear(v.texts)
 	clear(v.arrays)
 	clear(v.either)

@@ -23,15 +23,15 @@ type variables struct {
 	allexport    bool  // set -a exports all variables
 	passed       []arg // values of exported variables
 
-	values         // in the current shell
-	expanded  int  // bytes of all expansions so far
-	relays    set  // functions that use their arguments
-	looked    int  // nodes visited by effectsOf so far
-	never     set  // variables whose value cannot be known
-	fixed     set  // variables that may be read-only
-	customIFS bool // expansions may be split at characters other than blanks
-	resets    bool // a trap may set the arguments of functions
-	unbound   bool // no value is certain any more: a function, a sourced file or a builtin may set variables
+	values                   // in the current shell
+	expanded            int  // bytes of all expansions so far
+	forwardingFunctions set  // functions that use their arguments
+	visited             int  // nodes visited by effectsOf so far
+	unknowable          set  // variables whose value cannot be known
+	fixed               set  // variables that may be read-only
+	customIFS           bool // expansions may be split at characters other than blanks
+	resets              bool // a trap may set the arguments of functions
+	unbound             bool // no value is certain any more: a function, a sourced file or a builtin may set variables
 }
 
 // A fact is a set of properties of a variable.
@@ -90,13 +90,13 @@ func (v *variables) setArguments(list []arg, known bool) {
 
 // mayBind reports whether a variable keeps the value that a script assigns to it.
 func (v *variables) mayBind(name string) bool {
-	return !v.unbound && !v.wild && !v.never[name] && isName(name) && !implicitVariables[name] && !counters[name] && !begins(name, "BASH") && !ownVariables[name] && !steers(name)
+	return !v.unbound && !v.wild && !v.unknowable[name] && isName(name) && !implicitVariables[name] && !counters[name] && !begins(name, "BASH") && !ownVariables[name] && !steers(name)
 }
 
 // neverBind makes the value of a variable unknown for the rest of the script.
 func (v *variables) neverBind(name string) {
 	v.unbind(name)
-	v.never.add(name)
+	v.unknowable.add(name)
 }
 
 // valueOf returns the value of an expansion if it is known and one word.

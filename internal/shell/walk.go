@@ -147,7 +147,7 @@ func (r *reader) command(s *syntax.Stmt) {
 		r.declare(c)
 	case *syntax.LetClause:
 		r.doubtPosix()
-		r.vars.forget()
+		r.vars.forgetAll()
 		for _, x := range c.Exprs {
 			r.arithm(x)
 		}
@@ -176,7 +176,7 @@ func (r *reader) compoundCommand(cmd syntax.Command) {
 			r.stmts(c.Then)
 		}
 	case *syntax.WhileClause:
-		r.vars.lose(r.vars.effectsOf(c))
+		r.vars.forgetEffects(r.vars.effectsOf(c))
 		r.files.loops = true
 		r.stmts(c.Cond)
 		r.stmts(c.Do)

@@ -14,19 +14,20 @@ type wanted struct {
 	with    bool // the option must have this value
 }
 
-// wanted parses the option at the start of words and returns the number of words that it takes.
-func (k *knownOptions) wanted(words []string) (found []wanted, n int) {
+// parseWanted parses the option at the start of words and returns the number of words that it
+// takes.
+func (k *knownOptions) parseWanted(words []string) (found []wanted, n int) {
 	text := words[0]
 	name, value, with := strings.Cut(text, "=")
 	if k == nil {
-		return unknownWanted(text, name, value, with), 1
+		return wantedOfUnknown(text, name, value, with), 1
 	}
 	long, ok := strings.CutPrefix(name, "--")
 	if !ok && k.dashed && len(name) > 2 {
 		long, ok = name, true
 	}
 	if ok {
-		o := k.named(long)
+		o := k.byLongName(long)
 		if o != nil && o.takes && !with && len(words) > 1 {
 			return []wanted{{text: text, names: o.names, value: words[1], with: true}}, 2
 		}
@@ -49,8 +50,8 @@ func (k *knownOptions) wanted(words []string) (found []wanted, n int) {
 	return found, 1
 }
 
-// named returns the option with this long name, or nil.
-func (k *knownOptions) named(name string) *knownOption {
+// byLongName returns the option with this long name, or nil.
+func (k *knownOptions) byLongName(name string) *knownOption {
 	switch o := k.byName[name]; {
 	case len(name) > 1 && o != nil:
 		return o
@@ -77,8 +78,8 @@ func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
 	return all
 }
 
-// unknownWanted returns the option of a program that is in no table.
-func unknownWanted(text, name, value string, with bool) []wanted {
+// wantedOfUnknown returns the option of a program that is in no table.
+func wantedOfUnknown(text, name, value string, with bool) []wanted {
 	if long, ok := strings.CutPrefix(name, "--"); ok {
 		return []wanted{{text: text, names: []string{long}, value: value, with: with}}
 	}
@@ -143,7 +144,7 @@ func (k *knownOptions) values(args []arg) int {
 		if !ok {
 			long = name
 		}
-		if o := k.named(long); o != nil && o.takes && !with {
+		if o := k.byLongName(long); o != nil && o.takes && !with {
 			return 1
 		}
 		return 0
@@ -194,7 +195,7 @@ func (w *wanted) inLong(k *knownOptions, args []arg) Outcome {
 	name = name[2:]
 	var o *knownOption
 	if k != nil && (args[0].kind == literal || with) {
-		o = k.named(name)
+		o = k.byLongName(name)
 	}
 	switch {
 	case o != nil && w.is(o), o == nil && len(name) > 1 && slices.Contains(w.names, name) && (args[0].kind == literal || with):

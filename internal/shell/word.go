@@ -29,7 +29,7 @@ func (r *reader) expand(args []arg, w *syntax.Word) []arg {
 		}
 	}
 	a := r.word(w)
-	a.given = isGiven(w)
+	a.isArguments = isGiven(w)
 	return append(args, a)
 }
 
@@ -148,7 +148,7 @@ func (b *wordBuilder) part(r *reader, part syntax.WordPart, quoted, first bool) 
 		b.dynamic(kind)
 	case *syntax.CmdSubst:
 		r.substitute(p.Stmts)
-		if b.kind == literal && isNamer(p.Stmts) {
+		if b.kind == literal && printsName(p.Stmts) {
 			b.name = true
 			quoted = true
 		}
@@ -206,8 +206,8 @@ func words(quoted bool) argKind {
 	return anything
 }
 
-// namers are the commands that print a name or a number: one word that is not an option.
-var namers = map[string]set{
+// nameCommands are the commands that print a name or a number: one word that is not an option.
+var nameCommands = map[string]set{
 	"git":      setOf("branch rev-parse describe symbolic-ref merge-base rev-list name-rev"),
 	"basename": nil, "dirname": nil, "pwd": nil, "whoami": nil, "hostname": nil, "uname": nil, "nproc": nil, "mktemp": nil, "realpath": nil, "which": nil, "wc": nil,
 }
@@ -225,8 +225,8 @@ func setsUp(list []*syntax.Stmt) bool {
 	return ok && (words == nil || len(call.Args) > 1 && words[call.Args[1].Lit()])
 }
 
-// isNamer reports whether a substitution is a call of one of the namers.
-func isNamer(list []*syntax.Stmt) bool {
+// printsName reports whether a substitution is a call of one of the nameCommands.
+func printsName(list []*syntax.Stmt) bool {
 	if len(list) != 1 || list[0].Negated || list[0].Background {
 		return false
 	}
@@ -234,7 +234,7 @@ func isNamer(list []*syntax.Stmt) bool {
 	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 {
 		return false
 	}
-	subs, ok := namers[call.Args[0].Lit()]
+	subs, ok := nameCommands[call.Args[0].Lit()]
 	return ok && (subs == nil || len(call.Args) > 1 && subs[call.Args[1].Lit()])
 }
 

@@ -57,7 +57,7 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	if r.commands[r.owner].name == "command" && len(args) > 0 && args[0].matchWord("=-v =-V") != "" {
 		return // it only describes a command
 	}
-	found, rest, ok := w.options().lead(args)
+	found, rest, ok := w.options().splitLeading(args)
 	if !ok {
 		r.doubtOptions("a wrapper with options that are not known", args)
 		return
@@ -75,7 +75,7 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	n := min(w.operands, len(rest))
 	operands, rest := rest[:n], rest[n:]
 	if w.joins && n > 0 && len(rest) > 0 && isOption(rest[0].text) { // as in ssh host -p 22 ls
-		if found, rest, ok = w.options().lead(rest); !ok {
+		if found, rest, ok = w.options().splitLeading(rest); !ok {
 			r.doubtOptions("a wrapper with options that are not known", args)
 			return
 		}
@@ -91,7 +91,7 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 		r.vars.values = values{} // another shell starts without the variables
 		defer func(before []*syntax.Redirect) { r.outerRedirs = before }(r.outerRedirs)
 		r.outerRedirs = redirs
-		r.join(rest)
+		r.readJoined(rest)
 	default:
 		r.run(rest, redirs)
 	}

@@ -49,8 +49,8 @@ func (f *files) runsWritten(r *reader) {
 // compilers build programs from files that existed before.
 var compilers = setOf("gcc cc clang g++ c++ clang++ rustc javac kotlinc scalac ghc ocamlopt dotnet swiftc zig nim tsc esbuild")
 
-// textual are the programs whose output is literal text of the script.
-var textual = setOf("cat echo printf tee chmod mkdir cd python python3 node bash sh ruby perl")
+// textPrograms are the programs whose output is literal text of the script.
+var textPrograms = setOf("cat echo printf tee chmod mkdir cd python python3 node bash sh ruby perl")
 
 // isText reports whether everything written to files is text of the script.
 func (f *files) isText(commands []command) bool {
@@ -58,7 +58,7 @@ func (f *files) isText(commands []command) bool {
 		if c.writes() && c.name != "tee" || c.name == "cat" && len(c.args) > 0 && f.writer["cat"] {
 			return true
 		}
-		return f.writer[c.name] && !textual[c.name]
+		return f.writer[c.name] && !textPrograms[c.name]
 	})
 }
 
@@ -128,7 +128,7 @@ func (f *files) mayBeObeyed(commands []command) bool {
 		commands = commands[f.after-1:]
 	}
 	return slices.ContainsFunc(commands, func(c command) bool {
-		return !isSelfContained(c.name) && (c.name != "git" || f.git) && !modePrograms[c.name] && (f.strict || !elsewhere[c.name])
+		return !isSelfContained(c.name) && (c.name != "git" || f.git) && !modePrograms[c.name] && (f.strict || !containerPrograms[c.name])
 	})
 }
 
@@ -143,5 +143,5 @@ func (f *files) runsPackage(commands []command) bool {
 	return false
 }
 
-// elsewhere are the programs that run commands from files inside containers.
-var elsewhere = setOf("docker podman nerdctl docker-compose podman-compose")
+// containerPrograms are the programs that run commands from files inside containers.
+var containerPrograms = setOf("docker podman nerdctl docker-compose podman-compose")
