@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -88,25 +86,6 @@ func (d *Durable) Close(ctx context.Context) error {
 	return err
 }
 
-// Open implements [admission.Ledger].
-func (d *Durable) Open(ctx context.Context, s admission.SessionInfo) error {
-	if d.openEntry(s); s.About == nil {
-		return nil
-	}
-	return d.updateSession(ctx, s.Key, func(e *entry) (*queued, error) {
-		if e.row.version > 0 {
-			return nil, nil
-		}
-		return d.stageWrite(e, e.accesses(nil), nil)
-	})
-}
-
-func (d *Durable) openEntry(s admission.SessionInfo) {
-	d.lockPolicy()
-	defer d.unlockPolicy()
-	d.getOrCreate(s)
-}
-
 // lockPolicy prevents a policy change until unlockPolicy.
 func (d *Durable) lockPolicy() { d.policyMu.RLock() }
 
@@ -141,108 +120,6 @@ func (d *Durable) Adopt(ctx context.Context, a admission.Adoption) ([]admission.
 	d.applyTakeover(t)
 	return t.report, nil
 }
-
-// entry returns the session from the cache, or loads its description from the database.
-func (d *Durable) entry(ctx context.Context, k admission.Key) (*entry, error) {
-	if e := d.lookup(k.Session); e != nil {
-		return e, nil
-	}
-	info, err := d.findStored(ctx, k.Session)
-	if err != nil {
-		return nil, err
-	}
-	e, created := d.getOrCreate(info)
-	if created {
-		e.lockSession()
-		defer e.unlockSession()
-		e.new = false
-	}
-	return e, nil
-}
-
-// Find implements [admission.Ledger].
-func (d *Durable) Find(ctx context.Context, session string) (admission.SessionInfo, error) {
-	if e := d.lookup(session); e != nil {
-		return d.currentInfo(ctx, e.sessionInfo().Key)
-	}
-	if _, err := d.endedProcesses(ctx); err != nil {
-		return admission.SessionInfo{}, err
-	}
-	return d.findStored(ctx, session)
-}
-
-// findStored reads the description of a session from the database.
-func (d *Durable) findStored(ctx context.Context, session string) (admission.SessionInfo, error) {
-	parts, err := d.database.Load(ctx, sessionID(session))
-	if err != nil {
-		return admission.SessionInfo{}, err
-	}
-	if parts[0].Version == 0 {
-		return admission.SessionInfo{}, admission.ErrNoSession
-	}
-	return d.describe(&parts[0])
-}
-
-func sessionID(name string) backend.PartID { return backend.PartID{Scope: backend.Session, Name: name} }
-
-// describe decodes the description of a stored session.
-func (d *Durable) describe(p *backend.Part) (admission.SessionInfo, error) {
-	i, calls, err := statecode.ReadOpen(p.ID.Name, p.Data)
-	if err != nil {
-		return admission.SessionInfo{}, err
-	}
-	s := admission.SessionInfo{
-		Key: admission.Key{Session: p.ID.Name, Principal: i.Principal}, Since: i.Since, Lasting: i.Writer == "", Ended: i.Ended, Open: i.Open, Used: p.Changed,
-	}
-	if i.About != "" {
-		s.About = []byte(i.About)
-	}
-	if i.Writer != "" && i.Writer != d.database.Writer() {
-		s.Process, s.Gone = i.Writer, d.presence.hasEnded(i.Writer)
-	}
-	for _, c := range calls {
-		s.Calls = append(s.Calls, admission.OpenCall{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown || d.lost(c.Process), More: c.More})
-	}
-	return s, nil
-}
-
-// Touch implements [admission.Ledger].
-func (d *Durable) Touch(ctx context.Context, k admission.Key, _ time.Time) error {
-	return d.updateSession(ctx, k, func(e *entry) (*queued, error) {
-		if e.row.version == 0 || !e.info.Lasting {
-			return nil, nil
-		}
-		return d.stageWrite(e, e.accesses(nil), nil)
-	})
-}
-
-// End implements [admission.Ledger].
-func (d *Durable) End(ctx context.Context, k admission.Key) error {
-	return d.updateSession(ctx, k, func(e *entry) (*queued, error) {
-		if e.ended = true; e.row.version == 0 && e.ifFinished() != nil {
-			return nil, nil
-		}
-		return d.stageWrite(e, e.accesses(nil), nil)
-	})
-}
-
-// updateSession stages a step of a session under its locks and waits for its commit. It retries
-// while other processes are faster.
-func (d *Durable) updateSession(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) error {
-	for {
-		s, err := d.withSession(ctx, k, f)
-		if err == nil && s != nil {
-			err = s.Wait(ctx)
-		}
-		if !errors.Is(err, admission.ErrStale) || ctx.Err() != nil {
-			return err
-		}
-	}
-}
-
-// randomOwner returns a random number that identifies the in-flight calls of a session in shared
-// parts.
-func randomOwner() uint64 { return rand.Uint64N(1<<63-1) + 1 }
 
 // Records implements [admission.Ledger].
 func (d *Durable) Records() bool { return true }

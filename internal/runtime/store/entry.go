@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math/rand/v2"
 	"slices"
 	"sync"
 
@@ -100,3 +101,20 @@ func (e *entry) storedInfo(writer string) statecode.Info {
 	}
 	return i
 }
+
+// appendRows appends the rows of the session and its parts that are not in rows yet.
+func (e *entry) appendRows(rows []*row) []*row {
+	if !slices.Contains(rows, e.row) {
+		rows = append(rows, e.row)
+	}
+	for _, p := range e.parts {
+		if !slices.Contains(rows, p.row) {
+			rows = append(rows, p.row)
+		}
+	}
+	return rows
+}
+
+// randomOwner returns a random number that identifies the in-flight calls of a session in shared
+// parts.
+func randomOwner() uint64 { return rand.Uint64N(1<<63-1) + 1 }

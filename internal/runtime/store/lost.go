@@ -73,14 +73,3 @@ func (d *Durable) LostOf(ctx context.Context, k admission.Key) (map[uint64]bool,
 func (d *Durable) lost(process string) bool {
 	return process != d.database.Writer() && d.presence.hasEnded(process)
 }
-
-// processesOf returns the processes that admitted the open calls of a session. The caller must hold
-// the session lock.
-func (d *Durable) processesOf(e *entry) statecode.Processes {
-	for number := range e.admittedBy {
-		if e.state.Calls[number] == nil {
-			delete(e.admittedBy, number)
-		}
-	}
-	return statecode.Processes{Own: d.database.Writer(), Others: e.admittedBy}
-}

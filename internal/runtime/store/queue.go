@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -226,4 +227,72 @@ func (q *queue) noteCommit(ops []*backend.Op, lost int, took time.Duration) {
 		q.expected, q.contention = len(ops)+lost+len(q.steps), max(0, q.contention-1)
 	}
 	q.expected = min(q.expected, maxBatch)
+}
+
+func (d *Durable) newQueued(e *entry, events []backend.Event) *queued {
+	return &queued{ledger: d, session: e.info.Key, done: make(chan struct{}),
+		op: backend.Op{Session: e.info.Session, Events: events, Time: d.now()}}
+}
+
+func (s *queued) addWrite(r *row, w backend.Write) {
+	s.op.Writes, s.rows = append(s.op.Writes, w), append(s.rows, r)
+	if !w.Read {
+		r.version++
+		if w.Data != nil {
+			r.size = len(w.Data)
+		}
+		if r.sinceFull++; w.Change == nil {
+			r.sinceFull = 1
+		}
+		r.change.Nets, r.change.Calls, r.change.Spent = r.change.Nets[:0], r.change.Calls[:0], false
+		r.dirty, r.removed = nil, nil
+	}
+}
+
+// enqueue appends the step to the queue.
+func (d *Durable) enqueue(s *queued) *queued {
+	for i := range s.op.Writes {
+		s.rows[i].last = s
+	}
+	d.queue.add(s)
+	return s
+}
+
+// eventCapacity is the initial capacity of the buffer for one encoded event; most events fit.
+const eventCapacity = 512
+
+// encodeEvents encodes events for the database.
+func (d *Durable) encodeEvents(session string, events []audit.Event) ([]backend.Event, error) {
+	if len(events) == 0 {
+		return nil, nil
+	}
+	all := make([]backend.Event, 0, len(events))
+	now := d.now()
+	for _, e := range events {
+		object, err := audit.AppendEvent(make([]byte, 0, eventCapacity), e)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", audit.ErrUnrecorded, err)
+		}
+		all = append(all, backend.Event{Time: now, Session: session, Object: object})
+	}
+	return all, nil
+}
+
+// Append implements [admission.Ledger].
+func (d *Durable) Append(_ context.Context, events ...audit.Event) (admission.Commit, error) {
+	all, err := d.encodeEvents("", events)
+	if err != nil {
+		return nil, err
+	}
+	s := d.newQueued(&entry{}, all)
+	s.events = events
+	return d.enqueue(s), nil
+}
+
+// putPart replaces a part, or removes it if data is nil. The error is [admission.ErrStale] if
+// another process has changed the part.
+func (d *Durable) putPart(ctx context.Context, p *backend.Part, data []byte) error {
+	s := d.newQueued(&entry{}, nil)
+	s.addWrite(newRow(p), backend.Write{ID: p.ID, Version: p.Version, Data: data})
+	return d.enqueue(s).Wait(ctx)
 }

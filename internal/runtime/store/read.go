@@ -272,25 +272,6 @@ func (d *Durable) View(ctx context.Context, k admission.Key, f func(*gate.State)
 	return d.inspect(ctx, k, func(e *entry) { f(e.state) })
 }
 
-// currentInfo returns the description of a session of this process and checks it against the
-// database: another process may have ended the session.
-func (d *Durable) currentInfo(ctx context.Context, k admission.Key) (info admission.SessionInfo, err error) {
-	for range 3 {
-		var seen *readCheck
-		err := d.inspect(ctx, k, func(e *entry) {
-			seen, info = d.newReadCheck(e), e.info
-			info.Ended = e.ended
-		})
-		if err != nil {
-			return info, err
-		}
-		if !errors.Is(seen.Wait(ctx), admission.ErrStale) {
-			break
-		}
-	}
-	return info, nil
-}
-
 // inspect runs f under the locks of a session and its parts. f must not change the session.
 func (d *Durable) inspect(ctx context.Context, k admission.Key, f func(*entry)) error {
 	see := func(e *entry) (*queued, error) {

@@ -1,14 +1,11 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
@@ -42,22 +39,6 @@ func NewRetention(d *Durable, keep time.Duration) *Retention {
 	return &Retention{Durable: d, keep: keep, pause: sleep}
 }
 
-// Run removes records until ctx ends.
-func (r *Retention) Run(ctx context.Context) {
-	said := ""
-	for wait := firstRound; sleep(ctx, wait) == nil; {
-		next, err := r.round(ctx)
-		if err != nil && ctx.Err() == nil {
-			next = retryDelay
-			if err.Error() != said {
-				r.log.Warn("records older than audit.keep cannot be removed; it is tried again", "error", err)
-			}
-			said = err.Error()
-		}
-		wait = max(next, time.Second)
-	}
-}
-
 // sleep waits for t or until ctx ends, and returns the error of ctx.
 func sleep(ctx context.Context, t time.Duration) error {
 	timer := time.NewTimer(t)
@@ -68,73 +49,6 @@ func sleep(ctx context.Context, t time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// round runs a round if one is due, and returns the time until the next one.
-func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
-	every, now := min(r.keep/roundsPerKeep, maxInterval), r.now()
-	copied, removal, version, err := readRemoved(ctx, r.database)
-	if err != nil {
-		return 0, err
-	}
-	if since := now.Sub(removal.Time); since >= 0 && since < every {
-		return every - since, nil
-	}
-	removal.Time = now
-	row := newRow(&backend.Part{ID: backend.RemovalID, Version: version})
-	if err := r.noteRemoval(ctx, row, removal, nil); err != nil {
-		return every, notStale(err)
-	}
-	last, err := r.checkOnRecord(ctx, copied, removal.Event)
-	if err != nil {
-		return 0, err
-	}
-	if err := r.remove(ctx, last.Chains); err != nil { // what an ended process has left
-		return 0, err
-	}
-	for {
-		e, err := r.plan(ctx, last, now.Add(-r.keep))
-		if err != nil || e == nil {
-			return every, err
-		}
-		if err := r.noteRemoval(ctx, row, removal, e); err != nil {
-			return every, notStale(err)
-		}
-		if err := r.remove(ctx, e.Chains); err != nil {
-			return 0, err
-		}
-		r.log.Info("records older than audit.keep are removed", "before", e.Before, "records", e.Records-last.Records)
-		last = e
-	}
-}
-
-// notStale returns nil if err means that another process was faster: that process does the removal.
-// Otherwise it returns err.
-func notStale(err error) error {
-	if errors.Is(err, admission.ErrStale) {
-		return nil
-	}
-	return err
-}
-
-// noteRemoval writes the removal part and commits the event e, if any, with it. The error is
-// [admission.ErrStale] if another process has written the part meanwhile.
-func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.Removal, e *audit.Removed) error {
-	s := r.newQueued(&entry{}, nil)
-	if e != nil {
-		events, err := r.encodeEvents("", []audit.Event{*e})
-		if err != nil {
-			return err
-		}
-		s.op.Events, s.events = events, []audit.Event{*e}
-		removal.Event = events[0].Object
-	}
-	data, err := json.Marshal(removal)
-	if err != nil {
-		return err
-	}
-	s.addWrite(row, backend.Write{ID: row.id, Version: row.version, Data: data})
-	return r.enqueue(s).Wait(ctx)
 }
 
 // readRemoved reads the removal part, which has a copy of the newest removal event, and decodes
@@ -148,45 +62,4 @@ func readRemoved(ctx context.Context, b backend.Backend) (*audit.Removed, backen
 		}
 	}
 	return e, removal, version, err
-}
-
-// checkOnRecord returns e if a record in the database equals its copy object. The next event
-// repeats its contents, so a forged copy must not be used.
-func (r *Retention) checkOnRecord(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
-	if object == nil {
-		return e, nil
-	}
-	for record, err := range r.database.Records(ctx, backend.Query{Since: e.Time.Add(-time.Second)}) {
-		switch {
-		case err != nil:
-			return nil, err
-		case bytes.Equal(record.Object, object):
-			return e, nil
-		case record.Time.Sub(e.Time) > backend.Skew:
-			return nil, errNoEvent
-		}
-	}
-	return nil, errNoEvent
-}
-
-var errNoEvent = errors.New("the record that says how far old records were removed is missing or was changed; see petrigate audit verify")
-
-// remove removes the records of each chain up to the named one.
-func (r *Retention) remove(ctx context.Context, chains []audit.Head) error {
-	for _, h := range chains {
-		for n := removalBatch; n == removalBatch; {
-			began := time.Now()
-			var err error
-			if n, err = r.database.RemoveRecords(ctx, h.Writer, h.Seq, removalBatch); err != nil {
-				return err
-			}
-			if n == 0 {
-				break
-			}
-			if err := r.pause(ctx, max(9*time.Since(began), minPause)); err != nil {
-				return err
-			}
-		}
-	}
-	return ctx.Err()
 }

@@ -48,11 +48,3 @@ func readRoundKey(data []byte) (key []byte, err error) {
 	}
 	return key, nil
 }
-
-// putPart replaces a part, or removes it if data is nil. The error is [admission.ErrStale] if
-// another process has changed the part.
-func (d *Durable) putPart(ctx context.Context, p *backend.Part, data []byte) error {
-	s := d.newQueued(&entry{}, nil)
-	s.addWrite(newRow(p), backend.Write{ID: p.ID, Version: p.Version, Data: data})
-	return d.enqueue(s).Wait(ctx)
-}

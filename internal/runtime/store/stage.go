@@ -9,6 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
 // Stage implements [admission.Ledger].
@@ -169,11 +170,6 @@ func (e *entry) rowOf(net int) *row {
 	return e.row
 }
 
-func (d *Durable) newQueued(e *entry, events []backend.Event) *queued {
-	return &queued{ledger: d, session: e.info.Key, done: make(chan struct{}),
-		op: backend.Op{Session: e.info.Session, Events: events, Time: d.now()}}
-}
-
 // prepare returns a step that writes the changed parts and checks the versions of the read ones. It
 // raises the versions in memory. The caller must hold the locks of the session and its parts. An
 // error drops their rows, so that they are read again.
@@ -250,70 +246,13 @@ func (e *entry) dropRows(err error) error {
 	return fmt.Errorf("%w: %w", audit.ErrUnrecorded, err)
 }
 
-// appendRows appends the rows of the session and its parts that are not in rows yet.
-func (e *entry) appendRows(rows []*row) []*row {
-	if !slices.Contains(rows, e.row) {
-		rows = append(rows, e.row)
-	}
-	for _, p := range e.parts {
-		if !slices.Contains(rows, p.row) {
-			rows = append(rows, p.row)
+// processesOf returns the processes that admitted the open calls of a session. The caller must hold
+// the session lock.
+func (d *Durable) processesOf(e *entry) statecode.Processes {
+	for number := range e.admittedBy {
+		if e.state.Calls[number] == nil {
+			delete(e.admittedBy, number)
 		}
 	}
-	return rows
-}
-
-func (s *queued) addWrite(r *row, w backend.Write) {
-	s.op.Writes, s.rows = append(s.op.Writes, w), append(s.rows, r)
-	if !w.Read {
-		r.version++
-		if w.Data != nil {
-			r.size = len(w.Data)
-		}
-		if r.sinceFull++; w.Change == nil {
-			r.sinceFull = 1
-		}
-		r.change.Nets, r.change.Calls, r.change.Spent = r.change.Nets[:0], r.change.Calls[:0], false
-		r.dirty, r.removed = nil, nil
-	}
-}
-
-// enqueue appends the step to the queue.
-func (d *Durable) enqueue(s *queued) *queued {
-	for i := range s.op.Writes {
-		s.rows[i].last = s
-	}
-	d.queue.add(s)
-	return s
-}
-
-// eventCapacity is the initial capacity of the buffer for one encoded event; most events fit.
-const eventCapacity = 512
-
-// encodeEvents encodes events for the database.
-func (d *Durable) encodeEvents(session string, events []audit.Event) ([]backend.Event, error) {
-	if len(events) == 0 {
-		return nil, nil
-	}
-	all := make([]backend.Event, 0, len(events))
-	now := d.now()
-	for _, e := range events {
-		object, err := audit.AppendEvent(make([]byte, 0, eventCapacity), e)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", audit.ErrUnrecorded, err)
-		}
-		all = append(all, backend.Event{Time: now, Session: session, Object: object})
-	}
-	return all, nil
-}
-
-// Append implements [admission.Ledger].
-func (d *Durable) Append(_ context.Context, events ...audit.Event) (admission.Commit, error) {
-	all, err := d.encodeEvents("", events)
-	if err != nil {
-		return nil, err
-	}
-	s := d.newQueued(&entry{}, all)
-	s.events = events
-	return d.enqueue(s), nil
+	return statecode.Processes{Own: d.database.Writer(), Others: e.admittedBy}
 }

@@ -2,27 +2,12 @@ package store
 
 import (
 	"context"
-	"sync"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
-
-// admitted is a call that is, or may be, admitted in the database but was not sent.
-type admitted struct {
-	session admission.Key
-	call    uint64
-	record  string
-}
-
-// uncertainCalls holds the calls whose admissions might or might not have been committed. Their
-// callers were refused.
-type uncertainCalls struct {
-	calls   []admitted
-	records int // number of records in the uncertain commits
-}
 
 // finishUncertain ends the steps of a commit whose outcome is unknown. If the database can be read,
 // the records of this process show which steps were committed; the other steps fail as stale, and
@@ -87,26 +72,6 @@ func (d *Durable) resolveUncertain(ctx context.Context) error {
 	}
 	d.uncertain = uncertainCalls{}
 	return nil
-}
-
-// unsent holds calls that were admitted in the database although their callers were refused.
-type unsent struct {
-	mu    sync.Mutex
-	calls []admitted
-}
-
-func (u *unsent) add(c admitted) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.calls = append(u.calls, c)
-}
-
-func (u *unsent) takeAll() []admitted {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	calls := u.calls
-	u.calls = nil
-	return calls
 }
 
 // settledBySelf is the actor in the outcome record of a call that was never sent.

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/admission"
+)
+
+// Open implements [admission.Ledger].
+func (d *Durable) Open(ctx context.Context, s admission.SessionInfo) error {
+	if d.openEntry(s); s.About == nil {
+		return nil
+	}
+	return d.updateSession(ctx, s.Key, func(e *entry) (*queued, error) {
+		if e.row.version > 0 {
+			return nil, nil
+		}
+		return d.stageWrite(e, e.accesses(nil), nil)
+	})
+}
+
+func (d *Durable) openEntry(s admission.SessionInfo) {
+	d.lockPolicy()
+	defer d.unlockPolicy()
+	d.getOrCreate(s)
+}
+
+// Touch implements [admission.Ledger].
+func (d *Durable) Touch(ctx context.Context, k admission.Key, _ time.Time) error {
+	return d.updateSession(ctx, k, func(e *entry) (*queued, error) {
+		if e.row.version == 0 || !e.info.Lasting {
+			return nil, nil
+		}
+		return d.stageWrite(e, e.accesses(nil), nil)
+	})
+}
+
+// End implements [admission.Ledger].
+func (d *Durable) End(ctx context.Context, k admission.Key) error {
+	return d.updateSession(ctx, k, func(e *entry) (*queued, error) {
+		if e.ended = true; e.row.version == 0 && e.ifFinished() != nil {
+			return nil, nil
+		}
+		return d.stageWrite(e, e.accesses(nil), nil)
+	})
+}
+
+// updateSession stages a step of a session under its locks and waits for its commit. It retries
+// while other processes are faster.
+func (d *Durable) updateSession(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) error {
+	for {
+		s, err := d.withSession(ctx, k, f)
+		if err == nil && s != nil {
+			err = s.Wait(ctx)
+		}
+		if !errors.Is(err, admission.ErrStale) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// Find implements [admission.Ledger].
+func (d *Durable) Find(ctx context.Context, session string) (admission.SessionInfo, error) {
+	if e := d.lookup(session); e != nil {
+		return d.currentInfo(ctx, e.sessionInfo().Key)
+	}
+	if _, err := d.endedProcesses(ctx); err != nil {
+		return admission.SessionInfo{}, err
+	}
+	return d.findStored(ctx, session)
+}
+
+// currentInfo returns the description of a session of this process and checks it against the
+// database: another process may have ended the session.
+func (d *Durable) currentInfo(ctx context.Context, k admission.Key) (info admission.SessionInfo, err error) {
+	for range 3 {
+		var seen *readCheck
+		err := d.inspect(ctx, k, func(e *entry) {
+			seen, info = d.newReadCheck(e), e.info
+			info.Ended = e.ended
+		})
+		if err != nil {
+			return info, err
+		}
+		if !errors.Is(seen.Wait(ctx), admission.ErrStale) {
+			break
+		}
+	}
+	return info, nil
+}
