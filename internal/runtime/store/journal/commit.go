@@ -13,12 +13,6 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// chainEnd is the last record in the chain of this process.
-type chainEnd struct {
-	seq  uint64
-	hash [32]byte
-}
-
 // batch holds the steps that are appended in one write.
 type batch struct {
 	*Backend
@@ -371,22 +365,6 @@ func (w *batch) setFlush() {
 	}
 }
 
-// ensureFlushed returns when the step is on the disk. After an error, a power loss may lose the
-// step and the later ones of its segment.
-func (b *Backend) ensureFlushed(d *flusher, step uint64) error {
-	err := d.flushTo(step, func() uint64 {
-		b.lockImage()
-		defer b.unlockImage()
-		return b.image.at.step
-	})
-	if err != nil {
-		b.lockImage()
-		defer b.unlockImage()
-		b.lastErr = err
-	}
-	return err
-}
-
 // replaceFailedSegment begins a new segment after a failed flush: it is unknown how much of the old
 // one is on the disk. The caller must hold the process lock.
 func (b *Backend) replaceFailedSegment() error {
@@ -406,3 +384,6 @@ func (b *Backend) replaceFailedSegment() error {
 	defer b.unlockImage()
 	return b.rotate(true)
 }
+
+// noteNoSpace notes that n bytes did not fit on the disk. The caller must hold mu.
+func (w *batch) noteNoSpace(n int) { w.spaceNeeded = max(w.spaceNeeded, n) }

@@ -156,3 +156,19 @@ func (b *Backend) rotate(folded bool) error {
 	b.retrySize = 0
 	return b.openNext()
 }
+
+// ensureFlushed returns when the step is on the disk. After an error, a power loss may lose the
+// step and the later ones of its segment.
+func (b *Backend) ensureFlushed(d *flusher, step uint64) error {
+	err := d.flushTo(step, func() uint64 {
+		b.lockImage()
+		defer b.unlockImage()
+		return b.image.at.step
+	})
+	if err != nil {
+		b.lockImage()
+		defer b.unlockImage()
+		b.lastErr = err
+	}
+	return err
+}

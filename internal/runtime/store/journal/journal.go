@@ -40,15 +40,6 @@ type Options struct {
 	dial    func(*sqlite.Options) // changes the options of the database; nil: no change
 }
 
-// Limits of what the checkpoint may lack.
-const (
-	foldAfter  = time.Second
-	foldBytes  = 8 << 20     // size of lines that are folded without delay
-	foldRetry  = time.Second // delay after a failure
-	maxBacklog = 64 << 20    // size of unfolded lines above which nothing is reserved
-	maxSegment = 16 << 20    // size above which the next segment is begun
-)
-
 // Backend is an open log with its checkpoint. It implements [backend.Backend].
 //
 // Lock order: appending, the process lock, folding, mu.
@@ -289,3 +280,9 @@ func (b *Backend) Close() error {
 }
 
 var errClosed = errors.New("it is closed")
+
+// chainEnd is the last record in the chain of this process.
+type chainEnd struct {
+	seq  uint64
+	hash [32]byte
+}

@@ -56,9 +56,6 @@ func (b *Backend) tryCommit(ctx context.Context, lacking int) error {
 	return err
 }
 
-// noteNoSpace notes that n bytes did not fit on the disk. The caller must hold mu.
-func (w *batch) noteNoSpace(n int) { w.spaceNeeded = max(w.spaceNeeded, n) }
-
 // trySpace writes n bytes behind the last step and cuts them off again. It returns an error only if
 // the disk is full. The caller must hold the process lock and mu.
 func (b *Backend) trySpace(n int) error {
