@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"log/slog"
 	"strings"
-
-	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
 // Options configures a [Checkpoint].
@@ -20,10 +17,6 @@ type Options struct {
 	// For tests with disks that lose power.
 	Driver, System string // database/sql driver and its file system; empty: the default
 }
-
-// An Export writes the records of a database with an older schema, which stored them in a table, to
-// segments of the log. After a crash it may be called again for the same records.
-type Export func(total int64, records iter.Seq2[backend.Record, error]) ([]Segment, error)
 
 // Checkpoint is an open database. It is safe for concurrent use.
 type Checkpoint struct {

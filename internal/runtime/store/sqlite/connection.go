@@ -7,7 +7,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
+
+	lib "modernc.org/sqlite/lib"
 
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 	"github.com/petrigate/petrigate/internal/safefile"
@@ -216,4 +219,94 @@ func (c *connection) close() {
 	defer c.mu.Unlock()
 	c.closed = true
 	c.detach()
+}
+
+// adjustTimeout shortens the timeout of the next transactions if this one has waited in vain
+// because another program has locked the file. Calls are refused until the file is unlocked, and
+// otherwise each call would wait, and so would those behind it. The first transaction that succeeds
+// restores the long timeout.
+func (c *connection) adjustTimeout(err error) {
+	locked := resultCode(err) == lib.SQLITE_BUSY
+	if c.link == nil || locked == c.shortTimeout {
+		return
+	}
+	wait := busyTimeout
+	if locked {
+		wait = busyTimeoutShort
+	}
+	if c.link.run("PRAGMA busy_timeout = "+strconv.Itoa(wait)) == nil {
+		c.shortTimeout = locked
+	}
+}
+
+// explain adds an explanation for the operator to an error of SQLite.
+func (c *connection) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	why := ""
+	switch resultCode(err) {
+	case lib.SQLITE_FULL:
+		why = "the disk is full"
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
+		why = "another program has it locked"
+	case lib.SQLITE_READONLY, lib.SQLITE_PERM:
+		why = "it may not be written"
+	case lib.SQLITE_CANTOPEN:
+		why = "it or its log cannot be opened"
+	case lib.SQLITE_CORRUPT:
+		why = "it is damaged; put a good copy in its place"
+	case lib.SQLITE_NOTADB:
+		why = "it is no database"
+	case lib.SQLITE_IOERR:
+		why = "there is no room for it, or its disk fails"
+	}
+	if resultCode(err) == lib.SQLITE_NOTADB {
+		err = backend.Unusable(err)
+	}
+	if why == "" {
+		return fmt.Errorf("%q: %w", c.path, err)
+	}
+	return fmt.Errorf("%q: %s: %w", c.path, why, err)
+}
+
+// checkState checks a file that was written since the last check, usually by a checkpoint of
+// SQLite, or that has replaced another file. It returns the state of the file, or the last known
+// state if the file cannot be read now; then the next check decides.
+//
+// It refuses a file beside the write-ahead log of another one: SQLite would move the log into the
+// file or remove it, and its content would be lost to the file that it belongs to.
+func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) {
+	i, err := readFileState(c.dialer, c.path)
+	if same {
+		switch {
+		case err != nil:
+			return c.state, nil
+		case i.olderThan(c.state):
+			return i, c.rolledBack("the file was written over")
+		}
+		return i, nil
+	}
+	journal, missing := os.Lstat(c.path + "-wal")
+	if missing != nil || journal.Size() == 0 || c.wal != nil && !os.SameFile(journal, c.wal) {
+		return i, nil // the file has its own log or none
+	}
+	switch {
+	case c.file == nil: // first check of this process
+		if info.Size() == 0 {
+			return i, c.rolledBack("the file is empty, and its log is not")
+		}
+	case err != nil:
+		return i, err
+	case i.olderThan(c.state):
+		return i, c.rolledBack("another file has taken its place")
+	case i != c.state:
+		return i, errors.New("another file has taken its place, but not that of its log; put the file back, or the other in its place with its own log")
+	}
+	return i, nil
+}
+
+// rolledBack returns the error for a file that is an older copy of itself.
+func (c *connection) rolledBack(why string) error {
+	return fmt.Errorf("%w: %s; put the newer copy back in its place", backend.ErrRolledBack, why)
 }

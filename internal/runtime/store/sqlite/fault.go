@@ -3,7 +3,6 @@ package sqlite
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	driver "modernc.org/sqlite"
@@ -35,55 +34,6 @@ func broken(err error) bool {
 		return errors.Is(err, backend.ErrRolledBack)
 	}
 	return true
-}
-
-// adjustTimeout shortens the timeout of the next transactions if this one has waited in vain
-// because another program has locked the file. Calls are refused until the file is unlocked, and
-// otherwise each call would wait, and so would those behind it. The first transaction that succeeds
-// restores the long timeout.
-func (c *connection) adjustTimeout(err error) {
-	locked := resultCode(err) == lib.SQLITE_BUSY
-	if c.link == nil || locked == c.shortTimeout {
-		return
-	}
-	wait := busyTimeout
-	if locked {
-		wait = busyTimeoutShort
-	}
-	if c.link.run("PRAGMA busy_timeout = "+strconv.Itoa(wait)) == nil {
-		c.shortTimeout = locked
-	}
-}
-
-// explain adds an explanation for the operator to an error of SQLite.
-func (c *connection) explain(err error) error {
-	if err == nil {
-		return nil
-	}
-	why := ""
-	switch resultCode(err) {
-	case lib.SQLITE_FULL:
-		why = "the disk is full"
-	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
-		why = "another program has it locked"
-	case lib.SQLITE_READONLY, lib.SQLITE_PERM:
-		why = "it may not be written"
-	case lib.SQLITE_CANTOPEN:
-		why = "it or its log cannot be opened"
-	case lib.SQLITE_CORRUPT:
-		why = "it is damaged; put a good copy in its place"
-	case lib.SQLITE_NOTADB:
-		why = "it is no database"
-	case lib.SQLITE_IOERR:
-		why = "there is no room for it, or its disk fails"
-	}
-	if resultCode(err) == lib.SQLITE_NOTADB {
-		err = backend.Unusable(err)
-	}
-	if why == "" {
-		return fmt.Errorf("%q: %w", c.path, err)
-	}
-	return fmt.Errorf("%q: %s: %w", c.path, why, err)
 }
 
 // errDamaged is the error of a row with invalid content.

@@ -2,12 +2,8 @@ package sqlite
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-
-	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
 // fileState is the progress of the database file itself, without its write-ahead log. It never
@@ -43,47 +39,6 @@ func readFileState(d dialer, path string) (i fileState, err error) {
 
 func (i fileState) olderThan(j fileState) bool {
 	return i.step < j.step || i.counter < j.counter || i.counter == j.counter && i.pages < j.pages
-}
-
-// checkState checks a file that was written since the last check, usually by a checkpoint of
-// SQLite, or that has replaced another file. It returns the state of the file, or the last known
-// state if the file cannot be read now; then the next check decides.
-//
-// It refuses a file beside the write-ahead log of another one: SQLite would move the log into the
-// file or remove it, and its content would be lost to the file that it belongs to.
-func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) {
-	i, err := readFileState(c.dialer, c.path)
-	if same {
-		switch {
-		case err != nil:
-			return c.state, nil
-		case i.olderThan(c.state):
-			return i, c.rolledBack("the file was written over")
-		}
-		return i, nil
-	}
-	journal, missing := os.Lstat(c.path + "-wal")
-	if missing != nil || journal.Size() == 0 || c.wal != nil && !os.SameFile(journal, c.wal) {
-		return i, nil // the file has its own log or none
-	}
-	switch {
-	case c.file == nil: // first check of this process
-		if info.Size() == 0 {
-			return i, c.rolledBack("the file is empty, and its log is not")
-		}
-	case err != nil:
-		return i, err
-	case i.olderThan(c.state):
-		return i, c.rolledBack("another file has taken its place")
-	case i != c.state:
-		return i, errors.New("another file has taken its place, but not that of its log; put the file back, or the other in its place with its own log")
-	}
-	return i, nil
-}
-
-// rolledBack returns the error for a file that is an older copy of itself.
-func (c *connection) rolledBack(why string) error {
-	return fmt.Errorf("%w: %s; put the newer copy back in its place", backend.ErrRolledBack, why)
 }
 
 // unchanged reports whether the file itself was not written between a and b.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
@@ -116,17 +115,6 @@ func (r Reading) Removed() (map[string]uint64, error) {
 	})
 	return all, err
 }
-
-// Segment is a sealed file of the log: it contains only records, and nothing is appended to it any
-// more.
-type Segment struct {
-	After  uint64           // the step before its first one
-	Latest time.Time        // time of the latest record
-	Chains map[string]Range // by writer
-}
-
-// Range is a range of record numbers in a chain, both ends included.
-type Range struct{ First, Last uint64 }
 
 // Segments reads the index of the sealed segments, the oldest first.
 func (r Reading) Segments() (all []Segment, err error) {

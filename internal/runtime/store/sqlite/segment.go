@@ -1,24 +1,26 @@
 package sqlite
 
 import (
-	"fmt"
+	"iter"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Seal adds sealed segments to the index, and deletes removed segments from it.
-func (c *Checkpoint) Seal(sealed []Segment, removed []uint64) error {
-	err := c.writer.transact(func(l *link) error {
-		for _, after := range removed {
-			if err := deleteSegment(l, after); err != nil {
-				return err
-			}
-		}
-		return insertSegments(l, sealed)
-	})
-	if err != nil {
-		return fmt.Errorf("noting segments of the log in the state database: %w", err)
-	}
-	return nil
+// Segment is a sealed file of the log: it contains only records, and nothing is appended to it any
+// more.
+type Segment struct {
+	After  uint64           // the step before its first one
+	Latest time.Time        // time of the latest record
+	Chains map[string]Range // by writer
 }
+
+// Range is a range of record numbers in a chain, both ends included.
+type Range struct{ First, Last uint64 }
+
+// An Export writes the records of a database with an older schema, which stored them in a table, to
+// segments of the log. After a crash it may be called again for the same records.
+type Export func(total int64, records iter.Seq2[backend.Record, error]) ([]Segment, error)
 
 func deleteSegment(l *link, after uint64) error {
 	_, err := l.exec("DELETE FROM segment_chain WHERE after = ?", int64(after))
@@ -42,22 +44,6 @@ func insertSegments(l *link, segments []Segment) error {
 				return err
 			}
 		}
-	}
-	return nil
-}
-
-// Remove marks the records of a chain up to a number as removed. If whole is true, the chain ends
-// there, and its last record is deleted too.
-func (c *Checkpoint) Remove(writer string, through uint64, whole bool) error {
-	err := c.writer.transact(func(l *link) error {
-		_, err := l.exec("INSERT INTO removed (writer, through) VALUES (?, ?) ON CONFLICT DO UPDATE SET through = max(through, excluded.through)", writer, int64(through))
-		if err == nil && whole {
-			_, err = l.exec("DELETE FROM head WHERE writer = ? AND seq <= ?", writer, int64(through))
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("removing old records: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,36 @@
+package sqlite
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strings"
+)
+
+// Place is the position of the last step of the log that is folded into the database.
+type Place struct {
+	ID      string   // id of the database
+	Step    uint64   // last folded step
+	Hash    [32]byte // hash of that step
+	Segment uint64   // segment that contains the end of the step, named by the step before its first one
+	Offset  int64    // end of the step in the segment
+}
+
+// insertPlace writes the initial place of a database that is new or was just converted to this
+// schema. It is the end of the given number of segments with older records.
+func insertPlace(l *link, segments int) error {
+	_, err := l.exec("INSERT INTO place (one, id, step, hash, segment, offset) VALUES (1, ?, ?, zeroblob(32), ?, 0)",
+		strings.ToLower(rand.Text()), int64(segments), int64(segments))
+	return err
+}
+
+func readPlace(l *link) (p Place, err error) {
+	var step, segment int64
+	var hash []byte
+	found, err := l.row("SELECT id, step, hash, segment, offset FROM place", nil, &p.ID, &step, &hash, &segment, &p.Offset)
+	if err == nil && (!found || len(hash) != len(p.Hash)) {
+		err = fmt.Errorf("how far the log is folded in is not in the state database: it is damaged")
+	}
+	copy(p.Hash[:], hash)
+	p.Step, p.Segment = uint64(step), uint64(segment)
+	return p, err
+}
