@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -76,25 +74,4 @@ func Describe(dsn string) (string, error) {
 		return "", err
 	}
 	return describe(c.ConnConfig), nil
-}
-
-// explain adds advice to errors with a known cause.
-func explain(err error) error {
-	var p *pgconn.PgError
-	if !errors.As(err, &p) {
-		return err
-	}
-	switch p.Code {
-	case "25006":
-		return fmt.Errorf("it takes no writes: it is a standby, or default_transaction_read_only is on: %w", err)
-	case "42501":
-		return fmt.Errorf("the user has no right to: %w", err)
-	case "53100":
-		return fmt.Errorf("its disk is full: %w", err)
-	case "55P03", "57014":
-		return fmt.Errorf("it took too long: %w", err)
-	case "42P01", "42883":
-		return fmt.Errorf("the tables are not there, or not in the search_path: %w", err)
-	}
-	return err
 }

@@ -48,15 +48,6 @@ func (d *DB) listen(ctx context.Context, config *pgx.ConnConfig, poll time.Durat
 	}
 }
 
-func sleep(ctx context.Context, t time.Duration) {
-	timer := time.NewTimer(t)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
 // listenOnce listens until the connection breaks. It also polls whenever no notification has
 // arrived for a while: a connection pooler may drop notifications.
 func (d *DB) listenOnce(ctx context.Context, config *pgx.ConnConfig, poll time.Duration) error {

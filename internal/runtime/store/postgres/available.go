@@ -1,0 +1,127 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// probeWait is how long a caller waits for a probe to find the database available. probeInterval is
+// the pause between two probes.
+const (
+	probeWait     = 500 * time.Millisecond
+	probeInterval = 50 * time.Millisecond
+)
+
+// available returns why the database cannot be used; nil: it can be tried. It waits only for a
+// probe that is about to begin or has just begun, since the database may be available again. If the
+// database timed out, as behind a network that drops all packets, it does not wait.
+func (d *DB) available(ctx context.Context) error {
+	if d.health.get() == nil {
+		return nil
+	}
+	ended, began := d.health.requestProbe()
+	if d.health.isSilent() {
+		return d.health.get()
+	}
+	wait := probeWait
+	if !began.IsZero() {
+		wait -= time.Since(began)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return d.health.get()
+}
+
+// read runs f within the timeout, and repeats it if a connection breaks. It fails at once if the
+// database is known to be unavailable.
+func (d *DB) read(ctx context.Context, doing string, f func(context.Context) error) error {
+	if err := d.available(ctx); err != nil {
+		return err
+	}
+	within, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	for n := 1; ; n++ {
+		err := d.writer.ensureResumed(within)
+		if err == nil {
+			err = f(within)
+		}
+		if err == nil {
+			return nil
+		}
+		if connectionLost(err) || within.Err() != nil {
+			d.health.requestProbe() // the database may be unavailable, or only one connection broke, or there was much to read
+		}
+		if !connectionLost(err) || backoff(within, n) != nil {
+			err = d.wrap(doing, err)
+			if within.Err() != nil && ctx.Err() == nil {
+				d.health.suspect(err)
+			}
+			return err
+		}
+	}
+}
+
+// probeLoop probes the database on request until ctx ends.
+func (d *DB) probeLoop(ctx context.Context) {
+	for {
+		select {
+		case <-d.health.requests:
+		case <-ctx.Done():
+			return
+		}
+		d.health.beginProbe()
+		_ = d.probe(ctx)
+		d.health.endProbe()
+		sleep(ctx, probeInterval)
+	}
+}
+
+// waitForProbe requests a probe and waits for its end, or for the end of ctx.
+func (d *DB) waitForProbe(ctx context.Context) {
+	ended, _ := d.health.requestProbe()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+}
+
+// probe writes to the database and records the result. A broken connection alone does not make the
+// database unavailable. Only one goroutine calls probe, so a probe that began while the database
+// was unavailable cannot end after one that has succeeded.
+func (d *DB) probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	var err error
+	for n := 1; n <= attempts; n++ {
+		if err = d.writer.probe(ctx); err == nil || !connectionLost(err) {
+			break
+		}
+		if n >= 3 && errors.As(err, new(*pgconn.ConnectError)) || backoff(ctx, n) != nil {
+			break
+		}
+		d.pool.Reset()
+	}
+	if err != nil {
+		d.pool.Reset()
+		err = d.wrap("trying", err)
+	}
+	d.health.set(err)
+	return err
+}
+
+func sleep(ctx context.Context, t time.Duration) {
+	timer := time.NewTimer(t)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,44 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// Load implements [backend.Backend]. The parts are read after the call of Load.
+func (d *DB) Load(ctx context.Context, ids ...backend.PartID) ([]backend.Part, error) {
+	one := &loadCall{ids: ids, ended: make(chan struct{})}
+	if d.loads.add(one) {
+		go d.loadAll(context.WithoutCancel(ctx)) // other callers may wait for the same load
+	}
+	select {
+	case <-one.ended:
+		return one.parts, one.err
+	case <-ctx.Done():
+		return nil, d.wrap("reading", ctx.Err())
+	}
+}
+
+// loadAll answers calls until the queue is empty.
+func (d *DB) loadAll(ctx context.Context) {
+	for some, ids := d.loads.next(); len(some) > 0; some, ids = d.loads.next() {
+		parts, err := d.loadNow(ctx, ids)
+		for _, one := range some {
+			if one.err = err; err == nil {
+				one.parts, parts = parts[:len(one.ids):len(one.ids)], parts[len(one.ids):]
+			}
+			close(one.ended)
+		}
+	}
+}
+
+func (d *DB) loadNow(ctx context.Context, ids []backend.PartID) (parts []backend.Part, err error) {
+	err = d.readCurrent(ctx, len(ids), func(ctx context.Context) (mark string, err error) {
+		if parts, mark, err = d.load(ctx, ids); err == nil {
+			d.fresh.add(mark, ids...)
+		}
+		return mark, err
+	})
+	return parts, err
+}
