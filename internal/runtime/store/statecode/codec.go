@@ -119,3 +119,18 @@ func (n *net) unmoved(d *gate.NetData) bool {
 	return !d.Stuck && len(d.Flights)+len(d.Watches)+len(d.Meta) == 0 && d.Spent == nil && d.Clock == nil &&
 		d.Extras == nil && slices.Equal(d.Marking, n.start.Marking)
 }
+
+// limitNumbers returns the numbers that may differ between limits of the same calls: the initial
+// tokens, the intervals of the clock, and the sum.
+func limitNumbers(n *gate.Net) (all []int64) {
+	for _, place := range n.Places {
+		all = append(all, int64(n.Initial[place]))
+	}
+	for i := range n.Transitions {
+		all = append(all, int64(n.Transitions[i].Every))
+	}
+	if n.Sum != nil {
+		all = append(all, int64(n.Sum.Most), int64(n.Sum.Every))
+	}
+	return all
+}

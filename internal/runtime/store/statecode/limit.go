@@ -10,21 +10,6 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// limitNumbers returns the numbers that may differ between limits of the same calls: the initial
-// tokens, the intervals of the clock, and the sum.
-func limitNumbers(n *gate.Net) (all []int64) {
-	for _, place := range n.Places {
-		all = append(all, int64(n.Initial[place]))
-	}
-	for i := range n.Transitions {
-		all = append(all, int64(n.Transitions[i].Every))
-	}
-	if n.Sum != nil {
-		all = append(all, int64(n.Sum.Most), int64(n.Sum.Every))
-	}
-	return all
-}
-
 // withNumbers returns the net with the numbers of another one; false: the nets have different
 // counts of numbers.
 func withNumbers(n gate.Net, all []int64) (gate.Net, bool) {
