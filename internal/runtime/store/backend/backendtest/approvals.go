@@ -9,19 +9,6 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-func approval(id, key, state string) backend.Approval {
-	return backend.Approval{ID: id, Key: key, State: state, Session: "s", Created: start, Expires: start.Add(time.Hour), Data: []byte(`{"id":"` + id + `"}`)}
-}
-
-func put(t *testing.T, b backend.Backend, a backend.Approval) int64 {
-	t.Helper()
-	v, err := b.PutApproval(t.Context(), a)
-	if err != nil || v != a.Version+1 {
-		t.Fatal(v, err)
-	}
-	return v
-}
-
 // occupied checks that an approval cannot be written.
 func occupied(t *testing.T, b backend.Backend, a backend.Approval) {
 	t.Helper()

@@ -13,26 +13,6 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Fresh creates an empty database and returns a function that opens it; each call acts as another
-// process. The databases are closed at the end of the test.
-type Fresh func(t *testing.T) (open func() backend.Backend)
-
-// Run runs all tests of a Backend, each with a database of its own.
-func Run(t *testing.T, fresh Fresh) {
-	for _, test := range []struct {
-		name string
-		run  func(t *testing.T, open func() backend.Backend)
-	}{
-		{"Parts", parts}, {"Values", values}, {"List", list},
-		{"Stale", stale}, {"Read", read}, {"Whole", whole}, {"Batch", batch}, {"Between", between}, {"Built", built},
-		{"Chain", chain}, {"Records", records}, {"Heads", heads}, {"Remove", remove},
-		{"Approvals", approvals}, {"Uses", uses}, {"Drop", drop}, {"Stops", stops}, {"Clock", clock},
-		{"Changes", changes}, {"Concurrent", concurrent}, {"Closed", closed},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, fresh(t)) })
-	}
-}
-
 var start = time.Date(2026, 11, 23, 12, 0, 0, 123456000, time.UTC)
 
 func session(name string) backend.PartID {
@@ -385,4 +365,17 @@ func closed(t *testing.T, open func() backend.Backend) {
 	}
 	expect(t, other, session("x"), 1, `{"v":1}`)
 	expect(t, open(), session("y"), 0, "")
+}
+
+func approval(id, key, state string) backend.Approval {
+	return backend.Approval{ID: id, Key: key, State: state, Session: "s", Created: start, Expires: start.Add(time.Hour), Data: []byte(`{"id":"` + id + `"}`)}
+}
+
+func put(t *testing.T, b backend.Backend, a backend.Approval) int64 {
+	t.Helper()
+	v, err := b.PutApproval(t.Context(), a)
+	if err != nil || v != a.Version+1 {
+		t.Fatal(v, err)
+	}
+	return v
 }
