@@ -71,3 +71,12 @@ func (d Definition) checkSize() error {
 	}
 	return nil
 }
+
+// Limits of what a server can make a store keep.
+const (
+	maxPins = 5000     // per server
+	maxText = 1 << 20  // bytes of one definition
+	maxAll  = 16 << 20 // bytes of all definitions of one server
+	maxName = 128      // bytes of the name of a tool; a tool with a longer name cannot be called
+	maxTold = 3        // definitions that an error names
+)

@@ -10,15 +10,6 @@ import (
 // FirstSight is the value of Pin.By for a tool that was accepted automatically because it was new.
 const FirstSight = "first sight"
 
-// Limits of what a server can make a store keep.
-const (
-	maxPins = 5000     // per server
-	maxText = 1 << 20  // bytes of one definition
-	maxAll  = 16 << 20 // bytes of all definitions of one server
-	maxName = 128      // bytes of the name of a tool; a tool with a longer name cannot be called
-	maxTold = 3        // definitions that an error names
-)
-
 // Pin is an accepted definition.
 type Pin struct {
 	Definition
