@@ -2,7 +2,6 @@ package hook
 
 import (
 	"github.com/petrigate/petrigate/internal/policy/pipefail"
-	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
 // amend changes the script of a call before the decision, if the policy in force requires that and
@@ -22,25 +21,6 @@ func (g *Gate) amend(e *Event) (answer []byte) {
 	}
 	e.Args = args
 	return answer
-}
-
-// changeClaude returns the answer that makes Claude Code use other arguments. Without a
-// permissionDecision the permissions of the user apply to the changed call.
-func changeClaude(e *Event, args []byte) []byte {
-	changed := rawjson.Object{}.String("hookEventName", e.Name).Raw("updatedInput", args).Bytes()
-	return rawjson.Object{}.Raw("hookSpecificOutput", changed).Bytes()
-}
-
-// changeGemini returns the answer that makes Gemini CLI use other arguments, after its own
-// permissions. Gemini CLI runs scripts with bash, but with PowerShell on Windows, so a path that
-// does not begin with a slash returns nil.
-func changeGemini(e *Event, args []byte) []byte {
-	folder, _ := rawjson.String(memberOf(e.folders, "cwd"))
-	if folder == "" || folder[0] != '/' {
-		return nil
-	}
-	changed := rawjson.Object{}.String("hookEventName", e.Name).Raw("tool_input", args).Bytes()
-	return rawjson.Object{}.Raw("hookSpecificOutput", changed).Bytes()
 }
 
 // mismatchWarning returns the warning that a call was made with other arguments than those decided.

@@ -2,6 +2,8 @@ package hook
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
@@ -156,11 +158,6 @@ func foldersOf(body []byte) []byte {
 	return where.Bytes()
 }
 
-func memberOf(object []byte, key string) []byte {
-	value, _ := rawjson.Member(object, key)
-	return value
-}
-
 // inBackground reports whether the call continues after the event that reports its end.
 func (e *Event) inBackground() bool {
 	for _, key := range [...]string{"run_in_background", "is_background", "isBackground"} {
@@ -292,4 +289,48 @@ func (e *Event) outcome() gate.Outcome {
 		return gate.Failure
 	}
 	return gate.Success
+}
+
+// readEnd reads the outcome of a script from the event after it.
+func (e *Event) readEnd() {
+	if e.kind != after || !e.isShell() {
+		return
+	}
+	switch e.agent.ends {
+	case byEvent:
+	case byCode:
+		code, told := exitCode(e.result)
+		e.exited(code, told)
+	case byReport:
+		e.doubtful = e.doubtful || !endedWell(text(e.result, "llmContent"))
+	default:
+		e.doubtful = true
+	}
+}
+
+// exited records the exit code of a script, if the agent reported one.
+func (e *Event) exited(code []byte, told bool) {
+	switch {
+	case !told:
+		e.doubtful = true
+	case string(code) != "0":
+		e.kind = failed
+	}
+}
+
+// key identifies a call within its session. If the agent gives no ids, the key is a digest of the
+// call.
+func (e *Event) key() string {
+	if e.ID != "" {
+		return "id " + e.ID
+	}
+	return e.digest()
+}
+
+// digest returns a digest of the tool and its arguments.
+func (e *Event) digest() string { return e.Tool + " " + digestOf(e.Args) }
+
+func digestOf(arguments []byte) string {
+	sum := sha256.Sum256(arguments)
+	return hex.EncodeToString(sum[:])
 }

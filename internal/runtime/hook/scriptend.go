@@ -7,33 +7,6 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// endReport is how the hooks of an agent report whether a script of its shell succeeded.
-type endReport int
-
-const (
-	byEvent     endReport = iota // success and failure are different events
-	byCode                       // exit code in the event; without one the outcome is unknown
-	byReport                     // text for the model
-	notReported                  // not reported: the outcome of each script is unknown, and earns nothing
-)
-
-// readEnd reads the outcome of a script from the event after it.
-func (e *Event) readEnd() {
-	if e.kind != after || !e.isShell() {
-		return
-	}
-	switch e.agent.ends {
-	case byEvent:
-	case byCode:
-		code, told := exitCode(e.result)
-		e.exited(code, told)
-	case byReport:
-		e.doubtful = e.doubtful || !endedWell(text(e.result, "llmContent"))
-	default:
-		e.doubtful = true
-	}
-}
-
 // exitCode returns the exit code in a result; some agents encode the result as a string.
 func exitCode(result []byte) (code []byte, told bool) {
 	if rawjson.Kind(result) == '"' {
@@ -48,16 +21,6 @@ func exitCode(result []byte) (code []byte, told bool) {
 		}
 	}
 	return nil, false
-}
-
-// exited records the exit code of a script, if the agent reported one.
-func (e *Event) exited(code []byte, told bool) {
-	switch {
-	case !told:
-		e.doubtful = true
-	case string(code) != "0":
-		e.kind = failed
-	}
 }
 
 // endedWell reports whether the text of Gemini CLI for its model shows that a script ended with

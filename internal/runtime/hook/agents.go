@@ -1,0 +1,146 @@
+package hook
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/agenttool"
+	"github.com/petrigate/petrigate/internal/rawjson"
+)
+
+// agents lists the supported agents.
+var agents = []*Agent{
+	{
+		Name: "claude-code", ends: byEvent, DenyExit: 2, hold: 45 * time.Second, hasIDs: true, deny: denyClaude, change: changeClaude, read: readClaude,
+		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
+	},
+	{
+		Name: "codex", ends: byCode, DenyExit: 2, hold: 45 * time.Second, hasIDs: true, deny: denyClaude,
+		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "Stop": turnEnds, "SessionEnd": ends},
+	},
+	{
+		Name: "gemini-cli", ends: byReport, DenyExit: 2, hold: 45 * time.Second, deny: denyGemini, change: changeGemini, read: readGemini,
+		events: map[string]kind{"BeforeTool": before, "AfterTool": after, "AfterAgent": turnEnds, "SessionEnd": ends},
+	},
+	{
+		Name: "cursor", ends: byCode, hold: 45 * time.Second, deny: denyCursor, read: readCursor,
+		events: map[string]kind{
+			"preToolUse": before, "postToolUse": after, "postToolUseFailure": failed, "beforeShellExecution": before, "afterShellExecution": after,
+			"beforeMCPExecution": before, "afterMCPExecution": after, "beforeReadFile": before, "stop": turnEnds, "sessionEnd": ends,
+		},
+	},
+	{
+		Name: "vscode", ends: notReported, DenyExit: 2, hold: 20 * time.Second, deny: denyCopilot, read: readCopilot,
+		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
+	},
+}
+
+// Find returns the agent with the given name, or with the name that connect has for it; nil: none.
+func Find(name string) *Agent {
+	if a, ok := agenttool.Find(name); ok {
+		name = a.Name
+	}
+	i := slices.IndexFunc(agents, func(a *Agent) bool { return a.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return agents[i]
+}
+
+// Names returns the names of all agents.
+func Names() []string {
+	var names []string
+	for _, a := range agents {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+func denyClaude(event, reason string) []byte {
+	return rawjson.Object{}.Raw("hookSpecificOutput", specific(event, reason)).Bytes()
+}
+
+// denyCopilot refuses a call in both forms that VS Code reads: that of its own agent, and that of
+// Copilot, which reads the same hooks file.
+func denyCopilot(event, reason string) []byte {
+	return rawjson.Object{}.String("permissionDecision", "deny").String("permissionDecisionReason", reason).Raw("hookSpecificOutput", specific(event, reason)).Bytes()
+}
+
+func specific(event, reason string) []byte {
+	return rawjson.Object{}.String("hookEventName", cmp.Or(event, "PreToolUse")).String("permissionDecision", "deny").String("permissionDecisionReason", reason).Bytes()
+}
+
+func denyGemini(_, reason string) []byte {
+	return rawjson.Object{}.String("decision", "deny").String("reason", reason).Bytes()
+}
+
+func denyCursor(_, reason string) []byte {
+	return rawjson.Object{}.String("permission", "deny").String("user_message", "petrigate: "+reason).String("agent_message", reason).Bytes()
+}
+
+// readClaude marks the end of Monitor as uncertain: no event reports the end of the process that
+// Monitor has started.
+func readClaude(e *Event, _ []byte) {
+	e.doubtful = e.Tool == "Monitor"
+}
+
+// readGemini reads the server of an MCP tool, and whether a call has failed.
+func readGemini(e *Event, body []byte) {
+	if server, ok := rawjson.MemberAt(body, "mcp_context", "server_name"); ok {
+		e.Server, _ = rawjson.String(server)
+		e.member = text(memberOf(body, "mcp_context"), "tool_name")
+	}
+	if wrong, ok := rawjson.MemberAt(body, "tool_response", "error"); e.kind == after && ok && string(wrong) != "null" {
+		e.kind = failed
+	}
+}
+
+// readCopilot reads whether a call has failed.
+func readCopilot(e *Event, body []byte) {
+	if ended, ok := rawjson.MemberAt(body, "tool_result", "result_type"); e.kind == after && ok && string(ended) != `"success"` {
+		e.kind = failed
+	}
+}
+
+// readCursor reads the events for one kind of tool.
+func readCursor(e *Event, body []byte) {
+	switch e.Name {
+	case "beforeShellExecution", "afterShellExecution":
+		command, _ := rawjson.Member(body, "command")
+		if rawjson.Kind(command) == '"' {
+			e.Tool, e.Args = "Shell", rawjson.Object{}.Raw("command", command).Bytes()
+		}
+		e.doubtful = true // these events have no exit code
+	case "beforeReadFile":
+		path, _ := rawjson.Member(body, "file_path")
+		if rawjson.Kind(path) == '"' {
+			e.Tool, e.Args = "Read", rawjson.Object{}.Raw("file_path", path).Bytes()
+		}
+	case "beforeMCPExecution", "afterMCPExecution":
+		if e.Tool != "" {
+			e.Tool = "MCP:" + strings.TrimPrefix(e.Tool, "MCP:")
+		}
+	}
+	e.ID = cmp.Or(e.ID, text(body, "tool_call_id"))
+}
+
+// changeClaude returns the answer that makes Claude Code use other arguments. Without a
+// permissionDecision the permissions of the user apply to the changed call.
+func changeClaude(e *Event, args []byte) []byte {
+	changed := rawjson.Object{}.String("hookEventName", e.Name).Raw("updatedInput", args).Bytes()
+	return rawjson.Object{}.Raw("hookSpecificOutput", changed).Bytes()
+}
+
+// changeGemini returns the answer that makes Gemini CLI use other arguments, after its own
+// permissions. Gemini CLI runs scripts with bash, but with PowerShell on Windows, so a path that
+// does not begin with a slash returns nil.
+func changeGemini(e *Event, args []byte) []byte {
+	folder, _ := rawjson.String(memberOf(e.folders, "cwd"))
+	if folder == "" || folder[0] != '/' {
+		return nil
+	}
+	changed := rawjson.Object{}.String("hookEventName", e.Name).Raw("tool_input", args).Bytes()
+	return rawjson.Object{}.Raw("hookSpecificOutput", changed).Bytes()
+}

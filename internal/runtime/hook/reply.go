@@ -1,0 +1,16 @@
+package hook
+
+import "cmp"
+
+// Reply is the answer to an event.
+type Reply struct {
+	Output []byte // JSON for the agent
+	Denied string // reason of a refusal; empty: not refused
+}
+
+// refuse returns the answer that refuses the call of an event. The reason is never empty, because
+// Codex makes a call that is refused without a reason.
+func refuse(e *Event, reason string) Reply {
+	reason = cmp.Or(reason, "The call was not made.")
+	return Reply{Output: e.agent.Deny(e.Name, reason), Denied: reason}
+}

@@ -1,0 +1,214 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/agenttool"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/runtime/admission"
+)
+
+// Serve handles an event and returns the answer for the agent. It blocks while a person is asked.
+// The only error is an unknown agent.
+func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
+	a := Find(r.Agent)
+	if a == nil {
+		return Reply{}, fmt.Errorf("there is no agent %q; those whose hooks are understood are %s", r.Agent, strings.Join(Names(), ", "))
+	}
+	if len(r.Servers) == 0 {
+		r.Servers = []string{"petrigate"}
+	}
+	met := g.states[a.Name]
+	met.reported.Store(true)
+	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // before this call is decided
+	e, wrong := a.Read(r.Event)
+	if r.Session != "" {
+		e.Session = r.Session
+	}
+	switch {
+	case e.kind == ignored:
+		return Reply{Output: Pass}, nil
+	case wrong != nil:
+		g.Log.Warn("the event of a hook was refused", "agent", a.Name, "reason", wrong.Error())
+		if e.Before() {
+			return refuse(e, "The call was not made: "+wrong.Error()+"."), nil
+		}
+		return Reply{Output: Pass}, nil
+	}
+	defer func() {
+		if v := recover(); v != nil { // agents treat a missing answer as permission
+			g.Log.Error("panic at the event of a hook", "agent", a.Name, "event", e.Name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			reply = refuse(e, "The call was not made: petrigate has failed.")
+		}
+	}()
+	if tool, ok := e.throughProxy(r.Servers, g.offers); ok && e.kind <= failed {
+		return g.leaveToProxy(ctx, &r, e, tool), nil
+	}
+	return g.serve(ctx, &r, e), nil
+}
+
+// serve handles an event that was read.
+func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
+	key, own, err := g.Session(Origin{Principal: r.Principal, Agent: e.agent.Name, Session: e.Session, Header: r.Header})
+	if err != nil {
+		if e.Before() {
+			return refuse(e, "The call was not made: "+err.Error()+".")
+		}
+		return Reply{Output: Pass}
+	}
+	at := sessionKey{key, e.agent.Name, e.Session}
+	s, idle := g.callsOf(at, own, e.Before())
+	for _, forgotten := range idle {
+		g.end(forgotten.sessionKey, forgotten.calls)
+	}
+	switch {
+	case e.Before() && s == nil:
+		return refuse(e, "The call was not made: too many sessions of agents are open.")
+	case e.Before():
+		return g.before(ctx, s, key, e)
+	case s == nil:
+		g.Log.Info("an event is of a session without calls", "agent", e.agent.Name, "event", e.Name)
+	case e.kind == after || e.kind == failed:
+		g.after(s, e)
+	case e.kind == turnEnds:
+		g.settleUnknown(s.interrupt())
+	case e.kind == ends:
+		g.forget(at)
+		g.end(at, s)
+	}
+	return Reply{Output: Pass}
+}
+
+// end ends a session of an agent, and the session of the proxy if that belongs to it alone.
+func (g *Gate) end(at sessionKey, s *calls) {
+	g.settleUnknown(s.end())
+	if s.own {
+		g.End(at.Key)
+	}
+}
+
+// before decides on a call. An agent that reports a call twice, for example because two of its
+// settings files have the hook, gets the same answer twice.
+func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event) Reply {
+	sent := e.digest()
+	answer := g.amend(e)
+	c := &call{key: e.key(), digest: e.digest(), sent: sent, turn: e.turn, decided: make(chan struct{})}
+	known, over, late := s.add(c, e.ID != "")
+	g.settleUnknown(late)
+	switch {
+	case over:
+		return refuse(e, "The call was not made: its id is that of a call which is over.")
+	case known != nil:
+		return repeatAnswer(ctx, known, c, e)
+	}
+	c.reply = refuse(e, "The call was not made: it could not be decided on.") // in case of a panic
+	defer close(c.decided)
+	defer func() {
+		if c.reply.Denied != "" {
+			s.forget(c)
+		}
+	}()
+	c.reply = g.decide(ctx, s, key, c, e)
+	if c.reply.Denied == "" {
+		c.reply.Output = answer
+	}
+	return c.reply
+}
+
+// repeatAnswer returns the answer to a call that the agent has reported before.
+func repeatAnswer(ctx context.Context, known, c *call, e *Event) Reply {
+	if known.sent != c.sent {
+		return refuse(e, "The call was not made: its id is that of another call.")
+	}
+	select {
+	case <-known.decided:
+		return known.reply
+	case <-ctx.Done():
+		return refuse(e, "The call was not made: it is being decided on.")
+	}
+}
+
+// decide decides on a call, and asks a person if the policy requires it.
+func (g *Gate) decide(ctx context.Context, s *calls, key admission.Key, c *call, e *Event) Reply {
+	of := g.admissionCall(key, e)
+	if r := g.Admission.Ready(of.Canonical); r != nil {
+		return refuse(e, r.Text)
+	}
+	d := g.Admission.Decide(g.Ctx, of)
+	if q, ok := d.(*admission.Asked); ok {
+		d = g.ask(ctx, of, e.folders, q)
+	}
+	switch d := d.(type) {
+	case *admission.Admitted:
+		g.Moved(key)
+		if !s.admit(c, &d.Ticket) {
+			g.settleUnknown([]*call{c})
+		}
+		return Reply{Output: Pass}
+	case *admission.Refused:
+		return refuse(e, d.Text)
+	}
+	return refuse(e, "The call was not made: it could not be decided on.")
+}
+
+// admissionCall returns the call for the admission.
+func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
+	tools := g.Tools()
+	called := e.call(func(name string) bool { return isTool(tools, name) })
+	offered := append(slices.Clip(tools), gate.Call{Tool: called.Tool, Foreign: called.Foreign, Also: called.Also, Upstream: called.Upstream})
+	called.Time = g.Now()
+	return &admission.Call{
+		Key: key, Gate: called, Offered: offered, Client: e.agent.Name, ID: rawjson.AppendString(nil, e.ID), Upstream: e.agent.Name,
+		Tool: e.Tool, Method: "tools/call", Canonical: e.agent.Name + "." + e.Tool, Digest: digestOf(e.Args),
+	}
+}
+
+// offers reports whether a server has a tool with that name, in the form of agents.
+func (g *Gate) offers(name string) bool {
+	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return c.Tool == name || agentName(c.Tool) == agentName(name) })
+}
+
+// after settles a call that has ended.
+func (g *Gate) after(s *calls, e *Event) {
+	c := s.takeAdmitted(e.key())
+	if c == nil {
+		g.Log.Info("the end of a call that is not under way was told", "agent", e.agent.Name, "event", e.Name)
+		return
+	}
+	end := gate.End{Outcome: e.outcome()}
+	if c.digest != e.digest() {
+		g.Log.Warn(mismatchWarning(c, e), "agent", e.agent.Name, "call", c.ticket.Number)
+		end.Outcome = gate.Unknown
+	}
+	if end.Outcome == gate.Success && g.Admission.ReadsResults() && rawjson.Kind(e.result) == '{' {
+		end.Result = e.result
+	}
+	if end.Outcome == gate.Success && g.Admission.Generation().Policy.JudgesResults() {
+		end.Text = e.returnedText()
+	}
+	by := ""
+	if c.settledUnknown {
+		by = "late answer"
+	}
+	g.settle(c, end, by)
+}
+
+// settleUnknown settles calls whose end was not reported.
+func (g *Gate) settleUnknown(late []*call) {
+	for _, c := range late {
+		g.settle(c, gate.End{Outcome: gate.Unknown}, "")
+	}
+}
+
+func (g *Gate) settle(c *call, e gate.End, by string) {
+	if c.settledUnknown && by != "" && e.Outcome == gate.Unknown { // it is settled as unknown already
+		return
+	}
+	g.Admission.Settle(context.WithoutCancel(g.Ctx), c.ticket, e, by)
+	g.Moved(c.ticket.Key())
+}

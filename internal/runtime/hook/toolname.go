@@ -1,0 +1,32 @@
+package hook
+
+import (
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// agentName returns the name of a tool in the form of agents, which permit fewer characters.
+func agentName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// isTool reports whether a tool of a server has that name.
+func isTool(tools []gate.Call, name string) bool {
+	for i := range tools {
+		if tools[i].Tool == name {
+			return true
+		}
+		for _, also := range tools[i].Also {
+			if also.Text == name {
+				return true
+			}
+		}
+	}
+	return false
+}
