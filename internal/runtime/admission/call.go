@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
@@ -44,8 +45,8 @@ type Asked struct {
 }
 
 func (*Admitted) decision() {}
-func (*Refused) decision()  {}
-func (*Asked) decision()    {}
+
+func (*Asked) decision() {}
 
 // Ticket is an admitted call. The caller must report its outcome with [Admission.Settle].
 type Ticket struct {
@@ -61,4 +62,28 @@ type Ticket struct {
 	observed *observed // nil: no observer
 
 	settled atomic.Bool // set by a successful [Admission.Settle]
+}
+
+// Info describes the call of a phase.
+type Info struct {
+	Key
+	Upstream, Tool, Client string
+
+	Method    string // tools/call, prompts/get or resources/read
+	ID        []byte // id of the request, as the client wrote it
+	Protocol  string // protocol revision of the client
+	Transport string // transport of the client: stdio or http
+
+	// Trace of the client that the call belongs to; only for PhaseCall.
+	TraceParent, TraceState string
+}
+
+// observed is the trace of a ticket.
+type observed struct {
+	ctx  context.Context //nolint:containedctx // it carries the trace, and nothing that ends
+	info Info
+}
+
+func (c *Call) info() Info {
+	return Info{Key: c.Key, Upstream: c.Upstream, Tool: c.Tool, Client: c.Client, Method: c.Method, ID: c.ID}
 }

@@ -28,20 +28,6 @@ const (
 	PhaseSettle  Phase = "settle"  // the outcome is recorded, and the nets move
 )
 
-// Info describes the call of a phase.
-type Info struct {
-	Key
-	Upstream, Tool, Client string
-
-	Method    string // tools/call, prompts/get or resources/read
-	ID        []byte // id of the request, as the client wrote it
-	Protocol  string // protocol revision of the client
-	Transport string // transport of the client: stdio or http
-
-	// Trace of the client that the call belongs to; only for PhaseCall.
-	TraceParent, TraceState string
-}
-
 // Result is the result of a phase.
 type Result struct {
 	Decision string       // of PhaseDecide: allow, refuse or ask
@@ -77,9 +63,6 @@ type Watch struct {
 	observer Observer // nil: none
 	meter    Meter    // nil: none
 }
-
-// Watch returns the observer and the meter of the admission.
-func (a *Admission) Watch() *Watch { return &a.watch }
 
 // Observed reports whether there is an observer.
 func (w *Watch) Observed() bool { return w.observer != nil }
@@ -118,12 +101,6 @@ func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err
 	if w.meter != nil {
 		w.meter.Forwarded(upstream, tool, method, took, err)
 	}
-}
-
-// observed is the trace of a ticket.
-type observed struct {
-	ctx  context.Context //nolint:containedctx // it carries the trace, and nothing that ends
-	info Info
 }
 
 // deciding starts the phase of a decision.
@@ -166,10 +143,6 @@ func (w *Watch) decided(c *Call, d Decision, begun time.Time) {
 	if w.meter != nil {
 		w.meter.Decided(c, d, time.Since(begun))
 	}
-}
-
-func (c *Call) info() Info {
-	return Info{Key: c.Key, Upstream: c.Upstream, Tool: c.Tool, Client: c.Client, Method: c.Method, ID: c.ID}
 }
 
 func unobserved(Result) {}

@@ -3,8 +3,6 @@ package admission
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -47,13 +45,4 @@ func (t *Ticket) Again(ctx context.Context, a *Admission) (Pass, error) {
 		}
 		a.generation.awaitSwap()
 	}
-}
-
-// identity distinguishes generations that may decide differently: by their nets, and by the set of
-// active nets.
-func (g *Generation) identity() string {
-	if len(g.Active) == len(g.Policy.Nets()) || g.Active == nil {
-		return g.Fingerprint
-	}
-	return g.Fingerprint + " " + strings.Join(slices.Sorted(slices.Values(g.Active)), " ")
 }

@@ -17,12 +17,6 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Limits of what callers can write into one record.
-const (
-	maxNames  = 64
-	maxReason = 4 << 10
-)
-
 // allowEvents returns the events of an admission.
 func (a *Admission) allowEvents(v *verdict, d *gate.Allow) []audit.Event {
 	if !a.ledger.Records() {
@@ -67,23 +61,6 @@ func (a *Admission) recordVerdicts(entry *decisionEntry, g *Generation, verdicts
 			entry.Reads = append(entry.Reads, v.Net)
 		}
 	}
-}
-
-// outcomeEvents returns the events of an outcome.
-func (a *Admission) outcomeEvents(entry *outcomeEntry, t *Ticket, e *gate.End, by string) []audit.Event {
-	if !a.ledger.Records() {
-		return nil
-	}
-	*entry = outcomeEntry{Outcome: audit.Outcome{
-		Time: e.Time, Event: "outcome", Session: t.key.Session, Call: t.Number,
-		Tool: t.tool, Outcome: e.Outcome.String(), By: by,
-		Millis: float64(e.Time.Sub(t.since).Microseconds()) / 1000,
-	}}
-	if e.Outcome == gate.Success && e.Result != nil {
-		entry.Values = a.redactor.Results(a.Generation().Reads.Result(e.Result))
-	}
-	entry.events[0] = &entry.Outcome
-	return entry.events[:]
 }
 
 // logRefusal logs and counts a refusal.
@@ -203,26 +180,6 @@ func withoutValue(sentence, value, substitute string) string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// decisionEntry is a record with preallocated space for most decisions.
-type decisionEntry struct {
-	audit.Decision
-	events [1]audit.Event
-	names  [4]string
-	nets   [4]audit.NetSays
-}
-
-// asEvents returns the record as the only event of a step.
-func (r *decisionEntry) asEvents() []audit.Event {
-	r.events[0] = &r.Decision
-	return r.events[:]
-}
-
-// outcomeEntry is a record with space for the events of its step.
-type outcomeEntry struct {
-	audit.Outcome
-	events [1]audit.Event
-}
-
 // fillDecision fills r with the record of a decision on c.
 func (a *Admission) fillDecision(r *decisionEntry, c *Call, g *Generation, decision string, names []gate.Name, consent *Consent) {
 	*r = decisionEntry{Decision: audit.Decision{
@@ -250,28 +207,6 @@ func (a *Admission) fillDecision(r *decisionEntry, c *Call, g *Generation, decis
 	}
 }
 
-// setNames sets the names of the call in the record.
-func (r *decisionEntry) setNames(c *Call, names []gate.Name) {
-	if len(names) > maxNames {
-		names, r.Omitted = names[:maxNames], len(names)-maxNames
-	}
-	r.Names = slices.Grow(r.names[:0], len(names))
-	for i, n := range names {
-		name := audit.Bounded(n.Text)
-		r.Names = append(r.Names, name)
-		if !n.Certain {
-			r.Uncertain = append(r.Uncertain, name)
-		}
-		if n.Weak {
-			r.Weak = append(r.Weak, name)
-		}
-		own := n.Text == c.Gate.Tool || slices.ContainsFunc(c.Gate.Also, func(also gate.Name) bool { return also.Text == n.Text })
-		if own && i > 0 {
-			r.Own = i + 1
-		}
-	}
-}
-
 // Begin records the start of this process and the policy in force. If the ledger has a chain for
 // each process, the start record names the ends of the other chains.
 func (a *Admission) Begin(ctx context.Context, p audit.Process) {
@@ -296,30 +231,6 @@ func (a *Admission) Finish(ctx context.Context) {
 			"tool", e.Tool, "session", e.Session, "call", e.Call, "outcome", e.Outcome)
 	}
 	a.note(ctx, audit.Process{Time: a.now(), Event: "end", Process: a.process})
-}
-
-// policyEvent returns the event that a policy is in force.
-func (a *Admission) policyEvent(g *Generation) audit.Event {
-	e := audit.Policy{Time: a.now(), Event: "policy", Process: a.process, Policy: g.Fingerprint, Files: g.Files, Active: g.Active, Rows: g.Reads.Rows(), Arguments: a.redactor.Mode()}
-	e.Fields, e.Results = g.Reads.Fields()
-	for _, m := range g.Policy.Maps() {
-		e.Maps = append(e.Maps, MapID(&m))
-	}
-	for _, n := range g.Policy.Nets() {
-		for i := range n.Transitions {
-			for _, t := range slices.Concat(n.Transitions[i].Tools, n.Transitions[i].Unless) {
-				if strings.Contains(t.Name, ".") && !slices.Contains(e.Actions, t.Name) {
-					e.Actions = append(e.Actions, audit.Bounded(t.Name))
-				}
-			}
-		}
-	}
-	return e
-}
-
-// MapID returns a short identifier of a map for records.
-func MapID(m *gate.Map) string {
-	return audit.HashOf(fmt.Sprintf("%q %v %q %q %q", m.Tool, m.Glob, m.Field, m.Source, m.As))[:16]
 }
 
 // recordSession records the begin or the end of a session.
@@ -366,4 +277,32 @@ func (a *Admission) append(ctx context.Context, e audit.Event) error {
 		return err
 	}
 	return wait(ctx, c)
+}
+
+// countShadow logs and counts the objection of nets in shadow to a call that passes. The client
+// does not see it.
+func (a *Admission) countShadow(c *Call, number uint64, r *gate.Refusal) {
+	if r == nil {
+		return
+	}
+	w := Would{
+		Tool: c.Canonical, Decision: shadowDecision(r), Kind: string(r.Kind), Nets: []string{}, Rules: []string{},
+		Reason: withoutQuotes(r.Text, r.Blocks), Last: c.Gate.Time, Arguments: a.Recent.Arguments(c.Key, number),
+	}
+	for _, b := range r.Blocks {
+		w.Nets = append(w.Nets, b.Net)
+		if rule := a.where(b.Rule); rule != "" {
+			w.Rules = append(w.Rules, rule)
+		}
+	}
+	a.log.Info("in shadow: the call passes", logkind.Shadowed, "would", w.Decision, "tool", w.Tool, "session", c.Session, "kind", w.Kind, "nets", w.Nets, "reason", w.Reason)
+	a.counts.add(c.Session, w)
+}
+
+// shadowDecision returns the decision that the caller would have got.
+func shadowDecision(r *gate.Refusal) string {
+	if r.Kind == gate.KindApproval {
+		return "ask"
+	}
+	return "refuse"
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
@@ -70,4 +71,88 @@ func (t *Ticket) applyConditions(a *Admission, e gate.End, by string) (gate.End,
 		a.log.Info("the result is no success", "tool", t.tool, "call", t.Number, "rule", broken.Rule.String(), "condition", broken.Source)
 	}
 	return judged, by
+}
+
+// Settling is a staged settlement of a call that is not known to be durable yet. If the ledger
+// cannot store it, [Unwritten] keeps it.
+type Settling struct {
+	admission *Admission
+	ctx       context.Context //nolint:containedctx // of the settlement, used by Wait
+	ticket    *Ticket
+	commit    Commit
+	err       error
+	left      func(Result)
+
+	settle settlement
+	entry  outcomeEntry
+	run    func(*gate.State) (Change, error) // the method settle.step, bound once
+	retry  time.Time                         // not staged again before this time
+}
+
+// StageEnd settles like Settle, but does not wait until the settlement is durable. The caller must
+// call [Settling.Wait] exactly once, and must not report the outcome before.
+func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by string) *Settling {
+	s, ok := a.settlings.Get().(*Settling)
+	if !ok {
+		s = &Settling{}
+		s.run = s.settle.step
+	}
+	s.admission, s.ticket, s.settle.number = a, t, t.Number
+	a.Unwritten.catchUp(ctx) // an earlier settlement of the same call comes first
+	s.ctx, s.left = a.watch.settling(ctx, t)
+	e.Time = a.now()
+	e, by = t.applyConditions(a, e, by)
+	s.settle.events = a.outcomeEvents(&s.entry, t, &e, by)
+	s.settle.prepare(a.Generation().Policy, e)
+	s.commit, s.err = a.ledger.Stage(s.ctx, t.key, s.run)
+	return s
+}
+
+// Wait returns when the settlement is durable. If it cannot be made durable now, Unwritten keeps
+// it, and the call is listed as unknown meanwhile.
+func (s *Settling) Wait() {
+	a, t, err := s.admission, s.ticket, s.err
+	if err == nil {
+		err = wait(s.ctx, s.commit)
+	}
+	if errors.Is(err, ErrStale) {
+		err = Update(s.ctx, a.ledger, t.key, s.run)
+	}
+	switch t.settled.Store(err == nil); {
+	case errors.Is(err, ErrNoSession):
+		a.log.Error("the outcome stays unknown", "tool", t.tool, "call", t.Number, "error", err)
+	case err != nil:
+		a.Unwritten.keep(s.ctx, s, err)
+	}
+	if a.watch.meter != nil {
+		a.watch.meter.Settled(t.upstream, s.settle.end.Outcome, s.settle.end.Time.Sub(t.since))
+	}
+	s.left(Result{Outcome: s.settle.end.Outcome, Err: err})
+	if err == nil {
+		*s = Settling{run: s.run}
+		a.settlings.Put(s)
+	}
+}
+
+// outcomeEntry is a record with space for the events of its step.
+type outcomeEntry struct {
+	audit.Outcome
+	events [1]audit.Event
+}
+
+// outcomeEvents returns the events of an outcome.
+func (a *Admission) outcomeEvents(entry *outcomeEntry, t *Ticket, e *gate.End, by string) []audit.Event {
+	if !a.ledger.Records() {
+		return nil
+	}
+	*entry = outcomeEntry{Outcome: audit.Outcome{
+		Time: e.Time, Event: "outcome", Session: t.key.Session, Call: t.Number,
+		Tool: t.tool, Outcome: e.Outcome.String(), By: by,
+		Millis: float64(e.Time.Sub(t.since).Microseconds()) / 1000,
+	}}
+	if e.Outcome == gate.Success && e.Result != nil {
+		entry.Values = a.redactor.Results(a.Generation().Reads.Result(e.Result))
+	}
+	entry.events[0] = &entry.Outcome
+	return entry.events[:]
 }

@@ -1,0 +1,123 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// newRefusal returns the answer to a refusal by the nets.
+func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
+	out := &Refused{
+		Text:  a.Text(r, c.Session, c.Gate.Time),
+		Facts: Facts{Decision: "refuse", Kind: string(r.Kind), Retry: int64((r.Retry + time.Second - 1) / time.Second)},
+
+		blocks: r.Blocks,
+	}
+	for _, b := range r.Blocks {
+		out.Facts.Nets = append(out.Facts.Nets, Block{Net: b.Net, Cause: string(b.Cause), Rule: a.where(b.Rule), Reason: b.Reason})
+		if out.Facts.Cause == "" {
+			out.Facts.Cause = string(b.Cause)
+		}
+	}
+	return out
+}
+
+// Deny refuses a call without the consent that q asks for. said is the answer of a person; nil: no
+// answer.
+func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, said *Consent) *Refused {
+	r := Refuse(string(gate.KindApproval), text)
+	r.Facts.Cause = string(gate.CauseApproval)
+	for _, s := range q.Steps {
+		r.Facts.Nets = append(r.Facts.Nets, Block{Net: s.Net, Cause: string(gate.CauseApproval), Rule: a.where(s.Rule), Reason: s.Reason})
+	}
+	a.recordRefusal(ctx, c, r, q.Names, said)
+	return r
+}
+
+// Refused records a refusal that is not caused by a net. The refusal stands even if that fails.
+func (a *Admission) Refused(ctx context.Context, c *Call, r *Refused) {
+	a.recordRefusal(ctx, c, r, nil, nil)
+}
+
+// maxReasons bounds the reasons in the text of a refusal: models read the first sentences. The
+// facts contain all reasons.
+const maxReasons = 2
+
+// Text returns the text of a refusal: the sentence of each net once, with its rule and the calls
+// that hold the missing tokens.
+func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string {
+	if len(r.Blocks) == 0 {
+		return r.Text
+	}
+	var b strings.Builder
+	if r.Kind == gate.KindStateChanged {
+		b.WriteString("The state changed while a person was asked. ")
+	}
+	seen := map[string]bool{}
+	for _, block := range r.Blocks {
+		if seen[block.Reason] {
+			continue
+		}
+		seen[block.Reason] = true
+		if len(seen) > maxReasons {
+			continue
+		}
+		if len(seen) > 1 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(block.Reason)
+		if rule := a.where(block.Rule); rule != "" {
+			fmt.Fprintf(&b, " (%s)", rule)
+		}
+		for _, h := range block.Holds {
+			h.Unknown = h.Unknown || !h.Other && a.Unwritten.has(session, h.Number)
+			b.WriteString(holderSentence(h, now))
+		}
+		for i := range block.Near {
+			b.WriteString(" " + block.Near[i].Sentence())
+		}
+	}
+	for _, way := range gate.Ways(r.Blocks) {
+		b.WriteString(" " + way)
+	}
+	if more := len(seen) - maxReasons; more > 0 {
+		fmt.Fprintf(&b, " There are more reasons: %d.", more)
+	}
+	return b.String()
+}
+
+// holderSentence describes the call that holds the missing token or makes evidence invalid. It
+// omits the number of a call of another session, which means nothing to the reader.
+func holderSentence(h gate.Holder, now time.Time) string {
+	what := " and holds the token."
+	switch {
+	case h.Brings:
+		what = ": wait until it has succeeded."
+	case h.Voids != "":
+		what = fmt.Sprintf(": a call of %s beside it proves nothing.", h.Voids)
+	}
+	if h.Unknown {
+		return unknownHolderSentence(h, now, what)
+	}
+	if h.Other {
+		return fmt.Sprintf(" A call of %s in another session has been in flight for %s%s", h.Tool, text.Duration(now.Sub(h.Since)), what)
+	}
+	return fmt.Sprintf(" Call #%d of %s has been in flight for %s%s", h.Number, h.Tool, text.Duration(now.Sub(h.Since)), what)
+}
+
+// unknownHolderSentence is holderSentence for a call of unknown outcome: waiting does not help.
+func unknownHolderSentence(h gate.Holder, now time.Time, what string) string {
+	call := fmt.Sprintf("call #%d of %s", h.Number, h.Tool)
+	if h.Other {
+		call = fmt.Sprintf("a call of %s in another session", h.Tool)
+	}
+	if h.Brings {
+		what = "."
+	}
+	return fmt.Sprintf(" The outcome of %s, made %s ago, is unknown%s An operator can settle it (petrigate sessions settle).", call, text.Duration(now.Sub(h.Since)), what)
+}

@@ -1,0 +1,36 @@
+package admission
+
+import (
+	"errors"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// verdict is a decision on a call in progress, under one generation.
+type verdict struct {
+	call    *Call
+	grant   *gate.Grant // nil: no approval was requested
+	consent *Consent    // set together with grant
+
+	generation *Generation
+	prepared   gate.Prepared
+	decision   gate.Decision
+	entry      decisionEntry
+	refused    *Refused    // answer for the caller if the nets refuse
+	state      *gate.State // state of the refusal if a remedy is wanted
+}
+
+// errSwapped: the policy was replaced meanwhile; retry.
+var errSwapped = errors.New("the policy was replaced")
+
+// addRemedy adds the remedy to the answer.
+func (v *verdict) addRemedy(r *gate.Refusal) {
+	if v.state == nil {
+		return
+	}
+	remedy := v.generation.Remedy(v.state, v.call.Gate, r)
+	v.refused.Facts.Remedy = remedy.raw()
+	if remedy.Text != "" {
+		v.refused.Text += " " + remedy.Text
+	}
+}
