@@ -1,31 +1,18 @@
 package approval
 
 import (
-	"cmp"
-	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
 const (
 	MaxGrant   = time.Hour      // maximum lifetime of a grant
 	MaxSession = 24 * time.Hour // maximum lifetime of a grant for a session, which may never end
-)
-
-const (
-	maxGrants    = 100  // per session
-	maxGrantsAll = 1000 // in total
 )
 
 // A Grant approves further calls for a limited time without asking. It covers calls of the same
@@ -124,259 +111,10 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 	}, nil
 }
 
-// Grants holds the grants of a [Broker]. With a store, a use counts only after the store has
-// accepted it, so that a grant revoked anywhere cannot be used elsewhere.
-type Grants struct {
-	store Store // nil: no store
-	now   func() time.Time
-
-	mu   sync.Mutex
-	byID map[string]*Grant
-}
-
-// List returns the valid grants, oldest first. It includes grants of other brokers after a
-// [Broker.Refresh].
-func (s *Grants) List() []Grant {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []Grant
-	for id, g := range s.byID {
-		if !s.now().Before(g.Until) {
-			delete(s.byID, id)
-			continue
-		}
-		all = append(all, *g)
-	}
-	slices.SortFunc(all, func(a, b Grant) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
-	return all
-}
-
-// Add makes a grant valid.
-func (s *Grants) Add(g *Grant) error {
-	all := s.List()
-	ofSession := func(one Grant) bool { return one.Key.Session == g.Key.Session }
-	if n := len(slices.Collect(filter(all, ofSession))); n >= maxGrants || len(all) >= maxGrantsAll {
-		return errors.New("there are too many grants already; revoke some (petrigate approvals grants)")
-	}
-	version, err := s.put(*g, Approved)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	g.version = version
-	s.byID[g.ID] = g
-	return nil
-}
-
-// Revoke ends a grant and returns it.
-func (s *Grants) Revoke(id string) (Grant, error) {
-	for range 50 * maxStale { // concurrent uses must not defeat the revocation
-		s.mu.Lock()
-		known, ok := s.byID[id]
-		var g Grant
-		if ok {
-			g = *known
-		}
-		s.mu.Unlock()
-		if !ok || !s.now().Before(g.Until) {
-			return Grant{}, fmt.Errorf("no grant %s is valid", id)
-		}
-		_, err := s.put(g, Withdrawn)
-		switch {
-		case err == nil:
-			s.drop(id)
-			return g, nil
-		case !errors.Is(err, backend.ErrStale):
-			return Grant{}, err
-		}
-		if err := s.reload(id); err != nil {
-			return Grant{}, err
-		}
-	}
-	return Grant{}, fmt.Errorf("grant %s is used so often that it cannot be revoked now; stop its session", id)
-}
-
-// draft returns the progress of a new request, possibly approved by a grant.
-func (s *Grants) draft(q *Request) (Progress, error) {
-	g, ok, err := s.use(q)
-	if err != nil || !ok {
-		return q.progress, err
-	}
-	return q.approve(g, s.now()), nil
-}
-
-// EndSession ends the known grants of a session that has ended. The error lists grants that are
-// still in the store; no call can use them.
-func (s *Grants) EndSession(session string) error {
-	if s.empty() {
-		return nil
-	}
-	var failed error
-	for g := range filter(s.List(), func(g Grant) bool { return g.Key.Session == session }) {
-		if _, err := s.Revoke(g.ID); errors.Is(err, ErrStore) {
-			failed = errors.Join(failed, fmt.Errorf("grant %s: %w", g.ID, err))
-		}
-	}
-	return failed
-}
-
 // most returns the maximum lifetime of a grant in the store.
 func (g *Grant) most() time.Duration {
 	if g.ToEnd {
 		return MaxSession
 	}
 	return MaxGrant
-}
-
-// use finds a grant that approves q, and counts the use.
-func (s *Grants) use(q *Request) (g Grant, ok bool, err error) {
-	candidates := s.candidates(q)
-	if len(candidates) == 0 {
-		return g, false, nil
-	}
-	a := readArguments(q.question.Call)
-	for _, g := range candidates {
-		if !g.covers(q, a) {
-			continue
-		}
-		if ok, err := s.count(g); ok || err != nil {
-			return g, ok, err
-		}
-	}
-	return g, false, nil
-}
-
-// candidates returns the grants for the session and tool of q.
-func (s *Grants) candidates(q *Request) []Grant {
-	if s.empty() {
-		return nil
-	}
-	return slices.Collect(filter(s.List(), func(g Grant) bool { return g.Key.Session == q.Key.Session && g.Key.Tool == q.Key.Tool }))
-}
-
-func (s *Grants) empty() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.byID) == 0
-}
-
-// count counts a use of a grant. It returns false if the grant is not valid any more.
-func (s *Grants) count(g Grant) (bool, error) {
-	for range maxStale {
-		s.mu.Lock()
-		now, ok := s.byID[g.ID]
-		if ok = ok && s.now().Before(now.Until); ok && s.store == nil {
-			now.Uses++
-		}
-		if ok {
-			g = *now
-		}
-		s.mu.Unlock()
-		if !ok || s.store == nil {
-			return ok, nil
-		}
-		g.Uses++
-		version, err := s.put(g, Approved)
-		switch {
-		case err == nil:
-			s.apply(g, version)
-			return true, nil
-		case !errors.Is(err, backend.ErrStale):
-			return false, err
-		}
-		if err := s.reload(g.ID); err != nil {
-			return false, err
-		}
-	}
-	return false, nil // too much contention: ask a person
-}
-
-// apply stores a newer version of a grant from the store.
-func (s *Grants) apply(g Grant, version int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if known := s.byID[g.ID]; known == nil || known.version < version {
-		g.version = version
-		s.byID[g.ID] = &g
-	}
-}
-
-func (s *Grants) drop(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.byID, id)
-}
-
-// isGrant reports whether a row of the store is a grant; grants share the table of requests.
-func isGrant(row backend.Approval) bool { return strings.HasPrefix(row.ID, "gr_") }
-
-// learn applies a grant read from the store.
-func (s *Grants) learn(row backend.Approval) error {
-	var g Grant
-	if err := json.Unmarshal(row.Data, &g); err != nil || g.ID != row.ID || grantKey(g.ID) != row.Key || g.Key.Session != row.Session {
-		return fmt.Errorf("grant %s in the state database is not as it was written", row.ID)
-	}
-	if State(row.State) != Approved || !s.now().Before(g.Until) || g.Until.Sub(g.Created) > g.most() {
-		s.drop(g.ID)
-		return nil
-	}
-	s.apply(g, row.Version)
-	return nil
-}
-
-// reload reads a grant from the store after a conflict.
-func (s *Grants) reload(id string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	rows, err := s.store.Approvals(ctx, id, "", time.Time{})
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrStore, err)
-	}
-	if len(rows) == 0 {
-		s.drop(id)
-		return nil
-	}
-	return s.learn(rows[0])
-}
-
-// put writes a grant to the store, if there is a store.
-func (s *Grants) put(g Grant, state State) (version int64, err error) {
-	if s.store == nil {
-		return 0, nil
-	}
-	data, err := json.Marshal(g)
-	if err != nil {
-		return 0, err
-	}
-	return write(s.store, backend.Approval{
-		ID: g.ID, Key: grantKey(g.ID), State: string(state), Session: g.Key.Session, Version: g.version,
-		Created: g.Created, Expires: g.Until, Data: data,
-	})
-}
-
-// grantKey returns the key of a grant in the store. No request has the same key.
-func grantKey(id string) string {
-	sum := sha256.Sum256([]byte("grant " + id))
-	return hex.EncodeToString(sum[:])
-}
-
-func filter[T any](all []T, which func(T) bool) func(yield func(T) bool) {
-	return func(yield func(T) bool) {
-		for _, one := range all {
-			if which(one) && !yield(one) {
-				return
-			}
-		}
-	}
-}
-
-// approve returns the progress of q approved by g. The _meta of the call is removed instead of
-// forwarded, because it was not shown to a person.
-func (q *Request) approve(g Grant, now time.Time) Progress {
-	q.question.Call.Meta = nil
-	d := q.progress
-	d.Answer = Answer{State: Approved, Channel: g.Channel, Actor: g.Actor + " (grant " + g.ID + ")", At: now, Approvals: 1, Grant: g.ID}
-	d.Approvers = []approver{{Person: "grant " + g.ID}}
-	return d
 }

@@ -2,10 +2,6 @@ package approval
 
 import "bytes"
 
-// A Mask returns a JSON value with the hidden values replaced, and their number. It must be safe
-// for concurrent use.
-type Mask func(value []byte) (shown []byte, masked int)
-
 // present returns c in its displayed form: masked, and with warnings about misleading content. Meta
 // remains in its forwarded form.
 func (m Mask) present(c Call) Call {
@@ -37,20 +33,13 @@ func (m Mask) present(c Call) Call {
 	return c
 }
 
-// detach copies the parts of c that point into its message. The message is needed only while a call
-// waits, the displayed parts longer.
-func (c *Call) detach(message [][]byte) {
-	for i, part := range []*[]byte{&c.Arguments, &c.Beside, &c.Meta} {
-		if len(*part) > 0 && len(message[i]) > 0 && &(*part)[0] == &message[i][0] {
-			*part = bytes.Clone(*part)
-		}
-	}
-	c.copied = len(c.Arguments) + len(c.Beside) + len(c.Meta) + len(c.SeenMeta)
-}
-
 func (m Mask) hide(value []byte) (shown []byte, masked int) {
 	if m == nil || value == nil {
 		return value, 0
 	}
 	return m(value)
 }
+
+// A Mask returns a JSON value with the hidden values replaced, and their number. It must be safe
+// for concurrent use.
+type Mask func(value []byte) (shown []byte, masked int)

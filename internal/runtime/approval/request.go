@@ -4,155 +4,11 @@ import (
 	"container/list"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/channel"
-	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/internal/text"
 )
-
-// A Key identifies the one call that an approval is valid for.
-type Key struct {
-	Session, Tool, Definition, Arguments, Beside, Policy, Steps string
-}
-
-// Bytes returns an unambiguous encoding of k.
-func (k Key) Bytes() []byte {
-	return []byte(strings.Join([]string{k.Session, k.Tool, k.Definition, k.Arguments, k.Beside, k.Policy, k.Steps}, "\x00"))
-}
-
-// A Call is the call that a person is asked about, with exactly the values that are forwarded.
-type Call struct {
-	Upstream, Tool  string // names used by the upstream
-	Arguments       []byte // source bytes, or the displayed form in a [Record]; empty: no arguments
-	Size            int    // size of the forwarded arguments
-	SHA256          string // digest of the forwarded arguments
-	Beside, Meta    []byte // other forwarded objects; may be nil
-	Session, Client string
-	Principal       string
-	Ignored         []string `json:",omitempty"` // arguments left out of the identity: an approval also covers other values of them
-
-	Own     bool `json:",omitempty"` // Upstream is an agent that asks about its own tool through a hook
-	Dropped bool // the call cannot run any more, and its contents were removed
-
-	// Set by the broker.
-	SeenMeta []byte   `json:",omitempty"` // displayed form of Meta, if parts of it are masked
-	Masked   int      `json:",omitempty"` // number of masked values
-	Warnings []string `json:",omitempty"` // warnings about misleading content
-
-	exact     []byte // arguments as forwarded; nil: unknown, or too long to compare
-	given     int    // size of the arguments and other objects before masking
-	copied    int    // bytes copied from the message
-	presented bool   // present has been called
-}
-
-// Subject returns the tool and its owner for display: an upstream, or the agent itself.
-func (c Call) Subject() string {
-	whose := " on upstream "
-	if c.Own {
-		whose = " of "
-	}
-	return text.Escape(c.Tool) + whose + text.Escape(c.Upstream)
-}
-
-// Shown returns the arguments as displayed, or nil if they were removed.
-func (c Call) Shown() []byte {
-	switch {
-	case c.Dropped:
-		return nil
-	case len(c.Arguments) == 0:
-		return []byte("{}")
-	}
-	return c.Arguments
-}
-
-// ignoredPresent returns the ignored arguments that the call has.
-func (c Call) ignoredPresent() []string {
-	return slices.DeleteFunc(slices.Clone(c.Ignored), func(field string) bool {
-		_, has := rawjson.Member(c.Arguments, field)
-		return !has
-	})
-}
-
-// ShownMeta returns the displayed form of _meta.
-func (c Call) ShownMeta() []byte {
-	if c.SeenMeta != nil {
-		return c.SeenMeta
-	}
-	return c.Meta
-}
-
-// bytes returns the size of the client-supplied parts of c and of the steps.
-func (c Call) bytes(steps []gate.Step) int {
-	n := max(c.given, len(c.Arguments)+len(c.Beside)+len(c.Meta)+len(c.SeenMeta)) + len(c.Client)
-	for _, s := range steps {
-		n += len(s.Name) + len(s.Reason)
-	}
-	return n
-}
-
-// A State is the state of a request.
-type State string
-
-// The states of a request. All but Pending and Approved are final.
-const (
-	Pending   State = "pending"
-	Approved  State = "approved"
-	Denied    State = "denied"
-	Expired   State = "expired"
-	Withdrawn State = "withdrawn"
-	Consumed  State = "consumed"
-)
-
-// Word returns the state for display: a consumed approval is shown as "used".
-func (s State) Word() string {
-	if s == Consumed {
-		return "used"
-	}
-	return string(s)
-}
-
-// Channels through which people answer; their properties are in package channel.
-const (
-	Elicit  = channel.Elicit
-	URL     = channel.URL
-	Web     = channel.Web
-	CLI     = channel.CLI
-	Webhook = channel.Webhook
-)
-
-// listed reports whether the channel shows every request that it can answer, without a notice.
-func listed(name string) bool {
-	c, _ := channel.Find(name)
-	return c.Lists
-}
-
-// A Question is what a person is asked.
-type Question struct {
-	Call  Call // the call; without its long parts after the request has ended
-	Steps []gate.Step
-	Since *Comparison `json:",omitempty"` // comparison with the last approved call; nil: none
-}
-
-// Conditions restrict how a request may be answered. They never change.
-type Conditions struct {
-	Via   string // the only allowed channel; empty: any
-	Needs int    // number of different people who must approve, at least 1
-	Size  int    // client-supplied bytes
-}
-
-// Progress is the changeable part of a request: its answers and its end.
-type Progress struct {
-	Answer     Answer
-	Approvers  []approver  `json:",omitempty"` // people who have approved so far
-	Shared     bool        `json:",omitempty"` // calls at several brokers wait for the request
-	Unasked    bool        `json:",omitempty"` // the client reported that it asked no person
-	Stands     time.Time   // time until which a denial is in force; zero: not denied
-	Rejections []Rejection `json:",omitempty"` // answers that do not count, oldest first
-}
 
 // A Request asks a person to approve one call. Its [Broker] holds its state.
 type Request struct {
@@ -192,18 +48,6 @@ type Request struct {
 
 // live reports whether the call of q can still run.
 func (q *Request) live() bool { return isLive(q.progress.Answer.State) }
-
-func (q *Request) record() Record {
-	return Record{q, q.question, slices.Clone(q.open), q.progress}
-}
-
-// A Record is a snapshot of a request.
-type Record struct {
-	Request *Request
-	Question
-	Open []string // channels where it was shown
-	Progress
-}
 
 // Answered returns a channel that is closed when the request stops being pending.
 func (q *Request) Answered() <-chan struct{} { return q.answered }
@@ -259,4 +103,29 @@ func viaOf(ask *gate.Ask) (string, error) {
 		}
 	}
 	return via, nil
+}
+
+// trim removes the long parts of a call that cannot run any more. The rest is copied, because it
+// may be part of a longer message.
+func (q *Request) trim() { q.question = q.trimmed() }
+
+func (q *Request) trimmed() Question {
+	c, since := q.question.Call, q.question.Since
+	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // nothing is forwarded any more
+	if since.size() > maxKept {
+		since = nil
+	}
+	c.Dropped = q.Size > maxKept
+	if c.Dropped {
+		c.Arguments, c.Beside, c.Meta = nil, nil, nil
+		c.Client = clip(c.Client, maxKept)
+	} else {
+		c.Arguments, c.Beside, c.Meta = slices.Clone(c.Arguments), slices.Clone(c.Beside), slices.Clone(c.Meta)
+	}
+	steps := make([]gate.Step, len(q.question.Steps))
+	for i, s := range q.question.Steps {
+		s.Name, s.Reason = clip(s.Name, maxKept), clip(s.Reason, maxKept)
+		steps[i] = s
+	}
+	return Question{c, steps, since}
 }

@@ -2,19 +2,6 @@ package approval
 
 import (
 	"container/list"
-	"fmt"
-	"slices"
-	"strings"
-	"time"
-
-	"github.com/petrigate/petrigate/gate"
-)
-
-const (
-	maxKept   = 1 << 10 // bytes of a call that are kept after its request has ended
-	maxReason = 1 << 10 // bytes of the reason for an answer
-
-	recently = time.Minute // period of limit.recent
 )
 
 // sweep ends expired requests, and removes requests that ended long ago. It visits only requests
@@ -132,37 +119,4 @@ func (b *Broker) forget(q *Request) {
 			a.ended.Remove(q.endedElement)
 		}
 	})
-}
-
-// trim removes the long parts of a call that cannot run any more. The rest is copied, because it
-// may be part of a longer message.
-func (q *Request) trim() { q.question = q.trimmed() }
-
-func (q *Request) trimmed() Question {
-	c, since := q.question.Call, q.question.Since
-	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // nothing is forwarded any more
-	if since.size() > maxKept {
-		since = nil
-	}
-	c.Dropped = q.Size > maxKept
-	if c.Dropped {
-		c.Arguments, c.Beside, c.Meta = nil, nil, nil
-		c.Client = clip(c.Client, maxKept)
-	} else {
-		c.Arguments, c.Beside, c.Meta = slices.Clone(c.Arguments), slices.Clone(c.Beside), slices.Clone(c.Meta)
-	}
-	steps := make([]gate.Step, len(q.question.Steps))
-	for i, s := range q.question.Steps {
-		s.Name, s.Reason = clip(s.Name, maxKept), clip(s.Reason, maxKept)
-		steps[i] = s
-	}
-	return Question{c, steps, since}
-}
-
-// clip shortens s to n bytes and appends its original length.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return strings.Clone(s)
-	}
-	return strings.ToValidUTF8(s[:n], "") + fmt.Sprintf("... (%d bytes)", len(s))
 }

@@ -154,14 +154,3 @@ func expiredRows(rows []backend.Approval, over []string) []backend.Approval {
 	}
 	return ended
 }
-
-// write writes one row.
-func write(to Store, row backend.Approval) (version int64, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	version, err = to.PutApproval(ctx, row)
-	if err != nil && !errors.Is(err, backend.ErrStale) {
-		err = fmt.Errorf("%w: %w", ErrStore, err)
-	}
-	return version, err
-}

@@ -1,0 +1,31 @@
+package approval
+
+import (
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// A Question is what a person is asked.
+type Question struct {
+	Call  Call // the call; without its long parts after the request has ended
+	Steps []gate.Step
+	Since *Comparison `json:",omitempty"` // comparison with the last approved call; nil: none
+}
+
+// Conditions restrict how a request may be answered. They never change.
+type Conditions struct {
+	Via   string // the only allowed channel; empty: any
+	Needs int    // number of different people who must approve, at least 1
+	Size  int    // client-supplied bytes
+}
+
+// Progress is the changeable part of a request: its answers and its end.
+type Progress struct {
+	Answer     Answer
+	Approvers  []approver  `json:",omitempty"` // people who have approved so far
+	Shared     bool        `json:",omitempty"` // calls at several brokers wait for the request
+	Unasked    bool        `json:",omitempty"` // the client reported that it asked no person
+	Stands     time.Time   // time until which a denial is in force; zero: not denied
+	Rejections []Rejection `json:",omitempty"` // answers that do not count, oldest first
+}

@@ -1,0 +1,35 @@
+package approval
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A Record is a snapshot of a request.
+type Record struct {
+	Request *Request
+	Question
+	Open []string // channels where it was shown
+	Progress
+}
+
+// A RejectedError is the error for an answer that does not count and must be recorded.
+type RejectedError struct {
+	Rejection Rejection
+	Record    Record // snapshot of the request
+}
+
+// Error gives the reason why the answer does not count.
+func (e *RejectedError) Error() string {
+	r := e.Record.Request
+	if e.Rejection.Kind == OwnCall {
+		return fmt.Sprintf("approval %s is of a call by %s, who cannot approve it as well: somebody else has to, or deny it (approval.self: true permits it)", r.ID, text.Escape(e.Record.Call.Principal))
+	}
+	return fmt.Sprintf("approval %s is %s already", r.ID, e.Record.Answer.State.Word())
+}
+
+func (q *Request) record() Record {
+	return Record{q, q.question, slices.Clone(q.open), q.progress}
+}

@@ -1,0 +1,46 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+)
+
+// A Store persists requests for several brokers and across restarts. A [backend.Backend] implements
+// it.
+type Store interface {
+	// PutApproval writes a request whose version in the store is a.Version, 0 for a new one. Its
+	// error is [backend.ErrStale] if another writer was faster, or if another live request has the
+	// same key.
+	PutApproval(ctx context.Context, a backend.Approval) (version int64, err error)
+
+	// Approvals reads the request with the ID, or those with the key. If both are empty, it reads
+	// all that are live or ended after since.
+	Approvals(ctx context.Context, id, key string, since time.Time) ([]backend.Approval, error)
+
+	// DropApprovals deletes requests that ended before the given time.
+	DropApprovals(ctx context.Context, before time.Time) error
+}
+
+// write writes one row.
+func write(to Store, row backend.Approval) (version int64, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	version, err = to.PutApproval(ctx, row)
+	if err != nil && !errors.Is(err, backend.ErrStale) {
+		err = fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	return version, err
+}
+
+const (
+	storeTimeout = 10 * time.Second // limit for one operation
+	maxStale     = 20               // conflicts in a row before giving up
+)
+
+// ErrStore is the error for a request or an answer that the store does not accept. As far as is
+// known, the request is unchanged.
+var ErrStore = errors.New("the approval cannot be kept")
