@@ -1,11 +1,8 @@
 package console
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/operator"
@@ -45,13 +42,4 @@ func (c *Console) revoke(w http.ResponseWriter, r *http.Request) {
 	}
 	c.doors.note(r, line, err)
 	http.Redirect(w, r, "/inbox#grants", http.StatusSeeOther)
-}
-
-// members are the names of the members of an object.
-func members(object json.RawMessage) []string {
-	var all map[string]json.RawMessage
-	if json.Unmarshal(object, &all) != nil {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(all))
 }

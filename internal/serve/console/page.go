@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -190,4 +192,13 @@ func cardOf(p page, a operator.ApprovalInfo, choose bool) card { return card{p, 
 // Grantable reports whether calls like this one may be let pass for a while.
 func (c card) Grantable() bool {
 	return c.Page.Grants && c.Approval.Needs == 0 && c.Approval.Masked == 0 && len(c.Approval.Arguments) > 0
+}
+
+// members returns the names of the members of an object.
+func members(object json.RawMessage) []string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(object, &all) != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(all))
 }

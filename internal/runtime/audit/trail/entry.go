@@ -10,9 +10,6 @@ import (
 // An Entry is a record as a reader sees it.
 type Entry = audit.Entry
 
-// Entry reads the event of the record. Its error is that of its JSON.
-func (r *Record) Entry() (Entry, error) { return audit.ReadEntry(r.Event) }
-
 // A Filter selects records: those that are as all of its fields that are not empty say.
 type Filter struct {
 	Event, Session, Principal, Tool, Decision, Kind, Approval, Net string

@@ -24,6 +24,9 @@ type Record struct {
 	Line   int    // in the file, from 1
 }
 
+// Entry decodes the event of the record. An error says what is wrong with its JSON.
+func (r *Record) Entry() (Entry, error) { return audit.ReadEntry(r.Event) }
+
 // A Source is a log. It can be read several times.
 type Source interface {
 	// Records reads the records in their order: those that f selects, and perhaps others;
