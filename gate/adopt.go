@@ -154,11 +154,6 @@ func (n *net) losesState(s *State) bool {
 	return n.moved(d) || len(d.Watches) > 0 || whole.Values.Len() > 0
 }
 
-// moved reports whether the net is not in its initial state or has calls in flight.
-func (n *net) moved(d *NetData) bool {
-	return len(d.Flights) > 0 || d.Spent != nil || d.Debt() != nil || d.Values.Len() > 0 || !slices.Equal(d.Marking, []int(n.start))
-}
-
 // convertShadow converts the state d to the shadow mode of n, if the mode has changed. The result starts
 // from the actual state, as the calls that were made have moved it.
 func (n *net) convertShadow(d *NetData) *NetData {

@@ -1,11 +1,6 @@
 package gate
 
-import (
-	"slices"
-	"time"
-
-	"github.com/petrigate/petrigate/gate/internal/naming"
-)
+import "time"
 
 // Advertised lists the offered tools to show to a client for its next turn. It only narrows the
 // list: the gate still decides on each call.
@@ -79,42 +74,4 @@ func (v *adviser) hidden(tool, net int) Hidden {
 		}
 	}
 	return h
-}
-
-// hides reports whether the net blocks the call regardless of its arguments.
-func (j *judgement) hides(f *finding) bool { return f.kind == Blocked && !j.canUnblock(f) }
-
-// canUnblock reports whether arguments could unblock the call, by giving it a name that exempts it or a
-// name that replaces its own.
-func (j *judgement) canUnblock(f *finding) bool {
-	if f.broken {
-		return false
-	}
-	n := f.net
-	if n.Row || f.objection() != "" && f.special.phase == nil {
-		return true
-	}
-	if f.special != nil && f.special.phase != nil {
-		return slices.ContainsFunc(f.special.phase.Tools, func(u Tool) bool { return j.couldGive(n, u, Surely) })
-	}
-	if n.MatchFirst && n.own.Maps != nil && slices.ContainsFunc(j.tools, func(t naming.Label) bool { return n.own.Maps.Has(t.Text) }) {
-		return true
-	}
-	l := &f.labels[f.label]
-	if except := n.listing.Except(l); except != "" && j.couldGive(n, Tool{Name: except}, Surely) {
-		return true
-	}
-	lists, _ := n.listing.Lookup(l)
-	return slices.ContainsFunc(lists, func(t int) bool {
-		return slices.ContainsFunc(n.Transitions[t].Unless, func(u Tool) bool { return j.couldGive(n, u, Surely) })
-	})
-}
-
-// couldGive reports whether arguments could give the call a name that u matches; if how is Surely, a
-// certain name.
-func (j *judgement) couldGive(n *net, u Tool, how Found) bool {
-	if n.Labels != nil {
-		return j.policy.names.CanGive(j.tools, &u, how == Surely)
-	}
-	return n.own.CanGive(j.tools, &u, how == Surely)
 }

@@ -6,33 +6,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/netstate"
-	"github.com/petrigate/petrigate/internal/petri"
 )
-
-// A budget is the quantity that a limit from rules restricts: the tokens of a place, or a sum.
-type budget struct {
-	place int // -1: the budget is a sum
-	spend int // transition that uses up the budget
-}
-
-// findBudget returns the budget of a limit from rules, or nil if the net is not such a limit.
-func (n *net) findBudget() *budget {
-	gates := func(t Transition) bool { return len(t.Tools) > 0 && !t.Observe }
-	b := &budget{place: -1, spend: slices.IndexFunc(n.Transitions, gates)}
-	if n.Cause != CauseLimit || n.Labels == nil || b.spend < 0 {
-		return nil
-	}
-	for _, in := range n.net.Transitions[b.spend].In {
-		if n.Sum == nil && in.Weight == 1 && n.initial[in.Place] > 0 {
-			b.place = in.Place
-			return b
-		}
-	}
-	if n.Sum == nil {
-		return nil
-	}
-	return b
-}
 
 // usage returns the usage of the limit at time t. Tokens that calls in flight hold do not count.
 func (n *net) usage(d *NetData, t time.Time) *big.Rat {
@@ -121,25 +95,6 @@ func (n *net) takeUsed(d *NetData, used *big.Rat, t time.Time) {
 			d.Clock.Since[k] = t
 		}
 	}
-}
-
-// paysDebt reports whether the tokens that the transition returns to the budget pay off a debt
-// instead, and if so reduces the debt.
-func (m *move) paysDebt(transition int) bool {
-	debt := m.data.Debt()
-	if debt == nil || m.net.budget == nil || m.net.Sum != nil {
-		return false
-	}
-	gives := slices.ContainsFunc(m.net.net.Transitions[transition].Out, func(a petri.Arc) bool { return a.Place == m.net.budget.place })
-	if !gives {
-		return false
-	}
-	var rest *Debt
-	if left := new(big.Rat).Sub(debt.Amount, big.NewRat(1, 1)); left.Sign() > 0 {
-		rest = &Debt{Amount: left, Until: debt.Until}
-	}
-	netstate.SetDebt(m.data, rest)
-	return true
 }
 
 // Used returns the usage at time t of the limit with index net, where d is its state or the state

@@ -2,8 +2,6 @@ package gate
 
 import (
 	"encoding/binary"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/netstate"
@@ -13,21 +11,6 @@ import (
 // maxTicks limits the clock firings in one step. A net that lags further behind blocks until later
 // steps have caught up.
 const maxTicks = 1000
-
-// maxTokens limits the tokens that the clock produces in one place.
-const maxTokens = math.MaxInt32
-
-// prepareClock sets n.independent if no timed transition changes the inputs of another timed or
-// structural transition. In that case the structural transitions stay at rest while time passes,
-// and the timed transitions tick independently of each other.
-func (n *net) prepareClock() {
-	n.independent = true
-	for _, t := range n.timed {
-		for _, u := range slices.Concat(n.structural, n.timed) {
-			n.independent = n.independent && (t == u || !n.net.Transitions[t].ChangesInputOf(&n.net.Transitions[u]))
-		}
-	}
-}
 
 // Tick returns the change of s when its active nets advance to the time t; see [Session.Tick].
 func (p *Policy) Tick(s *State, t time.Time) *Delta {
@@ -235,39 +218,16 @@ func (w *clockMove) skipCycles(now, t time.Time) {
 	}
 }
 
-// restartClocks starts at the time t the clocks of the timed transitions that the move has enabled, and
-// stops the clocks of those that it has disabled. The clock of the data must be a copy.
-func (m *move) restartClocks(t time.Time) {
-	for k, number := range m.net.timed {
-		since := &m.data.Clock.Since[k]
-		switch on := m.net.net.Transitions[number].Enabled(m.data.Marking); {
-		case !on:
-			*since = time.Time{}
-		case since.IsZero():
-			*since = t
-		}
+// tickKeyed adds to d the changes of the net by the clock, in the default state and for all stored
+// values.
+func (n *net) tickKeyed(d *Delta, base *NetData, t time.Time) {
+	moved := n.advanced(base, base, t)
+	if moved != base {
+		d.set(n.index, "", moved)
 	}
-}
-
-// updateClock updates the clocks after a step from old at the time t; see [move.restartClocks]. If the time is
-// unknown, a clock whose tokens have changed restarts at the next known time, so that it never
-// ticks too early.
-func (m *move) updateClock(old *NetData, t time.Time) {
-	if len(m.net.timed) == 0 || !m.data.Active {
-		return
-	}
-	known := !t.IsZero()
-	t = netstate.Latest(old.Clock, t)
-	m.data.Clock = netstate.CopyClock(old.Clock, len(m.net.timed), t)
-	if known {
-		m.restartClocks(t)
-		return
-	}
-	for k, number := range m.net.timed {
-		for _, in := range m.net.net.Transitions[number].In {
-			if m.data.Marking[in.Place] != old.Marking[in.Place] {
-				m.data.Clock.Since[k] = time.Time{}
-			}
+	for key, old := range base.Values.All() {
+		if data := n.advanced(old, moved, t); data != old {
+			d.Nets = append(d.Nets, NetDelta{Net: n.index, Key: key, Data: data})
 		}
 	}
 }

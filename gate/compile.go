@@ -6,45 +6,9 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate/internal/fingerprint"
-	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
-	"github.com/petrigate/petrigate/internal/petri"
 )
-
-// net is a [Net] prepared for decisions. It is immutable.
-type net struct {
-	Net   // private copy
-	index int
-	print string // fingerprint of the structure and the maps
-
-	net             petri.Net // its transitions have the order of Net.Transitions
-	lasting         [][]petri.Arc
-	progress        []bool // transitions that a weak name cannot fire
-	structural      []int  // transitions without tools, except timed ones
-	timed           []int  // transitions that fire by the clock
-	independent     bool   // timed transitions tick independently of each other
-	initial         petri.Marking
-	start           petri.Marking // initial, at rest
-	on, off         *NetData      // initial states, active and inactive
-	listing         listing.Listing
-	own             naming.Own // names given by the net if it has no Labels; in any case its patterns
-	reasoned        []string   // the reason, split at each {key}
-	manual          bool       // some transition requires approval
-	moving          bool       // time alone changes the net
-	spoils          bool       // some transition spoils evidence
-	hasEvidence     bool       // some transition has Evidence
-	awaits          []string   // names of the calls whose success the net waits for
-	spoiledEvidence []string   // awaits, if the net has spoilers
-
-	budget *budget // nil unless the net is a limit from rules
-
-	keys    []int        // distinct key numbers in the policy; empty: the net has no key
-	keyOf   []int        // for each transition, index into keys; -1: no key
-	written keyvalue.Key // the key with the names for display
-	results []int        // transitions whose key is in the result
-	mixed   bool         // some of these keys read the arguments, too
-}
 
 // compile checks and prepares one net.
 func compile(def Net) (*net, ErrorList) {
@@ -85,4 +49,35 @@ func compile(def Net) (*net, ErrorList) {
 	n.budget = n.findBudget()
 	n.on, n.off = n.newInitialState(true), n.newInitialState(false)
 	return n, nil
+}
+
+// findBudget returns the budget of a limit from rules, or nil if the net is not such a limit.
+func (n *net) findBudget() *budget {
+	gates := func(t Transition) bool { return len(t.Tools) > 0 && !t.Observe }
+	b := &budget{place: -1, spend: slices.IndexFunc(n.Transitions, gates)}
+	if n.Cause != CauseLimit || n.Labels == nil || b.spend < 0 {
+		return nil
+	}
+	for _, in := range n.net.Transitions[b.spend].In {
+		if n.Sum == nil && in.Weight == 1 && n.initial[in.Place] > 0 {
+			b.place = in.Place
+			return b
+		}
+	}
+	if n.Sum == nil {
+		return nil
+	}
+	return b
+}
+
+// prepareClock sets n.independent if no timed transition changes the inputs of another timed or
+// structural transition. In that case the structural transitions stay at rest while time passes,
+// and the timed transitions tick independently of each other.
+func (n *net) prepareClock() {
+	n.independent = true
+	for _, t := range n.timed {
+		for _, u := range slices.Concat(n.structural, n.timed) {
+			n.independent = n.independent && (t == u || !n.net.Transitions[t].ChangesInputOf(&n.net.Transitions[u]))
+		}
+	}
 }

@@ -2,18 +2,6 @@ package gate
 
 import "fmt"
 
-// Successes lists the conditions on results of the policy, in order.
-func (p *Policy) Successes() []Condition {
-	var all []Condition
-	for _, l := range p.labels {
-		all = append(all, l.Successes...)
-	}
-	return all
-}
-
-// JudgesResults reports whether the policy has conditions on results; see [Policy.Judged].
-func (p *Policy) JudgesResults() bool { return len(p.successes) > 0 }
-
 // Judged applies the conditions on results to the end of a call. If a success violates a condition,
 // the returned end is a failure, and broken is the first violated condition; otherwise broken is
 // nil and e is returned unchanged.

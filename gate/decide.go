@@ -2,65 +2,8 @@ package gate
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
-
-	"github.com/petrigate/petrigate/gate/internal/naming"
 )
-
-// A Prepared call has its names, which do not depend on the state and can thus be computed before a
-// state is locked. It must not be used by several goroutines at once.
-type Prepared struct {
-	// Offered are the tools that can be called; if not nil, they replace [State.Tools], see
-	// [Session.Offer].
-	Offered []Call
-
-	judgement judgement
-}
-
-// Prepare computes the names of c. The arguments of c must not change while the call is open.
-func (p *Policy) Prepare(c Call) *Prepared {
-	q := &preparedCall{call: c}
-	q.name(p, &q.call)
-	return &q.Prepared
-}
-
-// Reset reuses q for the call c under the policy p; see [Policy.Prepare]. The call must not change
-// while q is in use.
-func (q *Prepared) Reset(p *Policy, c *Call) {
-	q.clear()
-	q.name(p, c)
-}
-
-// preparedCall is a prepared call together with the call itself.
-type preparedCall struct {
-	Prepared
-	call Call
-}
-
-// name prepares the call c under the policy p; q must be clear.
-func (q *Prepared) name(p *Policy, c *Call) {
-	q.judgement.policy, q.judgement.call = p, c
-	q.judgement.name()
-}
-
-// maxSpare limits the number of findings whose memory is reused.
-const maxSpare = 64
-
-// clear resets q, and keeps its memory for the next call.
-func (q *Prepared) clear() {
-	keyed := cmp.Or(q.judgement.keyed, q.judgement.spare)
-	findings := q.judgement.findings
-	*q = Prepared{}
-	if n := cap(findings); n > len(q.judgement.findingRoom) && n <= maxSpare {
-		q.judgement.findings = findings[:0]
-		clear(findings[:n])
-	}
-	if keyed != nil {
-		keyed.clear()
-		q.judgement.spare = keyed
-	}
-}
 
 // Decide is [Policy.Decide] for the call. It can be called again with another state.
 func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
@@ -124,105 +67,22 @@ func (s *State) checkGrant(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	return g, asked
 }
 
-// refusalDelta returns the delta of a refusal: the changes by the clock, and the end of the waiting
-// call a, which may be nil.
-func (j *judgement) refusalDelta(a *OpenAsk) *Delta {
-	if a == nil && len(j.ticked) == 0 {
-		return nil
-	}
-	d := &Delta{Nets: j.ticked}
-	if a != nil {
-		d.Answered = a.Number
-	}
-	return d
-}
-
-// refusal returns the refusal of the structural phase if a net blocks the call, or if no net knows
-// the call under default: deny.
-func (j *judgement) refusal(g *Grant) *Refusal {
-	switch {
-	case j.blocked && g != nil:
-		return j.refuse(KindStateChanged, j.blocks())
-	case j.blocked:
-		return j.refuse(KindBlocked, j.blocks())
-	case j.denies() && !j.known:
-		return j.refuse(KindDefault, nil)
-	default:
-		return nil
-	}
-}
-
-// denies reports whether the default refuses unknown calls in this world.
-func (j *judgement) denies() bool {
-	return j.policy.deny && j.policy.shadow == (j.world == enforced)
-}
-
-// question returns the question for a person, including doubts. If g is given but does not cover
-// all steps, it returns a refusal, because the state has changed.
-func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
-	if !j.manual && len(doubts) == 0 {
-		return nil, nil
-	}
-	steps := append(doubts, j.steps()...)
-	if g == nil {
-		return &Ask{Number: j.state.Last + 1, Call: *j.call, Names: j.names(), Steps: steps}, nil
-	}
-	var open []Step
-	for _, s := range steps {
-		if !g.covers(s) {
-			open = append(open, s)
+// Classify returns the verdict of each active net on the call in the state s, in the order of the
+// policy and including nets that abstain.
+func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
+	j := &p.Prepare(c).judgement
+	j.classify(s)
+	j.yield()
+	shadow := j.evaluateShadow(enforced)
+	shadow.yield()
+	said := verdicts(j, shadow)
+	for i, n := range p.nets {
+		switch {
+		case len(said) > 0 && said[0].Net == n.Name:
+			vs, said = append(vs, said[0]), said[1:]
+		case s.Nets[i].Active:
+			vs = append(vs, Verdict{Net: n.Name, Rule: n.Rule, Shadow: n.Shadow})
 		}
 	}
-	if len(open) == 0 {
-		return nil, nil
-	}
-	return nil, j.refuse(KindStateChanged, blocksOf(open))
-}
-
-// covers reports whether the grant includes this transition of this net and enough approvals for
-// it.
-func (g *Grant) covers(s Step) bool {
-	return slices.ContainsFunc(g.Steps, func(t Step) bool {
-		return t.Net == s.Net && t.Transition == s.Transition && slices.Equal(t.Key, s.Key) && t.persons() >= s.persons()
-	})
-}
-
-// steps returns the chosen transitions that require approval.
-func (j *judgement) steps() []Step {
-	var steps []Step
-	for i := range j.findings {
-		f := &j.findings[i]
-		for _, c := range f.choices {
-			if t := &f.net.Transitions[c.transition]; t.Manual {
-				s := f.step(t, c.name)
-				i := slices.IndexFunc(f.labels, func(l naming.Label) bool { return l.Text == c.name })
-				s.Doubt, s.Reason = j.doubted(f, &f.labels[i], s.Reason)
-				s.Reason = f.net.because(s.Reason)
-				steps = append(steps, s)
-			}
-		}
-	}
-	return steps
-}
-
-// names returns the names of the call given by the policy and by the evaluated nets.
-func (j *judgement) names() []Name {
-	ls := j.labels
-	if len(j.waived) > 0 {
-		ls = naming.Merge(slices.Clip(ls), j.waived)
-	}
-	for i := range j.findings {
-		if f := &j.findings[i]; f.kind != Abstain && f.net.Labels == nil && f.net.own.Adds() {
-			ls = naming.Merge(ls[:len(ls):len(ls)], f.labels)
-		}
-	}
-	return naming.Names(ls)
-}
-
-// step returns the step for the approval of t under a name of the call.
-func (f *finding) step(t *Transition, name string) Step {
-	return Step{
-		Net: f.net.Name, Transition: t.Name, Name: name, Via: t.Via, Approvals: t.Approvals, Rule: f.net.Rule,
-		Reason: f.fillKey(f.net.approvalReason(name, t.Approvals)), Key: f.keyValues(),
-	}
+	return vs
 }

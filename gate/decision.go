@@ -9,17 +9,6 @@ import (
 // that merely checks for a Refusal would make calls without their required approval.
 type Decision interface{ decision() }
 
-// Allow permits a call.
-type Allow struct {
-	Ticket *Ticket // the caller must settle or close it
-	Names  []Name
-	Nets   []Verdict // without nets that abstain
-
-	// Would is the refusal that the nets in shadow mode would have caused, with kind approval if
-	// they would have asked a person; nil if they would have let the call pass.
-	Would *Refusal
-}
-
 // Refusal rejects a call. It changes nothing except the clocks.
 type Refusal struct {
 	Kind   Kind
@@ -77,9 +66,6 @@ type Grant struct {
 // Grant returns the approval of all steps of a. The caller must have collected the approvals of
 // [Ask.Approvals] different persons.
 func (a *Ask) Grant() *Grant { return &Grant{Number: a.Number, Steps: a.Steps} }
-
-// Withdraw returns the change that ends the wait of a call that will not be decided again.
-func (a *Ask) Withdraw() *Delta { return &Delta{Answered: a.Number} }
 
 // Kind is the phase of the decision that refused the call.
 type Kind string
@@ -170,6 +156,24 @@ const (
 	Yields // an advisory net would block but currently yields, see [Net.Advisory]
 )
 
-func (*Allow) decision()   {}
 func (*Refusal) decision() {}
-func (*Ask) decision()     {}
+
+func (*Ask) decision() {}
+
+// WouldCount counts the calls that passed but would have been refused, or would have required
+// approval, if no net were in shadow mode.
+type WouldCount struct {
+	Refused int
+	Asked   int // a person would have been asked
+}
+
+// add counts one answer.
+func (c *WouldCount) add(k Kind) {
+	switch k {
+	case "":
+	case KindApproval:
+		c.Asked++
+	default:
+		c.Refused++
+	}
+}

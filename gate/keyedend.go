@@ -108,22 +108,3 @@ func (q PreparedEnd) addResultValues(n *net, local int, e *ending, values []keyv
 	}
 	return values
 }
-
-// matchingWatches returns the watches of the call whose key has the value in the result.
-func (e *ending) matchingWatches(n *net) []Flight {
-	if e.keys == 0 || e.outcome != Success {
-		return nil
-	}
-	return netstate.Filter(e.base.Watches, func(w Flight) bool {
-		return w.SameCall(&e.flight) && e.keys&(1<<n.keyOf[w.Transition]) != 0
-	})
-}
-
-// fireFound fires the transitions of these watches, except those that have lapsed for the value.
-func (m *move) fireFound(e *ending, found []Flight) {
-	for _, w := range found {
-		if !slices.Contains(m.data.Lapsed(), w) {
-			m.credit(e, w)
-		}
-	}
-}

@@ -1,9 +1,6 @@
 package gate
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
@@ -56,14 +53,39 @@ func (n *net) asks(ls []naming.Label) []Asked {
 	return asks
 }
 
-// Clone returns a copy of s; applying a [Delta] to the copy does not affect s.
-func (s *State) Clone() *State {
-	c := *s
-	c.Nets = slices.Clone(s.Nets)
-	c.Calls, c.Asks, c.ids = maps.Clone(s.Calls), maps.Clone(s.Asks), maps.Clone(s.ids)
-	c.Spent = slices.Clip(s.Spent)
-	return &c
+// Why reports whether the maps of the policy give the call this name, and the reason why that is
+// doubtful or why the success of the call would not be evidence of it. An empty doubt means that
+// the name is certain or that no map gives it. With [NotFound], a nonempty doubt means that the
+// call contains a part of the pattern of a map, and describes the missing part.
+func (p *Policy) Why(c Call, name string) (Doubt, Found) {
+	j := &p.Prepare(c).judgement
+	return p.names.Why(j.call, j.tools, name)
 }
 
-// Snapshot returns a copy of the current state of the session.
-func (s *Session) Snapshot() (snapshot *State) { return read(s, (*State).Clone) }
+// Names returns all names of a call: the labels of the policy, followed by the names that nets with
+// their own names add. It is as expensive as a decision.
+func (p *Policy) Names(c Call) []Name {
+	j := &p.Prepare(c).judgement
+	ls := j.labels
+	for _, n := range p.nets {
+		if n.Labels == nil && n.own.Adds() {
+			own, _ := n.own.Labels(j.call, j.tools)
+			ls = naming.Merge(ls, own)
+		}
+	}
+	return naming.Names(ls)
+}
+
+// Unproved returns the awaited names that maps certainly find in the call although its success
+// would not be evidence of them.
+func (p *Policy) Unproved(c Call) (names []string) {
+	if len(p.awaits) == 0 {
+		return nil
+	}
+	for _, l := range p.Prepare(c).judgement.labels {
+		if l.Near && p.awaits[l.Text] {
+			names = append(names, l.Text)
+		}
+	}
+	return names
+}

@@ -35,26 +35,3 @@ func newIndex(g *naming.Naming, nets []*net) listing.Index {
 	}
 	return x
 }
-
-// Why reports whether the maps of the policy give the call this name, and the reason why that is
-// doubtful or why the success of the call would not be evidence of it. An empty doubt means that
-// the name is certain or that no map gives it. With [NotFound], a nonempty doubt means that the
-// call contains a part of the pattern of a map, and describes the missing part.
-func (p *Policy) Why(c Call, name string) (Doubt, Found) {
-	j := &p.Prepare(c).judgement
-	return p.names.Why(j.call, j.tools, name)
-}
-
-// Names returns all names of a call: the labels of the policy, followed by the names that nets with
-// their own names add. It is as expensive as a decision.
-func (p *Policy) Names(c Call) []Name {
-	j := &p.Prepare(c).judgement
-	ls := j.labels
-	for _, n := range p.nets {
-		if n.Labels == nil && n.own.Adds() {
-			own, _ := n.own.Labels(j.call, j.tools)
-			ls = naming.Merge(ls, own)
-		}
-	}
-	return naming.Names(ls)
-}

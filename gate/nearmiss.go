@@ -1,27 +1,12 @@
 package gate
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/petrigate/petrigate/gate/internal/naming"
 	"github.com/petrigate/petrigate/internal/text"
 )
-
-// maxNear limits the number of names with a stored near miss.
-const maxNear = 16
-
-// storeNear stores n, replacing an earlier near miss for the same name. If n has no reason, it only
-// removes the earlier one.
-func (s *State) storeNear(n *Near) {
-	kept := slices.DeleteFunc(slices.Clone(s.Near), func(o Near) bool { return o.Name == n.Name })
-	if n.Why.What != "" {
-		kept = append(kept, *n)
-	}
-	s.Near = kept[max(0, len(kept)-maxNear):]
-}
 
 // nearTo returns the stored near misses for the names that the net waits for.
 func (s *State) nearTo(n *net) (near []Near) {
@@ -86,28 +71,6 @@ func (j *judgement) near(d *Delta) {
 	}
 }
 
-// A part is the first two words of a longer command. A call that contains only these words may be
-// an attempt at the command.
-type part struct {
-	name         string // name given by the map
-	first, other []byte // the two words
-}
-
-// in reports whether the arguments contain both words.
-func (p *part) in(args []byte) bool {
-	return bytes.Contains(args, p.first) && bytes.Contains(args, p.other)
-}
-
-// readParts collects the parts of the commands whose names nets wait for.
-func (p *Policy) readParts() {
-	for _, m := range p.Maps() {
-		words := strings.Fields(m.Source)
-		if m.Reader != nil && p.awaits[m.As] && len(words) > 3 && words[0] == "runs" {
-			p.parts = append(p.parts, part{name: m.As, first: []byte(words[1]), other: []byte(words[2])})
-		}
-	}
-}
-
 // spoiledBy lists the other names of the call that spoil its evidence for this name, or returns "".
 func (j *judgement) spoiledBy(name string) string {
 	var by []string
@@ -123,18 +86,4 @@ func (j *judgement) spoiledBy(name string) string {
 		}
 	}
 	return text.And(by)
-}
-
-// Unproved returns the awaited names that maps certainly find in the call although its success
-// would not be evidence of them.
-func (p *Policy) Unproved(c Call) (names []string) {
-	if len(p.awaits) == 0 {
-		return nil
-	}
-	for _, l := range p.Prepare(c).judgement.labels {
-		if l.Near && p.awaits[l.Text] {
-			names = append(names, l.Text)
-		}
-	}
-	return names
 }

@@ -7,18 +7,6 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
-// A NetID identifies a net for the transfer of states between policies: a net with the same Print
-// can take over the state, and a limit with the same Limit can take over the usage.
-type NetID struct {
-	Name   string
-	Print  string // fingerprint of the structure and of the maps that supply its names
-	Limit  string // for a limit from rules: fingerprint of the counted calls and callers; otherwise empty
-	Family string // for a limit from rules: fingerprint without its number
-}
-
-// IDs returns the identity of each net, in order. The result must not be modified.
-func (p *Policy) IDs() []NetID { return p.ids() }
-
 func (p *Policy) readIDs() []NetID {
 	maps, ids := p.Maps(), make([]NetID, len(p.nets))
 	for i, n := range p.nets {

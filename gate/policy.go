@@ -1,12 +1,9 @@
 package gate
 
 import (
-	"cmp"
-	"fmt"
+	"bytes"
 	"slices"
-	"sync"
 
-	"github.com/petrigate/petrigate/gate/internal/fingerprint"
 	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
@@ -79,53 +76,6 @@ type Merge struct {
 	First, Again Position
 }
 
-// NewPolicy checks the nets and returns a policy. A non-nil error is an [ErrorList].
-//
-// Equal nets with Labels become one (see [Policy.Merged]), and unequal ones with the same name get
-// the suffixes "#2", "#3" and so on. Two other nets with the same name are an error.
-func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
-	p := &Policy{asks: o.AskDoubts, deny: o.Deny, shadow: o.Shadow, static: o.Static, byName: make(map[string]*net, len(nets))}
-	errs := p.addNets(nets)
-	if o.Keys < 0 {
-		errs = append(errs, &NetError{Msg: fmt.Sprintf("a net with a key is to keep %d values", o.Keys), Hint: "0 is 10,000"})
-	}
-	p.collect(nets, o)
-	p.setIgnored(o.Ignored)
-	maps := p.Maps()
-	for _, m := range maps {
-		if msg := m.Fault(); msg != "" {
-			errs = append(errs, &NetError{Msg: msg, Rule: m.Rule})
-		}
-	}
-	if err := errs.Err(); err != nil {
-		return nil, err
-	}
-	p.maxValues, p.givenMax = cmp.Or(o.Keys, defaultKeys), o.Keys
-	p.readKeys()
-	p.names = newNaming(maps, p.enforcedFirst())
-	p.index = newIndex(p.names, p.nets)
-	p.successes = p.Successes()
-	p.print = p.fingerprint(maps)
-	p.readParts()
-	p.ids = sync.OnceValue(p.readIDs)
-	return p, nil
-}
-
-// collect stores the distinct labels of the nets, in order, followed by those of the options.
-func (p *Policy) collect(nets []Net, o PolicyOptions) {
-	add := func(l *Labels) {
-		if l != nil && !slices.Contains(p.labels, l) {
-			p.labels = append(p.labels, l)
-		}
-	}
-	for i := range nets {
-		add(nets[i].Labels)
-	}
-	for _, l := range o.Labels {
-		add(l)
-	}
-}
-
 // Maps returns the maps that label calls, in order.
 func (p *Policy) Maps() []Map {
 	var maps []Map
@@ -139,83 +89,6 @@ func (p *Policy) Maps() []Map {
 // subset of its nets.
 func (p *Policy) Options() PolicyOptions {
 	return PolicyOptions{AskDoubts: p.asks, Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels), Keys: p.givenMax, Ignored: slices.Clone(p.givenIgnored)}
-}
-
-// enforcedFirst returns the nets with those in shadow mode last, so that the latter do not affect
-// the order of the names of a call.
-func (p *Policy) enforcedFirst() []*net {
-	enforced := slices.DeleteFunc(slices.Clone(p.nets), func(n *net) bool { return n.Shadow })
-	return append(enforced, slices.DeleteFunc(slices.Clone(p.nets), func(n *net) bool { return !n.Shadow })...)
-}
-
-// addNets compiles the nets, merges equal statements and makes the names of the nets unique.
-func (p *Policy) addNets(nets []Net) (errs ErrorList) {
-	written := make(map[string]bool) // names of hand-written nets
-	for _, n := range nets {
-		if n.Labels == nil {
-			written[n.Name] = true
-		}
-	}
-	equal, seen := make(map[string]*net), make(map[string]bool)
-	for _, def := range nets {
-		if def.Labels == nil && seen[def.Name] {
-			errs = append(errs, &NetError{Net: def.Name, Msg: "two nets have this name", Rule: def.Rule})
-		}
-		seen[def.Name] = def.Labels == nil || seen[def.Name]
-		def.Shadow, def.Static = def.Shadow || p.shadow, def.Static || p.static
-		n, es := compile(def)
-		if errs = append(errs, es...); len(es) > 0 {
-			continue
-		}
-		if def.Labels != nil {
-			key := fmt.Sprint(n.Name, "\x00", n.print, "\x00", n.Because, "\x00", n.Reason, "\x00", n.Shadow)
-			if first := equal[key]; first != nil {
-				p.merged = append(p.merged, Merge{Net: first.Name, First: first.Rule, Again: def.Rule})
-				continue
-			}
-			equal[key] = n
-			n.Name = p.freeName(n.Name, written)
-		}
-		n.index = len(p.nets)
-		p.nets = append(p.nets, n)
-		p.byName[n.Name] = n
-		p.rows, p.advisory = p.rows || n.Row, p.advisory || n.Advisory
-		for _, name := range n.awaits {
-			if p.awaits == nil {
-				p.awaits = make(map[string]bool)
-			}
-			p.awaits[name] = true
-		}
-		if n.moving {
-			p.timed = append(p.timed, n.index)
-		}
-	}
-	return errs
-}
-
-// freeName returns name, or name#2, name#3 and so on if it is taken.
-func (p *Policy) freeName(name string, written map[string]bool) string {
-	free := name
-	for i := 2; p.byName[free] != nil || written[free]; i++ {
-		free = fmt.Sprintf("%s#%d", name, i)
-	}
-	return free
-}
-
-// fingerprint returns the fingerprint of everything that determines decisions.
-func (p *Policy) fingerprint(maps []Map) string {
-	f := fingerprint.Policy{AskDoubts: p.asks, Maps: maps, Successes: p.successes, Deny: p.deny, Shadow: p.shadow, Ignored: p.fingerprintIgnored()}
-	if p.keys.Len() > 0 && p.maxValues != defaultKeys {
-		f.Keys = p.maxValues
-	}
-	f.Nets = make([]fingerprint.NetOfPolicy, len(p.nets))
-	for i, n := range p.nets {
-		f.Nets[i] = fingerprint.NetOfPolicy{
-			Name: n.Name, Print: n.print, Because: n.Because, Reason: n.Reason, Shadow: n.Shadow,
-			Priority: n.Priority, Advisory: n.Advisory, Recovery: n.Recovery,
-		}
-	}
-	return f.Print()
 }
 
 // Merged lists the statements that repeat an earlier one.
@@ -242,3 +115,39 @@ func (p *Policy) Nets() []NetInfo {
 	}
 	return infos
 }
+
+// A NetID identifies a net for the transfer of states between policies: a net with the same Print
+// can take over the state, and a limit with the same Limit can take over the usage.
+type NetID struct {
+	Name   string
+	Print  string // fingerprint of the structure and of the maps that supply its names
+	Limit  string // for a limit from rules: fingerprint of the counted calls and callers; otherwise empty
+	Family string // for a limit from rules: fingerprint without its number
+}
+
+// A part is the first two words of a longer command. A call that contains only these words may be
+// an attempt at the command.
+type part struct {
+	name         string // name given by the map
+	first, other []byte // the two words
+}
+
+// in reports whether the arguments contain both words.
+func (p *part) in(args []byte) bool {
+	return bytes.Contains(args, p.first) && bytes.Contains(args, p.other)
+}
+
+// IDs returns the identity of each net, in order. The result must not be modified.
+func (p *Policy) IDs() []NetID { return p.ids() }
+
+// Successes lists the conditions on results of the policy, in order.
+func (p *Policy) Successes() []Condition {
+	var all []Condition
+	for _, l := range p.labels {
+		all = append(all, l.Successes...)
+	}
+	return all
+}
+
+// JudgesResults reports whether the policy has conditions on results; see [Policy.Judged].
+func (p *Policy) JudgesResults() bool { return len(p.successes) > 0 }

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
@@ -126,17 +124,6 @@ func (n *net) block(name, reason string) Block {
 	return Block{Net: n.Name, Cause: n.Cause, Rule: n.Rule, Name: name, Reason: n.because(reason)}
 }
 
-// because returns the sentence preceded by the explanation of the net's author.
-func (n *net) because(sentence string) string {
-	switch last, _ := utf8.DecodeLastRuneInString(n.Because); {
-	case n.Because == "":
-		return sentence
-	case unicode.In(last, unicode.Letter, unicode.Digit):
-		return n.Because + ". " + sentence
-	}
-	return n.Because + " " + sentence
-}
-
 // shownHolders limits the calls in flight that a block lists, because a client can have many.
 const shownHolders = 8
 
@@ -231,15 +218,6 @@ func (j *judgement) explain(b *Block, f *finding) {
 	j.wait(f, lists, b)
 }
 
-// withReason returns the sentence, preceded by the reason that the author of the net has written. That
-// reason is omitted if it contains {key} and the finding has no value.
-func (f *finding) withReason(sentence string) string {
-	if f.net.Cause != CauseNet || f.net.Reason == "" || f.value() == nil && len(f.net.reasoned) > 1 {
-		return sentence
-	}
-	return f.reason("") + " " + sentence
-}
-
 // doubt returns the reason of a net that a weak name must not let progress.
 func doubt(l *naming.Label, name string) string {
 	if l.From&naming.FromTool != 0 {
@@ -266,28 +244,6 @@ func retry(blocks []Block) (last time.Duration) {
 		last = max(last, blocks[i].Retry)
 	}
 	return last
-}
-
-func (n *net) reason(name string) string {
-	if n.Reason != "" {
-		return n.Reason
-	}
-	return fmt.Sprintf("Tool '%s' is not available in the current state.", name)
-}
-
-func (n *net) approvalReason(name string, persons int) string {
-	switch {
-	case n.Reason != "":
-		return n.Reason
-	case persons > 1:
-		return fmt.Sprintf("%s requires the approval of %d different people.", name, persons)
-	}
-	return name + " requires human approval."
-}
-
-// unrest returns the reason of a net that does not come to rest.
-func (n *net) unrest() string {
-	return fmt.Sprintf("Net '%s' does not come to rest.", n.Name)
 }
 
 // holders returns the calls in flight that hold tokens which these transitions lack.
@@ -320,24 +276,11 @@ func (f *finding) awaited(s *State, lists []int) []Holder {
 	return nil
 }
 
-// holder returns the call of a flight.
-func (s *State) holder(n *net, f Flight) Holder {
-	other := f.Owner != s.Owners[n.Scope]
-	if c := s.Calls[f.Call]; c != nil && !other {
-		return c.holder()
-	}
-	return Holder{Number: f.Call, Tool: f.Name, Since: f.Since, Other: other}
-}
-
 // holds reports whether the flight holds tokens from a place where one of the transitions lacks
 // tokens.
 func (f *finding) holds(flight Flight, lists []int) bool {
 	ts := f.net.net.Transitions
 	return slices.ContainsFunc(lists, func(t int) bool { return ts[flight.Transition].TakesMissing(&ts[t], f.data.Marking) })
-}
-
-func (c *OpenCall) holder() Holder {
-	return Holder{Number: c.Number, ID: c.Call.ID, Tool: c.Call.Tool, Since: c.Call.Time, Unknown: c.Unknown, More: c.More}
 }
 
 // Refusal returns the refusal of a call that was not approved: the answer was no or did not arrive,
@@ -358,3 +301,26 @@ func blocksOf(steps []Step) []Block {
 	}
 	return blocks
 }
+
+// refusal returns the refusal of the structural phase if a net blocks the call, or if no net knows
+// the call under default: deny.
+func (j *judgement) refusal(g *Grant) *Refusal {
+	switch {
+	case j.blocked && g != nil:
+		return j.refuse(KindStateChanged, j.blocks())
+	case j.blocked:
+		return j.refuse(KindBlocked, j.blocks())
+	case j.denies() && !j.known:
+		return j.refuse(KindDefault, nil)
+	default:
+		return nil
+	}
+}
+
+// denies reports whether the default refuses unknown calls in this world.
+func (j *judgement) denies() bool {
+	return j.policy.deny && j.policy.shadow == (j.world == enforced)
+}
+
+// shownValues limits the number of values of one net that are shown to readers.
+const shownValues = 10

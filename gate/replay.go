@@ -31,15 +31,3 @@ func (s *Session) Replay(entries []Entry) {
 		s.Settle(number, e.Outcome)
 	}
 }
-
-// pass removes the findings of nets that block, except if the call spoils evidence or ends a row
-// there.
-func (j *judgement) pass() {
-	findings := j.findings[:0]
-	for _, f := range j.findings {
-		if f.kind != Blocked || f.moves() {
-			findings = append(findings, f)
-		}
-	}
-	j.findings = findings
-}

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,99 +76,10 @@ func read[T any](s *Session, f func(*State) T) (got T) {
 	return got
 }
 
-// Decide decides on c in the current state: it returns an [Allow] with a ticket, a [Refusal], or an
-// [Ask]. It never waits. After an Ask was answered, call it again with the grant.
-//
-// A grant is valid for one admission of the call in question. The arguments of c must not change
-// while the call is open.
-func (s *Session) Decide(c Call, g *Grant) (d Decision) {
-	prepared := s.spare.Swap(nil)
-	if prepared == nil {
-		prepared = &preparedCall{}
-	}
-	prepared.call = c
-	prepared.name(s.policy, &prepared.call)
-	s.update(func(state *State) (delta *Delta) {
-		d, delta = prepared.Decide(state, g)
-		return delta
-	})
-	prepared.clear()
-	prepared.call = Call{}
-	s.spare.Store(prepared)
-	if a, ok := d.(*Allow); ok {
-		a.Ticket.session = s
-	}
-	s.notify(c, d)
-	return d
-}
-
-// notify passes a decision to OnDecision.
-func (s *Session) notify(c Call, d Decision) {
-	if s.onDecision != nil {
-		s.onDecision(c, d)
-	}
-}
-
-// Withdraw ends the wait of a call that will not be decided again.
-func (s *Session) Withdraw(a *Ask) {
-	s.update(func(*State) *Delta { return a.Withdraw() })
-}
-
 // Tick advances the clocks to now. Decide and Classify do so for the nets that they evaluate; call
 // Tick before reading the state of nets with a clock. The zero time has no effect.
 func (s *Session) Tick(now time.Time) {
 	s.update(func(state *State) *Delta { return s.policy.Tick(state, now) })
-}
-
-// Settle is [Ticket.Settle] for a call identified by its number.
-func (s *Session) Settle(number uint64, o Outcome) (changed bool) {
-	return s.SettleAt(number, o, time.Time{})
-}
-
-// SettleAt is [Ticket.SettleAt] for a call identified by its number.
-func (s *Session) SettleAt(number uint64, o Outcome, t time.Time) (changed bool) {
-	return s.End(number, End{Outcome: o, Time: t})
-}
-
-// End is [Ticket.End] for a call identified by its number.
-func (s *Session) End(number uint64, e End) (changed bool) {
-	prepared := s.policy.PrepareEnd(e)
-	s.update(func(state *State) *Delta {
-		d := prepared.Settle(state, number)
-		changed = d != nil
-		return d
-	})
-	return changed
-}
-
-// A Ticket represents the duty to settle an admitted call.
-type Ticket struct {
-	Number  uint64
-	Awaited bool // some net waits for the outcome
-	session *Session
-}
-
-// Settle reports the outcome of the call to the nets. Only the first Success or Failure counts;
-// after Unknown, the call stays open and can still be settled. Settle returns whether it changed
-// anything.
-func (t *Ticket) Settle(o Outcome) bool { return t.session.Settle(t.Number, o) }
-
-// SettleAt is Settle with the time when the call ended. Nets with a clock that wait for outcomes
-// need it: without it, a clock whose tokens the outcome changes restarts, and thus ticks late
-// rather than early.
-func (t *Ticket) SettleAt(o Outcome, ended time.Time) bool {
-	return t.session.SettleAt(t.Number, o, ended)
-}
-
-// End is like SettleAt, but with everything that is known about the end.
-func (t *Ticket) End(e End) bool { return t.session.End(t.Number, e) }
-
-// Close settles the call as [Unknown] unless it is already settled.
-func (t *Ticket) Close() { t.Settle(Unknown) }
-
-// Classify is [Policy.Classify] in the current state.
-func (s *Session) Classify(c Call) (vs []Verdict) {
-	return read(s, func(state *State) []Verdict { return s.policy.Classify(state, c) })
 }
 
 // Reset is [Policy.Reset] for the session; for its shared nets, see [Shared.Reset].
@@ -177,44 +87,5 @@ func (s *Session) Reset() {
 	s.update(s.policy.Reset)
 }
 
-// Open lists the admitted calls that are not settled, oldest first.
-func (s *Session) Open() (open []Holder) { return read(s, (*State).Open) }
-
-// Confirm decides on a call for a caller that can wait: if a person must be asked, it calls ask and
-// decides again with the answer. The result is an [Allow] or a [Refusal].
-//
-// The call is approved only if ask returns true without an error and ctx is not done by then. This
-// is the approval of one person: a call that needs several is refused, see [ConfirmN]. With a nil
-// ask, calls that require approval are refused. No lock is held during ask.
-func Confirm(ctx context.Context, s *Session, c Call, ask func(context.Context, *Ask) (bool, error)) Decision {
-	if ask == nil {
-		return ConfirmN(ctx, s, c, nil)
-	}
-	return ConfirmN(ctx, s, c, func(ctx context.Context, a *Ask) (int, error) {
-		yes, err := ask(ctx, a)
-		if !yes {
-			return 0, err
-		}
-		return 1, err
-	})
-}
-
-// ConfirmN is like [Confirm], but ask returns the number of different persons who approve. The call
-// passes if that number is at least [Ask.Approvals]. ask must ensure that the persons are different
-// and that each counts only once.
-func ConfirmN(ctx context.Context, s *Session, c Call, ask func(context.Context, *Ask) (int, error)) Decision {
-	d := s.Decide(c, nil)
-	a, ok := d.(*Ask)
-	if !ok {
-		return d
-	}
-	defer s.Withdraw(a) // also if ask panics; has no effect after an admission
-	if ask != nil {
-		if n, err := ask(ctx, a); err == nil && n >= a.Approvals() && ctx.Err() == nil {
-			return s.Decide(c, a.Grant())
-		}
-	}
-	r := a.Refusal()
-	s.notify(c, r)
-	return r
-}
+// Snapshot returns a copy of the current state of the session.
+func (s *Session) Snapshot() (snapshot *State) { return read(s, (*State).Clone) }

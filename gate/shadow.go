@@ -5,46 +5,6 @@ import (
 	"time"
 )
 
-// WouldCount counts the calls that passed but would have been refused, or would have required
-// approval, if no net were in shadow mode.
-type WouldCount struct {
-	Refused int
-	Asked   int // a person would have been asked
-}
-
-// world selects the nets that a judgement evaluates, and which of their states it uses.
-type world uint8
-
-const (
-	acting   world = iota // the nets that enforce
-	enforced              // the nets in shadow mode, in the state after blocking
-	actual                // the nets in shadow mode, in the state after all calls made, where possible
-)
-
-// evaluateShadow evaluates the nets in shadow mode for the call in the given world.
-func (j *judgement) evaluateShadow(w world) *judgement {
-	k := &judgement{policy: j.policy, call: j.call, state: j.state, tools: j.tools, labels: j.labels, withoutMaps: j.withoutMaps, offered: j.offered, world: w, row: j.row, known: j.known}
-	k.findings, k.room = k.findingRoom[:0], k.choiceRoom[:0]
-	for _, s := range j.shadows {
-		if w == enforced {
-			s = s.enforced()
-		}
-		k.evaluate(s)
-	}
-	return k
-}
-
-// enforced returns s with its state in the world where the nets in shadow mode block.
-func (s subject) enforced() subject {
-	s.data = s.data.Shadow.Enforced
-	if s.keyed != nil {
-		of := *s.keyed
-		of.base = of.base.Shadow.Enforced
-		s.keyed = &of
-	}
-	return s
-}
-
 // shadow adds to d the moves of the nets in shadow mode for an admitted call. It returns their
 // verdicts and the refusal that they would have caused; nil if they agree.
 func (j *judgement) shadow(d *Delta, number uint64) (*judgement, *Refusal) {
@@ -140,56 +100,4 @@ func withAnswer(s *ShadowData, net string, r *Refusal) *ShadowData {
 		c.Refused++
 	}
 	return &c
-}
-
-// add counts one answer.
-func (c *WouldCount) add(k Kind) {
-	switch k {
-	case "":
-	case KindApproval:
-		c.Asked++
-	default:
-		c.Refused++
-	}
-}
-
-// A ShadowReport summarizes how the nets in shadow mode would have decided.
-type ShadowReport struct {
-	WouldCount
-	Nets []ShadowState // nets in shadow mode, in the order of the policy
-}
-
-// A ShadowState is a copy of the state of one net in shadow mode.
-type ShadowState struct {
-	Name     string
-	Active   bool
-	Enforced Marking // marking if the nets in shadow mode had blocked, with all approvals granted
-	Actual   Marking // marking after all calls made, where possible
-	Parted   bool    // the two markings differ
-	Refused  int     // number of calls that it would have refused
-	Asked    int     // number of calls that would have required approval
-}
-
-// Shadow reports on the nets in shadow mode.
-func (s *Session) Shadow() (r ShadowReport) { return read(s, s.policy.ShadowOf) }
-
-// ShadowOf reports on the nets in shadow mode in the state s.
-func (p *Policy) ShadowOf(s *State) ShadowReport {
-	r := ShadowReport{WouldCount: s.Would}
-	for i, n := range p.nets {
-		if n.Shadow {
-			r.Nets = append(r.Nets, n.shadowState(s.Nets[i]))
-		}
-	}
-	return r
-}
-
-func (n *net) shadowState(d *NetData) ShadowState {
-	s := ShadowState{
-		Name: n.Name, Active: d.Active,
-		Enforced: n.show(d.Shadow.Enforced), Actual: n.show(d),
-		Refused: d.Shadow.Refused, Asked: d.Shadow.Asked,
-	}
-	s.Parted = !slices.Equal(s.Enforced, s.Actual)
-	return s
 }

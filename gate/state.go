@@ -2,11 +2,11 @@ package gate
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/netstate"
-	"github.com/petrigate/petrigate/internal/petri"
 )
 
 // A State is everything that a policy remembers about one conversation. It is plain data:
@@ -130,38 +130,6 @@ func (p *Policy) NewState(active []string) *State {
 	return s
 }
 
-// newInitialState creates the initial state of the net.
-func (n *net) newInitialState(active bool) *NetData {
-	d := &NetData{Active: active, Marking: n.start}
-	if n.Shadow {
-		d.Shadow = &ShadowData{Enforced: &NetData{Active: active, Marking: n.start}}
-	}
-	return d
-}
-
-// initialState returns the initial state of the net. All states share this object, because most nets of
-// most sessions never move.
-func (n *net) initialState(active bool) *NetData {
-	if active {
-		return n.on
-	}
-	return n.off
-}
-
-// Reset returns the change that resets every net of s to its initial state. Calls in flight will
-// settle without effect, but those that spoil evidence continue to do so until they end. The
-// following remain unchanged: which nets are active, calls that wait for a person, and nets that
-// are shared with other sessions, see [State.Owners].
-func (p *Policy) Reset(s *State) *Delta {
-	d := &Delta{}
-	for i, n := range p.nets {
-		if s.Owners[n.Scope] == 0 {
-			d.set(i, "", n.restarted(s.Nets[i]))
-		}
-	}
-	return d
-}
-
 // Apply performs the change d, which must have been computed for this same state. If d would leave
 // a negative number of tokens, it panics without changing anything.
 func (s *State) Apply(d *Delta) {
@@ -271,11 +239,45 @@ func (s *State) idTaken(id string, asked *OpenAsk) bool {
 	return s.ids[id] > 0
 }
 
-// withInFlight returns the marking with the tokens in flight in the places they came from.
-func (n *net) withInFlight(d *NetData) petri.Marking {
-	m := append(petri.Marking(nil), d.Marking...)
-	for _, f := range d.Flights {
-		n.net.Transitions[f.Transition].GiveBack(m)
+// Clone returns a copy of s; applying a [Delta] to the copy does not affect s.
+func (s *State) Clone() *State {
+	c := *s
+	c.Nets = slices.Clone(s.Nets)
+	c.Calls, c.Asks, c.ids = maps.Clone(s.Calls), maps.Clone(s.Asks), maps.Clone(s.ids)
+	c.Spent = slices.Clip(s.Spent)
+	return &c
+}
+
+// maxNear limits the number of names with a stored near miss.
+const maxNear = 16
+
+// storeNear stores n, replacing an earlier near miss for the same name. If n has no reason, it only
+// removes the earlier one.
+func (s *State) storeNear(n *Near) {
+	kept := slices.DeleteFunc(slices.Clone(s.Near), func(o Near) bool { return o.Name == n.Name })
+	if n.Why.What != "" {
+		kept = append(kept, *n)
 	}
-	return m
+	s.Near = kept[max(0, len(kept)-maxNear):]
+}
+
+// wait records the value for the net that was added last.
+func (c *OpenCall) wait(key string) {
+	for len(c.Keys) < len(c.Nets)-1 {
+		c.Keys = append(c.Keys, "")
+	}
+	c.Keys = append(c.Keys, key)
+}
+
+func (c *OpenCall) holder() Holder {
+	return Holder{Number: c.Number, ID: c.Call.ID, Tool: c.Call.Tool, Since: c.Call.Time, Unknown: c.Unknown, More: c.More}
+}
+
+// holder returns the call of a flight.
+func (s *State) holder(n *net, f Flight) Holder {
+	other := f.Owner != s.Owners[n.Scope]
+	if c := s.Calls[f.Call]; c != nil && !other {
+		return c.holder()
+	}
+	return Holder{Number: f.Call, Tool: f.Name, Since: f.Since, Other: other}
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -54,14 +55,52 @@ type InFlight struct {
 	Other      bool   // the call belongs to another session
 }
 
-// show returns the marking of the net for display: every place, in order.
-func (n *net) show(d *NetData) Marking {
-	all := n.withInFlight(d)
-	m := make(Marking, len(all))
-	for i, place := range n.Places {
-		m[i] = Tokens{Place: place, Count: all[i], InFlight: all[i] - d.Marking[i]}
+// values returns the states for the values that differ from the default state, those with the
+// largest difference first, and the number of values omitted.
+func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
+	type ranked struct {
+		text     string
+		data     *NetData
+		distance int
 	}
-	return m
+	var all []ranked
+	start := n.withInFlight(base.Deciding())
+	for text, d := range base.Values.All() {
+		r := ranked{text: text, data: d}
+		for i, tokens := range n.withInFlight(d.Deciding()) {
+			r.distance += max(tokens-start[i], start[i]-tokens)
+		}
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.distance, a.distance), strings.Compare(a.text, b.text))
+	})
+	shown := all[:min(len(all), shownValues)]
+	var values []ValueState
+	for _, r := range shown {
+		v := ValueState{Key: n.written.ParseText(r.text), Marking: n.show(r.data), Spent: n.spending(r.data.Deciding()), InFlight: n.inFlight(s, r.data.Flights), Spoilers: n.inFlight(s, r.data.Spoilers())}
+		if n.Shadow {
+			v.Enforced = n.show(r.data.Shadow.Enforced)
+		}
+		_, v.Next = n.nextTick(r.data.Deciding())
+		values = append(values, v)
+	}
+	return values, len(all) - len(shown)
+}
+
+// state describes the value, its markings and the next tick.
+func (v *ValueState) state() string {
+	text := fmt.Sprintf("%s: %s", keyvalue.Format(v.Key), cmp.Or(v.Marking.String(), "no tokens"))
+	if v.Enforced != nil {
+		text += "; enforced: " + v.Enforced.String()
+	}
+	if v.Spent != "" {
+		text += "; spent: " + v.Spent
+	}
+	if !v.Next.IsZero() {
+		text += "; next at " + v.Next.UTC().Format(time.RFC3339)
+	}
+	return text
 }
 
 // Nets returns the state of every net, in the order of the policy.
@@ -262,11 +301,4 @@ func (n *net) describe(s NetState, d *NetData) string {
 	}
 	return fmt.Sprintf("\n### %s\nAvailable gated tools: %s\nFree tools: %s\nState: %s\n",
 		head, list(tools), list(n.Free), &s)
-}
-
-func list(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
 }

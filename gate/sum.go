@@ -7,19 +7,6 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/sum"
 )
 
-// checkSum blocks a call that would exceed the limit of the net's sum, or whose amount cannot be read.
-func (f *finding) checkSum(c *Call) {
-	if f.kind != Gated || !f.hasGating() {
-		return
-	}
-	amount, reason, retry := f.net.limit().Add(f.displayName(c), c, spentOf(f.data))
-	if amount == nil {
-		f.blockFor(f.withReason(reason), retry)
-		return
-	}
-	f.makeSpecial().amount = amount
-}
-
 // limit returns the limit of the net, which must have a sum.
 func (n *net) limit() sum.Limit {
 	return sum.Limit{Sum: n.Sum, Scope: n.Scope, Each: len(n.keys) > 0}
@@ -31,42 +18,6 @@ func spentOf(d *NetData) *big.Rat {
 		return nil
 	}
 	return d.Spent.Amount
-}
-
-// hasGating reports whether a transition other than an observer was chosen.
-func (f *finding) hasGating() bool {
-	for _, c := range f.choices {
-		if !f.net.Transitions[c.transition].Observe {
-			return true
-		}
-	}
-	return false
-}
-
-// displayName returns the name of the call for use in a sentence.
-func (f *finding) displayName(c *Call) string {
-	for i := range f.labels {
-		if l := &f.labels[i]; l.Text == f.choices[0].name && l.Glob == 0 {
-			return l.Text
-		}
-	}
-	return c.Tool
-}
-
-// addSpent adds the amount to the spent amount.
-func (m *move) addSpent(amount *big.Rat, t time.Time) {
-	if amount == nil || amount.Sign() == 0 {
-		return
-	}
-	old := m.data.Spent
-	m.data.Spent = &Spent{Amount: amount, Time: t}
-	if old == nil {
-		return
-	}
-	m.data.Spent.Amount = new(big.Rat).Add(old.Amount, amount)
-	if !t.IsZero() && old.Time.After(t) {
-		m.data.Spent.Time = old.Time
-	}
 }
 
 // refunded returns d at the time t, with refunds deducted from the spent amount, or d itself if
@@ -92,4 +43,20 @@ func (n *net) spending(d *NetData) string {
 		return ""
 	}
 	return n.limit().Spending(spentOf(d))
+}
+
+// addSpent adds the amount to the spent amount.
+func (m *move) addSpent(amount *big.Rat, t time.Time) {
+	if amount == nil || amount.Sign() == 0 {
+		return
+	}
+	old := m.data.Spent
+	m.data.Spent = &Spent{Amount: amount, Time: t}
+	if old == nil {
+		return
+	}
+	m.data.Spent.Amount = new(big.Rat).Add(old.Amount, amount)
+	if !t.IsZero() && old.Time.After(t) {
+		m.data.Spent.Time = old.Time
+	}
 }

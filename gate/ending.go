@@ -1,0 +1,162 @@
+package gate
+
+import (
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate/internal/netstate"
+)
+
+// ending is the end of a call for one net, or for one value of its key.
+type ending struct {
+	call    *OpenCall
+	flight  Flight
+	outcome Outcome
+	over    bool // the call is closed
+	time    time.Time
+	result  []byte
+
+	// For a value of a key.
+	base  *NetData // default state
+	keys  uint64   // keys of the net that have the value in the result
+	named []KeyValue
+}
+
+// applyBoth stores in room the new state after old, including the enforced state of a net in shadow
+// mode. It reports whether the net waited for the call.
+func (e *ending) applyBoth(n *net, old, room *NetData) bool {
+	waited := e.apply(n, old, room)
+	if old.Shadow == nil {
+		return waited
+	}
+	shadow, in := *old.Shadow, *e
+	if in.base != nil {
+		in.base = in.base.Shadow.Enforced
+	}
+	shadow.Enforced = &NetData{}
+	waited = in.apply(n, old.Shadow.Enforced, shadow.Enforced) || waited
+	room.Shadow = &shadow
+	return waited
+}
+
+func (e *ending) apply(n *net, old, room *NetData) bool {
+	m := newMove(n, old, room)
+	m.setBaseWatches(watchesOf(e.base), false)
+	if !m.end(e) {
+		return false
+	}
+	m.updateClock(old, e.time)
+	return true
+}
+
+// end applies the outcome of a call to one net. It reports whether the net waited for the call.
+func (m *move) end(e *ending) bool {
+	call, o := e.flight, e.outcome
+	found := e.matchingWatches(m.net)
+	if !m.data.Waits(&call) && len(found) == 0 {
+		return false
+	}
+	if e.over && len(m.data.Spoilers()) > 0 {
+		netstate.SetSpoilers(m.data, netstate.Filter(m.data.Spoilers(), func(f Flight) bool { return !f.SameCall(&call) }))
+	}
+	var done []Flight
+	m.data.Flights = netstate.Filter(m.data.Flights, func(f Flight) bool {
+		if !f.SameCall(&call) || o == Unknown && !m.net.Transitions[f.Transition].Release {
+			return true
+		}
+		done = append(done, f)
+		return false
+	})
+	if o == Success {
+		m.succeed(e, done)
+		m.fireFound(e, found)
+	} else {
+		for _, f := range done {
+			if !m.paysDebt(f.Transition) {
+				m.net.net.Transitions[f.Transition].GiveBack(m.marking())
+			}
+		}
+		m.endWatches(call)
+	}
+	m.fireStructural()
+	return true
+}
+
+// succeed completes the transitions of the call and fires those that watched it.
+func (m *move) succeed(e *ending, done []Flight) {
+	for _, f := range done {
+		if !m.paysDebt(f.Transition) {
+			m.net.net.Transitions[f.Transition].Put(m.marking())
+		}
+		m.endDisabledWatches()
+		m.callOnSuccess(e, f)
+	}
+	for w, ok := m.nextWatch(e.flight); ok; w, ok = m.nextWatch(e.flight) {
+		m.credit(e, w)
+	}
+}
+
+// credit fires the transition of a watch of the call, if it is enabled.
+func (m *move) credit(e *ending, w Flight) {
+	t := &m.net.net.Transitions[w.Transition]
+	if !t.Enabled(m.data.Marking) {
+		return
+	}
+	if !m.paysDebt(w.Transition) {
+		t.Fire(m.marking())
+	}
+	m.endDisabledWatches()
+	m.callOnSuccess(e, w)
+}
+
+// nextWatch removes and returns the first watch of the call.
+func (m *move) nextWatch(call Flight) (Flight, bool) {
+	for i, w := range m.data.Watches {
+		if w.SameCall(&call) {
+			rest := append([]Flight(nil), m.data.Watches[:i]...)
+			m.data.Watches = append(rest, m.data.Watches[i+1:]...)
+			return w, true
+		}
+	}
+	return Flight{}, false
+}
+
+// endWatches ends all watches of the call.
+func (m *move) endWatches(call Flight) {
+	m.data.Watches = netstate.Filter(m.data.Watches, func(w Flight) bool { return !w.SameCall(&call) })
+}
+
+// callOnSuccess calls the hook for a success. If the hook panics, the metadata is unchanged, but the
+// tokens are produced nevertheless because the tool has run.
+func (m *move) callOnSuccess(e *ending, f Flight) {
+	if m.net.OnSuccess == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	meta := cloneMeta(m.data.Meta)
+	m.net.OnSuccess(Firing{
+		Call: e.call.Call, Name: f.Name, Key: e.named, Result: e.result,
+		Net: m.net.Name, Transition: m.net.Transitions[f.Transition].Name,
+		Marking: m.net.show(m.data), Meta: meta,
+	})
+	m.data.Meta = meta
+}
+
+// matchingWatches returns the watches of the call whose key has the value in the result.
+func (e *ending) matchingWatches(n *net) []Flight {
+	if e.keys == 0 || e.outcome != Success {
+		return nil
+	}
+	return netstate.Filter(e.base.Watches, func(w Flight) bool {
+		return w.SameCall(&e.flight) && e.keys&(1<<n.keyOf[w.Transition]) != 0
+	})
+}
+
+// fireFound fires the transitions of these watches, except those that have lapsed for the value.
+func (m *move) fireFound(e *ending, found []Flight) {
+	for _, w := range found {
+		if !slices.Contains(m.data.Lapsed(), w) {
+			m.credit(e, w)
+		}
+	}
+}

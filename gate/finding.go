@@ -1,0 +1,219 @@
+package gate
+
+import (
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
+	"github.com/petrigate/petrigate/gate/internal/listing"
+	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/internal/netstate"
+)
+
+// finding is the verdict of one net, or of one net for one value.
+type finding struct {
+	subject
+	labels    []naming.Label // names that this net gives the call
+	choices   []choice       // empty if the net blocks
+	special   *special       // nil: no special parts
+	label     int32          // index of the first blocked label
+	kind      VerdictKind    // Abstain only if the net moves nevertheless
+	restarts  bool           // data is the initial state, because the call ends a row
+	doubtful  bool           // blocked because the name is weak
+	broken    bool           // the mapper failed
+	addsValue bool           // concerns a value without an entry in the state
+}
+
+// subject is a net that applies to a call, with its state at the time of the call. A net with a key
+// has one subject for each value of the call, and one without a value for the parts that concern no
+// value.
+type subject struct {
+	net   *net
+	data  *NetData
+	keyed *keyContext // nil: the net has no key, or the arguments are unknown
+}
+
+// special contains the parts of a finding that only few nets have.
+type special struct {
+	spoils []choice // transitions that spoil evidence, see [Transition.Spoils]
+	reason string   // reason for blocking other than the marking; may be empty
+	retry  time.Duration
+	phase  *Phase   // the phase that blocks the call
+	amount *big.Rat // amount that the call adds to the sum of the net
+	missed uint64   // bit set of the watches of the plan that do not count for the value
+}
+
+// chosen reports whether the transition was chosen for an earlier name.
+func (f *finding) chosen(t int) bool {
+	return slices.ContainsFunc(f.choices, func(c choice) bool { return c.transition == t })
+}
+
+func (f *finding) choose(t, label int) {
+	f.kind = max(f.kind, Gated)
+	f.choices = append(f.choices, choice{transition: t, name: f.labels[label].Text})
+}
+
+// moves reports whether an admitted call moves the net. This is possible even if the net blocks: it
+// might yield or be in shadow mode.
+func (f *finding) moves() bool {
+	return len(f.choices) > 0 || len(f.spoils()) > 0 || f.restarts || f.missed() != 0
+}
+
+// manual reports whether a chosen transition requires approval.
+func (f *finding) manual() bool {
+	return slices.ContainsFunc(f.choices, func(c choice) bool { return f.net.Transitions[c.transition].Manual })
+}
+
+// hasGating reports whether a transition other than an observer was chosen.
+func (f *finding) hasGating() bool {
+	for _, c := range f.choices {
+		if !f.net.Transitions[c.transition].Observe {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *finding) block(label int) {
+	if f.kind != Blocked {
+		f.kind, f.label = Blocked, int32(label)
+	}
+}
+
+// blockDoubtful blocks a weak name that would let the net progress.
+func (f *finding) blockDoubtful(label int) {
+	f.doubtful = f.doubtful || f.kind != Blocked
+	f.block(label)
+}
+
+// blockFor blocks the call for a reason other than the marking.
+func (f *finding) blockFor(reason string, retry time.Duration) {
+	f.kind, f.label, f.choices = Blocked, 0, f.choices[:0]
+	s := f.makeSpecial()
+	s.reason, s.retry = reason, retry
+}
+
+// makeSpecial returns the special part of the finding for changes.
+func (f *finding) makeSpecial() *special {
+	if f.special == nil {
+		f.special = &special{}
+	}
+	return f.special
+}
+
+// spoils returns the transitions that spoil evidence.
+func (f *finding) spoils() []choice {
+	if f.special == nil {
+		return nil
+	}
+	return f.special.spoils
+}
+
+// objection returns the reason for blocking other than the marking, or "".
+func (f *finding) objection() string {
+	if f.special == nil {
+		return ""
+	}
+	return f.special.reason
+}
+
+// missed returns the watches of the plan that do not count for the value.
+func (f *finding) missed() uint64 {
+	if f.special == nil {
+		return 0
+	}
+	return f.special.missed
+}
+
+// base returns the default state of the net, or nil if the net has no key.
+func (s *subject) base() *NetData {
+	if s.keyed == nil {
+		return nil
+	}
+	return s.keyed.base
+}
+
+// plan returns the plan of the call for a net with a key; nil if the net has no key or the
+// arguments are unknown.
+func (s *subject) plan() *plan {
+	if s.keyed == nil {
+		return nil
+	}
+	return s.keyed.plan
+}
+
+// value returns the value of the call that the subject is for, or nil.
+func (s *subject) value() *keyvalue.Value {
+	if s.keyed == nil {
+		return nil
+	}
+	return s.keyed.value
+}
+
+// keyText returns the value of the subject in the form of [NetDelta.Key].
+func (s *subject) keyText() string {
+	if s.value() == nil {
+		return ""
+	}
+	return s.value().Text
+}
+
+// copyState returns a copy of the state of the subject for changes. If the value has no state yet, the
+// copy derives from the default state.
+func (s *subject) copyState() NetData {
+	if s.value() == nil || s.data != s.base() {
+		return *s.data
+	}
+	return netstate.ForNewValue(s.base())
+}
+
+// enforced returns s with its state in the world where the nets in shadow mode block.
+func (s subject) enforced() subject {
+	s.data = s.data.Shadow.Enforced
+	if s.keyed != nil {
+		of := *s.keyed
+		of.base = of.base.Shadow.Enforced
+		s.keyed = &of
+	}
+	return s
+}
+
+// keyValues returns the value of the finding by field.
+func (f *finding) keyValues() []KeyValue {
+	if f.value() == nil {
+		return nil
+	}
+	return f.value().Named
+}
+
+// withValue returns the transitions whose key has the value of the finding.
+func (f *finding) withValue(lists []int) []int {
+	if f.plan() == nil || f.value() != nil && f.plan().KeysOf(f.value()) == f.net.allKeys() {
+		return lists
+	}
+	return listing.Delete(lists, func(t int) bool { return !f.appliesTo(t) })
+}
+
+// appliesTo reports whether the transition applies to the value of the finding. A transition whose value
+// is in the result might apply to any value.
+func (f *finding) appliesTo(t int) bool {
+	if f.value() == nil {
+		return false
+	}
+	return f.plan().KeysOf(f.value())&(1<<f.net.keyOf[t]) != 0 || slices.Contains(f.net.results, t)
+}
+
+// lacks reports whether the net blocks because the call has no value.
+func (f *finding) lacks() bool { return f.value() == nil && f.plan() != nil && f.plan().missing != nil }
+
+func (f *finding) verdict() Verdict {
+	v := Verdict{Net: f.net.Name, Kind: f.kind, Manual: f.manual(), Rule: f.net.Rule, Shadow: f.net.Shadow, Key: f.keyValues()}
+	switch {
+	case len(f.choices) > 0:
+		v.Transition = f.net.Transitions[f.choices[0].transition].Name
+	case f.kind == Gated:
+		v.Transition = f.net.Transitions[f.spoils()[0].transition].Name
+	}
+	return v
+}

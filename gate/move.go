@@ -1,0 +1,138 @@
+package gate
+
+import (
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate/internal/netstate"
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// move is one step of one net, performed on a copy of its state.
+type move struct {
+	net  *net
+	data *NetData
+	own  bool // the marking was copied, too
+
+	// For a net with a key.
+	baseWatches []Flight // watches in the default state, which can lapse
+	isBase      bool     // data is the default state
+}
+
+// newMove starts a move on a copy of old, which it stores in room.
+func newMove(n *net, old, room *NetData) move {
+	*room = *old
+	return move{net: n, data: room}
+}
+
+// marking returns a marking that may be modified.
+func (m *move) marking() petri.Marking {
+	if !m.own {
+		m.data.Marking = slices.Clone(m.data.Marking)
+		m.own = true
+	}
+	return m.data.Marking
+}
+
+// endDisabledWatches ends the watches whose transition is disabled after a firing.
+func (m *move) endDisabledWatches() {
+	m.lapseDisabled()
+	if len(m.data.Watches) == 0 || m.isBase {
+		return
+	}
+	present := petri.Marking(m.data.Marking)
+	m.data.Watches = netstate.Filter(m.data.Watches, func(w Flight) bool {
+		return m.net.net.Transitions[w.Transition].Enabled(present)
+	})
+}
+
+// fireStructural fires the structural transitions. If they do not come to rest, the net keeps its marking
+// and becomes stuck. settle reports whether they came to rest.
+func (m *move) fireStructural() bool {
+	m.data.Stuck = m.net.net.AnyEnabled(m.data.Marking, m.net.structural) && !m.net.advance(m.marking(), m.data.Flights)
+	return !m.data.Stuck
+}
+
+// setBaseWatches makes m a move of the state for one value, or, if large is set, of the default state;
+// over are the watches of the default state. Such a watch has lapsed for a value if, at any time
+// since the call was admitted, its transition was disabled or its evidence was spoiled.
+func (m *move) setBaseWatches(over []Flight, large bool) {
+	m.baseWatches, m.isBase = over, large
+	if len(m.data.Lapsed()) > 0 {
+		netstate.SetLapsed(m.data, netstate.Filter(m.data.Lapsed(), func(w Flight) bool { return slices.Contains(over, w) }))
+	}
+	m.lapseDisabled()
+}
+
+// lapseDisabled records the watches that no longer count.
+func (m *move) lapseDisabled() {
+	for _, w := range m.baseWatches {
+		if len(m.data.Spoilers()) > 0 || !m.net.net.Transitions[w.Transition].Enabled(m.data.Marking) {
+			m.addLapsed(w)
+		}
+	}
+}
+
+// addLapsed records that the watch no longer counts for the value.
+func (m *move) addLapsed(w Flight) {
+	if !slices.Contains(m.data.Lapsed(), w) {
+		netstate.SetLapsed(m.data, append(slices.Clip(m.data.Lapsed()), w))
+	}
+}
+
+// paysDebt reports whether the tokens that the transition returns to the budget pay off a debt
+// instead, and if so reduces the debt.
+func (m *move) paysDebt(transition int) bool {
+	debt := m.data.Debt()
+	if debt == nil || m.net.budget == nil || m.net.Sum != nil {
+		return false
+	}
+	gives := slices.ContainsFunc(m.net.net.Transitions[transition].Out, func(a petri.Arc) bool { return a.Place == m.net.budget.place })
+	if !gives {
+		return false
+	}
+	var rest *Debt
+	if left := new(big.Rat).Sub(debt.Amount, big.NewRat(1, 1)); left.Sign() > 0 {
+		rest = &Debt{Amount: left, Until: debt.Until}
+	}
+	netstate.SetDebt(m.data, rest)
+	return true
+}
+
+// restartClocks starts at the time t the clocks of the timed transitions that the move has enabled, and
+// stops the clocks of those that it has disabled. The clock of the data must be a copy.
+func (m *move) restartClocks(t time.Time) {
+	for k, number := range m.net.timed {
+		since := &m.data.Clock.Since[k]
+		switch on := m.net.net.Transitions[number].Enabled(m.data.Marking); {
+		case !on:
+			*since = time.Time{}
+		case since.IsZero():
+			*since = t
+		}
+	}
+}
+
+// updateClock updates the clocks after a step from old at the time t; see [move.restartClocks]. If the time is
+// unknown, a clock whose tokens have changed restarts at the next known time, so that it never
+// ticks too early.
+func (m *move) updateClock(old *NetData, t time.Time) {
+	if len(m.net.timed) == 0 || !m.data.Active {
+		return
+	}
+	known := !t.IsZero()
+	t = netstate.Latest(old.Clock, t)
+	m.data.Clock = netstate.CopyClock(old.Clock, len(m.net.timed), t)
+	if known {
+		m.restartClocks(t)
+		return
+	}
+	for k, number := range m.net.timed {
+		for _, in := range m.net.net.Transitions[number].In {
+			if m.data.Marking[in.Place] != old.Marking[in.Place] {
+				m.data.Clock.Since[k] = time.Time{}
+			}
+		}
+	}
+}

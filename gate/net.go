@@ -1,0 +1,126 @@
+package gate
+
+import (
+	"math"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
+	"github.com/petrigate/petrigate/gate/internal/listing"
+	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/petri"
+)
+
+// net is a [Net] prepared for decisions. It is immutable.
+type net struct {
+	Net   // private copy
+	index int
+	print string // fingerprint of the structure and the maps
+
+	net             petri.Net // its transitions have the order of Net.Transitions
+	lasting         [][]petri.Arc
+	progress        []bool // transitions that a weak name cannot fire
+	structural      []int  // transitions without tools, except timed ones
+	timed           []int  // transitions that fire by the clock
+	independent     bool   // timed transitions tick independently of each other
+	initial         petri.Marking
+	start           petri.Marking // initial, at rest
+	on, off         *NetData      // initial states, active and inactive
+	listing         listing.Listing
+	own             naming.Own // names given by the net if it has no Labels; in any case its patterns
+	reasoned        []string   // the reason, split at each {key}
+	manual          bool       // some transition requires approval
+	moving          bool       // time alone changes the net
+	spoils          bool       // some transition spoils evidence
+	hasEvidence     bool       // some transition has Evidence
+	awaits          []string   // names of the calls whose success the net waits for
+	spoiledEvidence []string   // awaits, if the net has spoilers
+
+	budget *budget // nil unless the net is a limit from rules
+
+	keys    []int        // distinct key numbers in the policy; empty: the net has no key
+	keyOf   []int        // for each transition, index into keys; -1: no key
+	written keyvalue.Key // the key with the names for display
+	results []int        // transitions whose key is in the result
+	mixed   bool         // some of these keys read the arguments, too
+}
+
+// A budget is the quantity that a limit from rules restricts: the tokens of a place, or a sum.
+type budget struct {
+	place int // -1: the budget is a sum
+	spend int // transition that uses up the budget
+}
+
+// maxTokens limits the tokens that the clock produces in one place.
+const maxTokens = math.MaxInt32
+
+// newInitialState creates the initial state of the net.
+func (n *net) newInitialState(active bool) *NetData {
+	d := &NetData{Active: active, Marking: n.start}
+	if n.Shadow {
+		d.Shadow = &ShadowData{Enforced: &NetData{Active: active, Marking: n.start}}
+	}
+	return d
+}
+
+// initialState returns the initial state of the net. All states share this object, because most nets of
+// most sessions never move.
+func (n *net) initialState(active bool) *NetData {
+	if active {
+		return n.on
+	}
+	return n.off
+}
+
+// withInFlight returns the marking with the tokens in flight in the places they came from.
+func (n *net) withInFlight(d *NetData) petri.Marking {
+	m := append(petri.Marking(nil), d.Marking...)
+	for _, f := range d.Flights {
+		n.net.Transitions[f.Transition].GiveBack(m)
+	}
+	return m
+}
+
+// advance fires the structural transitions in m until it is at rest. It reports whether that
+// happened within [toolnet.MaxRounds]; if not, m is unchanged. The tokens of calls in flight count
+// as present, because a call that fails must not have moved the net.
+func (n *net) advance(m petri.Marking, flights []Flight) bool {
+	present := func(m petri.Marking) petri.Marking {
+		return n.withInFlight(&NetData{Marking: m, Flights: flights})
+	}
+	return n.net.Advance(m, n.structural, toolnet.MaxRounds, present)
+}
+
+// candidate returns the first of the transitions that is enabled, or -1. Transitions with Evidence
+// are candidates only if observed is set, that is, if all transitions are observers: a call is
+// never its own evidence. Spoiling transitions are never candidates, because they fire after the
+// others on the remaining tokens.
+func (n *net) candidate(lists []int, data *NetData, observed bool) int {
+	if data.Stuck {
+		return -1
+	}
+	for _, t := range lists {
+		if def := &n.Transitions[t]; !def.Spoils && (observed || !def.Evidence) && n.net.Transitions[t].Enabled(data.Marking) {
+			return t
+		}
+	}
+	return -1
+}
+
+// allKeys returns the set of all keys of the net.
+func (n *net) allKeys() uint64 { return 1<<len(n.keys) - 1 }
+
+// moved reports whether the net is not in its initial state or has calls in flight.
+func (n *net) moved(d *NetData) bool {
+	return len(d.Flights) > 0 || d.Spent != nil || d.Debt() != nil || d.Values.Len() > 0 || !slices.Equal(d.Marking, []int(n.start))
+}
+
+// show returns the marking of the net for display: every place, in order.
+func (n *net) show(d *NetData) Marking {
+	all := n.withInFlight(d)
+	m := make(Marking, len(all))
+	for i, place := range n.Places {
+		m[i] = Tokens{Place: place, Count: all[i], InFlight: all[i] - d.Marking[i]}
+	}
+	return m
+}

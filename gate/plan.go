@@ -1,0 +1,130 @@
+package gate
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
+	"github.com/petrigate/petrigate/gate/internal/listing"
+	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/internal/jsonpath"
+)
+
+// subject returns a subject for a net with a key.
+func (k *keyedCall) subject(n *net, data *NetData, of keyContext) subject {
+	k.carried = append(k.carried, of)
+	return subject{net: n, data: data, keyed: &k.carried[len(k.carried)-1]}
+}
+
+// plan computes the plans for the nets with a key that might apply to the call.
+func (j *judgement) plan() {
+	if j.policy.keys.Len() == 0 || j.withoutMaps {
+		return
+	}
+	count := 0
+	for word, nets := range j.policy.keyed {
+		count += bits.OnesCount64(nets & j.set[word])
+	}
+	if count == 0 {
+		return
+	}
+	k := j.spare
+	if k == nil {
+		k = &keyedCall{}
+		k.plans, k.carried = k.planRoom[:0], k.carriedRoom[:0]
+	}
+	j.keyed, j.spare = k, nil
+	k.carrier.Set, k.carrier.Call = &j.policy.keys, j.call
+	if count > cap(k.plans) {
+		k.plans, k.carried = make([]plan, 0, count), make([]keyContext, 0, count)
+	}
+	for word, nets := range j.policy.keyed {
+		for nets &= j.set[word]; nets != 0; nets &= nets - 1 {
+			n := j.policy.nets[word*64+bits.TrailingZeros64(nets)]
+			k.plans = append(k.plans, plan{net: n})
+			j.fillPlan(&k.plans[len(k.plans)-1])
+		}
+	}
+}
+
+// fillPlan computes the plan for its net.
+func (j *judgement) fillPlan(p *plan) {
+	n := p.net
+	p.labels, p.ok = j.labels, true
+	if n.Labels == nil {
+		p.labels, p.ok = j.own(n)
+	}
+	if !p.ok {
+		p.spoils = n.allSpoils(j.call.Tool)
+		return
+	}
+	spared := n.listing.Spared(p.labels)
+	for i := range p.labels {
+		lists, free := n.listing.Lookup(&p.labels[i])
+		for _, t := range listing.Without(lists, spared) {
+			if !free || n.Transitions[t].Spoils {
+				p.addTransition(&j.keyed.carrier, i, t)
+			}
+		}
+	}
+}
+
+// addTransition adds to the plan the values for one transition that lists a name of the call.
+func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
+	n := p.net
+	number := n.keys[n.keyOf[t]]
+	if c.Set.At(number).Result {
+		its := func(w choice) bool { return w.transition == t }
+		if !p.labels[label].Weak && !slices.ContainsFunc(p.watches, its) {
+			p.watches = append(p.watches, choice{transition: t, name: p.labels[label].Text})
+		}
+		return
+	}
+	switch r := c.Key(number); {
+	case r.Fault == jsonpath.None:
+		p.Add(r.Values, 1<<n.keyOf[t])
+	case n.Transitions[t].Spoils:
+		p.spoils = append(p.spoils, choice{transition: t, name: p.labels[label].Text})
+	case p.missing == nil && !n.Transitions[t].Observe:
+		p.missing = &missingValue{label: label, reading: r, key: c.Set.At(number)}
+	}
+}
+
+// planFor returns the plan for the net, or nil. [judgement.classify] must request the nets in
+// order.
+func (j *judgement) planFor(n *net) *plan {
+	if j.keyed == nil {
+		return nil
+	}
+	k := j.keyed
+	for k.plans[k.next].net != n {
+		k.next++
+	}
+	return &k.plans[k.next]
+}
+
+// own returns the names that a net without Labels gives the call.
+func (j *judgement) own(n *net) ([]naming.Label, bool) {
+	if j.withoutMaps && n.Mapper == nil {
+		return naming.WithPatterns(slices.Clip(j.tools), n.own.Patterns), true
+	}
+	return n.own.Labels(j.call, j.tools)
+}
+
+// ownLabels is like [judgement.own], but uses the result that a plan has cached.
+func (j *judgement) ownLabels(s subject) ([]naming.Label, bool) {
+	if s.plan() != nil {
+		return s.plan().labels, s.plan().ok
+	}
+	return j.own(s.net)
+}
+
+// allSpoils returns all transitions of the net that spoil evidence.
+func (n *net) allSpoils(name string) (spoils []choice) {
+	for t := range n.Transitions {
+		if n.Transitions[t].Spoils {
+			spoils = append(spoils, choice{transition: t, name: name})
+		}
+	}
+	return spoils
+}

@@ -1,0 +1,63 @@
+package gate
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/naming"
+)
+
+// question returns the question for a person, including doubts. If g is given but does not cover
+// all steps, it returns a refusal, because the state has changed.
+func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
+	if !j.manual && len(doubts) == 0 {
+		return nil, nil
+	}
+	steps := append(doubts, j.steps()...)
+	if g == nil {
+		return &Ask{Number: j.state.Last + 1, Call: *j.call, Names: j.names(), Steps: steps}, nil
+	}
+	var open []Step
+	for _, s := range steps {
+		if !g.covers(s) {
+			open = append(open, s)
+		}
+	}
+	if len(open) == 0 {
+		return nil, nil
+	}
+	return nil, j.refuse(KindStateChanged, blocksOf(open))
+}
+
+// covers reports whether the grant includes this transition of this net and enough approvals for
+// it.
+func (g *Grant) covers(s Step) bool {
+	return slices.ContainsFunc(g.Steps, func(t Step) bool {
+		return t.Net == s.Net && t.Transition == s.Transition && slices.Equal(t.Key, s.Key) && t.persons() >= s.persons()
+	})
+}
+
+// steps returns the chosen transitions that require approval.
+func (j *judgement) steps() []Step {
+	var steps []Step
+	for i := range j.findings {
+		f := &j.findings[i]
+		for _, c := range f.choices {
+			if t := &f.net.Transitions[c.transition]; t.Manual {
+				s := f.step(t, c.name)
+				i := slices.IndexFunc(f.labels, func(l naming.Label) bool { return l.Text == c.name })
+				s.Doubt, s.Reason = j.doubted(f, &f.labels[i], s.Reason)
+				s.Reason = f.net.because(s.Reason)
+				steps = append(steps, s)
+			}
+		}
+	}
+	return steps
+}
+
+// step returns the step for the approval of t under a name of the call.
+func (f *finding) step(t *Transition, name string) Step {
+	return Step{
+		Net: f.net.Name, Transition: t.Name, Name: name, Via: t.Via, Approvals: t.Approvals, Rule: f.net.Rule,
+		Reason: f.fillKey(f.net.approvalReason(name, t.Approvals)), Key: f.keyValues(),
+	}
+}

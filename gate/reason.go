@@ -1,0 +1,83 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+func (n *net) reason(name string) string {
+	if n.Reason != "" {
+		return n.Reason
+	}
+	return fmt.Sprintf("Tool '%s' is not available in the current state.", name)
+}
+
+func (n *net) approvalReason(name string, persons int) string {
+	switch {
+	case n.Reason != "":
+		return n.Reason
+	case persons > 1:
+		return fmt.Sprintf("%s requires the approval of %d different people.", name, persons)
+	}
+	return name + " requires human approval."
+}
+
+// unrest returns the reason of a net that does not come to rest.
+func (n *net) unrest() string {
+	return fmt.Sprintf("Net '%s' does not come to rest.", n.Name)
+}
+
+// because returns the sentence preceded by the explanation of the net's author.
+func (n *net) because(sentence string) string {
+	switch last, _ := utf8.DecodeLastRuneInString(n.Because); {
+	case n.Because == "":
+		return sentence
+	case unicode.In(last, unicode.Letter, unicode.Digit):
+		return n.Because + ". " + sentence
+	}
+	return n.Because + " " + sentence
+}
+
+// reason returns the reason of the net for the value of the finding.
+func (f *finding) reason(name string) string {
+	if f.value() == nil || len(f.net.reasoned) == 1 {
+		return f.net.reason(name)
+	}
+	return strings.Join(f.net.reasoned, f.value().Format())
+}
+
+// withReason returns the sentence, preceded by the reason that the author of the net has written. That
+// reason is omitted if it contains {key} and the finding has no value.
+func (f *finding) withReason(sentence string) string {
+	if f.net.Cause != CauseNet || f.net.Reason == "" || f.value() == nil && len(f.net.reasoned) > 1 {
+		return sentence
+	}
+	return f.reason("") + " " + sentence
+}
+
+// fillKey inserts the value of the finding into a sentence.
+func (f *finding) fillKey(sentence string) string {
+	if f.value() == nil || !strings.Contains(sentence, "{key}") {
+		return sentence
+	}
+	return strings.ReplaceAll(sentence, "{key}", f.value().Format())
+}
+
+// displayName returns the name of the call for use in a sentence.
+func (f *finding) displayName(c *Call) string {
+	for i := range f.labels {
+		if l := &f.labels[i]; l.Text == f.choices[0].name && l.Glob == 0 {
+			return l.Text
+		}
+	}
+	return c.Tool
+}
+
+func list(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,54 @@
+package gate
+
+import "github.com/petrigate/petrigate/gate/internal/netstate"
+
+// Reset returns the change that resets every net of s to its initial state. Calls in flight will
+// settle without effect, but those that spoil evidence continue to do so until they end. The
+// following remain unchanged: which nets are active, calls that wait for a person, and nets that
+// are shared with other sessions, see [State.Owners].
+func (p *Policy) Reset(s *State) *Delta {
+	d := &Delta{}
+	for i, n := range p.nets {
+		if s.Owners[n.Scope] == 0 {
+			d.set(i, "", n.restarted(s.Nets[i]))
+		}
+	}
+	return d
+}
+
+// restarted returns the net in its initial state, as after a reset. Calls in flight that spoil its
+// evidence continue to do so.
+func (n *net) restarted(d *NetData) *NetData {
+	r := n.reset(d)
+	if d.Shadow != nil {
+		r.Shadow = &ShadowData{Enforced: n.reset(d.Shadow.Enforced)}
+	}
+	if d.Values.Len() > 0 {
+		r.Values = n.restartedValues(r, d.Values)
+	}
+	return r
+}
+
+// restartedValues returns the states for the values whose evidence a call in flight spoils.
+func (n *net) restartedValues(base *NetData, old *Values) *Values {
+	values := &Values{}
+	for key, d := range old.All() {
+		one := netstate.ForNewValue(base)
+		netstate.SetSpoilers(&one, d.Spoilers())
+		if one.Shadow != nil {
+			netstate.SetSpoilers(one.Shadow.Enforced, d.Shadow.Enforced.Spoilers())
+		}
+		if !netstate.EqualsDefault(&one, base) {
+			netstate.Put(values, key, &one)
+		}
+	}
+	return values
+}
+
+// reset returns the net in its initial state. Calls in flight will settle without effect, but those
+// that spoil evidence continue to do so.
+func (n *net) reset(d *NetData) *NetData {
+	fresh := &NetData{Active: d.Active, Marking: n.start, Shadow: d.Shadow}
+	netstate.SetSpoilers(fresh, d.Spoilers())
+	return fresh
+}
