@@ -9,7 +9,7 @@ import (
 
 // Limits for one expression. Expressions written by people are far below them.
 const (
-	maxSource  = 8 << 10   // bytes
+	maxSource  = 8 << 10   // bytes of source
 	maxNodes   = 2_000     // nodes after macro expansion
 	maxNesting = 3         // depth of nested comprehensions
 	maxCost    = 1_000_000 // cost of one evaluation, in the units of CEL; see BenchmarkWorst

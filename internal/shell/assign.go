@@ -157,7 +157,7 @@ func attributes(r *reader, d *syntax.DeclClause) {
 
 // declareArgs reads the assignments and the other arguments of declare and similar builtins.
 func (r *reader) declareArgs(builtin string, assigned, args []arg) {
-	var kind fact // whether arrays are declared
+	var kind fact // isArray if the builtin declares arrays
 	exported, functions := builtin == "export", false
 	for _, a := range args {
 		if strings.HasPrefix(a.text, "-") {

@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// codes are the doubts about code in other languages, which may use the files that it names.
+// codes are the kinds of doubt about code in other languages. Such code may use the files that it
+// names.
 var codes = map[string]bool{"a program on the command line": true, "a program that is read from the input": true}
 
 // maxPaths bounds the words of such code that are considered as paths.

@@ -13,7 +13,7 @@ type fileRule struct {
 	reads   bool   // the operands are read
 	writes  bool   // the operands are written
 	last    bool   // the last operand is written, the others are read
-	moves   bool   // like last, and the other operands are removed
+	moves   bool   // the last operand is written, and the others are moved to it
 	remote  bool   // operands with a colon are on another machine
 	takes   string // options with a value that does not name a file
 	where   string // options that name the working directory

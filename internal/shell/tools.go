@@ -20,7 +20,7 @@ const (
 	optionTool toolKind = iota // operands and options
 	container                  // operands, options and the words of commands, so that all of them must be literal
 	builder                    // targets that a file of the project defines
-	runner                     // such targets, and arguments for the program that it runs
+	runner                     // targets that a file of the project defines, and arguments for the program that they run
 	launcher                   // any argument may begin a command
 	delegate                   // commands in an unknown form
 )

@@ -41,7 +41,7 @@ const (
 	free     fact = 1 << iota // may hold something other than a number
 	computed                  // is evaluated in arithmetic
 	isArray                   // is an array
-	filled                    // gets a value from declare that is not literal
+	filled                    // declare assigns a value that is not literal
 )
 
 // note adds the fact f about a variable.
