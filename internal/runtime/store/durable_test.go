@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// place is the path of a database in a directory of its own.
+// place returns the path of a database in a new directory.
 func place(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(t.TempDir(), "state", "petrigate.db")
@@ -90,7 +90,7 @@ func TestRestart(t *testing.T) {
 		}
 	}
 	d := durable(t, database(t, path), p, nil)
-	passes(t, d, k, "own", false) // it is found without having been opened here
+	passes(t, d, k, "own", false) // the session was not opened in this process
 	begin(t, d, k, other)
 	for _, c := range []struct {
 		key  admission.Key
@@ -199,7 +199,7 @@ func TestEvictedSessionsAreReadAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		commits = append(commits, c) // more than the queue has room for
+		commits = append(commits, c) // more steps than fit into the queue
 	}
 	for i, c := range commits {
 		if err := c.Wait(t.Context()); err != nil {
@@ -223,7 +223,7 @@ func TestEvictedSessionsAreReadAgain(t *testing.T) {
 	}
 }
 
-// nets are those of a text of rules.
+// nets returns the nets of a rules file.
 func nets(t testing.TB, text string) []gate.Net {
 	t.Helper()
 	f, errs := rules.Parse("r", []byte(text))

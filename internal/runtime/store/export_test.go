@@ -8,10 +8,11 @@ import (
 // SetRoom sets the number of principals above which some are evicted.
 func (d *Durable) SetRoom(n int) { d.principalLimit = n }
 
-// Kept reports whether what a principal shares is in memory.
+// Kept reports whether the part of a principal is in the cache.
 func (d *Durable) Kept(principal string) bool { return d.principals[principal] != nil }
 
-// RetainOnce makes a round of a [Retention] if one is due. After each transaction between is called.
+// RetainOnce runs one round of a [Retention] if one is due, and calls between after each
+// transaction.
 func RetainOnce(ctx context.Context, d *Durable, keep time.Duration, between func() error) error {
 	r := NewRetention(d, keep)
 	r.pause = func(_ context.Context, t time.Duration) error {

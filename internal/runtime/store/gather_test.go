@@ -19,11 +19,11 @@ import (
 type slow struct {
 	backend.Backend
 	took  time.Duration
-	stale int // so many commits are refused
+	stale int // number of commits to refuse
 
 	mu      sync.Mutex
-	batches []int           // the steps of each commit
-	begun   []time.Duration // when each commit began
+	batches []int           // number of steps in each commit
+	begun   []time.Duration // start time of each commit
 	start   time.Time
 }
 
@@ -52,7 +52,7 @@ func (s *slow) Commit(_ context.Context, ops []*backend.Op) error {
 	return nil
 }
 
-// slowly returns a ledger in a database whose commits take so long, and the database.
+// slowly returns a ledger in a database with commits of the given duration, and the database.
 func slowly(t *testing.T, took time.Duration) (*store.Durable, *slow) {
 	t.Helper()
 	s := &slow{took: took}
@@ -61,7 +61,7 @@ func slowly(t *testing.T, took time.Duration) (*store.Durable, *slow) {
 	return d, s
 }
 
-// steps makes steps one after the other, each some time after the one before has ended.
+// steps makes steps one after another, each after a pause.
 func steps(t *testing.T, d *store.Durable, after ...time.Duration) {
 	for _, pause := range after {
 		time.Sleep(pause) //nolint:forbidigo // of synctest
@@ -90,7 +90,7 @@ func TestCommitWaitsForSteps(t *testing.T) {
 		name    string
 		took    time.Duration
 		stale   int
-		clients [][]time.Duration // the pauses before the steps of each
+		clients [][]time.Duration // pauses before the steps of each client
 		batches []int
 		begun   []time.Duration
 	}{

@@ -87,10 +87,10 @@ func TestLostCallsOfEndedProcess(t *testing.T) {
 		t.Errorf("%+v, %v", info, err)
 	}
 	older := backend.PartID{Scope: processScope, Name: "older"}
-	put(t, b.database, backend.Write{ID: older, Data: []byte("1764000000")}) // as an older version writes it
+	put(t, b.database, backend.Write{ID: older, Data: []byte("1764000000")}) // the heartbeat of an older version
 	unnamed(t, b.database, "another")
 	lost("lasting 1", "lasting 3")
-	put(t, b.database, backend.Write{ID: older, Version: 1}) // it has ended
+	put(t, b.database, backend.Write{ID: older, Version: 1}) // the older process has ended
 	all, err := b.Lost(t.Context())
 	if err != nil || len(all) != 3 || !slices.ContainsFunc(all, func(c LostCall) bool { return c.Session == "another" && c.Process == "" }) {
 		t.Errorf("%+v, %v", all, err)
@@ -100,7 +100,7 @@ func TestLostCallsOfEndedProcess(t *testing.T) {
 	}
 }
 
-// unnamed writes a session as older versions did, which named no process with a call.
+// unnamed writes a session as older versions did, without the process of each call.
 func unnamed(t *testing.T, b backend.Backend, session string) {
 	t.Helper()
 	parts, err := b.Load(t.Context(), sessionID(session))

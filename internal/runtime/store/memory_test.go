@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store"
 )
 
-// limit is a net of n calls of the tool.
+// limit returns a net that permits n calls of the tool.
 func limit(tool string, n int, scope gate.Scope) gate.Net {
 	return gate.Net{
 		Name: tool, Scope: scope, Places: []string{"budget", "spent"}, Initial: map[string]int{"budget": n}, Cause: gate.CauseLimit,
@@ -81,7 +81,7 @@ func ExampleMemory() {
 // maker makes a ledger with sessions.
 type maker func(p *gate.Policy, active []string, keys ...admission.Key) admission.Ledger
 
-// kinds are the kinds of ledgers, with these sessions.
+// kinds runs f with a maker for each kind of ledger.
 func kinds(t *testing.T, f func(*testing.T, maker)) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) {

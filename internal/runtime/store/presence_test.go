@@ -25,7 +25,7 @@ func pass(t *testing.T, d *Durable, by time.Duration) {
 	}
 }
 
-// process is one that uses the database at path.
+// process opens another process with the database at path.
 func process(t *testing.T, path string, p *gate.Policy) *Durable {
 	t.Helper()
 	b, err := journal.Open(t.Context(), journal.Options{Path: path, Sync: journal.Normal})
@@ -95,10 +95,10 @@ func TestEndedProcessSessionsAreRemoved(t *testing.T) {
 	listed("over@ open@ lasting own ")
 	pass(t, b, 2*beatInterval)
 	pass(t, b, beatTimeout/2)
-	pass(t, a, beatTimeout/2) // it is there
+	pass(t, a, beatTimeout/2) // it has written its heartbeat
 	pass(t, b, beatTimeout)
 	listed("over@ open@ lasting own ")
-	pass(t, b, 2*beatTimeout) // it was away, for all that this one can tell
+	pass(t, b, 2*beatTimeout) // to this process, the other one seems to have been away
 	listed("open@! lasting own ")
 	pass(t, a, beatInterval)
 	pass(t, a, beatInterval)

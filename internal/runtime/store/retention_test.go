@@ -29,23 +29,23 @@ import (
 // keep is the age limit of records in these tests.
 const keep = 10 * time.Hour
 
-// A past is a database that processes of a made-up time have written.
+// A past is a database written by processes at simulated times.
 type past struct {
 	*testing.T
 	now    time.Time
 	policy *gate.Policy
 	open   func() backend.Backend
 	forger forger
-	n      int // of sessions
+	n      int // number of sessions
 }
 
 // A forger removes records by hand, and puts them back.
 type forger interface {
-	remove(writer string, seq uint64) // 0: all of the chain
+	remove(writer string, seq uint64) // 0: the whole chain
 	restore()                         // the removed records
 }
 
-// A table has the records of PostgreSQL.
+// A table edits the records of PostgreSQL.
 type table struct {
 	*testing.T
 	dsn string
@@ -141,10 +141,10 @@ type proc struct {
 	*past
 	b    backend.Backend
 	d    *store.Durable
-	open map[admission.Key][]uint64 // calls
+	open map[admission.Key][]uint64 // open calls
 }
 
-// start starts a process, whose first record names the ends of the others.
+// start starts a process; its first record names the ends of the other chains.
 func (p *past) start() *proc {
 	p.Helper()
 	o := &proc{past: p, b: p.past().open(), open: map[admission.Key][]uint64{}}
@@ -173,7 +173,7 @@ func (o *proc) write(events ...audit.Event) {
 	}
 }
 
-// notes writes n records of no call.
+// notes writes n records that belong to no call.
 func (o *proc) notes(n int) {
 	o.Helper()
 	var events []audit.Event
@@ -219,7 +219,7 @@ func (o *proc) settle(k admission.Key) {
 	}
 }
 
-// end ends the process in order.
+// end shuts down the process.
 func (o *proc) end() {
 	o.Helper()
 	o.write(audit.Process{Time: o.now, Event: "end", Process: o.b.Writer()})
@@ -228,7 +228,7 @@ func (o *proc) end() {
 	}
 }
 
-// kill ends the process, and has others forget it.
+// kill ends the process without a shutdown, and has the others forget it.
 func (o *proc) kill(by *proc) {
 	o.Helper()
 	_ = o.b.Close()
@@ -243,7 +243,7 @@ func (o *proc) kill(by *proc) {
 	}
 }
 
-// retain makes a round, which must succeed.
+// retain runs a round, which must succeed.
 func (o *proc) retain() {
 	o.Helper()
 	if err := store.RetainOnce(o.Context(), o.d, keep, func() error { return nil }); err != nil {
@@ -251,7 +251,7 @@ func (o *proc) retain() {
 	}
 }
 
-// verify returns what verify finds.
+// verify returns the findings of audit verify.
 func (o *proc) verify() (faults string, r trail.Report) {
 	o.Helper()
 	r, err := trail.VerifyChains(o.Context(), trail.Database{Backend: o.b})
@@ -264,7 +264,7 @@ func (o *proc) verify() (faults string, r trail.Report) {
 	return faults, r
 }
 
-// sound fails unless the log verifies.
+// sound fails the test unless the log verifies.
 func (o *proc) sound(removed int) {
 	o.Helper()
 	faults, r := o.verify()
@@ -277,7 +277,7 @@ func (o *proc) sound(removed int) {
 	}
 }
 
-// records are those that are left, in words.
+// records describes the remaining records.
 func (o *proc) records() (all []string) {
 	o.Helper()
 	for r, err := range o.b.Records(o.Context(), backend.Query{}) {
@@ -311,11 +311,11 @@ func TestRetention(t *testing.T) {
 		if err := store.RetainOnce(t.Context(), a.d, keep, func() error { transactions++; return nil }); err != nil {
 			t.Fatal(err)
 		}
-		if transactions != 19 { // of 50 each
+		if transactions != 19 { // of 50 records each
 			t.Errorf("901 records were removed in %d transactions", transactions)
 		}
 		a.sound(901)
-		a.retain() // it is not time yet
+		a.retain() // no round is due
 		a.sound(901)
 
 		p.later(keep + time.Hour)
@@ -328,7 +328,7 @@ func TestRetention(t *testing.T) {
 		b.settle(open)
 		p.later(2 * keep)
 		a.retain()
-		if got := a.records(); !slices.Equal(got, []string{"outcome s1", "removed"}) { // the last one of each process
+		if got := a.records(); !slices.Equal(got, []string{"outcome s1", "removed"}) { // the last record of each process
 			t.Errorf("left are %q", got)
 		}
 		b.notes(1)
@@ -348,7 +348,7 @@ func TestRetentionWhole(t *testing.T) {
 			o.end()
 		}
 		p.later(keep - time.Minute)
-		named := p.start() // names all of them
+		named := p.start() // its start record names all chains
 		p.later(2 * time.Minute)
 		keeper.retain()
 		keeper.sound(5*4 + 1)
@@ -372,7 +372,7 @@ func TestRetentionWhole(t *testing.T) {
 	})
 }
 
-// event returns the newest event of a removal, and which record it is.
+// event returns the newest removal event, and the number of its record.
 func (o *proc) event() (r backend.Record, e audit.Removed) {
 	o.Helper()
 	for one, err := range o.b.Records(o.Context(), backend.Query{}) {
@@ -485,7 +485,7 @@ func TestRetentionForged(t *testing.T) {
 		b.notes(2)
 		b.sound(21)
 		event, _ := b.event()
-		a.retain() // no time has passed
+		a.retain() // at the same time
 		for _, c := range []struct {
 			name, writer string
 			seq          uint64
@@ -510,7 +510,7 @@ func TestRetentionForged(t *testing.T) {
 	})
 }
 
-// further has the copy of the event say that one more record was removed.
+// further changes the copy of the event as if one more record was removed.
 func (o *proc) further() {
 	o.Helper()
 	parts, err := o.b.Load(o.Context(), backend.RemovalID)
@@ -538,7 +538,7 @@ func TestRetentionOfChanged(t *testing.T) {
 		b.notes(1)
 		b.retain()
 		faults, r := b.verify()
-		faults, damage, changed := strings.Cut(faults, "petrigate.db-log: ") // the file says so as well
+		faults, damage, changed := strings.Cut(faults, "petrigate.db-log: ") // the check of the file finds the change too
 		if changed != strings.HasSuffix(p.Name(), "sqlite") || changed && !strings.HasSuffix(damage, "is not as it was written: it was changed\n") {
 			t.Error(damage)
 		}
@@ -549,8 +549,8 @@ func TestRetentionOfChanged(t *testing.T) {
 }
 
 // TestRetentionRandom: random histories of processes that start, write, end and are killed, also
-// during a removal, always verify. If one more record is removed by hand, verify misses it, unless
-// it is the last one of a chain and no start record names it.
+// during a removal, always verify. If one more record is removed by hand, verify detects it, unless
+// it is the last record of a chain and no start record names it.
 func TestRetentionRandom(t *testing.T) {
 	onBoth(t, func(p *past) {
 		usual := 3
@@ -568,7 +568,7 @@ func TestRetentionRandom(t *testing.T) {
 	})
 }
 
-// history makes a random history, and returns a process that is there at its end.
+// history makes a random history, and returns a process that is still running at its end.
 func (p *past) history(random *rand.Rand) *proc {
 	p.Helper()
 	procs := []*proc{p.start()}
@@ -624,7 +624,7 @@ func (p *past) history(random *rand.Rand) *proc {
 	return procs[0]
 }
 
-// missed removes single records by hand.
+// missed removes single records by hand, and checks that verify detects each removal.
 func (o *proc) missed(random *rand.Rand, seed uint64) {
 	o.Helper()
 	var all []backend.Record

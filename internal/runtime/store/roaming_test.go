@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// asked counts what a process asks of its database.
+// asked counts the requests of a process to its database.
 type asked struct {
 	backend.Backend
 	loads, commits, stale int

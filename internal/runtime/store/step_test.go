@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store"
 )
 
-// disk stores records until it is full, and knows how often it was written to.
+// disk stores records until it is full, and counts its writes.
 type disk struct {
 	full    func() bool
 	mu      sync.Mutex
@@ -43,7 +43,7 @@ func (d *disk) AppendAll(records [][]byte) error {
 // each stores records one by one.
 type each struct{ *disk }
 
-func (each) AppendAll() {} // not that of a log
+func (each) AppendAll() {} // hides the method of disk, so that records are stored one by one
 
 func recorded(t *testing.T, p *gate.Policy, out audit.Storage, keys ...admission.Key) *store.Memory {
 	t.Helper()
@@ -206,7 +206,7 @@ func TestFailedReplacementRestoresCalls(t *testing.T) {
 		return c.Wait(t.Context())
 	}
 	last := uint64(0)
-	for range 17 { // more than are told apart
+	for range 17 { // more calls than the state distinguishes
 		anonymous := func(s *gate.State) *gate.Delta {
 			_, d := s.Policy().Decide(s, gate.Call{Tool: "other", Time: start}, nil)
 			return d

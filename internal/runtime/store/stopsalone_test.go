@@ -17,9 +17,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 )
 
-// A place to stop at, and how it breaks and is mended.
+// breakable is a database shared by two processes that can fail and be repaired.
 type breakable struct {
-	own, other backend.Backend // of two processes; own is what breaks
+	own, other backend.Backend // databases of two processes; own is the one that fails
 	fail, mend func()
 }
 

@@ -54,7 +54,7 @@ func BenchmarkSurvey(b *testing.B) {
 	}
 }
 
-// opener returns what opens one database again and again.
+// opener returns a function that opens the same database each time.
 func opener(b *testing.B, driver string) func() backend.Backend {
 	b.Helper()
 	if driver == "sqlite" {
@@ -83,7 +83,7 @@ func idle(b *testing.B, d *store.Durable, n int) {
 	}
 }
 
-// fillRecords puts records on a chain, quickly.
+// fillRecords quickly adds records to a chain.
 func fillRecords(b *testing.B, d backend.Backend, n int) {
 	b.Helper()
 	object := func(i int) []byte {

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// admit decides a call in a session; 0: it was refused.
+// admit decides a call in a session and returns its number; 0: refused.
 func admit(ctx context.Context, l admission.Ledger, k admission.Key, c gate.Call) (number uint64, err error) {
 	err = admission.Update(ctx, l, k, func(s *gate.State) (admission.Change, error) {
 		number = 0
@@ -43,7 +43,7 @@ func finish(ctx context.Context, l admission.Ledger, k admission.Key, number uin
 func TestProcessesShareLimit(t *testing.T) {
 	const budget, clients, calls, procs = 40, 4, 15, 3
 	all := limit("all", budget, gate.ScopeGlobal)
-	all.Transitions[0].Deferred = true // a failure gives it back
+	all.Transitions[0].Deferred = true // a failure gives the unit back
 	once := gate.Net{Name: "once", Scope: gate.ScopePrincipal, Places: []string{"free"}, Initial: map[string]int{"free": 1},
 		Transitions: []gate.Transition{{Name: "t", Inputs: []string{"free"}, Outputs: []string{"free"}, Tools: gate.Tools("one"), Deferred: true}}}
 	p, path := policyOf(t, all, once, limit("own", 5, gate.ScopeSession)), place(t)
@@ -163,8 +163,8 @@ func TestCrashedCallStaysOpen(t *testing.T) {
 // faulty is a database that fails on request.
 type faulty struct {
 	backend.Backend
-	before, after atomic.Pointer[error] // of a commit: instead of it, or when it is made
-	blind         atomic.Bool           // records cannot be read
+	before, after atomic.Pointer[error] // errors of a commit: instead of it, or after it
+	blind         atomic.Bool           // reads of records fail
 }
 
 var errAway = errors.New("the database is away")

@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Records cannot be read where the database is blind.
+// Records fails if the database is blind.
 func (f *faulty) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
 	if f.blind.Load() {
 		return func(yield func(backend.Record, error) bool) { yield(backend.Record{}, errAway) }
@@ -32,17 +32,17 @@ var errUncertain error = fmt.Errorf("the connection broke: %w", backend.ErrUncer
 func TestUncertainCommitIsResolved(t *testing.T) {
 	f := &faulty{Backend: database(t, place(t))}
 	l := limit("all", 2, gate.ScopeGlobal)
-	l.Transitions[0].Deferred = true // a failure gives it back
+	l.Transitions[0].Deferred = true // a failure gives the unit back
 	d, k := durable(t, f, policyOf(t, l), nil), admission.Key{Session: "s"}
 	begin(t, d, k)
 
-	f.after.Store(&errUncertain) // it took effect, as is found out at once
+	f.after.Store(&errUncertain) // the commit took effect, which is found out at once
 	number, err := admit(t.Context(), d, k, gate.Call{Tool: "all"})
 	if number == 0 || err != nil {
 		t.Fatal(number, err)
 	}
 	f.after.Store(nil)
-	f.before.Store(&errUncertain) // it did not, and is made again
+	f.before.Store(&errUncertain) // the commit had no effect, and is repeated
 	retried := make(chan error)
 	go func() { retried <- finish(t.Context(), d, k, number, gate.Success) }()
 	for d.Ready() == nil { // the first commit has failed
@@ -76,7 +76,7 @@ func TestUncertainCommitIsResolved(t *testing.T) {
 	}
 }
 
-// outcomes returns who settled calls that were never sent.
+// outcomes returns the actors in the outcomes of calls that were never sent.
 func outcomes(t *testing.T, b backend.Backend) (by string) {
 	t.Helper()
 	for r, err := range b.Records(t.Context(), backend.Query{}) {

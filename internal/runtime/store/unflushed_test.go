@@ -59,10 +59,10 @@ func TestOutcomeDuringFlush(t *testing.T) {
 	}
 
 	second := begins(two)
-	if err := finish(t.Context(), d, one, got.number, gate.Success); err != nil { // beside the flush
+	if err := finish(t.Context(), d, one, got.number, gate.Success); err != nil { // during the flush
 		t.Error(err)
 	}
-	third := begins(one) // which begins beside the flush too
+	third := begins(one) // begins during the flush too
 	select {
 	case got := <-second:
 		t.Error("admitted before it is on the disk", got)

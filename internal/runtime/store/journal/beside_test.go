@@ -10,10 +10,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A hooked file has something happen before the next write.
+// A hooked file calls a function before the next write.
 type hooked struct {
 	file
-	before func() // nil: nothing happens
+	before func() // nil: none
 }
 
 func (h *hooked) WriteAt(b []byte, at int64) (int, error) {
@@ -36,7 +36,7 @@ func TestNoRotationAfterFailedFlush(t *testing.T) {
 			runtime.Gosched()
 		}
 	}}
-	b.segment = 1 // the next step fills it
+	b.segment = 1 // the next step fills the segment
 	outcome := sample("b", 0)
 	outcome.Reserve = false
 	if err := commit(t.Context(), b, outcome); err != nil {
@@ -60,7 +60,7 @@ func TestNoRotationAfterFailedFlush(t *testing.T) {
 // without a gap.
 func TestRecordsBesideAppends(outer *testing.T) {
 	t := try(outer)
-	const block = 256 << 10 // is read at a time
+	const block = 256 << 10 // size of one read
 	t.step(1000, true)
 	before := t.backend.image.at.offset
 	t.step(1000, true)
@@ -68,7 +68,7 @@ func TestRecordsBesideAppends(outer *testing.T) {
 	for t.backend.image.at.offset+2*each < block {
 		t.step(1000, true)
 	}
-	t.step(1000+int(block-300-each-t.backend.image.at.offset), true) // the log ends before the end of a block
+	t.step(1000+int(block-300-each-t.backend.image.at.offset), true) // the log ends shortly before the end of a block
 	want, got := t.version, int64(0)
 	for r, err := range t.backend.Records(t.Context(), backend.Query{}) {
 		t.must(err)

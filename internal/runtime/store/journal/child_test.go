@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// roles are what this test binary does when it is run again as another process.
+// roles maps the roles of this test binary when it runs again as another process.
 func roles() map[string]func(path string) error {
 	all := map[string]func(path string) error{"fair": fair, "spend": spend}
 	maps.Copy(all, limits())
@@ -42,7 +42,7 @@ type child struct {
 	line *bufio.Scanner
 }
 
-// start starts a child, which is killed at the end of the test if it has not ended.
+// start starts a child. It is killed at the end of the test if it still runs.
 func start(t *testing.T, role, path string, more ...string) *child {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -67,7 +67,7 @@ func start(t *testing.T, role, path string, more ...string) *child {
 	return c
 }
 
-// read is the next line that the child has written; empty: it has ended.
+// read returns the next line of the child's output; empty: the child has ended.
 func (c *child) read() string {
 	if !c.line.Scan() {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// abandon ends a process as kill -9 does: its locks are gone, and nothing is folded.
+// abandon simulates kill -9: the locks are released, and nothing is folded.
 func (b *Backend) abandon() {
 	b.appending.Lock()
 	defer b.appending.Unlock()
@@ -37,7 +37,7 @@ func (b *Backend) abandon() {
 // tampered is a disk that lets a test act before each operation.
 type tampered struct {
 	osDisk
-	before func(op, name string) error // nil: nothing happens
+	before func(op, name string) error // nil: none
 }
 
 func (d *tampered) does(op, name string) error {
@@ -108,7 +108,7 @@ func (b *Backend) tamper(before func(op, name string) error) {
 
 var errTampered = errors.New("tampered")
 
-// once does something the first time that the disk is told to do op.
+// once returns a function that calls do at the first op on a file with the suffix.
 func once(op, suffix string, do func() error) func(op, name string) error {
 	done := false
 	return func(o, name string) error {
@@ -122,7 +122,7 @@ func once(op, suffix string, do func() error) func(op, name string) error {
 
 var shared = backend.PartID{Scope: backend.Global}
 
-// writes is an op that replaces a part that outlives processes.
+// writes returns an op that replaces a part that outlives processes.
 func writes(id backend.PartID, version int64) *backend.Op {
 	return &backend.Op{Lasts: true, Writes: []backend.Write{{ID: id, Version: version, Data: []byte(`{"n":` + strconv.FormatInt(version+1, 10) + `}`)}}}
 }
@@ -142,7 +142,7 @@ func has(t *testing.T, b *Backend, id backend.PartID, version int64) {
 	}
 }
 
-// rollNow puts the segment aside, as a commit does that fills it.
+// rollNow rotates the segment, as a commit does that fills it.
 func (b *Backend) rollNow(t *testing.T) {
 	t.Helper()
 	b.appending.Lock()
@@ -172,7 +172,7 @@ func place1(t *testing.T, b *Backend) (at sqlite.Place) {
 // TestSealedUnderCheckpoint: a segment is renamed while it is folded up to its end, and is then
 // sealed. The checkpoint still names it, and the next start continues with the following segment.
 func TestSealedUnderCheckpoint(t *testing.T) {
-	for _, more := range []int64{0, 1} { // segments that follow, and are put aside as well
+	for _, more := range []int64{0, 1} { // number of later segments that are renamed as well
 		path := place(t)
 		b := open(t, Options{Path: path, disk: &tampered{}})
 		does(t, b, writes(shared, 0))
@@ -348,7 +348,7 @@ func TestBehindBetweenNames(t *testing.T) {
 			}
 		}
 		a.tamper(once("rename", logSuffix, func() error {
-			d.before = func(string, string) error { return errTampered } // nothing is done any more
+			d.before = func(string, string) error { return errTampered } // all further operations fail
 			return errTampered
 		}))
 		a.lockAppend()

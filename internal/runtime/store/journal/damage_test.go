@@ -39,7 +39,7 @@ func moved(t *testing.T, path string) *Backend {
 	return b
 }
 
-// damaged expects that something is found.
+// damaged expects damage to be found.
 func damaged(t *testing.T, b *Backend, how string) {
 	t.Helper()
 	if file, what, err := b.Damage(t.Context()); what == "" || file == "" || err != nil {

@@ -15,16 +15,16 @@ import (
 // before it is synced: at a power loss each later write is kept, dropped or torn. Names of files
 // are always kept.
 type databaseDisk struct {
-	vfs.VFS // of the machine, for names, locks and shared memory
+	vfs.VFS // file system of the machine, for names, locks and shared memory
 
 	*power
 	files map[string]*platter
 }
 
-// A platter is one file.
+// A platter is the content of one file.
 type platter struct {
 	file   *os.File
-	seen   []byte // by programs
+	seen   []byte // as programs see it
 	writes []change
 }
 
@@ -37,7 +37,7 @@ func newDatabaseDisk(p *power) *databaseDisk {
 				if d.random.IntN(2) == 0 {
 					continue
 				}
-				if len(c.data) > sector && d.random.IntN(3) == 0 { // some sectors of it
+				if len(c.data) > sector && d.random.IntN(3) == 0 { // some sectors of the page
 					first := d.random.IntN(len(c.data) / sector)
 					last := first + 1 + d.random.IntN(len(c.data)/sector-first)
 					c.at, c.data = c.at+int64(first)*sector, c.data[first*sector:last*sector]
@@ -97,7 +97,7 @@ func (d *databaseDisk) Delete(name string, sync bool) error {
 	return d.VFS.Delete(name, sync)
 }
 
-// bring puts a change on the disk.
+// bring writes a change to the disk.
 func (p *platter) bring(c change) error {
 	if c.data == nil {
 		return p.file.Truncate(c.at)

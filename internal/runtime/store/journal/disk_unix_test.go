@@ -16,7 +16,7 @@ import (
 	"syscall"
 )
 
-// A disk writes sectors whole; a file is in pages of the memory, each written when it is due.
+// A disk writes whole sectors. The pages of a file in memory are written to the disk independently.
 const (
 	sector = 512
 	page   = 4096
@@ -24,16 +24,16 @@ const (
 
 var errOff = errors.New("the power is off")
 
-// power is that of the disks of a machine.
+// power is the power supply of the disks of a machine.
 type power struct {
 	mu      sync.Mutex
 	random  *rand.Rand
-	left    int  // writes, syncs and changes of names until it goes
-	lies    bool // to sync files does nothing
-	forgets bool // to sync directories does nothing
+	left    int  // number of writes, syncs and changes of names until the power fails
+	lies    bool // syncs of files do nothing
+	forgets bool // syncs of directories do nothing
 	off     bool
-	cuts    []func() error // what happens to the disks when it goes
-	err     error          // of these
+	cuts    []func() error // called for each disk when the power fails
+	err     error          // first error of cuts
 }
 
 func (p *power) onCut(f func() error) { p.cuts = append(p.cuts, f) }
@@ -54,7 +54,7 @@ func (p *power) act() error {
 	return errOff
 }
 
-// A change is a write, or where data is nil a cut.
+// A change is a write, or, if data is nil, a truncation.
 type change struct {
 	at   int64
 	data []byte
@@ -68,20 +68,20 @@ type logDisk struct {
 	osDisk
 	*power
 
-	path   string // of the database
+	path   string // path of the database
 	inodes map[uint64]*inode
 	names  map[string]*inode // contents on the disk
-	moves  []naming          // of names, since the directory was synced
+	moves  []naming          // changes of names since the directory was synced
 }
 
 // A naming is a change of a directory.
 type naming struct {
-	from string // loses its file; empty: none does
-	to   string // gets the file; empty: none does
+	from string // name that loses its file; empty: none
+	to   string // name that gets the file; empty: none
 	file *inode
 }
 
-// An inode is a file, whatever its name.
+// An inode is a file, independent of its name.
 type inode struct {
 	synced []byte
 	writes []change
@@ -93,7 +93,7 @@ func newLogDisk(p *power, path string) *logDisk {
 	return d
 }
 
-// inode is that of a file of the machine.
+// inode returns the inode of a file of the machine.
 func (d *logDisk) inode(info fs.FileInfo) *inode {
 	n := info.Sys().(*syscall.Stat_t).Ino
 	if d.inodes[n] == nil {
@@ -118,7 +118,7 @@ func (d *logDisk) open(name string, flags int) (file, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	if missing != nil {
-		delete(d.inodes, info.Sys().(*syscall.Stat_t).Ino) // the number was that of another
+		delete(d.inodes, info.Sys().(*syscall.Stat_t).Ino) // the inode number was reused
 	}
 	i := d.inode(info)
 	if missing != nil {
@@ -228,7 +228,7 @@ func (d *logDisk) cut() error {
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// left returns what is on the disk after a power loss.
+// left returns the files on the disk after a power loss.
 func (i *inode) left(random *rand.Rand) []byte {
 	data := slices.Clone(i.synced)
 	for _, c := range i.writes {
@@ -243,11 +243,11 @@ func (i *inode) left(random *rand.Rand) []byte {
 			part, from := b[:n], at
 			at, b = at+n, b[n:]
 			switch random.IntN(4) {
-			case 0: // nothing, but perhaps the size
+			case 0: // drop the page, but perhaps keep the size
 				if random.IntN(2) == 0 {
 					data = put(data, at, nil)
 				}
-			case 1: // up to a sector, or from one on
+			case 1: // keep the page up to a sector, or from a sector on
 				middle := min(n, sector*(1+random.Int64N(page/sector))-from%sector)
 				if random.IntN(2) == 0 {
 					data = put(data, from, part[:middle])
@@ -262,7 +262,7 @@ func (i *inode) left(random *rand.Rand) []byte {
 	return data
 }
 
-// put writes to a file that has zeros where nothing was written.
+// put writes to a file and fills the gap before the offset with zeros.
 func put(data []byte, at int64, b []byte) []byte {
 	if more := at + int64(len(b)) - int64(len(data)); more > 0 {
 		data = append(data, make([]byte, more)...)

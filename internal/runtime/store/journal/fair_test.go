@@ -46,7 +46,7 @@ func fairly(t *testing.T, processes int) {
 					break
 				}
 			}
-			first <- struct{}{} // has enough, or has ended
+			first <- struct{}{} // made enough steps, or ended
 		})
 	}
 	<-first
@@ -67,8 +67,7 @@ func fairly(t *testing.T, processes int) {
 	}
 }
 
-// fair writes with 16 writers until its input ends, and prints how many steps it has
-// made.
+// fair writes with 16 goroutines until its input ends, and prints the number of its steps.
 func fair(path string) error {
 	b, err := Open(context.Background(), Options{Path: path})
 	if err != nil {

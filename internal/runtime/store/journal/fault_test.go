@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A trial is a state that is in use and then has something happen to it.
+// A trial is a state in use that a test tampers with.
 type trial struct {
 	*testing.T
 	path    string
@@ -27,7 +27,7 @@ func try(t *testing.T) *trial {
 	return &trial{T: t, path: path, backend: open(t, Options{Path: path})}
 }
 
-// log is the name of the log.
+// log returns the name of the log.
 func (t *trial) log() string { return t.path + logSuffix }
 
 // commit makes steps of one session, each with a record.
@@ -41,7 +41,7 @@ func (t *trial) commit(steps int) error {
 	return nil
 }
 
-// good: steps are committed.
+// good commits steps, which must succeed.
 func (t *trial) good(steps int) {
 	t.Helper()
 	if err := t.commit(steps); err != nil {
@@ -52,7 +52,8 @@ func (t *trial) good(steps int) {
 	}
 }
 
-// refused: nothing is committed, for a reason that says this, and the state is not ready.
+// refused expects that nothing is committed, with an error that contains the text, and that the
+// state is not ready.
 func (t *trial) refused(want string) {
 	t.Helper()
 	for range 2 {
@@ -77,7 +78,7 @@ func (t *trial) due() {
 	}
 }
 
-// whole checks that the state is exactly what was committed.
+// whole checks that the state equals the committed steps.
 func (t *trial) whole() {
 	t.Helper()
 	p, err := t.backend.Load(t.Context(), backend.PartID{Scope: backend.Session, Name: "s"})
@@ -95,7 +96,7 @@ func (t *trial) close() {
 	t.must(t.backend.Close())
 }
 
-// again begins another process.
+// again opens the state in another process.
 func (t *trial) again() {
 	t.Helper()
 	b, err := Open(t.Context(), Options{Path: t.path})
@@ -104,7 +105,7 @@ func (t *trial) again() {
 	t.backend = b
 }
 
-// fails: no process can begin, for a reason that says this.
+// fails expects that no process can open the state, with an error that contains the text.
 func (t *trial) fails(want string) {
 	t.Helper()
 	b, err := Open(t.Context(), Options{Path: t.path})
@@ -116,7 +117,7 @@ func (t *trial) fails(want string) {
 	}
 }
 
-// must is for what the test itself does.
+// must fails the test if an operation of the test itself has failed.
 func (t *trial) must(err error) {
 	t.Helper()
 	if err != nil {
@@ -124,7 +125,7 @@ func (t *trial) must(err error) {
 	}
 }
 
-// copy makes another file with the content of one, and gives it the name.
+// copy creates another file with the same content and gives it the name.
 func (t *trial) copy(from, to string) {
 	t.Helper()
 	data, err := os.ReadFile(from)
@@ -133,7 +134,7 @@ func (t *trial) copy(from, to string) {
 	t.must(os.Rename(to+".copy", to))
 }
 
-// over writes the content of a file over another.
+// over overwrites a file with the content of another.
 func (t *trial) over(from, to string) {
 	t.Helper()
 	data, err := os.ReadFile(from)
@@ -296,7 +297,7 @@ func TestDamagedTail(outer *testing.T) {
 	t := try(outer)
 	t.good(10)
 	t.backend.abandon() // nothing is folded
-	t.again()           // and knows where it has begun
+	t.again()           // the next process knows where the log began
 	t.backend.abandon()
 	whole, err := os.ReadFile(t.log())
 	t.must(err)
@@ -321,7 +322,7 @@ func TestOperatorContinuesAfterLoss(outer *testing.T) {
 	t.fails("remove")
 	t.must(os.Remove(t.path + endSuffix))
 	t.again()
-	t.good(3) // on the state of the database
+	t.good(3) // based on the state in the database
 	if heads, err := t.backend.Heads(t.Context()); err != nil || len(heads) != 2 || heads[0].Seq+heads[1].Seq != 8 {
 		t.Error(heads, err)
 	}
@@ -365,7 +366,7 @@ func TestTamperedDatabase(outer *testing.T) {
 			t.must(t.backend.fold())
 			t.settle(".now")
 			c.harm(t)
-			t.must(t.commit(3)) // of a part that is known
+			t.must(t.commit(3)) // the version of the part is cached
 			refused := func(err error) {
 				t.Helper()
 				if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -391,14 +392,14 @@ func TestTamperedDatabase(outer *testing.T) {
 	}
 }
 
-// alone puts a copy in the place of the database, without the log of SQLite.
+// alone replaces the database by a copy, without the log of SQLite.
 func (t *trial) alone(suffix string) {
 	t.Helper()
 	t.copy(t.path+suffix, t.path)
 	_, _ = os.Remove(t.path+"-wal"), os.Remove(t.path+"-shm")
 }
 
-// settle makes a copy of the database with all that is folded.
+// settle makes a copy of the completely folded database.
 func (t *trial) settle(suffix string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", t.path)
@@ -470,7 +471,7 @@ func TestStuckLockHolder(outer *testing.T) {
 		t.refused("another process has the log of the state locked and does not give it up; it may be stopped: resume it, or end it")
 		t.must(f.Close())
 		if left := t.backend.process.abandoned; left != nil {
-			<-left // it was waited for in vain
+			<-left // after waiting in vain
 		}
 		t.backend.process.timeout = time.Minute
 		t.good(3)
@@ -483,7 +484,7 @@ func TestStuckLockHolder(outer *testing.T) {
 func TestLockFilesRemoved(outer *testing.T) {
 	t := try(outer)
 	for range 2 {
-		t.good(1) // and keeps the turn
+		t.good(1) // the process keeps the process lock
 		t.must(errors.Join(os.Remove(t.path+"-turn"), os.Remove(t.path+"-next")))
 		b := t.backend
 		b.lockAppend()

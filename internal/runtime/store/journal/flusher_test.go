@@ -10,14 +10,14 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A gate holds up the flushes of a log.
+// A gate blocks the flushes of a log.
 type gate struct {
 	backend *Backend
-	arrived chan struct{} // one for each flush
+	arrived chan struct{} // receives once for each flush
 	result  chan error    // lets one flush continue, with its error
 }
 
-// gated opens a state whose flushes of the log are held up.
+// gated opens a state whose flushes of the log are blocked.
 func gated(t *testing.T) (*Backend, *gate) {
 	t.Helper()
 	d := &tampered{}
@@ -46,7 +46,7 @@ func lasting(t *testing.T, b *Backend, session string) func() error {
 	return op.Flush
 }
 
-// flushed runs flushes, each in a goroutine, and returns what becomes of them.
+// flushed runs flushes, each in a goroutine, and returns channels with their results.
 func flushed(all ...func() error) (results []chan error) {
 	for _, flush := range all {
 		c := make(chan error, 1)
@@ -72,7 +72,7 @@ func TestAppendDuringFlush(t *testing.T) {
 	if err := <-first[0]; err != nil {
 		t.Error(err)
 	}
-	<-g.arrived // of one for all three
+	<-g.arrived // one flush for all three
 	for _, c := range more {
 		select {
 		case err := <-c:
@@ -122,7 +122,7 @@ func TestFlushBehindSegment(t *testing.T) {
 	d := b.log.flusher
 	b.segment = 1
 	g.open()
-	second := lasting(t, b, "b") // puts the segment aside
+	second := lasting(t, b, "b") // rotates the segment
 	if b.log.flusher == d {
 		t.Fatal("the segment was not put aside")
 	}

@@ -23,11 +23,11 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// A keeping disk keeps a copy of each segment that is removed once it is sealed. It flushes nothing: no
-// power goes.
+// A keeping disk keeps a copy of each segment that is removed after sealing. Its flushes do
+// nothing: there is no power loss.
 type keeping struct {
 	osDisk
-	between func() // happens at the next flush; nil: nothing
+	between func() // called at the next flush; nil: none
 }
 
 const keptSuffix = ".kept"
@@ -43,7 +43,7 @@ func (d *keeping) open(name string, flags int) (file, error) {
 func (d *keeping) remove(name string) error {
 	if strings.HasSuffix(name, fullSuffix) {
 		err := os.Link(name, name+keptSuffix)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) { // another process does so too
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) { // another process has removed it too
 			return err
 		}
 	}
@@ -88,7 +88,7 @@ func (s *story) part(id backend.PartID) content {
 	return content{}
 }
 
-// judge is what the ops of a commit have to come to, and does them.
+// judge returns the expected errors of the ops of a commit, and applies the ops.
 func (s *story) judge(ops []*backend.Op) (want []error) {
 	moved, refused := map[backend.PartID]bool{}, map[backend.PartID]bool{}
 	for _, op := range ops {
@@ -182,7 +182,7 @@ func object(data []byte) map[string]any {
 	return all
 }
 
-// of is the content of a part that was read.
+// of returns the content of a part that was read.
 func of(p backend.Part) content {
 	if p.Version == 0 {
 		return content{}
@@ -215,9 +215,9 @@ type history struct {
 	open   []*Backend
 	story  story
 	now    time.Time
-	number int // of the next thing that is written
+	number int // number of the next write
 
-	flushes []func() error // that are still to be done; the process may have ended meanwhile
+	flushes []func() error // flushes still to be run; the process may have ended meanwhile
 }
 
 var parts = []backend.PartID{
@@ -269,7 +269,7 @@ func (h *history) process() (i int, b *Backend) {
 	return i, h.open[i]
 }
 
-// step is the next thing that happens.
+// step makes the next random operation.
 func (h *history) step() {
 	h.now = h.now.Add(time.Millisecond)
 	i, b := h.process()
@@ -303,7 +303,7 @@ func (h *history) step() {
 	}
 }
 
-// folds folds, while a process commits something.
+// folds folds while a process commits something.
 func (h *history) folds(b *Backend) error {
 	b.folding.Lock()
 	defer b.folding.Unlock()
@@ -311,7 +311,7 @@ func (h *history) folds(b *Backend) error {
 	d.between = func() {
 		_, other := h.process()
 		defer func(before int64) { other.segment = before }(other.segment)
-		other.segment = maxSegment // to put one aside waits until the flush has ended
+		other.segment = maxSegment // no rotation: it would wait for the end of the flush
 		h.commits(other)
 	}
 	defer func() { d.between = nil }()
@@ -396,7 +396,7 @@ func (h *history) write(id backend.PartID, ahead map[backend.PartID]int64) backe
 		return w
 	case 1:
 		ahead[id] = 0
-		return w // it is removed
+		return w // the part is removed
 	case 2, 3, 4:
 		if w.Version > 0 {
 			w.Change = fmt.Appendf(nil, `{"v":1,"last":%d,"nets":{"n%d":%s}}`, h.number, h.random.IntN(3), []string{"null", "[1]", strconv.Itoa(h.number)}[h.random.IntN(3)])
@@ -466,7 +466,7 @@ func (h *history) reads(b *Backend) {
 	}
 }
 
-// end ends the history: all that there is is the same.
+// end ends the history, and checks that all views of the state are equal.
 func (h *history) end() {
 	_, b := h.process()
 	h.reads(b)
@@ -526,7 +526,8 @@ func (h *history) end() {
 	}
 }
 
-// replay is the state that the log gives from its beginning, with the segments that were kept.
+// replay returns the state after a replay of the log from its beginning, including the kept
+// segments.
 func (h *history) replay() (image, position) {
 	names, err := filepath.Glob(h.path + segmentSuffix + "*" + fullSuffix + "*")
 	if err != nil {
@@ -539,7 +540,7 @@ func (h *history) replay() (image, position) {
 	for _, name := range append(names, h.path+logSuffix) {
 		number, _, _ := strings.Cut(name, fullSuffix)
 		if number == last {
-			continue // another process has still to remove it
+			continue // another process still has to remove it
 		}
 		last = number
 		data, err := os.ReadFile(name)

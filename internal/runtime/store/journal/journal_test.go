@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// place is the path of a database in a directory of its own.
+// place returns the path of a database in a new directory.
 func place(t testing.TB) string {
 	return filepath.Join(t.TempDir(), "state", "petrigate.db")
 }

@@ -29,8 +29,8 @@ var (
 
 const (
 	budgetOf  = "PETRIGATE_TEST_BUDGET"
-	segmentOf = "PETRIGATE_TEST_SEGMENT" // bytes; empty: as usual
-	foldsAt   = "PETRIGATE_TEST_FOLDS"   // it folds all the time; empty: as usual
+	segmentOf = "PETRIGATE_TEST_SEGMENT" // size of a segment in bytes; empty: the default
+	foldsAt   = "PETRIGATE_TEST_FOLDS"   // the process folds all the time; empty: the default
 )
 
 // TestKill kills processes with signal 9 at random points of calls that spend one budget. Each call
@@ -40,8 +40,8 @@ func TestKill(t *testing.T) {
 	for name, more := range map[string][]string{
 		"usual": nil,
 		"folds": {foldsAt + "=1"},
-		"rolls": {segmentOf + "=3000", foldsAt + "=1"}, // a segment has some calls, and is sealed at once
-		"stays": {segmentOf + "=3000"},                 // and is sealed much later
+		"rolls": {segmentOf + "=3000", foldsAt + "=1"}, // a segment has several calls, and is sealed at once
+		"stays": {segmentOf + "=3000"},                 // a segment is sealed much later
 	} {
 		t.Run(name, func(t *testing.T) { kill(t, more) })
 	}
@@ -69,13 +69,14 @@ func kill(t *testing.T, more []string) {
 	audited(t, path, calls, told.lines)
 }
 
-// told is what processes have said before they were killed.
+// told holds the output of processes before they were killed.
 type told struct {
 	mu    sync.Mutex
 	lines map[string]bool
 }
 
-// all runs a process and kills it after some lines and some time, or when it has spent all there is.
+// all runs a process and kills it after some lines and some time, or when it has spent the whole
+// budget.
 func (o *told) all(t *testing.T, random *rand.Rand, path string, more []string) bool {
 	c := start(t, "spend", path, more...)
 	lines, wait := 1+random.IntN(60), time.Duration(random.IntN(3_000))*time.Microsecond
@@ -107,13 +108,13 @@ func (o *told) note(line string) {
 	o.lines[line] = true
 }
 
-// spend is a process of TestKill.
+// spend is the role of the processes of TestKill.
 func spend(path string) error {
 	budget, err := strconv.Atoi(os.Getenv(budgetOf))
 	if err != nil {
 		return err
 	}
-	segment, _ := strconv.ParseInt(os.Getenv(segmentOf), 10, 64) // 0: the usual
+	segment, _ := strconv.ParseInt(os.Getenv(segmentOf), 10, 64) // 0: the default
 	b, err := Open(context.Background(), Options{Path: path, segment: segment})
 	if err != nil {
 		return err
@@ -134,7 +135,7 @@ func spend(path string) error {
 			fmt.Println("nothing is left")
 			return b.Close()
 		}
-		fmt.Println("reserve " + id) // here the call is forwarded
+		fmt.Println("reserve " + id) // a real process would forward the call here
 		if _, err := add(b, earned, budget, "settle "+id); err != nil {
 			return err
 		}
@@ -142,14 +143,14 @@ func spend(path string) error {
 	}
 }
 
-// add adds 1 to a part that does not pass the bound, with a record.
+// add increments a part up to the bound, with a record.
 func add(b *Backend, id backend.PartID, bound int, record string) (bool, error) {
 	for {
 		parts, err := b.Load(context.Background(), id)
 		if err != nil {
 			return false, err
 		}
-		n, _ := strconv.Atoi(string(parts[0].Data)) // 0 for none
+		n, _ := strconv.Atoi(string(parts[0].Data)) // 0 if it does not exist
 		if n >= bound {
 			return false, nil
 		}
@@ -209,7 +210,7 @@ func audited(t *testing.T, path string, calls int, lines map[string]bool) {
 	tidy(t, path)
 }
 
-// linked reads all records, whose chains must be whole, and which end as the heads say.
+// linked reads all records, and checks that their chains are complete and end with the heads.
 func linked(t *testing.T, b *Backend) (all []backend.Record) {
 	t.Helper()
 	ends := map[string]backend.Record{}
@@ -240,7 +241,7 @@ func linked(t *testing.T, b *Backend) (all []backend.Record) {
 	return all
 }
 
-// files are the database and those beside it.
+// files returns the names of the database and of the files beside it.
 func files(t *testing.T, path string) []string {
 	t.Helper()
 	names, err := filepath.Glob(path + "*")
@@ -250,7 +251,8 @@ func files(t *testing.T, path string) []string {
 	return names
 }
 
-// tidy: the database is sound, and there are no files but those that are of use. No process has it open.
+// tidy checks that the database is sound and that no useless files exist. No process may have the
+// database open.
 func tidy(t *testing.T, path string) {
 	t.Helper()
 	if err := sound(path); err != nil {
@@ -269,7 +271,7 @@ func tidy(t *testing.T, path string) {
 	}
 }
 
-// sound: the pages of the database are. No process has it open.
+// sound checks the pages of the database. No process may have the database open.
 func sound(path string) error {
 	db, err := sql.Open("sqlite", path)
 	if err != nil {

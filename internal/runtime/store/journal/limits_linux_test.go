@@ -24,7 +24,7 @@ func TestSystemLimits(t *testing.T) {
 			continue
 		}
 		t.Run(role, func(t *testing.T) {
-			dir := t.TempDir() // which only the user of the test can enter
+			dir := t.TempDir() // only the user of the test can enter its parent
 			if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777)); err != nil {
 				t.Fatal(err)
 			}
@@ -46,16 +46,16 @@ func limits() map[string]func(path string) error {
 	}
 }
 
-// An ordeal is the use of a state by a child.
+// An ordeal is a state used by a child.
 type ordeal struct {
 	path    string
 	backend *Backend
 	version int64
-	others  int64 // steps of other sessions
+	others  int64 // number of steps of other sessions
 }
 
 func begin(path string) (*ordeal, error) {
-	if os.Geteuid() == 0 { // who may write everything
+	if os.Geteuid() == 0 { // a user who may write everything
 		if err := syscall.Setuid(65534); err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func begin(path string) (*ordeal, error) {
 	return &ordeal{path: path, backend: b}, err
 }
 
-// step makes a step with a record of so many bytes.
+// step makes a step with a record of the given size.
 func (o *ordeal) step(size int) error {
 	op := sample("s", o.version)
 	op.Events[0].Object = filled(size)
@@ -75,7 +75,7 @@ func (o *ordeal) step(size int) error {
 	return nil
 }
 
-// good: steps are committed, and all are there.
+// good commits steps, and checks that all of them are there.
 func (o *ordeal) good() error {
 	err := o.backend.Ready(context.Background())
 	for range 3 {
@@ -115,8 +115,8 @@ func limit(to uint64) error {
 // full is the error of a file that cannot grow.
 const full = "file too large"
 
-// noSpace: no file may grow above a size, as on a disk that is full, of the log or of the database,
-// whichever comes first.
+// noSpace limits the size of files, as if the disk was full: either the log or the database reaches
+// the limit first.
 func noSpace(path string) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	for size := 600 << 10; size <= 1200<<10; size += 20 << 10 {
@@ -132,7 +132,7 @@ func noSpace(path string) error {
 	return nil
 }
 
-// again: another process finds all that was committed.
+// again checks that another process finds everything that was committed.
 func (o *ordeal) again() (err error) {
 	if o.backend, err = Open(context.Background(), Options{Path: o.path}); err != nil {
 		return err
@@ -152,7 +152,7 @@ func (o *ordeal) fills(size int) error {
 	record := 40000 + size>>10%7*900
 	for n := 0; err == nil; n++ {
 		if err = o.step(record); err == nil && n%10 == size>>10%10 {
-			_ = o.backend.fold() // there may be no room for it
+			_ = o.backend.fold() // fails if there is no space for it
 		}
 	}
 	for range 3 {
@@ -166,8 +166,8 @@ func (o *ordeal) fills(size int) error {
 	return errors.Join(limit(0), o.good(), o.backend.fold())
 }
 
-// littleSpace: there is room, but not for a decision. Then the state is not ready, whatever
-// small things are written to it, until there is room for such a decision.
+// littleSpace leaves space for small writes, but not for a decision. Then the state is not ready,
+// even if small writes succeed, until there is space for a decision.
 func littleSpace(path string) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	o, err := begin(path)
@@ -180,7 +180,7 @@ func littleSpace(path string) error {
 		return commit(context.Background(), o.backend, large)
 	}
 	ready := func() error { return o.backend.Ready(context.Background()) }
-	if err := o.step(100 << 10); err != nil { // so that no other file is as large
+	if err := o.step(100 << 10); err != nil { // makes the log larger than any other file
 		return err
 	}
 	log, err := os.ReadFile(path + logSuffix)
@@ -272,7 +272,7 @@ func TestStoppedLockHolder(outer *testing.T) {
 	t.backend.process.timeout /= 100
 	t.refused("it may be stopped: resume it, or end it")
 	p, err := t.backend.Load(t.Context(), backend.PartID{Scope: backend.Session, Name: "s"})
-	if err != nil || p[0].Version != 1 { // which needs no turn
+	if err != nil || p[0].Version != 1 { // reading needs no process lock
 		t.Error(p, err)
 	}
 	t.must(c.cmd.Process.Signal(syscall.SIGCONT))

@@ -25,7 +25,7 @@ func TestOlderSchemasAreConverted(t *testing.T) {
 			path := place(t)
 			unpack(t, version, path)
 			older(t, path)
-			older(t, path) // by another process, once it is taken over
+			older(t, path) // by another process, after the conversion
 			tidy(t, path)
 		})
 	}
@@ -70,7 +70,7 @@ func older(t *testing.T, path string) {
 	}
 }
 
-// unpack writes the database that a schema has left.
+// unpack writes the database of an older schema.
 func unpack(t testing.TB, version int, path string) {
 	t.Helper()
 	f, err := os.Open(fmt.Sprintf("../sqlite/testdata/%d.db.gz", version))
@@ -170,7 +170,7 @@ func larger(t *testing.T, b *Backend, records int) {
 // TestInterruptedConversion: a process ends while it converts a database. The next one begins again.
 func TestInterruptedConversion(t *testing.T) {
 	soak.Bulk(t)
-	const records = 40_000 // of more than one file
+	const records = 40_000 // enough for several files
 	path := place(t)
 	large(t, path, records)
 	for _, c := range []struct{ op, suffix string }{
@@ -207,7 +207,7 @@ func TestNewerSchemasAreRefused(outer *testing.T) {
 		t.must(err)
 		_, err = db.Exec(text)
 		t.must(errors.Join(err, db.Close()))
-		if strings.Contains(want, "newer") { // it has that open
+		if strings.Contains(want, "newer") { // a process that has the database open
 			t.must(t.commit(1))
 			if err := t.backend.fold(); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("a process that has it open says %v, want %q", err, want)

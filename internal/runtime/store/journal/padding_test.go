@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// parted returns the lines of the log, and the length of the room behind them.
+// parted returns the lines of the log, and the length of the padding behind them.
 func (t *trial) parted() (lines []byte, room int) {
 	t.Helper()
 	data, err := os.ReadFile(t.log())
@@ -16,7 +16,7 @@ func (t *trial) parted() (lines []byte, room int) {
 	return lines, len(data) - len(lines)
 }
 
-// step makes a step with a record of so many bytes, which is flushed if it lasts.
+// step makes a step with a record of the given size. The step is flushed if it lasts.
 func (t *trial) step(size int, lasts bool) {
 	t.Helper()
 	op := sample("s", t.version)
@@ -43,12 +43,12 @@ func TestPadding(outer *testing.T) {
 	if after, left := t.parted(); len(before)+n != len(after)+left || !bytes.HasPrefix(after, before) {
 		t.Errorf("%d bytes and room of %d are %d and %d after two steps", len(before), n, len(after), left)
 	}
-	t.step(paddingSize, true) // more than there is room for
+	t.step(paddingSize, true) // longer than the padding
 	if _, n := t.parted(); n != paddingSize {
 		t.Errorf("room of %d bytes behind a large step, want %d", n, paddingSize)
 	}
 	t.whole()
-	t.backend.segment = 1 // the next step fills it
+	t.backend.segment = 1 // the next step fills the segment
 	t.step(400, true)
 	t.backend.segment = maxSegment
 	if lines, n := t.parted(); bytes.Count(lines, []byte{'\n'}) != 1 || n > 0 {

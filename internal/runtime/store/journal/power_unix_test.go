@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"testing"
 
-	_ "github.com/ncruces/go-sqlite3/driver" // registers itself
+	_ "github.com/ncruces/go-sqlite3/driver" // registers the driver
 	"github.com/ncruces/go-sqlite3/vfs"
 
 	"github.com/petrigate/petrigate/internal/runtime/audit"
@@ -20,26 +20,26 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// A blackout is a state whose power goes at a random write.
+// A blackout is a state with a power loss at a random write.
 type blackout struct {
-	committed [2]int // reservations, outcomes: how many were committed
-	missing   [2]int // of them afterwards
-	old       int    // records of a database of an older schema, which is taken over
+	committed [2]int // number of committed reservations and outcomes
+	missing   [2]int // number of them that are missing afterwards
+	old       int    // number of records of an older schema to convert
 	err       error  // the problem with the state
 }
 
-// A machineKind is a store on disks.
+// A machineKind is a store with its disks.
 type machineKind struct {
 	name    string
 	sync    string
-	lies    bool // the disks do not sync files
-	forgets bool // the disk of the log does not sync directories
-	loses   bool // reservations
-	breaks  bool // perhaps it does not open
+	lies    bool // the disks ignore syncs of files
+	forgets bool // the disk of the log ignores syncs of directories
+	loses   bool // reservations may be lost
+	breaks  bool // the state might not open
 }
 
 // TestPower cuts the power of the disks of the log and of the database at random writes of calls
-// that reserve and settle, and checks what is left. PETRIGATE_SOAK is the number of runs.
+// that reserve and settle, and checks the remaining state. PETRIGATE_SOAK is the number of runs.
 //
 // Stores that do not sync show that the test can detect them.
 func TestPower(t *testing.T) {
@@ -56,7 +56,7 @@ func TestPower(t *testing.T) {
 			bad := 0
 			times := times
 			if k.loses {
-				times = max(15, times/3) // enough to find it out
+				times = max(15, times/3) // enough runs to detect it
 			}
 			for i := range uint64(times) {
 				random := rand.New(rand.NewPCG(seed, i))
@@ -86,7 +86,7 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// cut runs calls until the power goes, of one process or two, which end and start as well.
+// cut runs calls of one or two processes, which also end and start, until the power fails.
 func (k *machineKind) cut(t *testing.T, random *rand.Rand) (c blackout) {
 	path := place(t)
 	if random.IntN(3) == 0 {
@@ -95,7 +95,7 @@ func (k *machineKind) cut(t *testing.T, random *rand.Rand) (c blackout) {
 	}
 	p := &power{random: random, left: 1 + random.IntN([]int{40, 400, 400}[random.IntN(3)]), lies: k.lies, forgets: k.forgets}
 	if k.loses {
-		p.left += 100 // so that there is something to lose
+		p.left += 100 // run longer, so that there is data to lose
 	}
 	database := newDatabaseDisk(p)
 	defer database.close()
@@ -110,7 +110,7 @@ func (k *machineKind) cut(t *testing.T, random *rand.Rand) (c blackout) {
 		c.err = fmt.Errorf("it failed before the power did: %w, %w", err, p.err)
 		return c
 	}
-	_ = os.Remove(path + "-shm") // is in memory
+	_ = os.Remove(path + "-shm") // this file is only in memory
 	c.after(t, Options{Path: path})
 	return c
 }
@@ -149,10 +149,10 @@ func (c *blackout) run(random *rand.Rand, o Options) error {
 	}
 }
 
-// kinds are the parts that pay counts.
+// kinds are the parts that pay increments.
 var kinds = [2]backend.PartID{{Scope: backend.Global, Name: "reserved"}, {Scope: backend.Global, Name: "settled"}}
 
-// pay counts one more call, with a record that fills some sectors.
+// pay counts one more call, with a record that fills several sectors.
 func pay(b *Backend, kind, n int) error {
 	object := append(strconv.AppendInt(append(strconv.AppendInt([]byte(`{"kind":`), int64(kind), 10), `,"n":`...), int64(n), 10), `,"x":`...)
 	object = append(append(object, filled(700)...), '}')
@@ -163,7 +163,7 @@ func pay(b *Backend, kind, n int) error {
 	return commit(context.Background(), b, op)
 }
 
-// after checks what is left.
+// after checks the remaining state.
 func (c *blackout) after(t *testing.T, o Options) {
 	b, err := Open(t.Context(), o)
 	if err != nil {
@@ -190,7 +190,7 @@ func (c *blackout) after(t *testing.T, o Options) {
 	}
 }
 
-// chained: all records are on chains, and each step of the parts has one.
+// chained checks that all records are on chains, and that each step of the parts has a record.
 func (c *blackout) chained(b *Backend, parts []backend.Part) error {
 	last, n, old := map[string]backend.Record{}, [2]int64{}, 0
 	for r, err := range b.Records(context.Background(), backend.Query{}) {

@@ -20,7 +20,7 @@ func TestTwoDays(t *testing.T) {
 	every := 48 * time.Hour / time.Duration(soak.Count(96))
 	path, start := place(t), time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
 	var b *Backend
-	var begun time.Time // of the process
+	var begun time.Time // start of the process
 	most, size := 0, int64(0)
 	for at := start; at.Before(start.Add(48 * time.Hour)); at = at.Add(every) {
 		if at.Sub(begun) >= 5*time.Hour {
@@ -53,7 +53,7 @@ func TestTwoDays(t *testing.T) {
 	t.Logf("at most %d files with %d bytes", most, size)
 }
 
-// work makes calls in one moment, each with two records and a state.
+// work makes calls at one simulated time, each with two records and a state.
 func work(t *testing.T, b *Backend, at time.Time) {
 	t.Helper()
 	var ops []*backend.Op
@@ -68,7 +68,7 @@ func work(t *testing.T, b *Backend, at time.Time) {
 	}
 }
 
-// aged removes the records of before the time, and looks at the others.
+// aged removes the records before the given time, and checks the others.
 func aged(t *testing.T, b *Backend, before time.Time) (gone int) {
 	t.Helper()
 	through, last := map[string]uint64{}, map[string]audit.Place{}
@@ -93,7 +93,7 @@ func aged(t *testing.T, b *Backend, before time.Time) (gone int) {
 	return gone
 }
 
-// used is what the files of the log take.
+// used returns the size of the log files.
 func used(t *testing.T, path string) (files int, bytes int64) {
 	t.Helper()
 	all, err := filepath.Glob(path + "-log*")

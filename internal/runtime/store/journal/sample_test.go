@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// sample is a step of a session: a part of 300 bytes, a record of 420.
+// sample returns a step of a session: a part of 300 bytes and a record of 420.
 func sample(session string, version int64) *backend.Op {
 	at := time.Now()
 	return &backend.Op{Session: session, Reserve: true, Lasts: true, Time: at,
@@ -18,7 +18,7 @@ func sample(session string, version int64) *backend.Op {
 	}
 }
 
-// filled is an object of some length.
+// filled returns a JSON object of the given length.
 func filled(n int) []byte {
 	return append(append([]byte(`{"x":"`), bytes.Repeat([]byte{'x'}, n-8)...), `"}`...)
 }

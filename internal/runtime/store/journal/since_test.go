@@ -27,7 +27,7 @@ func TestRecordQueries(t *testing.T) {
 		t.Fatal(len(want))
 	}
 	for n := range 200 {
-		m := at.Add(time.Duration(n) * time.Second) // one in five is late, or from then on all are, by an hour that one was ahead
+		m := at.Add(time.Duration(n) * time.Second) // one time in five is behind; number 130 is an hour ahead, so the later ones seem late
 		if r.IntN(5) == 0 {
 			m = m.Add(-time.Duration(r.IntN(60)) * time.Second)
 		}
@@ -44,7 +44,7 @@ func TestRecordQueries(t *testing.T) {
 		want = linked(t, b[0])
 	}
 	if names := strings.Join(files(t, path), " "); !strings.Contains(names, fullSuffix) || strings.Count(names, segmentSuffix) < 10 {
-		t.Error(names) // both sealed and not
+		t.Error(names) // there are sealed and unsealed segments
 	}
 	for round := range 2 {
 		for n := range 400 {
@@ -61,7 +61,7 @@ func TestRecordQueries(t *testing.T) {
 			}
 			searched(t, b[n%2], q, want)
 		}
-		if err := b[round].fold(); err != nil { // the rest is sealed
+		if err := b[round].fold(); err != nil { // seals the rest
 			t.Fatal(err)
 		}
 	}
@@ -153,7 +153,7 @@ func TestRemovedRecords(outer *testing.T) {
 	b = open(outer, o)
 	left(0, 15)
 	left(1, 15)
-	remove(0, 50, 50, 5) // all of it
+	remove(0, 50, 50, 5) // the whole chain
 	if heads, err := b.Heads(t.Context()); err != nil || len(heads) != 1 || heads[0].Seq != 20 {
 		t.Error(heads, err)
 	}
