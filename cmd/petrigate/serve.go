@@ -88,7 +88,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 		say = s.err
 	}
 	if say != nil && cfg.Log.Format != "json" {
-		o.Story, o.Ink = s.err, newInk(s.err)
+		o.Narration, o.Ink = s.err, newInk(s.err)
 	}
 	if o.Load != nil && !isTerminal(s.in) { // a proxy started by hand ends with its terminal
 		o.HangUps = s.hup.claim()

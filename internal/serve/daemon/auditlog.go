@@ -54,8 +54,8 @@ func (d *Daemon) auditInfo() *operator.AuditInfo {
 	return info
 }
 
-// record says what records have.
-func record(c *config.Config) proxy.Record {
+// recordOptions says what records have.
+func recordOptions(c *config.Config) proxy.Record {
 	return proxy.Record{Arguments: c.Audit.Arguments, Mask: c.Audit.Mask, Files: policyFiles(c)}
 }
 
@@ -73,14 +73,14 @@ func policyFiles(c *config.Config) (files []proxy.File) {
 	return files
 }
 
-// begin puts on record that the proxy begins.
-func (d *Daemon) begin() {
+// recordStart puts on record that the proxy begins.
+func (d *Daemon) recordStart() {
 	d.Begin(cmp.Or(d.config.State.Driver, "memory"))
 	d.begun.Store(true)
 }
 
-// finish puts on record that the proxy has ended, if it began.
-func (d *Daemon) finish() {
+// recordEnd puts on record that the proxy has ended, if it began.
+func (d *Daemon) recordEnd() {
 	if d.begun.Load() {
 		d.Finish()
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestAuditLog: lines that somebody has cut off, and a file that cannot be put aside, are
+// TestAuditLogProblemsAreLogged: lines that somebody has cut off, and a file that cannot be put aside, are
 // errors that operators read; records are written nevertheless.
-func TestAuditLog(t *testing.T) {
+func TestAuditLogProblemsAreLogged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var said bytes.Buffer
 	d := &Daemon{log: slog.New(slog.NewTextHandler(&said, nil)), config: &config.Config{Audit: config.Audit{File: "audit.jsonl", Rotate: config.Rotate{Size: 10}}}}
@@ -49,8 +49,8 @@ func TestAuditLog(t *testing.T) {
 	}
 }
 
-// TestNoHead: operators are told where the directory takes no head of the log.
-func TestNoHead(t *testing.T) {
+// TestMissingHeadIsLogged: operators are told where the directory takes no head of the log.
+func TestMissingHeadIsLogged(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root writes everywhere")
 	}
@@ -71,8 +71,8 @@ func TestNoHead(t *testing.T) {
 	}
 }
 
-// TestAuditInfo: what status says of the log is so, over files that were put aside.
-func TestAuditInfo(t *testing.T) {
+// TestAuditInfoCountsRotatedFiles: what status says of the log is so, over files that were put aside.
+func TestAuditInfoCountsRotatedFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	d := &Daemon{log: slog.New(slog.DiscardHandler), secrets: mask(nil), config: &config.Config{}}
 	if info := d.auditInfo(); info != nil {

@@ -47,7 +47,7 @@ func RecordsOf(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	case Elsewhere(c) && c.TextOnly:
 		return nil, errTextOnly(c)
 	case c.State.Driver == "sqlite":
-		return openState(ctx, c)
+		return openStateLog(ctx, c)
 	case c.State.Driver == "postgres":
 		return openPostgres(ctx, c.State.DSN)
 	case c.Audit.File != "":
@@ -56,9 +56,9 @@ func RecordsOf(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	return nil, fmt.Errorf("%s %w", c.File, ErrNoAuditLog)
 }
 
-// openState opens the database of a configuration, or the file beside it where no proxy has
+// openStateLog opens the database of a configuration, or the file beside it where no proxy has
 // made the database yet.
-func openState(ctx context.Context, c *config.Config) (*AuditLog, error) {
+func openStateLog(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	path, err := StatePath(c)
 	if err != nil {
 		return nil, err

@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// baseBook is the file with the versions of bases that were in force; "": the configuration
+// versionsFile is the file with the versions of bases that were in force; "": the configuration
 // has no base.
-func baseBook(c *config.Config) (string, error) {
+func versionsFile(c *config.Config) (string, error) {
 	if len(c.Bases) == 0 {
 		return "", nil
 	}
@@ -27,7 +27,7 @@ func baseBook(c *config.Config) (string, error) {
 // Followed refuses a configuration with a signed base that is older than what was in force, or
 // another of the same version. It writes nothing. The error is a [config.ErrorList].
 func Followed(c *config.Config) error {
-	book, err := baseBook(c)
+	book, err := versionsFile(c)
 	if err != nil || book == "" {
 		return err
 	}
@@ -36,7 +36,7 @@ func Followed(c *config.Config) error {
 		if b.Key == "" {
 			continue
 		}
-		if err := basefile.CheckVersions(book, []basefile.Seen{seenAs(b)}); err != nil {
+		if err := basefile.CheckVersions(book, []basefile.Seen{seenBase(b)}); err != nil {
 			wrong = append(wrong, config.Error{File: b.Entry.File, Line: b.Entry.Line, Column: b.Entry.Column, Msg: err.Error()})
 		}
 	}
@@ -46,8 +46,8 @@ func Followed(c *config.Config) error {
 	return nil
 }
 
-// seenAs is a base as the book has it.
-func seenAs(b config.Base) basefile.Seen {
+// seenBase is a base as the book has it.
+func seenBase(b config.Base) basefile.Seen {
 	place := b.File
 	if full, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
 		place = full
@@ -55,17 +55,17 @@ func seenAs(b config.Base) basefile.Seen {
 	return basefile.Seen{Key: b.Key, Place: place, Name: b.Name, Version: b.Version, Digest: b.Digest}
 }
 
-// noteBases keeps the versions of the bases that are about to be in force, and what was read at
+// recordBases keeps the versions of the bases that are about to be in force, and what was read at
 // addresses.
-func noteBases(c *config.Config) error {
-	book, err := baseBook(c)
+func recordBases(c *config.Config) error {
+	book, err := versionsFile(c)
 	if err != nil || book == "" {
 		return err
 	}
 	var signed []basefile.Seen
 	for _, b := range c.Bases {
 		if b.Key != "" {
-			signed = append(signed, seenAs(b))
+			signed = append(signed, seenBase(b))
 		}
 	}
 	if err := basefile.Record(book, signed); err != nil {
@@ -106,8 +106,8 @@ func Kept(addresses ...string) ([][]byte, error) {
 	return copies.Kept(addresses...)
 }
 
-// tellBases puts into the log what the policy stands on, and into the status.
-func (d *Daemon) tellBases(c *config.Config) {
+// logBases puts into the log what the policy stands on, and into the status.
+func (d *Daemon) logBases(c *config.Config) {
 	var all []operator.BaseInfo
 	for _, b := range c.Bases {
 		d.log.Info("the policy extends a base", "base", b.Name, "version", b.Version, "digest", b.Digest, "key", b.KeyID(), "from", b.File)
@@ -148,7 +148,7 @@ func (d *Daemon) refresh(ctx context.Context) (wait func()) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-d.reloads.followed:
+			case <-d.reloads.adopted:
 			case <-due:
 				d.refreshBases(ctx)
 			}

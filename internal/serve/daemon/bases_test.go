@@ -89,14 +89,14 @@ func (s *site) start(log io.Writer) *Daemon {
 	if err != nil {
 		s.Fatal(err)
 	}
-	if err := noteBases(c); err != nil {
+	if err := recordBases(c); err != nil {
 		s.Fatal(err)
 	}
 	return d
 }
 
-// TestSignedBase puts a signed base in force, and tries to widen it, to roll it back and to swap it.
-func TestSignedBase(t *testing.T) {
+// TestSignedBaseCannotBeWeakened puts a signed base in force, and tries to widen it, to roll it back and to swap it.
+func TestSignedBaseCannotBeWeakened(t *testing.T) {
 	s := newSite(t)
 	s.put("b7", "")
 	d := s.start(nil)
@@ -138,9 +138,9 @@ func TestSignedBase(t *testing.T) {
 	}
 }
 
-// TestBaseReadOnce swaps the files of a base when they have been read: what was held against the
+// TestVerifiedBaseIsUsed swaps the files of a base when they have been read: what was held against the
 // signature is what is in force.
-func TestBaseReadOnce(t *testing.T) {
+func TestVerifiedBaseIsUsed(t *testing.T) {
 	s := newSite(t)
 	s.extends("file: base.yaml", "")
 	reads := map[string]int{}
@@ -186,8 +186,8 @@ func TestBaseReadOnce(t *testing.T) {
 	}
 }
 
-// TestBaseCopy starts again while the address of a base cannot be read: with what was in force.
-func TestBaseCopy(t *testing.T) {
+// TestUnreachableBaseUsesCopy starts again while the address of a base cannot be read: with what was in force.
+func TestUnreachableBaseUsesCopy(t *testing.T) {
 	s := newSite(t)
 	gone := false
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -244,8 +244,8 @@ func (l locked) Write(b []byte) (int, error) {
 	return l.Writer.Write(b)
 }
 
-// TestRefresh reads an address again after the time that the configuration names.
-func TestRefresh(t *testing.T) {
+// TestBaseIsRefreshed reads an address again after the time that the configuration names.
+func TestBaseIsRefreshed(t *testing.T) {
 	s := newSite(t)
 	s.extends("url: https://p.example/base, refresh: 15m", "")
 	synctest.Test(t, func(t *testing.T) {

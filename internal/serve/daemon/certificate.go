@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// secure lets a server speak TLS, if there is a certificate for it.
-func secure(server *http.Server, files *config.TLS, log *slog.Logger) error {
+// enableTLS lets a server speak TLS, if there is a certificate for it.
+func enableTLS(server *http.Server, files *config.TLS, log *slog.Logger) error {
 	if files == nil {
 		return nil
 	}

@@ -31,7 +31,7 @@ func secureServer(t *testing.T) *secured {
 	l := config.Listen{TLS: &config.TLS{Cert: s.name + ".pem", Key: s.name + ".key"}}
 	log := slog.New(slog.NewTextHandler(&s.log, nil))
 	server := newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }), l)
-	if err := secure(server, l.TLS, log); err != nil {
+	if err := enableTLS(server, l.TLS, log); err != nil {
 		t.Fatal(err)
 	}
 	inner := listenLocal(t)
@@ -71,9 +71,9 @@ func (s *secured) serial() int64 {
 	return c.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
 
-// TestHTTPS: HTTP/1.1, also with clients that know more, and no TLS that is
+// TestHTTPSProtocols: HTTP/1.1, also with clients that know more, and no TLS that is
 // outdated.
-func TestHTTPS(t *testing.T) {
+func TestHTTPSProtocols(t *testing.T) {
 	s := secureServer(t)
 	text, err := os.ReadFile(s.name + ".pem")
 	if err != nil {
@@ -110,8 +110,8 @@ func TestHTTPS(t *testing.T) {
 	}
 }
 
-// TestCertificateIsReadAgain: when it changes, and not when it is wrong.
-func TestCertificateIsReadAgain(t *testing.T) {
+// TestChangedCertificateIsReloaded: when it changes, and not when it is wrong.
+func TestChangedCertificateIsReloaded(t *testing.T) {
 	s := secureServer(t)
 	shown := func(want int64, when string) {
 		t.Helper()
@@ -147,8 +147,8 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestCertificateIsNeeded: files that are none are found at the start.
-func TestCertificateIsNeeded(t *testing.T) {
+// TestInvalidCertificateFailsStart: files that are none are found at the start.
+func TestInvalidCertificateFailsStart(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b"} {
 		if err := testserver.Certify(filepath.Join(dir, name), 1, time.Hour); err != nil {
@@ -162,18 +162,18 @@ func TestCertificateIsNeeded(t *testing.T) {
 		{Cert: "c.pem", Key: "a.key"}: "no such file",
 	} {
 		files := config.TLS{Cert: filepath.Join(dir, files.Cert), Key: filepath.Join(dir, files.Key)}
-		err := secure(&http.Server{}, &files, quietLog)
+		err := enableTLS(&http.Server{}, &files, quietLog)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", files, err, want)
 		}
 	}
-	if server := (&http.Server{}); secure(server, nil, quietLog) != nil || server.TLSConfig != nil {
+	if server := (&http.Server{}); enableTLS(server, nil, quietLog) != nil || server.TLSConfig != nil {
 		t.Error("TLS without a certificate")
 	}
 }
 
-// TestServerLog: of handshakes that fail there may be many, and of nothing else.
-func TestServerLog(t *testing.T) {
+// TestHandshakeErrorsAreDebugLogs: of handshakes that fail there may be many, and of nothing else.
+func TestHandshakeErrorsAreDebugLogs(t *testing.T) {
 	for line, want := range map[string]string{
 		"http: TLS handshake error from 192.0.2.1:7: EOF\n":   "",
 		"http: panic serving 192.0.2.1:7: a bug\n":            `level=WARN msg="from the HTTP server" text="http: panic serving 192.0.2.1:7: a bug"` + "\n",

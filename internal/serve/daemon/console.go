@@ -28,8 +28,8 @@ type consoleServer struct {
 	ended   bool
 }
 
-// maxVisiting is how many connections browsers may have open to the console.
-const maxVisiting = 256
+// maxConsoleConns is how many connections browsers may have open to the console.
+const maxConsoleConns = 256
 
 // listen returns the address and the console, which listens from now on.
 func (s *consoleServer) listen() (string, *console.Console, error) {
@@ -44,7 +44,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	case s.console != nil:
 		return s.address, s.console, nil
 	}
-	listener, err := listenAt(cmp.Or(c.HTTP, "127.0.0.1:0"), beside(maxVisiting), s.daemon.log)
+	listener, err := listenAt(cmp.Or(c.HTTP, "127.0.0.1:0"), smallLimits(maxConsoleConns), s.daemon.log)
 	if err != nil {
 		return "", nil, listenError(c.HTTP, err)
 	}
@@ -53,8 +53,8 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	hosts := slices.Concat([]string{s.address, net.JoinHostPort("localhost", port), net.JoinHostPort("127.0.0.1", port)}, c.AllowedHosts)
 	drafts := s.daemon.drafts()
 	s.console = console.New(console.Options{
-		Proxy: s.daemon, Pins: s.daemon.pins, Drafts: drafts, Grants: s.daemon.config.Approval.Grants >= 0, Hosts: hosts, Feed: s.daemon.feed, Past: s.daemon.past(),
-		Way: (&guide{tools: s.daemon.offered, met: s.daemon.agents, apart: s.daemon.apart()}).way, Log: s.daemon.log,
+		Proxy: s.daemon, Pins: s.daemon.pins, Drafts: drafts, Grants: s.daemon.config.Approval.Grants >= 0, Hosts: hosts, Feed: s.daemon.feed, Past: s.daemon.pastRecords(),
+		Way: (&guide{tools: s.daemon.offeredTools, met: s.daemon.agents, apart: s.daemon.separateSessions()}).way, Log: s.daemon.log,
 	})
 	server := newServer(s.console, config.Listen{})
 	served := make(chan struct{})
@@ -69,8 +69,8 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	return s.address, s.console, nil
 }
 
-// page is the address of the page of an approval; empty: there is none. It lets nobody in.
-func (s *consoleServer) page(id string) string {
+// approvalPage is the address of the page of an approval; empty: there is none. It lets nobody in.
+func (s *consoleServer) approvalPage(id string) string {
 	address, _, err := s.listen()
 	if err != nil {
 		if !errors.Is(err, errNoConsole) {
@@ -81,8 +81,8 @@ func (s *consoleServer) page(id string) string {
 	return "http://" + address + "/inbox/" + id
 }
 
-// past is where the records of before are; nil: nowhere.
-func (d *Daemon) past() trail.Source {
+// pastRecords is where the records of before are; nil: nowhere.
+func (d *Daemon) pastRecords() trail.Source {
 	switch {
 	case d.database != nil:
 		return trail.Database{Backend: d.database}
@@ -101,8 +101,8 @@ func (s *consoleServer) start() error {
 	return err
 }
 
-// end closes the console.
-func (s *consoleServer) end() {
+// close closes the console.
+func (s *consoleServer) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended = true; s.stop != nil {

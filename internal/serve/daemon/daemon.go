@@ -48,7 +48,7 @@ type Options struct {
 
 	// Story is told what happens, one line each, and Log no more what is told there; nil:
 	// nothing is told. Ink is for it.
-	Story io.Writer
+	Narration io.Writer
 	Ink   text.Ink
 
 	HangUps <-chan struct{} // each has the configuration read again, see Load; nil: nothing does
@@ -80,8 +80,8 @@ type Daemon struct {
 	begun    atomic.Bool
 	monitor  *monitor
 	channels []channel         // that announce requests for approval
-	story    *narrate.Narrator // nil: none
-	load     *processors       // nil: it makes no difference
+	narrator    *narrate.Narrator // nil: none
+	processors     *processors       // nil: it makes no difference
 	reloads  reloads
 	bases    atomic.Pointer[[]operator.BaseInfo] // of the policy in force
 	console  *consoleServer
@@ -100,17 +100,17 @@ func New(o Options) (*Daemon, error) {
 		o.Log = slog.DiscardHandler
 	}
 	d := &Daemon{config: c, secrets: mask(c.Secrets()), hangUps: o.HangUps}
-	d.story = newStory(&o, d.secrets)
-	d.log = slog.New(redacted(d.story.Log(o.Log), c.Secrets()))
+	d.narrator = newNarrator(&o, d.secrets)
+	d.log = slog.New(redacted(d.narrator.Log(o.Log), c.Secrets()))
 	d.console = &consoleServer{daemon: d}
 	if o.Tune {
-		d.load = newProcessors(c)
+		d.processors = newProcessors(c)
 	}
-	d.reloads = reloads{load: o.Load, watch: o.Watch, level: o.Level, config: c, result: o.Policy, review: newReview(c, o.Known), followed: make(chan struct{}, 1)}
+	d.reloads = reloads{load: o.Load, watch: o.Watch, level: o.Level, config: c, result: o.Policy, review: newReview(c, o.Known), adopted: make(chan struct{}, 1)}
 	if file, err := filepath.Abs(c.File); err == nil && c.File != "" {
 		d.file = file
 	}
-	d.tellBases(c)
+	d.logBases(c)
 	upstreams, err := d.upstreams()
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func New(o Options) (*Daemon, error) {
 		return nil, err
 	}
 	options := d.options(o)
-	options.Upstreams, options.Record = upstreams, record(c)
+	options.Upstreams, options.Record = upstreams, recordOptions(c)
 	if c.Audit.File != "" {
 		if d.audit, err = d.openAudit(); err != nil {
 			return nil, err
@@ -136,9 +136,9 @@ func New(o Options) (*Daemon, error) {
 		return nil, errors.Join(err, d.closeRecords())
 	}
 	options.Pins = d.pins
-	d.heed(o.Policy.Policy, &options)
+	d.applyPolicy(o.Policy.Policy, &options)
 	if d.monitor, err = newMonitor(c, d.log, o.Version); err == nil {
-		d.monitor.observe(&options, d.load)
+		d.monitor.observe(&options, d.processors)
 		d.feed = audit.NewFeed(options.Recorder)
 		options.Recorder = d.feed
 		d.Proxy, err = proxy.New(options)
@@ -150,27 +150,27 @@ func New(o Options) (*Daemon, error) {
 	return d, nil
 }
 
-// heed sets the options that depend on the policy, which may be nil.
-func (d *Daemon) heed(p *gate.Policy, options *proxy.Options) {
+// applyPolicy sets the options that depend on the policy, which may be nil.
+func (d *Daemon) applyPolicy(p *gate.Policy, options *proxy.Options) {
 	if p == nil {
 		return
 	}
 	if p.Shadow() {
-		d.log.Warn("the policy is in shadow: every call passes, and what would have been refused is recorded" + endOfShadow(d.file))
+		d.log.Warn("the policy is in shadow: every call passes, and what would have been refused is recorded" + enforceHint(d.file))
 	}
-	finder := &remedyFinder{policy: p, tools: d.offered, met: d.agents, apart: d.apart()}
+	finder := &remedyFinder{policy: p, tools: d.offeredTools, met: d.agents, apart: d.separateSessions()}
 	options.Remedy, options.Impossible = finder.remedy, impossible(p)
 }
 
-// offered returns the tools that can be called now.
-func (d *Daemon) offered() offered { return d.Offered() }
+// offeredTools returns the tools that can be called now.
+func (d *Daemon) offeredTools() toolset { return d.Offered() }
 
 // agents returns the agents whose hooks have reported calls.
 func (d *Daemon) agents() []string { return d.Hooks.Agents() }
 
-// apart reports whether calls reported by hooks run in sessions of their own, apart from those
+// separateSessions reports whether calls reported by hooks run in sessions of their own, apart from those
 // of MCP clients.
-func (d *Daemon) apart() bool {
+func (d *Daemon) separateSessions() bool {
 	return d.config.Session.By == "" || d.config.Session.By == "connection"
 }
 
@@ -183,17 +183,17 @@ func (d *Daemon) options(o Options) proxy.Options {
 		Root: root(c.File), Startup: c.Startup, Logger: d.log, Version: o.Version, MaxRequest: c.Listen.MaxBody,
 		Approval: proxy.Approval{
 			Channels: c.Approval.Channels, Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,
-			Grants: cmp.Or(c.Approval.Grants, time.Hour), HoldFor: c.Approval.HoldFor, Mask: c.Approval.Mask, Page: d.console.page, PIN: c.Approval.PIN,
+			Grants: cmp.Or(c.Approval.Grants, time.Hour), HoldFor: c.Approval.HoldFor, Mask: c.Approval.Mask, Page: d.console.approvalPage, PIN: c.Approval.PIN,
 			Self: c.Approval.Self, People: c.Approval.People,
 			Asked:    d.asked,
-			Answered: d.story.Answered,
+			Answered: d.narrator.Answered,
 		},
 	}
 }
 
 // asked tells people that a call begins to wait for an approval.
 func (d *Daemon) asked(a operator.ApprovalInfo) {
-	d.story.Asked(a)
+	d.narrator.Asked(a)
 	for _, c := range d.channels {
 		c.asked(a)
 	}
@@ -201,12 +201,12 @@ func (d *Daemon) asked(a operator.ApprovalInfo) {
 
 // Close ends the review and the proxy, and then its records.
 func (d *Daemon) Close() error {
-	d.load.all()
-	d.reloads.end()
+	d.processors.useAll()
+	d.reloads.close()
 	err := d.Proxy.Close()
 	d.closeChannels()
-	d.finish()
-	d.story.End()
+	d.recordEnd()
+	d.narrator.End()
 	for _, t := range d.tokens {
 		t.Close()
 	}

@@ -19,7 +19,7 @@ func runtimeDir(users string) string {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "petrigate")
 	}
-	if dir := filepath.Join(users, strconv.Itoa(os.Getuid())); isOwn(dir) {
+	if dir := filepath.Join(users, strconv.Itoa(os.Getuid())); isPrivateDir(dir) {
 		return filepath.Join(dir, "petrigate")
 	}
 	return filepath.Join(os.TempDir(), "petrigate-"+strconv.Itoa(os.Getuid()))

@@ -13,7 +13,7 @@ import (
 // drafts returns the desk at which drafts of the policy are looked at.
 func (d *Daemon) drafts() *draft.Desk {
 	return draft.New(draft.Options{
-		InForce: d.reloads.inForce, Files: draftFiles, Problems: Doubts, Tools: d.listed, Log: d.record, Busy: d.load.all,
+		InForce: d.reloads.inForce, Files: draftFiles, Problems: Doubts, Tools: d.listedTools, Log: d.recordedDecisions, Busy: d.processors.useAll,
 	})
 }
 
@@ -30,17 +30,17 @@ func draftFiles(c *config.Config) (files []draft.File) {
 	return files
 }
 
-// listed are the tools of the servers; none where a server has not answered yet.
-func (d *Daemon) listed() []check.ListedTool {
+// listedTools are the tools of the servers; none where a server has not answered yet.
+func (d *Daemon) listedTools() []check.ListedTool {
 	tools, err := d.Tools("")
-	if err != nil || len(d.silent()) > 0 {
+	if err != nil || len(d.silentUpstreams()) > 0 {
 		return nil
 	}
 	return ListedTools(tools)
 }
 
-// record is what this proxy has put on record; nil: nothing is kept.
-func (d *Daemon) record() *draft.Log {
+// recordedDecisions is what this proxy has put on record; nil: nothing is kept.
+func (d *Daemon) recordedDecisions() *draft.Log {
 	switch {
 	case d.database != nil:
 		return &draft.Log{Source: trail.Database{Backend: d.database}, Name: d.database.place, Durable: true}

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/draft"
 )
 
-// TestDrafts: a proxy has its policy drafted anew over what it has put on record, wherever
+// TestDraftOverRecordedDecisions: a proxy has its policy drafted anew over what it has put on record, wherever
 // that is, and nothing of a draft is in force.
-func TestDrafts(t *testing.T) {
+func TestDraftOverRecordedDecisions(t *testing.T) {
 	for name, c := range map[string]struct{ more, record, problem string }{
 		"file":     {"audit: { file: audit.jsonl }\nstate: { driver: memory }\n", "audit.jsonl", ""},
 		"database": {"state: { driver: sqlite, path: state.db }\n", "state.db", ""},
@@ -39,7 +39,7 @@ func TestDrafts(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer d.Close()
-			d.begin()
+			d.recordStart()
 			desk := d.drafts()
 			defer desk.Close()
 			p, err := desk.Policy(t.Context(), "ann")

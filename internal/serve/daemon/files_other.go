@@ -11,9 +11,9 @@ import (
 func maxFiles() int { return math.MaxInt32 }
 
 // isOwn is for systems that have no runtime directory of a user.
-func isOwn(string) bool { return false }
+func isPrivateDir(string) bool { return false }
 
 // modes is false: here the folder of the user protects a file, whose mode is made up.
-const modes = false
+const hasModes = false
 
-func ofRoot(os.FileInfo) bool { return false }
+func ownedByRoot(os.FileInfo) bool { return false }

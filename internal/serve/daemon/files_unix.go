@@ -19,8 +19,8 @@ func maxFiles() int {
 	return int(min(uint64(limit.Cur), math.MaxInt32)) //nolint:unconvert // int64 on some systems
 }
 
-// isOwn reports whether a path is a directory of this user that nobody else can use.
-func isOwn(path string) bool {
+// isPrivateDir reports whether a path is a directory of this user that nobody else can use.
+func isPrivateDir(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return false
@@ -29,11 +29,11 @@ func isOwn(path string) bool {
 	return ok && info.IsDir() && info.Mode().Perm() == 0o700 && int(owner.Uid) == os.Getuid()
 }
 
-// modes says that the mode of a file tells who can read it.
-const modes = true
+// hasModes says that the mode of a file tells who can read it.
+const hasModes = true
 
-// ofRoot reports whether a file is of root, and this process is not.
-func ofRoot(info os.FileInfo) bool {
+// ownedByRoot reports whether a file is of root, and this process is not.
+func ownedByRoot(info os.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && s.Uid == 0 && os.Geteuid() != 0
 }

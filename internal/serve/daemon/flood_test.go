@@ -15,10 +15,10 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestFlood: a client that opens hundreds of connections, and sends nothing, a part of a request, or a
+// TestIdleConnectionsGiveWay: a client that opens hundreds of connections, and sends nothing, a part of a request, or a
 // request without the rest of its body, keeps no other client out: neither from the endpoint
 // for clients nor from a listener beside it.
-func TestFlood(t *testing.T) {
+func TestIdleConnectionsGiveWay(t *testing.T) {
 	for name, bounded := range map[string]bool{"clients": true, "beside": false} {
 		for kind, said := range map[string]string{
 			"nothing": "", "a part": "POST /login HTTP/1.1\r\nHost: x\r\n",
@@ -72,9 +72,9 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestBusyStays: a connection with a request under way never gives way, and one too many is
+// TestBusyConnectionStays: a connection with a request under way never gives way, and one too many is
 // refused where all are busy.
-func TestBusyStays(t *testing.T) {
+func TestBusyConnectionStays(t *testing.T) {
 	l, err := listenAt("127.0.0.1:0", config.Listen{MaxConnections: 2}, quietLog)
 	if err != nil {
 		t.Fatal(err)
@@ -116,17 +116,17 @@ func TestBusyStays(t *testing.T) {
 	}
 }
 
-// TestBodyTimeout: a body that does not arrive ends the request, and one that has arrived does
+// TestBodyTimeoutEndsRequest: a body that does not arrive ends the request, and one that has arrived does
 // not end a response that takes longer.
-func TestBodyTimeout(t *testing.T) {
-	l, err := listenAt("127.0.0.1:0", beside(maxVisiting), quietLog)
+func TestBodyTimeoutEndsRequest(t *testing.T) {
+	l, err := listenAt("127.0.0.1:0", smallLimits(maxConsoleConns), quietLog)
 	if err != nil {
 		t.Fatal(err)
 	}
 	deadlines := make(chan bool, 4)
 	read := func(r *http.Request) {
 		c, _ := r.Context().Value(connKey{}).(*limitedConn)
-		deadlines <- c.waits.Load() == busy
+		deadlines <- c.idleSince.Load() == busy
 	}
 	server := newServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		read(r)
@@ -146,9 +146,9 @@ func TestBodyTimeout(t *testing.T) {
 	}
 }
 
-// TestListeners: what listens for requests does so by listenAt, which bounds it. The others
+// TestAllListenersAreLimited: what listens for requests does so by listenAt, which bounds it. The others
 // are of the user alone, or of tests.
-func TestListeners(t *testing.T) {
+func TestAllListenersAreLimited(t *testing.T) {
 	others := map[string]string{
 		"internal/serve/daemon/listener.go":                      "it is the one",
 		"internal/serve/control/server.go":                       "a socket in a folder of the user",

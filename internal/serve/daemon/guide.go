@@ -10,7 +10,7 @@ import (
 
 // A guide tells the console the way out of refusals. It is safe for concurrent use.
 type guide struct {
-	tools  func() offered               // now
+	tools  func() toolset               // now
 	met    func() []string              // agents whose hooks have reported calls
 	apart  bool                         // calls reported by hooks run in separate sessions
 	finder atomic.Pointer[remedyFinder] // of the policy that was asked about last; nil: none was
@@ -23,7 +23,7 @@ func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut 
 		f = &remedyFinder{policy: s.Policy(), tools: g.tools, met: g.met, apart: g.apart}
 		g.finder.Store(f)
 	}
-	found, known := f.anySeat(s, c, r)
+	found, known := f.findAny(s, c, r)
 	if !known {
 		return console.WayOut{Sentence: verify.OwnToolMay}
 	}

@@ -43,9 +43,9 @@ func (k known) Definition(tool string) string { return k[tool] }
 
 func (k known) Schema(tool string) json.RawMessage { return json.RawMessage(k[tool]) }
 
-// TestWayTakesArguments: no way out names an argument that the tool does not have, by the
+// TestWayOutHasKnownArguments: no way out names an argument that the tool does not have, by the
 // schema that its server gives now.
-func TestWayTakesArguments(t *testing.T) {
+func TestWayOutHasKnownArguments(t *testing.T) {
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "p.rules", Text: "require backup before delete with same path\n"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestWayTakesArguments(t *testing.T) {
 		return fmt.Sprintf(`{"type":"object","properties":{%q:{"type":"string"}},"additionalProperties":false}`, argument)
 	}
 	tools := known{"backup": schema("path"), "delete": schema("path")}
-	f := &remedyFinder{policy: result.Policy, tools: func() offered { return tools }, met: noAgents}
+	f := &remedyFinder{policy: result.Policy, tools: func() toolset { return tools }, met: noAgents}
 	way := func() string {
 		t.Helper()
 		s := result.Policy.NewState(nil)
@@ -78,10 +78,10 @@ func TestWayTakesArguments(t *testing.T) {
 // noAgents returns an empty list: hooks have reported no calls.
 func noAgents() []string { return nil }
 
-// TestWayOfAgents: A3. What unlocks a server's tool may be a call of an agent's own tool: that is
+// TestWayOutThroughAgentTools: A3. What unlocks a server's tool may be a call of an agent's own tool: that is
 // named where its hooks have reported calls, and else not ruled out. That nothing helps is said
 // where it holds for those as well.
-func TestWayOfAgents(t *testing.T) {
+func TestWayOutThroughAgentTools(t *testing.T) {
 	src := "map bash.command runs go test as test\nrequire test before push\nlimit pull to 1 per session\nblock drop\nlimit bid to 1 per user\nrequire gemini-cli.read_file before sync\n"
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "p.rules", Text: src}}})
 	if err != nil {
@@ -110,7 +110,7 @@ func TestWayOfAgents(t *testing.T) {
 		{[]string{"claude-code"}, "sync", none, true},
 		{nil, "drop", "", false},
 	} {
-		f := &remedyFinder{policy: result.Policy, tools: func() offered { return known{"push": "", "pull": "", "drop": "", "bid": "", "sync": ""} }, met: func() []string { return c.met }, apart: c.apart}
+		f := &remedyFinder{policy: result.Policy, tools: func() toolset { return known{"push": "", "pull": "", "drop": "", "bid": "", "sync": ""} }, met: func() []string { return c.met }, apart: c.apart}
 		call := gate.Call{Tool: c.tool}
 		d, _ := result.Policy.Decide(s, call, nil)
 		r, ok := d.(*gate.Refusal)
@@ -123,9 +123,9 @@ func TestWayOfAgents(t *testing.T) {
 	}
 }
 
-// TestWayOfCaller: a call of a server's tool is a way out for an agent's own tool only where it
+// TestWayOutForAgentCall: a call of a server's tool is a way out for an agent's own tool only where it
 // counts in the session of the agent.
-func TestWayOfCaller(t *testing.T) {
+func TestWayOutForAgentCall(t *testing.T) {
 	require := func(scope gate.Scope, first, before string) gate.Net {
 		return gate.Net{Name: before, Scope: scope, Places: []string{"0", "1"}, Initial: map[string]int{"0": 1}, Transitions: []gate.Transition{
 			{Name: first, Inputs: []string{"0"}, Outputs: []string{"1"}, Tools: gate.Tools(first)},
@@ -148,7 +148,7 @@ func TestWayOfCaller(t *testing.T) {
 		{"Edit", "", true},
 		{"Bash", "Way out: call `count`; after that `Bash` is allowed.", true}, // a net of all sessions
 	} {
-		f := &remedyFinder{policy: p, tools: func() offered { return known{"backup": "", "count": ""} }, met: noAgents, apart: c.apart}
+		f := &remedyFinder{policy: p, tools: func() toolset { return known{"backup": "", "count": ""} }, met: noAgents, apart: c.apart}
 		call := gate.Call{Tool: c.tool, Also: []gate.Name{{Text: "claude-code." + c.tool, Certain: true}}}
 		d, _ := p.Decide(s, call, nil)
 		r, ok := d.(*gate.Refusal)
@@ -161,11 +161,11 @@ func TestWayOfCaller(t *testing.T) {
 	}
 }
 
-// TestWay: the way out is that of the policy and of the tools there are, in the state that is asked
+// TestWayOutFollowsToolsAndReload: the way out is that of the policy and of the tools there are, in the state that is asked
 // about; the guide follows a reload.
-func TestWay(t *testing.T) {
+func TestWayOutFollowsToolsAndReload(t *testing.T) {
 	tools := known{"a": "", "b": "", "c": ""}
-	g := &guide{tools: func() offered { return tools }, met: noAgents}
+	g := &guide{tools: func() toolset { return tools }, met: noAgents}
 	way := func(p *gate.Policy, tool string) string {
 		t.Helper()
 		s := p.NewState(nil)

@@ -27,9 +27,9 @@ func listenAt(addr string, l config.Listen, log *slog.Logger) (*limitListener, e
 	return newLimitListener(inner, l, log), nil
 }
 
-// beside are the bounds of a listener beside that of clients: few people and programs come
+// smallLimits are the bounds of a listener beside that of clients: few people and programs come
 // there. The files of the process are for calls.
-func beside(most int) config.Listen {
+func smallLimits(most int) config.Listen {
 	return config.Listen{MaxConnections: max(4, min(most, maxFiles()/16))}
 }
 
@@ -43,22 +43,22 @@ func beside(most int) config.Listen {
 type limitListener struct {
 	net.Listener
 	timeout time.Duration  // for a client to take the next bytes
-	most    int            // connections
+	limit    int            // connections
 	refuse  func(net.Conn) // says why to one too many
 	log     *slog.Logger
 
 	mu   sync.Mutex
 	open int
-	from map[netip.Addr]int // by address; none with 0
-	all  map[*limitedConn]struct{}
+	perAddr map[netip.Addr]int // by address; none with 0
+	conns  map[*limitedConn]struct{}
 	full bool // it is in the log that there are too many
 }
 
 func newLimitListener(inner net.Listener, l config.Listen, log *slog.Logger) *limitListener {
 	s := &limitListener{
-		Listener: inner, log: log, refuse: refuseConnection, from: map[netip.Addr]int{}, all: map[*limitedConn]struct{}{},
+		Listener: inner, log: log, refuse: refuseConnection, perAddr: map[netip.Addr]int{}, conns: map[*limitedConn]struct{}{},
 		timeout: cmp.Or(l.Timeouts.Write, writeTimeout),
-		most:    cmp.Or(l.MaxConnections, min(maxConnections, maxFiles()/2)),
+		limit:    cmp.Or(l.MaxConnections, min(maxConnections, maxFiles()/2)),
 	}
 	if l.TLS != nil {
 		s.refuse = func(net.Conn) {} // nothing can be said before the handshake
@@ -74,8 +74,8 @@ func (s *limitListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		from := origin(c.RemoteAddr())
-		if s.enter(from) || s.makeRoom(from) && s.enter(from) {
+		from := limitKey(c.RemoteAddr())
+		if s.reserve(from) || s.makeRoom(from) && s.reserve(from) {
 			return s.admit(c, from), nil
 		}
 		s.refuse(c)
@@ -85,27 +85,27 @@ func (s *limitListener) Accept() (net.Conn, error) {
 
 func (s *limitListener) admit(c net.Conn, from netip.Addr) *limitedConn {
 	l := &limitedConn{Conn: c, timeout: s.timeout, listener: s, from: from}
-	l.waits.Store(time.Now().UnixNano())
+	l.idleSince.Store(time.Now().UnixNano())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all[l] = struct{}{}
+	s.conns[l] = struct{}{}
 	return l
 }
 
 // makeRoom closes the connection that has waited longest without a request, if there is
 // one: of the same address, where that has its share.
 func (s *limitListener) makeRoom(from netip.Addr) bool {
-	oldest := s.longest(from)
+	oldest := s.longestIdle(from)
 	return oldest != nil && oldest.Close() == nil
 }
 
-func (s *limitListener) longest(from netip.Addr) (oldest *limitedConn) {
+func (s *limitListener) longestIdle(from netip.Addr) (oldest *limitedConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	own := from.IsValid() && s.from[from] >= (s.most+1)/2
+	own := from.IsValid() && s.perAddr[from] >= (s.limit+1)/2
 	since := int64(busy)
-	for c := range s.all {
-		if at := c.waits.Load(); at < since && (!own || c.from == from) {
+	for c := range s.conns {
+		if at := c.idleSince.Load(); at < since && (!own || c.from == from) {
 			oldest, since = c, at
 		}
 	}
@@ -133,16 +133,16 @@ func (s *limitListener) serve(server *http.Server, bounded bool) error {
 		if !bounded && r.ContentLength != 0 {
 			control := http.NewResponseController(w)
 			_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // it is there
-			r.Body = &arriving{ReadCloser: r.Body, whole: func() {
-				c.waits.Store(busy)
+			r.Body = &pendingBody{ReadCloser: r.Body, whole: func() {
+				c.idleSince.Store(busy)
 				_ = control.SetReadDeadline(time.Time{})
 			}}
 		} else {
-			c.waits.Store(busy)
+			c.idleSince.Store(busy)
 		}
 		inner.ServeHTTP(w, r)
 		if !bounded {
-			c.waits.Store(time.Now().UnixNano())
+			c.idleSince.Store(time.Now().UnixNano())
 		}
 	})
 	return listenAndServe(server, s)
@@ -152,13 +152,13 @@ func (s *limitListener) serve(server *http.Server, bounded bool) error {
 // from its first request on: it may come back.
 const busy = math.MaxInt64
 
-// arriving is a body whose connection is not worth more than others until it is there.
-type arriving struct {
+// pendingBody is a body whose connection is not worth more than others until it is there.
+type pendingBody struct {
 	io.ReadCloser
 	whole func()
 }
 
-func (a *arriving) Read(b []byte) (int, error) {
+func (a *pendingBody) Read(b []byte) (int, error) {
 	n, err := a.ReadCloser.Read(b)
 	if err != nil {
 		a.whole()
@@ -166,42 +166,42 @@ func (a *arriving) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// enter counts a connection, or says once for a time that there are too many.
-func (s *limitListener) enter(from netip.Addr) bool {
+// reserve counts a connection, or says once for a time that there are too many.
+func (s *limitListener) reserve(from netip.Addr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open < s.most && (!from.IsValid() || s.from[from] < (s.most+1)/2) {
+	if s.open < s.limit && (!from.IsValid() || s.perAddr[from] < (s.limit+1)/2) {
 		s.open++
-		s.from[from]++
+		s.perAddr[from]++
 		return true
 	}
 	if !s.full {
 		s.full = true
-		s.log.Warn("too many connections are open: new ones are refused", "most", s.most, "open", s.open, "address", from.String())
+		s.log.Warn("too many connections are open: new ones are refused", "most", s.limit, "open", s.open, "address", from.String())
 	}
 	return false
 }
 
-func (s *limitListener) forget(c *limitedConn) {
-	s.leave(c.from)
+func (s *limitListener) remove(c *limitedConn) {
+	s.release(c.from)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.all, c)
+	delete(s.conns, c)
 }
 
-func (s *limitListener) leave(from netip.Addr) {
+func (s *limitListener) release(from netip.Addr) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open--
-	s.full = s.full && s.open > s.most/4
-	if s.from[from]--; s.from[from] == 0 {
-		delete(s.from, from)
+	s.full = s.full && s.open > s.limit/4
+	if s.perAddr[from]--; s.perAddr[from] == 0 {
+		delete(s.perAddr, from)
 	}
 }
 
-// origin is the address that connections are counted for: of IPv6 the network
+// limitKey is the address that connections are counted for: of IPv6 the network
 // that one customer has. That of this machine is none.
-func origin(a net.Addr) netip.Addr {
+func limitKey(a net.Addr) netip.Addr {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
 		return netip.Addr{}
@@ -228,7 +228,7 @@ type limitedConn struct {
 	timeout  time.Duration
 	listener *limitListener
 	from     netip.Addr
-	waits    atomic.Int64 // since when no request is under way, in nanoseconds; see busy
+	idleSince    atomic.Int64 // since when no request is under way, in nanoseconds; see busy
 	closed   atomic.Bool
 
 	mu     sync.Mutex
@@ -239,7 +239,7 @@ type limitedConn struct {
 // Close counts once.
 func (c *limitedConn) Close() error {
 	if c.closed.CompareAndSwap(false, true) {
-		c.listener.forget(c)
+		c.listener.remove(c)
 	}
 	return c.Conn.Close()
 }

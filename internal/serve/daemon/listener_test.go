@@ -33,9 +33,9 @@ func listenLocal(t *testing.T) net.Listener {
 	return l
 }
 
-// TestSlowReader: E010. A client that does not read is dropped, and one that
+// TestSlowReaderIsDropped: E010. A client that does not read is dropped, and one that
 // reads slowly gets everything.
-func TestSlowReader(t *testing.T) {
+func TestSlowReaderIsDropped(t *testing.T) {
 	l := listenLocal(t)
 	accepted := make(chan net.Conn, 2)
 	s := newLimitListener(l, config.Listen{}, quietLog)
@@ -80,9 +80,9 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestSlowReaderOfPieces: E010. Who takes ten seconds for each piece is dropped as
+// TestSlowReaderOfPiecesIsDropped: E010. Who takes ten seconds for each piece is dropped as
 // is who takes none, and who takes enough of them is not.
-func TestSlowReaderOfPieces(t *testing.T) {
+func TestSlowReaderOfPiecesIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLimitListener(nil, config.Listen{}, quietLog)
 		for piece, want := range map[int]int{16 << 10: 3, writeBytes / 4: 3, writeBytes / 2: 100, writeBytes: 100} {
@@ -119,9 +119,9 @@ func (c *slowConn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestTooManyConnections: one too many is told why, and the next finds room when
+// TestExcessConnectionIsRefused: one too many is told why, and the next finds room when
 // another has gone.
-func TestTooManyConnections(t *testing.T) {
+func TestExcessConnectionIsRefused(t *testing.T) {
 	s := newLimitListener(listenLocal(t), config.Listen{MaxConnections: 2}, quietLog)
 	server := newServer(http.NotFoundHandler(), config.Listen{})
 	left := make(chan struct{}, 4)
@@ -167,9 +167,9 @@ func TestTooManyConnections(t *testing.T) {
 	}
 }
 
-// TestConnectionsOfOne: one address leaves room for others.
-func TestConnectionsOfOne(t *testing.T) {
-	at := func(ip string) netip.Addr { return origin(&net.TCPAddr{IP: net.ParseIP(ip), Port: 7}) }
+// TestConnectionsPerAddress: one address leaves room for others.
+func TestConnectionsPerAddress(t *testing.T) {
+	at := func(ip string) netip.Addr { return limitKey(&net.TCPAddr{IP: net.ParseIP(ip), Port: 7}) }
 	var said bytes.Buffer
 	s := newLimitListener(nil, config.Listen{MaxConnections: 4}, slog.New(slog.NewTextHandler(&said, nil)))
 	for i, c := range []struct {
@@ -179,34 +179,34 @@ func TestConnectionsOfOne(t *testing.T) {
 		{"192.0.2.1", true}, {"::ffff:192.0.2.1", true}, {"192.0.2.1", false}, {"2001:db8::1", true},
 		{"192.0.2.2", true}, {"192.0.2.3", false},
 	} {
-		if got := s.enter(at(c.ip)); got != c.enter {
+		if got := s.reserve(at(c.ip)); got != c.enter {
 			t.Errorf("%d: %s: %v", i, c.ip, got)
 		}
 	}
 	if n := strings.Count(said.String(), "too many connections are open: new ones are refused"); n != 1 {
 		t.Errorf("it is said %d times that there are too many:\n%s", n, said.String())
 	}
-	s.leave(at("192.0.2.2"))
-	s.leave(at("192.0.2.1"))
+	s.release(at("192.0.2.2"))
+	s.release(at("192.0.2.1"))
 	for i, c := range []struct {
 		ip    string
 		enter bool
 	}{{"2001:db8::2:1", true}, {"2001:db8:0:0:7::1", false}, {"2001:db8:0:1::1", true}, {"127.0.0.1", false}} {
-		if got := s.enter(at(c.ip)); got != c.enter {
+		if got := s.reserve(at(c.ip)); got != c.enter {
 			t.Errorf("then %d: %s: %v", i, c.ip, got)
 		}
 	}
 	s = newLimitListener(nil, config.Listen{MaxConnections: 4}, quietLog)
 	for i, ip := range []string{"127.0.0.1", "::1", "127.0.0.1", "127.0.0.1"} {
-		if !s.enter(at(ip)) {
+		if !s.reserve(at(ip)) {
 			t.Errorf("%d of this machine is refused", i)
 		}
 	}
 }
 
-// TestBoundsOfConnections: what is not said is the listener's own, and what is
+// TestConnectionLimitsFromConfiguration: what is not said is the listener's own, and what is
 // said is taken over.
-func TestBoundsOfConnections(t *testing.T) {
+func TestConnectionLimitsFromConfiguration(t *testing.T) {
 	own, said := newServer(nil, config.Listen{}), newServer(nil, config.Listen{
 		MaxHeader: 8 << 10, Timeouts: config.Timeouts{Header: time.Second, KeepAlive: time.Hour},
 	})
@@ -216,16 +216,16 @@ func TestBoundsOfConnections(t *testing.T) {
 	if said.ReadHeaderTimeout != time.Second || said.IdleTimeout != time.Hour || said.MaxHeaderBytes != 8<<10 {
 		t.Errorf("%v %v %v", said.ReadHeaderTimeout, said.IdleTimeout, said.MaxHeaderBytes)
 	}
-	if s := newLimitListener(nil, config.Listen{Timeouts: config.Timeouts{Write: time.Hour}, MaxConnections: 7}, quietLog); s.timeout != time.Hour || s.most != 7 {
-		t.Errorf("%v %d", s.timeout, s.most)
+	if s := newLimitListener(nil, config.Listen{Timeouts: config.Timeouts{Write: time.Hour}, MaxConnections: 7}, quietLog); s.timeout != time.Hour || s.limit != 7 {
+		t.Errorf("%v %d", s.timeout, s.limit)
 	}
-	if s := newLimitListener(nil, config.Listen{}, quietLog); s.most < 1 || s.most > maxConnections || s.most > maxFiles()/2 {
-		t.Errorf("%d connections of %d files", s.most, maxFiles())
+	if s := newLimitListener(nil, config.Listen{}, quietLog); s.limit < 1 || s.limit > maxConnections || s.limit > maxFiles()/2 {
+		t.Errorf("%d connections of %d files", s.limit, maxFiles())
 	}
 }
 
-// TestShutdown: calls end by themselves, or are cut short and answered.
-func TestShutdown(t *testing.T) {
+// TestShutdownDrainsCalls: calls end by themselves, or are cut short and answered.
+func TestShutdownDrainsCalls(t *testing.T) {
 	l := listenLocal(t)
 	entered, release := make(chan struct{}), make(chan struct{})
 	server := newServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -285,22 +285,22 @@ func TestAnnounceToken(t *testing.T) {
 	}
 }
 
-// TestTokenMade: a token is shown at a terminal, and a log names its file.
-func TestTokenMade(t *testing.T) {
+// TestTokenIsShownOnlyAtTerminal: a token is shown at a terminal, and a log names its file.
+func TestTokenIsShownOnlyAtTerminal(t *testing.T) {
 	var log, say strings.Builder
 	d := &Daemon{log: slog.New(slog.NewTextHandler(&log, nil))}
-	d.tokenMade(&say, "0123", "state/token", "http://localhost:7777/mcp")
+	d.reportToken(&say, "0123", "state/token", "http://localhost:7777/mcp")
 	if !strings.Contains(say.String(), "Bearer 0123") || log.Len() != 0 {
 		t.Errorf("%q, %q", say.String(), log.String())
 	}
-	d.tokenMade(nil, "4567", "state/token", "http://localhost:7777/mcp")
+	d.reportToken(nil, "4567", "state/token", "http://localhost:7777/mcp")
 	if !strings.Contains(log.String(), "file=state/token") || strings.Contains(log.String(), "4567") {
 		t.Errorf("%q", log.String())
 	}
 }
 
-// TestExposed: others must not read tokens, but the group may those that root gives.
-func TestExposed(t *testing.T) {
+// TestExposedModes: others must not read tokens, but the group may those that root gives.
+func TestExposedModes(t *testing.T) {
 	for mode, want := range map[os.FileMode][2]bool{
 		0o600: {false, false}, 0o400: {false, false}, 0o440: {true, false}, 0o640: {true, false},
 		0o444: {true, true}, 0o460: {true, true}, 0o644: {true, true}, 0o604: {true, true},

@@ -14,14 +14,14 @@ import (
 // Unnamed is the name of the server of petrigate wrap and login, where none is given.
 const Unnamed = "server"
 
-// wantsTokens reports whether petrigate gets the tokens of a server: of each
+// needsTokens reports whether petrigate gets the tokens of a server: of each
 // over HTTP, unless its configuration has them or will have none.
-func wantsTokens(s config.Server) bool {
-	return s.URL != "" && !bringsTokens(s) && (s.OAuth == nil || !s.OAuth.Disabled)
+func needsTokens(s config.Server) bool {
+	return s.URL != "" && !setsAuthorization(s) && (s.OAuth == nil || !s.OAuth.Disabled)
 }
 
-// bringsTokens reports whether the configuration of a server has a header Authorization.
-func bringsTokens(s config.Server) bool {
+// setsAuthorization reports whether the configuration of a server has a header Authorization.
+func setsAuthorization(s config.Server) bool {
 	for name := range s.Headers {
 		if strings.EqualFold(name, "Authorization") {
 			return true
@@ -38,7 +38,7 @@ func Loggable(s config.Server) error {
 		return fmt.Errorf("%s is a command: petrigate logs in to servers over HTTP", s.Name)
 	case s.OAuth != nil && s.OAuth.Disabled:
 		return fmt.Errorf("the configuration of %s says oauth: false", s.Name)
-	case bringsTokens(s):
+	case setsAuthorization(s):
 		return fmt.Errorf("the configuration of %s has a header Authorization, which is used instead of a login", s.Name)
 	case s.OAuth != nil && s.OAuth.Grant == oauth.ClientCredentials:
 		return fmt.Errorf("%s needs no login: petrigate gets its tokens with the client's own secret", s.Name)
@@ -70,9 +70,9 @@ func TokenStore(s config.Server) (*oauth.Store, error) {
 	return oauth.NewStore(filepath.Join(dir, "oauth"), kind), nil
 }
 
-// sourceOf is the tokens of a server for a proxy; nil: it gets none.
-func sourceOf(c *config.Config, s config.Server, log *slog.Logger) (*oauth.Source, error) {
-	if !wantsTokens(s) {
+// tokenSource is the tokens of a server for a proxy; nil: it gets none.
+func tokenSource(c *config.Config, s config.Server, log *slog.Logger) (*oauth.Source, error) {
+	if !needsTokens(s) {
 		return nil, nil
 	}
 	store, err := TokenStore(s)

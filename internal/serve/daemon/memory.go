@@ -10,26 +10,26 @@ import (
 )
 
 const (
-	started = 3 * time.Second  // how long a proxy takes at most, as a rule, until its servers have listed their tools
-	quiet   = 10 * time.Second // without a collection, until memory is given back
+	startDelay = 3 * time.Second  // how long a proxy takes at most, as a rule, until its servers have listed their tools
+	idleDelay   = 10 * time.Second // without a collection, until memory is given back
 
-	relaxed    = 400      // percent of what is live that may be garbage, while that is little
-	leastPace  = 50       // percent, however much is live
-	spare      = 48 << 20 // bytes that garbage may take beside what is live
-	worthwhile = 16 << 20 // bytes that are given back, and no less
+	maxPercent    = 400      // percent of what is live that may be garbage, while that is little
+	minPercent  = 50       // percent, however much is live
+	garbageTarget      = 48 << 20 // bytes that garbage may take beside what is live
+	minRelease = 16 << 20 // bytes that are given back, and no less
 )
 
 // TuneMemory lets the collector run less often than usual while the proxy keeps little, unless
 // GOGC sets the pace: most of what a call allocates is garbage after it. Memory that only the start or
 // a peak needed goes back to the system.
 func TuneMemory() {
-	t := &tuner{free: debug.FreeOSMemory, quiet: quiet}
+	t := &tuner{free: debug.FreeOSMemory, quiet: idleDelay}
 	if os.Getenv("GOGC") == "" {
 		t.set = func(percent int) { debug.SetGCPercent(percent) }
-		t.pace(relaxed)
+		t.setPercent(maxPercent)
 	}
 	t.watch()
-	time.AfterFunc(started, t.release)
+	time.AfterFunc(startDelay, t.release)
 }
 
 // A tuner looks at the heap after each collection. A percentage alone would let calls of
@@ -41,18 +41,18 @@ type tuner struct {
 	idle  *time.Timer // from the last collection on
 
 	percent int
-	kept    atomic.Uint64 // bytes from the system after memory was given back last
+	mappedAfterRelease    atomic.Uint64 // bytes from the system after memory was given back last
 	ended   atomic.Bool
 }
 
 // watch calls collected after each collection. It is not to be called while it watches.
 func (t *tuner) watch() {
 	t.idle = time.AfterFunc(t.quiet, t.giveBack)
-	t.await()
+	t.awaitCollection()
 }
 
-// await has the next collection find a value that nothing refers to.
-func (t *tuner) await() {
+// awaitCollection has the next collection find a value that nothing refers to.
+func (t *tuner) awaitCollection() {
 	type mark struct{ _ *byte } // a pointer, so that it shares its place with no other value
 	runtime.AddCleanup(new(mark), (*tuner).collected, t)
 }
@@ -62,22 +62,22 @@ func (t *tuner) collected() {
 	if t.ended.Load() {
 		return
 	}
-	defer t.await()
+	defer t.awaitCollection()
 	live, mapped := heap()
-	t.pace(paceOf(live))
-	if mapped > live+worthwhile || t.grown(mapped) {
+	t.setPercent(percentFor(live))
+	if mapped > live+minRelease || t.grown(mapped) {
 		t.idle.Reset(t.quiet)
 	}
 }
 
 // grown reports whether the heap has grown since memory was given back: what this collection found
 // live may be garbage by now, and nothing else may follow that collects it.
-func (t *tuner) grown(mapped uint64) bool { return mapped > t.kept.Load()+worthwhile }
+func (t *tuner) grown(mapped uint64) bool { return mapped > t.mappedAfterRelease.Load()+minRelease }
 
-// pace sets the percentage of the collector. A change stops all goroutines for a moment, so
+// setPercent sets the percentage of the collector. A change stops all goroutines for a moment, so
 // small ones are left out.
-func (t *tuner) pace(percent int) {
-	if t.set == nil || percent != relaxed && abs(percent-t.percent) <= t.percent/8 {
+func (t *tuner) setPercent(percent int) {
+	if t.set == nil || percent != maxPercent && abs(percent-t.percent) <= t.percent/8 {
 		return
 	}
 	if percent != t.percent {
@@ -88,14 +88,14 @@ func (t *tuner) pace(percent int) {
 
 func abs(n int) int { return max(n, -n) }
 
-// paceOf is the percentage for a heap with so many live bytes.
-func paceOf(live uint64) int {
-	return int(max(leastPace, min(relaxed, 100*spare/max(live, 1))))
+// percentFor is the percentage for a heap with so many live bytes.
+func percentFor(live uint64) int {
+	return int(max(minPercent, min(maxPercent, 100*garbageTarget/max(live, 1))))
 }
 
 // giveBack returns unused memory to the system, where that is worth a collection.
 func (t *tuner) giveBack() {
-	if live, mapped := heap(); (mapped > live+worthwhile || t.grown(mapped)) && !t.ended.Load() {
+	if live, mapped := heap(); (mapped > live+minRelease || t.grown(mapped)) && !t.ended.Load() {
 		t.release()
 	}
 }
@@ -104,7 +104,7 @@ func (t *tuner) giveBack() {
 func (t *tuner) release() {
 	t.free()
 	_, mapped := heap()
-	t.kept.Store(mapped)
+	t.mappedAfterRelease.Store(mapped)
 }
 
 // end has the tuner look at the heap no more.

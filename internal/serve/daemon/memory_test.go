@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// TestPaceOf: garbage may take many times what is live while that is little, and else so many
+// TestPercentFor: garbage may take many times what is live while that is little, and else so many
 // bytes, or half of what is live.
-func TestPaceOf(t *testing.T) {
+func TestPercentFor(t *testing.T) {
 	for live, want := range map[uint64]int{0: 400, 5 << 20: 400, 12 << 20: 400, 24 << 20: 200, 64 << 20: 75, 96 << 20: 50, 1 << 30: 50} {
-		if got := paceOf(live); got != want {
+		if got := percentFor(live); got != want {
 			t.Errorf("%d bytes: %d percent, want %d", live, got, want)
 		}
 	}
@@ -33,19 +33,19 @@ func collect(done func() bool) {
 	}
 }
 
-// TestTunerPaces: each collection sets the pace by what it has found, both ways, and small changes
+// TestTunerSetsPercent: each collection sets the pace by what it has found, both ways, and small changes
 // are left out.
-func TestTunerPaces(t *testing.T) {
+func TestTunerSetsPercent(t *testing.T) {
 	var pace atomic.Int64
 	tuner := &tuner{quiet: time.Hour, set: func(percent int) { pace.Store(int64(percent)) }}
 	tuner.watch()
-	holding(128<<20, func() { collect(func() bool { return pace.Load() == leastPace }) })
-	collect(func() bool { return pace.Load() > leastPace })
+	holding(128<<20, func() { collect(func() bool { return pace.Load() == minPercent }) })
+	collect(func() bool { return pace.Load() > minPercent })
 	tuner.end()
 
 	still := newTunerAt(100, t)
-	still.pace(110)
-	still.pace(90)
+	still.setPercent(110)
+	still.setPercent(90)
 	if still.percent != 100 {
 		t.Errorf("set to %d", still.percent)
 	}
@@ -56,16 +56,16 @@ func newTunerAt(percent int, t *testing.T) *tuner {
 	return &tuner{percent: percent, set: func(percent int) { t.Errorf("set to %d", percent) }}
 }
 
-// TestTunerGivesBack: what a peak has left is given back after the last collection, and nothing
+// TestTunerReleasesPeak: what a peak has left is given back after the last collection, and nothing
 // where there is little of it.
-func TestTunerGivesBack(t *testing.T) {
+func TestTunerReleasesPeak(t *testing.T) {
 	var freed atomic.Bool
 	tuner := &tuner{free: func() {
 		debug.FreeOSMemory()
 		freed.Store(true)
 	}}
 	tuner.idle = time.AfterFunc(time.Hour, tuner.giveBack) // a collection has it run at once
-	tuner.await()
+	tuner.awaitCollection()
 	defer tuner.end()
 	holding(96<<20, runtime.GC)
 	collect(freed.Load)
@@ -76,9 +76,9 @@ func TestTunerGivesBack(t *testing.T) {
 	}
 }
 
-// TestTunerLooksAgain: a peak that the last collection found live is looked at again, since no other
+// TestTunerChecksPeakOnce: a peak that the last collection found live is looked at again, since no other
 // collection may follow it; what stays live is not looked at twice.
-func TestTunerLooksAgain(t *testing.T) {
+func TestTunerChecksPeakOnce(t *testing.T) {
 	freed := 0
 	tuner := &tuner{quiet: time.Hour, free: func() {
 		freed++

@@ -65,11 +65,11 @@ func (m *monitor) close() {
 
 // endpoint returns what other programs may ask.
 func (d *Daemon) endpoint() *telemetry.Endpoint {
-	return &telemetry.Endpoint{Metrics: d.monitor.metrics, State: d.state, Missing: d.missing}
+	return &telemetry.Endpoint{Metrics: d.monitor.metrics, State: d.telemetryState, Missing: d.notReady}
 }
 
-// state is the proxy as it is now, for its counts.
-func (d *Daemon) state() telemetry.State {
+// telemetryState is the proxy as it is now, for its counts.
+func (d *Daemon) telemetryState() telemetry.State {
 	s := d.Overview()
 	t := telemetry.State{
 		Version: s.Version, Started: s.Started, Sessions: s.Sessions, Clients: s.Clients, Tools: s.Tools, Asking: s.Waiting, Goroutines: s.Goroutines,
@@ -80,8 +80,8 @@ func (d *Daemon) state() telemetry.State {
 	return t
 }
 
-// missing says what the proxy is not ready for want of.
-func (d *Daemon) missing() []string {
+// notReady says what the proxy is not ready for want of.
+func (d *Daemon) notReady() []string {
 	var all []string
 	if d.monitor.draining.Load() {
 		all = append(all, "the proxy is ending")
@@ -101,8 +101,8 @@ func (d *Daemon) missing() []string {
 	return all
 }
 
-// maxScraping is how many connections those who read metrics may have open.
-const maxScraping = 64
+// maxMetricsConns is how many connections those who read metrics may have open.
+const maxMetricsConns = 64
 
 // serveMonitor serves the endpoint at the address of telemetry.metrics, until stop.
 func (d *Daemon) serveMonitor() (stop func(), err error) {
@@ -110,7 +110,7 @@ func (d *Daemon) serveMonitor() (stop func(), err error) {
 	if addr == "" {
 		return func() {}, nil
 	}
-	listener, err := listenAt(addr, beside(maxScraping), d.log)
+	listener, err := listenAt(addr, smallLimits(maxMetricsConns), d.log)
 	if err != nil {
 		return nil, listenError(addr, err)
 	}

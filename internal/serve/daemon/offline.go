@@ -16,7 +16,7 @@ func WithDatabase(c *config.Config, f func(*proxy.Proxy) error) error {
 	if err := errTextOnly(c); err != nil {
 		return err
 	}
-	db, err := stateOf(c, slog.New(slog.DiscardHandler))
+	db, err := newDatabase(c, slog.New(slog.DiscardHandler))
 	switch {
 	case err != nil:
 		return err

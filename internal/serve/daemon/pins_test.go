@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// TestNoPlaceForPins: where nothing can be kept, a warning is all that is lost with warn, and
+// TestPinsWithoutStateDirectory: where nothing can be kept, a warning is all that is lost with warn, and
 // enforce does not begin.
-func TestNoPlaceForPins(t *testing.T) {
+func TestPinsWithoutStateDirectory(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("HOME", "")
 	for mode, want := range map[string]string{"off": "", "warn": "changes of tools are not noticed: there is no place for what was accepted", "enforce": ""} {
@@ -29,8 +29,8 @@ func TestNoPlaceForPins(t *testing.T) {
 	}
 }
 
-// TestPins: a file that is named is used, and one that is not as it was written is an error.
-func TestPins(t *testing.T) {
+// TestPinsFile: a file that is named is used, and one that is not as it was written is an error.
+func TestPinsFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tools.json")
 	for _, mode := range []string{"warn", "enforce"} {
 		d := &Daemon{config: &config.Config{Pinning: config.Pinning{Mode: mode, File: file}}, log: slog.New(slog.DiscardHandler)}

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// widen lets a pipe hold a large result whole, so that writing it wakes its
+// enlargePipe lets a pipe hold a large result whole, so that writing it wakes its
 // reader a few times and not once for each page. It does not matter if the
 // system refuses.
-func widen(w io.Writer) {
+func enlargePipe(w io.Writer) {
 	f, ok := w.(*os.File)
 	if !ok {
 		return

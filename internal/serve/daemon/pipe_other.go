@@ -5,4 +5,4 @@ package daemon
 import "io"
 
 // widen is for systems whose pipes can be made larger.
-func widen(io.Writer) {}
+func enlargePipe(io.Writer) {}

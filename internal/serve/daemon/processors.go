@@ -26,8 +26,8 @@ type processors struct {
 	one  bool
 }
 
-// lone is how many calls in a row have to be alone: a change stops all goroutines for a moment.
-const lone = 32
+// minAlone is how many calls in a row have to be alone: a change stops all goroutines for a moment.
+const minAlone = 32
 
 // newProcessors returns the processors of a process that is for the proxy alone; nil: they are
 // not worth a change, or GOMAXPROCS says how many they are. A call from pipe to pipe is faster
@@ -58,10 +58,10 @@ func overHTTP(c *config.Config) bool {
 // begin notes that a call goes to its server.
 func (p *processors) begin() {
 	if p.inFlight.Add(1) > 1 {
-		if p.alone.Load() > 0 && p.alone.Swap(0) >= lone {
+		if p.alone.Load() > 0 && p.alone.Swap(0) >= minAlone {
 			p.update()
 		}
-	} else if p.alone.Add(1) == lone {
+	} else if p.alone.Add(1) == minAlone {
 		p.update()
 	}
 }
@@ -69,8 +69,8 @@ func (p *processors) begin() {
 // end notes that a call is not in flight any more.
 func (p *processors) end() { p.inFlight.Add(-1) }
 
-// all has all processors used, for work beside the calls, until release.
-func (p *processors) all() (release func()) {
+// useAll has all processors used, for work beside the calls, until release.
+func (p *processors) useAll() (release func()) {
 	if p == nil {
 		return func() {}
 	}
@@ -89,7 +89,7 @@ func (p *processors) hold(n int) {
 func (p *processors) update() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if one := p.held == 0 && p.alone.Load() >= lone; one != p.one {
+	if one := p.held == 0 && p.alone.Load() >= minAlone; one != p.one {
 		p.one = one
 		p.set(one)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/telemetry"
 )
 
-// TestProcessors: one is used once calls have come one at a time for a while, and all as soon
+// TestProcessorsFollowCalls: one is used once calls have come one at a time for a while, and all as soon
 // as two are in flight, or while something else needs them.
-func TestProcessors(t *testing.T) {
+func TestProcessorsFollowCalls(t *testing.T) {
 	var changes []bool
 	p := &processors{set: func(one bool) { changes = append(changes, one) }}
 	expect := func(want ...bool) {
@@ -29,11 +29,11 @@ func TestProcessors(t *testing.T) {
 			p.end()
 		}
 	}
-	calls(lone - 1)
+	calls(minAlone - 1)
 	expect()
 	calls(1)
 	expect(true)
-	calls(5 * lone)
+	calls(5 * minAlone)
 	expect()
 	p.begin()
 	p.begin()
@@ -42,26 +42,26 @@ func TestProcessors(t *testing.T) {
 	for range 3 {
 		p.end()
 	}
-	calls(lone - 1)
+	calls(minAlone - 1)
 	expect()
 	calls(1)
 	expect(true)
 
-	first, second := p.all(), p.all()
+	first, second := p.useAll(), p.useAll()
 	expect(false)
 	first()
-	calls(2 * lone)
+	calls(2 * minAlone)
 	expect()
 	second()
 	expect(true)
 
 	var none *processors
-	none.all()()
+	none.useAll()()
 }
 
-// TestProcessorsTogether: whatever happens at the same time, all are used while two calls are
+// TestProcessorsConcurrently: whatever happens at the same time, all are used while two calls are
 // in flight.
-func TestProcessorsTogether(t *testing.T) {
+func TestProcessorsConcurrently(t *testing.T) {
 	var mu sync.Mutex
 	one := false
 	p := &processors{set: func(now bool) {
@@ -88,9 +88,9 @@ func TestProcessorsTogether(t *testing.T) {
 	}
 }
 
-// TestProcessorsWorth: GOMAXPROCS is left alone where the user sets it, on other machines, and
+// TestProcessorsAreOptional: GOMAXPROCS is left alone where the user sets it, on other machines, and
 // where nothing goes over HTTP.
-func TestProcessorsWorth(t *testing.T) {
+func TestProcessorsAreOptional(t *testing.T) {
 	piped := &config.Config{Servers: []config.Server{{Command: "x"}}, Listen: config.Listen{Stdio: true}}
 	remote := &config.Config{Servers: []config.Server{{URL: "http://localhost"}}, Listen: config.Listen{Stdio: true}}
 	listening := &config.Config{Servers: piped.Servers, Listen: config.Listen{HTTP: "localhost:0"}}
@@ -106,7 +106,7 @@ func TestProcessorsWorth(t *testing.T) {
 	runtime.GOMAXPROCS(2)
 	p := newProcessors(remote)
 	m := loadMeter{telemetry.NewMetrics(), p}
-	for range lone {
+	for range minAlone {
 		m.Forwarding("x")
 		m.Forwarded("x", "", "", time.Second, nil)
 	}

@@ -37,7 +37,7 @@ type reloads struct {
 	started bool // the reviews run
 	ended   bool
 
-	followed chan struct{} // has a token where another configuration is in force than refresh knows
+	adopted chan struct{} // has a token where another configuration is in force than refresh knows
 
 	status atomic.Pointer[reloadStatus] // nil: nothing was put in force since the start
 }
@@ -51,14 +51,14 @@ type reloadStatus struct {
 // Reload reads the configuration again, compares its policy with the one in force, and puts
 // it in force. After a problem everything is as it was.
 func (d *Daemon) Reload(ctx context.Context, o control.Reload) control.Reloaded {
-	defer d.load.all()() // calls go on meanwhile
+	defer d.processors.useAll()() // calls go on meanwhile
 	r := d.reloads.reload(ctx, d, o)
-	d.tell(o, &r)
+	d.logReload(o, &r)
 	return r
 }
 
-// tell puts what became of a reload into the log, and into the status.
-func (d *Daemon) tell(o control.Reload, r *control.Reloaded) {
+// logReload puts what became of a reload into the log, and into the status.
+func (d *Daemon) logReload(o control.Reload, r *control.Reloaded) {
 	attrs := []any{"actor", o.Actor, "result", r.Result}
 	switch {
 	case r.Problem != "":
@@ -85,8 +85,8 @@ func (d *Daemon) tell(o control.Reload, r *control.Reloaded) {
 	}
 }
 
-// mostDifference bounds what one line of the log has of a difference, in bytes.
-const mostDifference = 300
+// maxDifference bounds what one line of the log has of a difference, in bytes.
+const maxDifference = 300
 
 // firstLines returns the first lines of a difference, at least one, as a text of one line, and how many are left.
 func firstLines(diff string) (first string, left int) {
@@ -96,7 +96,7 @@ func firstLines(diff string) (first string, left int) {
 		case line == "":
 		case first == "":
 			first = line
-		case left > 0 || len(first)+len(line) > mostDifference:
+		case left > 0 || len(first)+len(line) > maxDifference:
 			left++
 		case strings.HasSuffix(first, ":"):
 			first += " " + line
@@ -117,21 +117,21 @@ func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r co
 	r.Policy = r.Before
 	c, err := s.load()
 	if err != nil {
-		r.Result, r.Problem = control.Invalid, describe(err)
+		r.Result, r.Problem = control.Invalid, problemText(err)
 		return r
 	}
 	result, known, err := Policy(ctx, c)
 	if err != nil {
-		r.Result, r.Problem = control.Invalid, describe(err)
+		r.Result, r.Problem = control.Invalid, problemText(err)
 		return r
 	}
-	r.Warnings, r.Restart = lines(known), needRestart(d.config, c)
+	r.Warnings, r.Restart = formatProblems(known), needRestart(d.config, c)
 	if changed := result.Policy.Fingerprint(); changed != r.Before {
 		r.Difference, r.Diff = s.diff(ctx, c, result)
 	}
 	if !o.DryRun {
-		if err := noteBases(c); err != nil {
-			r.Result, r.Problem = control.Invalid, describe(err)
+		if err := recordBases(c); err != nil {
+			r.Result, r.Problem = control.Invalid, problemText(err)
 			return r
 		}
 	}
@@ -154,20 +154,20 @@ func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r co
 	default:
 		r.Result = control.Applied
 	}
-	s.follow(d, c, result, known)
+	s.adopt(d, c, result, known)
 	return r
 }
 
-// follow makes what is not the policy follow the configuration. It needs the lock.
-func (s *reloads) follow(d *Daemon, c *config.Config, result *policy.Result, known diag.List) {
+// adopt makes what is not the policy follow the configuration. It needs the lock.
+func (s *reloads) adopt(d *Daemon, c *config.Config, result *policy.Result, known diag.List) {
 	if s.level != nil {
 		s.level.Set(Level(c.Log.Level))
 	}
-	d.tellBases(c)
+	d.logBases(c)
 	s.review.Close()
 	s.config, s.result, s.review = c, result, newReview(c, known)
 	select {
-	case s.followed <- struct{}{}:
+	case s.adopted <- struct{}{}:
 	default:
 	}
 	if s.started && !s.ended {
@@ -188,16 +188,16 @@ func (s *reloads) startReview(d *Daemon) {
 	s.review.start(d)
 }
 
-// end ends the review, and begins no other.
-func (s *reloads) end() {
+// close ends the review, and begins no other.
+func (s *reloads) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
 	s.review.Close()
 }
 
-// watched are the files that the configuration in force was read from.
-func (s *reloads) watched() []string {
+// files are the files that the configuration in force was read from.
+func (s *reloads) files() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return filesOf(s.config)
@@ -210,8 +210,8 @@ func (s *reloads) inForce() (*config.Config, *policy.Result) {
 	return s.config, s.result
 }
 
-// read is what was in these files when they were read, see [config.Config].Sums.
-func (s *reloads) read() map[string]string {
+// sums is what was in these files when they were read, see [config.Config].Sums.
+func (s *reloads) sums() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.config.Sums
@@ -251,7 +251,7 @@ func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.
 	if (d.config.Advertise == "enabled") != (c.Advertise == "enabled") {
 		r.Advertise = d.config.Advertise
 	}
-	finder := &remedyFinder{policy: result.Policy, tools: d.offered, met: d.agents, apart: d.apart()}
+	finder := &remedyFinder{policy: result.Policy, tools: d.offeredTools, met: d.agents, apart: d.separateSessions()}
 	r.Remedy, r.Impossible = finder.remedy, impossible(result.Policy)
 	return r
 }
@@ -286,10 +286,10 @@ func side(c *config.Config, r *policy.Result) (*policydiff.Side, error) {
 	return policydiff.NewSide(r, policy.FromConfig(c))
 }
 
-// describe writes the problems of a configuration with their places and lines.
-func describe(err error) string {
+// problemText writes the problems of a configuration with their places and lines.
+func problemText(err error) string {
 	if list, rest := check.ConfigProblems(err); rest == nil && len(list) > 0 {
-		return lines(list)
+		return formatProblems(list)
 	}
 	if os.IsNotExist(err) {
 		return text.Innermost(err).Error()
@@ -297,7 +297,7 @@ func describe(err error) string {
 	return err.Error()
 }
 
-func lines(l diag.List) string {
+func formatProblems(l diag.List) string {
 	var b strings.Builder
 	l.Print(&b, false)
 	return strings.TrimRight(b.String(), "\n")

@@ -7,7 +7,7 @@ import (
 
 // TestFirstLines: a line of the log has the beginning of a difference, whole if it is short.
 func TestFirstLines(t *testing.T) {
-	long := strings.Repeat("x", mostDifference)
+	long := strings.Repeat("x", maxDifference)
 	for _, c := range []struct {
 		diff, first string
 		left        int

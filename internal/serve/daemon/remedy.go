@@ -17,29 +17,29 @@ import (
 // A remedyFinder finds the way out of refusals, by the tools that are there.
 type remedyFinder struct {
 	policy *gate.Policy
-	tools  func() offered  // now
+	tools  func() toolset  // now
 	met    func() []string // agents whose hooks have reported calls
 	apart  bool            // calls reported by hooks run in separate sessions
 
 	mu     sync.Mutex
 	agents []gate.Call // tools of agents
-	guides [seats]knowingFinder
+	cached [scopes]cachedFinder
 }
 
-// A seat is from where the calls of a way out may be made.
-type seat int
+// A toolScope is from where the calls of a way out may be made.
+type toolScope int
 
 const (
-	ofServers   seat = iota // tools of servers alone
-	ofCaller                // known tools of the agent whose call is refused, and tools of servers
-	ofItself                // known tools of the agent whose call is refused
-	ofAgents                // tools of servers, and of the agents that have reported calls
-	ofAllAgents             // tools of servers, and of all agents that are known
-	seats
+	serverTools   toolScope = iota // tools of servers alone
+	callerAndServerTools                // known tools of the agent whose call is refused, and tools of servers
+	callerTools                // known tools of the agent whose call is refused
+	activeAgentTools                // tools of servers, and of the agents that have reported calls
+	allAgentTools             // tools of servers, and of all agents that are known
+	scopes
 )
 
-// offered are the tools that can be called at one time, as a proxy knows them.
-type offered interface {
+// toolset are the tools that can be called at one time, as a proxy knows them.
+type toolset interface {
 	Names() []gate.Call
 
 	// Definition returns a hash of what the server says of a tool; empty: there is no such tool.
@@ -49,8 +49,8 @@ type offered interface {
 	Schema(tool string) json.RawMessage
 }
 
-// A knowingFinder finds ways out with the tools that it knows.
-type knowingFinder struct {
+// A cachedFinder finds ways out with the tools that it knows.
+type cachedFinder struct {
 	known       []gate.Call
 	definitions []string             // of these, as hashes
 	finder      *verify.RemedyFinder // nil: none was needed yet
@@ -63,10 +63,10 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 	var found verify.Remedy
 	if slices.ContainsFunc(names, func(n gate.Call) bool { return n.Tool == c.Tool }) {
 		var known bool
-		if found, known = f.anySeat(s, c, r); !known {
+		if found, known = f.findAny(s, c, r); !known {
 			return proxy.Remedy{Text: verify.OwnToolMay}
 		}
-	} else if found = f.caller(s, c, r); found.None {
+	} else if found = f.forAgent(s, c, r); found.None {
 		return proxy.Remedy{} // the other tools of its agent are not known
 	}
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
@@ -76,12 +76,12 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 	return told
 }
 
-// anySeat finds the way out by tools of servers, or else by built-in tools of agents. It reports
+// findAny finds the way out by tools of servers, or else by built-in tools of agents. It reports
 // false where only the latter could help, and no agent that has them has reported a call.
-func (f *remedyFinder) anySeat(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
+func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()
-	found = f.of(ofServers, tools, names).Remedy(s, c, r)
+	found = f.finderFor(serverTools, tools, names).Remedy(s, c, r)
 	switch {
 	case !found.None, !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }):
 		return found, true
@@ -89,11 +89,11 @@ func (f *remedyFinder) anySeat(s *gate.State, c gate.Call, r *gate.Refusal) (fou
 		return found, true
 	}
 	if agents := f.met(); len(agents) > 0 && !f.apart {
-		if found = f.of(ofAgents, tools, withAgents(names, agents...)).Remedy(s, c, r); !found.None {
+		if found = f.finderFor(activeAgentTools, tools, withAgents(names, agents...)).Remedy(s, c, r); !found.None {
 			return found, true
 		}
 	}
-	found = f.of(ofAllAgents, tools, withAgents(names)).Remedy(s, c, r)
+	found = f.finderFor(allAgentTools, tools, withAgents(names)).Remedy(s, c, r)
 	return found, found.None
 }
 
@@ -106,34 +106,34 @@ func withAgents(tools []gate.Call, agents ...string) []gate.Call {
 	return tools
 }
 
-// caller finds the way out for an agent's call of a tool of its own. Where its session is apart,
+// forAgent finds the way out for an agent's call of a tool of its own. Where its session is apart,
 // a call of a server's tool counts only for nets that sessions share.
-func (f *remedyFinder) caller(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy) {
-	tools, own := f.tools(), f.ofAgents(c)
+func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy) {
+	tools, own := f.tools(), f.refusedAgentTools(c)
 	if f.apart {
-		if found = f.of(ofItself, tools, own).Remedy(s, c, r); !found.None || !found.Shared {
+		if found = f.finderFor(callerTools, tools, own).Remedy(s, c, r); !found.None || !found.Shared {
 			return found
 		}
 	}
-	return f.of(ofCaller, tools, append(slices.Clip(tools.Names()), own...)).Remedy(s, c, r)
+	return f.finderFor(callerAndServerTools, tools, append(slices.Clip(tools.Names()), own...)).Remedy(s, c, r)
 }
 
-// maxOfAgents bounds how many tools of agents are known.
-const maxOfAgents = 100
+// maxAgentTools bounds how many tools of agents are known.
+const maxAgentTools = 100
 
-// ofAgents returns the tools of agents whose calls, reported by hooks, were refused, with that of c.
-func (f *remedyFinder) ofAgents(c gate.Call) []gate.Call {
+// refusedAgentTools returns the tools of agents whose calls, reported by hooks, were refused, with that of c.
+func (f *remedyFinder) refusedAgentTools(c gate.Call) []gate.Call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	known := func(n gate.Call) bool { return n.Tool == c.Tool && slices.Equal(n.Also, c.Also) }
-	if len(f.agents) < maxOfAgents && !slices.ContainsFunc(f.agents, known) {
+	if len(f.agents) < maxAgentTools && !slices.ContainsFunc(f.agents, known) {
 		f.agents = append(f.agents, gate.Call{Tool: c.Tool, Also: c.Also, Foreign: c.Foreign, Upstream: c.Upstream})
 	}
 	return slices.Clone(f.agents)
 }
 
-// of is the guide for the tools of a seat. It is made anew where they have changed.
-func (f *remedyFinder) of(from seat, tools offered, names []gate.Call) *verify.RemedyFinder {
+// finderFor is the guide for the tools of a seat. It is made anew where they have changed.
+func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Call) *verify.RemedyFinder {
 	same := func(a, b gate.Call) bool { return a.Tool == b.Tool && slices.Equal(a.Also, b.Also) }
 	definitions := make([]string, len(names))
 	for i, n := range names {
@@ -141,7 +141,7 @@ func (f *remedyFinder) of(from seat, tools offered, names []gate.Call) *verify.R
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	g := &f.guides[from]
+	g := &f.cached[from]
 	if g.finder == nil || !slices.EqualFunc(names, g.known, same) || !slices.Equal(definitions, g.definitions) {
 		g.known, g.definitions = names, definitions
 		g.finder = verify.NewRemedyFinder(f.policy, verify.Options{Tools: toolsOf(names), Lacks: lacks(tools, names)})
@@ -151,7 +151,7 @@ func (f *remedyFinder) of(from seat, tools offered, names []gate.Call) *verify.R
 
 // lacks tells which argument that a field reads a tool does not take, by its schema; nil if
 // no schemas are known.
-func lacks(tools offered, names []gate.Call) func(tool string, field gate.Field) string {
+func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {
 		if schema := tools.Schema(n.Tool); len(schema) > 0 {

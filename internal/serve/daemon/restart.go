@@ -22,21 +22,21 @@ func needRestart(old, c *config.Config) (keys []string) {
 		{"pinning", old.Pinning, c.Pinning},
 		{"advertise", old.Advertise == "enabled", c.Advertise == "enabled"},
 	} {
-		if !alike(section.was, section.is) {
+		if !sameJSON(section.was, section.is) {
 			keys = append(keys, section.key)
 		}
 	}
-	return append(keys, otherServers(old.Servers, c.Servers)...)
+	return append(keys, changedServers(old.Servers, c.Servers)...)
 }
 
-// otherServers names the servers that are in one of the lists only, or that differ.
-func otherServers(old, now []config.Server) (keys []string) {
+// changedServers names the servers that are in one of the lists only, or that differ.
+func changedServers(old, now []config.Server) (keys []string) {
 	for _, pair := range [][2][]config.Server{{now, old}, {old, now}} {
 		for _, s := range pair[0] {
 			s.Position = config.Position{}
 			same := func(o config.Server) bool {
 				o.Position = config.Position{}
-				return alike(o, s)
+				return sameJSON(o, s)
 			}
 			if key := "mcpServers." + s.Name; !slices.ContainsFunc(pair[1], same) && !slices.Contains(keys, key) {
 				keys = append(keys, key)
@@ -47,8 +47,8 @@ func otherServers(old, now []config.Server) (keys []string) {
 	return keys
 }
 
-// alike reports whether two values of one type say the same.
-func alike(a, b any) bool {
+// sameJSON reports whether two values of one type say the same.
+func sameJSON(a, b any) bool {
 	one, err := json.Marshal(a)
 	other, also := json.Marshal(b)
 	return err == nil && also == nil && bytes.Equal(one, other)

@@ -36,10 +36,10 @@ func (r *review) start(d *Daemon) {
 		defer close(r.done)
 		d.AwaitTools(ctx)
 		tools, err := d.Tools("")
-		if err != nil || len(tools) == 0 || len(d.silent()) > 0 || ctx.Err() != nil {
+		if err != nil || len(tools) == 0 || len(d.silentUpstreams()) > 0 || ctx.Err() != nil {
 			return // tools that are not there yet are no mistake
 		}
-		defer d.load.all()() // calls go on meanwhile
+		defer d.processors.useAll()() // calls go on meanwhile
 		for _, found := range r.problems(ctx, check.KnownSet(ListedTools(tools), r.config)) {
 			if !r.shown[found.Error()] {
 				d.log.Warn("policy problem, now that the tools are known", "problem", found.Error())

@@ -25,8 +25,8 @@ import (
 // that is nil, the log names its file.
 func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) error {
 	slog.SetDefault(d.log) // what libraries log is a record like any other, without the secrets
-	defer d.announceEnd(ctx)()
-	if err := noteBases(d.config); err != nil {
+	defer d.logEnd(ctx)()
+	if err := recordBases(d.config); err != nil {
 		return err
 	}
 	socket, err := control.Listen(RuntimeDir(), d)
@@ -42,7 +42,7 @@ func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) erro
 	if err := d.console.start(); err != nil {
 		return err
 	}
-	defer d.console.end()
+	defer d.console.close()
 	stopChannels, err := d.startChannels()
 	if err != nil {
 		return err
@@ -60,9 +60,9 @@ func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, 
 	return d.Hooks.Serve(ctx, e)
 }
 
-// announceEnd logs which signal ends the proxy when it arrives: what is under
+// logEnd logs which signal ends the proxy when it arrives: what is under
 // way may take a while to end. The function that it returns waits for the line.
-func (d *Daemon) announceEnd(ctx context.Context) (wait func()) {
+func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(said)
@@ -86,28 +86,28 @@ func OutlivePipes() (stop func()) {
 
 // start starts the proxy, and the review of its policy.
 func (d *Daemon) start() {
-	d.story.Start(d.feed, d.headline())
-	d.begin()
+	d.narrator.Start(d.feed, d.headline())
+	d.recordStart()
 	d.Start()
 	d.reloads.startReview(d)
 }
 
-// reachedAt says where clients reach the proxy.
-func (d *Daemon) reachedAt(where string) { d.listen.Store(&where) }
+// setAddress says where clients reach the proxy.
+func (d *Daemon) setAddress(where string) { d.listen.Store(&where) }
 
 // serveStdio ends without an error when the client does.
 func (d *Daemon) serveStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	if f, ok := out.(*os.File); ok && f == os.Stdout {
 		os.Stdout = os.Stderr // whatever prints must not reach the client
 	}
-	d.reachedAt("stdio")
+	d.setAddress("stdio")
 	d.start()
-	widen(out)
-	in, closeIn := own(in)
+	enlargePipe(out)
+	in, closeIn := reopen(in)
 	defer closeIn()
-	out, closeOut := own(out)
+	out, closeOut := reopen(out)
 	defer closeOut()
-	client := &counted{Reader: in}
+	client := &countingReader{Reader: in}
 	err := d.ServeStdio(ctx, client, out)
 	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
 		err = nil
@@ -119,20 +119,20 @@ func (d *Daemon) serveStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return err
 }
 
-// counted counts the bytes of a client.
-type counted struct {
+// countingReader counts the bytes of a client.
+type countingReader struct {
 	io.Reader
 	read atomic.Int64
 }
 
-func (c *counted) Read(p []byte) (int, error) {
+func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.read.Add(int64(n))
 	return n, err
 }
 
-// own gives a stream of the client as it costs the least, which is to be closed.
-func own[T any](stream T) (T, func()) {
+// reopen gives a stream of the client as it costs the least, which is to be closed.
+func reopen[T any](stream T) (T, func()) {
 	f, ok := any(stream).(*os.File)
 	if !ok {
 		return stream, func() {}
@@ -153,14 +153,14 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 		return listenError(l.HTTP, err)
 	}
 	defer func() { _ = listener.Close() }()
-	at := endpoint(l, listener)
-	d.reachedAt(at)
-	access, err := accessOf(l, listener, func(token, path string) { d.tokenMade(say, token, path, at) })
+	at := endpointURL(l, listener)
+	d.setAddress(at)
+	access, err := accessOf(l, listener, func(token, path string) { d.reportToken(say, token, path, at) })
 	if err != nil {
 		return err
 	}
 	if access.Several() {
-		d.load.all() // what one of them sends must not keep the others waiting
+		d.processors.useAll() // what one of them sends must not keep the others waiting
 	}
 	access.Beside = d.endpoint().Serve
 	handler, err := d.Handler(access)
@@ -168,7 +168,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 		return &InvalidError{err}
 	}
 	server := newServer(handler, l)
-	if err := secure(server, l.TLS, d.log); err != nil {
+	if err := enableTLS(server, l.TLS, d.log); err != nil {
 		return err
 	}
 	d.start()
@@ -188,12 +188,12 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	}
 	d.monitor.draining.Store(true)
 	d.Drain()
-	d.sayUnderWay()
+	d.logOpenCalls()
 	return shutdown(server, d.Proxy.Close)
 }
 
-// sayUnderWay says what the end waits for, if for anything.
-func (d *Daemon) sayUnderWay() {
+// logOpenCalls says what the end waits for, if for anything.
+func (d *Daemon) logOpenCalls() {
 	waiting, open := 0, 0
 	for _, s := range d.Sessions() {
 		waiting += s.Waiting
@@ -236,8 +236,8 @@ func listenError(addr string, err error) error {
 	return fmt.Errorf("listening at %s: %w", addr, text.Innermost(err))
 }
 
-// endpoint is the URL by which clients of this machine reach the endpoint.
-func endpoint(l config.Listen, listener net.Listener) string {
+// endpointURL is the URL by which clients of this machine reach the endpoint.
+func endpointURL(l config.Listen, listener net.Listener) string {
 	scheme := "http"
 	if l.TLS != nil {
 		scheme = "https"

@@ -60,7 +60,7 @@ type database struct {
 // openState opens the database of the configuration; nil: it has none. A database that is
 // away is no error: it is opened when it is there. What no waiting mends is one.
 func (d *Daemon) openState() (*database, error) {
-	db, err := stateOf(d.config, d.log)
+	db, err := newDatabase(d.config, d.log)
 	if db == nil || err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func (d *Daemon) openState() (*database, error) {
 	return db, nil
 }
 
-// stateOf is the database of a configuration, which is not open yet; nil: it has none.
-func stateOf(config *config.Config, log *slog.Logger) (*database, error) {
+// newDatabase is the database of a configuration, which is not open yet; nil: it has none.
+func newDatabase(config *config.Config, log *slog.Logger) (*database, error) {
 	c := config.State
 	db := &database{driver: c.Driver}
 	var open func(context.Context) (backend.Backend, error)
@@ -85,7 +85,7 @@ func stateOf(config *config.Config, log *slog.Logger) (*database, error) {
 		}
 		db.place = path
 		open = func(ctx context.Context) (backend.Backend, error) {
-			return opened(journal.Open(ctx, journal.Options{Path: path, Sync: c.Sync, Logger: log}))
+			return asBackend(journal.Open(ctx, journal.Options{Path: path, Sync: c.Sync, Logger: log}))
 		}
 	case "postgres":
 		place, err := postgres.Describe(c.DSN)
@@ -94,7 +94,7 @@ func stateOf(config *config.Config, log *slog.Logger) (*database, error) {
 		}
 		db.place = place
 		open = func(ctx context.Context) (backend.Backend, error) {
-			return opened(postgres.Open(ctx, postgres.Options{DSN: c.DSN, NoSync: c.Sync == "normal"}))
+			return asBackend(postgres.Open(ctx, postgres.Options{DSN: c.DSN, NoSync: c.Sync == "normal"}))
 		}
 	default:
 		return nil, nil
@@ -106,8 +106,8 @@ func stateOf(config *config.Config, log *slog.Logger) (*database, error) {
 // openTimeout is how long a start waits for a database.
 const openTimeout = 10 * time.Second
 
-// opened keeps a nil of a backend from becoming one that is not.
-func opened[B backend.Backend](b B, err error) (backend.Backend, error) {
+// asBackend keeps a nil of a backend from becoming one that is not.
+func asBackend[B backend.Backend](b B, err error) (backend.Backend, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -43,8 +43,8 @@ func TestStatePath(t *testing.T) {
 	}
 }
 
-// TestUnusableState: what no waiting mends ends the start, and what may be mended does not.
-func TestUnusableState(t *testing.T) {
+// TestUnusableStateFailsStart: what no waiting mends ends the start, and what may be mended does not.
+func TestUnusableStateFailsStart(t *testing.T) {
 	dir := t.TempDir()
 	foreign := filepath.Join(dir, "notes.txt")
 	if err := os.WriteFile(foreign, []byte("these are notes, and no database of anybody, at some length: "+string(make([]byte, 4096))), 0o600); err != nil {

@@ -31,19 +31,19 @@ func (d *Daemon) Status() operator.Status {
 	for _, c := range d.channels {
 		c.describe(&s)
 	}
-	d.hide(s.Upstreams)
+	d.maskUpstreams(s.Upstreams)
 	return s
 }
 
 // upstreamStates describes the upstreams, without secrets, and without a look at the database.
 func (d *Daemon) upstreamStates() []operator.UpstreamStatus {
 	all := d.Overview().Upstreams
-	d.hide(all)
+	d.maskUpstreams(all)
 	return all
 }
 
-// hide takes the secrets out of what upstreams have said.
-func (d *Daemon) hide(upstreams []operator.UpstreamStatus) {
+// maskUpstreams takes the secrets out of what upstreams have said.
+func (d *Daemon) maskUpstreams(upstreams []operator.UpstreamStatus) {
 	for i := range upstreams {
 		u := &upstreams[i]
 		u.Error = d.secrets.Replace(u.Error)
@@ -53,8 +53,8 @@ func (d *Daemon) hide(upstreams []operator.UpstreamStatus) {
 	}
 }
 
-// silent names the upstreams that have not answered.
-func (d *Daemon) silent() []string {
+// silentUpstreams names the upstreams that have not answered.
+func (d *Daemon) silentUpstreams() []string {
 	var names []string
 	for _, u := range d.Overview().Upstreams {
 		if u.State != "up" {
@@ -78,7 +78,7 @@ func unanswered(upstreams []operator.UpstreamStatus, c *config.Config) []Unanswe
 		case u.State == "starting":
 			why = fmt.Sprintf("has not answered within %s", c.Startup)
 		}
-		text := fmt.Sprintf("%sthe upstream %s %s%s", placeOf(c, u.Name), u.Name, why, LastWords(u, "    "))
+		text := fmt.Sprintf("%sthe upstream %s %s%s", positionOf(c, u.Name), u.Name, why, LastWords(u, "    "))
 		if u.State == "starting" {
 			text += fmt.Sprintf("\n  help: a first start may have to fetch the program; startup: %.0fs in the configuration waits longer", max(time.Minute, 2*c.Startup).Seconds())
 		}
@@ -87,8 +87,8 @@ func unanswered(upstreams []operator.UpstreamStatus, c *config.Config) []Unanswe
 	return all
 }
 
-// placeOf is where the configuration speaks of a server.
-func placeOf(c *config.Config, name string) string {
+// positionOf is where the configuration speaks of a server.
+func positionOf(c *config.Config, name string) string {
 	for _, s := range c.Servers {
 		if s.Name == name && s.Position.Line > 0 {
 			return fmt.Sprintf("%s:%d:%d: ", s.Position.File, s.Position.Line, s.Position.Column)

@@ -28,7 +28,7 @@ func PrintStatus(w io.Writer, status operator.Status) {
 		printBase(w, b)
 	}
 	if status.Shadow {
-		_, _ = fmt.Fprintln(w, "  in shadow: every call passes; petrigate sessions shadow says what would have been refused"+endOfShadow(status.Config))
+		_, _ = fmt.Fprintln(w, "  in shadow: every call passes; petrigate sessions shadow says what would have been refused"+enforceHint(status.Config))
 	}
 	printState(w, status.State)
 	printAuditFile(w, status.Audit)
@@ -50,8 +50,8 @@ func PrintStatus(w io.Writer, status operator.Status) {
 	}
 }
 
-// endOfShadow says how shadow ends, where a configuration says that there is one.
-func endOfShadow(file string) string {
+// enforceHint says how shadow ends, where a configuration says that there is one.
+func enforceHint(file string) string {
 	if file == "" {
 		return ""
 	}

@@ -24,7 +24,7 @@ func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	var all diag.List
 	if t := c.Listen.TLS; t != nil {
 		f := &tlsSection{section: t, missing: missing}
-		f.pair(t.Cert, t.Key)
+		f.checkPair(t.Cert, t.Key)
 		all = f.problems
 	}
 	for _, s := range c.Servers {
@@ -32,8 +32,8 @@ func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 			continue
 		}
 		f := &tlsSection{section: s.TLS, missing: missing}
-		f.authorities(s.TLS.CA)
-		f.pair(s.TLS.Cert, s.TLS.Key)
+		f.checkAuthorities(s.TLS.CA)
+		f.checkPair(s.TLS.Cert, s.TLS.Key)
 		all = append(all, f.problems...)
 	}
 	slices.SortStableFunc(all, func(a, b diag.Problem) int {
@@ -76,20 +76,20 @@ func (f *tlsSection) read(key, path string) []byte {
 	return data
 }
 
-// authorities looks at those who vouch for a server.
-func (f *tlsSection) authorities(path string) {
+// checkAuthorities looks at those who vouch for a server.
+func (f *tlsSection) checkAuthorities(path string) {
 	certs := f.certificates("ca", path, f.read("ca", path))
-	if len(certs) > 0 && !slices.ContainsFunc(certs, func(c *x509.Certificate) bool { return invalid(c) == "" }) {
-		f.expired("ca", path, certs[0], "no server can be known by it")
+	if len(certs) > 0 && !slices.ContainsFunc(certs, func(c *x509.Certificate) bool { return validityProblem(c) == "" }) {
+		f.reportValidity("ca", path, certs[0], "no server can be known by it")
 	}
 }
 
-// pair looks at a certificate and its key.
-func (f *tlsSection) pair(certPath, keyPath string) {
+// checkPair looks at a certificate and its key.
+func (f *tlsSection) checkPair(certPath, keyPath string) {
 	cert, key := f.read("cert", certPath), f.read("key", keyPath)
 	certs := f.certificates("cert", certPath, cert)
-	if len(certs) > 0 && invalid(certs[0]) != "" {
-		f.expired("cert", certPath, certs[0], "the other side will refuse it")
+	if len(certs) > 0 && validityProblem(certs[0]) != "" {
+		f.reportValidity("cert", certPath, certs[0], "the other side will refuse it")
 	}
 	if key == nil {
 		return
@@ -159,9 +159,9 @@ func isKey(data []byte) bool {
 	return block != nil && strings.HasSuffix(block.Type, "PRIVATE KEY")
 }
 
-// invalid says since when a certificate is not valid, or from when on; nothing
+// validityProblem says since when a certificate is not valid, or from when on; nothing
 // if it is now.
-func invalid(c *x509.Certificate) string {
+func validityProblem(c *x509.Certificate) string {
 	switch now := time.Now(); {
 	case now.After(c.NotAfter):
 		return "has expired on " + c.NotAfter.Format(time.DateOnly)
@@ -171,6 +171,6 @@ func invalid(c *x509.Certificate) string {
 	return ""
 }
 
-func (f *tlsSection) expired(key, path string, c *x509.Certificate, so string) {
-	f.report(diag.Warning, check.ExpiredCertificate, key, fmt.Sprintf("the certificate in %s %s: %s", path, invalid(c), so), "")
+func (f *tlsSection) reportValidity(key, path string, c *x509.Certificate, so string) {
+	f.report(diag.Warning, check.ExpiredCertificate, key, fmt.Sprintf("the certificate in %s %s: %s", path, validityProblem(c), so), "")
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestTLSFilesThatHaveGone: between the check of a configuration and its use,
+// TestTLSFilesRemovedAfterCheck: between the check of a configuration and its use,
 // files may be replaced by others.
-func TestTLSFilesThatHaveGone(t *testing.T) {
+func TestTLSFilesRemovedAfterCheck(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("empty.pem", nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestTLSFilesThatHaveGone(t *testing.T) {
 	}
 	const want = "reading the certificate for HTTPS: stat none.pem: no such file or directory"
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	if err := secure(&http.Server{}, &config.TLS{Cert: "none.pem", Key: "none.pem"}, log); said(err) != want {
+	if err := enableTLS(&http.Server{}, &config.TLS{Cert: "none.pem", Key: "none.pem"}, log); said(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

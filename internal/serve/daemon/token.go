@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// leastToken is the length of a token that nobody guesses.
-const leastToken = 16
+// minTokenLength is the length of a token that nobody guesses.
+const minTokenLength = 16
 
 // loadTokens reads the bearer tokens of the listener, or makes one at the first
 // start and tells of it. A file that others can read is refused.
@@ -53,9 +53,9 @@ func readTokens(path string) (tokens, error) {
 	if err != nil {
 		return tokens{}, err
 	}
-	if modes && exposed(info.Mode(), ofRoot(info)) {
+	if hasModes && exposed(info.Mode(), ownedByRoot(info)) {
 		mode := info.Mode().Perm()
-		return tokens{}, fmt.Errorf("other users can read or change %s (mode %04o): chmod %04o %s", path, mode, mode&^forbidden(ofRoot(info)), path)
+		return tokens{}, fmt.Errorf("other users can read or change %s (mode %04o): chmod %04o %s", path, mode, mode&^forbidden(ownedByRoot(info)), path)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -77,7 +77,7 @@ func forbidden(ofRoot bool) os.FileMode {
 }
 
 // ForbiddenOfTokens are the bits that the mode of a file with tokens must not have.
-func ForbiddenOfTokens(info os.FileInfo) os.FileMode { return forbidden(ofRoot(info)) }
+func ForbiddenOfTokens(info os.FileInfo) os.FileMode { return forbidden(ownedByRoot(info)) }
 
 // parseTokens takes a token alone, or lines "name: token"; # begins a comment.
 // No message holds any of a token.
@@ -100,8 +100,8 @@ func parseTokens(path, text string) (tokens, error) {
 			return tokens{}, fmt.Errorf("%s:%d: the token has no name before its colon", path, i+1)
 		case strings.ContainsFunc(token, unicode.IsSpace):
 			return tokens{}, fmt.Errorf("%s:%d: a token has no space in it; with a name it is written name: token", path, i+1)
-		case len(token) < leastToken:
-			return tokens{}, fmt.Errorf("%s:%d holds no token of %d characters or more", path, i+1, leastToken)
+		case len(token) < minTokenLength:
+			return tokens{}, fmt.Errorf("%s:%d holds no token of %d characters or more", path, i+1, minTokenLength)
 		case !named && t.unnamed != "":
 			return tokens{}, fmt.Errorf("%s:%d: several tokens need names: write name: token", path, i+1)
 		case !named:
@@ -111,7 +111,7 @@ func parseTokens(path, text string) (tokens, error) {
 		}
 	}
 	if t.unnamed == "" && len(t.named) == 0 {
-		return tokens{}, fmt.Errorf("%s holds no token of %d characters or more", path, leastToken)
+		return tokens{}, fmt.Errorf("%s holds no token of %d characters or more", path, minTokenLength)
 	}
 	return t, nil
 }
@@ -131,9 +131,9 @@ func makeToken(path string) (string, error) {
 	return token, errors.Join(err, f.Close())
 }
 
-// tokenMade tells of a token that was made. A log holds no secret, nor does a file or a
+// reportToken tells of a token that was made. A log holds no secret, nor does a file or a
 // journal to which the program writes instead of a terminal.
-func (d *Daemon) tokenMade(say io.Writer, token, path, endpoint string) {
+func (d *Daemon) reportToken(say io.Writer, token, path, endpoint string) {
 	if say == nil {
 		d.log.Info("a token for clients was made", "file", path)
 		return

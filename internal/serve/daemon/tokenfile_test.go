@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestTokenFileOfText: in a configuration that is read as text no variable is looked up, so the
+// TestTokenFileWithVariableIsNotChecked: in a configuration that is read as text no variable is looked up, so the
 // file of a path with a variable is not known, and check does not judge it.
-func TestTokenFileOfText(t *testing.T) {
+func TestTokenFileWithVariableIsNotChecked(t *testing.T) {
 	dir := t.TempDir()
 	for path, want := range map[string]int{"${NOWHERE}/token": 0, dir + "/token": 1} {
 		c := &config.Config{TextOnly: true, Listen: config.Listen{Auth: "token", TokenFile: path}}

@@ -23,8 +23,8 @@ const (
 // fetchers are programs that fetch the program that they run, if it is not there yet.
 var fetchers = []string{"npx", "bunx", "pnpm", "yarn", "uvx", "uv", "pipx", "docker", "podman", "deno"}
 
-// patience returns how long the first answers of the servers may take.
-func patience(c *config.Config) time.Duration {
+// startupTimeout returns how long the first answers of the servers may take.
+func startupTimeout(c *config.Config) time.Duration {
 	if c.Startup != config.DefaultStartup {
 		return c.Startup
 	}
@@ -61,7 +61,7 @@ type Unanswered struct {
 func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiting func(servers []string)) (*Listing, error) {
 	quiet := *c
 	quiet.Audit.File, quiet.State = "", config.State{}
-	quiet.Startup = patience(c)
+	quiet.Startup = startupTimeout(c)
 	d, err := New(Options{Config: &quiet, Policy: &policy.Result{}})
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiti
 	defer func() { _ = d.Close() }()
 	began := time.Now()
 	d.Start()
-	d.await(ctx, every, waiting)
+	d.awaitTools(ctx, every, waiting)
 	if err := ctx.Err(); err != nil {
 		return nil, err // nobody waits for those that would answer
 	}
@@ -81,8 +81,8 @@ func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiti
 	return l, err
 }
 
-// await waits for the tools of all servers.
-func (d *Daemon) await(ctx context.Context, every time.Duration, waiting func(servers []string)) {
+// awaitTools waits for the tools of all servers.
+func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, waiting func(servers []string)) {
 	listed := make(chan struct{})
 	go func() {
 		defer close(listed)
@@ -95,13 +95,13 @@ func (d *Daemon) await(ctx context.Context, every time.Duration, waiting func(se
 		case <-listed:
 			return
 		case <-tick.C:
-			waiting(d.awaited())
+			waiting(d.pendingUpstreams())
 		}
 	}
 }
 
-// awaited names what await waits for: the upstreams that start, or else the lists of those that are up.
-func (d *Daemon) awaited() []string {
+// pendingUpstreams names what await waits for: the upstreams that start, or else the lists of those that are up.
+func (d *Daemon) pendingUpstreams() []string {
 	var names []string
 	for _, u := range d.Status().Upstreams {
 		if u.State == "starting" {

@@ -30,7 +30,7 @@ func (d *Daemon) upstreams() ([]proxy.Upstream, error) {
 		if u.TLS, err = UpstreamTLS(s); err != nil {
 			return nil, err
 		}
-		tokens, err := sourceOf(d.config, s, d.log)
+		tokens, err := tokenSource(d.config, s, d.log)
 		if err != nil {
 			return nil, err
 		}

@@ -17,9 +17,9 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// settled is how long files must stay as they are before they are read again: editors
+// settleDelay is how long files must stay as they are before they are read again: editors
 // write in several steps.
-const settled = 200 * time.Millisecond
+const settleDelay = 200 * time.Millisecond
 
 // follow reads the configuration again when it changes, and for each hang-up. The function
 // that it returns ends that.
@@ -51,11 +51,11 @@ func (d *Daemon) watch(ctx context.Context) (wait func()) {
 	}
 	done := make(chan struct{})
 	f := &follower{Daemon: d, watcher: w, folders: map[string]bool{}}
-	files, read := d.reloads.watched(), d.reloads.read()
+	files, read := d.reloads.files(), d.reloads.sums()
 	f.watchFolders(files)
-	f.known = among(read, files)
-	timer := time.NewTimer(settled)
-	if maps.Equal(contents(files), f.known) { // nothing has changed since they were read
+	f.known = subset(read, files)
+	timer := time.NewTimer(settleDelay)
+	if maps.Equal(hashes(files), f.known) { // nothing has changed since they were read
 		timer.Stop()
 	}
 	go func() {
@@ -66,30 +66,30 @@ func (d *Daemon) watch(ctx context.Context) (wait func()) {
 			case <-ctx.Done():
 				return
 			case e := <-w.Events:
-				if !d.concerns(e.Name) {
+				if !d.isRelevant(e.Name) {
 					continue // such as the audit log
 				}
 				f.appeared = f.appeared || e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename)
-				timer.Reset(settled)
+				timer.Reset(settleDelay)
 			case err := <-w.Errors:
 				d.log.Warn("a change of files may have been missed; petrigate reload reads them", "error", err)
 			case <-timer.C:
-				f.look(ctx)
+				f.check(ctx)
 			}
 		}
 	}()
 	return func() { <-done }
 }
 
-// concerns reports whether a file may be one of the configuration, or a link on the way to
+// isRelevant reports whether a file may be one of the configuration, or a link on the way to
 // one.
-func (d *Daemon) concerns(name string) bool {
+func (d *Daemon) isRelevant(name string) bool {
 	base := filepath.Base(name)
 	switch filepath.Ext(base) {
 	case ".rules", ".yaml", ".yml", ".json", ".pnml", ".xml":
 		return true
 	}
-	return strings.HasPrefix(base, "..") || slices.ContainsFunc(d.reloads.watched(), func(file string) bool { return filepath.Base(file) == base })
+	return strings.HasPrefix(base, "..") || slices.ContainsFunc(d.reloads.files(), func(file string) bool { return filepath.Base(file) == base })
 }
 
 // A follower knows what is in the files of the configuration.
@@ -101,28 +101,28 @@ type follower struct {
 	appeared bool              // some file has appeared since, or is gone
 }
 
-// look reads the configuration again if something else is in its files than is known, or
+// check reads the configuration again if something else is in its files than is known, or
 // if it is of other files because some have appeared. What is in them is noted before they are
 // read: what changes meanwhile is a change.
-func (f *follower) look(ctx context.Context) {
-	files, next := f.reloads.watched(), []string(nil)
+func (f *follower) check(ctx context.Context) {
+	files, next := f.reloads.files(), []string(nil)
 	if c, err := f.reloads.load(); err == nil {
 		next = filesOf(c)
 	}
 	f.watchFolders(next)
-	now := contents(slices.Concat(files, next))
+	now := hashes(slices.Concat(files, next))
 	others := f.appeared && next != nil && !slices.Equal(files, next)
-	if f.appeared = false; !others && maps.Equal(among(now, files), f.known) {
+	if f.appeared = false; !others && maps.Equal(subset(now, files), f.known) {
 		return
 	}
 	f.Reload(ctx, control.Reload{Actor: "changed file"})
-	files = f.reloads.watched() // which may be others
+	files = f.reloads.files() // which may be others
 	f.watchFolders(files)
-	f.known = among(now, files)
+	f.known = subset(now, files)
 }
 
-// among is what is known of some files.
-func among(known map[string]string, files []string) map[string]string {
+// subset is what is known of some files.
+func subset(known map[string]string, files []string) map[string]string {
 	some := make(map[string]string, len(files))
 	for _, name := range files {
 		if content, is := known[name]; is {
@@ -132,8 +132,8 @@ func among(known map[string]string, files []string) map[string]string {
 	return some
 }
 
-// contents tells what is in files, or that they cannot be read.
-func contents(files []string) map[string]string {
+// hashes tells what is in files, or that they cannot be read.
+func hashes(files []string) map[string]string {
 	all := make(map[string]string, len(files))
 	for _, name := range files {
 		text, err := os.ReadFile(name)

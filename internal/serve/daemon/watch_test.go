@@ -74,15 +74,15 @@ func following(t *testing.T, load, again func() (*config.Config, error), before,
 	}
 }
 
-// TestChangedBefore: a file that has changed between its reading and the beginning of the
+// TestChangeBeforeWatchIsNoticed: a file that has changed between its reading and the beginning of the
 // watch is read again.
-func TestChangedBefore(t *testing.T) {
+func TestChangeBeforeWatchIsNoticed(t *testing.T) {
 	load, write := limited(t)
 	following(t, load, load, func() { write("2") }, func() {}, 1, "limit-x-2")
 }
 
-// TestChangedMeanwhile: a file that changes while it is read is read again.
-func TestChangedMeanwhile(t *testing.T) {
+// TestChangeDuringReloadIsNoticed: a file that changes while it is read is read again.
+func TestChangeDuringReloadIsNoticed(t *testing.T) {
 	load, write := limited(t)
 	loads := 0
 	again := func() (*config.Config, error) {

@@ -49,14 +49,14 @@ func (c *webhookChannel) describe(s *operator.Status) {
 func (c *webhookChannel) close() { c.hook.Close() }
 
 const (
-	maxAnswering = 256             // open connections for answers
+	maxAnswerConns = 256             // open connections for answers
 	listenAgain  = 2 * time.Second // pause between attempts to listen at an address that another process uses
 )
 
 // start takes answers at the address of approval.webhook, until stop.
 func (c *webhookChannel) start() (stop func(), err error) {
 	d, w := c.daemon, c.config
-	listener, err := listenAt(w.Listen, beside(maxAnswering), d.log)
+	listener, err := listenAt(w.Listen, smallLimits(maxAnswerConns), d.log)
 	switch {
 	case err == nil:
 		c.hook.Start(w.Base(listener.Addr().String()))
@@ -87,7 +87,7 @@ func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListene
 			return
 		case <-tick.C:
 		}
-		if free, err := listenAt(c.config.Listen, beside(maxAnswering), c.daemon.log); err == nil {
+		if free, err := listenAt(c.config.Listen, smallLimits(maxAnswerConns), c.daemon.log); err == nil {
 			listener = free
 			c.daemon.log.Info("taking answers of the webhook", "address", shownAddr(listener))
 		}

@@ -9,14 +9,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// newStory returns who tells what happens; nil: nobody does. It is quiet while the log has
+// newNarrator returns who tells what happens; nil: nobody does. It is quiet while the log has
 // only warnings.
-func newStory(o *Options, secrets *strings.Replacer) *narrate.Narrator {
-	if o.Story == nil {
+func newNarrator(o *Options, secrets *strings.Replacer) *narrate.Narrator {
+	if o.Narration == nil {
 		return nil
 	}
 	quiet := func() bool { return o.Level != nil && o.Level.Level() > slog.LevelInfo }
-	return narrate.New(narrate.Options{Out: o.Story, Ink: o.Ink, Quiet: quiet, Mask: secrets.Replace})
+	return narrate.New(narrate.Options{Out: o.Narration, Ink: o.Ink, Quiet: quiet, Mask: secrets.Replace})
 }
 
 // headline says with which policy, in front of which servers and where the proxy begins.
