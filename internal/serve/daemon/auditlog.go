@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// openAudit opens the audit log, and tells what is missing in it.
+// openAudit opens the audit log and logs what is missing in it.
 func (d *Daemon) openAudit() (*audit.Log, error) {
 	c := d.config.Audit
 	log, err := audit.Open(c.File, audit.Rotation{Size: c.Rotate.Size, Keep: c.Rotate.Keep, Failed: func(err error) {
@@ -30,7 +30,7 @@ func (d *Daemon) openAudit() (*audit.Log, error) {
 	return log, nil
 }
 
-// auditInfo describes the audit log; nil: there is none.
+// auditInfo describes the audit log, or returns nil without one.
 func (d *Daemon) auditInfo() *operator.AuditInfo {
 	if d.audit == nil {
 		return nil
@@ -48,23 +48,23 @@ func (d *Daemon) auditInfo() *operator.AuditInfo {
 		return info
 	}
 	if last, err := os.Stat(aside[len(aside)-1]); err == nil {
-		at := last.ModTime() // nothing is written to it any more
+		at := last.ModTime() // the file is no longer written
 		info.Rotated = &at
 	}
 	return info
 }
 
-// recordOptions says what records have.
+// recordOptions returns what the records contain.
 func recordOptions(c *config.Config) proxy.Record {
 	return proxy.Record{Arguments: c.Audit.Arguments, Mask: c.Audit.Mask, Files: policyFiles(c)}
 }
 
-// policyFiles are the files that the policy was read from, with what was in them.
+// policyFiles returns the files of the policy with the hashes of their content.
 func policyFiles(c *config.Config) (files []proxy.File) {
 	for _, name := range filesOf(c) {
 		sum := c.Sums[name]
 		if i := slices.IndexFunc(c.Rules, func(r config.RuleText) bool { return r.File == name }); sum == "" && i >= 0 {
-			sum = audit.HashOf(c.Rules[i].Text) // of the command line
+			sum = audit.HashOf(c.Rules[i].Text) // a file given on the command line
 		}
 		if sum != "" {
 			files = append(files, proxy.File{Name: name, SHA256: sum})
@@ -73,13 +73,13 @@ func policyFiles(c *config.Config) (files []proxy.File) {
 	return files
 }
 
-// recordStart puts on record that the proxy begins.
+// recordStart records that the proxy starts.
 func (d *Daemon) recordStart() {
 	d.Begin(cmp.Or(d.config.State.Driver, "memory"))
 	d.begun.Store(true)
 }
 
-// recordEnd puts on record that the proxy has ended, if it began.
+// recordEnd records that the proxy has ended, if its start is recorded.
 func (d *Daemon) recordEnd() {
 	if d.begun.Load() {
 		d.Finish()

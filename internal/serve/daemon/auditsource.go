@@ -16,24 +16,25 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres"
 )
 
-// An AuditLog is the log that a verb reads. The caller must close it.
+// An AuditLog is a log that a command reads. The caller must close it.
 type AuditLog struct {
 	trail.Source
-	Name  string // for a reader, without secrets
+	Name  string // for people, without secrets
 	Close func() error
 }
 
-// ErrNoAuditLog is the error of a configuration that keeps no records.
+// ErrNoAuditLog: the configuration keeps no records.
 var ErrNoAuditLog = errors.New("keeps no records that are known here: name the log, or set audit.file")
 
-// Elsewhere reports whether the records of a configuration are where it takes more than reading its text to
-// open them: in a database of PostgreSQL, or at a place that a variable names.
+// Elsewhere reports whether opening the records of a configuration takes more than reading its
+// text: they are in a PostgreSQL database, or at a path that contains a variable.
 func Elsewhere(c *config.Config) bool {
 	variable := func(path string) bool { return c.TextOnly && strings.Contains(path, "${") }
 	return c.State.Driver == "postgres" || variable(c.State.Path) || variable(c.Audit.File)
 }
 
-// errTextOnly is an error for what a configuration names that was read as text.
+// errTextOnly returns an error if the configuration was read as text, so that nothing it names may
+// be used.
 func errTextOnly(c *config.Config) error {
 	if !c.TextOnly {
 		return nil
@@ -56,8 +57,8 @@ func RecordsOf(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	return nil, fmt.Errorf("%s %w", c.File, ErrNoAuditLog)
 }
 
-// openStateLog opens the database of a configuration, or the file beside it where no proxy has
-// made the database yet.
+// openStateLog opens the database of a configuration, or its audit file if no proxy has created the
+// database yet.
 func openStateLog(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	path, err := StatePath(c)
 	if err != nil {
@@ -73,8 +74,8 @@ func openStateLog(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	return nil, fmt.Errorf("%s has no records yet: they will be in %s once a proxy has started", c.File, path)
 }
 
-// OpenAuditLog opens the log that is named: a file, a database of sqlite, or the URL of one of
-// PostgreSQL.
+// OpenAuditLog opens a log by name: a file, an SQLite database, or the URL of a PostgreSQL
+// database.
 func OpenAuditLog(ctx context.Context, name string) (*AuditLog, error) {
 	if strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://") {
 		return openPostgres(ctx, name)
@@ -101,7 +102,7 @@ func openPostgres(ctx context.Context, dsn string) (*AuditLog, error) {
 	return &AuditLog{Source: trail.Database{Backend: b}, Name: "the database", Close: b.Close}, nil
 }
 
-// isSQLite reports whether the file is a database of SQLite.
+// isSQLite reports whether the file is an SQLite database.
 func isSQLite(name string) (bool, error) {
 	const magic = "SQLite format 3\x00"
 	f, err := os.Open(name)

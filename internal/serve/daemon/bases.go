@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// versionsFile is the file with the versions of bases that were in force; "": the configuration
-// has no base.
+// versionsFile returns the file with the versions of bases that were in force, or "" if the
+// configuration has no base.
 func versionsFile(c *config.Config) (string, error) {
 	if len(c.Bases) == 0 {
 		return "", nil
@@ -24,8 +24,9 @@ func versionsFile(c *config.Config) (string, error) {
 	return basefile.VersionsPath(dir), err
 }
 
-// Followed refuses a configuration with a signed base that is older than what was in force, or
-// another of the same version. It writes nothing. The error is a [config.ErrorList].
+// Followed refuses a configuration with a signed base that is older than the one that was in force,
+// or that differs from it in the same version. It writes nothing. The error is a
+// [config.ErrorList].
 func Followed(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {
@@ -46,7 +47,7 @@ func Followed(c *config.Config) error {
 	return nil
 }
 
-// seenBase is a base as the book has it.
+// seenBase returns a base in the form that is recorded.
 func seenBase(b config.Base) basefile.Seen {
 	place := b.File
 	if full, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
@@ -55,8 +56,8 @@ func seenBase(b config.Base) basefile.Seen {
 	return basefile.Seen{Key: b.Key, Place: place, Name: b.Name, Version: b.Version, Digest: b.Digest}
 }
 
-// recordBases keeps the versions of the bases that are about to be in force, and what was read at
-// addresses.
+// recordBases records the versions of the bases that come into force, and copies of those that were
+// fetched.
 func recordBases(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {
@@ -85,8 +86,8 @@ func baseCopies() (basefile.Copies, error) {
 	return basefile.Copies{Dir: filepath.Join(dir, "base-copies")}, err
 }
 
-// Fetching returns how base policies are read at addresses; where one cannot be read, what was
-// in force last is taken.
+// Fetching returns a function that fetches base policies. If an address cannot be read, the
+// function returns the copy that was last in force.
 func Fetching(ctx context.Context) config.Fetch {
 	return func(addresses ...string) ([][]byte, error) {
 		copies, err := baseCopies()
@@ -97,7 +98,7 @@ func Fetching(ctx context.Context) config.Fetch {
 	}
 }
 
-// Kept returns what base policies at addresses were when they were in force last, and asks nobody.
+// Kept returns the copies of base policies that were last in force, without fetching anything.
 func Kept(addresses ...string) ([][]byte, error) {
 	copies, err := baseCopies()
 	if err != nil {
@@ -106,7 +107,7 @@ func Kept(addresses ...string) ([][]byte, error) {
 	return copies.Kept(addresses...)
 }
 
-// logBases puts into the log what the policy stands on, and into the status.
+// logBases logs the bases of the policy and stores them for the status.
 func (d *Daemon) logBases(c *config.Config) {
 	var all []operator.BaseInfo
 	for _, b := range c.Bases {
@@ -116,14 +117,14 @@ func (d *Daemon) logBases(c *config.Config) {
 	d.bases.Store(&all)
 }
 
-// sameBases reports whether two configurations stand on the same bytes of the same bases.
+// sameBases reports whether two configurations have the same bases with the same content.
 func sameBases(a, b *config.Config) bool {
 	return slices.EqualFunc(a.Bases, b.Bases, func(a, b config.Base) bool {
 		return a.File == b.File && a.Digest == b.Digest && a.Key == b.Key
 	})
 }
 
-// nextRefresh is after how long an address of a base is read again; 0: never.
+// nextRefresh returns the interval at which the bases are fetched again, or 0 for never.
 func (s *reloads) nextRefresh() (every time.Duration) {
 	c, _ := s.inForce()
 	for _, b := range c.Bases {
@@ -134,8 +135,8 @@ func (s *reloads) nextRefresh() (every time.Duration) {
 	return every
 }
 
-// refresh reads the addresses of bases again as often as the configuration in force says. The
-// function that it returns waits for the last time.
+// refresh fetches the bases again at the interval in the configuration, until ctx ends. wait waits
+// for the last fetch.
 func (d *Daemon) refresh(ctx context.Context) (wait func()) {
 	done := make(chan struct{})
 	go func() {
@@ -157,8 +158,8 @@ func (d *Daemon) refresh(ctx context.Context) (wait func()) {
 	return func() { <-done }
 }
 
-// refreshBases reads the configuration again, and has it reloaded where a base is another one now, or
-// none that is taken.
+// refreshBases loads the configuration again, and reloads it if a base has changed or is no longer
+// valid.
 func (d *Daemon) refreshBases(ctx context.Context) {
 	c, err := d.reloads.load()
 	if err == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// enableTLS lets a server speak TLS, if there is a certificate for it.
+// enableTLS makes a server use TLS if the configuration names a certificate.
 func enableTLS(server *http.Server, files *config.TLS, log *slog.Logger) error {
 	if files == nil {
 		return nil
@@ -30,11 +30,11 @@ func enableTLS(server *http.Server, files *config.TLS, log *slog.Logger) error {
 	return nil
 }
 
-// A serverLog takes what net/http has to say. Of failed handshakes there may be
-// many, of anybody.
+// A serverLog receives the log lines of net/http. Anybody can cause failed handshakes, so these are
+// logged at debug level.
 type serverLog struct{ *slog.Logger }
 
-// Write takes one line.
+// Write logs one line.
 func (l serverLog) Write(line []byte) (int, error) {
 	level := slog.LevelWarn
 	if bytes.HasPrefix(line, []byte("http: TLS handshake error ")) {
@@ -51,19 +51,18 @@ func listenAndServe(server *http.Server, l net.Listener) error {
 	return server.Serve(l)
 }
 
-// A certificate is read again when its files change. If they cannot be read
-// then, or do not belong together, as when one of two is written, the earlier
-// one goes on.
+// A certificate is reloaded when its files change. If they cannot be read or do not match, as when
+// only one of the two is written yet, the earlier certificate stays in use.
 type certificate struct {
 	files config.TLS
 	log   *slog.Logger
 
 	mu   sync.Mutex
-	seen stamps // of what was read last, or tried
+	seen stamps // state of the files at the last attempt to read them
 	pair *tls.Certificate
 }
 
-// stamps tell whether files have changed.
+// stamps identifies the state of the two files.
 type stamps [2]struct {
 	modified time.Time
 	size     int64
@@ -87,13 +86,13 @@ func (c *certificate) open() error {
 	return nil
 }
 
-// get is asked at each handshake.
+// get returns the certificate for a handshake.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	seen, err := stampsOf(c.files)
 	if err != nil || seen == c.seen {
-		return c.pair, nil // files that are gone for a moment have no stamp
+		return c.pair, nil // the files may be missing for a moment
 	}
 	c.seen = seen
 	if err := c.read(); err != nil {
@@ -104,7 +103,7 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.pair, nil
 }
 
-// read reads both files. The caller has the lock.
+// read reads both files. The caller must hold the lock.
 func (c *certificate) read() error {
 	pair, err := tls.LoadX509KeyPair(c.files.Cert, c.files.Key)
 	if err != nil {

@@ -2,13 +2,13 @@ package daemon
 
 import "github.com/petrigate/petrigate/internal/operator"
 
-// A channel tells people beside the client about calls that begin to wait for an approval.
-// Channels that need no code of their own (the client, the console, the command line) are
-// only in the table of package channel.
+// A channel tells people outside of the client about calls that wait for an approval. Channels that
+// need no code of their own (the client, the console, the command line) are only in the table of
+// package channel.
 type channel interface {
 	// asked announces a request for approval. It must not block.
 	asked(operator.ApprovalInfo)
-	// start begins to take answers; the caller must call stop.
+	// start begins to accept answers; the caller must call stop.
 	start() (stop func(), err error)
 	// describe adds the state of the channel to a status.
 	describe(*operator.Status)
@@ -16,10 +16,11 @@ type channel interface {
 	close()
 }
 
-// openers open the channels that the configuration wants; nil: it does not want that one.
+// openers open the channels. An opener returns nil if the configuration does not enable its
+// channel.
 var openers = []func(*Daemon) (channel, error){openWebhook, openDesktop}
 
-// openChannels opens the channels of the configuration. The proxy of d can be nil still.
+// openChannels opens the configured channels. The proxy of d may still be nil.
 func (d *Daemon) openChannels() error {
 	for _, open := range openers {
 		c, err := open(d)

@@ -13,25 +13,25 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/console"
 )
 
-// errNoConsole is the error of a proxy whose configuration has console.http: off.
+// errNoConsole: the configuration has console.http: off.
 var errNoConsole = errors.New("this proxy has no console: its configuration says console.http: off")
 
-// A consoleServer serves the console. Without an address of the configuration it begins to
-// listen when somebody opens it.
+// A consoleServer serves the console. Without a configured address it starts to listen when the
+// console is first opened.
 type consoleServer struct {
 	daemon *Daemon
 
 	mu      sync.Mutex
-	address string           // host:port; empty: it does not listen
-	console *console.Console // nil: it does not listen
+	address string           // host:port; empty: not listening
+	console *console.Console // nil: not listening
 	stop    func()
 	ended   bool
 }
 
-// maxConsoleConns is how many connections browsers may have open to the console.
+// maxConsoleConns is the maximum number of connections to the console.
 const maxConsoleConns = 256
 
-// listen returns the address and the console, which listens from now on.
+// listen starts to listen, unless it has done so before, and returns the address and the console.
 func (s *consoleServer) listen() (string, *console.Console, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +49,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 		return "", nil, listenError(c.HTTP, err)
 	}
 	s.address = listener.Addr().String()
-	_, port, _ := net.SplitHostPort(s.address) // it is an address
+	_, port, _ := net.SplitHostPort(s.address) // the listener's own address is valid
 	hosts := slices.Concat([]string{s.address, net.JoinHostPort("localhost", port), net.JoinHostPort("127.0.0.1", port)}, c.AllowedHosts)
 	drafts := s.daemon.drafts()
 	s.console = console.New(console.Options{
@@ -58,7 +58,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	})
 	server := newServer(s.console, config.Listen{})
 	served := make(chan struct{})
-	go func() { defer close(served); _ = listener.serve(server, false) }() // it ends with the server
+	go func() { defer close(served); _ = listener.serve(server, false) }() // ends with the server
 	s.stop = func() {
 		s.console.Close()
 		_ = server.Close()
@@ -69,7 +69,8 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	return s.address, s.console, nil
 }
 
-// approvalPage is the address of the page of an approval; empty: there is none. It lets nobody in.
+// approvalPage returns the address of the page of an approval, or "" without a console. The address
+// contains no login code.
 func (s *consoleServer) approvalPage(id string) string {
 	address, _, err := s.listen()
 	if err != nil {
@@ -81,7 +82,7 @@ func (s *consoleServer) approvalPage(id string) string {
 	return "http://" + address + "/inbox/" + id
 }
 
-// pastRecords is where the records of before are; nil: nowhere.
+// pastRecords returns the source of earlier records, or nil if none are kept.
 func (d *Daemon) pastRecords() trail.Source {
 	switch {
 	case d.database != nil:
@@ -92,7 +93,7 @@ func (d *Daemon) pastRecords() trail.Source {
 	return nil
 }
 
-// start listens where the configuration says so.
+// start listens if the configuration names an address.
 func (s *consoleServer) start() error {
 	if at := s.daemon.config.Console.HTTP; at == "" || at == "off" {
 		return nil
@@ -111,8 +112,8 @@ func (s *consoleServer) close() {
 	}
 }
 
-// OpenConsole returns the address of the console, with a code that lets one browser in as
-// the person.
+// OpenConsole returns the address of a page of the console, with a login code that logs in one
+// browser as the person.
 func (d *Daemon) OpenConsole(name, person, path string) (string, error) {
 	address, c, err := d.console.listen()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package daemon runs a proxy from a configuration: it reads tokens and certificates, listens,
-// logs without secrets, puts decisions on record, answers the operating verbs at a control
-// socket, and reviews the policy when the tools of the servers are known.
+// Package daemon runs a proxy from a configuration: it reads tokens and certificates, listens, logs
+// without secrets, records decisions, serves operators at a control socket, and reviews the policy
+// when the tools of the servers are known.
 //
 //	pol, problems, err := daemon.Policy(ctx, cfg)
 //	...
@@ -8,6 +8,19 @@
 //	...
 //	defer d.Close()
 //	err = d.Run(ctx, os.Stdin, os.Stdout, os.Stderr)
+//
+// A [Daemon] embeds the proxy and owns everything around it: the audit log or database, the
+// channels of approvals, the console, the monitor, and the reloads. New opens these and starts
+// nothing; Run starts them and serves clients until it is told to end; Close closes them in the
+// reverse order.
+//
+// The configuration in force belongs to the reloads, whose mutex also serializes reloads. Reloads
+// are triggered by operators, by hang-up signals, by changed files and by refreshed bases; each
+// trigger has its own goroutine, which Run waits for. All listeners are limitListeners, which bound
+// the connections in total and per address.
+//
+// Other functions of the package serve commands that do not run a proxy: they list the tools of
+// servers, open audit logs, or check files that a configuration names.
 package daemon
 
 import (
@@ -32,65 +45,65 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// Options describe a Daemon.
+// Options configures a Daemon. Config and Policy are required.
 type Options struct {
 	Config  *config.Config
 	Policy  *policy.Result // see [Policy]
-	Known   diag.List      // of the policy, which have been shown; the review does not repeat them
-	Log     slog.Handler   // nil: discard; it is given no secrets of the configuration
+	Known   diag.List      // problems of the policy that were shown already; the review does not repeat them
+	Log     slog.Handler   // nil: discard; receives no secrets of the configuration
 	Version string
 
-	// Load reads the configuration again, for [Daemon.Reload]; nil: it cannot be. Level is
-	// that of Log, which follows the configuration; nil: it does not.
+	// Load loads the configuration again, for [Daemon.Reload]; nil: reloads are not possible. Level
+	// is the level of Log, which a reload changes; nil: it does not change.
 	Load  func() (*config.Config, error)
 	Level *slog.LevelVar
-	Watch bool // it is read again when one of its files changes
+	Watch bool // reload when a file of the configuration changes
 
-	// Story is told what happens, one line each, and Log no more what is told there; nil:
-	// nothing is told. Ink is for it.
+	// Narration receives what happens, one line per event, which Log then does not receive; nil: no
+	// narration. Ink colors it.
 	Narration io.Writer
-	Ink   text.Ink
+	Ink       text.Ink
 
-	HangUps <-chan struct{} // each has the configuration read again, see Load; nil: nothing does
+	HangUps <-chan struct{} // each value triggers a reload, see Load; may be nil
 
-	// Tune says that the process is for this proxy alone: GOMAXPROCS may follow its calls.
+	// Tune allows the proxy to change GOMAXPROCS, because the process serves nothing else.
 	Tune bool
 }
 
 // An InvalidError is a mistake in the configuration, or in a file that it names.
 type InvalidError struct{ Err error }
 
-// Error is the error itself.
+// Error returns the message of the wrapped error.
 func (e *InvalidError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the error itself.
+// Unwrap returns the wrapped error.
 func (e *InvalidError) Unwrap() error { return e.Err }
 
-// A Daemon is a proxy with what was built for it. Close it.
+// A Daemon is a proxy with everything that serves it. The caller must close it.
 type Daemon struct {
 	*proxy.Proxy
-	config   *config.Config
-	file     string                 // of the configuration, absolute; empty: none
-	listen   atomic.Pointer[string] // where clients reach the proxy; nil: nowhere yet
-	secrets  *strings.Replacer
-	log      *slog.Logger
-	audit    *audit.Log // nil: none
-	feed     *audit.Feed
-	database *database // nil: in the process
-	begun    atomic.Bool
-	monitor  *monitor
-	channels []channel         // that announce requests for approval
-	narrator    *narrate.Narrator // nil: none
-	processors     *processors       // nil: it makes no difference
-	reloads  reloads
-	bases    atomic.Pointer[[]operator.BaseInfo] // of the policy in force
-	console  *consoleServer
-	pins     *proxy.Pins // nil: servers may change their tools
-	hangUps  <-chan struct{}
-	tokens   []*oauth.Source
+	config     *config.Config
+	file       string                 // absolute path of the configuration; empty: no file
+	listen     atomic.Pointer[string] // address for clients; nil: not listening yet
+	secrets    *strings.Replacer
+	log        *slog.Logger
+	audit      *audit.Log // nil: no audit file
+	feed       *audit.Feed
+	database   *database // nil: states are in memory
+	begun      atomic.Bool
+	monitor    *monitor
+	channels   []channel         // announce requests for approval
+	narrator   *narrate.Narrator // nil: no narration
+	processors *processors       // nil: GOMAXPROCS is not changed
+	reloads    reloads
+	bases      atomic.Pointer[[]operator.BaseInfo] // bases of the policy in force
+	console    *consoleServer
+	pins       *proxy.Pins // nil: definitions of tools are not pinned
+	hangUps    <-chan struct{}
+	tokens     []*oauth.Source
 }
 
-// New makes the proxy of a configuration. It starts nothing.
+// New creates the proxy of a configuration. It starts nothing.
 func New(o Options) (*Daemon, error) {
 	c := o.Config
 	if err := errTextOnly(c); err != nil {
@@ -168,13 +181,13 @@ func (d *Daemon) offeredTools() toolset { return d.Offered() }
 // agents returns the agents whose hooks have reported calls.
 func (d *Daemon) agents() []string { return d.Hooks.Agents() }
 
-// separateSessions reports whether calls reported by hooks run in sessions of their own, apart from those
-// of MCP clients.
+// separateSessions reports whether calls reported by hooks run in other sessions than those of MCP
+// clients.
 func (d *Daemon) separateSessions() bool {
 	return d.config.Session.By == "" || d.config.Session.By == "connection"
 }
 
-// options are those of the proxy that need no file.
+// options returns the options of the proxy that need no file.
 func (d *Daemon) options(o Options) proxy.Options {
 	c := d.config
 	return proxy.Options{
@@ -191,7 +204,7 @@ func (d *Daemon) options(o Options) proxy.Options {
 	}
 }
 
-// asked tells people that a call begins to wait for an approval.
+// asked announces that a call waits for an approval.
 func (d *Daemon) asked(a operator.ApprovalInfo) {
 	d.narrator.Asked(a)
 	for _, c := range d.channels {
@@ -199,7 +212,7 @@ func (d *Daemon) asked(a operator.ApprovalInfo) {
 	}
 }
 
-// Close ends the review and the proxy, and then its records.
+// Close ends the review, the proxy, the channels and the monitor, and then closes the records.
 func (d *Daemon) Close() error {
 	d.processors.useAll()
 	d.reloads.close()
@@ -214,7 +227,7 @@ func (d *Daemon) Close() error {
 	return errors.Join(err, d.Leave(), d.closeRecords())
 }
 
-// closeRecords closes what states and records are kept in.
+// closeRecords closes the database and the audit log.
 func (d *Daemon) closeRecords() (err error) {
 	if d.database != nil {
 		err = d.database.Close()
@@ -225,8 +238,7 @@ func (d *Daemon) closeRecords() (err error) {
 	return err
 }
 
-// root is the folder of the configuration or, where there is none, that in which
-// the program was started.
+// root returns the folder of the configuration, or the working directory without a file.
 func root(file string) string {
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/desktop"
 )
 
-// A desktopChannel shows a notification for each request. It takes no answers.
+// A desktopChannel shows a notification for each request. It accepts no answers.
 type desktopChannel struct{ notifier *desktop.Notifier }
 
-// openDesktop opens the notifications of approval.desktop.
+// openDesktop opens the notifications enabled by approval.desktop.
 func openDesktop(d *Daemon) (channel, error) {
 	if !d.config.Approval.Desktop {
 		return nil, nil

@@ -7,11 +7,12 @@ import (
 	"strconv"
 )
 
-// RuntimeDir is the folder of the control sockets.
+// RuntimeDir returns the directory of the control sockets.
 func RuntimeDir() string { return runtimeDir("/run/user") }
 
-// runtimeDir looks for the runtime directory of the user below users where no variable names it: some clients
-// start their servers without, and people look for them from a session that has it.
+// runtimeDir looks for the user's runtime directory below users if no variable names it: some
+// clients start their servers without the variables, and people look for the sockets from a session
+// that has them.
 func runtimeDir(users string) string {
 	if dir := os.Getenv("PETRIGATE_RUNTIME_DIR"); dir != "" {
 		return dir
@@ -25,7 +26,8 @@ func runtimeDir(users string) string {
 	return filepath.Join(os.TempDir(), "petrigate-"+strconv.Itoa(os.Getuid()))
 }
 
-// StateDir is the folder of what outlives a process: tokens, what was kept of files of clients.
+// StateDir returns the directory for data that outlives a process, such as tokens and backups of
+// client files.
 func StateDir() (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "petrigate"), nil

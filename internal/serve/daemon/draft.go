@@ -10,14 +10,14 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/draft"
 )
 
-// drafts returns the desk at which drafts of the policy are looked at.
+// drafts returns the desk that evaluates drafts of the policy.
 func (d *Daemon) drafts() *draft.Desk {
 	return draft.New(draft.Options{
 		InForce: d.reloads.inForce, Files: draftFiles, Problems: Doubts, Tools: d.listedTools, Log: d.recordedDecisions, Busy: d.processors.useAll,
 	})
 }
 
-// Doubts are the warnings of a configuration apart from its policy, which check shows.
+// Doubts returns the warnings of check about a configuration apart from its policy.
 func Doubts(c *config.Config) diag.List {
 	return slices.Concat(check.ConfigWarnings(c), check.NoUpstream(c), check.NoAudit(c), check.Sessions(c),
 		check.MissingCommands(c, diag.Warning), TLSProblems(c, diag.Warning))
@@ -30,7 +30,7 @@ func draftFiles(c *config.Config) (files []draft.File) {
 	return files
 }
 
-// listedTools are the tools of the servers; none where a server has not answered yet.
+// listedTools returns the tools of the servers, or nil if a server has not answered yet.
 func (d *Daemon) listedTools() []check.ListedTool {
 	tools, err := d.Tools("")
 	if err != nil || len(d.silentUpstreams()) > 0 {
@@ -39,7 +39,7 @@ func (d *Daemon) listedTools() []check.ListedTool {
 	return ListedTools(tools)
 }
 
-// recordedDecisions is what this proxy has put on record; nil: nothing is kept.
+// recordedDecisions returns the records of this proxy, or nil if none are kept.
 func (d *Daemon) recordedDecisions() *draft.Log {
 	switch {
 	case d.database != nil:

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
 )
 
-// effort is that of a policy with so many claims at the start.
+// effort returns the effort to prove the claims of a policy at the start.
 func effort(claims int) check.Effort {
 	e := check.AtStart(claims)
 	e.Now, e.Narrower = time.Now, policydiff.Narrower

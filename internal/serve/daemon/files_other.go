@@ -7,13 +7,14 @@ import (
 	"os"
 )
 
-// maxFiles is for systems that bound the files of a process.
+// maxFiles returns no limit: this system does not limit the files of a process.
 func maxFiles() int { return math.MaxInt32 }
 
-// isOwn is for systems that have no runtime directory of a user.
+// isPrivateDir returns false: this system has no runtime directory for a user.
 func isPrivateDir(string) bool { return false }
 
-// modes is false: here the folder of the user protects a file, whose mode is made up.
+// hasModes is false: the permissions of the user's folder protect a file, and its mode means
+// nothing.
 const hasModes = false
 
 func ownedByRoot(os.FileInfo) bool { return false }

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// onHangUp reads the configuration again for each signal that comes. The function that it
-// returns waits for the last time.
+// onHangUp reloads the configuration for each signal, until ctx ends. wait waits for the last
+// reload.
 func (d *Daemon) onHangUp(ctx context.Context, signals <-chan struct{}) (wait func()) {
 	done := make(chan struct{})
 	go func() {

@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// listenAt listens at an address, with bounds; see [limitListener]. All that listens for
-// requests of others does so here, and is served by [limitListener.serve].
+// listenAt listens at an address with limits, see [limitListener]. All listeners for requests from
+// others must be opened here and served by [limitListener.serve].
 func listenAt(addr string, l config.Listen, log *slog.Logger) (*limitListener, error) {
 	inner, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -27,47 +27,46 @@ func listenAt(addr string, l config.Listen, log *slog.Logger) (*limitListener, e
 	return newLimitListener(inner, l, log), nil
 }
 
-// smallLimits are the bounds of a listener beside that of clients: few people and programs come
-// there. The files of the process are for calls.
+// smallLimits returns the limits of a listener for few people and programs, so that most files of
+// the process remain for calls.
 func smallLimits(most int) config.Listen {
 	return config.Listen{MaxConnections: max(4, min(most, maxFiles()/16))}
 }
 
-// A limitListener bounds the number of connections, and the time that a client takes to
-// read. One address has half of the connections at most, unless it is this machine, where a
-// server that stands in front may be. The WriteTimeout of net/http would bound a whole
-// response, streams too.
+// A limitListener limits the number of connections, and the time in which a client must read. One
+// address can have at most half of the connections, unless it is this machine, where a reverse
+// proxy may run. The WriteTimeout of net/http would limit a whole response, including streams.
 //
-// Where there is no room the connection gives way that has waited longest without a
-// request: a client that opens many, and sends nothing or little, keeps no other out.
+// If there is no room, the connection that has been idle longest is closed: a client that opens
+// many connections and sends little or nothing does not keep others out.
 type limitListener struct {
 	net.Listener
-	timeout time.Duration  // for a client to take the next bytes
-	limit    int            // connections
-	refuse  func(net.Conn) // says why to one too many
+	timeout time.Duration  // for a client to read the next bytes
+	limit   int            // maximum number of connections
+	refuse  func(net.Conn) // tells an excess connection the reason
 	log     *slog.Logger
 
-	mu   sync.Mutex
-	open int
-	perAddr map[netip.Addr]int // by address; none with 0
-	conns  map[*limitedConn]struct{}
-	full bool // it is in the log that there are too many
+	mu      sync.Mutex
+	open    int
+	perAddr map[netip.Addr]int // number of connections by address; no zero entries
+	conns   map[*limitedConn]struct{}
+	full    bool // the excess was logged
 }
 
 func newLimitListener(inner net.Listener, l config.Listen, log *slog.Logger) *limitListener {
 	s := &limitListener{
 		Listener: inner, log: log, refuse: refuseConnection, perAddr: map[netip.Addr]int{}, conns: map[*limitedConn]struct{}{},
 		timeout: cmp.Or(l.Timeouts.Write, writeTimeout),
-		limit:    cmp.Or(l.MaxConnections, min(maxConnections, maxFiles()/2)),
+		limit:   cmp.Or(l.MaxConnections, min(maxConnections, maxFiles()/2)),
 	}
 	if l.TLS != nil {
-		s.refuse = func(net.Conn) {} // nothing can be said before the handshake
+		s.refuse = func(net.Conn) {} // nothing can be sent before the handshake
 	}
 	return s
 }
 
-// Accept waits for the next connection. One too many is told so and closed at
-// once: waiting for room would keep out everybody, as long as somebody wants.
+// Accept waits for the next connection. It refuses excess connections at once: if they waited for
+// room, they would keep out everybody else.
 func (s *limitListener) Accept() (net.Conn, error) {
 	for {
 		c, err := s.Listener.Accept()
@@ -92,8 +91,8 @@ func (s *limitListener) admit(c net.Conn, from netip.Addr) *limitedConn {
 	return l
 }
 
-// makeRoom closes the connection that has waited longest without a request, if there is
-// one: of the same address, where that has its share.
+// makeRoom closes the connection that has been idle longest, if there is one. If the address has
+// reached its share, it closes one of that address.
 func (s *limitListener) makeRoom(from netip.Addr) bool {
 	oldest := s.longestIdle(from)
 	return oldest != nil && oldest.Close() == nil
@@ -112,11 +111,11 @@ func (s *limitListener) longestIdle(from netip.Addr) (oldest *limitedConn) {
 	return oldest
 }
 
-// A connKey is the key of the connection in the context of a request.
+// connKey is the context key for the connection of a request.
 type connKey struct{}
 
-// serve serves the connections until the server is closed. How long a body takes to arrive
-// is bounded too, unless the handler does that itself.
+// serve serves the connections until the server is closed. It also limits the time in which a body
+// must arrive, unless bounded says that the handler does so.
 func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if secure, ok := c.(*tls.Conn); ok {
@@ -132,7 +131,7 @@ func (s *limitListener) serve(server *http.Server, bounded bool) error {
 		}
 		if !bounded && r.ContentLength != 0 {
 			control := http.NewResponseController(w)
-			_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // it is there
+			_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // all connections support it
 			r.Body = &pendingBody{ReadCloser: r.Body, whole: func() {
 				c.idleSince.Store(busy)
 				_ = control.SetReadDeadline(time.Time{})
@@ -148,11 +147,11 @@ func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	return listenAndServe(server, s)
 }
 
-// busy is the value of [limitedConn].waits while a request is under way, and, of a client,
-// from its first request on: it may come back.
+// busy is the value of [limitedConn].idleSince while a request is in flight. For MCP clients it is
+// so from the first request on, because they may return to a session.
 const busy = math.MaxInt64
 
-// pendingBody is a body whose connection is not worth more than others until it is there.
+// A pendingBody is a request body. Its connection counts as idle until the body has arrived.
 type pendingBody struct {
 	io.ReadCloser
 	whole func()
@@ -166,7 +165,7 @@ func (a *pendingBody) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// reserve counts a connection, or says once for a time that there are too many.
+// reserve counts a new connection, or returns false and logs once that there are too many.
 func (s *limitListener) reserve(from netip.Addr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,8 +198,8 @@ func (s *limitListener) release(from netip.Addr) {
 	}
 }
 
-// limitKey is the address that connections are counted for: of IPv6 the network
-// that one customer has. That of this machine is none.
+// limitKey returns the address that connections are counted for: for IPv6 the /64 network of one
+// customer. It is invalid for this machine, which has no limit of its own.
 func limitKey(a net.Addr) netip.Addr {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
@@ -211,7 +210,7 @@ func limitKey(a net.Addr) netip.Addr {
 	case ip.IsLoopback():
 		return netip.Addr{}
 	case ip.Is6():
-		network, _ := ip.Prefix(64) // there is always one
+		network, _ := ip.Prefix(64) // 64 bits are always valid
 		return network.Addr()
 	}
 	return ip
@@ -225,18 +224,18 @@ func refuseConnection(c net.Conn) {
 
 type limitedConn struct {
 	net.Conn
-	timeout  time.Duration
-	listener *limitListener
-	from     netip.Addr
-	idleSince    atomic.Int64 // since when no request is under way, in nanoseconds; see busy
-	closed   atomic.Bool
+	timeout   time.Duration
+	listener  *limitListener
+	from      netip.Addr
+	idleSince atomic.Int64 // start of the idle time in Unix nanoseconds; see busy
+	closed    atomic.Bool
 
 	mu     sync.Mutex
-	sent   int           // of the writeBytes that the client is taking
-	waited time.Duration // for it to take them
+	sent   int           // bytes sent of the current writeBytes
+	waited time.Duration // time that the client has taken to read them
 }
 
-// Close counts once.
+// Close closes the connection. Only the first call removes it from the listener.
 func (c *limitedConn) Close() error {
 	if c.closed.CompareAndSwap(false, true) {
 		c.listener.remove(c)
@@ -244,8 +243,8 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite tells the client that nothing more comes, before the connection is
-// closed over what it may still be sending.
+// CloseWrite tells the client that no more data follows, before the connection is closed while the
+// client may still be sending.
 func (c *limitedConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -253,8 +252,8 @@ func (c *limitedConn) CloseWrite() error {
 	return nil
 }
 
-// Write fails when the client does not take the next bytes in time. TLS writes
-// little at a time: a client must not have the whole time for each of its pieces.
+// Write fails if the client does not read the next bytes in time. TLS writes small pieces; the time
+// limit must not start again for each of them.
 func (c *limitedConn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

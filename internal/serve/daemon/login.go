@@ -11,16 +11,16 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/oauth"
 )
 
-// Unnamed is the name of the server of petrigate wrap and login, where none is given.
+// Unnamed is the default name of the server of petrigate wrap and login.
 const Unnamed = "server"
 
-// needsTokens reports whether petrigate gets the tokens of a server: of each
-// over HTTP, unless its configuration has them or will have none.
+// needsTokens reports whether petrigate gets the tokens of a server: it does for each HTTP server,
+// unless the configuration sets the Authorization header or disables OAuth.
 func needsTokens(s config.Server) bool {
 	return s.URL != "" && !setsAuthorization(s) && (s.OAuth == nil || !s.OAuth.Disabled)
 }
 
-// setsAuthorization reports whether the configuration of a server has a header Authorization.
+// setsAuthorization reports whether the configuration of a server sets the Authorization header.
 func setsAuthorization(s config.Server) bool {
 	for name := range s.Headers {
 		if strings.EqualFold(name, "Authorization") {
@@ -30,8 +30,8 @@ func setsAuthorization(s config.Server) bool {
 	return false
 }
 
-// Loggable says why nobody logs in to a server. What is wrong with one comes
-// last: a variable that a command wants is nothing to a login.
+// Loggable returns an error if a login to the server makes no sense. Problems of the server's
+// configuration come last, because a variable for a command does not matter to a login.
 func Loggable(s config.Server) error {
 	switch {
 	case s.Type == "stdio":
@@ -48,7 +48,7 @@ func Loggable(s config.Server) error {
 	return nil
 }
 
-// OAuthServer is a server as [oauth] knows it.
+// OAuthServer converts a server for package oauth.
 func OAuthServer(s config.Server) oauth.Server {
 	a := oauth.Server{Name: s.Name, URL: s.URL, Headers: s.Headers}
 	if o := s.OAuth; o != nil {
@@ -57,7 +57,7 @@ func OAuthServer(s config.Server) oauth.Server {
 	return a
 }
 
-// TokenStore is where the tokens of a server are kept.
+// TokenStore returns the store for the tokens of a server.
 func TokenStore(s config.Server) (*oauth.Store, error) {
 	dir, err := StateDir()
 	if err != nil {
@@ -70,13 +70,13 @@ func TokenStore(s config.Server) (*oauth.Store, error) {
 	return oauth.NewStore(filepath.Join(dir, "oauth"), kind), nil
 }
 
-// tokenSource is the tokens of a server for a proxy; nil: it gets none.
+// tokenSource returns the source of tokens for a server, or nil if petrigate gets none.
 func tokenSource(c *config.Config, s config.Server, log *slog.Logger) (*oauth.Source, error) {
 	if !needsTokens(s) {
 		return nil, nil
 	}
 	store, err := TokenStore(s)
-	if err != nil && s.OAuth == nil { // nobody said that there would be any
+	if err != nil && s.OAuth == nil { // OAuth was not configured, so a missing store is fine
 		return nil, nil
 	}
 	if err != nil {
@@ -85,11 +85,11 @@ func tokenSource(c *config.Config, s config.Server, log *slog.Logger) (*oauth.So
 	return oauth.NewSource(OAuthServer(s), store, oauth.Options{Logger: log, Command: loginCommand(c, s)}), nil
 }
 
-// loginCommand is what a person types to log in to a server of c. What stands
-// in the address after ? may be a secret.
+// loginCommand returns the command that logs in to a server of c. It omits the query of the
+// address, which may contain a secret.
 func loginCommand(c *config.Config, s config.Server) string {
 	words := []string{"petrigate", "login"}
-	if c.File == "" { // of wrap
+	if c.File == "" { // started by petrigate wrap
 		address, query, _ := strings.Cut(s.URL, "?")
 		if query != "" || strings.Contains(address, "@") {
 			address = "ADDRESS"
@@ -107,7 +107,7 @@ func loginCommand(c *config.Config, s config.Server) string {
 	return commandLine(append(words, s.Name))
 }
 
-// withoutConfig is the environment of somebody who has not set PETRIGATE_CONFIG.
+// withoutConfig looks up variables as for a user who has not set PETRIGATE_CONFIG.
 func withoutConfig(name string) (string, bool) {
 	if name == "PETRIGATE_CONFIG" {
 		return "", false
@@ -115,7 +115,7 @@ func withoutConfig(name string) (string, bool) {
 	return os.LookupEnv(name)
 }
 
-// commandLine is words as a person types them into a shell.
+// commandLine quotes words for a shell.
 func commandLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {

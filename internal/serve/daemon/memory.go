@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	startDelay = 3 * time.Second  // how long a proxy takes at most, as a rule, until its servers have listed their tools
-	idleDelay   = 10 * time.Second // without a collection, until memory is given back
+	startDelay = 3 * time.Second  // usual maximum time until the servers have listed their tools
+	idleDelay  = 10 * time.Second // time without a collection after which memory is released
 
-	maxPercent    = 400      // percent of what is live that may be garbage, while that is little
-	minPercent  = 50       // percent, however much is live
-	garbageTarget      = 48 << 20 // bytes that garbage may take beside what is live
-	minRelease = 16 << 20 // bytes that are given back, and no less
+	maxPercent    = 400      // GC percentage while the live heap is small
+	minPercent    = 50       // GC percentage for the largest heaps
+	garbageTarget = 48 << 20 // target size of the garbage in bytes
+	minRelease    = 16 << 20 // minimum number of bytes to release
 )
 
-// TuneMemory lets the collector run less often than usual while the proxy keeps little, unless
-// GOGC sets the pace: most of what a call allocates is garbage after it. Memory that only the start or
-// a peak needed goes back to the system.
+// TuneMemory makes the garbage collector run less often while the live heap is small, unless GOGC
+// is set: most of what a call allocates is garbage after it. Memory that only the start or a peak
+// needed is released to the system.
 func TuneMemory() {
 	t := &tuner{free: debug.FreeOSMemory, quiet: idleDelay}
 	if os.Getenv("GOGC") == "" {
@@ -32,32 +32,32 @@ func TuneMemory() {
 	time.AfterFunc(startDelay, t.release)
 }
 
-// A tuner looks at the heap after each collection. A percentage alone would let calls of
-// megabytes that wait for people take five times their size.
+// A tuner adjusts the collector after each collection. A fixed percentage would let large calls
+// that wait for people use five times their size.
 type tuner struct {
-	set   func(percent int) // of the collector; nil: GOGC says it
-	free  func()            // collects, and gives back what is not used
+	set   func(percent int) // sets the GC percentage; nil: GOGC sets it
+	free  func()            // collects garbage and releases unused memory
 	quiet time.Duration
-	idle  *time.Timer // from the last collection on
+	idle  *time.Timer // restarted after each collection
 
-	percent int
-	mappedAfterRelease    atomic.Uint64 // bytes from the system after memory was given back last
-	ended   atomic.Bool
+	percent            int
+	mappedAfterRelease atomic.Uint64 // mapped bytes after the last release
+	ended              atomic.Bool
 }
 
-// watch calls collected after each collection. It is not to be called while it watches.
+// watch calls collected after each collection. It must be called only once.
 func (t *tuner) watch() {
 	t.idle = time.AfterFunc(t.quiet, t.giveBack)
 	t.awaitCollection()
 }
 
-// awaitCollection has the next collection find a value that nothing refers to.
+// awaitCollection arranges for collected to be called after the next collection.
 func (t *tuner) awaitCollection() {
-	type mark struct{ _ *byte } // a pointer, so that it shares its place with no other value
+	type mark struct{ _ *byte } // a pointer, so that it does not share its allocation with another value
 	runtime.AddCleanup(new(mark), (*tuner).collected, t)
 }
 
-// collected follows a collection.
+// collected runs after a collection.
 func (t *tuner) collected() {
 	if t.ended.Load() {
 		return
@@ -70,12 +70,12 @@ func (t *tuner) collected() {
 	}
 }
 
-// grown reports whether the heap has grown since memory was given back: what this collection found
-// live may be garbage by now, and nothing else may follow that collects it.
+// grown reports whether the heap has grown since the last release: what this collection found live
+// may be garbage by now, and no other collection may follow.
 func (t *tuner) grown(mapped uint64) bool { return mapped > t.mappedAfterRelease.Load()+minRelease }
 
-// setPercent sets the percentage of the collector. A change stops all goroutines for a moment, so
-// small ones are left out.
+// setPercent sets the percentage of the collector. It ignores small changes, because a change stops
+// all goroutines for a moment.
 func (t *tuner) setPercent(percent int) {
 	if t.set == nil || percent != maxPercent && abs(percent-t.percent) <= t.percent/8 {
 		return
@@ -88,33 +88,33 @@ func (t *tuner) setPercent(percent int) {
 
 func abs(n int) int { return max(n, -n) }
 
-// percentFor is the percentage for a heap with so many live bytes.
+// percentFor returns the percentage for a heap with this number of live bytes.
 func percentFor(live uint64) int {
 	return int(max(minPercent, min(maxPercent, 100*garbageTarget/max(live, 1))))
 }
 
-// giveBack returns unused memory to the system, where that is worth a collection.
+// giveBack releases unused memory to the system, if that is worth a collection.
 func (t *tuner) giveBack() {
 	if live, mapped := heap(); (mapped > live+minRelease || t.grown(mapped)) && !t.ended.Load() {
 		t.release()
 	}
 }
 
-// release returns unused memory to the system, and notes how much is left.
+// release releases unused memory to the system and records how much is left.
 func (t *tuner) release() {
 	t.free()
 	_, mapped := heap()
 	t.mappedAfterRelease.Store(mapped)
 }
 
-// end has the tuner look at the heap no more.
+// end stops the tuner.
 func (t *tuner) end() {
 	t.ended.Store(true)
 	t.idle.Stop()
 }
 
-// heap returns the bytes of the heap that the last collection found in use, and those that the
-// process has from the system for the heap.
+// heap returns the bytes that the last collection found live, and the bytes that the process has
+// mapped for the heap.
 func heap() (live, mapped uint64) {
 	of := []metrics.Sample{
 		{Name: "/gc/heap/live:bytes"},

@@ -12,16 +12,16 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A monitor tells other programs how the proxy does: it counts, makes traces where they
-// are wanted, and knows whether the proxy is ready.
+// A monitor exports the state of the proxy: it counts, makes traces if configured, and knows
+// whether the proxy is shutting down.
 type monitor struct {
 	metrics  *telemetry.Metrics
-	tracer   *telemetry.Tracer // nil: traces are not wanted
+	tracer   *telemetry.Tracer // nil: no traces
 	draining atomic.Bool
 }
 
-// newMonitor returns the monitor of a configuration. Variables of the environment, which may
-// be meant for another program, keep no proxy from starting.
+// newMonitor returns the monitor of a configuration. Invalid environment variables, which may be
+// meant for another program, do not prevent the start.
 func newMonitor(c *config.Config, log *slog.Logger, version string) (*monitor, error) {
 	m := &monitor{metrics: telemetry.NewMetrics()}
 	target, err := telemetry.FindTarget(c.Telemetry.Traces, os.Getenv)
@@ -39,7 +39,7 @@ func newMonitor(c *config.Config, log *slog.Logger, version string) (*monitor, e
 	return m, nil
 }
 
-// observe has the proxy of the options observed.
+// observe makes the proxy with these options report to the monitor.
 func (m *monitor) observe(o *proxy.Options, p *processors) {
 	o.Meter = m.metrics
 	if p != nil {
@@ -56,19 +56,19 @@ func (m *monitor) observe(o *proxy.Options, p *processors) {
 	}
 }
 
-// close sends what has not been sent, for a while.
+// close sends the remaining traces, within a time limit.
 func (m *monitor) close() {
 	if m != nil && m.tracer != nil {
 		m.tracer.Close()
 	}
 }
 
-// endpoint returns what other programs may ask.
+// endpoint returns the endpoint for metrics and health checks.
 func (d *Daemon) endpoint() *telemetry.Endpoint {
 	return &telemetry.Endpoint{Metrics: d.monitor.metrics, State: d.telemetryState, Missing: d.notReady}
 }
 
-// telemetryState is the proxy as it is now, for its counts.
+// telemetryState returns the current state for the metrics.
 func (d *Daemon) telemetryState() telemetry.State {
 	s := d.Overview()
 	t := telemetry.State{
@@ -80,7 +80,7 @@ func (d *Daemon) telemetryState() telemetry.State {
 	return t
 }
 
-// notReady says what the proxy is not ready for want of.
+// notReady returns the reasons why the proxy is not ready.
 func (d *Daemon) notReady() []string {
 	var all []string
 	if d.monitor.draining.Load() {
@@ -101,7 +101,7 @@ func (d *Daemon) notReady() []string {
 	return all
 }
 
-// maxMetricsConns is how many connections those who read metrics may have open.
+// maxMetricsConns is the maximum number of connections to the metrics address.
 const maxMetricsConns = 64
 
 // serveMonitor serves the endpoint at the address of telemetry.metrics, until stop.
@@ -114,7 +114,7 @@ func (d *Daemon) serveMonitor() (stop func(), err error) {
 	if err != nil {
 		return nil, listenError(addr, err)
 	}
-	host, _, _ := net.SplitHostPort(addr) // somebody listens there
+	host, _, _ := net.SplitHostPort(addr) // listening has succeeded, so the address is valid
 	open := !IsLoopback(host)
 	if open {
 		d.log.Warn("metrics are open to everybody who reaches this address, and tell the names of servers and tools", "address", listener.Addr().String())
@@ -124,6 +124,6 @@ func (d *Daemon) serveMonitor() (stop func(), err error) {
 	}), config.Listen{})
 	server.WriteTimeout = writeTimeout
 	d.log.Info("serving metrics", "url", "http://"+shownAddr(listener)+"/metrics")
-	go func() { _ = listener.serve(server, false) }() // it ends with the server
+	go func() { _ = listener.serve(server, false) }() // ends with the server
 	return func() { _ = server.Close() }, nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// newNarrator returns who tells what happens; nil: nobody does. It is quiet while the log has
-// only warnings.
+// newNarrator returns the narrator of the options, or nil. It is quiet while the log level is above
+// info.
 func newNarrator(o *Options, secrets *strings.Replacer) *narrate.Narrator {
 	if o.Narration == nil {
 		return nil
@@ -19,7 +19,7 @@ func newNarrator(o *Options, secrets *strings.Replacer) *narrate.Narrator {
 	return narrate.New(narrate.Options{Out: o.Narration, Ink: o.Ink, Quiet: quiet, Mask: secrets.Replace})
 }
 
-// headline says with which policy, in front of which servers and where the proxy begins.
+// headline describes the policy, the servers and the address at the start.
 func (d *Daemon) headline() string {
 	s := d.Status()
 	policy := "no policy, every call passes"

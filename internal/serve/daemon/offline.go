@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// WithDatabase runs f on the database of a configuration, whether or not proxies that use
-// it run or answer: the proxy that f gets serves nobody, has no policy, and wants the PIN of the configuration.
+// WithDatabase runs f on the database of a configuration, whether or not its proxies run. The proxy
+// passed to f serves no clients, has no policy, and requires the PIN of the configuration.
 func WithDatabase(c *config.Config, f func(*proxy.Proxy) error) error {
 	if err := errTextOnly(c); err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// PinsPath is the file with the accepted definitions of tools: that of the configuration, or a
-// place for this file.
+// PinsPath returns the file with the accepted definitions of tools: the configured one, or a path
+// derived from the configuration file.
 func PinsPath(c *config.Config) (string, error) {
 	if c.Pinning.File != "" {
 		return c.Pinning.File, nil
@@ -15,16 +15,17 @@ func PinsPath(c *config.Config) (string, error) {
 	return stateFile(c, ".tools.json")
 }
 
-// ToolChanges lists the tools whose definition is not accepted.
+// ToolChanges returns the tools whose definition is not accepted.
 func (d *Daemon) ToolChanges() []operator.ToolChange { return d.pins.Changes() }
 
-// AcceptTool accepts what the server says of a tool now, which must be what the person has
-// read: hash is that of the [operator.ToolChange].
+// AcceptTool accepts the current definition of a tool. hash, from the [operator.ToolChange],
+// ensures that it is the definition that the person has read.
 func (d *Daemon) AcceptTool(canonical, hash string, a operator.Actor) error {
 	return d.pins.Accept(canonical, hash, a)
 }
 
-// openPins opens the accepted definitions of tools, after the database; nil: servers may change them.
+// openPins opens the accepted definitions of tools; the database must be open. It returns nil if
+// tools are not pinned.
 func (d *Daemon) openPins() (*proxy.Pins, error) {
 	mode := d.config.Pinning.Mode
 	switch {
@@ -48,12 +49,12 @@ func (d *Daemon) openPins() (*proxy.Pins, error) {
 	return pins, nil
 }
 
-// sharedPins are the definitions in the database. Those of a file of this machine, from before the
-// database had some, are taken over.
+// sharedPins returns the definitions in the database. If the database has none yet, it imports
+// those in a file on this machine.
 func (d *Daemon) sharedPins() (*proxy.Pins, error) {
 	path, err := PinsPath(d.config)
 	if err != nil {
-		path = "" // there is no place for a file, and so there is none
+		path = "" // without a state directory there is no file to import
 	}
 	pins, err := proxy.SharedPins(d.database.Late, path, d.config.Pinning.Mode == "enforce", d.log)
 	if err != nil {

@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enlargePipe lets a pipe hold a large result whole, so that writing it wakes its
-// reader a few times and not once for each page. It does not matter if the
-// system refuses.
+// enlargePipe enlarges a pipe so that it can hold a large result: writing the result then wakes the
+// reader a few times instead of once per page. A failure does not matter.
 func enlargePipe(w io.Writer) {
 	f, ok := w.(*os.File)
 	if !ok {

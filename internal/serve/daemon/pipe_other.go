@@ -4,5 +4,5 @@ package daemon
 
 import "io"
 
-// widen is for systems whose pipes can be made larger.
+// enlargePipe does nothing on this system.
 func enlargePipe(io.Writer) {}

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
 )
 
-// Policy builds the policy of a configuration, proves its claims, and returns warnings to be
-// shown. A policy with a claim that is refuted is an error, of type [diag.List].
+// Policy builds the policy of a configuration, proves its claims, and returns warnings to show. A
+// policy with a refuted claim is an error, of type [diag.List].
 func Policy(ctx context.Context, c *config.Config) (*policy.Result, diag.List, error) {
 	source := policy.FromConfig(c)
 	result, err := policy.Build(source)
@@ -37,8 +37,8 @@ func Policy(ctx context.Context, c *config.Config) (*policy.Result, diag.List, e
 		check.NoPolicy(source), check.NoUpstream(c), check.Sessions(c), check.ShortSessions(source), found), nil
 }
 
-// Runnable returns warnings about what the configuration names on this machine, or an error, of
-// type [diag.List], with all that cannot be used: commands and files for TLS.
+// Runnable checks the commands and TLS files that the configuration names on this machine. It
+// returns warnings, or an error of type [diag.List] with everything that cannot be used.
 func Runnable(c *config.Config) (diag.List, error) {
 	found := slices.Concat(check.MissingCommands(c, diag.Error), TLSProblems(c, diag.Error))
 	if errs := found.Of(diag.Error); len(errs) > 0 {

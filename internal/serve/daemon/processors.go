@@ -11,27 +11,27 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/telemetry"
 )
 
-// processors has the Go scheduler use one processor while calls come one at a time, and all
-// that there are while more are in flight. Where a goroutine becomes ready the scheduler wakes a
-// thread to look for others; with one call in flight there are none. On a machine of two
-// processors that thread keeps the client or the server waiting, and calls over HTTP take a
-// tenth longer by it. nil leaves the scheduler as it is.
+// processors makes the Go scheduler use one processor while calls come one at a time, and all
+// processors while several are in flight. When a goroutine becomes ready, the scheduler wakes a
+// thread to look for other work; with one call in flight there is none. On a machine with two
+// processors that thread delays the client or the server, and makes calls over HTTP a tenth slower.
+// A nil *processors changes nothing.
 type processors struct {
 	set      func(one bool)
-	inFlight atomic.Int64 // calls
-	alone    atomic.Int64 // calls in a row that began while no other was in flight
+	inFlight atomic.Int64 // calls in flight
+	alone    atomic.Int64 // consecutive calls that started while no other was in flight
 
 	mu   sync.Mutex
-	held int // how many need all processors
+	held int // number of users that need all processors
 	one  bool
 }
 
-// minAlone is how many calls in a row have to be alone: a change stops all goroutines for a moment.
+// minAlone is the number of consecutive lone calls before a change: a change stops all goroutines
+// for a moment.
 const minAlone = 32
 
-// newProcessors returns the processors of a process that is for the proxy alone; nil: they are
-// not worth a change, or GOMAXPROCS says how many they are. A call from pipe to pipe is faster
-// with two.
+// newProcessors returns nil if changing the number of processors would not pay off, or if
+// GOMAXPROCS is set. A call from pipe to pipe is faster with two processors.
 func newProcessors(c *config.Config) *processors {
 	if os.Getenv("GOMAXPROCS") != "" || runtime.GOMAXPROCS(0) != 2 || !overHTTP(c) {
 		return nil
@@ -45,7 +45,7 @@ func newProcessors(c *config.Config) *processors {
 	}}
 }
 
-// overHTTP reports whether clients or servers are reached over HTTP.
+// overHTTP reports whether clients or servers use HTTP.
 func overHTTP(c *config.Config) bool {
 	for _, s := range c.Servers {
 		if s.URL != "" {
@@ -55,7 +55,7 @@ func overHTTP(c *config.Config) bool {
 	return c.Listen.HTTP != ""
 }
 
-// begin notes that a call goes to its server.
+// begin counts a call that is sent to its server.
 func (p *processors) begin() {
 	if p.inFlight.Add(1) > 1 {
 		if p.alone.Load() > 0 && p.alone.Swap(0) >= minAlone {
@@ -66,10 +66,10 @@ func (p *processors) begin() {
 	}
 }
 
-// end notes that a call is not in flight any more.
+// end counts the end of a call.
 func (p *processors) end() { p.inFlight.Add(-1) }
 
-// useAll has all processors used, for work beside the calls, until release.
+// useAll makes all processors available for other work than calls, until release.
 func (p *processors) useAll() (release func()) {
 	if p == nil {
 		return func() {}
@@ -85,7 +85,7 @@ func (p *processors) hold(n int) {
 	p.update()
 }
 
-// update changes how many are used, if the calls have changed.
+// update changes the number of processors if needed.
 func (p *processors) update() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +95,7 @@ func (p *processors) update() {
 	}
 }
 
-// A loadMeter counts calls for metrics, and for the processors.
+// A loadMeter counts calls for the metrics and for the processors.
 type loadMeter struct {
 	*telemetry.Metrics
 	processors *processors

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// A redactor writes no secrets into a log, whoever says them: a server may
-// print what it was started with.
+// A redactor removes secrets from a log, whatever their source: a server may print its own command
+// line.
 type redactor struct {
 	slog.Handler
 	secrets *strings.Replacer
 }
 
-// redacted is the handler without the secrets.
+// redacted returns a handler that removes the secrets.
 func redacted(h slog.Handler, secrets []string) slog.Handler {
 	if len(secrets) == 0 {
 		return h
@@ -21,7 +21,7 @@ func redacted(h slog.Handler, secrets []string) slog.Handler {
 	return redactor{h, mask(secrets)}
 }
 
-// Handle writes a record.
+// Handle writes a record without secrets.
 func (r redactor) Handle(ctx context.Context, record slog.Record) error {
 	clean := slog.NewRecord(record.Time, record.Level, r.secrets.Replace(record.Message), record.PC)
 	record.Attrs(func(a slog.Attr) bool {
@@ -31,12 +31,12 @@ func (r redactor) Handle(ctx context.Context, record slog.Record) error {
 	return r.Handler.Handle(ctx, clean)
 }
 
-// WithAttrs is the handler with more attributes.
+// WithAttrs returns a handler with additional attributes.
 func (r redactor) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return redactor{r.Handler.WithAttrs(r.attrs(attrs)), r.secrets}
 }
 
-// WithGroup is the handler for a group.
+// WithGroup returns a handler with a group.
 func (r redactor) WithGroup(name string) slog.Handler {
 	return redactor{r.Handler.WithGroup(name), r.secrets}
 }
@@ -64,7 +64,7 @@ func (r redactor) attrs(list []slog.Attr) []slog.Attr {
 	return clean
 }
 
-// mask replaces secrets.
+// mask returns a replacer of secrets.
 func mask(secrets []string) *strings.Replacer {
 	var pairs []string
 	for _, s := range secrets {

@@ -24,40 +24,40 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// reloads puts configurations in force in place of the first one, one after the other.
+// reloads holds the configuration in force and replaces it, one reload at a time.
 type reloads struct {
-	load  func() (*config.Config, error) // nil: there is none to be read again
-	watch bool                           // the files too
-	level *slog.LevelVar                 // of the log; nil: it stays what it is
+	load  func() (*config.Config, error) // nil: the configuration cannot be reloaded
+	watch bool                           // reload when files change
+	level *slog.LevelVar                 // level of the log; nil: it does not change
 
 	mu      sync.Mutex
-	config  *config.Config // in force, but for what a restart is needed for
+	config  *config.Config // in force, except for settings that need a restart
 	result  *policy.Result
 	review  *review
-	started bool // the reviews run
+	started bool // reviews were started
 	ended   bool
 
-	adopted chan struct{} // has a token where another configuration is in force than refresh knows
+	adopted chan struct{} // signals refresh that another configuration is in force
 
-	status atomic.Pointer[reloadStatus] // nil: nothing was put in force since the start
+	status atomic.Pointer[reloadStatus] // result of the last reload; nil: no reload yet
 }
 
-// reloadStatus is what became of the configuration that was read last.
+// reloadStatus is the result of the last reload.
 type reloadStatus struct {
 	at      time.Time
-	problem string // why it is not in force; empty: it is
+	problem string // why the configuration is not in force; empty: it is
 }
 
-// Reload reads the configuration again, compares its policy with the one in force, and puts
-// it in force. After a problem everything is as it was.
+// Reload loads the configuration again, compares its policy with the one in force, and puts it in
+// force. After a problem nothing has changed.
 func (d *Daemon) Reload(ctx context.Context, o control.Reload) control.Reloaded {
-	defer d.processors.useAll()() // calls go on meanwhile
+	defer d.processors.useAll()() // calls continue meanwhile
 	r := d.reloads.reload(ctx, d, o)
 	d.logReload(o, &r)
 	return r
 }
 
-// logReload puts what became of a reload into the log, and into the status.
+// logReload logs the result of a reload and stores it for the status.
 func (d *Daemon) logReload(o control.Reload, r *control.Reloaded) {
 	attrs := []any{"actor", o.Actor, "result", r.Result}
 	switch {
@@ -85,10 +85,11 @@ func (d *Daemon) logReload(o control.Reload, r *control.Reloaded) {
 	}
 }
 
-// maxDifference bounds what one line of the log has of a difference, in bytes.
+// maxDifference limits the bytes of a difference in one line of the log.
 const maxDifference = 300
 
-// firstLines returns the first lines of a difference, at least one, as a text of one line, and how many are left.
+// firstLines returns the first lines of a difference, at least one, joined to one line, and the
+// number of remaining lines.
 func firstLines(diff string) (first string, left int) {
 	for line := range strings.Lines(diff) {
 		line = strings.Join(strings.Fields(line), " ")
@@ -158,7 +159,8 @@ func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r co
 	return r
 }
 
-// adopt makes what is not the policy follow the configuration. It needs the lock.
+// adopt applies the settings of a new configuration apart from the policy. The caller must hold the
+// lock.
 func (s *reloads) adopt(d *Daemon, c *config.Config, result *policy.Result, known diag.List) {
 	if s.level != nil {
 		s.level.Set(Level(c.Log.Level))
@@ -175,12 +177,12 @@ func (s *reloads) adopt(d *Daemon, c *config.Config, result *policy.Result, know
 	}
 }
 
-// Level is the level of the log of that name.
+// Level returns the log level with this name.
 func Level(name string) slog.Level {
 	return map[string]slog.Level{"debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError}[name]
 }
 
-// startReview reviews the policy in force once the tools are known.
+// startReview starts reviewing the policy in force.
 func (s *reloads) startReview(d *Daemon) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,7 +190,7 @@ func (s *reloads) startReview(d *Daemon) {
 	s.review.start(d)
 }
 
-// close ends the review, and begins no other.
+// close ends the review and prevents others.
 func (s *reloads) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,32 +198,32 @@ func (s *reloads) close() {
 	s.review.Close()
 }
 
-// files are the files that the configuration in force was read from.
+// files returns the files of the configuration in force.
 func (s *reloads) files() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return filesOf(s.config)
 }
 
-// inForce is the configuration in force, with its policy.
+// inForce returns the configuration in force and its policy.
 func (s *reloads) inForce() (*config.Config, *policy.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.config, s.result
 }
 
-// sums is what was in these files when they were read, see [config.Config].Sums.
+// sums returns the hashes of the files as they were read, see [config.Config].Sums.
 func (s *reloads) sums() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.config.Sums
 }
 
-// filesOf are the files of a configuration, each once.
+// filesOf returns the distinct files of a configuration.
 func filesOf(c *config.Config) (files []string) {
 	seen := map[string]bool{"": true}
 	add := func(name string) {
-		if !seen[name] && !strings.Contains(name, "://") { // an address is not watched
+		if !seen[name] && !strings.Contains(name, "://") { // addresses are not watched
 			seen[name] = true
 			files = append(files, name)
 		}
@@ -242,7 +244,7 @@ func filesOf(c *config.Config) (files []string) {
 	return files
 }
 
-// replacement is the policy of a configuration with what follows from it.
+// replacement returns the policy of a configuration with the settings derived from it.
 func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.Reload) proxy.Replacement {
 	r := proxy.Replacement{
 		Policy: result.Policy, Active: result.Active, Advertise: c.Advertise,
@@ -256,13 +258,13 @@ func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.
 	return r
 }
 
-// Bounds of the comparison of a policy with the one in force.
+// Limits of the comparison with the policy in force.
 const (
 	diffTime   = 2 * time.Second
 	diffStates = 20_000
 )
 
-// diff compares a policy with the one in force. It needs the lock.
+// diff compares a policy with the one in force. The caller must hold the lock.
 func (s *reloads) diff(ctx context.Context, c *config.Config, result *policy.Result) (word, story string) {
 	was, err := side(s.config, s.result)
 	if err != nil {
@@ -286,7 +288,7 @@ func side(c *config.Config, r *policy.Result) (*policydiff.Side, error) {
 	return policydiff.NewSide(r, policy.FromConfig(c))
 }
 
-// problemText writes the problems of a configuration with their places and lines.
+// problemText formats the problems of a configuration with their positions and source lines.
 func problemText(err error) string {
 	if list, rest := check.ConfigProblems(err); rest == nil && len(list) > 0 {
 		return formatProblems(list)

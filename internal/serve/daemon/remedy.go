@@ -14,49 +14,50 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A remedyFinder finds the way out of refusals, by the tools that are there.
+// A remedyFinder finds the way out of refusals with the available tools. It is safe for concurrent
+// use.
 type remedyFinder struct {
 	policy *gate.Policy
-	tools  func() toolset  // now
-	met    func() []string // agents whose hooks have reported calls
+	tools  func() toolset  // returns the current tools
+	met    func() []string // returns the agents whose hooks have reported calls
 	apart  bool            // calls reported by hooks run in separate sessions
 
 	mu     sync.Mutex
-	agents []gate.Call // tools of agents
+	agents []gate.Call // built-in tools of agents seen so far
 	cached [scopes]cachedFinder
 }
 
-// A toolScope is from where the calls of a way out may be made.
+// A toolScope selects the tools that a way out may use.
 type toolScope int
 
 const (
-	serverTools   toolScope = iota // tools of servers alone
-	callerAndServerTools                // known tools of the agent whose call is refused, and tools of servers
-	callerTools                // known tools of the agent whose call is refused
-	activeAgentTools                // tools of servers, and of the agents that have reported calls
-	allAgentTools             // tools of servers, and of all agents that are known
+	serverTools          toolScope = iota // tools of servers only
+	callerAndServerTools                  // known tools of the agent whose call is refused, and tools of servers
+	callerTools                           // known tools of the agent whose call is refused
+	activeAgentTools                      // tools of servers, and of the agents that have reported calls
+	allAgentTools                         // tools of servers, and of all known agents
 	scopes
 )
 
-// toolset are the tools that can be called at one time, as a proxy knows them.
+// A toolset is the set of tools that can be called at one time.
 type toolset interface {
 	Names() []gate.Call
 
-	// Definition returns a hash of what the server says of a tool; empty: there is no such tool.
+	// Definition returns a hash of the definition of a tool, or "" for an unknown tool.
 	Definition(tool string) string
 
-	// Schema returns that of the arguments of a tool; nil: the server gives none.
+	// Schema returns the input schema of a tool, or nil if the server gives none.
 	Schema(tool string) json.RawMessage
 }
 
-// A cachedFinder finds ways out with the tools that it knows.
+// A cachedFinder is a finder with the tools that it was created for.
 type cachedFinder struct {
 	known       []gate.Call
-	definitions []string             // of these, as hashes
-	finder      *verify.RemedyFinder // nil: none was needed yet
+	definitions []string             // hashes of the definitions of known
+	finder      *verify.RemedyFinder // nil: not created yet
 }
 
-// remedy is what a client is told with a refusal.
+// remedy returns what a client is told with a refusal.
 func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy.Remedy {
 	tools := f.tools()
 	names := tools.Names()
@@ -67,17 +68,17 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 			return proxy.Remedy{Text: verify.OwnToolMay}
 		}
 	} else if found = f.forAgent(s, c, r); found.None {
-		return proxy.Remedy{} // the other tools of its agent are not known
+		return proxy.Remedy{} // other tools of the agent, which are unknown, might help
 	}
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
 	if found.None && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
-		told.Text = "" // "cannot be called" says it
+		told.Text = "" // the refusal itself says that the tool cannot be called
 	}
 	return told
 }
 
-// findAny finds the way out by tools of servers, or else by built-in tools of agents. It reports
-// false where only the latter could help, and no agent that has them has reported a call.
+// findAny finds a way out with the tools of servers, or else with built-in tools of agents. known
+// is false if only the latter could help, and no agent that has them has reported a call.
 func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()
@@ -85,7 +86,7 @@ func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (fou
 	switch {
 	case !found.None, !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }):
 		return found, true
-	case f.apart && !found.Shared: // no call of theirs counts in this session
+	case f.apart && !found.Shared: // calls of agents do not count in this session
 		return found, true
 	}
 	if agents := f.met(); len(agents) > 0 && !f.apart {
@@ -97,7 +98,8 @@ func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (fou
 	return found, found.None
 }
 
-// withAgents returns the tools with those of agents; without agents, with those of all that are known.
+// withAgents returns the tools together with those of the agents, or of all known agents if none
+// are given.
 func withAgents(tools []gate.Call, agents ...string) []gate.Call {
 	tools = slices.Clip(tools)
 	for _, t := range check.ToolsOf(agents...) {
@@ -106,8 +108,8 @@ func withAgents(tools []gate.Call, agents ...string) []gate.Call {
 	return tools
 }
 
-// forAgent finds the way out for an agent's call of a tool of its own. Where its session is apart,
-// a call of a server's tool counts only for nets that sessions share.
+// forAgent finds a way out for an agent's call of a built-in tool. If the agent has a separate
+// session, calls of server tools count only for nets that sessions share.
 func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy) {
 	tools, own := f.tools(), f.refusedAgentTools(c)
 	if f.apart {
@@ -118,10 +120,10 @@ func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (fo
 	return f.finderFor(callerAndServerTools, tools, append(slices.Clip(tools.Names()), own...)).Remedy(s, c, r)
 }
 
-// maxAgentTools bounds how many tools of agents are known.
+// maxAgentTools limits the number of remembered agent tools.
 const maxAgentTools = 100
 
-// refusedAgentTools returns the tools of agents whose calls, reported by hooks, were refused, with that of c.
+// refusedAgentTools returns the agent tools whose calls were refused so far, including that of c.
 func (f *remedyFinder) refusedAgentTools(c gate.Call) []gate.Call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -132,7 +134,8 @@ func (f *remedyFinder) refusedAgentTools(c gate.Call) []gate.Call {
 	return slices.Clone(f.agents)
 }
 
-// finderFor is the guide for the tools of a seat. It is made anew where they have changed.
+// finderFor returns the finder for the tools of a scope. It creates a new one if the tools have
+// changed.
 func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Call) *verify.RemedyFinder {
 	same := func(a, b gate.Call) bool { return a.Tool == b.Tool && slices.Equal(a.Also, b.Also) }
 	definitions := make([]string, len(names))
@@ -149,8 +152,8 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks tells which argument that a field reads a tool does not take, by its schema; nil if
-// no schemas are known.
+// lacks returns a function that names the argument read by a field that a tool does not accept
+// according to its schema. The function is nil if no schemas are known.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {
@@ -161,7 +164,7 @@ func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field)
 	return known.Lacks()
 }
 
-// toolsOf are tools as [verify] knows them.
+// toolsOf converts tools for package verify.
 func toolsOf(names []gate.Call) []verify.Tool {
 	tools := make([]verify.Tool, len(names))
 	for i, n := range names {
@@ -170,17 +173,17 @@ func toolsOf(names []gate.Call) []verify.Tool {
 	return tools
 }
 
-// impossibleTime bounds the work of looking for tools that can never be called.
-// Who asks for the list of tools waits for it; what is not proved by then is listed.
+// impossibleTime limits the search for tools that can never be called. A tools/list request waits
+// for it; tools not proved by then are listed.
 const impossibleTime = 250 * time.Millisecond
 
-// impossible finds the tools of which it is proved that they can never be called under a
-// policy. One that could be called after a failure is not among them.
+// impossible returns a function that finds the tools that provably can never be called under a
+// policy. A tool that could be called after a failure is not among them.
 func impossible(whole *gate.Policy) func([]gate.Call, []string) []string {
 	return func(tools []gate.Call, active []string) []string {
 		p, err := activeNets(whole, active)
 		if err != nil || p.Shadow() {
-			return nil // all can be called, or nothing is known
+			return nil // every tool can be called, or nothing is known
 		}
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
@@ -202,7 +205,8 @@ func impossible(whole *gate.Policy) func([]gate.Call, []string) []string {
 	}
 }
 
-// activeNets is the policy of the nets of these names, of all if active is nil.
+// activeNets returns the policy restricted to the nets with these names, or to all if active is
+// nil.
 func activeNets(p *gate.Policy, active []string) (*gate.Policy, error) {
 	if active == nil {
 		return p, nil

@@ -9,8 +9,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// needRestart names the keys of a configuration that differ and that a running proxy does
-// not change.
+// needRestart returns the changed keys of a configuration that need a restart.
 func needRestart(old, c *config.Config) (keys []string) {
 	for _, section := range []struct {
 		key     string
@@ -29,7 +28,7 @@ func needRestart(old, c *config.Config) (keys []string) {
 	return append(keys, changedServers(old.Servers, c.Servers)...)
 }
 
-// changedServers names the servers that are in one of the lists only, or that differ.
+// changedServers returns the keys of servers that were added, removed or changed.
 func changedServers(old, now []config.Server) (keys []string) {
 	for _, pair := range [][2][]config.Server{{now, old}, {old, now}} {
 		for _, s := range pair[0] {
@@ -47,7 +46,7 @@ func changedServers(old, now []config.Server) (keys []string) {
 	return keys
 }
 
-// sameJSON reports whether two values of one type say the same.
+// sameJSON reports whether two values have the same JSON form.
 func sameJSON(a, b any) bool {
 	one, err := json.Marshal(a)
 	other, also := json.Marshal(b)

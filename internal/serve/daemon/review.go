@@ -9,12 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// A review holds the policy of a proxy against the tools of its upstreams, once
-// they are known: a rule about a misspelt tool holds for nothing, and rules
-// about two names may be about one tool.
+// A review checks the policy of a proxy against the tools of its upstreams once they are known: a
+// rule with a misspelled tool never applies, and rules with two names may be about one tool.
 type review struct {
 	config *config.Config
-	shown  map[string]bool // problems that were said at the start
+	shown  map[string]bool // problems that were shown at the start
 	stop   context.CancelFunc
 	done   chan struct{}
 }
@@ -27,8 +26,7 @@ func newReview(c *config.Config, shown diag.List) *review {
 	return r
 }
 
-// start begins the review of a proxy that has started. It ends by itself, or
-// with Close.
+// start starts the review of a running proxy. It ends by itself or with Close.
 func (r *review) start(d *Daemon) {
 	var ctx context.Context
 	ctx, r.stop = context.WithCancel(context.Background())
@@ -37,9 +35,9 @@ func (r *review) start(d *Daemon) {
 		d.AwaitTools(ctx)
 		tools, err := d.Tools("")
 		if err != nil || len(tools) == 0 || len(d.silentUpstreams()) > 0 || ctx.Err() != nil {
-			return // tools that are not there yet are no mistake
+			return // tools that are not listed yet are not mistakes
 		}
-		defer d.processors.useAll()() // calls go on meanwhile
+		defer d.processors.useAll()() // calls continue meanwhile
 		for _, found := range r.problems(ctx, check.KnownSet(ListedTools(tools), r.config)) {
 			if !r.shown[found.Error()] {
 				d.log.Warn("policy problem, now that the tools are known", "problem", found.Error())
@@ -48,7 +46,7 @@ func (r *review) start(d *Daemon) {
 	}()
 }
 
-// Close ends a review that is under way.
+// Close ends a running review.
 func (r *review) Close() {
 	if r.stop != nil {
 		r.stop()
@@ -56,13 +54,13 @@ func (r *review) Close() {
 	}
 }
 
-// problems are what is wrong with the policy where these are the tools.
+// problems returns the problems of the policy with these tools.
 func (r *review) problems(ctx context.Context, tools check.ToolSet) diag.List {
 	source := policy.FromConfig(r.config)
 	source.Tools, source.Schemas, source.Hooked = tools.Names(), tools.Schemas, tools.Hooked()
 	result, err := policy.Build(source)
 	if err != nil {
-		return nil // it was built before
+		return nil // the same policy was built before without an error
 	}
 	v, err := check.Run(ctx, result, source, tools, effort(len(result.Claims)))
 	if err != nil || ctx.Err() != nil {

@@ -20,11 +20,11 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// Run serves clients, over in and out or at the address of the configuration, until ctx or the
-// client over stdio ends it. A token that it makes is shown on say, which is a terminal; where
-// that is nil, the log names its file.
+// Run serves clients, over in and out or at the configured address, until ctx or the stdio client
+// ends it. If it creates a token, it shows the token on say, which is a terminal; if say is nil, it
+// logs only the file of the token.
 func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) error {
-	slog.SetDefault(d.log) // what libraries log is a record like any other, without the secrets
+	slog.SetDefault(d.log) // records logged by libraries must not contain secrets either
 	defer d.logEnd(ctx)()
 	if err := recordBases(d.config); err != nil {
 		return err
@@ -55,13 +55,13 @@ func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) erro
 	return d.serveHTTP(ctx, say)
 }
 
-// Hook decides on a call that an agent tells of by its hooks, or notes how it ended.
+// Hook decides on a call that an agent reports through its hooks, or records how the call ended.
 func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, error) {
 	return d.Hooks.Serve(ctx, e)
 }
 
-// logEnd logs which signal ends the proxy when it arrives: what is under
-// way may take a while to end. The function that it returns waits for the line.
+// logEnd logs the signal that ends the proxy when it arrives, because ending may take a while. wait
+// waits for the log line.
 func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -75,16 +75,16 @@ func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	}
 }
 
-// OutlivePipes keeps the program going where a client, or whoever reads the
-// log, has closed its end: a write then fails, and what is under way is ended
-// in order and on record. Ignoring the signal would do the same to the servers.
+// OutlivePipes keeps the process alive when a client or the reader of the log has closed its pipe:
+// a write then fails, and the proxy shuts down in order and records it. Ignoring the signal instead
+// would also make child processes ignore it.
 func OutlivePipes() (stop func()) {
 	closed := make(chan os.Signal, 1)
 	signal.Notify(closed, syscall.SIGPIPE)
 	return func() { signal.Stop(closed) }
 }
 
-// start starts the proxy, and the review of its policy.
+// start starts the proxy and the review of its policy.
 func (d *Daemon) start() {
 	d.narrator.Start(d.feed, d.headline())
 	d.recordStart()
@@ -92,13 +92,13 @@ func (d *Daemon) start() {
 	d.reloads.startReview(d)
 }
 
-// setAddress says where clients reach the proxy.
+// setAddress stores the address at which clients reach the proxy.
 func (d *Daemon) setAddress(where string) { d.listen.Store(&where) }
 
-// serveStdio ends without an error when the client does.
+// serveStdio serves one client over stdio. It returns nil when the client ends the connection.
 func (d *Daemon) serveStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	if f, ok := out.(*os.File); ok && f == os.Stdout {
-		os.Stdout = os.Stderr // whatever prints must not reach the client
+		os.Stdout = os.Stderr // nothing but messages may reach the client
 	}
 	d.setAddress("stdio")
 	d.start()
@@ -119,7 +119,7 @@ func (d *Daemon) serveStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return err
 }
 
-// countingReader counts the bytes of a client.
+// A countingReader counts the bytes from a client.
 type countingReader struct {
 	io.Reader
 	read atomic.Int64
@@ -131,7 +131,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reopen gives a stream of the client as it costs the least, which is to be closed.
+// reopen returns the stream in the form that costs the least system calls, and a function that
+// closes it.
 func reopen[T any](stream T) (T, func()) {
 	f, ok := any(stream).(*os.File)
 	if !ok {
@@ -144,8 +145,7 @@ func reopen[T any](stream T) (T, func()) {
 	return any(pipe.New(mine)).(T), func() { _ = mine.Close() }
 }
 
-// serveHTTP listens before anything is started, so that a port that is in use
-// is found out first.
+// serveHTTP listens before it starts anything else, so that a port in use is detected first.
 func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	l := d.config.Listen
 	listener, err := listenAt(l.HTTP, l, d.log)
@@ -160,7 +160,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 		return err
 	}
 	if access.Several() {
-		d.processors.useAll() // what one of them sends must not keep the others waiting
+		d.processors.useAll() // requests of one principal must not delay those of others
 	}
 	access.Beside = d.endpoint().Serve
 	handler, err := d.Handler(access)
@@ -192,7 +192,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	return shutdown(server, d.Proxy.Close)
 }
 
-// logOpenCalls says what the end waits for, if for anything.
+// logOpenCalls logs the calls that the shutdown waits for, if there are any.
 func (d *Daemon) logOpenCalls() {
 	waiting, open := 0, 0
 	for _, s := range d.Sessions() {
@@ -205,9 +205,9 @@ func (d *Daemon) logOpenCalls() {
 	}
 }
 
-// accessOf says who may come in, and reads or makes their tokens.
+// accessOf returns who may connect, and reads or creates their tokens.
 func accessOf(l config.Listen, listener net.Listener, made func(token, path string)) (proxy.Access, error) {
-	host, _, _ := net.SplitHostPort(l.HTTP) // both are addresses: somebody listens there
+	host, _, _ := net.SplitHostPort(l.HTTP) // listening has succeeded, so both addresses are valid
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	a := proxy.Access{
 		Addr: net.JoinHostPort(host, port), TLS: l.TLS != nil, Path: l.Path, Hosts: l.AllowedHosts, Origins: l.AllowedOrigins, Hooks: l.Hooks,
@@ -236,7 +236,7 @@ func listenError(addr string, err error) error {
 	return fmt.Errorf("listening at %s: %w", addr, text.Innermost(err))
 }
 
-// endpointURL is the URL by which clients of this machine reach the endpoint.
+// endpointURL returns the URL of the endpoint for clients on this machine.
 func endpointURL(l config.Listen, listener net.Listener) string {
 	scheme := "http"
 	if l.TLS != nil {
@@ -245,7 +245,7 @@ func endpointURL(l config.Listen, listener net.Listener) string {
 	return scheme + "://" + shownAddr(listener) + cmp.Or(l.Path, "/mcp")
 }
 
-// shownAddr is where clients of this machine find a listener.
+// shownAddr returns the address of a listener for clients on this machine.
 func shownAddr(l net.Listener) string {
 	host, port, _ := net.SplitHostPort(l.Addr().String())
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
@@ -254,7 +254,7 @@ func shownAddr(l net.Listener) string {
 	return l.Addr().String()
 }
 
-// IsLoopback reports whether a host is this machine alone.
+// IsLoopback reports whether a host name or address means this machine.
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

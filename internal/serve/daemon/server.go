@@ -9,28 +9,27 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// Bounds of connections, where the configuration says no others. None of them
-// ends a stream that is silent: how long a request may take to arrive is bounded
-// by the endpoint itself, which knows when it is there.
+// Default limits of connections. None of them ends a silent stream: the endpoint itself limits how
+// long a request may take to arrive, since it knows when the request is complete.
 const (
 	headerTimeout  = 10 * time.Second // to send the headers of a request
 	idleTimeout    = 5 * time.Minute  // between two requests
-	writeTimeout   = 30 * time.Second // for a client to take the next bytes
+	writeTimeout   = 30 * time.Second // for a client to read the next bytes
 	headerBytes    = 64 << 10
-	bodyTimeout    = 10 * time.Second // for the body of a request beside the endpoint for clients
-	writeBytes     = 256 << 10        // that a client has to take in writeTimeout
-	maxConnections = 25_000           // or half the files that the process may open, if that is less
+	bodyTimeout    = 10 * time.Second // to send the body of a request at other endpoints than the MCP endpoint
+	writeBytes     = 256 << 10        // bytes that a client must read within writeTimeout
+	maxConnections = 25_000           // or half of the files that the process may open, if that is less
 )
 
-// How long calls may go on when the program is told to end.
+// Time limits of a shutdown.
 const (
-	drainTimeout    = 5 * time.Second // by themselves
-	farewellTimeout = time.Second     // for the answers to those that were cut short
+	drainTimeout    = 5 * time.Second // for calls to end by themselves
+	farewellTimeout = time.Second     // for the responses to calls that were canceled
 )
 
 func newServer(h http.Handler, l config.Listen) *http.Server {
 	protocols := &http.Protocols{}
-	protocols.SetHTTP1(true) // the bounds are those of a connection: it must be one client's, with one request at a time
+	protocols.SetHTTP1(true) // limits apply to connections, so each must belong to one client and carry one request at a time
 	return &http.Server{
 		Handler:           h,
 		Protocols:         protocols,
@@ -40,15 +39,15 @@ func newServer(h http.Handler, l config.Listen) *http.Server {
 	}
 }
 
-// shutdown takes no new requests, lets calls end for a while, then has them
-// cut short, and closes the connections of clients that do not take the answer.
+// shutdown accepts no new requests, waits for calls to end, then cancels them, and closes the
+// connections of clients that do not read the response.
 func shutdown(server *http.Server, cut func() error) error {
 	if withTimeout(drainTimeout, server.Shutdown) == nil {
 		return nil
 	}
 	err := cut()
 	if withTimeout(farewellTimeout, server.Shutdown) != nil {
-		_ = server.Close() // they were told to be quick
+		_ = server.Close() // they had farewellTimeout to read it
 	}
 	return err
 }

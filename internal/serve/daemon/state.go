@@ -19,8 +19,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres"
 )
 
-// StatePath is the database of the driver sqlite: that of the configuration, or a place for
-// this file, which all proxies with the same file share.
+// StatePath returns the database file of the driver sqlite: the configured one, or a path derived
+// from the configuration file, which all proxies with the same file share.
 func StatePath(c *config.Config) (string, error) {
 	if c.State.Path != "" {
 		return c.State.Path, nil
@@ -35,7 +35,8 @@ func StatePath(c *config.Config) (string, error) {
 	return path, nil
 }
 
-// stateFile is a place for a configuration's file of that kind, in the directory of state.
+// stateFile returns the path in the state directory for a file of this kind that belongs to a
+// configuration.
 func stateFile(c *config.Config, kind string) (string, error) {
 	dir, err := StateDir()
 	if err != nil {
@@ -50,15 +51,16 @@ func stateFile(c *config.Config, kind string) (string, error) {
 	return filepath.Join(dir, cmp.Or(name, "state")+"-"+hex.EncodeToString(sum[:4])+kind), nil
 }
 
-// A database is where the states of sessions are kept.
+// A database stores the states of sessions.
 type database struct {
 	*store.Late
 	driver string
 	place  string // for people, without secrets
 }
 
-// openState opens the database of the configuration; nil: it has none. A database that is
-// away is no error: it is opened when it is there. What no waiting mends is one.
+// openState opens the database of the configuration, or returns nil without one. An unreachable
+// database is not an error: it is opened as soon as it is reachable. A database that can never be
+// used is an error.
 func (d *Daemon) openState() (*database, error) {
 	db, err := newDatabase(d.config, d.log)
 	if db == nil || err != nil {
@@ -72,7 +74,7 @@ func (d *Daemon) openState() (*database, error) {
 	return db, nil
 }
 
-// newDatabase is the database of a configuration, which is not open yet; nil: it has none.
+// newDatabase returns the database of a configuration, not yet open, or nil without one.
 func newDatabase(config *config.Config, log *slog.Logger) (*database, error) {
 	c := config.State
 	db := &database{driver: c.Driver}
@@ -103,10 +105,10 @@ func newDatabase(config *config.Config, log *slog.Logger) (*database, error) {
 	return db, nil
 }
 
-// openTimeout is how long a start waits for a database.
+// openTimeout limits how long the start waits for the database.
 const openTimeout = 10 * time.Second
 
-// asBackend keeps a nil of a backend from becoming one that is not.
+// asBackend converts a typed nil pointer to a nil interface.
 func asBackend[B backend.Backend](b B, err error) (backend.Backend, error) {
 	if err != nil {
 		return nil, err

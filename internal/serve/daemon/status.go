@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// Status is that of the proxy, with where it was started from and how clients reach it, and
-// without secrets: a server may print what it was started with.
+// Status returns the status of the proxy, with its configuration file, listen address and records,
+// and without secrets: a server may print its own command line.
 func (d *Daemon) Status() operator.Status {
 	s := d.Proxy.Status()
 	s.Config, s.Bases = d.file, *d.bases.Load()
@@ -35,14 +35,14 @@ func (d *Daemon) Status() operator.Status {
 	return s
 }
 
-// upstreamStates describes the upstreams, without secrets, and without a look at the database.
+// upstreamStates describes the upstreams, without secrets and without querying the database.
 func (d *Daemon) upstreamStates() []operator.UpstreamStatus {
 	all := d.Overview().Upstreams
 	d.maskUpstreams(all)
 	return all
 }
 
-// maskUpstreams takes the secrets out of what upstreams have said.
+// maskUpstreams removes secrets from the errors and output of upstreams.
 func (d *Daemon) maskUpstreams(upstreams []operator.UpstreamStatus) {
 	for i := range upstreams {
 		u := &upstreams[i]
@@ -53,7 +53,7 @@ func (d *Daemon) maskUpstreams(upstreams []operator.UpstreamStatus) {
 	}
 }
 
-// silentUpstreams names the upstreams that have not answered.
+// silentUpstreams returns the names of the upstreams that have not answered.
 func (d *Daemon) silentUpstreams() []string {
 	var names []string
 	for _, u := range d.Overview().Upstreams {
@@ -64,8 +64,8 @@ func (d *Daemon) silentUpstreams() []string {
 	return names
 }
 
-// unanswered says which upstreams do not answer, what their processes said last,
-// and what may help.
+// unanswered describes the upstreams that do not answer, with the last output of their processes
+// and a hint.
 func unanswered(upstreams []operator.UpstreamStatus, c *config.Config) []Unanswered {
 	var all []Unanswered
 	for _, u := range upstreams {
@@ -87,7 +87,7 @@ func unanswered(upstreams []operator.UpstreamStatus, c *config.Config) []Unanswe
 	return all
 }
 
-// positionOf is where the configuration speaks of a server.
+// positionOf returns the position of a server in the configuration.
 func positionOf(c *config.Config, name string) string {
 	for _, s := range c.Servers {
 		if s.Name == name && s.Position.Line > 0 {
@@ -97,7 +97,7 @@ func positionOf(c *config.Config, name string) string {
 	return ""
 }
 
-// LastWords are the lines that the process of an upstream wrote last, indented.
+// LastWords returns the last output lines of the process of an upstream, indented.
 func LastWords(u operator.UpstreamStatus, indent string) string {
 	if len(u.Said) == 0 {
 		return ""

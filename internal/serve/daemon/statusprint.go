@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// PrintStatus writes how a running proxy is.
+// PrintStatus prints the status of a running proxy.
 func PrintStatus(w io.Writer, status operator.Status) {
 	_, _ = fmt.Fprintf(w, "petrigate %s, pid %d, up %s: %s, %s, %s waiting\n", status.Version, status.Pid, age(status.Started),
 		text.Count(status.Tools, "tool"), text.Count(status.Sessions, "session"), text.Count(status.Waiting, "approval"))
@@ -50,7 +50,7 @@ func PrintStatus(w io.Writer, status operator.Status) {
 	}
 }
 
-// enforceHint says how shadow ends, where a configuration says that there is one.
+// enforceHint names the command that ends shadow mode, if the proxy has a configuration file.
 func enforceHint(file string) string {
 	if file == "" {
 		return ""
@@ -58,7 +58,7 @@ func enforceHint(file string) string {
 	return "; petrigate enforce ends that"
 }
 
-// printBase writes which base policy holds.
+// printBase prints a base policy in force.
 func printBase(w io.Writer, b operator.BaseInfo) {
 	_, _ = fmt.Fprintf(w, "  extends %s, version %d, from %s", text.Escape(b.Name), b.Version, text.Escape(b.From))
 	if b.Key != "" {
@@ -70,7 +70,7 @@ func printBase(w io.Writer, b operator.BaseInfo) {
 	_, _ = fmt.Fprintln(w)
 }
 
-// printWebhook writes which system is told of approvals, and whether it can be.
+// printWebhook prints the webhook and whether it can be reached.
 func printWebhook(w io.Writer, h *operator.WebhookInfo) {
 	if h == nil {
 		return
@@ -81,7 +81,7 @@ func printWebhook(w io.Writer, h *operator.WebhookInfo) {
 	}
 }
 
-// printAuditFile writes which file records go to, and whether they do.
+// printAuditFile prints the audit file and whether it can be written.
 func printAuditFile(w io.Writer, a *operator.AuditInfo) {
 	if a == nil {
 		return
@@ -96,7 +96,7 @@ func printAuditFile(w io.Writer, a *operator.AuditInfo) {
 	}
 }
 
-// printState writes where states are kept, and what nobody but an operator can mend there.
+// printState prints where states are stored, and problems that only an operator can fix.
 func printState(w io.Writer, s operator.StateInfo) {
 	if s.Driver == "memory" {
 		printUnknown(w, s)
@@ -113,7 +113,7 @@ func printState(w io.Writer, s operator.StateInfo) {
 	printUnknown(w, s)
 }
 
-// printUnknown writes which calls have no outcome on record, and what helps.
+// printUnknown prints the calls without a recorded outcome, and the command that settles them.
 func printUnknown(w io.Writer, s operator.StateInfo) {
 	for _, call := range s.Unknown {
 		if call.Outcome != "" {
@@ -130,8 +130,8 @@ func printUnknown(w io.Writer, s operator.StateInfo) {
 	}
 }
 
-// printUpstream writes a line about an upstream of a running proxy, and what
-// its process said last where it is not up.
+// printUpstream prints an upstream of a running proxy, with the last output of its process if it is
+// not up.
 func printUpstream(w io.Writer, u operator.UpstreamStatus) {
 	line := "  upstream " + u.Name + " is " + u.State
 	if u.Protocol != "" && u.State == "up" {
@@ -146,7 +146,7 @@ func printUpstream(w io.Writer, u operator.UpstreamStatus) {
 	_, _ = fmt.Fprintln(w, line+LastWords(u, "      "))
 }
 
-// Stopped says what is stopped, by whom, and why.
+// Stopped describes a stop: what is stopped, by whom, and why.
 func Stopped(s operator.StopInfo) string {
 	what, again := "all calls are refused", "petrigate start"
 	if s.Session != "" {
@@ -158,5 +158,5 @@ func Stopped(s operator.StopInfo) string {
 	return fmt.Sprintf("%s since %s, by %s: %s (%s)", what, s.Since.Format(time.RFC3339), s.Actor, cmp.Or(text.Escape(s.Reason), "no reason given"), again)
 }
 
-// age is how long ago something was, for people.
+// age formats the time since an event.
 func age(since time.Time) string { return time.Since(since).Round(time.Second).String() }

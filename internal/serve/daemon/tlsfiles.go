@@ -17,9 +17,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TLSProblems finds files for TLS that cannot be used. One that cannot be read is
-// as severe as missing says: where a configuration is only checked, it may be
-// for another machine, or for another user of this one.
+// TLSProblems finds TLS files that cannot be used. The severity of a file that cannot be read is
+// missing: a configuration that is only checked may be for another machine or user.
 func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	var all diag.List
 	if t := c.Listen.TLS; t != nil {
@@ -42,7 +41,7 @@ func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	return all
 }
 
-// A tlsSection is one key "tls" of a configuration.
+// A tlsSection is one tls key of a configuration.
 type tlsSection struct {
 	section interface {
 		Of(key, text string) config.Position
@@ -59,7 +58,7 @@ func (f *tlsSection) report(severity diag.Severity, code, key, msg, hint string)
 	f.problems = append(f.problems, p)
 }
 
-// read is a file that a key names; nil where there is none.
+// read returns the content of a file named by a key, or nil if it cannot be read.
 func (f *tlsSection) read(key, path string) []byte {
 	if path == "" {
 		return nil
@@ -76,7 +75,7 @@ func (f *tlsSection) read(key, path string) []byte {
 	return data
 }
 
-// checkAuthorities looks at those who vouch for a server.
+// checkAuthorities checks the certificate authorities for a server.
 func (f *tlsSection) checkAuthorities(path string) {
 	certs := f.certificates("ca", path, f.read("ca", path))
 	if len(certs) > 0 && !slices.ContainsFunc(certs, func(c *x509.Certificate) bool { return validityProblem(c) == "" }) {
@@ -84,7 +83,7 @@ func (f *tlsSection) checkAuthorities(path string) {
 	}
 }
 
-// checkPair looks at a certificate and its key.
+// checkPair checks a certificate and its key.
 func (f *tlsSection) checkPair(certPath, keyPath string) {
 	cert, key := f.read("cert", certPath), f.read("key", keyPath)
 	certs := f.certificates("cert", certPath, cert)
@@ -103,8 +102,8 @@ func (f *tlsSection) checkPair(certPath, keyPath string) {
 	}
 }
 
-// certificates are those of a file, of which there has to be one; none where the
-// file could not be read, or they cannot be.
+// certificates parses the certificates of a file, which must have at least one. It returns nil if
+// the file could not be read or parsed.
 func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.Certificate) {
 	if data == nil {
 		return nil
@@ -131,7 +130,7 @@ func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.
 	return nil
 }
 
-// unusableKey says why a file holds no private key that can be used.
+// unusableKey explains why a file holds no usable private key.
 func unusableKey(data []byte) (problem, hint string) {
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		switch {
@@ -159,8 +158,8 @@ func isKey(data []byte) bool {
 	return block != nil && strings.HasSuffix(block.Type, "PRIVATE KEY")
 }
 
-// validityProblem says since when a certificate is not valid, or from when on; nothing
-// if it is now.
+// validityProblem says since when a certificate is invalid, or from when on it is valid; it returns
+// "" for a valid one.
 func validityProblem(c *x509.Certificate) string {
 	switch now := time.Now(); {
 	case now.After(c.NotAfter):

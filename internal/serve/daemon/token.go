@@ -15,11 +15,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// minTokenLength is the length of a token that nobody guesses.
+// minTokenLength is the minimum length of a token that cannot be guessed.
 const minTokenLength = 16
 
-// loadTokens reads the bearer tokens of the listener, or makes one at the first
-// start and tells of it. A file that others can read is refused.
+// loadTokens reads the bearer tokens of the listener. At the first start it creates one and passes
+// it to made. It refuses a file that others can read.
 func loadTokens(l config.Listen, made func(token, path string)) (tokens, error) {
 	path := l.TokenFile
 	if path == "" {
@@ -42,7 +42,7 @@ func loadTokens(l config.Listen, made func(token, path string)) (tokens, error) 
 	return t, nil
 }
 
-// tokens are those of a token file: one, or several with the name of who has it.
+// tokens holds the content of a token file: one token, or several by the name of their holder.
 type tokens struct {
 	unnamed string
 	named   map[string]string
@@ -64,11 +64,12 @@ func readTokens(path string) (tokens, error) {
 	return parseTokens(path, string(b))
 }
 
-// exposed reports whether others can read a file with this mode, or write it.
+// exposed reports whether others can read or write a file with this mode.
 func exposed(mode os.FileMode, ofRoot bool) bool { return mode.Perm()&forbidden(ofRoot) != 0 }
 
-// forbidden are the bits of a mode by which others could have what is in a file. One of root whom this
-// process is not is read by its group: a Secret of Kubernetes, a credential of systemd.
+// forbidden returns the mode bits that would let others access a file. A file owned by root, while
+// this process does not run as root, may be readable by its group, like a Kubernetes Secret or a
+// systemd credential.
 func forbidden(ofRoot bool) os.FileMode {
 	if ofRoot {
 		return 0o037
@@ -76,11 +77,11 @@ func forbidden(ofRoot bool) os.FileMode {
 	return 0o077
 }
 
-// ForbiddenOfTokens are the bits that the mode of a file with tokens must not have.
+// ForbiddenOfTokens returns the mode bits that a file with tokens must not have.
 func ForbiddenOfTokens(info os.FileInfo) os.FileMode { return forbidden(ownedByRoot(info)) }
 
-// parseTokens takes a token alone, or lines "name: token"; # begins a comment.
-// No message holds any of a token.
+// parseTokens parses a single token, or lines "name: token"; # begins a comment. Error messages
+// contain no part of a token.
 func parseTokens(path, text string) (tokens, error) {
 	t := tokens{named: map[string]string{}}
 	for i, line := range strings.Split(text, "\n") {
@@ -131,8 +132,8 @@ func makeToken(path string) (string, error) {
 	return token, errors.Join(err, f.Close())
 }
 
-// reportToken tells of a token that was made. A log holds no secret, nor does a file or a
-// journal to which the program writes instead of a terminal.
+// reportToken reports that a token was created. It shows the token only at a terminal: a log, a
+// file or a journal must not contain secrets.
 func (d *Daemon) reportToken(say io.Writer, token, path, endpoint string) {
 	if say == nil {
 		d.log.Info("a token for clients was made", "file", path)
@@ -141,7 +142,7 @@ func (d *Daemon) reportToken(say io.Writer, token, path, endpoint string) {
 	announceToken(say, token, path, endpoint)
 }
 
-// announceToken prints what a client's configuration needs, once.
+// announceToken prints the entry for a client's configuration, once.
 func announceToken(w io.Writer, token, path, endpoint string) {
 	_, _ = fmt.Fprintf(w, `A token for clients was made and is kept in %s. Paste this into the client's configuration:
 

@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TokenProblems finds what keeps serve from using the token file of a configuration: its mode, its
-// owner, or its text. One that cannot be read is a warning: the configuration may be for another
-// machine, or for another user of this one.
+// TokenProblems finds problems of the token file that would make serve fail: its mode, owner or
+// content. A file that cannot be read is a warning, because the configuration may be for another
+// machine or user.
 func TokenProblems(c *config.Config) diag.List {
 	if c.Listen.Stdio || c.Listen.Auth != "token" {
 		return nil
@@ -30,15 +30,15 @@ func TokenProblems(c *config.Config) diag.List {
 		path = filepath.Join(dir, "token")
 	}
 	if c.TextOnly && strings.Contains(path, "${") {
-		return nil // the variable was not looked up, so the file is not known
+		return nil // the variable is not resolved, so the path is unknown
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil // a pipe would wait for its writer
+		return nil // opening a pipe would wait for its writer
 	}
 	_, err := readTokens(path)
 	unread := (*fs.PathError)(nil)
 	switch {
-	case err == nil, c.Listen.TokenFile == "" && errors.Is(err, os.ErrNotExist): // serve makes one
+	case err == nil, c.Listen.TokenFile == "" && errors.Is(err, os.ErrNotExist): // serve creates the file
 		return nil
 	case errors.As(err, &unread):
 		return diag.List{tokenProblem(c, diag.Warning, check.MissingTokens, fmt.Sprintf("reading %s: %v", path, text.Innermost(err)))}
@@ -46,11 +46,11 @@ func TokenProblems(c *config.Config) diag.List {
 	return diag.List{tokenProblem(c, diag.Error, check.UnusableTokens, err.Error())}
 }
 
-// tokenProblem is a problem at the key that names the file, or at the section if none does.
+// tokenProblem returns a problem at the key that names the file, or at its section.
 func tokenProblem(c *config.Config, severity diag.Severity, code, msg string) diag.Problem {
 	at := c.Listen.Of("tokenFile", "")
 	if at == (config.Position{}) {
-		at.File = c.File // the address is not of the file
+		at.File = c.File // the default path is not in the file
 	}
 	p := check.Warning(code, at, msg, "")
 	p.Severity, p.Excerpt = severity, c.Listen.Excerpt(at.Line, at.Column)

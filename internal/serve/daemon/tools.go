@@ -13,17 +13,17 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// How long ListTools waits for the servers where the configuration does not say. A program that
-// fetches others must not be ended meanwhile: that can leave its cache broken.
+// Default time limits of ListTools for the first answers. A program that fetches others must not be
+// killed while it does: that could corrupt its cache.
 const (
 	firstStart = time.Minute
 	firstFetch = 5 * time.Minute
 )
 
-// fetchers are programs that fetch the program that they run, if it is not there yet.
+// fetchers are programs that may fetch the program that they run.
 var fetchers = []string{"npx", "bunx", "pnpm", "yarn", "uvx", "uv", "pipx", "docker", "podman", "deno"}
 
-// startupTimeout returns how long the first answers of the servers may take.
+// startupTimeout returns the time limit for the first answers of the servers.
 func startupTimeout(c *config.Config) time.Duration {
 	if c.Startup != config.DefaultStartup {
 		return c.Startup
@@ -37,27 +37,27 @@ func startupTimeout(c *config.Config) time.Duration {
 	return firstStart
 }
 
-// A Listing is what the servers of a configuration list.
+// A Listing holds the tools that the servers of a configuration list.
 type Listing struct {
 	Tools      []check.ListedTool
 	Servers    int
 	Unanswered []Unanswered
 	Upstreams  []operator.UpstreamStatus
-	Began      time.Time // when the servers were started
+	Began      time.Time // time when the servers were started
 	LeftOut    []string
 	Warnings   []string
-	Crowded    string // the one of them that there are many tools; empty: there are not
+	Crowded    string // the warning about too many tools, if it is in Warnings
 }
 
 // An Unanswered is a server that does not answer.
 type Unanswered struct {
 	Upstream string
-	Why      error // with its place, what its process said last, and what may help
+	Why      error // reason, with the server's position, last output and a hint
 }
 
-// ListTools starts the servers of a configuration, asks them for their tools, and ends them. It
-// needs no policy and puts nothing on record. While it waits, it tells waiting every so
-// often which servers have not answered yet.
+// ListTools starts the servers of a configuration, lists their tools, and ends them. It needs no
+// policy and records nothing. While it waits, it calls waiting at the interval every with the
+// servers that have not answered yet.
 func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiting func(servers []string)) (*Listing, error) {
 	quiet := *c
 	quiet.Audit.File, quiet.State = "", config.State{}
@@ -71,7 +71,7 @@ func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiti
 	d.Start()
 	d.awaitTools(ctx, every, waiting)
 	if err := ctx.Err(); err != nil {
-		return nil, err // nobody waits for those that would answer
+		return nil, err // the result is not needed
 	}
 	status := d.Status()
 	l := &Listing{Servers: len(status.Upstreams), Unanswered: unanswered(status.Upstreams, &quiet), LeftOut: status.LeftOut, Warnings: status.Warnings,
@@ -100,7 +100,8 @@ func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, waiting fu
 	}
 }
 
-// pendingUpstreams names what await waits for: the upstreams that start, or else the lists of those that are up.
+// pendingUpstreams names the upstreams that are starting, or says that tool lists are missing if
+// all have started.
 func (d *Daemon) pendingUpstreams() []string {
 	var names []string
 	for _, u := range d.Status().Upstreams {
@@ -114,7 +115,7 @@ func (d *Daemon) pendingUpstreams() []string {
 	return names
 }
 
-// ListedTools are the tools of a running proxy, as [check] knows them.
+// ListedTools converts the tools of a running proxy for package check.
 func ListedTools(tools []operator.ToolInfo) []check.ListedTool {
 	list := []check.ListedTool{}
 	for _, t := range tools {

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// upstreams are the servers of the configuration, with their tokens.
+// upstreams returns the servers of the configuration, with their sources of tokens.
 func (d *Daemon) upstreams() ([]proxy.Upstream, error) {
 	var list []proxy.Upstream
 	for _, s := range d.config.Servers {
@@ -42,7 +42,7 @@ func (d *Daemon) upstreams() ([]proxy.Upstream, error) {
 	return list, nil
 }
 
-// UpstreamTLS is [clientTLS] for a server.
+// UpstreamTLS returns the TLS configuration for a server, or nil for the system's defaults.
 func UpstreamTLS(s config.Server) (*tls.Config, error) {
 	c, err := clientTLS(s.TLS)
 	if err != nil {
@@ -51,8 +51,8 @@ func UpstreamTLS(s config.Server) (*tls.Config, error) {
 	return c, nil
 }
 
-// clientTLS reads the files by which who is called over https is authenticated; nil: the
-// system's authorities are used.
+// clientTLS reads the certificate authorities and the client certificate for connections to a
+// server; nil: the system's authorities and no client certificate.
 func clientTLS(t *config.ServerTLS) (*tls.Config, error) {
 	if t == nil {
 		return nil, nil

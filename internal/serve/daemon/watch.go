@@ -17,12 +17,11 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// settleDelay is how long files must stay as they are before they are read again: editors
-// write in several steps.
+// settleDelay is how long files must stay unchanged before they are read again: editors write in
+// several steps.
 const settleDelay = 200 * time.Millisecond
 
-// follow reads the configuration again when it changes, and for each hang-up. The function
-// that it returns ends that.
+// follow reloads the configuration when it changes and after each hang-up signal, until end.
 func (d *Daemon) follow(ctx context.Context) (end func()) {
 	if d.reloads.load == nil {
 		return func() {}
@@ -40,9 +39,9 @@ func (d *Daemon) follow(ctx context.Context) (end func()) {
 	}
 }
 
-// watch reads the configuration again when it changes, or a file of rules or nets that it
-// names. It watches the folders of the files and of what they are links to, since editors,
-// and Kubernetes, put new files in place of old ones.
+// watch reloads the configuration when one of its files changes. It watches the folders of the
+// files and of the targets of links, because editors, and Kubernetes, replace files instead of
+// writing them.
 func (d *Daemon) watch(ctx context.Context) (wait func()) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -67,7 +66,7 @@ func (d *Daemon) watch(ctx context.Context) (wait func()) {
 				return
 			case e := <-w.Events:
 				if !d.isRelevant(e.Name) {
-					continue // such as the audit log
+					continue // for example the audit log
 				}
 				f.appeared = f.appeared || e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename)
 				timer.Reset(settleDelay)
@@ -81,8 +80,8 @@ func (d *Daemon) watch(ctx context.Context) (wait func()) {
 	return func() { <-done }
 }
 
-// isRelevant reports whether a file may be one of the configuration, or a link on the way to
-// one.
+// isRelevant reports whether a file may belong to the configuration, or be a link on the path to
+// such a file.
 func (d *Daemon) isRelevant(name string) bool {
 	base := filepath.Base(name)
 	switch filepath.Ext(base) {
@@ -92,18 +91,18 @@ func (d *Daemon) isRelevant(name string) bool {
 	return strings.HasPrefix(base, "..") || slices.ContainsFunc(d.reloads.files(), func(file string) bool { return filepath.Base(file) == base })
 }
 
-// A follower knows what is in the files of the configuration.
+// A follower watches the files of the configuration. Its goroutine is the only one that uses it.
 type follower struct {
 	*Daemon
 	watcher  *fsnotify.Watcher
-	folders  map[string]bool   // that are watched
-	known    map[string]string // contents of the files that are in force, as they were before these were read
-	appeared bool              // some file has appeared since, or is gone
+	folders  map[string]bool   // watched folders
+	known    map[string]string // hashes of the files in force, taken before these were read
+	appeared bool              // a file was created or removed since the last check
 }
 
-// check reads the configuration again if something else is in its files than is known, or
-// if it is of other files because some have appeared. What is in them is noted before they are
-// read: what changes meanwhile is a change.
+// check reloads the configuration if the content of its files has changed, or if created or removed
+// files make it consist of other files. It takes the hashes before reading the files, so that a
+// change meanwhile is noticed.
 func (f *follower) check(ctx context.Context) {
 	files, next := f.reloads.files(), []string(nil)
 	if c, err := f.reloads.load(); err == nil {
@@ -116,12 +115,12 @@ func (f *follower) check(ctx context.Context) {
 		return
 	}
 	f.Reload(ctx, control.Reload{Actor: "changed file"})
-	files = f.reloads.files() // which may be others
+	files = f.reloads.files() // the reload may have changed them
 	f.watchFolders(files)
 	f.known = subset(now, files)
 }
 
-// subset is what is known of some files.
+// subset returns the entries of known for these files.
 func subset(known map[string]string, files []string) map[string]string {
 	some := make(map[string]string, len(files))
 	for _, name := range files {
@@ -132,7 +131,7 @@ func subset(known map[string]string, files []string) map[string]string {
 	return some
 }
 
-// hashes tells what is in files, or that they cannot be read.
+// hashes returns a hash of each file, or its error.
 func hashes(files []string) map[string]string {
 	all := make(map[string]string, len(files))
 	for _, name := range files {
@@ -160,8 +159,8 @@ func (f *follower) watchFolders(files []string) {
 	}
 }
 
-// foldersOf are those in which a change can put another file in the place of this one: its
-// own, and that of what it is a link to.
+// foldersOf returns the folders where a change can replace a file: its own folder, and that of a
+// link's target.
 func foldersOf(name string) []string {
 	dirs := []string{filepath.Dir(name)}
 	if real, err := filepath.EvalSymlinks(name); err == nil && filepath.Dir(real) != dirs[0] {

@@ -13,14 +13,14 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/webhook"
 )
 
-// A webhookChannel posts requests to the system of an operator, and takes its answers.
+// A webhookChannel posts requests to the operator's system and accepts its answers.
 type webhookChannel struct {
 	daemon *Daemon
 	config *config.Webhook
 	hook   *webhook.Hook
 }
 
-// openWebhook opens the webhook of approval.webhook.
+// openWebhook opens the webhook configured by approval.webhook.
 func openWebhook(d *Daemon) (channel, error) {
 	w := d.config.Approval.Webhook
 	if w == nil {
@@ -50,10 +50,10 @@ func (c *webhookChannel) close() { c.hook.Close() }
 
 const (
 	maxAnswerConns = 256             // open connections for answers
-	listenAgain  = 2 * time.Second // pause between attempts to listen at an address that another process uses
+	listenAgain    = 2 * time.Second // pause between attempts to listen at an address that another process uses
 )
 
-// start takes answers at the address of approval.webhook, until stop.
+// start accepts answers at the address of approval.webhook, until stop.
 func (c *webhookChannel) start() (stop func(), err error) {
 	d, w := c.daemon, c.config
 	listener, err := listenAt(w.Listen, smallLimits(maxAnswerConns), d.log)
@@ -61,7 +61,7 @@ func (c *webhookChannel) start() (stop func(), err error) {
 	case err == nil:
 		c.hook.Start(w.Base(listener.Addr().String()))
 		d.log.Info("taking answers of the webhook", "url", w.Base(shownAddr(listener)))
-	case errors.Is(err, syscall.EADDRINUSE) && d.database != nil: // as by a second client over stdio, with the same configuration
+	case errors.Is(err, syscall.EADDRINUSE) && d.database != nil: // for example another proxy over stdio with the same configuration
 		c.hook.Start(w.Base(w.Listen))
 		d.log.Warn("another process has the address for answers of the webhook: it takes those for this one too, if it is a petrigate with the same configuration", "address", w.Listen)
 	default:
@@ -76,7 +76,7 @@ func (c *webhookChannel) start() (stop func(), err error) {
 	}, nil
 }
 
-// takeAnswers serves the listener until ctx ends. If it is nil, takeAnswers first tries to listen
+// takeAnswers serves the listener until ctx ends. If the listener is nil, it first tries to listen
 // until the address is free.
 func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListener, again time.Duration) {
 	tick := time.NewTicker(again)
@@ -95,5 +95,5 @@ func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListene
 	server := newServer(c.hook.Handler(), config.Listen{})
 	server.WriteTimeout = writeTimeout
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	_ = listener.serve(server, false) // it ends with ctx
+	_ = listener.serve(server, false) // ends with ctx
 }

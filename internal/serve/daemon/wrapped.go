@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// Wrapped is the server of petrigate wrap: the command args, or the one at url. Its tools keep
-// their names.
+// Wrapped returns the server of petrigate wrap: the command args, or the server at url. Its tools
+// keep their names.
 func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	server := config.Server{Name: name, HasPrefix: true, Protocol: protocol, URL: url, Type: "http"}
 	at, err := neturl.Parse(url)
@@ -39,12 +39,11 @@ func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	return server, nil
 }
 
-// runners start packages, which name a server better than they do.
+// runners run packages. A package name describes a server better than the runner.
 var runners = []string{"npx", "bunx", "uvx", "pipx", "pnpm", "yarn", "uv"}
 
-// commandName is what the command of a server calls it: the program or, of one
-// that runs packages, the package without its scope, version, and the words
-// that every server has.
+// commandName derives a server name from a command: the program, or for a runner the package
+// without its scope, version, and words that every server has.
 func commandName(command string, args []string) string {
 	base := filepath.Base(command)
 	name := strings.TrimSuffix(base, filepath.Ext(base))
@@ -54,7 +53,7 @@ func commandName(command string, args []string) string {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
 		case arg == "-p", arg == "--package", arg == "--from", arg == "--python", arg == "--with":
-			i++ // its value is not what is run
+			i++ // skip the value of the flag
 		case strings.HasPrefix(arg, "-"), slices.Contains([]string{"run", "dlx", "exec", "x", "tool"}, arg):
 		default:
 			return packageName(arg)
