@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestNamedTokens: each name is a principal.
+// TestNamedTokens: each token name is a principal of its own.
 func TestNamedTokens(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	s.door(proxy.Access{Token: "the token of nobody", Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob"}})
@@ -47,8 +47,8 @@ func TestNamedTokens(t *testing.T) {
 	}
 }
 
-// TestSeats: what is over the bound is refused with a reason, for one principal
-// and for all, and a session that ends makes room.
+// TestSeats: sessions over the limit are refused with a reason, per principal and in total, and a
+// session that ends makes room.
 func TestSeats(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	s.door(proxy.Access{Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob", "cid": "token of cid"}, MaxSessions: 2, MaxAll: 3})
@@ -64,7 +64,7 @@ func TestSeats(t *testing.T) {
 	refused("token of ann", "you have 2 open sessions")
 	s.open("token of bob")
 	refused("token of cid", "this proxy has 3 open sessions")
-	if status, _, body := s.fetch(s.as("token of cid")); status != 200 { // it has no session
+	if status, _, body := s.fetch(s.as("token of cid")); status != 200 { // a stateless request has no session
 		t.Errorf("%d %s", status, body)
 	}
 	if status, _, body := s.inSession("token of ann", first, strings.Replace(pushing, "push", "read", 1)); status != 200 {
@@ -79,7 +79,7 @@ func TestSeats(t *testing.T) {
 	}
 	var all sync.WaitGroup
 	opened := make(chan int, 20)
-	for range cap(opened) { // at once: one
+	for range cap(opened) { // concurrently: only one succeeds
 		all.Go(func() {
 			status, _, _ := s.inSession("token of cid", "", opening)
 			opened <- status
@@ -96,12 +96,12 @@ func TestSeats(t *testing.T) {
 	}
 }
 
-// TestIdleWhileBusy: a session with an open stream does not end, and its time
-// begins when the stream has ended.
+// TestIdleWhileBusy: a session with an open stream does not expire; its idle time begins when the
+// stream has ended.
 func TestIdleWhileBusy(t *testing.T) {
 	now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
 	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) { o.Now = now.Now }})
-	s.door(proxy.Access{Token: "a token", IdleTTL: 40 * time.Millisecond}) // looked at every 5 ms
+	s.door(proxy.Access{Token: "a token", IdleTTL: 40 * time.Millisecond}) // checked every 5 ms
 	session := s.open("a token")
 	idle := s.open("a token")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -118,8 +118,8 @@ func TestIdleWhileBusy(t *testing.T) {
 	}
 }
 
-// TestListed: E001, E002. What the operator lists is let in, and nothing that
-// looks like it; a listener on all networks does not answer to its address.
+// TestListed: E001, E002. Hosts and origins that the operator lists are accepted, and similar ones
+// are not; a listener on all networks does not answer to its address.
 func TestListed(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	handler, err := s.proxy.Handler(proxy.Access{Addr: "0.0.0.0:7777", Token: token, Hosts: []string{"Gate.example", "other.example:8443"}, Origins: []string{"https://App.example/", "http://app.example:3000"}})
@@ -157,8 +157,8 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// TestCrowd: E012. Who has too many open requests is told so at once, others
-// go on, and a request that ends makes room; all together have a bound too.
+// TestCrowd: E012. A principal with too many open requests is refused at once while others
+// continue, and a request that ends makes room; there is a limit on the total, too.
 func TestCrowd(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	named := map[string]string{}
@@ -198,10 +198,10 @@ func TestCrowd(t *testing.T) {
 	})
 }
 
-// deadlines is a response that notes until when the body may take.
+// deadlines is a response writer that records the read deadline of the body.
 type deadlines struct {
 	*httptest.ResponseRecorder
-	set []bool // whether there was one
+	set []bool // whether a deadline was set
 }
 
 func (d *deadlines) SetReadDeadline(t time.Time) error {
@@ -209,8 +209,8 @@ func (d *deadlines) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// TestBodyDeadline: E010. A body has to arrive in time, also that of who is
-// turned away, of which little is read; an answer may take as long as a person.
+// TestBodyDeadline: E010. A body must arrive in time, also that of a rejected request, which is
+// hardly read; an answer can take as long as a person takes.
 func TestBodyDeadline(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	for name, c := range map[string]struct {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAdvertiseAtOnce: clients that come, list, call and go at once disturb
-// each other in nothing, and what is left shows the list as it is.
+// TestAdvertiseAtOnce: clients that connect, list, call and disconnect concurrently do not disturb
+// each other, and the last one sees the correct list.
 func TestAdvertiseAtOnce(t *testing.T) {
 	s := start(t, narrow("require backup before delete\nlimit push to 20 per user\n"))
 	var all sync.WaitGroup

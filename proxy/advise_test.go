@@ -12,12 +12,12 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// narrow is a setup that lists just what can be called now.
+// narrow is a setup that lists only the tools that can be called now.
 func narrow(rules string) setup {
 	return setup{rules: rules, change: func(o *proxy.Options) { o.Advertise = "enabled" }}
 }
 
-// listed are the names of the tools that the client is shown.
+// listed returns the names of the tools that the client gets.
 func (c *client) listed() []string {
 	c.t.Helper()
 	r := c.list()
@@ -32,7 +32,7 @@ func (c *client) listed() []string {
 	return names
 }
 
-// shows fails unless the client is shown one of the tools and not the others.
+// shows fails unless the client gets one of the tools and not the others.
 func (c *client) shows(yes string, no ...string) {
 	c.t.Helper()
 	names := c.listed()
@@ -50,7 +50,7 @@ func (c *client) shows(yes string, no ...string) {
 
 func isListChanged(m message) bool { return m.method == "notifications/tools/list_changed" }
 
-// changes waits for one announcement, and fails if there are more by now.
+// changes waits for one announcement, and fails if there is more than one.
 func (c *client) changes(after string) {
 	c.t.Helper()
 	c.await("list_changed after "+after, isListChanged)
@@ -59,14 +59,14 @@ func (c *client) changes(after string) {
 	}
 }
 
-// TestAdvertiseEnabled: the list is what the nets would let pass now, and is
-// announced once when it changes and never else.
+// TestAdvertiseEnabled: the list has the tools that the nets admit now, and is announced once when
+// it changes and never otherwise.
 func TestAdvertiseEnabled(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, narrow("require backup before delete\nlimit push to 2 per session\nblock danger\nshadow block read\nmap bash.command rm as delete\n"))
 		c := s.connect(l, "")
 		c.listenToPushes()
-		c.must("push", `{}`) // before it has seen a list, nothing is announced
+		c.must("push", `{}`) // before the client has fetched a list, nothing is announced
 		c.shows("backup push bash read", "delete", "danger")
 		c.must("safe", `{}`)
 		if r := c.do("delete", `{}`); !strings.Contains(r.text(), "delete requires a successful call to backup first.") ||
@@ -77,7 +77,7 @@ func TestAdvertiseEnabled(t *testing.T) {
 		c.must("backup", `{}`)
 		c.changes("backup")
 		c.shows("backup delete push", "danger")
-		c.must("backup", `{}`) // again: nothing is new
+		c.must("backup", `{}`) // once more: the list has not changed
 		c.must("delete", `{}`)
 		c.changes("delete")
 		c.must("push", `{}`)
@@ -95,7 +95,7 @@ func TestAdvertiseEnabled(t *testing.T) {
 	})
 }
 
-// TestAdvertiseStatic: a client of 2026-07-28 is shown all, and told of nothing.
+// TestAdvertiseStatic: a client of 2026-07-28 gets all tools and no notifications.
 func TestAdvertiseStatic(t *testing.T) {
 	modernLegs(t, func(t *testing.T, l leg) {
 		s := start(t, narrow("require backup before delete\nblock danger\n"))
@@ -111,8 +111,8 @@ func TestAdvertiseStatic(t *testing.T) {
 	})
 }
 
-// TestAdvertiseOthers: what one session spends of a shared budget changes what
-// another is shown, and so does time.
+// TestAdvertiseOthers: a budget spent by one session changes the list of another session that
+// shares it, and so does the passing of time.
 func TestAdvertiseOthers(t *testing.T) {
 	t.Parallel()
 	t.Run("a budget of the principal", func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestAdvertiseOthers(t *testing.T) {
 	})
 }
 
-// TestNoConflict: nets that leave a tool together are not on record.
+// TestNoConflict: nets that together leave a tool are not recorded as a conflict.
 func TestNoConflict(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: netPolicy(t, only("weak", 0, false, "safe", "push"), only("strong", 1, false, "read")), change: func(o *proxy.Options) { o.Advertise = "enabled" }})
@@ -147,7 +147,7 @@ func TestNoConflict(t *testing.T) {
 	})
 }
 
-// only is a net that never lets the tools pass.
+// only returns a net that never admits the tools.
 func only(name string, priority int, advisory bool, tools ...string) gate.Net {
 	n := gate.Net{Name: name, Priority: priority, Advisory: advisory, Places: []string{"never", "once"}, Initial: map[string]int{"once": 1}}
 	for _, tool := range tools {
@@ -156,7 +156,7 @@ func only(name string, priority int, advisory bool, tools ...string) gate.Net {
 	return n
 }
 
-// threeTools is a site with the tools safe, push and read.
+// threeTools returns a site with the tools safe, push and read.
 func threeTools(t *testing.T, nets ...gate.Net) *site {
 	var tools []testserver.Tool
 	for _, tool := range testserver.Attack() {
@@ -167,8 +167,8 @@ func threeTools(t *testing.T, nets ...gate.Net) *site {
 	return start(t, setup{policy: netPolicy(t, nets...), server: testserver.Options{Tools: tools}, change: func(o *proxy.Options) { o.Advertise = "enabled" }})
 }
 
-// TestRequiredNetsConflict: where required nets leave no tool together, none is
-// listed, none can be called, the status says so, and it is on record once.
+// TestRequiredNetsConflict: if required nets together leave no tool, no tool is listed, none can be
+// called, the status explains it, and it is recorded once.
 func TestRequiredNetsConflict(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := threeTools(t, only("g1", 5, false, "push", "read"), only("g2", 1, false, "safe"))
@@ -178,7 +178,7 @@ func TestRequiredNetsConflict(t *testing.T) {
 			t.Error(text)
 		}
 		for range 2 {
-			if !l.modern { // whose list never changes
+			if !l.modern { // a client whose list never changes
 				c.shows("", "safe", "push", "read")
 			}
 			c.refuses("safe", `{}`, "blocked")
@@ -190,8 +190,8 @@ func TestRequiredNetsConflict(t *testing.T) {
 	})
 }
 
-// TestAdvisoryNetYields: what an advisory net that yields would hide is listed, can
-// be called, and is available in the status; the record of the call tells.
+// TestAdvisoryNetYields: a tool that only a yielding advisory net would hide is listed, can be
+// called, and is available in the status; the record of the call shows it.
 func TestAdvisoryNetYields(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := threeTools(t, only("g1", 1, false, "push", "read"), only("g2", 5, true, "safe"))
@@ -218,8 +218,8 @@ func TestAdvisoryNetYields(t *testing.T) {
 	})
 }
 
-// TestRecoveryOverrulesAdvisory: while a net is in recovery, what an advisory net
-// below it would block is listed, can be called, and is available in the status.
+// TestRecoveryOverrulesAdvisory: while a net is in recovery, a tool that only an advisory net below
+// it would block is listed, can be called, and is available in the status.
 func TestRecoveryOverrulesAdvisory(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		repair := gate.Net{
@@ -246,7 +246,7 @@ func TestRecoveryOverrulesAdvisory(t *testing.T) {
 	})
 }
 
-// A conflict is a record of one.
+// A conflict is the record of a conflict.
 type conflict struct {
 	Event, Winner, Session string
 	Nets, Yields           []struct{ Net string }
@@ -271,8 +271,8 @@ func (s *site) recordsHave(text string) bool {
 	return slices.ContainsFunc(s.records.lines, func(line []byte) bool { return strings.Contains(string(line), text) })
 }
 
-// TestAdvertisePossible: what can never be called is listed on no leg, until
-// an operator switches off the net because of which that is so.
+// TestAdvertisePossible: a tool that can never be called is not listed on any leg, until an
+// operator switches off the net that prevents it.
 func TestAdvertisePossible(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{rules: "block danger\nrequire backup before delete\n", change: func(o *proxy.Options) {

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestAnswerToAnotherText: C021. An answer to a text that is not that of the approval does not
-// count, whatever it says; one to that text does.
+// TestAnswerToAnotherText: C021. An answer given for another text than that of the approval does
+// not count; one given for that text does.
 func TestAnswerToAnotherText(t *testing.T) {
 	s := start(t, setup{change: func(o *proxy.Options) {
 		o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: atOnce}

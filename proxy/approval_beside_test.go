@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestQuestionShowsWhatIsBeside: what goes on to the upstream beside the
-// arguments is shown, and a consent is for the call with that alone.
+// TestQuestionShowsWhatIsBeside: params that reach the upstream besides the arguments are shown,
+// and a consent is valid only for a call with the same ones.
 func TestQuestionShowsWhatIsBeside(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, byOperator(time.Hour))
@@ -39,12 +39,11 @@ func TestQuestionShowsWhatIsBeside(t *testing.T) {
 	})
 }
 
-// traced is what clients that trace their calls put into _meta.
+// traced is a _meta as sent by clients that trace their calls.
 const traced = `"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"`
 
-// TestShownIsForwarded: the upstream gets the _meta that the person was shown,
-// whatever the call that finds the answer says there, and no free text that
-// they were not shown.
+// TestShownIsForwarded: the upstream gets the _meta that the person was shown, whatever the call
+// that redeems the answer contains there, and no free text that the person was not shown.
 func TestShownIsForwarded(t *testing.T) {
 	for _, era := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
 		eachLeg(t, func(t *testing.T, l leg) {
@@ -81,8 +80,8 @@ func TestShownIsForwarded(t *testing.T) {
 	}
 }
 
-// TestLaterRoundsAreAsShown: so it is in the rounds after the approval, in which
-// the upstream asks for more: what was not shown does not come in with them.
+// TestLaterRoundsAreAsShown: the same holds for rounds after the approval, when the upstream asks
+// for more input: they cannot add anything that was not shown.
 func TestLaterRoundsAreAsShown(t *testing.T) {
 	modernLegs(t, func(t *testing.T, l leg) {
 		s := byOperator(time.Hour)
@@ -124,10 +123,10 @@ func TestLaterRoundsAreAsShown(t *testing.T) {
 	})
 }
 
-// TestTaskIsShown: how a call is to be made a task is forwarded as well.
+// TestTaskIsShown: the task member, which is forwarded too, is shown.
 func TestTaskIsShown(t *testing.T) {
 	taskLegs(t, func(*testing.T) setup { return byOperator(time.Hour) }, func(t *testing.T, s *site, c *client) {
-		if c.leg.modern { // says it in no such way
+		if c.leg.modern { // this leg does not use the member
 			return
 		}
 		id := c.callWith("deploy", `{}`, "", `,"task":{"x/mode":"force"}`)
@@ -139,8 +138,8 @@ func TestTaskIsShown(t *testing.T) {
 	})
 }
 
-// TestConsentBringsNoInput: what a client says to questions that its upstream
-// has not asked, a person who approves the call has not seen.
+// TestConsentBringsNoInput: input for requests that the upstream has not sent is not covered by the
+// approval of the call.
 func TestConsentBringsNoInput(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, byOperator(time.Hour))
@@ -158,7 +157,7 @@ func TestConsentBringsNoInput(t *testing.T) {
 	})
 }
 
-// TestApprovedPromptsAndResources: a consent lets a prompt and a resource pass.
+// TestApprovedPromptsAndResources: a consent admits a prompt and a resource.
 func TestApprovedPromptsAndResources(t *testing.T) {
 	const rules = "require human-approval before resource:up\nrequire human-approval before \"prompt:up.letter\"\n"
 	eachLeg(t, func(t *testing.T, l leg) {

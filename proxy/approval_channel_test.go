@@ -15,7 +15,7 @@ func bothChannels() setup {
 	}}
 }
 
-// TestCancelGoesOn: cancel means that nobody was asked: the operator still can be.
+// TestCancelGoesOn: cancel means that no person was asked; the operator still can be.
 func TestCancelGoesOn(t *testing.T) {
 	for _, answer := range []string{cancel, `{}`, `{"action":"later"}`} {
 		eachLeg(t, func(t *testing.T, l leg) {
@@ -38,8 +38,8 @@ func TestCancelGoesOn(t *testing.T) {
 	}
 }
 
-// TestFirstAnswerWins: all channels are open at once. What the operator said
-// stands, and the client is told that its answer is not wanted any more.
+// TestFirstAnswerWins: all channels are open at once. The operator answers first: this answer
+// counts, and the client is told that its answer is no longer needed.
 func TestFirstAnswerWins(t *testing.T) {
 	for _, yes := range []bool{true, false} {
 		eachLeg(t, func(t *testing.T, l leg) {
@@ -50,7 +50,7 @@ func TestFirstAnswerWins(t *testing.T) {
 				t.Fatal(err)
 			}
 			var r message
-			if l.modern { // it comes back with its own answer, too late
+			if l.modern { // its own answer arrives too late
 				r = q.answer(map[bool]string{true: decline, false: approve}[yes])
 			} else {
 				r = c.reply(q.call)
@@ -75,8 +75,8 @@ func TestFirstAnswerWins(t *testing.T) {
 	}
 }
 
-// TestLateConsent: a person may answer the prompt of a call that was parked
-// meanwhile; the call finds the answer when it comes back.
+// TestLateConsent: a person can answer the prompt of a call that was parked meanwhile; the call
+// finds the answer when the client calls again.
 func TestLateConsent(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{change: func(o *proxy.Options) {
@@ -95,8 +95,8 @@ func TestLateConsent(t *testing.T) {
 	})
 }
 
-// TestQuestionTooLong: what cannot be shown whole is not shown, and nothing is
-// approved unseen; an operator sees all of it.
+// TestQuestionTooLong: a question that the client cannot show in full is not shown there, and
+// nothing is approved unseen; an operator sees all of it.
 func TestQuestionTooLong(t *testing.T) {
 	long := `{"a":"` + strings.Repeat("x", 40<<10) + `"}`
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -120,7 +120,7 @@ func TestQuestionTooLong(t *testing.T) {
 	})
 }
 
-// TestEveryRuleAsks: one question names all rules that ask, and its answer is
+// TestEveryRuleAsks: one question names all rules that require approval, and its answer is valid
 // for all of them.
 func TestEveryRuleAsks(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -139,7 +139,7 @@ func TestEveryRuleAsks(t *testing.T) {
 	})
 }
 
-// TestCloseWhileHeld: the end of the proxy does not wait for people.
+// TestCloseWhileHeld: shutdown does not wait for people.
 func TestCloseWhileHeld(t *testing.T) {
 	t.Parallel()
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -150,7 +150,7 @@ func TestCloseWhileHeld(t *testing.T) {
 		if err := s.proxy.Close(); err != nil {
 			t.Error(err)
 		}
-		if l.http && !l.modern { // who holds a connection is answered
+		if l.http && !l.modern { // clients with an open connection get an answer
 			c.reply(id)
 		}
 		c.close()

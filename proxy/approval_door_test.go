@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestAnswerWithoutQuestion: an answer counts only where the question was put. A
-// client that was never shown one, since the channel is not configured, it cannot
-// ask, or the question is too long for it, answers nothing, whatever it brings.
+// TestAnswerWithoutQuestion: an answer counts only where the question was put. If a client was
+// never shown the question, because the channel is not configured, the client cannot ask, or the
+// question is too long, its answers do not count.
 func TestAnswerWithoutQuestion(t *testing.T) {
 	long := `{"a":"` + strings.Repeat("x", 40<<10) + `"}`
 	for name, given := range map[string]struct {
@@ -46,7 +46,7 @@ func TestAnswerWithoutQuestion(t *testing.T) {
 	}
 }
 
-// unasked calls deploy, and brings an answer in each round although none asked.
+// unasked calls deploy, and sends an answer in each round without having been asked.
 func unasked(c *client, args, answer string) {
 	c.t.Helper()
 	r := c.do("deploy", args)
@@ -66,8 +66,8 @@ func unasked(c *client, args, answer string) {
 	}
 }
 
-// TestStateOfAnotherRound: the state of a round that carried no question makes no
-// answer of what the client brings, although the question is before it elsewhere.
+// TestStateOfAnotherRound: the state of a round without a question does not make the client's input
+// an answer, even if the question is open elsewhere.
 func TestStateOfAnotherRound(t *testing.T) {
 	modernLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{change: func(o *proxy.Options) {

@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestDenialSticks: C020. The same call of a session is refused from a denial,
-// however often it is sent: nobody is asked twice, the model is told not to go
-// on, and it is on record. What is not the same is asked about.
+// TestDenialSticks: C020. After a denial the same call of the session is refused, however often it
+// is sent: no person is asked twice, the model is told not to repeat it, and it is recorded. A
+// different call is asked about.
 func TestDenialSticks(t *testing.T) {
 	t.Parallel()
 	again := soak.Count(1000)
@@ -61,7 +61,7 @@ func TestDenialSticks(t *testing.T) {
 			if n := c.mail.count(func(m message) bool { return m.method == "elicitation/create" }); n != 0 {
 				t.Errorf("asked again %d times", n)
 			}
-			now.move(8 * time.Minute) // the denial is over
+			now.move(8 * time.Minute) // the denial has expired
 			id := c.call("deploy", `{}`)
 			s.pending(1)
 			if l.modern && channel == "elicit" {
@@ -72,8 +72,8 @@ func TestDenialSticks(t *testing.T) {
 	}
 }
 
-// TestFloodOfQuestions: a client that asks for more than people can answer is
-// refused, and another principal is not.
+// TestFloodOfQuestions: a client that requests more approvals than people can answer is refused,
+// and another principal is not.
 func TestFloodOfQuestions(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, byOperator(atOnce))
@@ -102,11 +102,10 @@ func TestFloodOfQuestions(t *testing.T) {
 	})
 }
 
-// TestRefusedCallsHoldNothing: what is left of calls that wanted an approval in
-// vain is small.
+// TestRefusedCallsHoldNothing: calls whose approval was refused leave little in memory.
 func TestRefusedCallsHoldNothing(t *testing.T) {
 	soak.Bulk(t)
-	for _, l := range legs() { // one after the other: all of them share one heap
+	for _, l := range legs() { // sequentially: all of them share one heap
 		s := start(t, setup{})
 		c := s.connect(l, "")
 		c.must("safe", `{}`)
@@ -122,18 +121,18 @@ func TestRefusedCallsHoldNothing(t *testing.T) {
 	}
 }
 
-// heap is how many bytes are in use.
+// heap returns the number of bytes in use.
 func heap() uint64 {
 	var m runtime.MemStats
-	for range 2 { // pools are emptied by the second
+	for range 2 { // the second collection empties pools
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-// TestPromptPassesOn: of equal calls one shows the question. Where that one is
-// cancelled the client is asked again for the others, at once.
+// TestPromptPassesOn: among equal calls one shows the question. If that call is cancelled, the
+// client is asked again for the others at once.
 func TestPromptPassesOn(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, bothChannels())
@@ -161,8 +160,8 @@ func TestPromptPassesOn(t *testing.T) {
 	})
 }
 
-// TestCancelIsTold: who shows a question to nobody is told at once that another
-// channel goes on.
+// TestCancelIsTold: a client that shows the question to no one is told at once that another channel
+// stays open.
 func TestCancelIsTold(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, bothChannels())
@@ -187,7 +186,7 @@ func TestCancelIsTold(t *testing.T) {
 	})
 }
 
-// lines are what a logger has written.
+// lines holds the output of a logger.
 type logLines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -205,9 +204,8 @@ func (l *logLines) count(s string) int {
 	return strings.Count(l.text.String(), s)
 }
 
-// TestOperatorsAreTold: the log says once, when a call begins to wait, what it
-// is and how it is answered, and then who has answered where. What the model
-// reads of it holds nothing that would approve.
+// TestOperatorsAreTold: when a call begins to wait, the log says once which call and how to answer,
+// and later who has answered where. The model's text contains nothing that would approve the call.
 func TestOperatorsAreTold(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		out := &logLines{}

@@ -13,15 +13,14 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// byOperator is a setup where a person at a terminal answers, and calls are
-// parked after hold.
+// byOperator is a setup in which a person at a terminal answers, and calls are parked after hold.
 func byOperator(hold time.Duration) setup {
 	return setup{change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
 }
 
 const atOnce = time.Nanosecond // a hold that parks every call
 
-// parked calls a tool that has to be parked, and returns its approval.
+// parked makes a call that must be parked, and returns its approval.
 func (c *client) parked(tool, args string) string {
 	c.t.Helper()
 	r := c.do(tool, args)
@@ -35,8 +34,8 @@ func (c *client) parked(tool, args string) string {
 	return id
 }
 
-// TestOperator: a held call goes on when an operator approves, and is refused
-// with the reason when they deny.
+// TestOperator: a held call continues when an operator approves it, and is refused with the reason
+// when the operator denies it.
 func TestOperator(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, byOperator(time.Hour))
@@ -70,8 +69,8 @@ func TestOperator(t *testing.T) {
 	})
 }
 
-// TestPark: B010. A call that waited long enough is parked; the same call again
-// finds the answer, once. Any other call is another question.
+// TestPark: B010. A call that has waited long enough is parked; the same call later finds the
+// answer, once. Any other call is another question.
 func TestPark(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, byOperator(atOnce))
@@ -102,7 +101,7 @@ func TestPark(t *testing.T) {
 	})
 }
 
-// TestParkDenied: who comes back for a denial is told of it, and asks nobody.
+// TestParkDenied: a parked call that was denied is told so, and asks no one again.
 func TestParkDenied(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, byOperator(atOnce))
@@ -122,7 +121,7 @@ func TestParkDenied(t *testing.T) {
 	})
 }
 
-// clock is a time that only tests move.
+// clock is a clock that only tests advance.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -140,8 +139,8 @@ func (c *clock) move(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// TestExpiry: B013. Neither a question nor an answer nor a requestState is good
-// after its time, and a clock that is set back revives nothing.
+// TestExpiry: B013. Questions, answers and requestStates expire, and setting the clock back does
+// not revive them.
 func TestExpiry(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
@@ -186,8 +185,8 @@ func TestStateExpiry(t *testing.T) {
 	})
 }
 
-// TestTamperedState: B010, B011, B014. A requestState that is not whole, or not
-// of this call, is as good as none: there is a new question, and no execution.
+// TestTamperedState: B010, B011, B014. A requestState that was altered, or belongs to another call,
+// counts as missing: there is a new question and no execution.
 func TestTamperedState(t *testing.T) {
 	modernLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{rules: "require human-approval before deploy\nrequire human-approval before delete\n"})
@@ -218,14 +217,14 @@ func TestTamperedState(t *testing.T) {
 			c.asked(foreign.tool, foreign.args, foreign.send(approve))
 		}
 		s.executed("", 0)
-		if r := q.answer(approve); r.isError() || r.result == nil { // it was good all the time
+		if r := q.answer(approve); r.isError() || r.result == nil { // the original state was valid all the time
 			t.Errorf("%s", r.raw)
 		}
 		s.executed("deploy", 1)
 	})
 }
 
-// TestForeignSession: B012. What one session was asked, another cannot redeem.
+// TestForeignSession: B012. One session cannot redeem the approval of another.
 func TestForeignSession(t *testing.T) {
 	s := start(t, setup{})
 	one, other := s.connect(legs()[3], canElicit), s.connect(legs()[3], canElicit)
@@ -250,7 +249,7 @@ func TestForeignSession(t *testing.T) {
 	parked.executed("deploy", 0)
 }
 
-// TestStateChanged: B006. The marking of the moment after the answer decides.
+// TestStateChanged: B006. The marking after the answer decides.
 func TestStateChanged(t *testing.T) {
 	rules := "require human-approval before deploy\nrequire backup before deploy\nrequire backup before delete\nlimit deploy to 1 per session\n"
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -291,8 +290,8 @@ func TestStateChanged(t *testing.T) {
 	})
 }
 
-// TestTokenSpentMeanwhile: the tokens are taken at the commit, not while a
-// person thinks: what another call spends meanwhile is gone.
+// TestTokenSpentMeanwhile: tokens are taken at the commit, not while a person thinks: tokens that
+// another call takes meanwhile are gone.
 func TestTokenSpentMeanwhile(t *testing.T) {
 	p := netPolicy(t, gate.Net{
 		Name: "one", Places: []string{"ready"}, Initial: map[string]int{"ready": 1},
@@ -314,8 +313,7 @@ func TestTokenSpentMeanwhile(t *testing.T) {
 	})
 }
 
-// TestCancelWhileWaiting: a call that its client gave up withdraws its
-// question, and no answer runs it any more.
+// TestCancelWhileWaiting: a cancelled call withdraws its question, and later answers do not run it.
 func TestCancelWhileWaiting(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, byOperator(time.Hour))
@@ -335,7 +333,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 	})
 }
 
-// TestGoneWhileWaiting: so does a client that goes away.
+// TestGoneWhileWaiting: the same holds for a client that disconnects.
 func TestGoneWhileWaiting(t *testing.T) {
 	t.Parallel()
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -352,8 +350,8 @@ func TestGoneWhileWaiting(t *testing.T) {
 	})
 }
 
-// TestManyPending: B046. A thousand calls that wait for a person delay no
-// other call, and their answers are read.
+// TestManyPending: B046. A thousand calls that wait for a person delay no other call, and their
+// answers are read.
 func TestManyPending(t *testing.T) {
 	t.Parallel()
 	const questions = 50
@@ -383,8 +381,8 @@ func TestManyPending(t *testing.T) {
 	})
 }
 
-// TestDefinitionSwapped: B008. A tool that is another one than the person was
-// shown is not run on their consent.
+// TestDefinitionSwapped: B008. A tool whose definition has changed since the person was asked is
+// not run on that consent.
 func TestDefinitionSwapped(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, byOperator(time.Hour))
@@ -406,7 +404,7 @@ func TestDefinitionSwapped(t *testing.T) {
 	})
 }
 
-// TestExpiresWhileHeld: a call does not wait for an answer that would come too late.
+// TestExpiresWhileHeld: a call does not wait beyond the expiry of its question.
 func TestExpiresWhileHeld(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{change: func(o *proxy.Options) {

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestOwnCall: C023. The principal of a token cannot approve their own call under the same
-// name: they are told, it is on record and in the history, and the question stays open for
-// others, and for their own denial.
+// TestOwnCall: C023. The principal of a token cannot approve their own call under the same name:
+// they are told so, it is recorded and in the history, and the question stays open for others, and
+// for their own denial.
 func TestOwnCall(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		if !l.http {
@@ -67,8 +67,8 @@ func TestOwnCall(t *testing.T) {
 	})
 }
 
-// TestPIN: with a PIN, an approval by a person at a terminal or a page counts only with it. A
-// few wrong ones end all tries for a while. A denial needs none.
+// TestPIN: with a PIN, an approval by a person at a terminal or a page counts only with it. A few
+// wrong PINs block further attempts for a while. A denial needs no PIN.
 func TestPIN(t *testing.T) {
 	soak.Bulk(t)
 	hash, err := pin.Hash("correct horse")
@@ -110,7 +110,7 @@ func TestPIN(t *testing.T) {
 		c.must("deploy", `{}`)
 		id = c.parked("deploy", `{"n":2}`)
 		_ = s.proxy.PutApproval(id, channel)
-		for range 4 { // with the one above
+		for range 4 { // together with the one above
 			if err := say("wrong horse", nil); !errors.Is(err, pin.ErrWrong) {
 				t.Errorf("%s: %v", channel, err)
 			}

@@ -40,8 +40,8 @@ func (q question) isPage(id string) {
 	}
 }
 
-// TestPage: C010. The client sends its person to the page. That it did so is no answer,
-// whatever it says beside; what the person says at the page is, once it was put there.
+// TestPage: C010. The client opens the page for its user. Its result is not an answer, whatever
+// else it contains; the person's answer at the page is, once the page was offered.
 func TestPage(t *testing.T) {
 	for _, yes := range []bool{true, false} {
 		for _, opened := range []string{accept, acceptsMore} {
@@ -90,8 +90,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPageNotOpened: who did not want to open the page has not answered: the other channels
-// go on, and the page is closed.
+// TestPageNotOpened: if the user declines to open the page, that is not an answer: the other
+// channels stay open, and the page is closed.
 func TestPageNotOpened(t *testing.T) {
 	for _, answer := range []string{decline, cancel, `{}`} {
 		eachLeg(t, func(t *testing.T, l leg) {
@@ -126,8 +126,8 @@ func TestPageNotOpened(t *testing.T) {
 	}
 }
 
-// TestPageAlone: where the page is the only channel, who does not open it ends the question,
-// and where there is no page, or the client opens none, nobody is asked.
+// TestPageAlone: if the page is the only channel, declining to open it ends the question; and if
+// there is no page, or the client cannot open one, no person is asked.
 func TestPageAlone(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, withPages("url"))
@@ -148,7 +148,7 @@ func TestPageAlone(t *testing.T) {
 	})
 }
 
-// TestPageDoor: an answer at the page counts only where the client was sent there.
+// TestPageDoor: an answer at the page counts only if the client was sent there.
 func TestPageDoor(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, withPages("elicit", "url", "cli"))
@@ -165,7 +165,7 @@ func TestPageDoor(t *testing.T) {
 			t.Errorf("two prompts: %s", c.mail)
 		}
 		s.executed("deploy", 0)
-		long := s.connect(l, canBoth).asks("deploy", `{"a":"`+strings.Repeat("x", 40<<10)+`"}`) // no form can show it
+		long := s.connect(l, canBoth).asks("deploy", `{"a":"`+strings.Repeat("x", 40<<10)+`"}`) // too long for a form
 		waiting := s.pending(2)
 		if waiting[0].Size < waiting[1].Size {
 			waiting[0] = waiting[1]
@@ -174,8 +174,8 @@ func TestPageDoor(t *testing.T) {
 	})
 }
 
-// TestPageAnsweredElsewhere: a client whose person has not opened the page is told that nobody
-// needs to.
+// TestPageAnsweredElsewhere: a client whose user has not opened the page is told that the page
+// is no longer needed.
 func TestPageAnsweredElsewhere(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, withPages("url", "cli"))
@@ -194,8 +194,8 @@ func TestPageAnsweredElsewhere(t *testing.T) {
 	})
 }
 
-// TestPageOfParkedCall: the page stays open for a call that was parked, and the client is not
-// sent there again.
+// TestPageOfParkedCall: the page stays open for a parked call, and the client is not sent there
+// again.
 func TestPageOfParkedCall(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{change: func(o *proxy.Options) {

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// A question is what a client was asked, on the way of its leg: by
-// elicitation/create, or by input_required.
+// A question is a question to a client in the form of its leg: elicitation/create or
+// input_required.
 type question struct {
 	c          *client
 	tool, args string
-	call       string // the id of the call
-	elicit     string // the id of elicitation/create
-	state      string // JSON, of requestState
-	params     []byte // of elicitation/create
+	call       string // id of the call
+	elicit     string // id of elicitation/create
+	state      string // requestState as JSON
+	params     []byte // params of elicitation/create
 }
 
 // asks calls a tool and waits for the question.
@@ -51,18 +51,18 @@ func (q question) send(result string) (id string) {
 	return q.c.callWith(q.tool, q.args, "", q.with(result))
 }
 
-// with are the members of params that bring an answer back.
+// with returns the members of params that carry an answer.
 func (q question) with(result string) string {
 	return `,"inputResponses":{"approval":` + result + `},"requestState":` + q.state
 }
 
-// answer sends an answer and waits for the reply of the call.
+// answer sends an answer and waits for the reply to the call.
 func (q question) answer(result string) message {
 	q.c.t.Helper()
 	return q.c.reply(q.send(result))
 }
 
-// text is what the person reads.
+// text returns the text for the person.
 func (q question) text() string {
 	s, err := strconv.Unquote(at(q.params, "message"))
 	if err != nil {
@@ -78,8 +78,8 @@ const (
 	cancel  = `{"action":"cancel"}`
 )
 
-// TestApprove: a call waits for the person, is executed once, and the consent
-// is on record and used up.
+// TestApprove: a call waits for the person and is executed once, and the consent is recorded and
+// used up.
 func TestApprove(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -100,8 +100,8 @@ func TestApprove(t *testing.T) {
 	})
 }
 
-// TestOnlyApproveApproves: B017. Everything but accept with decision=approve
-// refuses, and nothing moves.
+// TestOnlyApproveApproves: B017. Everything except accept with decision=approve refuses, and no net
+// moves.
 func TestOnlyApproveApproves(t *testing.T) {
 	answers := []string{
 		deny, decline, cancel,
@@ -145,8 +145,8 @@ func TestOnlyApproveApproves(t *testing.T) {
 	})
 }
 
-// TestAnswersTwice: B017. The first answer stands; on the legs where the
-// answer is a response, an error or a wrong id is none.
+// TestAnswersTwice: B017. The first answer stands; on the legs that answer with a response, an
+// error or a wrong id is not an answer.
 func TestAnswersTwice(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -166,8 +166,8 @@ func TestAnswersTwice(t *testing.T) {
 	})
 }
 
-// TestErrorAnswers: a client that answers the question with a JSON-RPC error
-// asked nobody, and an answer under another id answers nothing (B016).
+// TestErrorAnswers: a client that answers the question with a JSON-RPC error has asked no one, and
+// an answer under another id does not count (B016).
 func TestErrorAnswers(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -192,8 +192,8 @@ func TestErrorAnswers(t *testing.T) {
 	})
 }
 
-// TestNotDeclared: nothing is asked of a client that cannot be asked, and the
-// call is refused at once where no other channel is open.
+// TestNotDeclared: a client without the capability is not asked, and the call is refused at once if
+// no other channel is open.
 func TestNotDeclared(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		for _, capabilities := range []string{``, `{"elicitation":{"url":{}}}`, `{"Elicitation":{}}`, `{"experimental":{"elicitation":{}}}`} {
@@ -209,7 +209,7 @@ func TestNotDeclared(t *testing.T) {
 	})
 }
 
-// TestPreemptive: B015. An answer that nobody asked for is no answer.
+// TestPreemptive: B015. An unsolicited answer does not count.
 func TestPreemptive(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -231,8 +231,8 @@ func TestPreemptive(t *testing.T) {
 	})
 }
 
-// TestQuestionText: A014. The person reads the very bytes that are forwarded,
-// with everything that hides itself made visible.
+// TestQuestionText: A014. The person reads the very bytes that are forwarded, with all invisible
+// characters made visible.
 func TestQuestionText(t *testing.T) {
 	arguments := `{"id":12345678901234567891,"f":1.0,"bidi":"a` + "\u202e\u2066" + `b","zero":"c` + "\u200b\ufeff" + `d","esc":"\u202e","nl":"x\ny","fake":"\n\nApproval ap_X"}`
 	eachLeg(t, func(t *testing.T, l leg) {

@@ -8,19 +8,19 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A scriptedClient calls one tool as a program does that nobody looks at: it gives a call up
-// after a time, answers questions by itself or not at all, and calls again when it is told to.
+// A scriptedClient calls one tool like an unattended program: it gives up a call after some time,
+// answers questions automatically or not at all, and calls again when it is told to.
 type scriptedClient struct {
 	name         string
 	capabilities string
-	timeout      time.Duration // of one call
-	cancels      bool          // each question, at once
+	timeout      time.Duration // timeout of one call
+	cancels      bool          // answer to each question, given at once
 
 	*client
 }
 
-// calls calls the tool until it has a result, and has an operator approve after the first time
-// that it is told to come back.
+// calls calls the tool until it has a result, and has an operator approve after the first time that
+// it is told to come back.
 func (c *scriptedClient) calls(tool, args string) message {
 	c.t.Helper()
 	for n := 0; ; n++ {
@@ -43,7 +43,7 @@ func (c *scriptedClient) calls(tool, args string) message {
 	}
 }
 
-// callOnce makes one call, in several rounds where the revision has them.
+// callOnce makes one call, in several rounds if the revision has them.
 func (c *scriptedClient) callOnce(tool, args string) message {
 	c.t.Helper()
 	id := c.call(tool, args)
@@ -69,13 +69,13 @@ func (c *scriptedClient) callOnce(tool, args string) message {
 	}
 }
 
-// TestScriptedClients: whatever a client does while a person thinks, its call is executed,
-// once, when an operator has approved it, and the client sees no error of the protocol.
+// TestScriptedClients: whatever a client does while a person thinks, its call is executed once when
+// an operator has approved it, and the client gets no protocol error.
 func TestScriptedClients(t *testing.T) {
-	holds := map[string]time.Duration{"usual": 45 * time.Millisecond, "hasty": 8 * time.Millisecond, "mute": 45 * time.Millisecond, "headless": 45 * time.Millisecond} // a thousandth
+	holds := map[string]time.Duration{"usual": 45 * time.Millisecond, "hasty": 8 * time.Millisecond, "mute": 45 * time.Millisecond, "headless": 45 * time.Millisecond} // at a thousandth of the real times
 	eachLeg(t, func(t *testing.T, l leg) {
-		unanswered := canElicit // nobody looks at the form
-		if l.modern {           // where a client waits for its person by itself
+		unanswered := canElicit // no person sees the form
+		if l.modern {           // the client itself waits for its user
 			unanswered = ""
 		}
 		for _, script := range []scriptedClient{

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestReplayedState: B009. One consent runs one call, however often and at
-// once its state is sent; the others get a new question.
+// TestReplayedState: B009. One consent runs one call, however often and concurrently its state is
+// sent; the others get a new question.
 func TestReplayedState(t *testing.T) {
 	modernLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -34,13 +34,13 @@ func TestReplayedState(t *testing.T) {
 				t.Fatalf("%d succeeded, %d asked anew", succeeded, asked)
 			}
 			s.executed("deploy", round+1)
-			c.asked("deploy", args, q.send(approve)) // once more, in peace
+			c.asked("deploy", args, q.send(approve)) // once more, sequentially
 			s.executed("deploy", round+1)
 		}
 	})
 }
 
-// TestParkedRedemptions: 50 calls come back for one answer at once.
+// TestParkedRedemptions: 50 calls come back for one answer concurrently.
 func TestParkedRedemptions(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, byOperator(atOnce))
@@ -71,8 +71,8 @@ func TestParkedRedemptions(t *testing.T) {
 	})
 }
 
-// TestCoalesced: identical calls that wait are one question, and its answer
-// lets one of them pass; the other asks anew.
+// TestCoalesced: identical calls that wait share one question, and its answer admits one of them;
+// the other asks anew.
 func TestCoalesced(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		for range 20 {
@@ -98,8 +98,8 @@ func TestCoalesced(t *testing.T) {
 	})
 }
 
-// TestOnePrompt: identical calls of one client are one prompt at a time, and
-// each answer lets one of them pass.
+// TestOnePrompt: identical calls of one client have one prompt at a time, and each answer admits
+// one of them.
 func TestOnePrompt(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})

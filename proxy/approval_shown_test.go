@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestMaskedQuestion: C026. What approval.mask names is hidden wherever a person looks, with
-// its type and size, and the server gets it as it is. Names of members are always shown.
+// TestMaskedQuestion: C026. Values named in approval.mask are hidden from people everywhere, with
+// their type and size shown, and the server gets them unchanged. Names of members are always shown.
 func TestMaskedQuestion(t *testing.T) {
 	const arguments = `{"to":"bob","password":"hunter2","deep":[{"pin":1234}]}`
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -55,8 +55,8 @@ func TestMaskedQuestion(t *testing.T) {
 	})
 }
 
-// TestApprovalInfo: a page has everything as data, and what differs from the last call that
-// was approved; a list has neither long parts nor differences.
+// TestApprovalInfo: a page has all data, including the differences from the last approved call; a
+// list has neither long parts nor differences.
 func TestApprovalInfo(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, byOperator(time.Hour))
@@ -106,7 +106,7 @@ func TestApprovalInfo(t *testing.T) {
 	})
 }
 
-// TestHoldFor: how long a call waits may depend on the name of its client.
+// TestHoldFor: the time that a call waits can depend on the name of its client.
 func TestHoldFor(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{change: func(o *proxy.Options) {

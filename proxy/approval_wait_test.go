@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestIdleWhileAsked: a session does not end of idleness while a person thinks about a call of
-// it, whether the call is held or was parked, nor before the call comes back for the answer.
+// TestIdleWhileAsked: a session does not expire while a person thinks about one of its calls,
+// whether the call is held or parked, nor before the client calls again for the answer.
 func TestIdleWhileAsked(t *testing.T) {
 	now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
 	s := start(t, setup{change: func(o *proxy.Options) {
@@ -36,7 +36,7 @@ func TestIdleWhileAsked(t *testing.T) {
 		s.eventually("the idle session has ended", func() bool { return len(s.proxy.Sessions()) == 2 })
 	}
 	othersEnd()
-	othersEnd() // after another look at all of them
+	othersEnd() // after another check of all sessions
 	for _, a := range waiting {
 		if err := s.proxy.Resolve(a.ID, true, "ada", ""); err != nil {
 			t.Fatal(err)

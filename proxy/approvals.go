@@ -95,8 +95,8 @@ func (p *Proxy) approvalInfo(a approval.Record) operator.ApprovalInfo {
 	return operator.ApprovalOf(a, p.pin != nil, p.where)
 }
 
-// Answer records a person's answer. It counts only through an open channel to which this approval
-// was put, and only for the text that the person has read.
+// Answer records a person's answer. It counts only through an open channel that shows this approval,
+// and only for the text that the person has read.
 func (p *Proxy) Answer(id string, a operator.Answer) error {
 	if a.Channel == operator.ChannelCLI && !slices.Contains(p.options.Approval.Channels, operator.ChannelCLI) {
 		return fmt.Errorf("approvals by an operator are off in this proxy")

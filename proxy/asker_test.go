@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestWhoAsks: with several upstreams a question says which one asks, whatever
-// that one says of itself, and is else as it was written.
+// TestWhoAsks: with several upstreams, a server's request names the upstream that asks, whatever it
+// claims itself, and is otherwise unchanged.
 func TestWhoAsks(t *testing.T) {
 	const lied = `{"message":"Who? \u003c","_meta":{"a/b":1.50,"io.petrigate/upstream":"bank","c":{}},"requestedSchema":{}}`
 	for params, want := range map[string]string{

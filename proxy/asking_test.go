@@ -16,8 +16,7 @@ const (
 	nameGiven = `{"action":"accept","content":{"n":"\u00e9","k":12345678901234567890}}`
 )
 
-// curious is a tool of 2025-11-25 that asks its client, and answers with
-// what it heard.
+// curious is a tool of 2025-11-25 that asks its client, and returns the answer.
 func curious(method, params string) testserver.Tool {
 	return testserver.Tool{Name: "curious", Run: func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 		answer, err := c.Ask(ctx, method, params)
@@ -42,9 +41,8 @@ func (c *client) questioned(method string) message {
 	return c.await(method, func(m message) bool { return m.method == method })
 }
 
-// TestUpstreamAsks: what an upstream of 2025-11-25 asks in a call goes to
-// the client of that call, and the answer back, byte for byte; a client of the
-// newer one gets it as a round of the call.
+// TestUpstreamAsks: a request of an upstream of 2025-11-25 during a call goes to the client of that
+// call, and the answer back, byte for byte; a client of 2026-07-28 gets it as a round of the call.
 func TestUpstreamAsks(t *testing.T) {
 	for method, params := range map[string]string{
 		"elicitation/create":     asksName,
@@ -72,7 +70,7 @@ func TestUpstreamAsks(t *testing.T) {
 			if r := c.reply(id); at(r.result, "heard", "result") != nameGiven {
 				t.Errorf("%s", r.raw)
 			}
-			s.executed("curious", 1) // one call, and one token, for all of it
+			s.executed("curious", 1) // one call and one token for all rounds
 			c.blocked("curious")
 			if n := s.openCalls(); n != 0 {
 				t.Errorf("%d calls are open", n)
@@ -81,8 +79,8 @@ func TestUpstreamAsks(t *testing.T) {
 	}
 }
 
-// TestAskedWithoutParams: what an upstream asks without params has some for a client
-// of 2026-07-28, since there are clients that read it only then.
+// TestAskedWithoutParams: a request without params gets params for a client of 2026-07-28, since
+// some clients cannot read it otherwise.
 func TestAskedWithoutParams(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{curious("roots/list", "")}}})
@@ -103,7 +101,7 @@ func TestAskedWithoutParams(t *testing.T) {
 	})
 }
 
-// TestUpstreamAsksInVain: a client that did not declare it is not asked.
+// TestUpstreamAsksInVain: a client that did not declare the capability is not asked.
 func TestUpstreamAsksInVain(t *testing.T) {
 	for method, capabilities := range map[string]string{"elicitation/create": `{"sampling":{}}`, "sampling/createMessage": canElicit, "roots/list": `{}`} {
 		eachLeg(t, func(t *testing.T, l leg) {
@@ -119,7 +117,7 @@ func TestUpstreamAsksInVain(t *testing.T) {
 	}
 }
 
-// TestAnswerOfAnotherClient: nobody answers what another session was asked.
+// TestAnswerOfAnotherClient: a client cannot answer a request to another session.
 func TestAnswerOfAnotherClient(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{curious("elicitation/create", asksName)}}})
@@ -135,7 +133,7 @@ func TestAnswerOfAnotherClient(t *testing.T) {
 	})
 }
 
-// TestAskingEndsWithTheCall: a client that gives its call up is not waited for.
+// TestAskingEndsWithTheCall: when a client cancels its call, its answers are no longer awaited.
 func TestAskingEndsWithTheCall(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{curious("elicitation/create", asksName)}}})
@@ -144,12 +142,12 @@ func TestAskingEndsWithTheCall(t *testing.T) {
 		q := c.questioned("elicitation/create")
 		c.cancel(id)
 		s.eventually("the call is settled", func() bool { return len(s.records.outcomes()) > 0 })
-		c.respond(q.id, nameGiven) // of a question that is over
+		c.respond(q.id, nameGiven) // answer to a request that is over
 		s.eventually("the upstream knows", func() bool { return len(s.log.Records(testserver.Cancelled)) == 1 })
 	})
 }
 
-// rounds is a tool of 2026-07-28 that asks, and checks what comes back.
+// rounds is a tool of 2026-07-28 that asks for input and checks it.
 func rounds() testserver.Tool {
 	return testserver.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 		state := string(c.Params["requestState"])
@@ -161,8 +159,8 @@ func rounds() testserver.Tool {
 	}}
 }
 
-// TestRounds: what an upstream of 2026-07-28 asks for goes to the client in
-// the way of its own era, and the call is one call for the gate.
+// TestRounds: an input request of an upstream of 2026-07-28 reaches the client in the form of its
+// own revision, and the gate sees a single call.
 func TestRounds(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{rules: "limit curious to 1 per session\n", server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{rounds()}}})
@@ -175,7 +173,7 @@ func TestRounds(t *testing.T) {
 			}
 			state := at(r.result, "requestState")
 			again := `,"inputResponses":{"who":` + nameGiven + `},"requestState":`
-			for args, bad := range map[string]string{`{"a":1}`: `"x` + state[1:], `{"a":2}`: state} { // forged, and of another call
+			for args, bad := range map[string]string{`{"a":1}`: `"x` + state[1:], `{"a":2}`: state} { // forged, and from another call
 				if r := c.reply(c.callWith("curious", args, "", again+bad)); r.result != nil && at(r.result, "resultType") != `"complete"` || r.result != nil && !r.isError() {
 					t.Errorf("%s: %s", bad, r.raw)
 				}
@@ -197,7 +195,7 @@ func TestRounds(t *testing.T) {
 	})
 }
 
-// TestForgedState: A094. A state that is not ours reaches no upstream.
+// TestForgedState: A094. A state that the proxy did not seal reaches no upstream.
 func TestForgedState(t *testing.T) {
 	modernLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{rounds()}}})

@@ -11,24 +11,24 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// channels is a setup where the client, the console and the command line answer.
+// channels is a setup in which the client, the console and the command line can answer.
 func channels(names ...string) setup {
 	return setup{change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: names, Hold: time.Hour} }}
 }
 
-// answer answers an approval as a person at the console, or at the command line.
+// answer answers an approval as a person at the console or at the command line.
 func (s *site) answer(id, channel string, approve bool) error {
 	return s.proxy.Answer(id, proxy.Answer{Approve: approve, Channel: channel, Person: "person at " + channel, Actor: "ada"})
 }
 
-// only is the only approval that waits.
+// only returns the only pending approval.
 func (s *site) only() string {
 	s.t.Helper()
 	return s.pending(1)[0].ID
 }
 
-// TestDecisionTwice: B017. An answer that says two things is none: the message is not read,
-// the question stays open, and what is said to it properly counts.
+// TestDecisionTwice: B017. A contradictory answer does not count: the message is rejected, the
+// question stays open, and a proper answer counts.
 func TestDecisionTwice(t *testing.T) {
 	content := `"content":{"decision":"approve"}`
 	twofold := []string{
@@ -62,15 +62,15 @@ func TestDecisionTwice(t *testing.T) {
 	})
 }
 
-// TestDoubleAnswers: B009, B017. Of the answers to one question the first counts, once,
-// whatever comes behind it and however often.
+// TestDoubleAnswers: B009, B017. The first answer to a question counts, once, whatever follows and
+// however often.
 func TestDoubleAnswers(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
 		c := s.connect(l, canElicit)
 		for n, answers := range [][]string{{approve, approve, approve}, {approve, decline, approve}, {decline, approve, approve}, {cancel, approve, approve}} {
 			q := c.asks("deploy", fmt.Sprintf(`{"n":%d}`, n))
-			for _, a := range answers { // one after the other: over HTTP each is a request of its own
+			for _, a := range answers { // sequentially: over HTTP each is a request of its own
 				id := q.send(a)
 				if l.modern {
 					c.reply(id)
@@ -96,8 +96,8 @@ func TestDoubleAnswers(t *testing.T) {
 	})
 }
 
-// TestGuesses: B015, B016. Nobody answers a question by its number, by the id of its
-// approval or of another session, on any leg, while it is open.
+// TestGuesses: B015, B016. A question cannot be answered by its number, by the id of its approval
+// or from another session, on any leg, while it is open.
 func TestGuesses(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, channels("elicit", "web", "cli"))
@@ -149,8 +149,8 @@ func TestGuesses(t *testing.T) {
 	})
 }
 
-// TestAnswerAfterItsTime: C004. A client that answers after the time of its question has
-// answered nothing, wherever the clock stands then, and neither has anybody else.
+// TestAnswerAfterItsTime: C004. A client's answer after the expiry of its question does not count,
+// whatever the clock shows then, and neither does anyone else's.
 func TestAnswerAfterItsTime(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
@@ -178,8 +178,8 @@ func TestAnswerAfterItsTime(t *testing.T) {
 	})
 }
 
-// TestChannelOfTheRule: C003. A rule that names a channel is content with no other one,
-// and where it is not the client's, the client is not even shown the question.
+// TestChannelOfTheRule: C003. A rule that names a channel accepts no other one, and if it is not
+// the client's, the client is not even shown the question.
 func TestChannelOfTheRule(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		for _, via := range []string{"web", "cli"} {
@@ -212,8 +212,8 @@ func TestChannelOfTheRule(t *testing.T) {
 	})
 }
 
-// TestOneCallEach: C024. A consent is for one call: the same one, and one that is nearly
-// the same, are asked about again, and no answer says more than yes or no.
+// TestOneCallEach: C024. A consent is valid for one call: the same call, and a similar one, need
+// another approval, and an answer is only yes or no.
 func TestOneCallEach(t *testing.T) {
 	more := []string{
 		`{"action":"accept","content":{"decision":"approve","remember":true,"scope":"session","always":true}}`,

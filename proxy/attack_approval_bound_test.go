@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// answeredForNothing sends the answer of q, and fails unless nothing runs by it: a client with
-// rounds is asked anew, another one is refused.
+// answeredForNothing sends the answer of q, and fails if that runs anything: a client with rounds
+// is asked anew, another one is refused.
 func (q question) answeredForNothing(answer string) {
 	q.c.t.Helper()
 	if q.c.leg.modern {
@@ -24,8 +24,8 @@ func (q question) answeredForNothing(answer string) {
 	}
 }
 
-// TestReloadWhilePending: B007. What a person was asked under one policy lets no call pass
-// under another one, whether the call waits, was told to come back, or comes with the answer.
+// TestReloadWhilePending: B007. An approval under one policy admits no call under another one,
+// whether the call waits, was told to come back, or comes with the answer.
 func TestReloadWhilePending(t *testing.T) {
 	const other = "require human-approval before deploy\nblock read\n"
 	reload := func(s *site, rules string) {
@@ -66,7 +66,7 @@ func TestReloadWhilePending(t *testing.T) {
 		reload(s, other)
 		q.answeredForNothing(approve)
 		s.executed("deploy", 0)
-		reload(s, other) // the same: nothing has changed for the next question
+		reload(s, other) // reload of the same policy: the next question is unaffected
 		q = c.asks("deploy", `{"n":2}`)
 		reload(s, other)
 		if r := q.answer(approve); r.result == nil || r.isError() {
@@ -76,8 +76,8 @@ func TestReloadWhilePending(t *testing.T) {
 	})
 }
 
-// TestSwappedWhilePending: B008. A consent is for the tool as it was when the person was
-// asked: neither for another one of the name nor for one that went away and came back changed.
+// TestSwappedWhilePending: B008. A consent applies to the tool as it was when the person was asked. It
+// does not apply to another tool of the same name, or to a tool that was removed and came back changed.
 func TestSwappedWhilePending(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		swap := func(s *site, c *client) {
@@ -110,8 +110,8 @@ func TestSwappedWhilePending(t *testing.T) {
 	})
 }
 
-// TestNearlyTheCall: B010. A consent is for the very bytes that were shown: with members in
-// another order, other numbers, spaces or escapes it is another call.
+// TestNearlyTheCall: B010. A consent is for the very bytes that were shown: with members in another
+// order, other numbers, spaces or escapes it is another call.
 func TestNearlyTheCall(t *testing.T) {
 	const shown = `{"env":"staging","n":1}`
 	others := []string{
@@ -138,14 +138,14 @@ func TestNearlyTheCall(t *testing.T) {
 		q := c.asks("deploy", shown)
 		for _, other := range others {
 			if other == "" {
-				continue // over the rounds it is the same as {}
+				continue // with rounds it is the same as {}
 			}
 			o := q
 			o.args = other
 			if l.modern {
-				o.answeredForNothing(approve) // nor now that it is before the client itself
+				o.answeredForNothing(approve) // nor while the client itself is asked
 				o.answeredForNothing(approve)
-			} else { // another question, which is not answered by the answer to the first
+			} else { // another question, which the answer to the first does not answer
 				c.asks("deploy", other)
 			}
 		}
@@ -161,8 +161,8 @@ func TestNearlyTheCall(t *testing.T) {
 	})
 }
 
-// TestConsentElsewhere: B011. A consent to one tool is none to a tool of the same name at
-// another upstream, nor to a prompt of that name.
+// TestConsentElsewhere: B011. A consent to one tool is not valid for a tool of the same name at
+// another upstream, nor for a prompt of that name.
 func TestConsentElsewhere(t *testing.T) {
 	const rules = "require human-approval before *same\nrequire human-approval before \"prompt:c.same\"\n"
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -192,7 +192,7 @@ func TestConsentElsewhere(t *testing.T) {
 		c.must("a_same", `{}`)
 
 		if !l.modern {
-			return // an answer has no state that could be sent elsewhere
+			return // on this leg an answer has no state that could be sent elsewhere
 		}
 		s = start(t, set("elicit"))
 		c = s.connect(l, canElicit)
@@ -209,8 +209,8 @@ func TestConsentElsewhere(t *testing.T) {
 	})
 }
 
-// TestConsentOfAnother: B012. What one principal or session was asked, no other answers,
-// and no other uses up what it was allowed.
+// TestConsentOfAnother: B012. One principal or session cannot answer the questions of another, nor
+// use up its approvals.
 func TestConsentOfAnother(t *testing.T) {
 	tokens := map[string]string{"ann": "token of ann", "bob": "token of bob"}
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -262,8 +262,8 @@ func TestConsentOfAnother(t *testing.T) {
 	})
 }
 
-// TestStateIsWhole: B014. A requestState that says the same in other characters is as good as
-// none, on the legs that have one; on the others there is nothing to forge.
+// TestStateIsWhole: B014. A requestState in another encoding counts as missing, on the legs that
+// have one; on the others there is nothing to forge.
 func TestStateIsWhole(t *testing.T) {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -284,7 +284,7 @@ func TestStateIsWhole(t *testing.T) {
 		}
 		last := len(state) - 1
 		forged := []string{state + "\n", "\n" + state, state[:9] + "\r\n" + state[9:], state + "=", state + "==", state + state, strings.NewReplacer("-", "+", "_", "/").Replace(state) + "+"}
-		for _, b := range alphabet { // the last one has bits that say nothing
+		for _, b := range alphabet { // the last character has unused bits
 			if byte(b) != state[last] {
 				forged = append(forged, state[:last]+string(b))
 			}
@@ -300,15 +300,15 @@ func TestStateIsWhole(t *testing.T) {
 			bad.answeredForNothing(approve)
 		}
 		s.executed("deploy", 0)
-		if r := q.answer(approve); r.result == nil || r.isError() { // it was good all the time
+		if r := q.answer(approve); r.result == nil || r.isError() { // the original state was valid all the time
 			t.Errorf("%s", r.raw)
 		}
 		s.executed("deploy", 1)
 	})
 }
 
-// TestClockJumps: B047. A clock that jumps makes no question answered and no consent good
-// again: forward, all of it is over; back, what is over stays over.
+// TestClockJumps: B047. A clock that jumps neither answers questions nor revives consents: forward,
+// all of them expire; back, expired ones stay expired.
 func TestClockJumps(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, jump := range []time.Duration{day, -day} {
@@ -347,7 +347,7 @@ func TestClockJumps(t *testing.T) {
 						t.Errorf("%s is good a day too late", args)
 					}
 				}
-				now.move(-jump) // and nothing is back when the clock is
+				now.move(-jump) // nothing is revived when the clock goes back
 				for args, id := range map[string]string{open: openID, approved: approvedID, denied: deniedID} {
 					if again := c.parked("deploy", args); again == id {
 						t.Errorf("%s is back", args)

@@ -12,11 +12,11 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A crowd is a thousand calls that were told to come back for their answers: as many as
-// sessions and principals may have, and no more.
+// A crowd is a thousand calls that were told to come back for their answers: the maximum for its
+// sessions and principals.
 type crowd struct {
 	clients []*client
-	ids     [][]string // of approvals, of each client
+	ids     [][]string // ids of approvals, by client
 }
 
 const (
@@ -24,7 +24,7 @@ const (
 	ofSession     = 100
 )
 
-// newCrowd opens the approvals at a proxy whose clock is now. They are distinct calls.
+// newCrowd opens the approvals at a proxy whose clock is now. The calls are all different.
 func newCrowd(s *site, now *clock) *crowd {
 	s.t.Helper()
 	w := &crowd{}
@@ -35,7 +35,7 @@ func newCrowd(s *site, now *clock) *crowd {
 		var ids []string
 		for n := range ofSession {
 			if n%50 == 0 {
-				now.move(time.Minute) // people may be asked only so often
+				now.move(time.Minute) // the rate of questions is limited
 			}
 			ids = append(ids, c.parked("deploy", fmt.Sprintf(`{"n":%d}`, n)))
 		}
@@ -44,9 +44,9 @@ func newCrowd(s *site, now *clock) *crowd {
 	return w
 }
 
-// TestThousandPending: B046. While a thousand different approvals wait, other calls of every
-// leg pass, are refused, asked about and answered as ever, and each of the thousand is
-// answered and runs once.
+// TestThousandPending: B046. While a thousand different approvals are pending, other calls of every
+// leg pass, are refused, asked about and answered as usual, and each of the thousand is answered
+// and runs once.
 func TestThousandPending(t *testing.T) {
 	soak.Bulk(t)
 	t.Parallel()
@@ -106,9 +106,8 @@ func TestThousandPending(t *testing.T) {
 	s.executed("deploy", executed)
 }
 
-// TestAnswersAmongManyPending: B046. A client that has as many calls waiting as it may can
-// still answer: its answers are read on the way on which the calls came, and each lets one
-// call pass.
+// TestAnswersAmongManyPending: B046. A client with the maximum number of waiting calls can still
+// answer: its answers are read on the same stream as its calls, and each admits one call.
 func TestAnswersAmongManyPending(t *testing.T) {
 	t.Parallel()
 	const questions = 20
@@ -138,8 +137,8 @@ func TestAnswersAmongManyPending(t *testing.T) {
 	})
 }
 
-// TestOrderOfSuccesses: B020. A call becomes possible with the success that it waits for, in
-// whichever order successes come, and never more often than the rule says.
+// TestOrderOfSuccesses: B020. A call becomes possible with the success that it requires, in
+// whichever order successes come, and never more often than the rule allows.
 func TestOrderOfSuccesses(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		var held [5]chan struct{}
@@ -174,13 +173,13 @@ func TestOrderOfSuccesses(t *testing.T) {
 		done(1) // the second is faster
 		c.must("delete", `{}`)
 		c.blocked("delete")
-		done(0) // it began before that delete, and is for none after it
+		done(0) // it began before that delete, and does not count for a later one
 		c.blocked("delete")
 		begin(2)
 		begin(3)
 		begin(4)
 		c.blocked("delete")
-		for _, n := range []int{4, 3, 2} { // one of them is enough, and more are not more
+		for _, n := range []int{4, 3, 2} { // one of them is enough, and more do not add up
 			done(n)
 		}
 		c.must("delete", `{}`)

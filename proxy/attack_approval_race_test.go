@@ -16,21 +16,21 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A contest is one question that several channels answer at once, in different ways.
+// A contest is one question that several channels answer concurrently, in different ways.
 type contest struct {
 	*testing.T
 	now   *clock
-	asks  *client // whose call it is, at the first proxy
-	sites []*site // that have the question; one, or replicas
+	asks  *client // client of the call, at the first proxy
+	sites []*site // proxies with the question; one, or replicas
 
 	executed int
-	read     int            // lines of the record that were looked at
+	read     int            // lines of the record that were checked
 	wins     map[string]int // by channel
-	lead     int            // how many turns the second answer waits for, or, below zero, the first one
+	lead     int            // number of yields before the second answer or, if negative, before the first one
 }
 
-// newContest returns proxies with the channels, and a client of the leg at the first one. More
-// than one proxy share a database and an upstream.
+// newContest returns proxies with the channels, and a client of the leg at the first one. Several
+// proxies share a database and an upstream.
 func newContest(t *testing.T, l leg, replicas int, capabilities string, channels ...string) *contest {
 	t.Helper()
 	c := &contest{T: t, now: &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}, wins: map[string]int{}}
@@ -56,8 +56,8 @@ func newContest(t *testing.T, l leg, replicas int, capabilities string, channels
 	return c
 }
 
-// race runs both at once, and returns what they say. The faster one of a round waits longer
-// in the next one, so that it is open who is first.
+// race runs both answers concurrently and returns their errors. The faster one of a round is
+// delayed in the next one, so that either can be first.
 func (c *contest) race(first, second func() error) (errs [2]error) {
 	var all sync.WaitGroup
 	begin := make(chan struct{})
@@ -75,7 +75,7 @@ func (c *contest) race(first, second func() error) (errs [2]error) {
 	return errs
 }
 
-// handicap lets the winner wait longer.
+// handicap delays the winner of the next round.
 func (c *contest) handicap(firstWon bool) {
 	step := 8 + max(c.lead, -c.lead)/3
 	if firstWon {
@@ -84,7 +84,7 @@ func (c *contest) handicap(firstWon bool) {
 	c.lead += step
 }
 
-// decided are the decisions on record about an approval since it was last asked.
+// decided returns the recorded decisions about an approval since it was last asked.
 func (c *contest) decided(id string) (found []record) {
 	m := c.sites[0].records
 	m.mu.Lock()
@@ -102,16 +102,15 @@ func (c *contest) decided(id string) (found []record) {
 	return found
 }
 
-// judge fails unless one answer counted, for the record, for the client and for the upstream
-// alike. said are the channels that answered without an error, and approved are those that
-// said yes.
+// judge fails unless one answer counted, in the record, for the client and for the upstream alike.
+// said are the channels that answered without an error, and approved are those that approved.
 func (c *contest) judge(id string, r message, said []string, approved map[string]bool) {
 	c.Helper()
 	var winner string
 	for i, s := range c.sites {
 		a, err := s.proxy.Approval(id)
 		if err != nil && i > 0 {
-			continue // it first heard of it when it was over
+			continue // it first saw the approval after it was over
 		}
 		if err != nil {
 			c.Fatal(err)
@@ -151,8 +150,8 @@ func (c *contest) judge(id string, r message, said []string, approved map[string
 	c.now.move(20 * time.Minute) // so that denials do not add up
 }
 
-// late fails unless an answer that came too late is on record where it was given, once, and in
-// the history of the approval there.
+// late fails unless an answer that came too late is recorded where it was given, once, and in the
+// history of the approval there.
 func (c *contest) late(s *site, id, channel string, approve bool) {
 	c.Helper()
 	said := map[bool]string{true: "approve", false: "deny"}[approve]
@@ -166,9 +165,9 @@ func (c *contest) late(s *site, id, channel string, approve bool) {
 	}
 }
 
-// TestRacedAnswers: C022. Where the client and the people at the console and the command line
-// answer at once, and not alike, one answer counts: the call runs once if it says yes, and not
-// at all if it says no, and the record says whose it was.
+// TestRacedAnswers: C022. If the client and the people at the console and the command line answer
+// concurrently and differently, one answer counts: the call runs once if it approves, and not at
+// all if it denies, and the record names its author.
 func TestRacedAnswers(t *testing.T) {
 	t.Parallel()
 	from, rounds := soak.Range(t, 50)
@@ -177,7 +176,7 @@ func TestRacedAnswers(t *testing.T) {
 	})
 }
 
-// TestRacedAnswersElsewhere: so it is where they answer at another process with the database.
+// TestRacedAnswersElsewhere: the same if they answer at another process with the same database.
 func TestRacedAnswersElsewhere(t *testing.T) {
 	t.Parallel()
 	from, rounds := soak.Range(t, 20)
@@ -186,7 +185,7 @@ func TestRacedAnswersElsewhere(t *testing.T) {
 	})
 }
 
-// raceOfClient lets the client and an operator answer in different ways.
+// raceOfClient lets the client and an operator answer differently.
 func raceOfClient(c *contest, seed uint64, rounds int) {
 	c.Helper()
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -204,7 +203,7 @@ func raceOfClient(c *contest, seed uint64, rounds int) {
 		)
 		r := c.asks.reply(call)
 		for _, s := range c.sites {
-			s.proxy.Approvals() // reads what the others have done
+			s.proxy.Approvals() // reads the changes of the others
 		}
 		var said []string
 		if errs[1] == nil {
@@ -215,28 +214,28 @@ func raceOfClient(c *contest, seed uint64, rounds int) {
 	}
 }
 
-// TestRacedOperators: C022. The same for people at the console and at the command line, of
-// whom one is told that they were too late.
+// TestRacedOperators: C022. The same for people at the console and at the command line, one of whom
+// is told that the answer was too late.
 func TestRacedOperators(t *testing.T) {
 	t.Parallel()
 	from, rounds := soak.Range(t, 50)
 	eachLeg(t, func(t *testing.T, l leg) { raceOfOperators(newContest(t, l, 1, "", "web", "cli"), from, rounds) })
 }
 
-// TestRacedOperatorsElsewhere: so it is where each of them is at another process.
+// TestRacedOperatorsElsewhere: the same if each of them is at another process.
 func TestRacedOperatorsElsewhere(t *testing.T) {
 	t.Parallel()
 	from, rounds := soak.Range(t, 20)
 	eachLeg(t, func(t *testing.T, l leg) { raceOfOperators(newContest(t, l, 2, "", "web", "cli"), from, rounds) })
 }
 
-// raceOfOperators lets two people answer in different ways.
+// raceOfOperators lets two people answer differently.
 func raceOfOperators(c *contest, seed uint64, rounds int) {
 	c.Helper()
 	random := rand.New(rand.NewPCG(seed, 2))
 	last := len(c.sites) - 1
 	for n := range rounds {
-		yes, at := random.IntN(2) == 0, random.IntN(2)*last // where the first of them is
+		yes, at := random.IntN(2) == 0, random.IntN(2)*last // process of the first of them
 		call := c.asks.call("deploy", fmt.Sprintf(`{"n":%d}`, n))
 		id := c.asks.only()
 		errs := c.race(

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// sharing opens one file for as many processes as want it.
+// sharing opens one file for several processes.
 func sharing(t *testing.T) func() (proxy.Database, error) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	return func() (proxy.Database, error) {
@@ -17,8 +17,8 @@ func sharing(t *testing.T) func() (proxy.Database, error) {
 	}
 }
 
-// TestParkedRedemptionsElsewhere: B009. One answer at one process, and calls that come back
-// for it to all of them at once: one passes, and the others are asked about anew.
+// TestParkedRedemptionsElsewhere: B009. One answer at one process, and calls that come back for it
+// to all processes concurrently: one passes, and the others are asked about anew.
 func TestParkedRedemptionsElsewhere(t *testing.T) {
 	f := newFleet(t, sharing(t), byOperator(atOnce))
 	for _, c := range f.clients {
@@ -54,9 +54,9 @@ func TestParkedRedemptionsElsewhere(t *testing.T) {
 	}
 }
 
-// TestForgedElsewhere: B010 to B012, B014, B015. What opens nothing at the process that asked
-// opens nothing at another one either: an answer before the question, the state of another
-// call, of other arguments, of another proxy, or one that was changed.
+// TestForgedElsewhere: B010 to B012, B014, B015. A state or answer that is invalid at the process
+// that asked is invalid at another one too: an answer before the question, and a state of another
+// call, with other arguments, of another proxy, or an altered one.
 func TestForgedElsewhere(t *testing.T) {
 	f := newFleet(t, sharing(t), setup{rules: "require human-approval before deploy\nrequire human-approval before delete\n"})
 	stranger := newFleet(t, sharing(t), setup{}) // has another database, and so another key
@@ -85,8 +85,8 @@ func TestForgedElsewhere(t *testing.T) {
 	f.sites[0].executed("", 1)
 }
 
-// TestOtherPolicyElsewhere: B007. A process that has another policy, as while a new one is
-// rolled out, does not run a call by what a person was asked under the old one.
+// TestOtherPolicyElsewhere: B007. A process with another policy, as during a rollout, does not run
+// a call on an approval under the old one.
 func TestOtherPolicyElsewhere(t *testing.T) {
 	f := newFleet(t, sharing(t), byOperator(atOnce))
 	f.clients[0].capabilities = "{}"

@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// deceptions are what arguments, names and reasons may hold to be read as something else:
-// escapes of terminals, broken lines, hidden and turned characters, marks of Markdown and HTML.
+// deceptions are texts in arguments, names and reasons that try to look like something else:
+// terminal escapes, broken lines, hidden and reversed characters, Markdown and HTML.
 func deceptions() []string {
 	return []string{
 		"\x1b[2J\x1b[1;1HFORGED", "\x1b]8;;http://evil\x07FORGED\x1b]8;;\x07", "\x1b]52;c;cm0=\x07", "\x1b]0;FORGED\x07", "\u009b31mFORGED", "\u0090q\u009c",
@@ -29,7 +29,7 @@ func deceptions() []string {
 	}
 }
 
-// quoted is a string as JSON, with as few escapes as there may be, or with as many.
+// quoted returns a string as JSON, with as few or as many escapes as possible.
 func quoted(s string, escapes bool) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -49,8 +49,8 @@ func quoted(s string, escapes bool) string {
 	return b.String()
 }
 
-// shownSafely fails where a text has a character that is not seen for what it is, or a line
-// that a client or a server has begun.
+// shownSafely fails if a text has an invisible or misleading character, or a line begun by a client
+// or a server.
 func shownSafely(t *testing.T, where, text string) {
 	t.Helper()
 	if text == "" {
@@ -68,8 +68,8 @@ func shownSafely(t *testing.T, where, text string) {
 	}
 }
 
-// TestDeceptions: C011, C012, C013, C016, C019. Whatever a client writes, a person sees it as
-// what it is, at the client, at an operator, in the log and where their own words come back.
+// TestDeceptions: C011, C012, C013, C016, C019. Whatever a client writes, a person sees its true
+// content, at the client, as an operator, in the log, and in their own quoted words.
 func TestDeceptions(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
@@ -82,7 +82,7 @@ func TestDeceptions(t *testing.T) {
 		c := s.connect(l, canElicit)
 		for i, d := range deceptions() {
 			for _, escapes := range []bool{false, true} {
-				now.move(time.Minute) // people may be asked only so often
+				now.move(time.Minute) // the rate of questions is limited
 				key, value := quoted(d+"key", escapes), quoted(d, escapes)
 				if escapes && value == quoted(d, false) {
 					continue // the same call, which was denied
@@ -113,8 +113,8 @@ func TestDeceptions(t *testing.T) {
 	})
 }
 
-// TestShownIsExecuted: C018. The digest and the bytes that a person is shown are those of what
-// the upstream gets, to the last digit and space, whichever channel answers.
+// TestShownIsExecuted: C018. The digest and the bytes that a person sees are those that the
+// upstream gets, to the last digit and space, whichever channel answers.
 func TestShownIsExecuted(t *testing.T) {
 	arguments := []string{
 		`{"id":12345678901234567891,"f":1.0,"e":1E2,"z":-0}`, `{"b":1,"a":2,"B":3}`, `{ "s" : "\u0061\/\u202e" ,"t":[ ] }`, `{"ü":"日本 🙂","":null}`, `{}`, ``,
@@ -163,8 +163,8 @@ func TestShownIsExecuted(t *testing.T) {
 	})
 }
 
-// TestNothingIsHidden: C015. However long the arguments are, and wherever in them the danger
-// is, a person who is asked is shown all of it; a client that could not be is not asked.
+// TestNothingIsHidden: C015. However long the arguments are, and wherever the danger in them is, a
+// person who is asked sees all of it; a client that cannot show all of it is not asked.
 func TestNothingIsHidden(t *testing.T) {
 	var keys strings.Builder
 	for i := range 5000 {
@@ -202,7 +202,7 @@ func TestNothingIsHidden(t *testing.T) {
 	})
 }
 
-// TestWordsOfServers: C017. What a server says of its tools is not in the question, and its
+// TestWordsOfServers: C017. A server's descriptions of its tools are not in the question, and its
 // name there is the operator's.
 func TestWordsOfServers(t *testing.T) {
 	tools := testserver.Attack()
@@ -229,8 +229,8 @@ func TestWordsOfServers(t *testing.T) {
 	})
 }
 
-// TestQuestionOfServer: C027. A server that asks what looks like our question, under our key,
-// gets an answer for itself and for nothing else.
+// TestQuestionOfServer: C027. A server's request that imitates the proxy's question, under the
+// proxy's key, gets an answer for itself and for nothing else.
 func TestQuestionOfServer(t *testing.T) {
 	lookalike := `{"message":"Allow deploy on upstream up?","requestedSchema":{"type":"object","properties":{"decision":{"type":"string","enum":["approve","deny"]}},"required":["decision"]}}`
 	modern := testserver.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
@@ -279,8 +279,8 @@ func TestQuestionOfServer(t *testing.T) {
 	}
 }
 
-// TestNobodyToAsk: C001, C028. Where nobody can be asked, the call is refused before anybody
-// could wait, with what the model and its person can do about it.
+// TestNobodyToAsk: C001, C028. If no person can be asked, the call is refused without waiting, with
+// advice for the model and its user.
 func TestNobodyToAsk(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		for name, open := range map[string][]string{"no channel": {}, "the client, which cannot ask": {"elicit"}} {

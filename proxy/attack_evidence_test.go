@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestBorrowedNames: A037, A042. A tool is no evidence under a name that is
-// also that of another tool: neither what a second server calls its own tools,
-// nor an action that reads like one. Restrictions hold for both.
+// TestBorrowedNames: A037, A042. A tool is not evidence under a name that another tool has too:
+// neither through the names of a second server's tools, nor through an action that reads like a
+// tool name. Restrictions apply to both.
 func TestBorrowedNames(t *testing.T) {
 	cases := []struct {
 		name, rules        string
@@ -53,9 +53,9 @@ func TestBorrowedNames(t *testing.T) {
 	}
 }
 
-// TestBareNamesRestrictOnly: A037. With several servers the bare name of a tool
-// exempts nothing and lets nothing pass, whichever of them lists it, and neither does
-// a name that reads like one of another server. What says whose tool it is does.
+// TestBareNamesRestrictOnly: A037. With several servers the bare name of a tool exempts nothing and
+// admits nothing, whichever of them lists it, and neither does a name that reads like one of
+// another server. A name that identifies the server does.
 func TestBareNamesRestrictOnly(t *testing.T) {
 	nothing := ""
 	cases := []struct {
@@ -82,7 +82,7 @@ func TestBareNamesRestrictOnly(t *testing.T) {
 				var log testserver.Log
 				s := start(t, setup{policy: r.Policy, change: func(o *proxy.Options) {
 					o.Approval = proxy.Approval{}
-					plain := upstreamOf(t, "plain", &log, plainTool("files"), plainTool("files_late")) // whose tools have no prefix
+					plain := upstreamOf(t, "plain", &log, plainTool("files"), plainTool("files_late")) // a server whose tools have no prefix
 					plain.Prefix = &nothing
 					o.Upstreams = []proxy.Upstream{upstreamOf(t, "evil", &log, plainTool("read")), upstreamOf(t, "files", &log, plainTool("read")), plain}
 				}})
@@ -104,9 +104,9 @@ func TestBareNamesRestrictOnly(t *testing.T) {
 	}
 }
 
-// TestNamesOfServersToCome: A101. The same holds for names that could be those of
-// a server that is not listed yet: it may be any moment, and what was taken for
-// evidence until then would stay.
+// TestNamesOfServersToCome: A101. The same applies to names that could belong to a server that has
+// not listed its tools yet: it may do so at any moment, and evidence accepted until then would
+// stay.
 func TestNamesOfServersToCome(t *testing.T) {
 	cases := []struct{ rules, tool, args string }{
 		{"require x.backup before delete\n", "y.x.backup", `{}`},
@@ -126,13 +126,13 @@ func TestNamesOfServersToCome(t *testing.T) {
 			s.eventually("y answers", func() bool { r := c.do("y_ready", `{}`); return r.result != nil && !r.isError() })
 			c.must(exposedAs(t, s, tt.tool), tt.args)
 			c.blocked("y_delete")
-			c.must("y_x_own", `{}`) // under the name that says whose it is
+			c.must("y_x_own", `{}`) // under the name that identifies the server
 			c.must("y_own", `{}`)
 		})
 	}
 }
 
-// exposedAs is the name by which clients call the tool with a canonical name.
+// exposedAs returns the exposed name of the tool with a canonical name.
 func exposedAs(t *testing.T, s *site, canonical string) string {
 	t.Helper()
 	tools, err := s.proxy.Tools("")

@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestSpoofedHeaders: E008, E028. What a request says of itself in the headers
-// of other proxies changes neither who it is nor what is decided.
+// TestSpoofedHeaders: E008, E028. Headers of reverse proxies in a request change neither its
+// principal nor the decision.
 func TestSpoofedHeaders(t *testing.T) {
 	s := start(t, setup{})
 	spoofed := func(p *plain) {
@@ -52,8 +52,8 @@ func TestSpoofedHeaders(t *testing.T) {
 	s.executed("danger", 0)
 }
 
-// TestEveryRequestIsAsked: E005. Each way in wants the token each time: streams,
-// the end of a session, and HTTP+SSE (2024-11-05).
+// TestEveryRequestIsAsked: E005. Each endpoint requires the token each time: streams, the end of a
+// session, and HTTP+SSE (2024-11-05).
 func TestEveryRequestIsAsked(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	session := s.open(token)
@@ -82,14 +82,14 @@ func TestEveryRequestIsAsked(t *testing.T) {
 	if status, _, _ := s.fetch(p); status != 401 {
 		t.Errorf("subscriptions/listen: %d", status)
 	}
-	if status, _, body := s.inSession(token, session, pushing); status != 200 { // nobody has ended it
+	if status, _, body := s.inSession(token, session, pushing); status != 200 { // the session still exists
 		t.Errorf("%d %s", status, body)
 	}
 	s.executed("push", 1)
 }
 
-// TestHeadersThatAlmostAgree: E009. What the headers of revision 2026-07-28 say
-// is compared exactly, and never instead of the message.
+// TestHeadersThatAlmostAgree: E009. The headers of revision 2026-07-28 are compared exactly, and
+// never replace the message.
 func TestHeadersThatAlmostAgree(t *testing.T) {
 	s := start(t, setup{})
 	for name, change := range map[string]func(http.Header){
@@ -110,7 +110,7 @@ func TestHeadersThatAlmostAgree(t *testing.T) {
 		}
 	}
 	s.executed("", 0)
-	p := s.modernCall() // the header says read, and the message danger
+	p := s.modernCall() // the header names read, and the message danger
 	p.body = strings.Replace(p.body, `"name":"read"`, `"name":"danger"`, 1)
 	if status, _, _ := s.fetch(p); status != 400 {
 		t.Error(status)
@@ -118,7 +118,7 @@ func TestHeadersThatAlmostAgree(t *testing.T) {
 	s.executed("", 0)
 }
 
-// TestEndlessBody: E011. A body without an end is refused while it comes.
+// TestEndlessBody: E011. An endless body is refused while it arrives.
 func TestEndlessBody(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{change: func(o *proxy.Options) { o.MaxRequest = 2000 }})
@@ -133,7 +133,7 @@ func TestEndlessBody(t *testing.T) {
 		defer close(written)
 		for {
 			if _, err := io.WriteString(conn, "400\r\n"+strings.Repeat(" ", 0x400)+"\r\n"); err != nil {
-				return // it was enough
+				return // enough bytes were accepted
 			}
 		}
 	}()
@@ -141,12 +141,12 @@ func TestEndlessBody(t *testing.T) {
 	if err != nil || response.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("%v %v", response, err)
 	}
-	<-written // the connection is closed, so that nobody has to read the rest
+	<-written // the connection is closed, so that the rest need not be read
 	s.executed("", 0)
 }
 
-// TestNothingToKeep: E033, E034. No answer may be kept by anybody, nothing says
-// what serves it, and what was listed before a change decides nothing.
+// TestNothingToKeep: E033, E034. No response can be cached, none reveals the server software, and a
+// list from before a change decides nothing.
 func TestNothingToKeep(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -169,7 +169,7 @@ func TestNothingToKeep(t *testing.T) {
 	}
 }
 
-// TestPagesOfOthers: E031. No page of anybody is told that it may read.
+// TestPagesOfOthers: E031. No page of another site is allowed to read responses.
 func TestPagesOfOthers(t *testing.T) {
 	s := start(t, setup{})
 	for _, origin := range []string{"https://evil.example", "null", "http://localhost:5173"} {
@@ -190,8 +190,8 @@ func TestPagesOfOthers(t *testing.T) {
 	}
 }
 
-// TestLogIsOneLineEach: E016. Whatever stands in names, arguments and headers,
-// a record of the log is one line without anything that moves a cursor.
+// TestLogIsOneLineEach: E016. Whatever is in names, arguments and headers, a log record is one line
+// without control sequences.
 func TestLogIsOneLineEach(t *testing.T) {
 	const evil = "x\n{\"level\":\"ERROR\",\"msg\":\"forged\"}\r\x1b[2J\u202e"
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -203,7 +203,7 @@ func TestLogIsOneLineEach(t *testing.T) {
 		c := s.connect(l, "")
 		c.do("danger", fmt.Sprintf(`{"a":%q}`, "y"))
 		c.unknown("danger\u202e\u200b")
-		if !l.http || !l.modern { // whose headers cannot say it
+		if !l.http || !l.modern { // a leg whose headers cannot contain it
 			c.reply(c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"frob\u000a\u001b[2J","params":{%META%"x":0}}`))
 		}
 		c.must("log", `{"n":3}`)
@@ -221,8 +221,7 @@ func TestLogIsOneLineEach(t *testing.T) {
 	})
 }
 
-// TestIPv6Only: F023. The endpoint is served where there is only IPv6, to those
-// who mean it.
+// TestIPv6Only: F023. The endpoint works where there is only IPv6, for requests addressed to it.
 func TestIPv6Only(t *testing.T) {
 	listener, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {
@@ -246,8 +245,7 @@ func TestIPv6Only(t *testing.T) {
 	}
 }
 
-// TestManyTools: F013. Thousands of tools behind hundreds of rules are listed
-// and decided on.
+// TestManyTools: F013. Thousands of tools behind hundreds of rules are listed and decided on.
 func TestManyTools(t *testing.T) {
 	var tools []testserver.Tool
 	for i := range 5000 {

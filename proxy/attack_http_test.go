@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// wired sends bytes on a connection of their own, and returns the answers that
-// come back on it, until it is closed or there are enough.
+// wired sends bytes on a connection of their own, and returns the responses until the connection is
+// closed or there are enough.
 func (s *site) wired(request string, most int) (answers []*http.Response, closed bool) {
 	s.t.Helper()
 	conn, err := net.Dial("tcp", s.http.Listener.Addr().String())
@@ -36,8 +36,8 @@ func (s *site) wired(request string, most int) (answers []*http.Response, closed
 	return answers, closed
 }
 
-// TestFraming: A026. Two readings of where a request ends, or of what a header
-// says, let nothing past the gate, and nothing is read behind them.
+// TestFraming: A026. Ambiguous ends of a request, or ambiguous headers, let nothing past the gate,
+// and nothing after them is read.
 func TestFraming(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	_, port, _ := net.SplitHostPort(s.http.Listener.Addr().String())
@@ -50,7 +50,7 @@ func TestFraming(t *testing.T) {
 	second := first + strings.Replace(named, "read", "danger", 1) + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(danger), danger)
 	for _, c := range []struct {
 		name, request string
-		want          int // status of the first answer
+		want          int // status of the first response
 		executed      int
 	}{
 		{"length and chunks", first + named + length + "Transfer-Encoding: chunked\r\n\r\n" + chunked + second, 200, 1},
@@ -67,7 +67,7 @@ func TestFraming(t *testing.T) {
 		{"length in hexadecimal", first + named + "Content-Length: 0x3\r\n\r\n" + body, 400, 0},
 		{"folded name", first + strings.Replace(named, "Mcp-Name: read", "Mcp-Name: re\r\n ad", 1) + length + "Connection: close\r\n\r\n" + body, 400, 0},
 		{"folded type", strings.Replace(first, "application/json", "application/json;\r\n charset=utf-16", 1) + named + length + "Connection: close\r\n\r\n" + body, 415, 0},
-		{"folded token", strings.Replace(first, "Bearer ", "Bearer\r\n\t", 1) + named + length + "Connection: close\r\n\r\n" + body, 200, 1}, // one space, as RFC 9112 has it
+		{"folded token", strings.Replace(first, "Bearer ", "Bearer\r\n\t", 1) + named + length + "Connection: close\r\n\r\n" + body, 200, 1}, // one space, as RFC 9112 requires
 		{"folded host", strings.Replace(first, "Host: localhost", "Host: evil.example\r\n localhost", 1) + named + length + "Connection: close\r\n\r\n" + body, 400, 0},
 		{"folded coding", first + named + length + "Content-Encoding:\r\n gzip\r\nConnection: close\r\n\r\n" + body, 415, 0},
 		{"name twice, in two spellings", first + named + "MCP-NAME: danger\r\n" + length + "Connection: close\r\n\r\n" + body, 400, 0},
@@ -93,8 +93,7 @@ func TestFraming(t *testing.T) {
 	s.executed("danger", 0)
 }
 
-// TestKeptConnections: where it is plain how long a request is, the connection
-// takes the next one.
+// TestKeptConnections: if the length of a request is clear, the connection takes the next one.
 func TestKeptConnections(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	_, port, _ := net.SplitHostPort(s.http.Listener.Addr().String())
@@ -108,8 +107,8 @@ func TestKeptConnections(t *testing.T) {
 	s.executed("read", 2)
 }
 
-// TestRevisionHeaders: A096. The header of the revision changes nothing but
-// whether a request is served at all.
+// TestRevisionHeaders: A096. The header of the revision only determines whether a request is served
+// at all.
 func TestRevisionHeaders(t *testing.T) {
 	s := start(t, setup{})
 	c := s.connect(legs()[1], "")
@@ -132,8 +131,8 @@ func TestRevisionHeaders(t *testing.T) {
 	s.executed("", 1)
 }
 
-// TestForeignEvents: a stream is taken up again in its own session only,
-// whatever a client says that it has seen last.
+// TestForeignEvents: a stream can be resumed only in its own session, whatever Last-Event-ID a
+// client sends.
 func TestForeignEvents(t *testing.T) {
 	s := start(t, setup{})
 	c, other := s.connect(legs()[1], ""), s.connect(legs()[1], "")
@@ -161,8 +160,7 @@ func TestForeignEvents(t *testing.T) {
 	}
 }
 
-// since is a stream of the session, from the event on that its client says it
-// has seen last.
+// since returns a stream of the session after the client's Last-Event-ID.
 func (c *client) since(last string) io.ReadCloser {
 	c.t.Helper()
 	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.site.http.URL+"/mcp", http.NoBody)
@@ -178,8 +176,8 @@ func (c *client) since(last string) io.ReadCloser {
 	return response.Body
 }
 
-// TestMalformedOlder: the messages of HTTP+SSE (2024-11-05) are read as those of
-// the others are.
+// TestMalformedOlder: the messages of HTTP+SSE (2024-11-05) are parsed like those of the other
+// transports.
 func TestMalformedOlder(t *testing.T) {
 	s := start(t, setup{})
 	c := s.older(token)

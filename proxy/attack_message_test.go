@@ -10,13 +10,13 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// A malformed message is refused before anybody decides on it. In the
-// templates, %META% is the _meta of the era and %ID% a fresh id.
+// A malformed message is refused before any decision. In the templates, %META% is the _meta of the
+// revision and %ID% a fresh id.
 type malformed struct {
 	name     string
 	template string
 	code     string
-	noID     bool // the id cannot be known, or is none
+	noID     bool // the id is unknown or missing
 }
 
 const (
@@ -107,13 +107,13 @@ func differentials() []malformed {
 	}
 }
 
-// nested is an object of that depth.
+// nested returns an object of that depth.
 func nested(depth int) string {
 	return strings.Repeat(`{"a":`, depth-1) + "{}" + strings.Repeat("}", depth-1)
 }
 
-// TestMalformed: A001 to A023, A039, A050. Each is answered, nothing moves, and
-// nothing is executed, on every leg with the same code.
+// TestMalformed: A001 to A023, A039, A050. Each message is answered, nothing moves and nothing is
+// executed, on every leg with the same code.
 func TestMalformed(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -142,7 +142,7 @@ func TestMalformed(t *testing.T) {
 		if after := s.state(); after != before {
 			t.Errorf("the state moved:\n%s\n%s", before, after)
 		}
-		c.must("read", `{}`) // the stream goes on
+		c.must("read", `{}`) // the stream continues
 		c.close()
 		s.executed("", 2)
 	})
@@ -150,8 +150,8 @@ func TestMalformed(t *testing.T) {
 
 func clipped(b []byte) string { return string(b[:min(len(b), 300)]) }
 
-// TestVerbatim: A014, A015, A016, A024. What is accepted reaches the upstream
-// with the very bytes of its arguments.
+// TestVerbatim: A014, A015, A016, A024. Accepted arguments reach the upstream as the very same
+// bytes.
 func TestVerbatim(t *testing.T) {
 	cases := []string{
 		`{}`,
@@ -183,8 +183,8 @@ func TestVerbatim(t *testing.T) {
 	})
 }
 
-// TestUnknownParams: A023. Members of params that nobody knows go through as
-// they are, and what belongs to the hop does not.
+// TestUnknownParams: A023. Unknown members of params are forwarded unchanged, and members that
+// belong to the hop are not.
 func TestUnknownParams(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -204,15 +204,14 @@ func TestUnknownParams(t *testing.T) {
 		if !strings.Contains(params, `"x-new": {"a": 1.0, "b":[1 ,2]}`) || !strings.Contains(params, `"vendor/key": 1.50`) {
 			t.Errorf("unknown members were lost: %s", params)
 		}
-		if strings.Contains(params, "inputResponses") != l.modern || // which upstreams without a state of their own read
+		if strings.Contains(params, "inputResponses") != l.modern || // stateless upstreams read them
 			strings.Contains(params, "requestState") || strings.Contains(params, `"tester"`) {
 			t.Errorf("members of the hop were forwarded: %s", params)
 		}
 	})
 }
 
-// TestNotificationAsCall: A020. A call without an id is not made, and nobody
-// answers it.
+// TestNotificationAsCall: A020. A call without an id is neither made nor answered.
 func TestNotificationAsCall(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -235,9 +234,8 @@ func TestNotificationAsCall(t *testing.T) {
 	})
 }
 
-// TestIDs: A021. Ids go back as they came; one that is in flight is not taken
-// a second time. Stateless requests over HTTP are separate even with one id:
-// nothing ties them together, and each has its own response.
+// TestIDs: A021. Ids are returned unchanged; an id that is in flight is refused. Stateless requests
+// over HTTP are separate even with the same id: each has its own response.
 func TestIDs(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -272,7 +270,7 @@ func TestIDs(t *testing.T) {
 	})
 }
 
-// TestLines: A018. A line is a message, whatever is in it.
+// TestLines: A018. A line is a message, whatever it contains.
 func TestLines(t *testing.T) {
 	for _, l := range []leg{legs()[0], legs()[3]} {
 		t.Run(l.name, func(t *testing.T) {
@@ -302,8 +300,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestResponsesAreNotAnswered: a broken response gets no answer over stdio, since
-// that would answer an answer.
+// TestResponsesAreNotAnswered: a malformed response gets no answer over stdio, since that would
+// answer an answer.
 func TestResponsesAreNotAnswered(t *testing.T) {
 	for _, l := range []leg{legs()[0], legs()[3]} {
 		t.Run(l.name, func(t *testing.T) {
@@ -324,8 +322,7 @@ func TestResponsesAreNotAnswered(t *testing.T) {
 	}
 }
 
-// TestEveryLineIsAMessage: what a stdio client gets is messages and nothing
-// else, whatever it sends.
+// TestEveryLineIsAMessage: a stdio client gets only messages, whatever it sends.
 func TestEveryLineIsAMessage(t *testing.T) {
 	s := start(t, setup{})
 	c := s.connect(legs()[0], "")

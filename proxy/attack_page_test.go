@@ -13,7 +13,7 @@ const attacksPage = "testdata/attacks.md"
 // A pageRow is one case of the page.
 type pageRow struct{ id, held string }
 
-// pageRows are the cases of the page, in order.
+// pageRows returns the cases of the page, in order.
 func pageRows(t *testing.T) []pageRow {
 	t.Helper()
 	page, err := os.ReadFile(attacksPage)
@@ -30,8 +30,8 @@ func pageRows(t *testing.T) []pageRow {
 	return rows
 }
 
-// TestAttacksPage: each case stands on the page once and in order, with a test
-// or the reason why there is none; and every test that is named exists.
+// TestAttacksPage: each case is on the page once and in order, with a test or the reason why it has
+// none; and every named test exists.
 func TestAttacksPage(t *testing.T) {
 	sources := map[string]string{}
 	last := ""
@@ -58,8 +58,8 @@ func TestSecurityPage(t *testing.T) {
 	}
 }
 
-// checkNamed wants every test that a text names to exist, and counts them. It keeps the
-// tests of each package in sources.
+// checkNamed checks that every test named in a text exists, and counts them. It caches the tests of
+// each package in sources.
 func checkNamed(t *testing.T, sources map[string]string, where, held string) int {
 	t.Helper()
 	named := regexp.MustCompile("`([a-z0-9_/]+): ((?:Test|Fuzz|Example)[A-Za-z0-9_]*)(?:/([^`]+))?`")
@@ -78,7 +78,7 @@ func checkNamed(t *testing.T, sources map[string]string, where, held string) int
 	return len(tests)
 }
 
-// testSources are the tests of a package and their data, as one text.
+// testSources returns the tests of a package and their data, as one text.
 func testSources(t *testing.T, pkg string) string {
 	t.Helper()
 	var all strings.Builder
@@ -99,8 +99,7 @@ func testSources(t *testing.T, pkg string) string {
 	return all.String()
 }
 
-// TestAttacksPageIsWhole: what tests name by its number stands on the page, in
-// the areas that it has.
+// TestAttacksPageIsWhole: every case number in tests is on the page, in an area of the page.
 func TestAttacksPageIsWhole(t *testing.T) {
 	on, areas := map[string]bool{}, map[byte]bool{}
 	for _, row := range pageRows(t) {

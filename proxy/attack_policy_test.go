@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// refuses fails unless the call is refused by the policy: with a readable
-// answer under its id, no change of any state, one record, no execution.
+// refuses fails unless the policy refuses the call: with a readable answer under its id, no change
+// of any state, one record, and no execution.
 func (c *client) refuses(tool, args, kind string) message {
 	c.t.Helper()
 	before, executed, records := c.state(), c.ran(), len(c.records.decisions(""))
@@ -42,8 +42,7 @@ func (c *client) refuses(tool, args, kind string) message {
 	return r
 }
 
-// ran is how much the upstream has executed, but for questions how tasks stand,
-// which the proxy asks in its own time.
+// ran returns what the upstream has executed, except for the proxy's own polling of tasks.
 func (s *site) ran() (n int) {
 	for _, r := range s.log.Records(testserver.Executed) {
 		if !strings.HasPrefix(r.Name, "tasks/") {
@@ -53,7 +52,7 @@ func (s *site) ran() (n int) {
 	return n
 }
 
-// unknown fails unless the call is answered as one of no tool, without an execution.
+// unknown fails unless the call is answered as one of an unknown tool, without an execution.
 func (c *client) unknown(tool string) {
 	c.t.Helper()
 	before, executed := c.state(), c.log.Executed("")
@@ -65,8 +64,8 @@ func (c *client) unknown(tool string) {
 	}
 }
 
-// TestIdentity: A030 to A033, A039. Only the exact exposed name is a tool,
-// also where the upstream would take others.
+// TestIdentity: A030 to A033, A039. Only the exact exposed name is a tool, even if the upstream
+// would accept others.
 func TestIdentity(t *testing.T) {
 	names := []string{
 		"Danger", "DANGER", "Push", "dangeR",
@@ -91,8 +90,8 @@ func TestIdentity(t *testing.T) {
 	})
 }
 
-// TestPrefixedIdentity: A033, A034. With a prefix the exposed name is the only
-// one that resolves, and rules about the bare and the canonical name hold.
+// TestPrefixedIdentity: A033, A034. With a prefix only the exposed name resolves, and rules about
+// the bare and the canonical name apply.
 func TestPrefixedIdentity(t *testing.T) {
 	prefix := "srv"
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -108,8 +107,8 @@ func TestPrefixedIdentity(t *testing.T) {
 	})
 }
 
-// TestNotListed: A035. What is not in the list cannot be called, and a tool
-// that the upstream takes away is gone for calls as well.
+// TestNotListed: A035. An unlisted tool cannot be called, and a tool that the upstream removes
+// cannot be called any more.
 func TestNotListed(t *testing.T) {
 	hidden := testserver.Tool{Name: "bad name", Run: testserver.Attack()[0].Run}
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -127,13 +126,13 @@ func TestNotListed(t *testing.T) {
 	})
 }
 
-// awaitSubscribed waits until the upstream would tell the proxy of a change.
+// awaitSubscribed waits until the upstream would notify the proxy of a change.
 func (s *site) awaitSubscribed() {
 	s.t.Helper()
 	s.eventually("the proxy hears of changes", func() bool { return len(s.log.Records(testserver.Subscribed)) > 0 })
 }
 
-// TestUnknownToolInRules: A038. A rule about a tool that nobody has is a warning.
+// TestUnknownToolInRules: A038. A rule about an unknown tool is a warning.
 func TestUnknownToolInRules(t *testing.T) {
 	r, err := policy.Build(policy.Source{
 		Rules: []config.RuleText{{File: "p.rules", Text: "require backup before delte\n"}},
@@ -148,8 +147,7 @@ func TestUnknownToolInRules(t *testing.T) {
 	}
 }
 
-// TestAllNamesCount: A040, A041. A call carries all its names, and each net of
-// any of them is asked.
+// TestAllNamesCount: A040, A041. A call carries all its names, and each net of any of them decides.
 func TestAllNamesCount(t *testing.T) {
 	rules := "limit bash to 2 per session\nmap bash.command rm as delete\nmap bash.command cp as copy\nblock copy\nblock bash.reboot\n"
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -159,13 +157,13 @@ func TestAllNamesCount(t *testing.T) {
 		c.refuses("bash", `{"command":"cp a b; rm a"}`, "blocked")
 		c.refuses("bash", `{"command":"ls","action":"reboot"}`, "blocked")
 		c.must("bash", `{"command":"ls"}`)
-		c.refuses("bash", `{"command":"rm a"}`, "blocked") // the limit of bash holds for what is mapped
+		c.refuses("bash", `{"command":"rm a"}`, "blocked") // the limit of bash applies to the mapped name
 		c.refuses("bash", `{}`, "blocked")
 		s.executed("bash", 2)
 	})
 }
 
-// TestRefusals: every kind of rule refuses on every leg, and says so.
+// TestRefusals: every kind of rule refuses on every leg, with its reason.
 func TestRefusals(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -174,7 +172,7 @@ func TestRefusals(t *testing.T) {
 		c.refuses("danger", `{}`, "blocked")
 		c.refuses("danger", ``, "blocked")
 		c.refuses("delete", `{}`, "blocked")
-		c.refuses("deploy", `{}`, "approval") // nobody to ask
+		c.refuses("deploy", `{}`, "approval") // no person can be asked
 		c.refuses("bash", `{"command":"rm x"}`, "blocked")
 		for range 3 {
 			c.must("push", `{}`)
@@ -186,7 +184,7 @@ func TestRefusals(t *testing.T) {
 		if r := c.do("backup", `{"fail":true}`); !r.isError() {
 			t.Errorf("%s", r.raw)
 		}
-		c.refuses("delete", `{}`, "blocked") // a backup that failed is none
+		c.refuses("delete", `{}`, "blocked") // a failed backup does not count
 		c.must("backup", `{}`)
 		c.must("delete", `{}`)
 		c.refuses("delete", `{}`, "blocked")
@@ -196,9 +194,8 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// TestActions: A051 to A053. What an action that is no string holds restricts;
-// an action that is absent, or another word, does not match. Nor does the action
-// hide in a key that differs in letter case.
+// TestActions: A051 to A053. The strings in an action that is not a string restrict; an absent
+// action, or another word, does not match. Nor can the action hide in a key that differs in case.
 func TestActions(t *testing.T) {
 	blocked := []string{
 		`{"action":"timeout"}`, `{"action":"time\u006fut"}`, `{"\u0061ction":"timeout"}`,
@@ -223,8 +220,8 @@ func TestActions(t *testing.T) {
 	})
 }
 
-// TestMappedFields: A054. A field that is no string stands for its strings, as
-// a restriction only.
+// TestMappedFields: A054. A field that is not a string stands for the strings in it, as a
+// restriction only.
 func TestMappedFields(t *testing.T) {
 	rules := "map bash.command rm as delete\nrequire backup before delete\nmap bash.command backup as backup\n"
 	blocked := []string{
@@ -241,7 +238,7 @@ func TestMappedFields(t *testing.T) {
 		for _, a := range []string{`{}`, `{"command":null}`, `{"command":"RM"}`, `{"cmd":"rm"}`, `{"command":"format"}`, `{"command":{"rm":1}}`} {
 			c.must("bash", a)
 		}
-		c.must("bash", `{"command":["backup"]}`) // restricts only: it is no evidence of a backup
+		c.must("bash", `{"command":["backup"]}`) // restricts only: does not count as a backup
 		c.must("bash", `{"command":"backup","Command":"ls"}`)
 		c.refuses("delete", `{}`, "blocked")
 		c.must("bash", `{"command":"backup"}`)
@@ -249,9 +246,9 @@ func TestMappedFields(t *testing.T) {
 	})
 }
 
-// TestKeysInOtherCase: servers that match keys without regard to case read another
-// argument than the one that is written as a rule writes it. Such a call is
-// restricted by all of them, exempt by none, and no expression can be told.
+// TestKeysInOtherCase: servers that ignore the case of keys read another argument than the one that
+// a rule names. Such a call is restricted by all of them and exempt by none, and expressions about
+// it are undecided.
 func TestKeysInOtherCase(t *testing.T) {
 	rules := "map bash.command runs rm as delete\nmap bash.command runs ls as listing\nblock delete\n" +
 		"require human-approval before bash unless listing\n" +
@@ -282,7 +279,7 @@ func TestKeysInOtherCase(t *testing.T) {
 	})
 }
 
-// TestOtherMethods: what is no call of a tool never reaches the upstream.
+// TestOtherMethods: other methods than calls of tools never reach the upstream.
 func TestOtherMethods(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})

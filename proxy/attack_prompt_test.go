@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestPromptsOfOtherSpellings: A030, A031, A035. Where a rule is about a prompt,
-// only the listed names are prompts, also where the server would take others.
+// TestPromptsOfOtherSpellings: A030, A031, A035. If a rule names a prompt, only listed names are
+// prompts, even if the server would accept others.
 func TestPromptsOfOtherSpellings(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: blocking(t, "prompt:up.secret"), server: testserver.Options{Capabilities: whole, Methods: map[string]testserver.Method{

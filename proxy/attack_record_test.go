@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestArgumentsOnRecord: A014. The digest on record is that of the very bytes
-// that are forwarded: numbers that a float cannot tell apart have two of them.
+// TestArgumentsOnRecord: A014. The recorded digest is that of the forwarded bytes: numbers that a
+// float cannot distinguish have different digests.
 func TestArgumentsOnRecord(t *testing.T) {
 	arguments := []string{
 		`{"id":12345678901234567891}`, `{"id":12345678901234567000}`, `{"id":12345678901234567890.0}`,
@@ -36,15 +36,15 @@ func TestArgumentsOnRecord(t *testing.T) {
 	})
 }
 
-// TestRecordsAreBounded: what a caller can choose of a record takes little of it,
-// however long it is, and shows what it is.
+// TestRecordsAreBounded: parts of a record that a caller chooses are shortened, however long they
+// are, and still recognizable.
 func TestRecordsAreBounded(t *testing.T) {
 	const most = 8 << 10
 	hidden := "\u009b31m\u202e\u200b\U0001d159"
 	long := hidden + strings.Repeat("x", 1<<20)
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{rules: "block danger\nblock flaky.*\nmap read.command rm as delete\n"})
-		s.clientName = long[:50<<10] // more is refused
+		s.clientName = long[:50<<10] // longer ones are refused
 		c := s.connect(l, "")
 		for _, tool := range []string{"safe", "danger", "flaky"} {
 			c.do(tool, `{"action":"`+long+`","a":"`+hidden+`"}`)
@@ -65,8 +65,8 @@ func TestRecordsAreBounded(t *testing.T) {
 	})
 }
 
-// TestMalformedIsNotADecision: what is malformed is answered before there is a
-// call, and leaves no record of one; the next call does.
+// TestMalformedIsNotADecision: a malformed message is answered before it becomes a call, and leaves
+// no decision on record; the next call does.
 func TestMalformedIsNotADecision(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})

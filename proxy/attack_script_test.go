@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// scripts are the rows of a table of the shell reader: what it says of each.
+// scripts are the rows of a table of the shell reader with its findings about each script.
 func scripts(t *testing.T, name string) (list [][2]string) {
 	t.Helper()
 	f, err := os.Open("../internal/shell/testdata/" + name)
@@ -32,7 +32,7 @@ func scripts(t *testing.T, name string) (list [][2]string) {
 	return list
 }
 
-// command is the arguments of a call of bash; false: no message can hold them.
+// command returns the arguments of a call of bash; false: no message can contain them.
 func command(script string) (string, bool) {
 	if strings.ContainsAny(script, "\x00") || strings.ToValidUTF8(script, "") != script {
 		return "", false
@@ -40,7 +40,7 @@ func command(script string) (string, bool) {
 	return `{"command":` + jsonString(script) + `}`, true
 }
 
-// jsonString writes what is not printable as an escape, as clients may.
+// jsonString writes unprintable characters as escapes, as clients might.
 func jsonString(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -58,8 +58,8 @@ func jsonString(s string) string {
 	return b.String()
 }
 
-// TestScripts: A070 to A083. No script that says it runs rm, or may run it, is executed
-// without a backup, and what does not is.
+// TestScripts: A070 to A083. A script that runs rm, or might run it, is not executed without a
+// backup, and other scripts are.
 func TestScripts(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{rules: "map bash.command runs rm as delete\nrequire backup before delete\n"})
@@ -71,7 +71,7 @@ func TestScripts(t *testing.T) {
 				continue
 			}
 			r := c.do("bash", args)
-			free := row[0] == "no match" || row[0] == "strict" // what is opaque under strict reading alone
+			free := row[0] == "no match" || row[0] == "strict" // scripts that are opaque only in strict reading
 			if want := !free; r.isError() != want || want && r.decision("kind") != "blocked" {
 				t.Errorf("%s: %q: %s", row[0], row[1], clipped(r.raw))
 			}
@@ -89,8 +89,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// TestScriptsAsEvidence: A084. Only a script that surely made the copy, and
-// succeeded, is the backup that a rule wants.
+// TestScriptsAsEvidence: A084. Only a script that certainly made the copy, and succeeded, counts as
+// the backup that a rule requires.
 func TestScriptsAsEvidence(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{rules: "map bash.command runs cp as backup\nrequire backup before delete\n"})
@@ -101,7 +101,7 @@ func TestScriptsAsEvidence(t *testing.T) {
 			if !ok {
 				continue
 			}
-			c.do("bash", strings.TrimSuffix(args, "}")+`,"fail":true}`) // a backup that failed is none
+			c.do("bash", strings.TrimSuffix(args, "}")+`,"fail":true}`) // a failed backup does not count
 			if r := c.do("delete", `{}`); !r.isError() {
 				t.Errorf("%q failed, and delete was let pass", row[1])
 			}
@@ -117,8 +117,8 @@ func TestScriptsAsEvidence(t *testing.T) {
 	})
 }
 
-// TestScriptsInOtherTypes: A054. A script that is no string is opaque in
-// whatever form it comes, and never evidence.
+// TestScriptsInOtherTypes: A054. A script that is not a string is opaque in every form, and never
+// evidence.
 func TestScriptsInOtherTypes(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{rules: "map bash.command runs rm as delete\nmap bash.command runs cp as backup\nrequire backup before delete\nblock danger\n"})
@@ -139,8 +139,8 @@ func TestScriptsInOtherTypes(t *testing.T) {
 	})
 }
 
-// TestThreeNames: A040, A041. The tool, its action and what a script of it runs
-// are limited each by itself, under every name that the tool has.
+// TestThreeNames: A040, A041. The tool, its action and the commands of its script are limited
+// separately, under every name of the tool.
 func TestThreeNames(t *testing.T) {
 	rules := map[string]string{
 		"bare":      "limit bash to 2 per session\nblock bash.reboot\n",

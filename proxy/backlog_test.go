@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestBacklog: calls whose arguments have to be kept, since their upstream may want
-// them again, hold so much and no more; what ends in whatever way makes room.
+// TestBacklog: calls whose arguments must be kept, since their upstream might need them again, are
+// limited in size; a call that ends in any way makes room.
 func TestBacklog(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{rules: "limit slow to 64 per session\n", server: testserver.Options{Eras: testserver.Modern}, change: func(o *proxy.Options) { o.MaxRequest = 16 << 10 }})
 		c := s.connect(l, "")
 		large := `{"x":"` + strings.Repeat("x", 12<<10) + `"}`
-		const room = 16 * 16 / (12 + 4 + 1) // with what a call costs besides
+		const room = 16 * 16 / (12 + 4 + 1) // including the fixed cost of a call
 		for round := 1; round <= 2; round++ {
 			var ids []string
 			for range room {

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestBesideCalls: what the gate refuses to read is not suggested either, and
-// there are no news of it. Nothing is decided by that.
+// TestBesideCalls: for a prompt or resource that the gate refuses, there are no completions and no
+// notifications. These checks decide nothing.
 func TestBesideCalls(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: blocking(t, "prompt:up.secret", "resource:up"), server: besides})
@@ -52,8 +52,8 @@ func TestBesideCalls(t *testing.T) {
 	})
 }
 
-// TestUnknownReferences: under a policy that lets nothing pass that it does not
-// name, arguments are completed of nothing whose kind nobody knows.
+// TestUnknownReferences: under a policy that admits nothing it does not name, completions for
+// unknown kinds of references are refused.
 func TestUnknownReferences(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		p, err := gate.NewPolicy(nil, gate.PolicyOptions{Deny: true})
@@ -76,7 +76,7 @@ func TestUnknownReferences(t *testing.T) {
 	})
 }
 
-// besides is a server with what can be asked beside calls.
+// besides is a server with the methods that are not calls.
 var besides = testserver.Options{
 	Capabilities: whole,
 	Methods: map[string]testserver.Method{
@@ -86,8 +86,7 @@ var besides = testserver.Options{
 	},
 }
 
-// TestBesideCallsLater: it is the state of the session that counts, and a
-// question to a person bars nothing.
+// TestBesideCallsLater: the state of the session counts, and a required approval bars nothing.
 func TestBesideCallsLater(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{server: besides, policy: netPolicy(t, gate.Net{
@@ -111,8 +110,8 @@ func TestBesideCallsLater(t *testing.T) {
 	})
 }
 
-// TestBesideCallsUnlisted: news of what one of several servers has are barred
-// before anybody asked for its lists, and what nobody has is not promised.
+// TestBesideCallsUnlisted: notifications about items of one of several servers are barred before
+// any client has requested its lists, and unknown items are not promised.
 func TestBesideCallsUnlisted(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: blocking(t, "resource:b"), change: func(o *proxy.Options) {

@@ -16,11 +16,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/burst"
 )
 
-// batches is a recorder that stores what comes together with one write.
+// batches is a recorder that counts the records of each write.
 type batches struct {
 	*memory
 	mu     sync.Mutex
-	writes []int // records of each
+	writes []int // number of records of each write
 }
 
 func (b *batches) AppendAll(records [][]byte) error {
@@ -35,7 +35,7 @@ func (b *batches) AppendAll(records [][]byte) error {
 	return nil
 }
 
-// largest is the most records that one write had.
+// largest returns the largest number of records in one write.
 func (b *batches) largest() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -47,7 +47,7 @@ func (b *batches) largest() int {
 }
 
 // TestBurst: calls that a client writes together are recorded together, each before it is
-// forwarded. Where they cannot be recorded, none is forwarded and nothing is taken.
+// forwarded. If they cannot be recorded, none is forwarded and nothing is taken.
 func TestBurst(t *testing.T) {
 	const calls = 20
 	records := &batches{memory: &memory{}}
@@ -71,7 +71,7 @@ func TestBurst(t *testing.T) {
 	s.executed("read", 0)
 	records.setFail(false)
 	burst()
-	s.awaitExecuted("read", calls) // all of the budget
+	s.awaitExecuted("read", calls) // the whole budget
 	if got := len(records.decisions("allow")); got != calls {
 		t.Errorf("%d calls are on record as allowed, want %d", got, calls)
 	}
@@ -82,8 +82,8 @@ func TestBurst(t *testing.T) {
 	s.executed("read", calls)
 }
 
-// TestLongBurst: of many calls that a client writes together the first are on their way
-// before all are decided.
+// TestLongBurst: of many calls that a client writes together, the first ones are sent before all
+// are decided.
 func TestLongBurst(t *testing.T) {
 	const calls = 3 * burst.Most
 	records := &batches{memory: &memory{}}
@@ -106,8 +106,7 @@ func TestLongBurst(t *testing.T) {
 	}
 }
 
-// TestTooLongEndsBurst: what a client wrote together is answered, also where the last line is
-// too long.
+// TestTooLongEndsBurst: messages written together are answered, even if the last line is too long.
 func TestTooLongEndsBurst(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) { o.MaxRequest = 500 }})
 	in, client := io.Pipe()
@@ -130,8 +129,8 @@ func TestTooLongEndsBurst(t *testing.T) {
 	}
 }
 
-// TestHandshakeEndsBurst: while a handshake waits for a server, nothing is held back for the
-// sake of what its client has written together with it.
+// TestHandshakeEndsBurst: while a handshake waits for a server, messages written together with it
+// are not held back.
 func TestHandshakeEndsBurst(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n", idle: true, change: func(o *proxy.Options) {
 		up, _ := child(t, "--hang")

@@ -8,15 +8,15 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// asking is both channels with rules that name one.
+// asking is a setup with both channels and rules that name one.
 func asking(rules string) setup {
 	s := bothChannels()
 	s.rules = rules
 	return s
 }
 
-// TestOnlyTheOperator: a rule that wants the terminal is not content with the
-// client, which is not even asked.
+// TestOnlyTheOperator: a rule that requires the terminal does not accept the client, which is not
+// even asked.
 func TestOnlyTheOperator(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, asking("require human-approval via cli before deploy\n"))
@@ -35,7 +35,7 @@ func TestOnlyTheOperator(t *testing.T) {
 	})
 }
 
-// TestOnlyTheClient: nor is a rule that wants the client content with the terminal.
+// TestOnlyTheClient: nor does a rule that requires the client accept the terminal.
 func TestOnlyTheClient(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, asking("require human-approval via elicit before deploy\n"))
@@ -53,8 +53,8 @@ func TestOnlyTheClient(t *testing.T) {
 	})
 }
 
-// TestNoSuchChannel: where the one channel is not open, or two are wanted, nobody
-// is asked and nothing runs.
+// TestNoSuchChannel: if the required channel is not open, or two are required, no person is asked
+// and nothing runs.
 func TestNoSuchChannel(t *testing.T) {
 	for rules, want := range map[string]string{
 		"require human-approval via cli before deploy\n":                                                  "deploy requires human approval via cli, and nobody can be asked that way now.",

@@ -19,8 +19,8 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// A leg is one of the four ways to the gate. A rule that holds on one of them
-// only is a hole, so that every case runs on all.
+// A leg is one of the four ways to the gate. A rule that applies only on one of them is a hole, so
+// every case runs on all.
 type leg struct {
 	name         string
 	http, modern bool
@@ -30,8 +30,8 @@ func legs() []leg {
 	return []leg{{"stdio", false, false}, {"http", true, false}, {"http-modern", true, true}, {"stdio-modern", false, true}}
 }
 
-// eachLeg runs f on each leg, or under the race detector, which takes five times as long, on
-// one of each transport and family. .ci/soak has it on all.
+// eachLeg runs f on each leg or, under the race detector, which takes five times as long, on one of
+// each transport and family. .ci/soak runs all of them.
 func eachLeg(t *testing.T, f func(t *testing.T, l leg)) {
 	all := legs()
 	if soak.Race && os.Getenv(soak.Variable) == "" {
@@ -39,7 +39,7 @@ func eachLeg(t *testing.T, f func(t *testing.T, l leg)) {
 	}
 	for _, l := range all {
 		t.Run(l.name, func(t *testing.T) {
-			t.Parallel() // legs share nothing, and wait most of their time
+			t.Parallel() // legs share nothing, and mostly wait
 			f(t, l)
 		})
 	}
@@ -65,17 +65,17 @@ func modernLegs(t *testing.T, f func(t *testing.T, l leg)) {
 	}
 }
 
-// A client sends arbitrary bytes on one leg and keeps whatever comes back.
+// A client sends arbitrary bytes on one leg and keeps all messages that come back.
 type client struct {
 	*site
 	leg          leg
 	mail         *mailbox
 	capabilities string // JSON
-	version      string // of the protocol
+	version      string // protocol version
 	bearer       string // token over HTTP; empty: the token of the tests
 
 	in       *io.PipeWriter // stdio
-	served   chan error     // the result of ServeStdio
+	served   chan error     // result of ServeStdio
 	once     sync.Once
 	http     *http.Client
 	session  string
@@ -83,7 +83,7 @@ type client struct {
 
 	mu      sync.Mutex
 	lastID  int
-	cancels map[string]context.CancelFunc // of requests over HTTP, by id
+	cancels map[string]context.CancelFunc // cancel functions of requests over HTTP, by id
 }
 
 const canElicit = `{"elicitation":{}}`
@@ -101,7 +101,7 @@ func (s *site) connect(l leg, capabilities string) *client {
 	return c
 }
 
-// unconnected is a client that has said nothing yet.
+// unconnected returns a client that has sent nothing yet.
 func (s *site) unconnected(l leg) *client {
 	c := &client{
 		site: s, leg: l, mail: newMailbox(), capabilities: "{}", version: "2025-11-25",
@@ -158,7 +158,7 @@ func (c *client) initialize() {
 	}
 }
 
-// close ends the client and waits for all that it has under way.
+// close disconnects the client and waits for its open requests.
 func (c *client) close() {
 	c.once.Do(func() {
 		if c.in != nil {
@@ -186,7 +186,7 @@ func (c *client) close() {
 	})
 }
 
-// nextID is a new id, as it stands in a message.
+// nextID returns a new id in its JSON form.
 func (c *client) nextID() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,8 +194,8 @@ func (c *client) nextID() string {
 	return strconv.Itoa(c.lastID)
 }
 
-// meta is the _meta member of params and a comma: what the era wants, and
-// extra members.
+// meta returns the _meta member of params and a comma: the members required by the revision, and
+// extra ones.
 func (c *client) meta(extra string) string {
 	var members []string
 	if c.leg.modern {
@@ -212,20 +212,20 @@ func (c *client) meta(extra string) string {
 	return `"_meta":{` + strings.Join(members, ",") + `},`
 }
 
-// info is what the client says about itself.
+// info returns the client's description of itself.
 func (c *client) info() string {
 	name, _ := json.Marshal(c.clientName)
 	return `{"name":` + string(name) + `,"version":"1"}`
 }
 
-// fill puts a fresh id for %ID% and the _meta of the era for %META%.
+// fill replaces %ID% by a fresh id and %META% by the _meta of the revision.
 func (c *client) fill(template string) (raw []byte, id string) {
 	id = c.nextID()
 	template = strings.ReplaceAll(template, "%ID%", id)
 	return []byte(strings.ReplaceAll(template, "%META%", c.meta(""))), id
 }
 
-// sendf fills a template and sends it with the headers that it wants.
+// sendf fills a template and sends it with the matching headers.
 func (c *client) sendf(template string) (id string) {
 	raw, id := c.fill(template)
 	c.send(raw, nil)
@@ -235,8 +235,7 @@ func (c *client) sendf(template string) (id string) {
 // call sends a tools/call and returns its id.
 func (c *client) call(tool, args string) (id string) { return c.callWith(tool, args, "", "") }
 
-// callWith is call with extra members of _meta and of params, the latter with
-// a leading comma.
+// callWith sends a call with extra members of _meta and of params, the latter with a leading comma.
 func (c *client) callWith(tool, args, meta, params string) (id string) {
 	name, _ := json.Marshal(tool)
 	id = c.nextID()
@@ -250,7 +249,7 @@ func (c *client) callWith(tool, args, meta, params string) (id string) {
 // do calls a tool and waits for the reply.
 func (c *client) do(tool, args string) message { return c.reply(c.call(tool, args)) }
 
-// must calls a tool, which has to succeed.
+// must calls a tool, which must succeed.
 func (c *client) must(tool, args string) message {
 	c.t.Helper()
 	r := c.do(tool, args)
@@ -260,16 +259,16 @@ func (c *client) must(tool, args string) message {
 	return r
 }
 
-// list asks for the tools.
+// list requests the tools.
 func (c *client) list() message {
 	return c.reply(c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tools/list","params":{%META%"x":0}}`))
 }
 
-// send sends bytes as they are. Over HTTP the headers are those that a correct
-// client would send, with changes on top; what comes back arrives in the mail.
+// send sends bytes unchanged. Over HTTP the headers are those of a correct client, with changes on
+// top; responses arrive in the mailbox.
 func (c *client) send(raw []byte, change http.Header) {
 	if c.in != nil {
-		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // a proxy that reads no more is found by its silence
+		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // a proxy that does not read any more is noticed by the missing answer
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -306,8 +305,8 @@ func (c *client) setHeaders(r *http.Request) {
 	}
 }
 
-// standardHeaders are those of revision 2026-07-28, read leniently from what
-// may be no message at all.
+// standardHeaders returns the headers of revision 2026-07-28, read leniently from a possibly
+// invalid message.
 func (c *client) standardHeaders(r *http.Request, raw []byte) {
 	if !c.leg.modern {
 		return
@@ -329,11 +328,11 @@ func (c *client) standardHeaders(r *http.Request, raw []byte) {
 	}
 }
 
-// post sends r and mails what comes back.
+// post sends r and puts the response into the mailbox.
 func (c *client) post(r *http.Request) {
 	response, err := c.http.Do(r)
 	if err != nil {
-		return // cancelled; whoever waits for it says so
+		return // cancelled; the waiting test reports it
 	}
 	defer func() { _ = response.Body.Close() }()
 	session := response.Header.Get("Mcp-Session-Id")
@@ -358,7 +357,7 @@ func (c *client) post(r *http.Request) {
 	}
 }
 
-// listenToPushes opens the GET stream of a session over HTTP.
+// listenToPushes opens the GET stream of an HTTP session.
 func (c *client) listenToPushes() {
 	if !c.leg.http || c.leg.modern {
 		return
@@ -388,7 +387,7 @@ func (c *client) listenToPushes() {
 	}()
 }
 
-// cancel gives a request up in the way of the leg.
+// cancel cancels a request in the way of the leg.
 func (c *client) cancel(id string) {
 	if c.leg.http && c.leg.modern {
 		c.mu.Lock()
@@ -405,7 +404,7 @@ func (c *client) reply(id string) message {
 	return c.await("the reply to "+id, func(m message) bool { return m.method == "" && m.id == id })
 }
 
-// await takes the first message that ok says yes to, waiting for it.
+// await waits for the first message that satisfies ok, and removes it.
 func (c *client) await(what string, ok func(message) bool) message {
 	c.t.Helper()
 	m, found := c.mail.take(ok)

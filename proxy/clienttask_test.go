@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestClientTasksAreNotOffered: a server is not told that a client makes tasks of
-// elicitation and sampling (capability tasks.requests of 2025-11-25). One that asks
-// for a task nevertheless gets the answer itself, as of a receiver that has not
-// declared the capability, and tasks/* of the client are no methods.
+// TestClientTasksAreNotOffered: a server is not told that a client creates tasks for elicitation
+// and sampling (capability tasks.requests of 2025-11-25). If it requests a task nevertheless, it
+// gets the answer itself, like from a receiver without the capability, and the tasks/* methods of
+// the client do not exist.
 func TestClientTasksAreNotOffered(t *testing.T) {
 	const declared = `{"elicitation":{},"sampling":{},"tasks":{"list":{},"cancel":{},"requests":{"elicitation":{"create":{}},"sampling":{"createMessage":{}}}}}`
 	asks := map[string]string{

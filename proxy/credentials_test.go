@@ -37,7 +37,7 @@ func newGuardedUpstream(t *testing.T) *guardedUpstream {
 	return u
 }
 
-// upstream is u with the tokens in its store.
+// upstream returns the upstream u with the tokens in its store.
 func (u *guardedUpstream) upstream() proxy.Upstream {
 	source := oauth.NewSource(u.is, u.store, oauth.Options{})
 	u.t.Cleanup(source.Close)
@@ -64,8 +64,8 @@ func (u *guardedUpstream) login() {
 	}
 }
 
-// TestLogins is the life of a login, as clients see it: there is none, there is
-// one, its token ends and is replaced, it is revoked, and there is another.
+// TestLogins is the life of a login as clients see it: it is missing, exists, its token expires and
+// is replaced, it is revoked, and there is another.
 func TestLogins(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		u := newGuardedUpstream(t)

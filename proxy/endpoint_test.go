@@ -14,8 +14,8 @@ import (
 
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 
-// TestEndpoint: the endpoint is where it was asked for and nowhere else, and
-// clients leave out the port that is usual for how it speaks.
+// TestEndpoint: the endpoint has the configured path and no other, and clients can omit the default
+// port of the scheme.
 func TestEndpoint(t *testing.T) {
 	s := start(t, setup{change: func(o *proxy.Options) { o.MaxRequest = 1 << 10 }})
 	cases := []struct {
@@ -61,8 +61,8 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// TestIdleBody: E010. A client that announces a message and does not send it, or
-// not all of it, is answered and let go.
+// TestIdleBody: E010. A client that announces a message and does not send all of it is answered and
+// disconnected.
 func TestIdleBody(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestFarewell: what a client asked before it closed its side is answered, as
-// one expects who pipes a file into a server.
+// TestFarewell: requests that a client sent before it closed its side are answered, as expected
+// when a file is piped into a server.
 func TestFarewell(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	const said = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read"}}
@@ -24,7 +24,7 @@ func TestFarewell(t *testing.T) {
 		}
 		if time.Since(began) < time.Second {
 			break
-		} // else the machine was too busy to answer in the second that there is for it
+		} // otherwise the machine was too busy to answer within the second
 	}
 	for _, want := range []string{`"id":1,"result"`, `"id":2,"result":{"content":[{"type":"text","text":"danger is blocked`, `"id":3,"result":{"tools"`} {
 		if !strings.Contains(out.String(), want) {

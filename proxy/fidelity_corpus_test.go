@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// The corpus: what the protocol and JSON allow, and programs that decode it
-// into types of their own would change. Every piece is compared byte for byte.
+// The corpus: values that the protocol and JSON allow, and that programs change when they decode
+// them into types of their own. Each is compared byte for byte.
 
-// hostileValues are JSON of every kind that decoding and encoding would change.
-// Clients may send them too: they are strict JSON.
+// hostileValues are JSON values of every kind that decoding and encoding would change. Clients can
+// send them too: they are strict JSON.
 func hostileValues() []string {
 	return []string{
 		`null`, `true`, `false`, `""`, `{}`, `[]`, `[[],{},"",null,true,[{}]]`, `{"":{"":[]}}`,
@@ -26,13 +26,13 @@ func hostileValues() []string {
 	}
 }
 
-// foulValues are JSON too, but no two parsers read them alike: petrigate takes
-// none of them from a client, and passes them on where a server says them.
+// foulValues are JSON values that parsers read differently: petrigate refuses them from a client,
+// and forwards them from a server.
 func foulValues() []string {
 	return []string{`"\u0000"`, `"\ud800"`, `"\udc00\ud800"`, `{"a":1,"a":2}`, `{"name":1,"n\u0061me":2}`}
 }
 
-// together is an object with all of the values.
+// together returns an object with all of the values.
 func together(values []string) string {
 	var b strings.Builder
 	for i, v := range values {
@@ -41,15 +41,14 @@ func together(values []string) string {
 	return "{" + b.String()[1:] + "}"
 }
 
-// strange is a _meta with keys of every form that the protocol allows, and
-// others.
+// strange is a _meta with keys of every form that the protocol allows, and others.
 const strange = `{"a/b":1.50,"com.example/k\u00e9y":{"n":-0},"example.com/":null,"":"","io.modelcontextprotocol/unheard":[1E2],"progresstokens":"x","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=b","baggage":"k=\u0076"}`
 
-// marks are annotations and icons with more in them than is known.
+// marks are annotations and icons with unknown members.
 const marks = `"annotations":{"audience":["user","assistant","nobody"],"priority":0.50,"lastModified":"2025-01-12T15:00:58Z","x":1.0},` +
 	`"icons":[{"src":"data:image/png;base64,AA==","mimeType":"image/png","sizes":["48x48","any"],"theme":"dark","x":-0},{"src":"https://example.com/a?b=c&d=<e>"}]`
 
-// contents are blocks of every type, and of none that is known.
+// contents are blocks of every known type and of unknown ones.
 func contents() []string {
 	return []string{
 		`{"type":"text","text":"a\nb ` + "\u2028" + ` 😀 \ud83d\ude00 \/",` + marks + `,"_meta":` + strange + `}`,
@@ -65,8 +64,8 @@ func contents() []string {
 	}
 }
 
-// results are results of tools. What the newer era wants of a result stands at
-// %TYPE%, behind the last member.
+// results are tool results. %TYPE%, after the last member, stands for the members that the newer
+// revision requires.
 func results() []string {
 	list := []string{
 		`{"content":[` + strings.Join(contents(), ",") + `],"_meta":` + strange + `%TYPE%}`,
@@ -78,7 +77,7 @@ func results() []string {
 		`{"tools":[],"nextCursor":"\u0032","contents":[]%TYPE%}`,
 	}
 	for _, kind := range []string{`"complete"`, `"odd"`, `null`, `7`} {
-		list = append(list, `{"resultType":`+kind+`,"content":[],"inputRequests":{}}`) // of two of the older era
+		list = append(list, `{"resultType":`+kind+`,"content":[],"inputRequests":{}}`) // between two peers of the older family
 	}
 	for _, kind := range []string{`true`, `false`, `null`, `"true"`, `1`, `{}`} {
 		list = append(list, `{"content":[],"isError":`+kind+`%TYPE%}`)
@@ -109,8 +108,8 @@ func failures() []string {
 	return list
 }
 
-// keywords is a schema with every keyword of JSON Schema: draft-07, 2019-09,
-// 2020-12, and others.
+// keywords is a schema with every keyword of JSON Schema: draft-07, 2019-09, 2020-12, and unknown
+// ones.
 func keywords() string {
 	return `{"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://example.com/s#","$anchor":"a","$dynamicAnchor":"d","$dynamicRef":"#d","$recursiveRef":"#","$recursiveAnchor":true,` +
 		`"$vocabulary":{"https://example.com/v":true},"$comment":"\u00e9<&>","$defs":{"p":{"type":"string"},"no":false,"yes":true},"definitions":{"q":{"$ref":"#/$defs/p"}},"id":"http://x/",` +
@@ -124,7 +123,7 @@ func keywords() string {
 		`"nullable":true,"discriminator":{"propertyName":"k"},"x-vendor":{"n":1.50},"x-order":[3,1,2],"":{},"deep":` + strings.Repeat(`{"allOf":[`, 45) + `true` + strings.Repeat(`]}`, 45) + `}`
 }
 
-// hostileTools are tool objects of legal form, all called differently.
+// hostileTools are valid tool objects with different names.
 func hostileTools() []string {
 	tools := []string{
 		`{"name":"schemas","title":"T\u00eftle","description":"a\nb ` + "\u2028" + `😀","inputSchema":` + keywords() + `,"outputSchema":` + keywords() + `,` + marks + `,"_meta":` + strange + `,` +

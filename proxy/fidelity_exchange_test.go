@@ -15,20 +15,20 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// What petrigate promises: the value of params, result and error goes through
-// byte for byte, white space included, but that a line break between tokens
-// becomes a space, since a line is a message over stdio. It changes only what
-// belongs to one hop:
+// Petrigate promises to forward the value of params, result and error byte for
+// byte, including white space. The only exception is a line break between
+// tokens: it becomes a space, because one line is one message over stdio.
+// Petrigate changes only members that belong to one hop:
 //
 //   - the id, the progress token and the id of a subscription: each hop has its own;
-//   - members of _meta under io.modelcontextprotocol/ that say who speaks on this
-//     hop: protocolVersion, clientInfo, clientCapabilities, logLevel;
-//   - resultType, which 2026-07-28 demands and older clients do not know, and with
-//     it, where an older server answers, ttlMs and cacheScope of what can be kept;
+//   - members of _meta under io.modelcontextprotocol/ that describe the peers of
+//     this hop: protocolVersion, clientInfo, clientCapabilities, logLevel;
+//   - resultType, which 2026-07-28 requires and older clients do not know, and,
+//     if an older server answers, ttlMs and cacheScope of cacheable results;
 //   - requestState, which is sealed;
-//   - names, where they have a prefix.
+//   - names, if they have a prefix.
 
-// eraType is what an era demands in a result.
+// eraType returns the members that a revision requires in a result.
 func eraType(modern bool) string {
 	if modern {
 		return `,"resultType":"complete"`
@@ -36,12 +36,12 @@ func eraType(modern bool) string {
 	return ""
 }
 
-// a typed text is a template for an era.
+// typed is a template for results of different revisions.
 func typed(template string, modern bool) string {
 	return strings.Replace(template, "%TYPE%", eraType(modern), 1)
 }
 
-// A parrot says what it is told to, and keeps what it hears.
+// A parrot is an upstream that sends the messages set by a test, and keeps received messages.
 type parrot struct {
 	result, failure string
 	before          [][]byte // messages before the answer
@@ -61,8 +61,8 @@ func (p *parrot) run(_ context.Context, c *testserver.Call) (json.RawMessage, er
 	return json.RawMessage(p.result), nil
 }
 
-// eachWay runs a case on every leg, in front of an upstream of each era that
-// answers with one object or with an event stream.
+// eachWay runs a case on every leg, in front of an upstream of each family that answers with one
+// object or with an event stream.
 func eachWay(t *testing.T, f func(t *testing.T, l leg, o testserver.Options)) {
 	eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
 		for _, stream := range []bool{false, true} {
@@ -74,8 +74,8 @@ func eachWay(t *testing.T, f func(t *testing.T, l leg, o testserver.Options)) {
 	})
 }
 
-// through runs a case behind the proxy, and without it where the client and the
-// upstream are of one era: what a test wants is what there is without petrigate.
+// through runs a case behind the proxy and, if the client and the upstream are of one family, also
+// without it: a test expects what happens without petrigate.
 func through(t *testing.T, l leg, o testserver.Options, f func(c *client)) {
 	for _, direct := range []bool{false, true} {
 		if !direct || l.modern == (o.Eras == testserver.Modern) {
@@ -84,12 +84,12 @@ func through(t *testing.T, l leg, o testserver.Options, f func(c *client)) {
 	}
 }
 
-// answered is the whole message that carries a result or an error.
+// answered returns the whole message that carries a result or an error.
 func answered(id, member, value string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"` + member + `":` + value + `}`
 }
 
-// differ points to the first difference of what was got.
+// differ shows the first difference between two texts.
 func differ(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got == want {
@@ -103,7 +103,7 @@ func differ(t *testing.T, what, got, want string) {
 	t.Fatalf("%s differs at %d of %d and %d bytes:\ngot  ...%s\nwant ...%s", what, i, len(got), len(want), got[from:min(len(got), i+100)], want[from:min(len(want), i+100)])
 }
 
-// TestFidelityOfResults: what a tool answers is what the client gets.
+// TestFidelityOfResults: the client gets a tool's result unchanged.
 func TestFidelityOfResults(t *testing.T) {
 	t.Parallel()
 	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
@@ -112,7 +112,7 @@ func TestFidelityOfResults(t *testing.T) {
 		through(t, l, o, func(c *client) {
 			for _, result := range results() {
 				if (l.modern || o.Eras == testserver.Modern) && strings.HasPrefix(result, `{"resultType"`) {
-					continue // it means something there
+					continue // it has a meaning there
 				}
 				p.result = typed(result, o.Eras == testserver.Modern)
 				id := c.call("say", `{}`)
@@ -122,7 +122,7 @@ func TestFidelityOfResults(t *testing.T) {
 	})
 }
 
-// TestFidelityOfErrors: an error is the upstream's own, whatever its code.
+// TestFidelityOfErrors: an error stays the upstream's own, whatever its code.
 func TestFidelityOfErrors(t *testing.T) {
 	t.Parallel()
 	soak.Bulk(t)
@@ -146,7 +146,7 @@ func TestFidelityOfErrors(t *testing.T) {
 	})
 }
 
-// features are the requests that are no tools, with params of theirs.
+// features are the requests that are not calls of tools, with their params.
 func features() map[string]string {
 	return map[string]string{
 		"prompts/list":        `"cursor":"page \u0032"`,
@@ -156,7 +156,7 @@ func features() map[string]string {
 	}
 }
 
-// TestFidelityOfFeatures: params and results of what is no tool.
+// TestFidelityOfFeatures: params and results of methods other than tools/call.
 func TestFidelityOfFeatures(t *testing.T) {
 	t.Parallel()
 	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
@@ -171,7 +171,7 @@ func TestFidelityOfFeatures(t *testing.T) {
 	})
 }
 
-// repeats sends every request with odd params and compares what comes of it.
+// repeats sends every request with odd params and compares the results.
 func repeats(t *testing.T, c *client, p *parrot, modern bool, all map[string]string) {
 	for method, params := range all {
 		params += `,"z":` + together(hostileValues()[:40])
@@ -191,10 +191,10 @@ func repeats(t *testing.T, c *client, p *parrot, modern bool, all map[string]str
 	}
 }
 
-// hopMeta is what petrigate says in _meta to an upstream of 2026-07-28.
+// hopMeta is the _meta that petrigate sends to an upstream of 2026-07-28.
 var hopMeta = regexp.MustCompile(`,?"io\.modelcontextprotocol/protocolVersion":"2026-07-28","io\.modelcontextprotocol/clientInfo":\{[^}]*\},"io\.modelcontextprotocol/clientCapabilities":\{\}`)
 
-// TestFidelityOfCalls: what the client sends is what the upstream gets.
+// TestFidelityOfCalls: the upstream gets what the client sends.
 func TestFidelityOfCalls(t *testing.T) {
 	t.Parallel()
 	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
@@ -218,7 +218,7 @@ func TestFidelityOfCalls(t *testing.T) {
 				t.Errorf("arguments %s, want %s", got[len(got)-1].Args, args)
 			}
 		}
-		for _, foul := range foulValues() { // refused, and not mended
+		for _, foul := range foulValues() { // refused, not repaired
 			before := s.log.Executed("")
 			c.call("hear", `{"v":`+foul+`}`)
 			if r := c.reply("null"); r.code() != "-32700" || s.log.Executed("") != before {
@@ -228,8 +228,8 @@ func TestFidelityOfCalls(t *testing.T) {
 	})
 }
 
-// TestFidelityOfTools: what is listed is the upstream's own object, but for a
-// name that has a prefix, and the tool is called by the name that it has there.
+// TestFidelityOfTools: listed tools are the upstream's own objects, except for a name with a
+// prefix, and a tool is called by its own name there.
 func TestFidelityOfTools(t *testing.T) {
 	t.Parallel()
 	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
@@ -245,13 +245,13 @@ func TestFidelityOfTools(t *testing.T) {
 			t.Fatalf("%d tools of %d: %v", len(list), len(raw), err)
 		}
 		for i, object := range list {
-			want := strings.Replace(raw[i], `"foreign.a/b-C_9"`, at(object, "name"), 1) // no client could say it
+			want := strings.Replace(raw[i], `"foreign.a/b-C_9"`, at(object, "name"), 1) // no client could use the name
 			differ(t, "tool", string(object), want)
 		}
 	})
 }
 
-// TestFidelityOfManyTools: a list of ten thousand tools is whole.
+// TestFidelityOfManyTools: a list of ten thousand tools is complete.
 func TestFidelityOfManyTools(t *testing.T) {
 	o := testserver.Options{PageSize: 3000}
 	var want []string
@@ -268,8 +268,8 @@ func TestFidelityOfManyTools(t *testing.T) {
 	})
 }
 
-// TestFidelityOfMuch: large results and arguments; the largest only on two legs,
-// since it takes long.
+// TestFidelityOfMuch: large results and arguments; the largest only on two legs, since they take
+// long.
 func TestFidelityOfMuch(t *testing.T) {
 	soak.Bulk(t)
 	block := `{"type":"text","text":"` + strings.Repeat(`\u00e9 é 😀 \/ 1.0 `, 1<<10) + `"},`

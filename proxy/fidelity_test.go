@@ -16,7 +16,7 @@ import (
 // odd is a tool object that typed clients would change.
 const odd = `{"title":"Odd","name":"odd","inputSchema":{"type":"object","properties":{"n":{"type":"integer","maximum":12345678901234567890,"x-k":1.0}},"$defs":{},"additionalProperties":false},"_meta":{"a/b":1.50},"annotations":{"readOnlyHint":true,"new":null},"icons":[{"src":"data:,<>&"}],"unknown":["\u00e9","é"]}`
 
-// tools are the objects of a list, by name, byte for byte.
+// tools returns the objects of a list by name, byte for byte.
 func (m message) tools() map[string]string {
 	var r struct{ Tools []json.RawMessage }
 	_ = json.Unmarshal(m.result, &r)
@@ -36,7 +36,7 @@ func running(tool testserver.Tool) testserver.Tool {
 	return tool
 }
 
-// TestListIsVerbatim: tool objects go through byte for byte, but for their name.
+// TestListIsVerbatim: tool objects are forwarded byte for byte, except for their names.
 func TestListIsVerbatim(t *testing.T) {
 	prefix := "p"
 	for _, prefixed := range []bool{false, true} {
@@ -68,8 +68,8 @@ func TestListIsVerbatim(t *testing.T) {
 	}
 }
 
-// TestResultIsVerbatim: results go through byte for byte; over HTTP a line
-// break between tokens may become a space.
+// TestResultIsVerbatim: results are forwarded byte for byte; over HTTP a line break between tokens
+// may become a space.
 func TestResultIsVerbatim(t *testing.T) {
 	results := []string{
 		`{"content":[]%TYPE%,"structuredContent":{"n":12345678901234567890,"f":1.0,"e":1E2},"x":{"b":1,"a":"\u00e9\/<>&"},"_meta":{"k":-0}}`,
@@ -100,8 +100,8 @@ func TestResultIsVerbatim(t *testing.T) {
 	})
 }
 
-// TestResultsBetweenEras: between two eras nothing changes but the resultType,
-// which the newer one demands and the older one does not know.
+// TestResultsBetweenEras: between the two families only resultType changes, which the newer one
+// requires and the older one does not know.
 func TestResultsBetweenEras(t *testing.T) {
 	const rest = `"content":[],"x":{"n":1.0, "resultType":"mine"}`
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -121,8 +121,8 @@ func TestResultsBetweenEras(t *testing.T) {
 	})
 }
 
-// TestErrorIsVerbatim: an upstream's JSON-RPC error keeps its code and data,
-// and is not taken for one of ours.
+// TestErrorIsVerbatim: an upstream's JSON-RPC error keeps its code and data, and does not look like
+// the proxy's own.
 func TestErrorIsVerbatim(t *testing.T) {
 	errors := []string{
 		`{"code":-32042,"message":"no <b>","data":{"n":1.0,"a":[1 ,2],"big":12345678901234567890}}`,
@@ -141,7 +141,7 @@ func TestErrorIsVerbatim(t *testing.T) {
 	})
 }
 
-// TestProgress: progress comes before the result, under the client's token.
+// TestProgress: progress comes before the result, with the client's token.
 func TestProgress(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		for _, era := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
@@ -157,7 +157,7 @@ func TestProgress(t *testing.T) {
 				}
 				c.reply(id)
 			}
-			c.must("progress", `{"n":3}`) // without a token there is none
+			c.must("progress", `{"n":3}`) // no progress without a token
 			if n := c.mail.count(func(m message) bool { return m.method == "notifications/progress" }); n != 0 {
 				t.Errorf("progress that nobody asked for: %s", c.mail)
 			}
@@ -170,7 +170,7 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// TestProgressOfTwo: with one token for two calls, each stream gets its own.
+// TestProgressOfTwo: if two calls use one token, each stream gets its own progress.
 func TestProgressOfTwo(t *testing.T) {
 	s := start(t, setup{})
 	one, two := s.connect(legs()[0], ""), s.connect(legs()[3], "")
@@ -184,8 +184,8 @@ func TestProgressOfTwo(t *testing.T) {
 	}
 }
 
-// TestListChanged: clients that know a list hear of a change of it: those with
-// a handshake by themselves, others where they listen.
+// TestListChanged: clients that know a list are notified of its changes: those with a handshake
+// automatically, others on their subscriptions.
 func TestListChanged(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -216,7 +216,7 @@ func TestListChanged(t *testing.T) {
 	})
 }
 
-// TestListenIsModern: subscriptions/listen is no method of older clients.
+// TestListenIsModern: older clients cannot use subscriptions/listen.
 func TestListenIsModern(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		c := start(t, setup{}).connect(l, "")
@@ -242,8 +242,8 @@ func upstreamOf(t *testing.T, name string, log *testserver.Log, tools ...testser
 	return proxy.Upstream{Name: name, URL: up.URL}
 }
 
-// TestTwoUpstreams: A036, A037. Names that would stand for two tools are left
-// out, both of them, and the rest is there under its prefix.
+// TestTwoUpstreams: A036, A037. Tools with the same exposed name are all omitted, and the others
+// are listed under their prefixes.
 func TestTwoUpstreams(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		var logs [3]testserver.Log
@@ -282,7 +282,7 @@ func TestTwoUpstreams(t *testing.T) {
 	})
 }
 
-// blocked is refuses where the upstream is not the recording one.
+// blocked is like refuses, for another upstream than the recording one.
 func (c *client) blocked(tool string) {
 	c.t.Helper()
 	if r := c.do(tool, `{}`); !r.isError() || r.decision("kind") != "blocked" {
@@ -290,7 +290,7 @@ func (c *client) blocked(tool string) {
 	}
 }
 
-// TestLongNames: names that clients could not say get a hash, and stay apart.
+// TestLongNames: names too long for clients get a hash, and stay distinct.
 func TestLongNames(t *testing.T) {
 	long := strings.Repeat("n", 100)
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -317,8 +317,8 @@ func TestLongNames(t *testing.T) {
 	})
 }
 
-// TestLeftOutOnce: each tool that is left out is told once, whatever comes later of other
-// servers.
+// TestLeftOutOnce: each omitted tool is logged once, even when other servers list their tools
+// later.
 func TestLeftOutOnce(t *testing.T) {
 	var logged syncBuffer
 	var log testserver.Log
@@ -339,8 +339,7 @@ func TestLeftOutOnce(t *testing.T) {
 	}
 }
 
-// TestQuarantine: one bad tool is left out, and the others stay; no list is
-// broken by it.
+// TestQuarantine: one invalid tool is omitted, and the others stay; it breaks no list.
 func TestQuarantine(t *testing.T) {
 	bad := []string{
 		`{"name":"bad name","inputSchema":{"type":"object"}}`,

@@ -11,9 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestFidelityOfNotifications: what an upstream tells of a call reaches the
-// client of that call, before the answer, with a token of the client's own and
-// else as it was.
+// TestFidelityOfNotifications: an upstream's notifications about a call reach the client of that
+// call before the answer, with the client's own token and otherwise unchanged.
 func TestFidelityOfNotifications(t *testing.T) {
 	t.Parallel()
 	progress := `{"x":1.0, "progressToken" : %TOKEN%,"progress":1E400,"total":-0,"message":"\u00e9\/","_meta":` + strange + `}`
@@ -45,7 +44,7 @@ func TestFidelityOfNotifications(t *testing.T) {
 	})
 }
 
-// TestFidelityOfNews: what an upstream tells of no call.
+// TestFidelityOfNews: an upstream's notifications outside of calls.
 func TestFidelityOfNews(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Capabilities: whole, Methods: map[string]testserver.Method{"resources/subscribe": says(`{}`)}}})
@@ -66,7 +65,7 @@ func TestFidelityOfNews(t *testing.T) {
 	})
 }
 
-// questions are what servers ask, with params that hold more than is known.
+// questions are servers' requests, with params that have unknown members.
 func questions() map[string]string {
 	all := together(hostileValues()[:40])
 	return map[string]string{
@@ -76,7 +75,7 @@ func questions() map[string]string {
 	}
 }
 
-// answersTo are what clients say to them.
+// answersTo are clients' answers to them.
 func answersTo() []string {
 	list := []string{
 		`{"action":"accept","content":` + together(hostileValues()[:40]) + `,"_meta":` + strange + `}`,
@@ -89,8 +88,8 @@ func answersTo() []string {
 	return list
 }
 
-// TestFidelityOfQuestions: what an upstream of 2025-11-25 asks its client,
-// and what that says, be it an error.
+// TestFidelityOfQuestions: requests of an upstream of 2025-11-25 to its client, and the answers,
+// including errors.
 func TestFidelityOfQuestions(t *testing.T) {
 	t.Parallel()
 	for method, params := range questions() {
@@ -113,7 +112,7 @@ func TestFidelityOfQuestions(t *testing.T) {
 				differ(t, "answer", heard, answered(at([]byte(heard), "id"), "result", answer))
 			}
 			if l.modern {
-				return // its answers are no errors
+				return // its answers are not errors
 			}
 			for _, failure := range failures()[:27] {
 				id := c.call("curious", `{}`)
@@ -133,7 +132,7 @@ func (c *client) fail(id, failure string) {
 	}
 }
 
-// TestFidelityOfRounds: the same of an upstream of 2026-07-28.
+// TestFidelityOfRounds: the same for an upstream of 2026-07-28.
 func TestFidelityOfRounds(t *testing.T) {
 	t.Parallel()
 	asked := questions()
@@ -170,15 +169,15 @@ func TestFidelityOfRounds(t *testing.T) {
 	})
 }
 
-// TestFidelityOfCancellations: why a request is not wanted any more is for the
-// other side to know, in both directions.
+// TestFidelityOfCancellations: the reason of a cancellation reaches the other side, in both
+// directions.
 func TestFidelityOfCancellations(t *testing.T) {
 	const reason = `"the p\u00e9rson \u003c went\nhome 😀"`
 	legacyLegs(t, func(t *testing.T, l leg) {
 		asks := testserver.Tool{Name: "asks", Run: func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 			ctx, cancel := context.WithCancel(ctx)
 			cancel()
-			_, _ = c.Ask(ctx, "elicitation/create", asksName) // with the id 1
+			_, _ = c.Ask(ctx, "elicitation/create", asksName) // the request with the id 1
 			c.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":` + reason + `}}`))
 			<-c.Released
 			return testserver.Text("asked"), nil
@@ -202,8 +201,8 @@ func TestFidelityOfCancellations(t *testing.T) {
 	})
 }
 
-// TestLogsOverStdio: over stdio no log message says which call it belongs to. It
-// goes to the client of 2026-07-28 that has calls there, if nobody else has any.
+// TestLogsOverStdio: over stdio log messages do not name their calls. They go to the client of
+// 2026-07-28 with calls there, if it is the only one.
 func TestLogsOverStdio(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		up, _ := child(t, "--era "+era)
@@ -229,8 +228,8 @@ func TestLogsOverStdio(t *testing.T) {
 	}
 }
 
-// TestLogsOfOneSession: requests over HTTP without sessions are all those of one
-// principal, who may see what any of them leads to; others may not.
+// TestLogsOfOneSession: requests over HTTP without sessions all belong to one principal, which can
+// see the messages of all of them; others cannot.
 func TestLogsOfOneSession(t *testing.T) {
 	const debug = `"io.modelcontextprotocol/logLevel":"debug"`
 	for _, era := range []string{"legacy", "modern"} {

@@ -14,22 +14,20 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// changing is a setup whose only upstream is a child that has resources that
-// can be watched.
+// changing is a setup whose only upstream is a child with resources that can be watched.
 func changing(t *testing.T) setup {
 	up, _ := child(t, `--capabilities {"logging":{},"tools":{"listChanged":true},"resources":{"subscribe":true}}`)
 	return setup{rules: "block danger\n", change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }}
 }
 
-// loud are the arguments of lie for n notifications of a method, of 100 kB each.
+// loud returns the arguments of lie for n notifications of a method, of 100 kB each.
 func loud(n int, method, params string) string {
 	one := `{"jsonrpc":"2.0","method":"` + method + `","params":{` + params + `,"x":"` + strings.Repeat("x", 100_000) + `"}}`
 	return `{"messages":[` + strings.TrimSuffix(strings.Repeat(one+",", n), ",") + `],"result":{"content":[]}}`
 }
 
-// TestListChangedFlood: D009. However often an upstream says that its tools
-// have changed, it is asked for them only so often, and so often the clients
-// are told.
+// TestListChangedFlood: D009. However often an upstream announces that its tools have changed, the
+// rate of tools/list requests and of notifications to clients is limited.
 func TestListChangedFlood(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -57,19 +55,18 @@ func TestListChangedFlood(t *testing.T) {
 			s.upstream.Notify("notifications/tools/list_changed", `{}`)
 		}
 		s.eventually("the client is told", func() bool {
-			s.upstream.Notify("notifications/tools/list_changed", `{}`) // the first may have met a connection that was made anew
+			s.upstream.Notify("notifications/tools/list_changed", `{}`) // the first one can hit a connection that was replaced
 			return told() > 0
 		})
 		c.must("safe", `{}`)
 		listed, heard := asked()-before, told()
-		if most := int(time.Since(since)/(50*time.Millisecond)) + 2; listed > most || heard > most { // the less, the slower it is here
+		if most := int(time.Since(since)/(50*time.Millisecond)) + 2; listed > most || heard > most { // fewer on slower machines
 			t.Errorf("3000 announcements: asked for %d times and told %d times, want at most %d", listed, heard, most)
 		}
 	})
 }
 
-// deaf opens a connection, sends a request and reads nothing of the answer but
-// its head.
+// deaf opens a connection, sends a request and reads only the header of the response.
 func (s *site) deaf(head, body string) {
 	s.t.Helper()
 	conn, err := net.Dial("tcp", s.http.Listener.Addr().String())
@@ -88,8 +85,8 @@ func (s *site) deaf(head, body string) {
 	}
 }
 
-// TestDeafSubscriber: D009, E010, F022. A client that reads nothing of its
-// subscription keeps nobody else from the upstream.
+// TestDeafSubscriber: D009, E010, F022. A client that does not read its subscription does not block
+// the upstream for others.
 func TestDeafSubscriber(t *testing.T) {
 	soak.Bulk(t)
 	t.Parallel()
@@ -97,21 +94,21 @@ func TestDeafSubscriber(t *testing.T) {
 	c := s.connect(legs()[2], "")
 	s.deaf("POST /mcp HTTP/1.1\r\nMcp-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\nAccept: text/event-stream",
 		`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{`+c.meta("")+`"notifications":{"resourceSubscriptions":["a:1"]}}}`)
-	for range 2 { // more than the buffers of a connection take
+	for range 2 { // more than the buffers of a connection hold
 		c.must("lie", loud(30, "notifications/resources/updated", `"uri":"a:1"`))
 	}
 	c.must("safe", `{}`)
 }
 
-// TestDeafOlderClient: so it is for one of revision 2024-11-05, which does not
-// read the answers of its own calls either.
+// TestDeafOlderClient: the same for a client of revision 2024-11-05, which does not read the
+// answers to its own calls either.
 func TestDeafOlderClient(t *testing.T) {
 	soak.Bulk(t)
 	t.Parallel()
 	s := start(t, changing(t))
 	c := s.connect(legs()[1], "")
 	conn, where := s.olderConn()
-	const calls = 3 // whose answers are more than the buffers of a connection take
+	const calls = 3 // answers larger than the buffers of a connection
 	for i := range calls {
 		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"safe","arguments":{"a":"%s"}}}`, i, strings.Repeat("x", 3<<20))
 		if status, _, _ := s.fetch(plain{method: "POST", path: where, body: body, header: http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}}); status != http.StatusAccepted {

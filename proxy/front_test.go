@@ -55,8 +55,8 @@ func (s *site) modernCall() plain {
 	}
 }
 
-// TestGuard: E001, E002, E004. Host, Origin and token are needed each by
-// itself, and nothing is executed without them.
+// TestGuard: E001, E002, E004. Host, Origin and token are each required, and nothing is executed
+// without them.
 func TestGuard(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	address := s.http.Listener.Addr().String()
@@ -116,8 +116,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuardOtherWays: the guard stands before every method and every path, and
-// only /mcp is served (A097).
+// TestGuardOtherWays: the guard precedes every method and every path, and only /mcp is served
+// (A097).
 func TestGuardOtherWays(t *testing.T) {
 	s := start(t, setup{})
 	for _, method := range []string{"GET", "DELETE", "PUT", "OPTIONS", "HEAD", "PATCH", "POST"} {
@@ -145,8 +145,8 @@ func TestGuardOtherWays(t *testing.T) {
 	s.executed("", 0)
 }
 
-// TestBodies: A013, A025 to A027. What is not plainly JSON in UTF-8 is refused
-// and never passed on unread; a body within the limit is read whole.
+// TestBodies: A013, A025 to A027. A body that is not clearly JSON in UTF-8 is refused and never
+// forwarded unread; a body within the limit is read completely.
 func TestBodies(t *testing.T) {
 	s := start(t, setup{change: func(o *proxy.Options) { o.MaxRequest = 2000 }})
 	utf16 := func(p *plain) {
@@ -196,7 +196,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestBodyWithoutLength: the limit holds for a body that does not say how long it is.
+// TestBodyWithoutLength: the limit applies to a body without an announced length.
 func TestBodyWithoutLength(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{change: func(o *proxy.Options) { o.MaxRequest = 2000 }})
@@ -221,8 +221,8 @@ func TestBodyWithoutLength(t *testing.T) {
 	s.executed("", 1)
 }
 
-// TestLineLimit: over stdio a message that is too long is refused, and the
-// stream goes on behind it.
+// TestLineLimit: over stdio a message that is too long is refused, and the stream continues after
+// it.
 func TestLineLimit(t *testing.T) {
 	for _, l := range []leg{legs()[0], legs()[3]} {
 		t.Run(l.name, func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestLineLimit(t *testing.T) {
 	}
 }
 
-// TestLargeRequests: a limit above the default is the one that counts.
+// TestLargeRequests: a configured limit above the default applies.
 func TestLargeRequests(t *testing.T) {
 	soak.Bulk(t)
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -250,8 +250,7 @@ func TestLargeRequests(t *testing.T) {
 	})
 }
 
-// TestHeaderMismatch: what the headers of revision 2026-07-28 say must be what
-// the message says.
+// TestHeaderMismatch: the headers of revision 2026-07-28 must match the message.
 func TestHeaderMismatch(t *testing.T) {
 	s := start(t, setup{})
 	cases := []struct {
@@ -288,8 +287,8 @@ func TestHeaderMismatch(t *testing.T) {
 	s.executed("", 0)
 }
 
-// TestVersions: A096. The same refusal in every revision; one that nobody
-// speaks is served on no leg.
+// TestVersions: A096. The refusal is the same in every revision; an unknown revision is served on
+// no leg.
 func TestVersions(t *testing.T) {
 	for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"} {
 		legacyLegs(t, func(t *testing.T, l leg) {
@@ -316,8 +315,8 @@ func TestVersions(t *testing.T) {
 	})
 }
 
-// TestSessions: a session is its principal's, ends with DELETE, and is known
-// or 404.
+// TestSessions: a session belongs to its principal, ends with DELETE, and is known or answered with
+// 404.
 func TestSessions(t *testing.T) {
 	s := start(t, setup{rules: "limit push to 1 per session\n"})
 	c := s.connect(legs()[1], "")
@@ -359,8 +358,8 @@ func TestSessions(t *testing.T) {
 	s.executed("push", 1)
 }
 
-// TestOtherPrincipal: the session of one principal is unknown to another, even
-// to who knows its id; nor can they answer its questions.
+// TestOtherPrincipal: the session of one principal is unknown to another, even with its id; nor can
+// another principal answer its questions.
 func TestOtherPrincipal(t *testing.T) {
 	s := start(t, setup{})
 	c := s.connect(legs()[1], canElicit)
@@ -391,7 +390,7 @@ func TestOtherPrincipal(t *testing.T) {
 	}
 }
 
-// TestAccess: a listener that anybody could reach without a token is no listener.
+// TestAccess: a listener that everyone could reach without a token is refused.
 func TestAccess(t *testing.T) {
 	p, err := proxy.New(proxy.Options{})
 	if err != nil {
@@ -412,7 +411,7 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// TestIdle: a session that nobody uses ends, and its calls with it.
+// TestIdle: an unused session expires, and its calls end with it.
 func TestIdle(t *testing.T) {
 	now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
 	s := start(t, setup{policy: netPolicy(t, gate.Net{Name: "n"}), change: func(o *proxy.Options) { o.Now = now.Now }})
@@ -434,8 +433,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// TestSessionScope: the state of one session is not that of another,
-// and stateless requests of one principal share theirs.
+// TestSessionScope: sessions do not share their states, and stateless requests of one principal do.
 func TestSessionScope(t *testing.T) {
 	s := start(t, setup{rules: "limit push to 1 per session\n"})
 	for _, l := range []leg{legs()[0], legs()[1], legs()[3]} {

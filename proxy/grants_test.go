@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// granted is a site whose first call of deploy is approved with a grant for calls with the
-// same env, and what is told of answers.
+// granted is a site whose first call of deploy is approved with a grant for calls with the same
+// env, and the recorded answers.
 func granted(t *testing.T, l leg) (*site, *client, proxy.GrantInfo, func() []proxy.ApprovalInfo) {
 	var mu sync.Mutex
 	var told []proxy.ApprovalInfo
@@ -39,8 +39,8 @@ func granted(t *testing.T, l leg) (*site, *client, proxy.GrantInfo, func() []pro
 	}
 }
 
-// TestGrant: calls like one that was approved with a grant pass without a question, each on
-// record, until the grant is revoked; others are asked about.
+// TestGrant: calls like one that was approved with a grant pass without a question, each on record,
+// until the grant is revoked; other calls are asked about.
 func TestGrant(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s, c, g, told := granted(t, l)
@@ -80,11 +80,11 @@ func TestGrant(t *testing.T) {
 	})
 }
 
-// TestGrantOfSession: a grant for the session ends with it, and so does what nobody has answered.
+// TestGrantOfSession: a grant for the session ends with it, and so do unanswered questions.
 func TestGrantOfSession(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		if l.http && l.modern {
-			return // its session is that of the principal, and has no end
+			return // its session is that of the principal and does not end
 		}
 		s := start(t, setup{change: func(o *proxy.Options) {
 			o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: atOnce, Grants: time.Hour}
@@ -107,7 +107,7 @@ func TestGrantOfSession(t *testing.T) {
 	})
 }
 
-// TestGrantForwards: what nobody was shown is not forwarded.
+// TestGrantForwards: members that no person was shown are not forwarded.
 func TestGrantForwards(t *testing.T) {
 	s, c, _, _ := granted(t, legs()[0])
 	c.reply(c.callWith("deploy", `{"env":"staging","n":2}`, `"secret":"unseen"`, ""))
@@ -117,7 +117,7 @@ func TestGrantForwards(t *testing.T) {
 	}
 }
 
-// TestGrantOffRecord: a grant that cannot be put on record is not given.
+// TestGrantOffRecord: a grant that cannot be recorded is not created.
 func TestGrantOffRecord(t *testing.T) {
 	s, c, g, _ := granted(t, legs()[0])
 	if err := s.proxy.Revoke(g.ID, "ada"); err != nil {
@@ -131,7 +131,8 @@ func TestGrantOffRecord(t *testing.T) {
 	}
 }
 
-// TestNoGrant: what cannot be granted, or not be put on record, is not; a denial gives none.
+// TestNoGrant: a grant that is not allowed or cannot be recorded is not created; a denial creates
+// none.
 func TestNoGrant(t *testing.T) {
 	s := start(t, setup{change: func(o *proxy.Options) {
 		o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: atOnce}

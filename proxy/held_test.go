@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// childURL runs the test binary as an upstream over HTTP, whose memory is not ours.
+// childURL runs the test binary as an upstream over HTTP, whose memory is separate from the test's.
 func childURL(t *testing.T, flags string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -40,8 +40,8 @@ func childURL(t *testing.T, flags string) string {
 	return url
 }
 
-// leave gives up waiting for the answers to requests over HTTP, whose bodies the
-// client itself would keep.
+// leave stops waiting for the answers to requests over HTTP, whose bodies the client itself would
+// keep.
 func (c *client) leave(ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +52,7 @@ func (c *client) leave(ids []string) {
 	}
 }
 
-// upstreamKinds are upstreams of either era over either transport.
+// upstreamKinds are upstreams of either family over either transport.
 func upstreamKinds(t *testing.T, f func(t *testing.T, up func(t *testing.T) proxy.Upstream)) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run("stdio upstream "+era, func(t *testing.T) {
@@ -69,13 +69,12 @@ func upstreamKinds(t *testing.T, f func(t *testing.T, up func(t *testing.T) prox
 	}
 }
 
-// TestUnansweredCallsHoldNothing: a call whose upstream does not answer costs its
-// arguments until they are sent, and not for as long as none comes: neither
-// after it was cancelled nor after its time is over.
+// TestUnansweredCallsHoldNothing: a call whose upstream does not answer keeps its arguments only
+// until they are sent: not after it was cancelled, nor after its timeout.
 func TestUnansweredCallsHoldNothing(t *testing.T) {
-	const calls, most = 8, 3 << 19 // connections keep a buffer or two of what they sent last
+	const calls, most = 8, 3 << 19 // connections keep a buffer or two of the last messages
 	size := 1 << 19
-	if soak.Race { // which keeps memory of its own: nothing is measured
+	if soak.Race { // it keeps memory of its own: nothing is measured
 		size = 1 << 12
 	}
 	large := `{"silent":true,"x":"` + strings.Repeat("x", size) + `"}`
@@ -106,8 +105,8 @@ func TestUnansweredCallsHoldNothing(t *testing.T) {
 				t.Logf("%d bytes are held of %d calls of %d", held, calls, size)
 			}
 		}()
-		s.eventually("the calls hold nothing", func() bool { // what is given up beside them goes when its goroutines run
-			if more > 0 { // each call leaves something on record
+		s.eventually("the calls hold nothing", func() bool { // cancelled calls are released when their goroutines run
+			if more > 0 { // each call leaves a record
 				more--
 				c.do("safe", `{}`)
 			}
@@ -116,7 +115,7 @@ func TestUnansweredCallsHoldNothing(t *testing.T) {
 		})
 	}
 	upstreamKinds(t, func(t *testing.T, up func(t *testing.T) proxy.Upstream) {
-		for _, l := range legs() { // one after the other: all of them share one heap
+		for _, l := range legs() { // sequentially: all of them share one heap
 			t.Run(l.name, func(t *testing.T) {
 				unanswered(t, l, up(t), patience)
 				if l.name == "http" {

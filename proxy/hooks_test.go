@@ -19,7 +19,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// An event is one of Claude Code, as far as a test says something of it.
+// An event is a hook event of Claude Code, with the members that tests set.
 func event(name, tool, args, id, more string) string {
 	return fmt.Sprintf(`{"session_id":"0d6c","transcript_path":"/home/ada/.claude/projects/x/0d6c.jsonl","cwd":"/home/ada/x","permission_mode":"default",`+
 		`"hook_event_name":%q,"tool_name":%q,"tool_input":%s,"tool_use_id":%q%s}`, name, tool, args, id, more)
@@ -46,7 +46,8 @@ func (s *site) hook(agent, event string) (status int, answer string) {
 	return response.StatusCode, string(body)
 }
 
-// asks sends an event of Claude Code before a call, and returns why it is refused; empty: it is not.
+// asks sends an event of Claude Code before a call, and returns why the call is refused, or an
+// empty string.
 func (s *site) asks(tool, args, id string) string {
 	s.t.Helper()
 	status, answer := s.hook("claude-code", event("PreToolUse", tool, args, id, ""))
@@ -84,7 +85,7 @@ block Edit
 require human-approval before WebFetch
 `
 
-// TestHooks: calls of an agent's own tools are under the rules, and on record.
+// TestHooks: the rules apply to calls of an agent's own tools, which are recorded.
 func TestHooks(t *testing.T) {
 	s := start(t, setup{rules: hookRules, server: testserver.Options{Tools: testserver.Attack()[:1]}})
 	const test, push = `{"command":"go test ./..."}`, `{"command":"git push"}`
@@ -127,7 +128,8 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// TestHookNamesake: where a server has a tool of that name too, the agent's restricts and proves nothing.
+// TestHookNamesake: if a server has a tool of the same name too, the agent's tool restricts and
+// does not count as evidence.
 func TestHookNamesake(t *testing.T) {
 	s := start(t, setup{rules: hookRules})
 	const test, push = `{"command":"go test ./..."}`, `{"command":"git push"}`
@@ -140,8 +142,8 @@ func TestHookNamesake(t *testing.T) {
 	}
 }
 
-// TestHookBorrowed: a server whose tool has a name of the agent's own tool proves nothing for that one, from the first
-// event of the agent on, which comes before the call of the tool.
+// TestHookBorrowed: a server's tool with the name of an agent's own tool does not count as
+// evidence for the agent's tool, beginning with the agent's first event, before the call.
 func TestHookBorrowed(t *testing.T) {
 	for name, rules := range map[string]string{
 		"the name of scripts": "map bash.command runs go test as unit-test\nmap Bash.command runs git push as publish\nrequire unit-test before publish",
@@ -168,8 +170,8 @@ func TestHookBorrowed(t *testing.T) {
 	}
 }
 
-// TestHookShares: where sessions are those of a principal, the agent's tools and its MCP tools are
-// in one, and what one did counts for the other.
+// TestHookShares: if sessions are those of a principal, the agent's own tools and its MCP tools
+// share one, and calls of one count for the other.
 func TestHookShares(t *testing.T) {
 	s := start(t, setup{
 		rules:  "map Bash.command runs go test as unit-test\nrequire unit-test before push\nrequire safe before Write",
@@ -196,7 +198,8 @@ func TestHookShares(t *testing.T) {
 	}
 }
 
-// agentEvents are the agents whose hooks are understood: the event before a call, and how they name what it has.
+// agentEvents are the agents with supported hooks: the event before a call, and the names of its
+// members.
 var agentEvents = []struct {
 	agent, before, name, session string
 }{
@@ -207,7 +210,7 @@ var agentEvents = []struct {
 	{"vscode", "PreToolUse", "hookEventName", "sessionId"},
 }
 
-// tells gives the hook of an agent an event, and returns why the call is refused.
+// tells sends an event to the hook of an agent, and returns why the call is refused.
 func (s *site) tells(agent, event string) string {
 	s.t.Helper()
 	reply, err := s.proxy.Hooks.Serve(s.t.Context(), proxy.HookEvent{Agent: agent, Principal: "local", Event: []byte(event)})
@@ -220,8 +223,8 @@ func (s *site) tells(agent, event string) string {
 	return reply.Denied
 }
 
-// TestHooksTogether: calls that come at once do not pass a limit of one, and a call of which an
-// agent tells twice is one, where calls have ids.
+// TestHooksTogether: concurrent calls do not exceed a limit of one, and a call that an agent
+// reports twice is one call, if calls have ids.
 func TestHooksTogether(t *testing.T) {
 	for _, a := range agentEvents {
 		t.Run(a.agent, func(t *testing.T) {
@@ -251,8 +254,8 @@ func TestHooksTogether(t *testing.T) {
 	}
 }
 
-// TestHookHostile: an event before a call that is not as its agent would write it refuses the call, for each
-// agent, and the next one is served.
+// TestHookHostile: a malformed event before a call refuses the call, for each agent, and the next
+// event is served.
 func TestHookHostile(t *testing.T) {
 	s := start(t, setup{rules: "block nothing-else"})
 	for _, a := range agentEvents {
@@ -300,7 +303,7 @@ func TestHookHostile(t *testing.T) {
 	}
 }
 
-// TestHookOrder: events in no order, twice, or of another agent, settle nothing and pass nothing.
+// TestHookOrder: events out of order, repeated, or of another agent settle and admit nothing.
 func TestHookOrder(t *testing.T) {
 	s := start(t, setup{rules: "limit Write to 1 at once"})
 	tells := func(agent, name, id, args string) string {
@@ -313,19 +316,19 @@ func TestHookOrder(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	must("", tells("claude-code", "PostToolUse", "a", `{}`)) // nothing has begun
+	must("", tells("claude-code", "PostToolUse", "a", `{}`)) // no call has begun
 	must("", tells("claude-code", "PreToolUse", "a", `{}`))
 	must("", tells("claude-code", "PreToolUse", "a", `{}`)) // it is the same call
 	must("its id is that of another call", tells("claude-code", "PreToolUse", "a", `{"n":1}`))
-	must("", tells("codex", "PostToolUse", "a", `{}`)) // of nothing of its own
+	must("", tells("codex", "PostToolUse", "a", `{}`)) // the event of another agent
 	if n := len(s.records.outcomes()); n != 0 {
 		t.Errorf("%d calls have ended", n)
 	}
-	must("at once", tells("claude-code", "PreToolUse", "b", `{}`)) // a is still under way, or nobody knows
+	must("at once", tells("claude-code", "PreToolUse", "b", `{}`)) // a is still in flight, or its state is unknown
 	must("which is over", tells("claude-code", "PreToolUse", "a", `{}`))
 	must("", tells("claude-code", "PostToolUse", "a", `{}`))
 	must("", tells("claude-code", "PostToolUse", "a", `{}`))
-	must("", tells("claude-code", "PreToolUse", "a", `{}`)) // the id once more, for a call of its own
+	must("", tells("claude-code", "PreToolUse", "a", `{}`)) // the same id again, for a call of its own
 	must("at once", tells("claude-code", "PreToolUse", "c", `{}`))
 	must("", tells("claude-code", "PostToolUse", "b", `{}`)) // which was refused
 	must("at once", tells("claude-code", "PreToolUse", "d", `{}`))
@@ -334,8 +337,8 @@ func TestHookOrder(t *testing.T) {
 	}
 }
 
-// TestHookOfProxied: a tool that comes through the proxy is counted there, once, and another
-// one is restricted as if it did.
+// TestHookOfProxied: a tool that comes through the proxy is counted there, once, and another tool
+// is restricted like a proxied one.
 func TestHookOfProxied(t *testing.T) {
 	s := start(t, setup{change: func(o *proxy.Options) { o.Session = proxy.SessionWay{By: "principal"} }})
 	c := s.connect(leg{http: true}, "")
@@ -359,9 +362,9 @@ func TestHookOfProxied(t *testing.T) {
 	}
 }
 
-// TestHookOfNamesake: N6. A server that an agent reaches directly and calls like the proxy is
-// past the gate for no tool that the proxy does not offer. What is left to the proxy is on
-// record, and that it has not come there is said.
+// TestHookOfNamesake: N6. A server that an agent reaches directly under the name of the proxy
+// bypasses the gate for no tool that the proxy does not offer. A call left to the proxy is
+// recorded, and its absence there is reported.
 func TestHookOfNamesake(t *testing.T) {
 	for agent, c := range map[string]struct{ before, after string }{
 		"claude-code": {
@@ -418,8 +421,8 @@ func TestHookOfNamesake(t *testing.T) {
 	}
 }
 
-// TestHookApproval: a person is asked by the channels of MCP calls. The agent is told to come back,
-// and never to ask.
+// TestHookApproval: a person is asked through the channels of MCP calls. The agent is told to come
+// back, and never to ask.
 func TestHookApproval(t *testing.T) {
 	of := byOperator(atOnce)
 	of.rules = hookRules
@@ -448,7 +451,7 @@ func TestHookApproval(t *testing.T) {
 	}
 }
 
-// TestHookApprovalPlace: a person is shown where the agent is, and the approval is for a call there.
+// TestHookApprovalPlace: a person sees the agent's directory, and the approval is for a call there.
 func TestHookApprovalPlace(t *testing.T) {
 	of := byOperator(atOnce)
 	of.rules = "require human-approval before Bash"
@@ -475,7 +478,8 @@ func TestHookApprovalPlace(t *testing.T) {
 	}
 }
 
-// TestHookApprovalHeld: a call waits for the answer, and nobody can be asked where only the client could.
+// TestHookApprovalHeld: a call waits for the answer, and no person can be asked if only the client
+// could ask.
 func TestHookApprovalHeld(t *testing.T) {
 	of := byOperator(time.Hour)
 	of.rules = hookRules
@@ -495,8 +499,8 @@ func TestHookApprovalHeld(t *testing.T) {
 	}
 }
 
-// TestHookWithoutEnd: of a call whose end nobody tells it is unknown how it ended, and what it
-// took stays taken.
+// TestHookWithoutEnd: if the end of a call is not reported, its outcome is unknown, and the tokens
+// that it took stay taken.
 func TestHookWithoutEnd(t *testing.T) {
 	s := start(t, setup{rules: "limit Write to 1 at once"})
 	unknown := func(n int) {
@@ -526,7 +530,7 @@ func TestHookWithoutEnd(t *testing.T) {
 	unknown(2)
 }
 
-// TestHookDoubt: what cannot be read refuses a call, and moves nothing.
+// TestHookDoubt: an unreadable event refuses a call, and moves nothing.
 func TestHookDoubt(t *testing.T) {
 	s := start(t, setup{rules: "block nothing-else"})
 	before := s.state()
@@ -574,7 +578,7 @@ func TestHookDoubt(t *testing.T) {
 	s.records.setFail(false)
 }
 
-// TestHookDoorClosed: nobody tells of calls over HTTP unless the configuration opens that door.
+// TestHookDoorClosed: calls cannot be reported over HTTP unless the configuration allows it.
 func TestHookDoorClosed(t *testing.T) {
 	s := start(t, setup{rules: hookRules})
 	handler, err := s.proxy.Handler(proxy.Access{Addr: "127.0.0.1:1", Token: token})
@@ -591,7 +595,7 @@ func TestHookDoorClosed(t *testing.T) {
 	}
 }
 
-// TestHookPanic: a decision that fails refuses the call.
+// TestHookPanic: a panic during the decision refuses the call.
 func TestHookPanic(t *testing.T) {
 	s := start(t, setup{rules: "block nothing-else"})
 	s.records.setPanic(true)
@@ -601,7 +605,7 @@ func TestHookPanic(t *testing.T) {
 	}
 }
 
-// TestHookDoor: events come in by the door of the endpoint.
+// TestHookDoor: events pass the guard of the endpoint.
 func TestHookDoor(t *testing.T) {
 	s := start(t, setup{})
 	for name, c := range map[string]struct {
@@ -647,7 +651,7 @@ func TestHookDoor(t *testing.T) {
 	}
 }
 
-// TestHookLeft: an agent that goes away while a person is asked has made no call.
+// TestHookLeft: an agent that disconnects while a person is asked has made no call.
 func TestHookLeft(t *testing.T) {
 	of := byOperator(time.Hour)
 	of.rules = hookRules
@@ -668,8 +672,8 @@ func TestHookLeft(t *testing.T) {
 	}
 }
 
-// BenchmarkHook is the time that the events before a call and after it take over HTTP, and what the same
-// requests take to a handler that does nothing.
+// BenchmarkHook measures the events before and after a call over HTTP, and the same requests to a
+// handler that does nothing.
 func BenchmarkHook(b *testing.B) {
 	o := proxy.Options{Policy: policyOf(b, "limit Write to 1000000000 per session"), Recorder: &memory{}}
 	p, err := proxy.New(o)
@@ -699,7 +703,7 @@ func BenchmarkHook(b *testing.B) {
 	}
 }
 
-// tellHTTP sends an event that has to pass.
+// tellHTTP sends an event that must pass.
 func tellHTTP(b *testing.B, server *httptest.Server, body string) {
 	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, server.URL+"/hook/claude-code", strings.NewReader(body))

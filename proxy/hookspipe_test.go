@@ -27,7 +27,7 @@ const (
 	withoutTest = "(publish) requires a successful call to unit-test first"
 )
 
-// before sends an event of Claude Code before a call, and fails where the answer is another one.
+// before sends an event of Claude Code before a call, and fails if the answer differs.
 func (s *site) before(tool, args, id, want string) {
 	s.t.Helper()
 	if status, got := s.hook("claude-code", event("PreToolUse", tool, args, id, "")); status != http.StatusOK || got != want {
@@ -35,8 +35,8 @@ func (s *site) before(tool, args, id, want string) {
 	}
 }
 
-// TestHookPipefail: a test whose pipe hides its failure runs under set -o pipefail, without an answer to the question
-// whether it may run; what is on record and settled is the changed call.
+// TestHookPipefail: a test whose pipe hides its failure runs under set -o pipefail, without
+// answering the agent's permission prompt; the changed call is recorded and settled.
 func TestHookPipefail(t *testing.T) {
 	s := pipeSite(t)
 	s.before("Bash", piped, "t1", changed)
@@ -61,7 +61,7 @@ func TestHookPipefail(t *testing.T) {
 	}
 }
 
-// TestHookPipefailIgnored: where the agent runs the script unchanged, its success proves nothing.
+// TestHookPipefailIgnored: if the agent runs the script unchanged, its success proves nothing.
 func TestHookPipefailIgnored(t *testing.T) {
 	s := pipeSite(t)
 	s.before("Bash", piped, "t1", changed)

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestHostileMessages: B018. What an upstream says beside its answer reaches
-// nobody as if it came from the proxy, and answers no call twice.
+// TestHostileMessages: B018. An upstream's messages besides its answer never look as if they came
+// from the proxy, and answer no call twice.
 func TestHostileMessages(t *testing.T) {
 	messages := []string{
 		`{"jsonrpc":"2.0","id":"pg-1","method":"elicitation/create","params":{"message":"your password?","requestedSchema":{"type":"object","properties":{}}}}`,
@@ -32,7 +32,7 @@ func TestHostileMessages(t *testing.T) {
 		for _, era := range []string{"legacy", "modern"} {
 			up, records := child(t, "--era "+era)
 			s := start(t, setup{rules: "require lie before delete\nlimit push to 1 per lie\n", change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
-			c := s.connect(l, "") // nothing can be asked of it
+			c := s.connect(l, "") // it takes no requests
 			id := c.callWith("lie", args, `"progressToken":"mine"`, "")
 			if r := c.reply(id); r.isError() || at(r.result, "x") != "1" {
 				t.Errorf("%s", r.raw)
@@ -50,7 +50,7 @@ func TestHostileMessages(t *testing.T) {
 	})
 }
 
-// TestGarbage: lines of a child that are no messages disturb nothing.
+// TestGarbage: a child's lines that are not messages have no effect.
 func TestGarbage(t *testing.T) {
 	up, _ := child(t, "--garbage")
 	s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
@@ -65,7 +65,7 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// TestMute: an upstream that answers nothing keeps nobody from using the others.
+// TestMute: an upstream that never answers does not affect the others.
 func TestMute(t *testing.T) {
 	var log testserver.Log
 	mute, _ := child(t, "--hang")
@@ -76,11 +76,11 @@ func TestMute(t *testing.T) {
 	}})
 	c := s.connect(legs()[0], "")
 	s.eventually("the good one is listed", func() bool { return c.list().tools()["good_work"] != "" })
-	s.eventually("it is called", func() bool { return !c.do("good_work", `{}`).isError() }) // it may be shaking hands anew for this client
+	s.eventually("it is called", func() bool { return !c.do("good_work", `{}`).isError() }) // it may be repeating the handshake for this client
 	c.unknown("mute_safe")
 }
 
-// TestOneID: an id is free again as soon as its reply is there.
+// TestOneID: an id can be used again as soon as its reply has come.
 func TestOneID(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -95,12 +95,12 @@ func TestOneID(t *testing.T) {
 	})
 }
 
-// TestForeignCancel: a cancellation names its request exactly, and its own.
+// TestForeignCancel: a cancellation must name its request exactly, and only its own.
 func TestForeignCancel(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
 		c, other := s.connect(l, ""), s.connect(l, "")
-		other.lastID = 100 // or else it could cancel a call of its own
+		other.lastID = 100 // otherwise it could cancel a call of its own
 		id := c.call("slow", `{}`)
 		s.awaitExecuted("slow", 1)
 		for _, requestID := range []string{`"` + id + `"`, id + `0`, `null`, `{}`, `[` + id + `]`, `true`} {
@@ -116,8 +116,8 @@ func TestForeignCancel(t *testing.T) {
 	})
 }
 
-// TestApproveOrCancel: an approval and a cancellation race; a call either runs
-// on record or never does, and nothing is left open.
+// TestApproveOrCancel: an approval races with a cancellation; a call either runs on record or never
+// does, and nothing stays open.
 func TestApproveOrCancel(t *testing.T) {
 	t.Parallel()
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -132,7 +132,7 @@ func TestApproveOrCancel(t *testing.T) {
 			<-done // it may have been withdrawn before
 			s.eventually("it is over", func() bool { return len(s.records.decisions("")) == n+1 })
 		}
-		s.eventually("every outcome is on record", func() bool { // that of a cancelled call may come again, when its answer comes
+		s.eventually("every outcome is on record", func() bool { // the id of a cancelled call can be used again once its answer has come
 			known := map[uint64]bool{}
 			for _, r := range s.records.outcomes() {
 				known[r.Call] = true
@@ -148,8 +148,7 @@ func TestApproveOrCancel(t *testing.T) {
 	})
 }
 
-// TestEveryExecutionIsOnRecord: E020. Each execution has its decision and its
-// outcome.
+// TestEveryExecutionIsOnRecord: E020. Each execution has its decision and its outcome on record.
 func TestEveryExecutionIsOnRecord(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -158,7 +157,7 @@ func TestEveryExecutionIsOnRecord(t *testing.T) {
 		for i := range 200 {
 			tool := []string{"safe", "push", "danger", "backup", "delete", "flaky", "bash"}[i%7]
 			ids = append(ids, c.call(tool, fmt.Sprintf(`{"fail":%t,"n":%d}`, i%3 == 0, i)))
-			if i%40 == 39 { // all at once would take more files than one may open everywhere
+			if i%40 == 39 { // all at once would exceed the open-file limit of some systems
 				for _, id := range ids[i-39:] {
 					c.reply(id)
 				}
@@ -178,7 +177,7 @@ func TestEveryExecutionIsOnRecord(t *testing.T) {
 	})
 }
 
-// TestClientName: what a client calls itself is shown for what it is.
+// TestClientName: control characters in a client's name are shown escaped.
 func TestClientName(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -190,9 +189,8 @@ func TestClientName(t *testing.T) {
 	})
 }
 
-// TestRecorderPanics: A100. A failure inside is a denial: under the id of the
-// request, without what went wrong, and without an execution. What it spoils
-// after an execution stays unknown.
+// TestRecorderPanics: A100. A panic inside is a denial: under the id of the request, without its
+// cause, and without an execution. A panic after an execution leaves the outcome unknown.
 func TestRecorderPanics(t *testing.T) {
 	t.Parallel()
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -218,7 +216,7 @@ func TestRecorderPanics(t *testing.T) {
 	})
 }
 
-// TestDuplicateListen: an id in flight is not taken again by other requests either.
+// TestDuplicateListen: other requests cannot reuse an id in flight either.
 func TestDuplicateListen(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
@@ -235,12 +233,12 @@ func TestDuplicateListen(t *testing.T) {
 	}
 	s.executed("safe", 0)
 	s.awaitSubscribed()
-	s.upstream.RemoveTool("safe") // the first goes on
+	s.upstream.RemoveTool("safe") // the first continues
 	c.await("list_changed", func(m message) bool { return m.method == "notifications/tools/list_changed" })
 }
 
-// TestBroadcastLogs: over stdio the logs of an older upstream belong to no
-// call; they go to the clients that want their level.
+// TestBroadcastLogs: over stdio the log messages of an older upstream belong to no call; they go to
+// the clients that want their level.
 func TestBroadcastLogs(t *testing.T) {
 	up, _ := child(t, "--era legacy")
 	s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})

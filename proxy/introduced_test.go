@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLongIntroductions: what a client says of itself is kept for long, and so it
-// cannot be of any length.
+// TestLongIntroductions: a client's description of itself is kept for long, so its length is
+// limited.
 func TestLongIntroductions(t *testing.T) {
 	long := strings.Repeat("x", 64<<10)
 	eachLeg(t, func(t *testing.T, l leg) {

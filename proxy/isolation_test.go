@@ -26,7 +26,7 @@ func isolating(t *testing.T, isolation string, change func(*proxy.Upstream)) *si
 	return start(t, setup{rules: "limit ask to 1000 per session\n", change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{u} }})
 }
 
-// pid is the process that serves the client.
+// pid returns the process that serves the client.
 func (c *client) pid() string {
 	c.t.Helper()
 	return c.must("pid", `{}`).text()
@@ -42,8 +42,7 @@ func (s *site) gone(pid string) {
 	s.eventually("process "+pid+" is gone", func() bool { return syscall.Kill(n, 0) == syscall.ESRCH })
 }
 
-// asksFor answers the question that a call of ask leads to, and fails unless
-// it is that very one.
+// asksFor answers the question that a call of ask causes, and fails unless it is the right one.
 func (c *client) asksFor(word string) {
 	c.t.Helper()
 	args := `{"message":"` + word + `"}`
@@ -67,9 +66,9 @@ func (c *client) asksFor(word string) {
 	}
 }
 
-// TestIsolationSession: each session has a process for itself, which begins
-// with its first call and ends with it; what one client's call leads to is asked
-// of that client and no other, at once and again and again.
+// TestIsolationSession: each session has a process of its own, which starts with its first call and
+// ends with the session; questions caused by one client's call go to that client only, concurrently
+// and repeatedly.
 func TestIsolationSession(t *testing.T) {
 	t.Parallel()
 	s := isolating(t, proxy.IsolateSession, nil)
@@ -111,9 +110,9 @@ func TestIsolationSession(t *testing.T) {
 	s.gone(pids[3])
 }
 
-// TestIsolationAuto: an upstream is shared until it asks. The client that it
-// can only have meant is asked and stays where it is; clients that can be asked
-// and come later have a process each, and the others go on to share.
+// TestIsolationAuto: an upstream is shared until it asks. The only client that it can mean is asked
+// and stays on the shared connection; later clients that can be asked have a process each, and the
+// others continue to share.
 func TestIsolationAuto(t *testing.T) {
 	t.Parallel()
 	s := isolating(t, "", nil)
@@ -143,8 +142,8 @@ func TestIsolationAuto(t *testing.T) {
 	s.gone(own)
 }
 
-// TestIsolationDoubt: where it is not sure whose question it is, nobody is
-// asked: two calls are under way, or one that another client has given up.
+// TestIsolationDoubt: if the client of a question is uncertain, no client is asked: two calls are
+// in flight, or one that another client has cancelled.
 func TestIsolationDoubt(t *testing.T) {
 	t.Parallel()
 	for _, isolation := range []string{proxy.IsolateAuto, proxy.IsolateShared} {
@@ -178,8 +177,8 @@ func TestIsolationDoubt(t *testing.T) {
 	}
 }
 
-// TestIsolationBound: there are no more processes than are allowed, what is too
-// much is refused without being counted, and a session that ends makes room.
+// TestIsolationBound: the number of processes is limited, a refused session is not counted, and a
+// session that ends makes room.
 func TestIsolationBound(t *testing.T) {
 	s := isolating(t, proxy.IsolateSession, func(u *proxy.Upstream) { u.Limits.Sessions = 2 })
 	first, second, third := s.connect(legs()[1], ""), s.connect(legs()[1], ""), s.connect(legs()[1], "")
@@ -194,13 +193,13 @@ func TestIsolationBound(t *testing.T) {
 	third.pid()
 }
 
-// TestIsolationRests: what clients without sessions have for themselves ends when
-// nobody has used it for half an hour, and makes room; the next call has a new one.
+// TestIsolationRests: a dedicated connection of clients without sessions ends after half an hour
+// without use, and makes room; the next call has a new one.
 func TestIsolationRests(t *testing.T) {
 	t.Parallel()
 	u, _ := child(t, "--tools asking --era legacy")
 	u.Isolation, u.Limits.Sessions = proxy.IsolateSession, 2
-	now := &clock{now: time.Now().AddDate(1, 0, 0)} // by no other clock has anything been unused for long
+	now := &clock{now: time.Now().AddDate(1, 0, 0)} // by no other clock was anything unused for long
 	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) { o.Upstreams, o.Now = []proxy.Upstream{u}, now.Now }})
 	guest, resident, late := s.connect(legs()[2], ""), s.connect(legs()[1], ""), s.connect(legs()[1], "")
 	count := func(c *client, want string) {
@@ -225,7 +224,7 @@ func TestIsolationRests(t *testing.T) {
 	count(guest, "1")
 }
 
-// An askedClock counts how often it is asked for the time.
+// An askedClock counts how often it is read.
 type askedClock struct {
 	clock
 	asked atomic.Int64
@@ -236,9 +235,8 @@ func (c *askedClock) Now() time.Time {
 	return c.clock.Now()
 }
 
-// TestIsolationStays: what a client without a session has for itself does not end
-// before its time, nor while a call is under way there, however often that is
-// looked at.
+// TestIsolationStays: a dedicated connection of a client without a session does not end early, nor
+// while a call is in flight there, however often it is checked.
 func TestIsolationStays(t *testing.T) {
 	t.Parallel()
 	u, records := child(t, "--tools asking --era legacy")
@@ -249,7 +247,7 @@ func TestIsolationStays(t *testing.T) {
 	pid := guest.pid()
 	looked := func(when string) {
 		t.Helper()
-		first := now.asked.Load() // only who looks asks for the time: nobody calls
+		first := now.asked.Load() // only the sweeper reads the time: there are no calls
 		s.eventually("it is looked at "+when, func() bool { return now.asked.Load() > first+1 })
 		if n := s.proxy.Status().Upstreams[0].Sessions; n != 1 {
 			t.Errorf("%s: %d processes", when, n)
@@ -266,7 +264,7 @@ func TestIsolationStays(t *testing.T) {
 	s.gone(pid)
 }
 
-// TestIsolationChurn: sessions that come, call and go leave no process behind.
+// TestIsolationChurn: sessions that connect, call and disconnect leave no process behind.
 func TestIsolationChurn(t *testing.T) {
 	t.Parallel()
 	s := isolating(t, proxy.IsolateSession, nil)
@@ -279,7 +277,7 @@ func TestIsolationChurn(t *testing.T) {
 				c := s.connect(legs()[1], canElicit)
 				c.asksFor("x")
 				pid := c.pid()
-				if len(pid)%2 == 0 { // some go in the middle of a call
+				if len(pid)%2 == 0 { // some disconnect in the middle of a call
 					c.call("linger", `{}`)
 				}
 				c.close()
@@ -296,7 +294,7 @@ func TestIsolationChurn(t *testing.T) {
 	s.eventually("nothing is left", func() bool { return s.proxy.Status().Upstreams[0].Sessions == 0 && s.openCalls() == 0 })
 }
 
-// TestIsolationOverHTTP: over HTTP a session for itself is one of the upstream.
+// TestIsolationOverHTTP: over HTTP a dedicated connection is a session of the upstream.
 func TestIsolationOverHTTP(t *testing.T) {
 	s := start(t, setup{change: func(o *proxy.Options) {
 		o.Upstreams[0].Isolation = proxy.IsolateSession

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/access/issuertest"
 )
 
-// TestJWTOfAnIssuerThatSaysItself: the endpoint is told the issuer alone, and
-// takes its tokens and nobody else's.
+// TestJWTOfAnIssuerThatSaysItself: with only the issuer configured, the endpoint accepts the tokens
+// of that issuer and of no other.
 func TestJWTOfAnIssuerThatSaysItself(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	ours, other := issuertest.New(t), issuertest.New(t)

@@ -36,22 +36,22 @@ func (s *site) door(a proxy.Access) {
 	s.http = server
 }
 
-// jwtDoor is a door for the tokens of an issuer with the scope mcp.
+// jwtDoor returns a door for the tokens of an issuer with the scope mcp.
 func (s *site) jwtDoor() *issuertest.Issuer {
 	i := issuertest.New(s.t)
 	s.door(proxy.Access{JWT: &proxy.JWT{Issuer: i.Name(), Audience: issuertest.Audience, JWKS: i.URL, Scopes: []string{"mcp"}}})
 	return i
 }
 
-// as is a modern call of push with a token.
+// as returns a modern call of push with a token.
 func (s *site) as(token string) plain {
 	p := s.modernCall()
 	p.header.Set("Authorization", "Bearer "+token)
 	return p
 }
 
-// TestJWT: E004. A token is taken or not, the client is told why and where to
-// get one, and neither the upstream nor the log sees any of it.
+// TestJWT: E004. A token is accepted or refused, the client is told why and where to get one, and
+// neither the upstream nor the log contains any of it.
 func TestJWT(t *testing.T) {
 	var logged lockedBuffer
 	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) {
@@ -140,8 +140,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// TestMetadata: RFC 9728. It is for everybody who may ask us at all, and only
-// where there are JWTs.
+// TestMetadata: RFC 9728. It is available to every allowed host and origin, and only with JWTs.
 func TestMetadata(t *testing.T) {
 	s := start(t, setup{})
 	own := s.http
@@ -202,8 +201,8 @@ func (s *site) open(token string) string {
 	return header.Get("Mcp-Session-Id")
 }
 
-// TestPrincipals: E006, B032. A session is its subject's, however often the
-// token changes, and nobody else's; without sessions a subject has one state.
+// TestPrincipals: E006, B032. A session belongs to its subject only, however often the token
+// changes; without sessions a subject has one state.
 func TestPrincipals(t *testing.T) {
 	s := start(t, setup{rules: "limit push to 1 per session\n"})
 	i := s.jwtDoor()
@@ -253,7 +252,7 @@ func (s *site) listen(ctx context.Context, token, session string) io.ReadCloser 
 	r.Header = http.Header{"Authorization": {"Bearer " + token}, "Mcp-Session-Id": {session}, "Accept": {"text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	var response *http.Response
-	s.eventually("the stream is open", func() bool { // the request before may still count
+	s.eventually("the stream is open", func() bool { // the previous request may still be counted
 		if response, err = client.Do(r); err != nil {
 			s.t.Fatal(err)
 		}
@@ -265,11 +264,10 @@ func (s *site) listen(ctx context.Context, token, session string) io.ReadCloser 
 	return response.Body
 }
 
-// TestStreamEndsWithToken: a stream of news does not outlive the token that
-// opened it.
+// TestStreamEndsWithToken: a notification stream ends when the token that opened it expires.
 func TestStreamEndsWithToken(t *testing.T) {
 	exp := time.Now().Truncate(time.Second)
-	now := &clock{now: exp.Add(30*time.Second - 20*time.Millisecond)} // within the leeway for a moment, which begins when the stream does
+	now := &clock{now: exp.Add(30*time.Second - 20*time.Millisecond)} // valid for a moment within the leeway, which begins with the stream
 	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) { o.Now = now.Now }})
 	i := s.jwtDoor()
 	session := s.open(i.Token("ann"))
@@ -287,7 +285,7 @@ func TestStreamEndsWithToken(t *testing.T) {
 	}
 }
 
-// TestRawRequests: E002, A026. What no client of a library sends.
+// TestRawRequests: E002, A026. Requests that client libraries never send.
 func TestRawRequests(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	_, port, _ := net.SplitHostPort(s.http.Listener.Addr().String())

@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// eachDriver runs f with the states in memory, in files and on a server: opened returns a
-// database of its own; nil: the states are in memory.
+// eachDriver runs f with the states in memory, in files and on a server. opened returns a database
+// of its own; nil: the states are in memory.
 func eachDriver(t *testing.T, f func(t *testing.T, opened func(t *testing.T) proxy.Database)) {
 	t.Run("memory", func(t *testing.T) { f(t, func(*testing.T) proxy.Database { return nil }) })
 	for driver, open := range map[string]func(t *testing.T) (proxy.Database, error){
@@ -42,12 +42,12 @@ func eachDriver(t *testing.T, f func(t *testing.T, opened func(t *testing.T) pro
 	}
 }
 
-// A turnabout changes what is allowed while a call waits between two sends.
+// A turnabout stops all calls or blocks the tool while a call waits between two sends.
 type turnabout struct {
 	name  string
-	rules string // in force when the call is admitted
+	rules string // rules in force when the call is admitted
 	do    func(t *testing.T, s *site)
-	says  string // to the client
+	says  string // error text for the client
 }
 
 func turnabouts() []turnabout {
@@ -73,8 +73,8 @@ func turnabouts() []turnabout {
 	}
 }
 
-// begun calls curious, with the approval of a person where the rules ask for one, and
-// returns the id of the call, and of a modern client the reply that asks for input.
+// begun calls curious, with an approval if the rules require it, and returns the id of the call
+// and, for a modern client, the reply that asks for input.
 func (c *client) begun(asked bool) (id string, r message) {
 	c.t.Helper()
 	if asked && c.leg.modern {
@@ -92,9 +92,9 @@ func (c *client) begun(asked bool) (id string, r message) {
 	return id, r
 }
 
-// TestLaterRoundIsDecided: N5. A call whose upstream asks for input is sent again only where
-// nothing is stopped and the policy in force lets it pass, in both eras, whatever keeps
-// the states, with a person asked before or not.
+// TestLaterRoundIsDecided: N5. A call whose upstream asks for input is sent again only if calls are
+// not stopped and the policy in force admits it, in both families, with any driver, approved by a
+// person or not.
 func TestLaterRoundIsDecided(t *testing.T) {
 	eachDriver(t, func(t *testing.T, opened func(t *testing.T) proxy.Database) {
 		for _, turn := range turnabouts() {
@@ -118,7 +118,7 @@ func TestLaterRoundIsDecided(t *testing.T) {
 					}
 					s.executed("curious", 1)
 					if strings.HasPrefix(turn.name, "stop") && l.modern {
-						return // it stays as it was, until it is started again
+						return // it stays unchanged until calls are started again
 					}
 					if n := s.openCalls(); n != 0 {
 						t.Errorf("%d calls are open", n)
@@ -132,8 +132,8 @@ func TestLaterRoundIsDecided(t *testing.T) {
 	})
 }
 
-// TestRoundAfterStart: while calls are stopped a round stays as it was, and it goes on once
-// they are started again.
+// TestRoundAfterStart: while calls are stopped a round stays unchanged, and it continues once they
+// are started again.
 func TestRoundAfterStart(t *testing.T) {
 	eachDriver(t, func(t *testing.T, opened func(t *testing.T) proxy.Database) {
 		s := start(t, setup{rules: "limit curious to 1 per user\n", change: func(o *proxy.Options) { o.Database = opened(t) },
@@ -156,7 +156,7 @@ func TestRoundAfterStart(t *testing.T) {
 	})
 }
 
-// TestLaterRoundAsksAnew: where the policy in force asks a person, one is asked before the
+// TestLaterRoundAsksAnew: if the policy in force requires approval, a person is asked before the
 // call is sent again, from its first round.
 func TestLaterRoundAsksAnew(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -180,10 +180,10 @@ func TestLaterRoundAsksAnew(t *testing.T) {
 		q := c.questioned("elicitation/create")
 		ask()
 		c.respond(q.id, nameGiven)
-		q = c.questioned("elicitation/create") // of the approval
+		q = c.questioned("elicitation/create") // the question of the approval
 		s.executed("curious", 1)
 		c.respond(q.id, `{"action":"accept","content":{"decision":"approve"}}`)
-		q = c.questioned("elicitation/create") // of the upstream, anew
+		q = c.questioned("elicitation/create") // the upstream's question again
 		c.respond(q.id, nameGiven)
 		if r := c.reply(id); at(r.result, "heard") != nameGiven {
 			t.Errorf("%s", r.raw)
@@ -192,8 +192,8 @@ func TestLaterRoundAsksAnew(t *testing.T) {
 	})
 }
 
-// TestTaskInsteadIsDecided: N5. So it is where an upstream runs a call as a task only, which
-// its client does not know: the call is sent a second time.
+// TestTaskInsteadIsDecided: N5. The same if an upstream runs a call only as a task, unknown to its
+// client: the call is sent a second time.
 func TestTaskInsteadIsDecided(t *testing.T) {
 	const wants = `{"code":-32021,"message":"no","data":{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}}`
 	eachDriver(t, func(t *testing.T, opened func(t *testing.T) proxy.Database) {
@@ -225,8 +225,8 @@ func TestTaskInsteadIsDecided(t *testing.T) {
 	})
 }
 
-// TestNewSessionIsDecided: N5. So it is where an upstream has forgotten the session, and the
-// call is sent once more in a new one.
+// TestNewSessionIsDecided: N5. The same if an upstream has forgotten the session, and the call is
+// sent again in a new one.
 func TestNewSessionIsDecided(t *testing.T) {
 	eachDriver(t, func(t *testing.T, opened func(t *testing.T) proxy.Database) {
 		for _, turn := range turnabouts()[:2] {
@@ -270,7 +270,7 @@ func TestNewSessionIsDecided(t *testing.T) {
 	})
 }
 
-// A waiting writer reports a 404 to the test, and writes it once the test lets it.
+// A waiting writer reports a 404 to the test, and writes it once the test allows it.
 type waiting struct {
 	http.ResponseWriter
 	came chan<- struct{}

@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestLeftStreamsHoldLittle: answers to clients that have left their streams are
-// kept as far as a principal's share goes, over all its sessions. The client that
-// comes back for another one is told that it is lost.
+// TestLeftStreamsHoldLittle: answers for clients that have left their streams are kept up to the
+// principal's share, across all its sessions. A client that returns for a dropped answer is told
+// that it is lost.
 func TestLeftStreamsHoldLittle(t *testing.T) {
 	soak.Bulk(t)
 	const calls, size, most = 12, 3 << 20, 18 << 20
@@ -46,13 +46,13 @@ func TestLeftStreamsHoldLittle(t *testing.T) {
 			c.await("progress", func(m message) bool { return m.method == "notifications/progress" })
 			c.leave([]string{id})
 		}
-		for i := range answer { // the oldest first
+		for i := range answer { // oldest first
 			close(answer[i])
 			s.eventually("it has ended", func() bool { return len(s.records.outcomes()) >= i+2 })
 		}
 		s.eventually("little is held", func() bool { return heap() < before+most })
 		if l.modern {
-			continue // no stream can be taken up
+			continue // no stream can be resumed
 		}
 		for n, kept := range map[int]bool{1: false, calls / 2: true} {
 			body := clients[1].since(fmt.Sprint(n, "_1"))

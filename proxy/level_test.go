@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// setLevel asks for log messages of a level and above.
+// setLevel requests log messages of a level and above.
 func (c *client) setLevel(level string) {
 	c.t.Helper()
 	if r := c.reply(c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"logging/setLevel","params":{"level":"` + level + `"}}`)); r.result == nil {
@@ -14,8 +14,8 @@ func (c *client) setLevel(level string) {
 	}
 }
 
-// logged fails unless a client got just these messages, one of each level, of
-// those that the upstream has sent, the last of which is an emergency.
+// logged fails unless a client got exactly these messages, one per level, of those that the
+// upstream has sent; the last one is an emergency.
 func (c *client) logged(levels ...string) {
 	c.t.Helper()
 	for _, level := range append(levels, "emergency") {
@@ -26,16 +26,15 @@ func (c *client) logged(levels ...string) {
 	}
 }
 
-// everyLevel sends one message of each level, on no call.
+// everyLevel sends one message of each level outside of calls.
 func (s *site) everyLevel() {
 	for _, level := range []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"} {
 		s.upstream.Notify("notifications/message", `{"level":"`+level+`","data":1}`)
 	}
 }
 
-// TestLevels: an upstream is told the most verbose level that a session wants,
-// each session gets what it asked for of that, and the level follows when one
-// asks for another or ends.
+// TestLevels: an upstream gets the most verbose level that a session requests, each session gets
+// its own level of that, and the upstream's level follows when a session requests another or ends.
 func TestLevels(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy}})
@@ -49,15 +48,15 @@ func TestLevels(t *testing.T) {
 		loud, quiet, silent := s.connect(l, ""), s.connect(l, ""), s.connect(l, "")
 		for _, c := range []*client{loud, quiet, silent} {
 			c.listenToPushes()
-			c.list() // what was sent before is read
+			c.list() // earlier messages have been read
 		}
-		s.everyLevel() // nobody has asked: the upstream decides
+		s.everyLevel() // no session has set a level: the upstream decides
 		silent.logged("debug", "info", "notice", "warning", "error", "critical", "alert")
 		loud.logged("debug", "info", "notice", "warning", "error", "critical", "alert")
 		quiet.logged("debug", "info", "notice", "warning", "error", "critical", "alert")
 
 		quiet.setLevel("error")
-		upstreamHas("info") // for the sake of those that have not asked
+		upstreamHas("info") // for the sessions without a level
 		loud.setLevel("debug")
 		upstreamHas("debug")
 		s.everyLevel()
@@ -72,7 +71,7 @@ func TestLevels(t *testing.T) {
 		loud.close()
 		upstreamHas("error")
 		n := s.count("logging/setLevel")
-		quiet.setLevel("error") // which it knows
+		quiet.setLevel("error") // the upstream knows it already
 		if got := s.count("logging/setLevel"); got != n {
 			t.Errorf("the upstream was told its level again")
 		}
@@ -81,7 +80,7 @@ func TestLevels(t *testing.T) {
 	})
 }
 
-// count is how many requests of a method the upstream got.
+// count returns how many requests of a method the upstream got.
 func (s *site) count(method string) (n int) {
 	for _, r := range s.log.Records(testserver.Received) {
 		if at(r.Bytes, "method") == `"`+method+`"` {

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestInFlight: what is over the bound is refused before the gate is asked, and
-// a call that ends, in whatever way, makes room.
+// TestInFlight: a call over the limit is refused before the gate decides, and a call that ends, in
+// any way, makes room.
 func TestInFlight(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{rules: "limit slow to 4 per session\nlimit safe to 3 per session\nblock danger\n", change: func(o *proxy.Options) {
@@ -28,7 +28,7 @@ func TestInFlight(t *testing.T) {
 		s.upstream.Release()
 		c.reply(one)
 		c.reply(two)
-		c.refuses("danger", `{}`, "blocked") // which takes no place
+		c.refuses("danger", `{}`, "blocked") // it takes no slot
 		c.refuses("danger", `{}`, "blocked")
 		c.refuses("danger", `{}`, "blocked")
 		c.must("safe", `{}`)
@@ -40,15 +40,15 @@ func TestInFlight(t *testing.T) {
 		s.eventually("there is room", func() bool { return !c.do("safe", `{}`).isError() })
 		s.upstream.Release()
 		c.reply(other)
-		c.must("safe", `{}`)                                          // the third, and last: the refusals cost nothing
-		if r := c.do("safe", `{}`); r.decision("kind") != "blocked" { // what was given up may end meanwhile
+		c.must("safe", `{}`)                                          // the third and last: the refusals cost nothing
+		if r := c.do("safe", `{}`); r.decision("kind") != "blocked" { // cancelled calls may end meanwhile
 			t.Errorf("%s", r.raw)
 		}
 	})
 }
 
-// TestInFlightApproval: a call that waits for a person takes no place, and one
-// that finds none when it was approved keeps the consent.
+// TestInFlightApproval: a call that waits for a person takes no slot, and one that finds no slot
+// after its approval keeps the consent.
 func TestInFlightApproval(t *testing.T) {
 	s := start(t, setup{change: func(o *proxy.Options) {
 		o.Upstreams[0].Limits.InFlight = 1
@@ -71,8 +71,8 @@ func TestInFlightApproval(t *testing.T) {
 	s.executed("deploy", 1)
 }
 
-// TestMessageSize: of a server whose messages are bounded, a longer one is not
-// read; the outcome is unknown, and the rest goes on.
+// TestMessageSize: a server's message over the limit is not read; the outcome is unknown, and other
+// calls continue.
 func TestMessageSize(t *testing.T) {
 	long := testserver.Tool{Name: "long", Run: func(context.Context, *testserver.Call) (json.RawMessage, error) {
 		return testserver.Text(strings.Repeat("x", 20_000)), nil

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestRefusedWhileSending: who is turned away reads why, and then the end of
-// the connection, though not all that was sent has been read.
+// TestRefusedWhileSending: a rejected client reads the reason and then the end of the connection,
+// although not all of its body has been read.
 func TestRefusedWhileSending(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{change: func(o *proxy.Options) { o.MaxRequest = 2000 }})

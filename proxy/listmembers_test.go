@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestListMembersOfOne: what the only upstream says of its list is kept whole,
-// but for what belongs to a page, and for what could be taken for the tools.
+// TestListMembersOfOne: the list members of the only upstream are all kept, except for those of a
+// page, and those that could be taken for the tools.
 func TestListMembersOfOne(t *testing.T) {
 	const kept = `"x":{"n":1.0 },"\u0079":[ -0 ]`
 	eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
@@ -36,8 +36,7 @@ func TestListMembersOfOne(t *testing.T) {
 	})
 }
 
-// TestListMembersOfSeveral: of several upstreams, what they do not say
-// differently is kept.
+// TestListMembersOfSeveral: with several upstreams, members with equal values are kept.
 func TestListMembersOfSeveral(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: netPolicy(t), change: func(o *proxy.Options) {
@@ -69,13 +68,13 @@ func described(t *testing.T, name, around string) proxy.Upstream {
 	}})
 }
 
-// TestIntroduction: the only upstream is introduced in its own words; several
-// are not introduced by any of them.
+// TestIntroduction: the only upstream is introduced with its own description; several are not
+// introduced with any of theirs.
 func TestIntroduction(t *testing.T) {
 	const info = `{"title":"T\u00eftle","name":"n","version":"1.0","websiteUrl":"https:\/\/x","icons":[{"src":"data:,<>&","sizes":["any"]}],"x":-0}`
 	eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
 		introduction := `"x":{"n":1.0},"Capabilities":{"tasks":{}},"ServerInfo":{}`
-		if era == testserver.Legacy { // the newer one has its _meta there
+		if era == testserver.Legacy { // the newer family has its _meta there
 			introduction += `,"_meta":` + strange
 		}
 		o := testserver.Options{Eras: era, Info: info, Instructions: "Be \"nice\".\n<&>\u2028", Introduction: introduction}
@@ -106,7 +105,7 @@ func TestIntroduction(t *testing.T) {
 	})
 }
 
-// greeted is the answer to the first message of a client.
+// greeted returns the answer to the first message of a client.
 func (s *site) greeted(l leg) message {
 	s.t.Helper()
 	if l.modern {

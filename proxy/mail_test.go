@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A message is what came back, as it is and as it reads.
+// A message is a received message, raw and parsed.
 type message struct {
 	raw                 []byte
 	id, method          string
@@ -32,12 +32,12 @@ func parseMessage(raw []byte, status int) message {
 	return message{raw: raw, id: string(m.ID), method: m.Method, params: m.Params, result: m.Result, err: m.Error, status: status}
 }
 
-// large is from where on a message is not read to its end: under the race
-// detector that takes seconds, and tests compare such messages by their bytes.
+// large is the minimum size of messages that are not parsed completely: under the race detector
+// that takes seconds, and tests compare such messages by their bytes.
 const large = 1 << 20
 
-// parseLarge takes the members before the content of a message, and the content
-// for the last one.
+// parseLarge parses the members before the content of a message, and takes the content for the last
+// one.
 func parseLarge(raw []byte, status int) message {
 	m := message{raw: raw, status: status}
 	contents := map[string]*json.RawMessage{"params": &m.params, "result": &m.result, "error": &m.err}
@@ -64,7 +64,7 @@ func parseLarge(raw []byte, status int) message {
 	return m
 }
 
-// at is the member of a result by its path, as JSON; empty if it is not there.
+// at returns the member of a result by its path, as JSON, or an empty string.
 func at(doc []byte, path ...string) string {
 	for _, key := range path {
 		var members map[string]json.RawMessage
@@ -80,13 +80,13 @@ func (m message) isError() bool { return at(m.result, "isError") == "true" }
 
 func (m message) code() string { return at(m.err, "code") }
 
-// decision is what machines read of a refusal.
+// decision returns the machine-readable form of a refusal.
 func (m message) decision(key string) string {
 	s, _ := strconv.Unquote(at(m.result, "_meta", "io.petrigate/decision", key))
 	return s
 }
 
-// text is the first block of the result.
+// text returns the text of the result's first block.
 func (m message) text() string {
 	var r struct{ Content []struct{ Text string } }
 	if json.Unmarshal(m.result, &r) != nil || len(r.Content) == 0 {
@@ -95,7 +95,7 @@ func (m message) text() string {
 	return r.Content[0].Text
 }
 
-// A mailbox keeps messages until somebody wants them.
+// A mailbox keeps messages until tests take them.
 type mailbox struct {
 	mu       sync.Mutex
 	messages []message
@@ -112,7 +112,7 @@ func (b *mailbox) put(m message) {
 	b.changed = make(chan struct{})
 }
 
-// take removes the first message that ok says yes to, and waits for it.
+// take waits for the first message that satisfies ok, and removes it.
 func (b *mailbox) take(ok func(message) bool) (message, bool) {
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
@@ -141,7 +141,7 @@ func (b *mailbox) find(ok func(message) bool) (message, bool, chan struct{}) {
 	return message{}, false, b.changed
 }
 
-// count is how many messages there are that ok says yes to.
+// count returns the number of messages that satisfy ok.
 func (b *mailbox) count(ok func(message) bool) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

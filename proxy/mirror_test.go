@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestMirroredArguments: an argument that a tool wants repeated in a header
-// stands there with the same value, or the call is not made.
+// TestMirroredArguments: an argument that a tool requires in a header is there with the same value,
+// or the call is not made.
 func TestMirroredArguments(t *testing.T) {
 	regional := testserver.Tool{
 		Name:        "regional",

@@ -15,8 +15,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestResourceUpdates: changes of a resource are told to those who watch it,
-// and to nobody else.
+// TestResourceUpdates: changes of a resource are announced only to the clients that watch it.
 func TestResourceUpdates(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy, Capabilities: whole, Methods: map[string]testserver.Method{
@@ -46,13 +45,13 @@ func TestResourceUpdates(t *testing.T) {
 	})
 }
 
-// awaitListeners waits until the upstream has somebody to tell news.
+// awaitListeners waits until the upstream has a listener for notifications.
 func (s *site) awaitListeners() {
 	s.t.Helper()
 	s.eventually("the upstream is listened to", func() bool { return len(s.log.Records(testserver.Subscribed)) > 0 })
 }
 
-// TestListsChange: a client hears of changes to the lists that it has seen.
+// TestListsChange: a client is notified of changes to the lists that it has fetched.
 func TestListsChange(t *testing.T) {
 	t.Parallel()
 	eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
@@ -75,8 +74,8 @@ func TestListsChange(t *testing.T) {
 	})
 }
 
-// breaking is an upstream over HTTP that ends the stream of each call before
-// its answer, and gives that to whoever takes the stream up.
+// breaking is an upstream over HTTP that ends the stream of each call before its answer, and sends
+// the answer to the client that resumes the stream.
 func breaking(t *testing.T) proxy.Upstream {
 	var calls atomic.Int64
 	inner := testserver.New(testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{running(testserver.Tool{Name: "work"})}})
@@ -110,8 +109,8 @@ type readCloser struct{ *strings.Reader }
 
 func (readCloser) Close() error { return nil }
 
-// TestStreamIsTakenUp: where an upstream of 2025-11-25 lets a stream be
-// taken up later, so does the proxy; who cannot do that just waits.
+// TestStreamIsTakenUp: if an upstream of 2025-11-25 lets a stream be resumed later, so does the
+// proxy; a client that cannot resume just waits.
 func TestStreamIsTakenUp(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{breaking(t)} }})
@@ -129,7 +128,7 @@ func TestStreamIsTakenUp(t *testing.T) {
 	})
 }
 
-// takeUp waits for the end of a stream without an answer, and asks for the rest.
+// takeUp waits for the end of a stream without an answer, and requests the rest.
 func (c *client) takeUp() {
 	c.t.Helper()
 	c.await("the first event", func(m message) bool { return len(m.raw) == 0 && m.status == http.StatusOK })

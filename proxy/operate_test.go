@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestStatus: what an operator is shown is what there is.
+// TestStatus: the status for operators is correct.
 func TestStatus(t *testing.T) {
 	s := start(t, setup{})
 	c := s.connect(legs()[0], canElicit)
@@ -68,8 +68,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// arguments holds what is said of tools whose arguments a key, a sum, a map of a pattern, or
-// equal calls in a row are about.
+// arguments holds the descriptions of tools whose arguments are used by a key, a sum, a map of a
+// pattern, or equal calls in a row.
 func arguments(t *testing.T) {
 	s := start(t, setup{rules: `require backup before delete with same path
 limit push to 10 of n per day
@@ -96,8 +96,8 @@ limit echo, safe to 3 in a row
 	}
 }
 
-// TestToolsSayWhatBecomes: an operator is told what becomes of a call now: who is
-// asked, what is left of limits, also of shared ones, and what shadow does.
+// TestToolsSayWhatBecomes: an operator sees the current verdict on a call: who is asked, what
+// remains of limits, including shared ones, and the effect of shadow nets.
 func TestToolsSayWhatBecomes(t *testing.T) {
 	s := start(t, setup{rules: `limit push to 2 per session
 limit safe to 1 per user
@@ -154,7 +154,7 @@ block wipe
 		"push": {"allow", "passes, 1 left (test.rules:1:1)"}, "delete": {"allow", "passes"}, "danger": {"allow", "passes"},
 		"safe": {"refuse", "refused: safe has reached its limit of 1 call per user. (test.rules:2:1)"},
 	})
-	check("", map[string][2]string{ // one that begins now has what others share
+	check("", map[string][2]string{ // a new session has the shared state
 		"push": {"allow", "passes, 2 left (test.rules:1:1)"}, "danger": {"allow", "passes"},
 		"safe": {"refuse", "refused: safe has reached its limit of 1 call per user. (test.rules:2:1)"},
 	})
@@ -168,7 +168,7 @@ block wipe
 	}
 }
 
-// TestWaitingOfASession: a call about which a person is asked is seen where the sessions are.
+// TestWaitingOfASession: a call that waits for approval is counted in the list of sessions.
 func TestWaitingOfASession(t *testing.T) {
 	s := start(t, setup{rules: "require human-approval before deploy\n"})
 	c := s.connect(legs()[0], canElicit)
@@ -180,8 +180,8 @@ func TestWaitingOfASession(t *testing.T) {
 	q.answer(decline)
 }
 
-// TestReset: an operator gives a session its start back, which is on record,
-// and not where it cannot be.
+// TestReset: an operator resets a session, which is recorded, and not done if it cannot be
+// recorded.
 func TestReset(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{rules: "limit push to 1 per session\n"})
@@ -214,8 +214,8 @@ func TestReset(t *testing.T) {
 	})
 }
 
-// TestHugeQuestions: operators see what waits however large it is. Lists and
-// summaries render no question, and only a look at one gives all of it.
+// TestHugeQuestions: operators see pending approvals of any size. Lists and summaries render no
+// question, and only a single one is shown in full.
 func TestHugeQuestions(t *testing.T) {
 	soak.Bulk(t)
 	s := start(t, byOperator(time.Hour))
@@ -255,7 +255,7 @@ func TestHugeQuestions(t *testing.T) {
 	}
 }
 
-// TestOperatorOff: without that channel nobody can answer for an operator.
+// TestOperatorOff: without the channel cli, an operator's answers do not count.
 func TestOperatorOff(t *testing.T) {
 	s := start(t, setup{})
 	c := s.connect(legs()[0], canElicit)
@@ -268,8 +268,8 @@ func TestOperatorOff(t *testing.T) {
 	}
 }
 
-// TestLogs: log messages of a call go to who asked for their level, whatever
-// the eras of the client and of the upstream.
+// TestLogs: log messages of a call go to the client that requested their level, whatever the
+// families of client and upstream.
 func TestLogs(t *testing.T) {
 	isLog := func(m message) bool { return m.method == "notifications/message" }
 	for _, era := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
@@ -285,7 +285,7 @@ func TestLogs(t *testing.T) {
 			}
 			at("error")
 			if l.modern {
-				c.must("log", `{"n":3}`) // without a level there are none
+				c.must("log", `{"n":3}`) // without a level there are no messages
 			}
 			if n := c.mail.count(isLog); n != 0 {
 				t.Errorf("%d messages that nobody asked for: %s", n, c.mail)
@@ -305,7 +305,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// TestOptions: a proxy that cannot work as it is told is none.
+// TestOptions: options that cannot work are refused.
 func TestOptions(t *testing.T) {
 	for name, list := range map[string][]proxy.Upstream{
 		"no name":   {{URL: "http://127.0.0.1:1"}},

@@ -20,8 +20,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// askingBack is a method of 2025-11-25 that tells of its progress, asks its
-// client, and answers with what it heard.
+// askingBack is a method of 2025-11-25 that sends progress, asks its client, and returns the
+// answer.
 func askingBack(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 	c.Progress(1, 2)
 	answer, err := c.Ask(ctx, "elicitation/create", asksName)
@@ -31,8 +31,8 @@ func askingBack(ctx context.Context, c *testserver.Call) (json.RawMessage, error
 	return json.RawMessage(`{"messages":[],"heard":` + string(answer) + `}`), nil
 }
 
-// TestAskedBeforeListed: where it has to be found out first whose a prompt is, its
-// server is heard while the client waits, and not only after it has answered.
+// TestAskedBeforeListed: if the server of a prompt must be found first, the server's messages are
+// forwarded while the client waits, and not only after the answer.
 func TestAskedBeforeListed(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: blocking(t, "prompt:up.secret"), server: testserver.Options{
@@ -49,9 +49,8 @@ func TestAskedBeforeListed(t *testing.T) {
 	})
 }
 
-// TestDrivenTaskIsTold: what a server says in the course of a call comes before
-// its answer, also where it runs the call as a task and is done before the task
-// is looked at.
+// TestDrivenTaskIsTold: a server's messages during a call come before its answer, even if it runs
+// the call as a task that is over before it is polled.
 func TestDrivenTaskIsTold(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		u, records := child(t, "--era modern --insist --poll 1")
@@ -68,8 +67,8 @@ func TestDrivenTaskIsTold(t *testing.T) {
 	})
 }
 
-// TestPromptIsTakenBack: a client whose person is asked in vain hears of it,
-// whatever has become of the call by then.
+// TestPromptIsTakenBack: a client whose prompt is no longer needed is told so, in whatever state
+// the call is by then.
 func TestPromptIsTakenBack(t *testing.T) {
 	for name, end := range map[string]func(*site, question){
 		"answered elsewhere": func(s *site, _ question) {
@@ -111,8 +110,8 @@ func TestPromptIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestEndWhileTaking: the end of a connection over stdio does not meet a message
-// that is just being taken.
+// TestEndWhileTaking: the end of a stdio connection does not race with a message that is being
+// handled.
 func TestEndWhileTaking(t *testing.T) {
 	s := start(t, setup{})
 	for range 300 {
@@ -129,7 +128,7 @@ func TestEndWhileTaking(t *testing.T) {
 	}
 }
 
-// TestEndUnread: a client that does not read its answers does not hold up the end.
+// TestEndUnread: a client that does not read its answers does not block the shutdown.
 func TestEndUnread(t *testing.T) {
 	s := start(t, setup{})
 	unread, out, err := os.Pipe()
@@ -153,7 +152,7 @@ func TestEndUnread(t *testing.T) {
 	_ = in.Close()
 }
 
-// TestSameIDAgain: whoever has read the answer to a request may use its id again.
+// TestSameIDAgain: a client that has read the answer to a request can use its id again.
 func TestSameIDAgain(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -167,8 +166,8 @@ func TestSameIDAgain(t *testing.T) {
 	})
 }
 
-// TestNewsBeforeTheEnd: what a subscription had to tell when the proxy was to end
-// is told before it ends, also to a client that was slow to read.
+// TestNewsBeforeTheEnd: notifications queued for a subscription at shutdown are sent before it
+// ends, even to a slow client.
 func TestNewsBeforeTheEnd(t *testing.T) {
 	for range 10 {
 		quiet := testserver.Options{Eras: testserver.Modern, Capabilities: `{"tools":{}}`} // it is listed once
@@ -191,7 +190,7 @@ func TestNewsBeforeTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := bufio.NewScanner(outReader)
-		lines.Scan() // that it is open
+		lines.Scan() // the acknowledgement
 		s.switchNet("block-danger", false)
 		s.switchNet("block-danger", true)
 		s.proxy.Drain()
@@ -207,8 +206,8 @@ func TestNewsBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// TestWatchedMeanwhile: a client that came to watch a resource while another one
-// asked for it hears of its changes, though the other one has given up.
+// TestWatchedMeanwhile: a client that began to watch a resource while another client subscribed
+// gets its changes, although the other one has given up.
 func TestWatchedMeanwhile(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		first := make(chan struct{}, 1)
@@ -235,8 +234,7 @@ func TestWatchedMeanwhile(t *testing.T) {
 	})
 }
 
-// TestAskedBehindAFlood: what a client has not read yet of what it was told does
-// not keep from it what it is asked.
+// TestAskedBehindAFlood: unread notifications do not keep a server's request from a client.
 func TestAskedBehindAFlood(t *testing.T) {
 	soak.Bulk(t)
 	told := make(chan struct{})
@@ -263,7 +261,7 @@ func TestAskedBehindAFlood(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	<-told // of which nothing was read
+	<-told // none of it was read
 	asked := false
 	for lines := bufio.NewReader(response.Body); ; {
 		line, err := lines.ReadBytes('\n')

@@ -26,14 +26,14 @@ type nowhere struct{}
 
 func (nowhere) Append([]byte) error { return nil }
 
-// A pendingBench is a proxy with clients whose calls wait for a person. Over HTTP the clients
-// are bare connections, so that next to nothing of what is measured is theirs.
+// A pendingBench is a proxy with clients whose calls wait for a person. Over HTTP the clients are
+// bare connections, so that they contribute next to nothing to the measured memory.
 type pendingBench struct {
 	*testing.B
 	proxy *proxy.Proxy
 	http  *httptest.Server
 	now   *clock
-	args  string // of each call; %d is its number
+	args  string // params of each call; %d is its number
 	conns []net.Conn
 
 	clients []io.WriteCloser // over stdio
@@ -91,7 +91,7 @@ func newPendingBench(b *testing.B, hold time.Duration) *pendingBench {
 	return p
 }
 
-// request is a message as it goes over HTTP.
+// request returns a message as an HTTP request.
 func (p *pendingBench) request(l leg, principal int, session, body string) []byte {
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, p.http.URL+"/mcp", strings.NewReader(body))
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *pendingBench) request(l leg, principal int, session, body string) []byt
 	return raw.Bytes()
 }
 
-// send sends a message on a connection of its own, which stays.
+// send sends a message on a connection of its own, which stays open.
 func (p *pendingBench) send(raw []byte) net.Conn {
 	conn, err := net.Dial("tcp", p.http.Listener.Addr().String())
 	if err != nil {
@@ -136,7 +136,7 @@ func (p *pendingBench) answered(conn net.Conn) (session, body string) {
 	return r.Header.Get("Mcp-Session-Id"), string(text)
 }
 
-// call is a call of a tool by a principal.
+// call returns a call of a tool by a principal.
 func (p *pendingBench) call(l leg, principal int, session, tool, args string) []byte {
 	p.calls++
 	c := &client{site: &site{clientName: "bench"}, leg: l, version: "2026-07-28", capabilities: "{}"}
@@ -144,9 +144,8 @@ func (p *pendingBench) call(l leg, principal int, session, tool, args string) []
 	return p.request(l, principal, session, body)
 }
 
-// fill has different calls wait, a hundred of each session, and returns how many when people
-// could answer all of them: a thousand of ten principals, or over stdio as many as its one
-// principal may have.
+// fill makes different calls wait, a hundred per session, and returns their number when all can be
+// answered: a thousand from ten principals, or over stdio the maximum for its one principal.
 func (p *pendingBench) fill(l leg, held bool) int {
 	p.Helper()
 	if !l.http {
@@ -162,7 +161,7 @@ func (p *pendingBench) fill(l leg, held bool) int {
 		for n := range benchCalls / benchPrincipals {
 			if n%50 == 0 {
 				p.await(principal*benchCalls/benchPrincipals + n)
-				p.now.move(time.Minute) // people may be asked only so often
+				p.now.move(time.Minute) // the rate of questions is limited
 			}
 			conn := p.send(p.call(l, principal, session, "deploy", fmt.Sprintf(p.args, n)))
 			if !held {
@@ -175,7 +174,7 @@ func (p *pendingBench) fill(l leg, held bool) int {
 	return benchCalls
 }
 
-// connectStdio connects the clients over stdio, whose buffers are not those of calls.
+// connectStdio connects the clients over stdio, with buffers separate from those of calls.
 func (p *pendingBench) connectStdio() {
 	for range benchStdio / 100 {
 		in, client := io.Pipe()
@@ -194,7 +193,7 @@ func (p *pendingBench) connectStdio() {
 	}
 }
 
-// fillStdio has calls wait over stdio.
+// fillStdio makes calls wait over stdio.
 func (p *pendingBench) fillStdio() int {
 	for i, client := range p.clients {
 		for n := range 100 {
@@ -209,7 +208,7 @@ func (p *pendingBench) fillStdio() int {
 	return benchStdio
 }
 
-// await waits until so many approvals wait.
+// await waits until that many approvals are pending.
 func (p *pendingBench) await(n int) {
 	for {
 		changed := p.proxy.ApprovalsChanged()
@@ -220,11 +219,11 @@ func (p *pendingBench) await(n int) {
 	}
 }
 
-// A usage is what is kept in memory.
+// A usage is the memory in use.
 type usage struct{ heap, stack, goroutines int }
 
-// inUse returns what is in use now. Stacks that goroutines do not need any more are given
-// back first, which takes a few collections: each halves them.
+// inUse returns the memory in use now. Unneeded stacks are released first, which takes a few
+// collections, because each halves them.
 func inUse() usage {
 	var m runtime.MemStats
 	for range 4 {
@@ -234,16 +233,16 @@ func inUse() usage {
 	return usage{int(m.HeapAlloc), int(m.StackInuse), runtime.NumGoroutine()}
 }
 
-// since returns what each of n has added.
+// since returns the growth per item for n items.
 func (u usage) since(before usage, n int) usage {
 	return usage{(u.heap - before.heap) / n, (u.stack - before.stack) / n, (u.goroutines - before.goroutines + n/2) / n}
 }
 
-// BenchmarkPending reports how many bytes each of many approvals takes, beside what is shown
-// of it: of calls that were told to come back, and of calls that are held, each on a
-// connection of its own over HTTP. Of these is reported beside that what they take more than
-// net/http takes for a handler that waits: "idle" for one that does nothing else, "read" for one
-// that has parsed the message, which has grown the stack of the connection.
+// BenchmarkPending reports how many bytes each of many pending approvals takes, besides the shown
+// call: for parked calls, and for held calls, each on a connection of its own over HTTP. For held
+// calls it also reports the growth beyond the memory of a waiting net/http handler: "idle" for one
+// that does nothing else, "read" for one that has parsed the message, which has grown the stack of
+// the connection.
 func BenchmarkPending(b *testing.B) {
 	idle := func([]byte) {}
 	read := func(body []byte) { _ = json.Unmarshal(body, &map[string]any{}) }
@@ -284,8 +283,7 @@ func BenchmarkPending(b *testing.B) {
 	}
 }
 
-// connections returns what each request takes at a server that does something with its body
-// and then waits.
+// connections returns the memory per request at a server that reads the body and then waits.
 func (p *pendingBench) connections(do func(body []byte)) usage {
 	arrived, end := make(chan struct{}), make(chan struct{})
 	waits := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -308,13 +306,13 @@ func (p *pendingBench) connections(do func(body []byte)) usage {
 }
 
 func readAll(r *http.Request, do func(body []byte)) {
-	body, _ := io.ReadAll(r.Body) // it is whole
+	body, _ := io.ReadAll(r.Body) // it is complete
 	do(body)
 }
 
-// BenchmarkBesidePending reports how long another call takes, at the median, with no approval
-// pending and with a thousand, and their ratio. In each round the same connection to a new
-// proxy calls without them and then with them, so that both see the same machine.
+// BenchmarkBesidePending reports the median duration of another call with no approval pending and
+// with a thousand, and their ratio. In each round the same connection to a new proxy calls first
+// without and then with them, so that both see the same machine.
 func BenchmarkBesidePending(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -325,7 +323,7 @@ func BenchmarkBesidePending(b *testing.B) {
 			for b.Loop() {
 				p := newPendingBench(b, c.hold)
 				call := p.caller()
-				call(benchCalls) // until all of it is warm
+				call(benchCalls) // until everything is warmed up
 				without = append(without, call(benchCalls)...)
 				p.fill(legs()[1], c.hold != atOnce)
 				with = append(with, call(benchCalls)...)
@@ -338,8 +336,8 @@ func BenchmarkBesidePending(b *testing.B) {
 	}
 }
 
-// caller returns a function that makes n calls that nobody has to approve, on one connection,
-// and returns how long each took.
+// caller returns a function that makes n calls without approval on one connection, and returns
+// their durations.
 func (p *pendingBench) caller() func(n int) []time.Duration {
 	raw := p.call(legs()[2], 0, "", "safe", "{}")
 	conn, err := net.Dial("tcp", p.http.Listener.Addr().String())

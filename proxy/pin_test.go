@@ -10,9 +10,10 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestPINOfOrders: with a PIN, what could let a call pass without an approval counts only with
-// it: to settle a call, to begin a session anew, to accept what a server says of a tool, to switch
-// a net on, to end a stop. To stop needs none. Wrong ones are on record, and end all tries for a while.
+// TestPINOfOrders: with a PIN, orders that could let a call pass without approval count only with
+// it: settling a call, resetting a session, accepting a tool's definition, switching a net on,
+// ending a stop. Stopping needs none. Wrong PINs are recorded, and block further attempts for a
+// while.
 func TestPINOfOrders(t *testing.T) {
 	soak.Bulk(t)
 	hash, err := pin.Hash("correct horse")

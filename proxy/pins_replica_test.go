@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// sharingPins is a proxy that holds tools to what is accepted in the database of the DSN, in
-// front of a server of its own. The database may be away when it starts.
+// sharingPins is a proxy that checks tools against the pins in the database of the DSN, in front of
+// a server of its own. The database can be unavailable when it starts.
 func sharingPins(t *testing.T, dsn, file string, enforce bool, tools ...testserver.Tool) (*site, *proxy.Pins) {
 	t.Helper()
 	database := store.NewLate(func(ctx context.Context) (backend.Backend, error) {
@@ -40,8 +40,8 @@ func attack() []testserver.Tool {
 	return tools
 }
 
-// TestReplicaPins: B008. What one replica has seen first, or a person has accepted there, holds for the
-// others too: another definition of the tool is quarantined there.
+// TestReplicaPins: B008. A definition that one replica has seen first, or a person has accepted
+// there, applies to the others too: another definition of the tool is quarantined there.
 func TestReplicaPins(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	a, pinsA := sharingPins(t, dsn, "", true)
@@ -83,8 +83,8 @@ func TestReplicaPins(t *testing.T) {
 	}
 }
 
-// TestReplicaPinsAccepted: a replica that waits with a change has the tool again when a person accepts it at
-// another one, and its clients hear of that.
+// TestReplicaPinsAccepted: a replica with a quarantined tool lists it again when a person accepts
+// it at another replica, and notifies its clients.
 func TestReplicaPinsAccepted(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	a, pinsA := sharingPins(t, dsn, "", true)
@@ -121,8 +121,8 @@ func TestReplicaPinsRemoved(t *testing.T) {
 	c.must("read", `{}`)
 }
 
-// TestReplicaPinsAway: while the database is away, tools that are not known are not called where
-// that is enforced. When it is there they are accepted as they are, unless others were first.
+// TestReplicaPinsAway: while the database is unavailable, unknown tools are not called if pins are
+// enforced. Once it is available, they are accepted as they are, unless another replica was first.
 func TestReplicaPinsAway(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	first, _ := sharingPins(t, dsn, "", true, poisoned())
@@ -148,7 +148,7 @@ func TestReplicaPinsAway(t *testing.T) {
 	}
 }
 
-// TestReplicaPinsFile: what was accepted in a file counts from the first start with a database.
+// TestReplicaPinsFile: the pins of a file count from the first start with a database.
 func TestReplicaPinsFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tools.json")
 	before, err := proxy.OpenPins(file, true)

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestListSessions: the short list is the long one without nets, and says when each
-// session was used.
+// TestListSessions: the short list is the long one without nets, and has the last use of each
+// session.
 func TestListSessions(t *testing.T) {
 	s := start(t, setup{})
 	c := s.connect(legs()[0], canElicit)
@@ -39,7 +39,7 @@ func TestListSessions(t *testing.T) {
 	q.answer(decline)
 }
 
-// TestChannelsOf: a form in the client is a way only if the client can show it.
+// TestChannelsOf: a form in the client is a channel only if the client can show it.
 func TestChannelsOf(t *testing.T) {
 	for capabilities, want := range map[string]bool{canElicit: true, "": false} {
 		s := start(t, setup{change: func(o *proxy.Options) { o.Approval.Channels = []string{"elicit", "cli"} }})

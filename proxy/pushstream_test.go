@@ -10,14 +10,14 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// A pushes is a GET stream that says which events it brings.
+// A pushes is a GET stream with the ids of its events.
 type pushes struct {
 	t     *testing.T
 	lines *bufio.Scanner
 	end   func()
 }
 
-// pushesAfter opens the GET stream of a session; lastID may be empty.
+// pushesAfter opens the GET stream of a session; lastID can be empty.
 func (c *client) pushesAfter(lastID string) *pushes {
 	c.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -42,7 +42,7 @@ func (c *client) pushesAfter(lastID string) *pushes {
 	return p
 }
 
-// next is the next event.
+// next returns the next event.
 func (p *pushes) next() (id, data string) {
 	p.t.Helper()
 	for p.lines.Scan() {
@@ -57,8 +57,7 @@ func (p *pushes) next() (id, data string) {
 	return "", ""
 }
 
-// told awaits a log message of the upstream. That the tools have changed may be
-// said before.
+// told waits for a log message of the upstream. An announcement of changed tools can come first.
 func (p *pushes) told(want string) (id string) {
 	p.t.Helper()
 	id, data := p.next()
@@ -75,9 +74,9 @@ func (s *site) tell(data string) {
 	s.upstream.Notify("notifications/message", `{"level":"info","data":`+data+`}`)
 }
 
-// TestPushesAreKept: what came while no GET stream was open comes with the next
-// one, and what a broken one may have lost comes again to who says where it
-// broke; nothing comes twice.
+// TestPushesAreKept: messages from before the GET stream was open come with the next one, and
+// messages that a broken stream may have lost come again to a client that sends Last-Event-ID; no
+// message comes twice.
 func TestPushesAreKept(t *testing.T) {
 	s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy}})
 	s.awaitSubscribed()
@@ -94,7 +93,7 @@ func TestPushesAreKept(t *testing.T) {
 		t.Errorf("the stream begins with %q %q", begin, data)
 	}
 	first := ""
-	for changed := false; !changed || first == ""; { // in any order: news of lists take their time
+	for changed := false; !changed || first == ""; { // in any order: announcements of changes are delayed
 		id, data := p.next()
 		switch {
 		case strings.Contains(data, "tools/list_changed"):
@@ -111,13 +110,13 @@ func TestPushesAreKept(t *testing.T) {
 	p.told("3")
 
 	broken := p
-	p = c.pushesAfter(first) // while the proxy takes the other one for open
+	p = c.pushesAfter(first) // while the proxy still considers the other one open
 	if id, _ := p.next(); id != first {
 		t.Errorf("the stream begins after %s, want %s", id, first)
 	}
 	p.told("2")
 	third := p.told("3")
-	for broken.lines.Scan() { // to its end; that the tools have changed may have been said before
+	for broken.lines.Scan() { // to its end; an announcement of changed tools can come first
 		if data, ok := strings.CutPrefix(broken.lines.Text(), "data: "); ok && !strings.Contains(data, "tools/list_changed") {
 			t.Errorf("the stream that broke goes on: %s", data)
 		}
@@ -132,13 +131,13 @@ func TestPushesAreKept(t *testing.T) {
 	p = c.pushesAfter(fourth)
 	p.next()
 	p.told("5")
-	p = c.pushesAfter("0_999") // of no event
+	p = c.pushesAfter("0_999") // of an unknown event
 	p.next()
 	s.tell("6")
 	p.told("6")
 }
 
-// TestPushesToOlderClients: before 2025-11-25 no event is without data.
+// TestPushesToOlderClients: before 2025-11-25 every event has data.
 func TestPushesToOlderClients(t *testing.T) {
 	s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy}})
 	s.awaitSubscribed()

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// storm sends n calls of a tool at once and returns how many of them passed.
+// storm sends n calls of a tool concurrently and returns how many of them passed.
 func (c *client) storm(n int, tool string) (passed int) {
 	c.t.Helper()
 	ids := make([]string, n)
@@ -28,8 +28,8 @@ func (c *client) storm(n int, tool string) (passed int) {
 	return passed
 }
 
-// repetitions is how often a race is tried on each leg: more often where the
-// long form of the tests runs.
+// repetitions returns how often a race is tried on each leg: more often in the long form of the
+// tests.
 func repetitions() int {
 	if os.Getenv("PETRIGATE_SOAK") != "" {
 		return 100
@@ -37,8 +37,8 @@ func repetitions() int {
 	return 10
 }
 
-// TestLimitRace: B001. Of 64 calls at once against a limit, exactly as many
-// pass as there are. The session is new each time, so that its first calls race.
+// TestLimitRace: B001. Of 64 concurrent calls against a limit, exactly as many pass as the limit
+// allows. The session is new each time, so that its first calls race.
 func TestLimitRace(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		race(t, l, repetitions(), setup{rules: "limit push to 1 per session\n"}, "push", 1)
@@ -66,7 +66,7 @@ func TestLimitOfThreeRace(t *testing.T) {
 	})
 }
 
-// race lets 64 calls of a tool storm a fresh proxy, again and again.
+// race repeatedly runs 64 concurrent calls of a tool against a fresh proxy.
 func race(t *testing.T, l leg, n int, s setup, tool string, want int) {
 	t.Helper()
 	if testing.Short() {
@@ -92,8 +92,7 @@ func race(t *testing.T, l leg, n int, s setup, tool string, want int) {
 	}
 }
 
-// TestBackupRace: one backup is good for one delete, and counts from its
-// result on (B003).
+// TestBackupRace: one backup admits one delete, and counts from its result on (B003).
 func TestBackupRace(t *testing.T) {
 	rules := "require slow before delete\n"
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -118,7 +117,8 @@ func TestBackupRace(t *testing.T) {
 	})
 }
 
-// TestHeldToken: a token in flight is nobody else's; the refusal names who has it.
+// TestHeldToken: a token held by a call in flight is not available to others; the refusal names the
+// call.
 func TestHeldToken(t *testing.T) {
 	p := netPolicy(t, gate.Net{
 		Name: "mutex", Places: []string{"free"}, Initial: map[string]int{"free": 1},

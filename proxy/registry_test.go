@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestBudgetOfAPrincipal: what a principal may do does not start anew with
-// another connection, and another principal has a budget of his own.
+// TestBudgetOfAPrincipal: a principal's budget is not renewed by another connection, and another
+// principal has a budget of its own.
 func TestBudgetOfAPrincipal(t *testing.T) {
 	s := start(t, setup{rules: "limit push to 2 per user\n"})
 	http, modern, stdio := legs()[1], legs()[2], legs()[0]
@@ -24,8 +24,8 @@ func TestBudgetOfAPrincipal(t *testing.T) {
 	s.executed("push", 3)
 }
 
-// TestSwitchedNets: a net that an operator switches is switched in every
-// session, those that begin later too, and what was spent stays spent.
+// TestSwitchedNets: a net that an operator switches is switched in every session, including later
+// ones, and its spent budget stays spent.
 func TestSwitchedNets(t *testing.T) {
 	for name, rule := range map[string]string{"limit-push-1": "limit push to 1 per session\n", "limit-push-1-per-user": "limit push to 1 per user\n"} {
 		t.Run(name, func(t *testing.T) {

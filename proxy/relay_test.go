@@ -12,15 +12,15 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// whole is the capabilities of a server that has everything.
+// whole is the capabilities of a server that supports everything.
 const whole = `{"logging":{},"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{}}`
 
-// says is a method that always answers the same.
+// says is a method that always gives the same answer.
 func says(result string) testserver.Method {
 	return func(context.Context, *testserver.Call) (json.RawMessage, error) { return json.RawMessage(result), nil }
 }
 
-// eachEra runs a case on every leg, in front of an upstream of each era.
+// eachEra runs a case on every leg, in front of an upstream of each family.
 func eachEra(t *testing.T, f func(t *testing.T, l leg, era testserver.Eras)) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		for name, era := range map[string]testserver.Eras{"legacy": testserver.Legacy, "modern": testserver.Modern} {
@@ -29,7 +29,7 @@ func eachEra(t *testing.T, f func(t *testing.T, l leg, era testserver.Eras)) {
 	})
 }
 
-// request sends a request with members of params behind the _meta of the era.
+// request sends a request with members of params after the _meta of the revision.
 func (c *client) request(method, params string) message {
 	c.t.Helper()
 	return c.reply(c.ask(method, params))
@@ -39,8 +39,8 @@ func (c *client) ask(method, params string) (id string) {
 	return c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"` + method + `","params":{%META%` + params + `}}`)
 }
 
-// TestFeaturesAreVerbatim: what is not about tools goes through byte for byte,
-// but for what belongs to the hop.
+// TestFeaturesAreVerbatim: messages that are not about tools are forwarded byte for byte, except
+// for members that belong to the hop.
 func TestFeaturesAreVerbatim(t *testing.T) {
 	const odd = `"x":{"n":12345678901234567890, "f":1.50,"e":1E400},"_meta":{"a/b":"\u00e9"}`
 	methods := map[string]string{ // and params
@@ -77,7 +77,7 @@ func TestFeaturesAreVerbatim(t *testing.T) {
 	})
 }
 
-// received is the last message with that method that the upstream got.
+// received returns the last message with that method that the upstream got.
 func (s *site) received(method string) (last string) {
 	for _, r := range s.log.Records(testserver.Received) {
 		if at(r.Bytes, "method") == `"`+method+`"` {
@@ -87,7 +87,7 @@ func (s *site) received(method string) (last string) {
 	return last
 }
 
-// TestFeaturesThatAreNot: what no upstream has is neither offered nor relayed.
+// TestFeaturesThatAreNot: capabilities that no upstream has are neither offered nor forwarded.
 func TestFeaturesThatAreNot(t *testing.T) {
 	eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
 		s := start(t, setup{policy: netPolicy(t), server: testserver.Options{Eras: era}})
@@ -103,7 +103,7 @@ func TestFeaturesThatAreNot(t *testing.T) {
 	})
 }
 
-// TestPromptsAndResourcesAreGated: they are calls of names that rules can have.
+// TestPromptsAndResourcesAreGated: they are calls of names that rules can use.
 func TestPromptsAndResourcesAreGated(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: blocking(t, "prompt:up.secret", "resource:up"), server: testserver.Options{
@@ -131,7 +131,7 @@ func TestPromptsAndResourcesAreGated(t *testing.T) {
 	})
 }
 
-// blocking is a policy with a net that never lets calls of those names pass.
+// blocking is a policy with a net that never admits calls of those names.
 func blocking(t *testing.T, names ...string) *gate.Policy {
 	return netPolicy(t, gate.Net{
 		Name: "closed", Places: []string{"never"},
@@ -139,8 +139,8 @@ func blocking(t *testing.T, names ...string) *gate.Policy {
 	})
 }
 
-// TestMergedFeatures: the lists of several upstreams are one, and what is asked
-// for goes to the one that has it.
+// TestMergedFeatures: the lists of several upstreams are joined, and requests go to the upstream
+// that has the item.
 func TestMergedFeatures(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: netPolicy(t), change: func(o *proxy.Options) {
@@ -175,8 +175,8 @@ func TestMergedFeatures(t *testing.T) {
 	})
 }
 
-// featured is an upstream with a prompt, a template and two resources, whose
-// answers say its name.
+// featured is an upstream with a prompt, a template and two resources, whose answers contain its
+// name.
 func featured(t *testing.T, name, uri string) proxy.Upstream {
 	of := `"of":"` + name + `"`
 	return serving(t, name, testserver.Options{Capabilities: whole, Methods: map[string]testserver.Method{
@@ -194,7 +194,7 @@ func featured(t *testing.T, name, uri string) proxy.Upstream {
 	}})
 }
 
-// serving is an upstream over HTTP that is nothing but a fixture.
+// serving is an upstream over HTTP with only a fixture.
 func serving(t *testing.T, name string, o testserver.Options) proxy.Upstream {
 	up := httptest.NewServer(testserver.New(o))
 	t.Cleanup(func() {

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestListIsAskedForAgain: an upstream that fails to list its tools and stays
-// up is asked again, for it has nothing to announce.
+// TestListIsAskedForAgain: an upstream that fails to list its tools and stays up is asked again,
+// since it announces no change.
 func TestListIsAskedForAgain(t *testing.T) {
 	var failed atomic.Bool
 	server := testserver.New(testserver.Options{Tools: testserver.Attack()})

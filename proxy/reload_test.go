@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestReloadUnderLoad: 64 clients call while the policy is replaced again and again. Every
-// call is answered, each is judged by one policy as a whole, and no more calls pass
-// than the largest limit allows, however often it shrinks and grows.
+// TestReloadUnderLoad: 64 clients call while the policy is replaced repeatedly. Every call is
+// answered, each is judged by one policy as a whole, and no more calls pass than the largest limit
+// allows, however often it shrinks and grows.
 func TestReloadUnderLoad(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { reloadUnderLoad(t, nil) })
 	t.Run("sqlite", func(t *testing.T) {
@@ -83,8 +83,8 @@ func reloadUnderLoad(t *testing.T, change func(*proxy.Options)) {
 	s.judgedByOne(policies, int(made.Load()))
 }
 
-// judgedByOne checks the record: as many decisions as calls, each as the policy decides that
-// it names.
+// judgedByOne checks the record: as many decisions as calls, each correct under the policy that it
+// names.
 func (s *site) judgedByOne(policies map[string]string, calls int) {
 	s.t.Helper()
 	decisions, by := s.records.decisions(""), map[string]int{}
@@ -102,7 +102,7 @@ func (s *site) judgedByOne(policies map[string]string, calls int) {
 	}
 }
 
-// TestReload: what becomes of the nets is said, and what clients are shown follows.
+// TestReload: the effect on the nets is reported, and the lists of clients follow.
 func TestReload(t *testing.T) {
 	hand := func(tokens int) gate.Net {
 		return gate.Net{Name: "hand", Places: []string{"left", "used"}, Initial: map[string]int{"left": tokens},

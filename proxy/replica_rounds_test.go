@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// eachDatabase runs f on a file and on a server, which open opens for another process.
+// eachDatabase runs f with a file and with a server. open opens the database for another process.
 func eachDatabase(t *testing.T, f func(t *testing.T, open func() (proxy.Database, error))) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state.db")
@@ -26,8 +26,8 @@ func eachDatabase(t *testing.T, f func(t *testing.T, open func() (proxy.Database
 	})
 }
 
-// A fleet is proxies with one database, in front of one upstream, which clients of
-// 2026-07-28 call in turn.
+// A fleet is proxies with one database, in front of one upstream, which clients of 2026-07-28 call
+// in turn.
 type fleet struct {
 	t       *testing.T
 	setup   setup
@@ -66,14 +66,14 @@ func (f *fleet) add() *client {
 	return c
 }
 
-// at is the question as another client has it.
+// at returns the question as seen by another client.
 func (q question) at(c *client) question {
 	q.c = c
 	return q
 }
 
-// TestApprovalAtAnother: a question that one proxy has put is answered at another one, once:
-// its state opens nothing a second time at any of them.
+// TestApprovalAtAnother: the question of one proxy is answered at another one, once: its state has
+// no effect a second time at any of them.
 func TestApprovalAtAnother(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, open func() (proxy.Database, error)) {
 		f := newFleet(t, open, setup{change: func(o *proxy.Options) { o.Approval.Channels, o.Approval.Hold = []string{"elicit", "cli"}, atOnce }})
@@ -100,7 +100,7 @@ func TestApprovalAtAnother(t *testing.T) {
 			}
 		}
 		q = a.asks("deploy", `{"env":"unasked"}`)
-		for _, at3 := range []*client{b, c, a} { // who says that nobody was asked cannot answer elsewhere; an operator can
+		for _, at3 := range []*client{b, c, a} { // a client that did not ask its user cannot answer elsewhere; an operator can
 			if r := q.at(at3).answer(map[bool]string{true: cancel, false: approve}[at3 == b]); at(r.result, "requestState") == "" || at(r.result, "inputRequests") != "" {
 				t.Errorf("nobody was asked: %s", r.raw)
 			}
@@ -109,7 +109,7 @@ func TestApprovalAtAnother(t *testing.T) {
 	})
 }
 
-// TestRacedState: the state of an approved call is sent to all proxies at once, many times.
+// TestRacedState: the state of an approved call is sent to all proxies concurrently, many times.
 func TestRacedState(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, open func() (proxy.Database, error)) {
 		f := newFleet(t, open, setup{})
@@ -137,7 +137,7 @@ func TestRacedState(t *testing.T) {
 	})
 }
 
-// heard sends the input that an upstream has asked for in the result, and returns the reply.
+// heard sends the input that an upstream has requested in the result, and returns the reply.
 func (c *client) heard(args, result string) message {
 	c.t.Helper()
 	return c.reply(c.sendInput(args, result))
@@ -147,9 +147,9 @@ func (c *client) sendInput(args, state string) string {
 	return c.callWith("curious", args, "", `,"inputResponses":{"who":`+nameGiven+`},"requestState":`+state)
 }
 
-// TestInputAtAnother: a call whose upstream asks for input goes on at another proxy as the
-// one call that it is: it is not decided again, nobody is asked again, and its state is good
-// once at all proxies together.
+// TestInputAtAnother: a call whose upstream asks for input continues at another proxy as the same
+// call: it is not decided again, no person is asked again, and its state is valid once at all
+// proxies together.
 func TestInputAtAnother(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, open func() (proxy.Database, error)) {
 		f := newFleet(t, open, setup{rules: "limit curious to 5 per user\nrequire human-approval before curious\n",
@@ -185,7 +185,7 @@ func TestInputAtAnother(t *testing.T) {
 		}
 		a.executed("curious", 2)
 
-		state = asked(`{"n":3}`, b, a) // at once
+		state = asked(`{"n":3}`, b, a) // concurrently
 		ids := make([]string, 9)
 		for i := range ids {
 			ids[i] = f.clients[i%3].sendInput(`{"n":3}`, state)
@@ -201,7 +201,7 @@ func TestInputAtAnother(t *testing.T) {
 		}
 		a.executed("curious", 4)
 
-		state = asked(`{"n":4}`, b, c) // whose process ends
+		state = asked(`{"n":4}`, b, c) // its process ends
 		_ = f.sites[2].proxy.Close()
 		_ = f.sites[2].proxy.Leave()
 		if _, err := f.sites[0].proxy.Stop("", "ada", "why"); err != nil {
@@ -221,8 +221,8 @@ func TestInputAtAnother(t *testing.T) {
 	})
 }
 
-// TestInputNowhere: a call whose process has ended, and whose client comes back to none, is
-// settled by another process when its time is over.
+// TestInputNowhere: a call whose process has ended, and whose client does not return, is settled by
+// another process when it expires.
 func TestInputNowhere(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, open func() (proxy.Database, error)) {
 		var later atomic.Int64
@@ -245,8 +245,8 @@ func TestInputNowhere(t *testing.T) {
 	})
 }
 
-// TestInputOnAConnection: an upstream of 2025-11-25 waits for the input on a connection that
-// one process has: the others say so, and the call goes on there.
+// TestInputOnAConnection: an upstream of 2025-11-25 waits for the input on a connection of one
+// process: the others say so, and the call continues there.
 func TestInputOnAConnection(t *testing.T) {
 	f := newFleet(t, func() func() (proxy.Database, error) {
 		path := filepath.Join(t.TempDir(), "state.db")

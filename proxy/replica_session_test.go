@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// eachBreakable runs f with each kind of database: open opens it once more, fail has what was
-// opened first fail from then on.
+// eachBreakable runs f with each kind of database. open opens it once more, and fail makes the
+// database that was opened first fail from then on.
 func eachBreakable(t *testing.T, f func(t *testing.T, open func() proxy.Database, fail func())) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state.db")
@@ -49,7 +49,7 @@ func eachBreakable(t *testing.T, f func(t *testing.T, open func() proxy.Database
 	})
 }
 
-// replicasOf are proxies with one database, in front of one upstream.
+// replicasOf returns proxies with one database, in front of one upstream.
 func replicasOf(t *testing.T, n int, open func() proxy.Database) []*site {
 	t.Helper()
 	var all []*site
@@ -65,8 +65,8 @@ func replicasOf(t *testing.T, n int, open func() proxy.Database) []*site {
 	return all
 }
 
-// TestSessionOver: a session that was ended at one replica is not there at any other one,
-// which had served it, whatever is asked first: as if it had never been.
+// TestSessionOver: a session that was ended at one replica is unknown at every other one that had
+// served it, whatever is requested first.
 func TestSessionOver(t *testing.T) {
 	const list, note, answer = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`, `{"jsonrpc":"2.0","id":"pg-x","result":{}}`
 	eachBreakable(t, func(t *testing.T, open func() proxy.Database, _ func()) {
@@ -98,7 +98,7 @@ func TestSessionOver(t *testing.T) {
 	})
 }
 
-// TestSessionOverWhileDown: nor is it there at a replica whose upstream is down.
+// TestSessionOverWhileDown: nor is it known at a replica whose upstream is down.
 func TestSessionOverWhileDown(t *testing.T) {
 	eachBreakable(t, func(t *testing.T, open func() proxy.Database, _ func()) {
 		up := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack()}))
@@ -126,9 +126,9 @@ func TestSessionOverWhileDown(t *testing.T) {
 	})
 }
 
-// TestOtherReplica: an answer to a question of another replica, and the end of a request that
-// another one has, are refused: they would be lost. What is late, or names nothing, is
-// accepted as by a proxy alone.
+// TestOtherReplica: an answer to a request of another replica, and the cancellation of a request at
+// another one, are refused: they would be lost. Late ones, or those that name no request, are
+// accepted like by a single proxy.
 func TestOtherReplica(t *testing.T) {
 	eachBreakable(t, func(t *testing.T, open func() proxy.Database, _ func()) {
 		s := replicasOf(t, 2, open)
@@ -149,7 +149,7 @@ func TestOtherReplica(t *testing.T) {
 		for id, want := range map[string]int{`"pg-0123-4567"`: 421, `"mine"`: 202, `7`: 202} {
 			send(b, `{"jsonrpc":"2.0","id":`+id+`,"result":{"action":"accept"}}`, want)
 		}
-		// the questions of a proxy are of its own form, by which it knows those of others
+		// a proxy recognizes request ids of other replicas by their form
 		alone := start(t, setup{rules: "limit push to 9 per session\n"})
 		alone.door(proxy.Access{Tokens: map[string]string{"ann": "token of ann"}})
 		session = alone.open("token of ann")
@@ -158,7 +158,7 @@ func TestOtherReplica(t *testing.T) {
 	})
 }
 
-// method is the status of a request without a body in a session of ann.
+// method returns the status of a request without a body in a session of ann.
 func (s *site) method(method, session string) int {
 	s.t.Helper()
 	p := s.as("token of ann")

@@ -37,8 +37,8 @@ func replicas(t *testing.T, n int, rules string, change func(*proxy.Options)) []
 	return all
 }
 
-// TestReplicas: a session over HTTP is served by any proxy with the database, for its principal
-// alone, until one of them ends it. What is spent at one is spent at all.
+// TestReplicas: an HTTP session is served by any proxy with the database, for its principal only,
+// until one of them ends it. A budget spent at one is spent at all.
 func TestReplicas(t *testing.T) {
 	s := replicas(t, 3, "limit push to 2 per session\nlimit safe to 3 per user\n", nil)
 	a, b, c := s[0], s[1], s[2]
@@ -83,7 +83,7 @@ func TestReplicas(t *testing.T) {
 		}
 	}
 
-	// it is listed by all, and mended by any
+	// all list it, and any can change it
 	list, err := c.proxy.AllSessions()
 	at := slices.IndexFunc(list, func(i proxy.SessionInfo) bool { return i.By == "connection" })
 	if err != nil || at < 0 || list[at].Principal != "token:ann" || list[at].Used.IsZero() {
@@ -98,7 +98,7 @@ func TestReplicas(t *testing.T) {
 	if done, err := a.proxy.Stop("", "ann", "why"); err != nil || !done.Shared {
 		t.Errorf("%+v, %v", done, err)
 	}
-	for _, s := range s { // at once: the commit checks it
+	for _, s := range s { // concurrently: the commit checks it
 		if got := push(s, "token of ann", session); !strings.HasPrefix(got, "Stopped: an operator has stopped all calls") {
 			t.Error(got)
 		}

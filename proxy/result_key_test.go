@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestKeyFromResult: a call passes for the values that the result of an earlier call has
-// shown, in its structured content or in its only text, and for no others.
+// TestKeyFromResult: a call passes for the values in the result of an earlier call, in its
+// structured content or in its only text, and for no others.
 func TestKeyFromResult(t *testing.T) {
 	for name, result := range map[string]string{
 		"structured": `{"content":[],"structuredContent":{"contacts":[{"email":"ann@example.com"},{"email":"bob@example.com"}]}%TYPE%}`,
@@ -47,8 +47,8 @@ func TestKeyFromResult(t *testing.T) {
 	}
 }
 
-// TestTwoPersons: a call that needs two persons passes once two different ones have
-// approved it, of whom the client is one at most.
+// TestTwoPersons: a call that requires two persons passes once two different ones have approved it;
+// the client counts as one at most.
 func TestTwoPersons(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		two := bothChannels()
@@ -71,7 +71,7 @@ func TestTwoPersons(t *testing.T) {
 			t.Errorf("%s", r.raw)
 		}
 		s.executed("deploy", 1)
-		// one person at the terminal is not two
+		// one person at the terminal does not count as two
 		q = c.asks("deploy", `{"n":2}`)
 		pending = s.pending(1)[0]
 		if err := s.proxy.Resolve(pending.ID, true, "ada", ""); err != nil {

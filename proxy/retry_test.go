@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// atClock is a setup whose proxy goes by a clock of the test.
+// atClock is a setup whose proxy uses a clock of the test.
 func atClock(s setup) (setup, *clock) {
 	now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
 	change := s.change
@@ -22,8 +22,8 @@ func atClock(s setup) (setup, *clock) {
 	return s, now
 }
 
-// TestRetry: a refusal that time undoes says when, to people and to machines,
-// and then the call passes; another says nothing of the kind.
+// TestRetry: a refusal that time undoes says when, to people and to machines, and then the call
+// passes; other refusals do not.
 func TestRetry(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		o, now := atClock(setup{rules: "limit push to 2 per minute\nblock danger\n"})
@@ -47,8 +47,8 @@ func TestRetry(t *testing.T) {
 	})
 }
 
-// TestClockOfOutcomes: a net that goes by the clock is told when a call ended,
-// and who looks at a session sees it as it is now.
+// TestClockOfOutcomes: a timed net uses the time when a call ended, and a session is shown in its
+// current state.
 func TestClockOfOutcomes(t *testing.T) {
 	lock := gate.Net{
 		Name: "lock", Places: []string{"open", "shut"}, Initial: map[string]int{"open": 1},
@@ -72,8 +72,8 @@ func TestClockOfOutcomes(t *testing.T) {
 	})
 }
 
-// TestFewReasons: the text of a refusal is short, whatever the policy; machines
-// are told of every net.
+// TestFewReasons: the text of a refusal is short, whatever the policy; the machine-readable form
+// names every net.
 func TestFewReasons(t *testing.T) {
 	s := start(t, setup{rules: "require a before danger\nrequire b before danger\nrequire c before danger\nblock danger\n"})
 	r := s.connect(legs()[0], "").do("danger", `{}`)

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestVisitIsOver: the client whose person was sent to a URL hears when that is
-// done, be it a question or an error that sent them; other clients do not.
+// TestVisitIsOver: the client whose user was sent to a URL is notified of the completion, whether a
+// request or an error sent the user there; other clients are not.
 func TestVisitIsOver(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		const done, visit = "notifications/elicitation/complete", `{"mode":"url","elicitationId":"\u0065-1","url":"https://example.com/?a=1&b=2","message":"<Sign in>"}`
@@ -40,8 +40,8 @@ func TestVisitIsOver(t *testing.T) {
 	})
 }
 
-// TestVisitWithoutID: a client of 2025-11-25 that an upstream of the newer
-// sends to a URL gets the id that it has to have, and each time another.
+// TestVisitWithoutID: a client of 2025-11-25 that an upstream of 2026-07-28 sends to a URL gets the
+// required elicitationId, a different one each time.
 func TestVisitWithoutID(t *testing.T) {
 	const visit = `{"mode":"url","message":"Go \u003c","url":"https://example.com/x"}`
 	legacyLegs(t, func(t *testing.T, l leg) {

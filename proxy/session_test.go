@@ -11,13 +11,13 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestSessionOf: which session a call is in, by each way and leg. Each client calls once; a
-// session has one call of push.
+// TestSessionOf: the session of a call, for each Way and leg. Each client calls once; a session has
+// one call of push.
 func TestSessionOf(t *testing.T) {
 	const meta, x = "example.com/session", "X-Agent-Session"
 	for name, c := range map[string]struct {
 		way    proxy.SessionWay
-		passes []string // of the calls below, which pass, by leg
+		passes []string // which of the calls below pass, by leg
 	}{
 		"connection": {proxy.SessionWay{}, []string{"110000", "110000", "100000", "110000"}},
 		"principal":  {proxy.SessionWay{By: "principal"}, []string{"100000", "100000", "100000", "100000"}},
@@ -48,7 +48,8 @@ func TestSessionOf(t *testing.T) {
 	}
 }
 
-// TestSessionByHeader: a header splits what a principal has, and nothing of another's.
+// TestSessionByHeader: a header splits the sessions of a principal, and does not affect those of
+// another.
 func TestSessionByHeader(t *testing.T) {
 	s := start(t, setup{rules: "limit read to 1 per session\n", change: func(o *proxy.Options) {
 		o.Session = proxy.SessionWay{By: "header", Header: "X-Agent-Session"}
@@ -83,7 +84,7 @@ func TestSessionByHeader(t *testing.T) {
 	}
 }
 
-// TestSessionByHeaderOfConnection: a session over HTTP stays where its handshake put it.
+// TestSessionByHeaderOfConnection: an HTTP session stays where its handshake put it.
 func TestSessionByHeaderOfConnection(t *testing.T) {
 	s := start(t, setup{rules: "limit push to 1 per session\n", change: func(o *proxy.Options) {
 		o.Session = proxy.SessionWay{By: "header", Header: "X-Agent-Session"}

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// inShadow is the policy of the rules, with all of it in shadow.
+// inShadow is the policy of the rules, entirely in shadow.
 func inShadow(t *testing.T, rules, fallback string) *gate.Policy {
 	t.Helper()
 	r, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: rules}}, Mode: "shadow", Default: fallback})
@@ -25,8 +25,8 @@ func inShadow(t *testing.T, rules, fallback string) *gate.Policy {
 	return r.Policy
 }
 
-// TestShadowNeverStops: what is in shadow causes no refusal, no question and no
-// wait, whatever it would have said, from 64 callers at once.
+// TestShadowNeverStops: shadow nets cause no refusal, no question and no wait, whatever they would
+// have decided, with 64 concurrent callers.
 func TestShadowNeverStops(t *testing.T) {
 	rules := defaultRules + "limit safe to 1 per session\n"
 	policies := map[string]func() *gate.Policy{
@@ -60,8 +60,8 @@ func TestShadowNeverStops(t *testing.T) {
 	}
 }
 
-// TestShadowOnRecord: the record of a call says what would have been, the log
-// too, and an operator finds it summed up and sees where the markings part.
+// TestShadowOnRecord: the record of a call and the log contain the shadow decision, and an operator
+// gets a summary and sees where the markings differ.
 func TestShadowOnRecord(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		var logged syncBuffer
@@ -94,7 +94,7 @@ func TestShadowOnRecord(t *testing.T) {
 	})
 }
 
-// shadowSummed looks at the sums of TestShadowOnRecord.
+// shadowSummed checks the sums of TestShadowOnRecord.
 func (s *site) shadowSummed() {
 	s.t.Helper()
 	for _, id := range []string{"", s.proxy.Sessions()[0].ID} {
@@ -120,8 +120,8 @@ func (s *site) shadowSummed() {
 	}
 }
 
-// TestShadowPolicy: every record of a policy in shadow says that it is, and who
-// would have been asked.
+// TestShadowPolicy: every record of a policy in shadow says so, and which approvals would have been
+// required.
 func TestShadowPolicy(t *testing.T) {
 	s := start(t, setup{policy: inShadow(t, "require human-approval before deploy\n", "")})
 	c := s.connect(legs()[0], canElicit)

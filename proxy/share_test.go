@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// asPrincipal is a call of a tool with the token, as a client of the leg makes it.
+// asPrincipal makes a call of a tool with the token, like a client of the leg.
 func (s *site) asPrincipal(l leg, token, session, id, tool string) message {
 	s.t.Helper()
 	if !l.modern {
@@ -45,7 +45,7 @@ func httpLegs(t *testing.T, change func(*proxy.Options), f func(t *testing.T, s 
 	})
 }
 
-// TestShareOfCalls: one principal does not take all calls that may be under way.
+// TestShareOfCalls: one principal cannot take all slots for calls in flight.
 func TestShareOfCalls(t *testing.T) {
 	httpLegs(t, func(o *proxy.Options) { o.Upstreams[0].Limits.InFlight = 6 }, func(t *testing.T, s *site, call func(principal, tool string) message) {
 		done := make(chan message, 6)
@@ -74,7 +74,7 @@ func TestShareOfCalls(t *testing.T) {
 	})
 }
 
-// TestShareOfSessions: nor all sessions that may have an upstream for themselves.
+// TestShareOfSessions: nor all dedicated connections.
 func TestShareOfSessions(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) {
 		o.Upstreams[0].Isolation, o.Upstreams[0].Protocol, o.Upstreams[0].Limits.Sessions = proxy.IsolateSession, "legacy", 4

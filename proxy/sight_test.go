@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// readings counts what is read from a database.
+// readings counts the reads from a database.
 type readings struct {
 	proxy.Database
 
@@ -47,8 +47,8 @@ func (r *readings) Records(ctx context.Context, q backend.Query) iter.Seq2[backe
 }
 
 // TestKilled: a call of a process that has ended is listed as unknown wherever calls are listed,
-// also in a session that this process has too. No record is read for that, and what metrics and
-// readiness need reads nothing at all.
+// even in a session that this process has too. No record is read for that, and metrics and
+// readiness read nothing at all.
 func TestKilled(t *testing.T) {
 	open, reads := sharing(t), &readings{}
 	var policy *gate.Policy

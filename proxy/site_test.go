@@ -23,8 +23,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// patience bounds every wait: it ends tests that would hang, and nothing is
-// measured with it. A busy machine may take most of it for the largest messages.
+// patience limits every wait: it ends tests that would hang, and nothing is measured with it. A
+// busy machine can take most of it for the largest messages.
 const patience = 3 * time.Minute
 
 // childMark makes the test binary an upstream: its value is the flags.
@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	if flags, ok := os.LookupEnv(childMark); ok {
 		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
 	}
-	_ = flag.Set("test.parallel", "8") // they wait more than they work; -parallel says otherwise
-	debug.SetGCPercent(400)            // a fifth of their time went into collecting garbage
+	_ = flag.Set("test.parallel", "8") // they wait more than they work; -parallel overrides it
+	debug.SetGCPercent(400)            // a fifth of their time was garbage collection
 	leftover.Main(m)
 }
 
@@ -48,15 +48,14 @@ map bash.command rm as delete
 block discord.timeout
 `
 
-// A setup says what a site is made of. The zero value is the attack tools
-// behind the default rules.
+// A setup describes a site. The zero value is the attack tools behind the default rules.
 type setup struct {
 	rules  string
-	policy *gate.Policy // in place of the rules
+	policy *gate.Policy // used instead of the rules
 	server testserver.Options
 	change func(*proxy.Options)
 	idle   bool // do not start the proxy
-	direct bool // there is no proxy: clients speak to the upstream itself
+	direct bool // no proxy: clients speak to the upstream itself
 }
 
 // A site is a proxy with a recording upstream over HTTP and a recorder.
@@ -64,12 +63,12 @@ type site struct {
 	t        *testing.T
 	proxy    *proxy.Proxy
 	upstream *testserver.Server
-	log      *testserver.Log // the oracle: what was executed
+	log      *testserver.Log // the oracle: the executed calls
 	records  *memory
-	http     *httptest.Server // of the proxy
+	http     *httptest.Server // URL of the proxy
 	options  proxy.Options
 
-	clientName string // of the clients that connect
+	clientName string // token of the clients that connect
 	bare       bool   // there is no proxy
 }
 
@@ -108,7 +107,7 @@ func start(t *testing.T, s setup) *site {
 	return st
 }
 
-// run makes the proxy and serves it over HTTP.
+// run creates the proxy and serves it over HTTP.
 func (s *site) run(o proxy.Options, idle bool) {
 	s.t.Helper()
 	p, err := proxy.New(o)
@@ -136,7 +135,7 @@ func (s *site) run(o proxy.Options, idle bool) {
 	}
 }
 
-// complaints are what net/http says of a handler that misbehaves.
+// complaints are the log lines of net/http about misbehaving handlers.
 type complaints struct{ t *testing.T }
 
 func (c complaints) Write(p []byte) (int, error) {
@@ -144,7 +143,7 @@ func (c complaints) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// policyOf builds a policy of rules; the default rules if there are none.
+// policyOf builds a policy from rules, or from the default rules if there are none.
 func policyOf(t testing.TB, text string) *gate.Policy {
 	t.Helper()
 	if text == "" {
@@ -157,7 +156,7 @@ func policyOf(t testing.TB, text string) *gate.Policy {
 	return r.Policy
 }
 
-// netPolicy is a policy of hand-written nets.
+// netPolicy builds a policy from hand-written nets.
 func netPolicy(t *testing.T, nets ...gate.Net) *gate.Policy {
 	t.Helper()
 	p, err := gate.NewPolicy(nets, gate.PolicyOptions{})
@@ -167,7 +166,7 @@ func netPolicy(t *testing.T, nets ...gate.Net) *gate.Policy {
 	return p
 }
 
-// state is every marking and every open call, to be compared.
+// state returns every marking and every open call, for comparison.
 func (s *site) state() string {
 	type net struct {
 		Name     string
@@ -190,7 +189,7 @@ func (s *site) state() string {
 	return string(b)
 }
 
-// openCalls is how many calls of all sessions are not settled.
+// openCalls returns the number of unsettled calls in all sessions.
 func (s *site) openCalls() int {
 	n := 0
 	for _, info := range s.proxy.Sessions() {
@@ -199,7 +198,7 @@ func (s *site) openCalls() int {
 	return n
 }
 
-// marking is how many tokens a place of a net has in the only session.
+// marking returns the number of tokens in a place of a net in the only session.
 func (s *site) marking(net, place string) int {
 	s.t.Helper()
 	all := s.proxy.Sessions()
@@ -225,7 +224,7 @@ func (s *site) awaitExecuted(tool string, n int) {
 	}
 }
 
-// executed fails unless the upstream has executed the tool just n times.
+// executed fails unless the upstream has executed the tool exactly n times.
 func (s *site) executed(tool string, n int) {
 	s.t.Helper()
 	if got := s.log.Executed(tool); got != n {
@@ -233,7 +232,7 @@ func (s *site) executed(tool string, n int) {
 	}
 }
 
-// eventually waits until ok; for states of the proxy that tell nobody of a change.
+// eventually waits until ok returns true, for states of the proxy without a notification.
 func (s *site) eventually(what string, ok func() bool) {
 	s.t.Helper()
 	limit := time.NewTimer(patience)
@@ -249,7 +248,7 @@ func (s *site) eventually(what string, ok func() bool) {
 	}
 }
 
-// pending waits for n approvals that wait for a person, and returns them.
+// pending waits for n pending approvals, and returns them.
 func (s *site) pending(n int) []proxy.ApprovalInfo {
 	s.t.Helper()
 	var waiting []proxy.ApprovalInfo
@@ -265,7 +264,7 @@ func (s *site) pending(n int) []proxy.ApprovalInfo {
 	return waiting
 }
 
-// question is what a person is shown of an approval.
+// question returns the text of an approval for a person.
 func (s *site) question(id string) string {
 	s.t.Helper()
 	a, err := s.proxy.Approval(id)
@@ -308,7 +307,7 @@ func (m *memory) setPanic(panic bool) {
 	m.panic = panic
 }
 
-// A record is what the tests read of a line of the audit.
+// A record holds the members of an audit record that tests read.
 type record struct {
 	Event, Decision, Kind, Tool, Outcome, Reason string
 	Session, Principal, Policy, Arguments        string
@@ -322,7 +321,7 @@ type record struct {
 	}
 }
 
-// decisions are the decision records, of one kind of decision if it is named.
+// decisions returns the decision records, of one kind of decision if one is given.
 func (m *memory) decisions(decision string) []record {
 	return m.matching(func(r record) bool {
 		return r.Event == "decision" && (decision == "" || r.Decision == decision)

@@ -11,11 +11,11 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// An olderClient speaks the transport of revision 2024-11-05.
+// An olderClient speaks HTTP+SSE (revision 2024-11-05).
 type olderClient struct {
 	*site
 	token  string
-	where  string // its messages go
+	where  string // URL for its messages
 	events *bufio.Reader
 	end    context.CancelFunc
 }
@@ -47,7 +47,7 @@ func (s *site) older(token string) *olderClient {
 	return c
 }
 
-// event reads the next one.
+// event reads the next event.
 func (c *olderClient) event() (name, data string) {
 	c.t.Helper()
 	for {
@@ -86,8 +86,8 @@ func (c *olderClient) ask(body string) message {
 	return parseMessage([]byte(data), 200)
 }
 
-// TestOlderTransport: HTTP+SSE goes through the same gate, and belongs to who
-// opened it.
+// TestOlderTransport: HTTP+SSE goes through the same gate, and belongs to the principal that opened
+// it.
 func TestOlderTransport(t *testing.T) {
 	s := start(t, setup{})
 	s.door(proxy.Access{Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob"}, MaxSessions: 1})
@@ -127,7 +127,7 @@ func TestOlderTransport(t *testing.T) {
 	s.older("token of ann")
 }
 
-// TestOlderGuard: the two paths have the guard and their methods.
+// TestOlderGuard: the two paths are guarded and have their methods.
 func TestOlderGuard(t *testing.T) {
 	s := start(t, setup{})
 	for path, method := range map[string]string{"/sse": "GET", "/messages": "POST"} {
@@ -162,7 +162,7 @@ func TestOlderGuard(t *testing.T) {
 	s.executed("", 0)
 }
 
-// TestOlderDrain: a proxy that is to stop ends the stream.
+// TestOlderDrain: a proxy that is shutting down ends the stream.
 func TestOlderDrain(t *testing.T) {
 	s := start(t, setup{})
 	c := s.older(token)

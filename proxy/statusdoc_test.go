@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// status is what the client reads about itself.
+// status returns the text that the client reads about itself.
 func (c *client) status() string {
 	c.t.Helper()
 	r := c.request("resources/read", `"uri":"petrigate://status"`)
@@ -32,8 +32,8 @@ func (c *client) status() string {
 	return result.Contents[0].Text
 }
 
-// TestStatusForAgents: an agent reads what it can call, what it waits for, and
-// nothing of what is in shadow or was sent; the prompt says the same.
+// TestStatusForAgents: an agent reads which tools it can call, what others require, and nothing
+// about shadow nets or earlier arguments; the prompt has the same text.
 func TestStatusForAgents(t *testing.T) {
 	tools := []testserver.Tool{}
 	for _, tool := range testserver.Attack() {
@@ -96,7 +96,7 @@ func TestStatusForAgents(t *testing.T) {
 	})
 }
 
-// sorted puts the lines of one list into order: the upstream's is its own.
+// sorted sorts the lines of one list, whose order is the upstream's.
 func sorted(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -109,8 +109,8 @@ func sorted(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestStatusIsListed: the status is listed beside what upstreams have, and an
-// upstream cannot pass off something of its own as ours.
+// TestStatusIsListed: the status is listed besides the upstreams' items, and an upstream cannot
+// pass off its own item as the proxy's.
 func TestStatusIsListed(t *testing.T) {
 	methods := map[string]testserver.Method{
 		"prompts/list":   says(`{"prompts":[{"name":"p"},{"name":"petrigate-status","of":"up"}],"x":1.0}`),
@@ -148,8 +148,7 @@ func TestStatusIsListed(t *testing.T) {
 	}
 }
 
-// TestNoStatusWithoutNets: where nothing is decided, or only in shadow, clients
-// see no more than without a proxy.
+// TestNoStatusWithoutNets: if no net enforces decisions, clients see the same as without a proxy.
 func TestNoStatusWithoutNets(t *testing.T) {
 	for name, policy := range map[string]func() *gate.Policy{
 		"no nets": func() *gate.Policy { return netPolicy(t) }, "shadow": func() *gate.Policy { return policyOf(t, "shadow block danger\n") },
@@ -169,7 +168,7 @@ func TestNoStatusWithoutNets(t *testing.T) {
 	}
 }
 
-// introduction is the result of a handshake, or of server/discover.
+// introduction returns the result of a handshake, or of server/discover.
 func (c *client) introduction() []byte {
 	c.t.Helper()
 	if c.leg.modern {
@@ -188,8 +187,8 @@ func (c *client) introduction() []byte {
 	return r.result
 }
 
-// TestInstructions: ours come first, each upstream's are headed by its name
-// where there are several, and all are 2 KB at most, cut at a line.
+// TestInstructions: the proxy's instructions come first, each upstream's has its name as a heading
+// if there are several, and together they have at most 2 KB, cut at a line.
 func TestInstructions(t *testing.T) {
 	line := "This is one line of what a server has to say.\n"
 	with := func(name, text string) proxy.Upstream {
@@ -238,8 +237,8 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// TestStatusNamesAbsentServers: an agent whose list of tools is short reads which
-// servers are missing.
+// TestStatusNamesAbsentServers: an agent with a short list of tools reads which servers are
+// missing.
 func TestStatusNamesAbsentServers(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) {
 		o.Upstreams = append(o.Upstreams, proxy.Upstream{Name: "gone", URL: "http://127.0.0.1:1/mcp"})

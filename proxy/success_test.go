@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestConditionsOnResults: where a rule says what a success of a shell server is, a script
-// that failed, or that still runs, is no evidence, though its result says nothing of an error.
+// TestConditionsOnResults: if a rule defines the success of a shell server, a script that failed,
+// or that still runs, does not count as evidence, although its result is not an error.
 func TestConditionsOnResults(t *testing.T) {
 	content := func(text, more string) string {
 		return fmt.Sprintf(`{"content":[{"type":"text","text":%q}]%s}`, text, more)

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestTaskBoundExact: of calls that come at once just as many are sent as there
-// is room for their tasks, and each of them gets its task. That an upstream has
-// not said yet that it makes one of a call does not make room for another.
+// TestTaskBoundExact: of concurrent calls exactly as many are sent as there are slots for their
+// tasks, and each of them gets its task. A call whose upstream has not created the task yet keeps
+// its slot.
 func TestTaskBoundExact(t *testing.T) {
 	const room, calls = 128, 200
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -44,8 +44,7 @@ func TestTaskBoundExact(t *testing.T) {
 	})
 }
 
-// TestTaskPlaceGivenBack: a call that is refused, fails, or becomes no task
-// keeps no place.
+// TestTaskPlaceGivenBack: a call that is refused, fails, or becomes no task keeps no slot.
 func TestTaskPlaceGivenBack(t *testing.T) {
 	plain := testserver.Tool{Name: "plain", Task: "never", Run: func(context.Context, *testserver.Call) (json.RawMessage, error) { return testserver.Text("done"), nil }}
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -53,9 +52,9 @@ func TestTaskPlaceGivenBack(t *testing.T) {
 		c := s.connect(l, `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`)
 		for range 130 {
 			c.reply(c.callAsTask("danger", `{}`, ""))  // blocked
-			c.reply(c.callAsTask("deploy", `{}`, ""))  // nobody can be asked
-			c.reply(c.callAsTask("missing", `{}`, "")) // no tool
-			c.reply(c.callAsTask("plain", `{}`, ""))   // the upstream makes no task of it
+			c.reply(c.callAsTask("deploy", `{}`, ""))  // no person can be asked
+			c.reply(c.callAsTask("missing", `{}`, "")) // unknown tool
+			c.reply(c.callAsTask("plain", `{}`, ""))   // the upstream creates no task for it
 		}
 		s.executed("plain", 130)
 		c.begin("slow", `{}`)

@@ -9,17 +9,16 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// insisting is a site in front of an upstream of 2026-07-28 that runs all
-// calls as tasks, and refuses clients that take none.
+// insisting is a site in front of an upstream of 2026-07-28 that runs all calls as tasks, and
+// refuses clients that do not support tasks.
 func insisting(t *testing.T, s setup) *site {
 	s.server.Eras = testserver.Modern
 	s.server.Tasks = &testserver.Tasks{Poll: 1}
 	return tasked(t, s)
 }
 
-// TestDrivenTask: a client of 2025-11-25 gets of what its upstream runs as a
-// task only what it gets of any call: the gate decides once, and knows the end
-// before the client does.
+// TestDrivenTask: a client of 2025-11-25 sees a call that its upstream runs as a task like any
+// other call: the gate decides once, and learns the end before the client does.
 func TestDrivenTask(t *testing.T) {
 	for _, end := range []struct{ args, place, outcome, text string }{
 		{`{}`, "done", "success", "flaky {}"},
@@ -46,8 +45,8 @@ func TestDrivenTask(t *testing.T) {
 	}
 }
 
-// TestDrivenTaskAsks: what the upstream wants to know in the course of it is asked
-// on the stream of the call, once.
+// TestDrivenTaskAsks: the upstream's input requests during the task are sent on the stream of the
+// call, once.
 func TestDrivenTaskAsks(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := insisting(t, setup{policy: chain(t, "ask")})
@@ -75,7 +74,7 @@ func TestDrivenTaskAsks(t *testing.T) {
 	})
 }
 
-// TestDrivenTaskCancelled: a client that gives the call up ends the task.
+// TestDrivenTaskCancelled: a client that cancels the call ends the task.
 func TestDrivenTaskCancelled(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := insisting(t, setup{policy: chain(t, "slow")})
@@ -94,8 +93,7 @@ func TestDrivenTaskCancelled(t *testing.T) {
 	})
 }
 
-// TestDrivenTaskLost: of a task that its upstream does not know any more, the
-// outcome is unknown.
+// TestDrivenTaskLost: if the upstream does not know the task any more, the outcome is unknown.
 func TestDrivenTaskLost(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := insisting(t, setup{policy: chain(t, "slow")})
@@ -116,8 +114,8 @@ func TestDrivenTaskLost(t *testing.T) {
 	})
 }
 
-// TestDrivenOnce: an upstream that goes on to refuse is heard, and what it refuses
-// for other reasons is not sent again.
+// TestDrivenOnce: an upstream's repeated refusal reaches the client, and a call refused for another
+// reason is not sent again.
 func TestDrivenOnce(t *testing.T) {
 	const wants = `{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
 	for _, c := range []struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestTaskOfOlderUpstream: a client of 2026-07-28, in front of an upstream of
-// the older one, gets a task of a tool that is always one, in its own words.
+// TestTaskOfOlderUpstream: a client of 2026-07-28, in front of an upstream of 2025-11-25, gets a
+// task for a tool that is always a task, in the form of its own revision.
 func TestTaskOfOlderUpstream(t *testing.T) {
 	modernLegs(t, func(t *testing.T, l leg) {
 		for _, end := range []struct{ args, place, outcome, status string }{
@@ -35,8 +35,8 @@ func TestTaskOfOlderUpstream(t *testing.T) {
 	})
 }
 
-// TestTaskTakenByNone: what can be called as a task only is refused before
-// anything is spent on it, where the client takes none, and says why.
+// TestTaskTakenByNone: a tool that can be called only as a task is refused before anything is
+// spent, with the reason, if the client does not support tasks.
 func TestTaskTakenByNone(t *testing.T) {
 	modernLegs(t, func(t *testing.T, l leg) {
 		s := tasked(t, setup{server: testserver.Options{Eras: testserver.Legacy}})
@@ -56,8 +56,8 @@ func TestTaskTakenByNone(t *testing.T) {
 	})
 }
 
-// TestTaskOfNewerUpstream: clients of 2025-11-25 are offered no tasks of an
-// upstream of the newer, and told so.
+// TestTaskOfNewerUpstream: clients of 2025-11-25 are not offered tasks of an upstream of
+// 2026-07-28, and are told so.
 func TestTaskOfNewerUpstream(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := tasked(t, setup{server: testserver.Options{Eras: testserver.Modern}})
@@ -72,8 +72,8 @@ func TestTaskOfNewerUpstream(t *testing.T) {
 	})
 }
 
-// TestTaskUpdate: a client of 2026-07-28 finds in its task what the upstream
-// asks, and answers there, whatever the era of the upstream.
+// TestTaskUpdate: a client of 2026-07-28 finds the upstream's input requests in its task, and
+// answers there, whatever the family of the upstream.
 func TestTaskUpdate(t *testing.T) {
 	for _, era := range []testserver.Eras{testserver.Both, testserver.Legacy} {
 		modernLegs(t, func(t *testing.T, l leg) {
@@ -108,7 +108,7 @@ func TestTaskUpdate(t *testing.T) {
 				return at(r.result, "status") == `"completed"`
 			})
 			answer := at(r.result, "result", "structuredContent", "answer")
-			if inner := at([]byte(answer), "result"); inner != "" { // as a whole response, in the older era
+			if inner := at([]byte(answer), "result"); inner != "" { // as a whole response, in the older family
 				answer = inner
 			}
 			if at([]byte(answer), "content", "name") != `"Luca"` {
@@ -119,7 +119,7 @@ func TestTaskUpdate(t *testing.T) {
 	}
 }
 
-// TestTaskHeader: the header that names the task says the same as the message.
+// TestTaskHeader: the header that names the task must match the message.
 func TestTaskHeader(t *testing.T) {
 	s := tasked(t, setup{})
 	c := s.connect(legs()[2], takesTasks)
@@ -131,8 +131,8 @@ func TestTaskHeader(t *testing.T) {
 	}
 }
 
-// TestTaskSubscription: a client of 2026-07-28 is told of its own tasks, as
-// they stand, where it wants to be, and of no others.
+// TestTaskSubscription: a client of 2026-07-28 is notified of the current state of its own tasks if
+// it subscribes, and of no others.
 func TestTaskSubscription(t *testing.T) {
 	t.Parallel()
 	for _, era := range []testserver.Eras{testserver.Both, testserver.Legacy} {

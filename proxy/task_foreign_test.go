@@ -12,15 +12,15 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// foreign is a site whose upstream is mcp-go's own server, with a tool "work"
-// that can be a task and ends when the function that it returns is called.
+// foreign is a site whose upstream is mcp-go's own server, with a tool "work" that can be a task
+// and ends when the returned function is called.
 func foreign(t *testing.T) (*site, func()) {
 	t.Helper()
 	ctx, finish := context.WithCancel(context.Background())
 	m := server.NewMCPServer("foreign", "1", server.WithToolCapabilities(true), server.WithTaskCapabilities(true, true, true))
 	tool := mcp.NewTool("work", mcp.WithTaskSupport(mcp.TaskSupportRequired))
 	m.AddTaskTool(tool, func(context.Context, mcp.CallToolRequest) (*mcp.CreateTaskResult, error) {
-		<-ctx.Done() // and not the context of the call, which ends with its HTTP request
+		<-ctx.Done() // not the context of the call, which ends with its HTTP request
 		return &mcp.CreateTaskResult{Content: []mcp.Content{mcp.NewTextContent("worked")}}, nil
 	})
 	m.AddTool(mcp.NewTool("push"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -38,7 +38,7 @@ func foreign(t *testing.T) (*site, func()) {
 	return s, finish
 }
 
-// TestTaskOfForeignServer: the tasks of a server that is not ours.
+// TestTaskOfForeignServer: the tasks of another server implementation.
 func TestTaskOfForeignServer(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s, finish := foreign(t)
@@ -56,8 +56,8 @@ func TestTaskOfForeignServer(t *testing.T) {
 	})
 }
 
-// TestTaskOfForeignServerCancelled: it answers tasks/result of a task that was
-// cancelled with a result that looks like a success, and is none.
+// TestTaskOfForeignServerCancelled: it answers tasks/result for a cancelled task with a result that
+// looks like a success but must not count as one.
 func TestTaskOfForeignServerCancelled(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s, _ := foreign(t)

@@ -12,18 +12,17 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// takesTasks is what a client of 2026-07-28 declares to be given tasks.
+// takesTasks is the capabilities of a client of 2026-07-28 that supports tasks.
 const takesTasks = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 
-// tasked is a site whose upstream makes tasks of calls, of the attack tools
-// where s names none.
+// tasked is a site whose upstream creates tasks for calls, with the attack tools if s names none.
 func tasked(t *testing.T, s setup) *site {
 	t.Helper()
 	if s.server.Tools == nil {
 		s.server.Tools = testserver.Attack()
 	}
 	support := "optional"
-	if s.server.Eras != testserver.Both { // there the clients of the other era have no choice
+	if s.server.Eras != testserver.Both { // there the clients of the other family have no choice
 		support = "required"
 	}
 	s.server.Tools = testserver.Tasked(s.server.Tools, support)
@@ -38,7 +37,7 @@ func tasked(t *testing.T, s setup) *site {
 	return st
 }
 
-// taskLegs are all legs, with a client that takes tasks on each.
+// taskLegs are all legs, with a client that supports tasks on each.
 func taskLegs(t *testing.T, s func(t *testing.T) setup, f func(t *testing.T, s *site, c *client)) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		st := tasked(t, s(t))
@@ -66,15 +65,15 @@ func (c *client) callAsTask(tool, args, meta string) (id string) {
 	if c.leg.modern {
 		return c.callWith(tool, args, meta, "")
 	}
-	return c.callWith(tool, args, meta, `,"task":{}`) // with a ttl, servers of mcp-go would sleep on
+	return c.callWith(tool, args, meta, `,"task":{}`) // with a ttl, servers of mcp-go would keep sleeping
 }
 
-// task sends a request for a task and returns its id.
+// task sends a request about a task and returns its id.
 func (c *client) task(method, task string) (id string) {
 	return c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tasks/` + method + `","params":{%META%"taskId":"` + task + `"}}`)
 }
 
-// standing is how the task stands, as its client is told.
+// standing returns the status of the task as its client sees it.
 func (c *client) standing(task string) string {
 	c.t.Helper()
 	r := c.reply(c.task("get", task))
@@ -85,7 +84,7 @@ func (c *client) standing(task string) string {
 	return s
 }
 
-// outcome is the end of a task, in the way of the era: its result and error.
+// outcome returns the end of a task, in the form of the revision: its result and error.
 func (c *client) outcome(task string) message {
 	c.t.Helper()
 	if !c.leg.modern {
@@ -99,8 +98,8 @@ func (c *client) outcome(task string) message {
 	return message{raw: r.raw, result: json.RawMessage(at(r.result, "result")), err: json.RawMessage(at(r.result, "error"))}
 }
 
-// TestTaskSettles: a call that becomes a task is decided once and in flight
-// until its end is known; what that is decides about the tokens.
+// TestTaskSettles: a call that becomes a task is decided once and in flight until its end is known;
+// the outcome decides about the tokens.
 func TestTaskSettles(t *testing.T) {
 	for _, end := range []struct {
 		name, tool, args, place, outcome string
@@ -124,14 +123,13 @@ func TestTaskSettles(t *testing.T) {
 	}
 }
 
-// oneEnd fails unless there was one call of a tool, which became a task and
-// ended once.
+// oneEnd fails unless there was one call of a tool, which became a task and ended once.
 func (s *site) oneEnd(tool, outcome string) {
 	s.t.Helper()
 	of := func(event string) []record {
 		return s.records.matching(func(r record) bool { return r.Event == event && r.Tool == "up."+tool })
 	}
-	// An operator may see an end a moment before it is on record, when nothing passes by it yet.
+	// An operator may see an end a moment before it is recorded, while no call can pass on it yet.
 	s.eventually("the end is on record", func() bool { return len(of("outcome")) > 0 })
 	ends, made := of("outcome"), of("task")
 	if len(ends) != 1 || ends[0].Outcome != outcome || len(made) != 1 || made[0].Call != ends[0].Call {
@@ -139,8 +137,8 @@ func (s *site) oneEnd(tool, outcome string) {
 	}
 }
 
-// TestTaskInFlight: a task that is under way holds its token, and is no success
-// for whoever waits for one. Its client never has to ask.
+// TestTaskInFlight: a running task holds its token, and does not count as a success yet. Its client
+// never has to poll.
 func TestTaskInFlight(t *testing.T) {
 	for _, tell := range []bool{false, true} {
 		taskLegs(t, func(t *testing.T) setup {
@@ -160,8 +158,8 @@ func TestTaskInFlight(t *testing.T) {
 	}
 }
 
-// TestTaskRequire: what waits for a success can be called as soon as the client
-// knows of it, in whatever way.
+// TestTaskRequire: a call that requires a success is possible as soon as the client knows of it, in
+// whatever way.
 func TestTaskRequire(t *testing.T) {
 	taskLegs(t, func(*testing.T) setup { return setup{} }, func(t *testing.T, s *site, c *client) {
 		c.outcome(c.begin("backup", `{"fail":true}`))
@@ -183,7 +181,7 @@ func TestTaskRequire(t *testing.T) {
 	})
 }
 
-// TestTaskCancelled: that a task was cancelled does not say that it did not run.
+// TestTaskCancelled: a cancelled task might have run.
 func TestTaskCancelled(t *testing.T) {
 	taskLegs(t, func(t *testing.T) setup { return setup{policy: chain(t, "slow", "push")} }, func(t *testing.T, s *site, c *client) {
 		id := c.begin("slow", `{"stubborn":true}`)
@@ -219,8 +217,7 @@ func TestTaskLost(t *testing.T) {
 	})
 }
 
-// TestTaskOfOthers: a task is its own session's, and to all others as if there
-// were none.
+// TestTaskOfOthers: a task belongs to its own session, and does not exist for others.
 func TestTaskOfOthers(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := tasked(t, setup{})
@@ -246,8 +243,7 @@ func TestTaskOfOthers(t *testing.T) {
 	})
 }
 
-// TestTaskBytes: but for the id, the client gets of a task what its upstream
-// says, byte for byte.
+// TestTaskBytes: the client gets its upstream's task byte for byte, except for the id.
 func TestTaskBytes(t *testing.T) {
 	result := `{"content":[],"structuredContent":{"n":9223372036854775808,"e":1E400,"s":"\u00e9"},"vendor/x":[1.0,  2]}`
 	legacyLegs(t, func(t *testing.T, l leg) {
@@ -267,8 +263,8 @@ func TestTaskBytes(t *testing.T) {
 	})
 }
 
-// TestTaskInput: what an upstream asks in the course of a task goes to its
-// client, on the stream on which that waits for the result.
+// TestTaskInput: an upstream's requests during a task go to its client, on the stream that waits
+// for the result.
 func TestTaskInput(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := tasked(t, setup{policy: chain(t, "ask", "push")})
@@ -294,8 +290,8 @@ func TestTaskInput(t *testing.T) {
 	})
 }
 
-// TestTaskNews: progress goes on under the client's own token, and changes are
-// told, to its client alone.
+// TestTaskNews: progress continues under the client's own token, and status changes are sent, to
+// its client only.
 func TestTaskNews(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		tool := testserver.Tool{Name: "work", Run: func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
@@ -330,7 +326,7 @@ func TestTaskNews(t *testing.T) {
 	})
 }
 
-// TestTaskCapabilities: tasks are offered just where some upstream has them.
+// TestTaskCapabilities: tasks are offered only if an upstream supports them.
 func TestTaskCapabilities(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		for _, c := range []struct{ offered, want string }{
@@ -354,7 +350,7 @@ func TestTaskCapabilities(t *testing.T) {
 	})
 }
 
-// TestTaskPages: the list has all tasks of the session, a page at a time.
+// TestTaskPages: the list has all tasks of the session, one page at a time.
 func TestTaskPages(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := tasked(t, setup{})
@@ -390,8 +386,8 @@ func TestTaskPages(t *testing.T) {
 	})
 }
 
-// TestTaskBound: a session has so many tasks under way and no more, and those
-// that are over make room. Nothing is spent on one too many.
+// TestTaskBound: the number of running tasks per session is limited, and finished ones make room.
+// Nothing is spent on a call over the limit.
 func TestTaskBound(t *testing.T) {
 	s := tasked(t, setup{})
 	c := s.connect(legs()[0], "")
@@ -416,7 +412,7 @@ func TestTaskBound(t *testing.T) {
 	c.begin("push", `{}`)
 }
 
-// TestTaskApproval: a person is asked before there is a task, and once.
+// TestTaskApproval: a person is asked before the task is created, and once.
 func TestTaskApproval(t *testing.T) {
 	taskLegs(t, func(*testing.T) setup {
 		return setup{change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: 1} }}
@@ -438,8 +434,8 @@ func TestTaskApproval(t *testing.T) {
 	})
 }
 
-// TestNoTasks: where the upstream makes none, a call as a task is refused
-// before anything is spent on it.
+// TestNoTasks: if the upstream creates no tasks, a call as a task is refused before anything is
+// spent.
 func TestNoTasks(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -456,13 +452,13 @@ func TestNoTasks(t *testing.T) {
 	})
 }
 
-// tasks asks for the list of tasks.
+// tasks requests the list of tasks.
 func (c *client) tasks() message {
 	return c.reply(c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tasks/list","params":{}}`))
 }
 
-// awaitListening waits until the proxy hears what its upstream says on its own
-// account in the older era.
+// awaitListening waits until the proxy receives the notifications of an upstream of the older
+// family.
 func (s *site) awaitListening() {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)

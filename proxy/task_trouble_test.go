@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestTaskOfDeadProcess: a task may go on elsewhere when the process that made
-// it is dead: only its upstream knows, and the next process does not.
+// TestTaskOfDeadProcess: a task might continue elsewhere when the process that created it has died:
+// only its upstream knows, and the next process does not.
 func TestTaskOfDeadProcess(t *testing.T) {
 	t.Parallel()
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -36,8 +36,8 @@ func TestTaskOfDeadProcess(t *testing.T) {
 	})
 }
 
-// TestTaskKeepsItsProcess: a client that can do more than those before makes a
-// new handshake necessary, and so a new process; not while a task is at work.
+// TestTaskKeepsItsProcess: a client with further capabilities requires a new handshake, and so a
+// new process, but not while a task is running.
 func TestTaskKeepsItsProcess(t *testing.T) {
 	up, _ := child(t, "--tasks --era legacy")
 	s := start(t, setup{policy: chain(t, "slow", "push"), change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
@@ -59,8 +59,8 @@ func TestTaskKeepsItsProcess(t *testing.T) {
 	})
 }
 
-// TestTaskTwice: an upstream that calls two tasks the same is not believed: the
-// second is of unknown outcome, and the first is who it was.
+// TestTaskTwice: an upstream that gives two tasks the same id is not trusted: the second has an
+// unknown outcome, and the first is unaffected.
 func TestTaskTwice(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := tasked(t, setup{policy: chain(t, "lie", "push"), server: testserver.Options{Capabilities: `{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`, Tools: untasked("lie")}})
@@ -80,8 +80,7 @@ func TestTaskTwice(t *testing.T) {
 	})
 }
 
-// TestTaskHandlesThatAreNone: what could be read as a task in two ways, or was
-// not asked for, is none.
+// TestTaskHandlesThatAreNone: an ambiguous or unrequested task is not accepted as a task.
 func TestTaskHandlesThatAreNone(t *testing.T) {
 	for _, handle := range []string{
 		`{"task":{"taskId":"x1","status":"working","Status":"completed"}}`,
@@ -108,7 +107,7 @@ func TestTaskHandlesThatAreNone(t *testing.T) {
 	}
 }
 
-// untasked is the attack tool of a name, which makes no task of its own.
+// untasked returns the attack tool of a name that creates no task of its own.
 func untasked(name string) []testserver.Tool {
 	for _, tool := range testserver.Attack() {
 		if tool.Name == name {
@@ -119,8 +118,7 @@ func untasked(name string) []testserver.Tool {
 	return nil
 }
 
-// TestTaskInShadow: what is in shadow stops no task, and its marking goes by the
-// end of it all the same.
+// TestTaskInShadow: shadow nets stop no task, and their marking follows its end nevertheless.
 func TestTaskInShadow(t *testing.T) {
 	taskLegs(t, func(t *testing.T) setup {
 		return setup{policy: inShadow(t, "require backup before delete\nblock danger\n", "")}
@@ -135,8 +133,8 @@ func TestTaskInShadow(t *testing.T) {
 	})
 }
 
-// TestTaskOutlivesItsSession: nets that sessions share learn of the end of a
-// task whose session is gone.
+// TestTaskOutlivesItsSession: nets that sessions share learn the end of a task whose session has
+// ended.
 func TestTaskOutlivesItsSession(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		policy := netPolicy(t, gate.Net{
@@ -158,8 +156,7 @@ func TestTaskOutlivesItsSession(t *testing.T) {
 	})
 }
 
-// TestTaskFlood: what an upstream says of a task without end costs it one
-// question at a time.
+// TestTaskFlood: endless notifications of an upstream about a task cause one request at a time.
 func TestTaskFlood(t *testing.T) {
 	s := tasked(t, setup{policy: chain(t, "slow")})
 	c := s.connect(legs()[0], "")
@@ -179,8 +176,8 @@ func TestTaskFlood(t *testing.T) {
 	s.settled("done")
 }
 
-// TestTaskOfCancelledCall: a client that gives its call up before it hears of
-// the task does not leave the token in flight: the end of the task is found out.
+// TestTaskOfCancelledCall: a client that cancels its call before it gets the task does not leave
+// the token in flight: the proxy finds out the end of the task.
 func TestTaskOfCancelledCall(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		begins := testserver.Tool{Name: "begins", Task: "never", Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
@@ -207,8 +204,7 @@ func TestTaskOfCancelledCall(t *testing.T) {
 	})
 }
 
-// TestTaskInItsOwnProcess: the tasks of a session that has an upstream for
-// itself are asked for where they are.
+// TestTaskInItsOwnProcess: the tasks of a session with a dedicated connection are polled there.
 func TestTaskInItsOwnProcess(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		up, _ := child(t, "--tasks --poll 1")

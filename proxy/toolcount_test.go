@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestToolCount: what is too much for clients is said, of what is listed alone.
+// TestToolCount: the warning about too many tools for clients counts only listed tools.
 func TestToolCount(t *testing.T) {
 	for n, want := range map[int]string{40: "", 41: "more than 40 ", 100: "more than 40 ", 101: "more than 100 ", 128: "more than 100 ", 129: "more than 128 "} {
 		var tools []testserver.Tool

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestToolFilter: A035. What the configuration keeps from clients is not listed
-// and cannot be called: on no leg, in no session, and not by another of its
-// names. Deny goes before allow.
+// TestToolFilter: A035. Tools that the configuration withholds from clients are not listed and
+// cannot be called: on no leg, in no session, and by none of their other names. Deny takes
+// precedence over allow.
 func TestToolFilter(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{change: func(o *proxy.Options) {
@@ -39,8 +39,8 @@ func TestToolFilter(t *testing.T) {
 	})
 }
 
-// TestToolFilterLater: a tool that the upstream adds later is filtered as well,
-// and one that is withheld takes no name from another.
+// TestToolFilterLater: a tool that the upstream adds later is filtered as well, and a withheld tool
+// does not occupy the name of another.
 func TestToolFilterLater(t *testing.T) {
 	none := ""
 	other := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack()}))

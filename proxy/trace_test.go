@@ -20,7 +20,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A collector takes traces by OTLP over HTTP.
+// A collector receives traces by OTLP over HTTP.
 type collector struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -63,8 +63,8 @@ func (c *collector) tracer(t *testing.T) *telemetry.Tracer {
 	return tracer
 }
 
-// tree writes the spans below a span, by their names and attributes, in the order in which
-// they began.
+// tree returns the spans below a span, by their names and attributes, in the order of their
+// beginning.
 func (c *collector) tree(parent []byte, indent string) string {
 	var b strings.Builder
 	for {
@@ -103,8 +103,8 @@ const (
 	traceMeta   = `"traceparent":"00-` + clientTrace + "-" + clientSpan + `-01","tracestate":"vendor=1","baggage":"k=v"`
 )
 
-// TestTraces: a collector gets the stations of calls as one trace with the client's, the
-// upstream joins it, and nobody is told of arguments and results.
+// TestTraces: a collector gets the stages of calls as one trace with the client's, the upstream
+// joins it, and no span contains arguments or results.
 func TestTraces(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		collects := newCollector(t)
@@ -160,8 +160,8 @@ server tools/call deploy name=deploy
 	})
 }
 
-// TestTraceBegins: a call without a trace begins one, and where telemetry is off the
-// upstream gets the trace of the client as it is, and no other.
+// TestTraceBegins: a call without a trace begins one, and if telemetry is off the upstream gets the
+// trace of the client unchanged, and no other.
 func TestTraceBegins(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		collects := newCollector(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// longToDecide is a net that holds calls of read until goOn is closed.
+// longToDecide is a net that blocks decisions about calls of read until goOn is closed.
 type longToDecide struct {
 	inside, most, decided atomic.Int64
 	entered, goOn         chan struct{}
@@ -40,7 +40,7 @@ func (n *longToDecide) start(t *testing.T) *site {
 	return s
 }
 
-// TestTurnsOlder: so it is over HTTP+SSE, whatever stands in the arguments.
+// TestTurnsOlder: the same over HTTP+SSE, whatever the arguments contain.
 func TestTurnsOlder(t *testing.T) {
 	each := max(1, runtime.GOMAXPROCS(0)/2)
 	n := newLongToDecide()
@@ -69,8 +69,8 @@ func TestTurnsOlder(t *testing.T) {
 	}
 }
 
-// TestTurns: calls of one principal that take long to decide leave a processor to
-// others, and a client that goes meanwhile leaves none taken.
+// TestTurns: calls of one principal that take long to decide leave a processor to others, and a
+// client that disconnects meanwhile keeps no turn.
 func TestTurns(t *testing.T) {
 	each := max(1, runtime.GOMAXPROCS(0)/2)
 	for _, l := range legs() {
@@ -101,7 +101,7 @@ func TestTurns(t *testing.T) {
 		}
 		r.Header = s.as("token of ann").header
 		work.Go(func() {
-			if response, err := http.DefaultClient.Do(r); err == nil { // it went too late
+			if response, err := http.DefaultClient.Do(r); err == nil { // it disconnected too late
 				_ = response.Body.Close()
 			}
 		})
@@ -119,8 +119,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestTurnsOfRounds: a call that goes on with another round is decided already: it
-// takes no turn from others while its upstream is busy.
+// TestTurnsOfRounds: a call that continues with another round is decided already: it takes no turn
+// from others while its upstream is busy.
 func TestTurnsOfRounds(t *testing.T) {
 	inner, busy, goOn := rounds(), make(chan struct{}, 100), make(chan struct{})
 	first := inner.Run

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestTurnedAway: a call that the upstream's own guard turns away did not run,
-// so a token that waits for it comes back.
+// TestTurnedAway: a call that the upstream's own guard refuses did not run, so a token that it
+// holds is returned.
 func TestTurnedAway(t *testing.T) {
 	var closed atomic.Bool
 	server := testserver.New(testserver.Options{Tools: testserver.Attack()})

@@ -8,9 +8,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestWithoutDiscovery: a client of 2026-07-28 says with each request what it can
-// do. It sees and calls the tools that a server of 2025-11-25 has for that, also
-// where it has never asked server/discover.
+// TestWithoutDiscovery: a client of 2026-07-28 sends its capabilities with each request. It sees
+// and calls the tools that a server of 2025-11-25 has for them, even without a server/discover.
 func TestWithoutDiscovery(t *testing.T) {
 	tools := []testserver.Tool{plainTool("plain"), plainTool("picture")}
 	tools[1].Needs = "sampling"

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// chain is a net whose one token a call holds until its result: what succeeded
-// leaves it in done, what failed gives it back.
+// chain is a net whose one token a call holds until its result: a success puts it into done, a
+// failure returns it.
 func chain(t *testing.T, tools ...string) *gate.Policy {
 	return netPolicy(t, gate.Net{
 		Name: "chain", Places: []string{"ready", "done"}, Initial: map[string]int{"ready": 1},
@@ -23,7 +23,7 @@ func chain(t *testing.T, tools ...string) *gate.Policy {
 	})
 }
 
-// inFlight fails unless the chain's token is held by a call that is not settled.
+// inFlight fails unless the chain's token is held by an unsettled call.
 func (s *site) inFlight() {
 	s.t.Helper()
 	if s.openCalls() != 1 || s.marking("chain", "ready") != 1 || s.marking("chain", "done") != 0 {
@@ -31,7 +31,7 @@ func (s *site) inFlight() {
 	}
 }
 
-// settled waits until no call is open, and fails unless the token is there.
+// settled waits until no call is open, and fails unless the token is available.
 func (s *site) settled(place string) {
 	s.t.Helper()
 	s.eventually("the call is settled", func() bool { return s.openCalls() == 0 })
@@ -50,7 +50,7 @@ func child(t *testing.T, flags string) (proxy.Upstream, func() []testserver.Reco
 	file := filepath.Join(t.TempDir(), "records")
 	u := proxy.Upstream{Name: "up", Command: self, Env: map[string]string{
 		childMark: "--record " + file + " " + flags,
-		"GORACE":  "atexit_sleep_ms=0", // or else each one takes a second to end
+		"GORACE":  "atexit_sleep_ms=0", // otherwise each one takes a second to end
 	}}
 	return u, func() []testserver.Record {
 		f, err := os.Open(file)
@@ -66,7 +66,7 @@ func child(t *testing.T, flags string) (proxy.Upstream, func() []testserver.Reco
 	}
 }
 
-// ofKind are the records of a kind, about a tool if it is named.
+// ofKind returns the records of a kind, about a tool if one is named.
 func ofKind(records []testserver.Record, kind testserver.Kind, tool string) []testserver.Record {
 	var found []testserver.Record
 	for _, r := range records {
@@ -77,9 +77,9 @@ func ofKind(records []testserver.Record, kind testserver.Kind, tool string) []te
 	return found
 }
 
-// TestChildDies: B025, B026. A server that dies during a call leaves its outcome unknown: the
-// caller is told so, and the record says it once. Its token stays in flight
-// until an operator says how the call ended, nothing is sent twice, and the next process serves.
+// TestChildDies: B025, B026. If a server dies during a call, the outcome is unknown: the caller is
+// told so, and it is recorded once. The token stays in flight until an operator settles the call,
+// nothing is sent twice, and the next process serves.
 func TestChildDies(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		up, records := child(t, "")
@@ -113,8 +113,8 @@ func (s *site) oneOutcome(tool, outcome string) {
 	}
 }
 
-// TestOneOutcomeAtTheEnd: a call in flight when the proxy ends, whose child is ended too, has
-// one outcome on record.
+// TestOneOutcomeAtTheEnd: a call in flight when the proxy shuts down, whose child ends too, has one
+// outcome on record.
 func TestOneOutcomeAtTheEnd(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		up, records := child(t, "")
@@ -129,8 +129,8 @@ func TestOneOutcomeAtTheEnd(t *testing.T) {
 	})
 }
 
-// TestConnectionDies: B025, B026 over HTTP, where nobody knows what became of
-// the call: its token stays in flight until an operator says how it ended.
+// TestConnectionDies: B025, B026 over HTTP, where the fate of the call is unknown: its token stays
+// in flight until an operator settles it.
 func TestConnectionDies(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: chain(t, "die", "push")})
@@ -155,12 +155,11 @@ func TestConnectionDies(t *testing.T) {
 	})
 }
 
-// briefly gives every call so much time and no more.
+// briefly sets the timeout of all calls.
 func briefly(o *proxy.Options) { o.Upstreams[0].Timeout = 30 * time.Millisecond }
 
-// runsOut makes a call that the upstream does not answer in time. Where the
-// machine is busy, the time may run out before the call is sent, and nothing is
-// spent: then it is made again.
+// runsOut makes a call that the upstream does not answer in time. On a busy machine, the timeout
+// can pass before the call is sent, and nothing is spent: then the call is repeated.
 func (c *client) runsOut(tool, args string) message {
 	c.t.Helper()
 	var r message
@@ -169,14 +168,14 @@ func (c *client) runsOut(tool, args string) message {
 		return r.decision("kind") == "unknown"
 	})
 	c.awaitExecuted(tool, 1)
-	if r.decision("decision") != "allow" || r.decision("outcome") != "unknown" { // it was not refused: it may have run
+	if r.decision("decision") != "allow" || r.decision("outcome") != "unknown" { // it was not refused: it might have run
 		c.t.Errorf("%s", r.raw)
 	}
 	return r
 }
 
-// TestLateAnswer: B022. A call that ran out of time is unknown; its token is
-// held until the answer comes after all, which settles it.
+// TestLateAnswer: B022. The outcome of a call that timed out is unknown; its token is held until a
+// late answer settles it.
 func TestLateAnswer(t *testing.T) {
 	for _, fail := range []bool{false, true} {
 		eachLeg(t, func(t *testing.T, l leg) {
@@ -207,7 +206,7 @@ func TestLateAnswer(t *testing.T) {
 	}
 }
 
-// failing makes a tool fail in the end.
+// failing makes a tool fail at its end.
 func failing(tools []testserver.Tool, name string) []testserver.Tool {
 	for i, tool := range tools {
 		if tool.Name == name {
@@ -217,8 +216,8 @@ func failing(tools []testserver.Tool, name string) []testserver.Tool {
 	return tools
 }
 
-// TestCancel: B023. The upstream is told under its own id, and the call is
-// unknown: its token is held.
+// TestCancel: B023. The upstream gets the cancellation under its own id, and the outcome is
+// unknown: the token is held.
 func TestCancel(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: chain(t, "slow", "push"), server: testserver.Options{Eras: testserver.Legacy}})
@@ -229,7 +228,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestGoneMidCall: B024. So it is for a client that goes away in the middle.
+// TestGoneMidCall: B024. The same for a client that disconnects in the middle.
 func TestGoneMidCall(t *testing.T) {
 	t.Parallel()
 	eachLeg(t, func(t *testing.T, l leg) {
@@ -247,7 +246,7 @@ func TestGoneMidCall(t *testing.T) {
 	})
 }
 
-// cancels makes c give up a call that runs.
+// cancels makes c cancel a running call.
 func (s *site) cancels(c *client, giveUp func(id string)) {
 	s.t.Helper()
 	id := c.call("slow", `{}`)
@@ -264,7 +263,7 @@ func (s *site) cancels(c *client, giveUp func(id string)) {
 	}
 }
 
-// awaitCancelled waits until the upstream was told, under the id of the call.
+// awaitCancelled waits until the upstream got the cancellation, under the id of the call.
 func (s *site) awaitCancelled() {
 	s.t.Helper()
 	s.eventually("the upstream is told", func() bool { return len(s.log.Records(testserver.Cancelled)) > 0 })
@@ -274,7 +273,7 @@ func (s *site) awaitCancelled() {
 	}
 }
 
-// TestCancelledByStdio: B023 with a child process, which is told on its input.
+// TestCancelledByStdio: B023 with a child process, which gets the cancellation on its input.
 func TestCancelledByStdio(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
@@ -308,7 +307,7 @@ func TestLateAnswerOfChild(t *testing.T) {
 			}
 			s.inFlight()
 			s.eventually("it runs", func() bool { return len(ofKind(records(), testserver.Executed, "slow")) == 1 })
-			s.eventually("the answer has come", func() bool { // slow may begin to wait after a release, and a release may be out of time too
+			s.eventually("the answer has come", func() bool { // slow may begin to wait after a release, and a release can time out too
 				c.do("release", `{}`)
 				return s.marking("chain", "done") == 1
 			})
@@ -317,8 +316,8 @@ func TestLateAnswerOfChild(t *testing.T) {
 	}
 }
 
-// TestDown: what is known to be down is answered before the decision, and
-// nothing is spent on it.
+// TestDown: calls of an upstream that is known to be down are answered before the decision, and
+// nothing is spent on them.
 func TestDown(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		up, _ := child(t, "--die-after 1")
@@ -326,9 +325,9 @@ func TestDown(t *testing.T) {
 		c := s.connect(l, "")
 		c.list()
 		var down message
-		s.eventually("it is down", func() bool { // each safe ends a process, and the pauses grow
+		s.eventually("it is down", func() bool { // each safe ends a process, and the delays grow
 			down = c.do("safe", `{}`)
-			return down.decision("decision") == "refuse" // one that dies meanwhile is allowed, and unknown
+			return down.decision("decision") == "refuse" // one that dies meanwhile was admitted, and is unknown
 		})
 		before := s.state()
 		for range 5 {
@@ -346,8 +345,8 @@ func TestDown(t *testing.T) {
 	})
 }
 
-// TestAuditFails: a decision that cannot be recorded is none: the call is not
-// made, and no success counts that is not on record.
+// TestAuditFails: if a decision cannot be recorded, the call is not made, and no success counts
+// that is not recorded.
 func TestAuditFails(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: chain(t, "slow", "push")})
@@ -370,16 +369,16 @@ func TestAuditFails(t *testing.T) {
 		s.awaitExecuted("slow", 1)
 		s.records.setFail(true)
 		s.upstream.Release()
-		if r := c.reply(id); r.isError() || r.result == nil { // it has happened; the caller has to know
+		if r := c.reply(id); r.isError() || r.result == nil { // it has happened, and the caller must know
 			t.Errorf("%s", r.raw)
 		}
 		s.inFlight()
 		s.records.setFail(false)
-		s.settled("done") // by the outcome that the proxy kept
+		s.settled("done") // with the outcome that the proxy kept
 	})
 }
 
-// TestAuditFailsOnConsent: nor is a consent good for a call that is not on record.
+// TestAuditFailsOnConsent: nor does a consent admit a call that is not recorded.
 func TestAuditFailsOnConsent(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
@@ -393,8 +392,8 @@ func TestAuditFailsOnConsent(t *testing.T) {
 	})
 }
 
-// TestSpoiltSuccess: a result whose inside is no JSON is passed on as it came,
-// and no net takes it for a success.
+// TestSpoiltSuccess: a result with invalid JSON inside is forwarded unchanged, and no net counts it
+// as a success.
 func TestSpoiltSuccess(t *testing.T) {
 	spoilt := testserver.Tool{Name: "spoilt", Verbatim: true, Run: func(context.Context, *testserver.Call) (json.RawMessage, error) {
 		return json.RawMessage(`{"content":[tru],"resultType":"complete"}`), nil
@@ -406,7 +405,7 @@ func TestSpoiltSuccess(t *testing.T) {
 	c.refuses("delete", `{}`, "blocked")
 }
 
-// TestLies: B019. Only a whole result without an error counts as a success.
+// TestLies: B019. Only a complete result without an error counts as a success.
 func TestLies(t *testing.T) {
 	failures := []string{
 		`{"content":[],"isError":true}`, `{"content":[],"isError":"true"}`, `{"content":[],"isError":"false"}`, `{"content":[],"isError":null}`,
@@ -429,9 +428,8 @@ func TestLies(t *testing.T) {
 	})
 }
 
-// TestAuditFailsKnown: while the record is known to be broken, a call is
-// refused before anything is spent on it: neither a budget nor a consent. Where
-// it works again, the gap is marked.
+// TestAuditFailsKnown: while recording is known to fail, a call is refused before anything is
+// spent: neither a budget nor a consent. Once it works again, the gap is marked.
 func TestAuditFailsKnown(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{rules: "limit push to 1 per session\nrequire human-approval before deploy\n", change: byOperator(atOnce).change})
@@ -461,13 +459,13 @@ func TestAuditFailsKnown(t *testing.T) {
 	})
 }
 
-// TestTaskHandle: B019. A task goes on after its handle: its token is held, and
-// nobody takes the handle for a success. What asks for input has not run.
+// TestTaskHandle: B019. A task continues after its CreateTaskResult: its token is held, and the
+// result does not count as a success. A result that asks for input has not run.
 func TestTaskHandle(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{policy: chain(t, "lie", "push")})
 		c := s.connect(l, "")
-		if !l.modern { // a client of the newer era is to come back, and until then the call is open
+		if !l.modern { // a client of the newer family should come back, and until then the call is open
 			if r := c.do("lie", `{"result":{"resultType":"input_required","requestState":"x","inputRequests":{}}}`); !r.isError() || r.decision("kind") != "unsupported" {
 				t.Errorf("%s", r.raw)
 			}

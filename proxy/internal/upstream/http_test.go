@@ -494,7 +494,7 @@ func TestServerThatIsGone(t *testing.T) {
 		t.Fatal(r.Err)
 	}
 	s.await(Down)
-	l, err := net.Listen("tcp", address) // it reconnects
+	l, err := net.Listen("tcp", address) // the server comes back
 	if err != nil {
 		t.Skip(err)
 	}

@@ -121,7 +121,7 @@ func TestLastWordsAreHeard(t *testing.T) {
 
 func TestClosedOutputEndsTheChild(t *testing.T) {
 	s := prepare(t, child(t, "plain"))
-	s.host.Grace.Tell = 0 // a process without an exit status to wait for
+	s.host.Grace.Tell = 0 // do not wait for an exit status
 	s.Start(t.Context())
 	s.await(Up)
 	pid := s.State().Pid
