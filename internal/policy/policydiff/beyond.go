@@ -62,32 +62,3 @@ func (d *Comparison) crossSessionNet() string {
 	}
 	return ""
 }
-
-// unsharedNets returns the nets that only one of the policies has.
-func (d *Comparison) unsharedNets() []gate.NetInfo {
-	var out []gate.NetInfo
-	for i, s := range d.sides {
-		for _, n := range s.nets {
-			if !slices.ContainsFunc(d.pairs, func(t sharedNet) bool { return t[i] == n.Name }) {
-				out = append(out, n)
-			}
-		}
-	}
-	return out
-}
-
-// doubted names a field that only one of the policies reads as a script. Under that policy, a call
-// with the field makes its other fields doubtful, which no representative does.
-func doubted(from, to *Side, alone []gate.Map) string {
-	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
-		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })
-	}
-	for _, m := range alone {
-		here := func(o gate.Map) bool { return o.Tool == m.Tool && o.Field == m.Field }
-		other := func(o gate.Map) bool { return o.Field != m.Field }
-		if m.Reader != nil && m.Field != "" && reads(from.maps, here) != reads(to.maps, here) && (reads(from.maps, other) || reads(to.maps, other)) {
-			return fmt.Sprintf("%s.%s is read by one policy only, which puts in doubt what is read beside it", m.Tool, m.Field)
-		}
-	}
-	return ""
-}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
 // tickOf is the prefix of the names of the calls that represent ticks of the clock. No tool has
@@ -81,25 +80,39 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 	return slices.Compact(out)
 }
 
-// wait lets time pass in both policies: each transition ticks as often as its interval fits into d.
-// The remainder is dropped; confirm checks a difference with the clock of the gate.
-func (p *product) wait(k int, d time.Duration) {
-	n := p.nodes[k].clone()
-	n.from, n.began, n.repeat = k, n.began+1, repeat{}
-	n.by = verify.Step{Call: n.began, Wait: d}
-	n.now = n.now.Add(d)
-	for i, policy := range p.policies {
-		n.states[i].Apply(policy.Tick(n.states[i], n.now))
-		for _, t := range tickings(policy) {
-			for range d / t.every {
-				verdict, number, _ := decide(policy, n.states[i], gate.Call{Tool: t.tool})
-				if verdict == refusedCall {
-					break // the transition is not enabled
-				}
-				n.states[i].Apply(policy.Settle(n.states[i], number, gate.Success))
+// A tick is a transition that fires by the clock, identified by the calls that represent it in the
+// policies; in both of them if both have the net.
+type tick [2]string
+
+// ticks returns the ticks of two policies.
+func (d *Comparison) ticks(policies [2]*gate.Policy) []tick {
+	var all []tick
+	old, changed := tickings(policies[0]), tickings(policies[1])
+	for _, t := range old {
+		one := tick{t.tool, ""}
+		for _, pair := range d.pairs {
+			i := slices.IndexFunc(changed, func(u ticking) bool { return pair == sharedNet{t.net, u.net} && u.number == t.number })
+			if i >= 0 {
+				one[1] = changed[i].tool
+				changed = slices.Delete(changed, i, i+1)
 			}
 		}
+		all = append(all, one)
 	}
-	p.prune(&n)
-	p.visit(n)
+	for _, t := range changed {
+		all = append(all, tick{"", t.tool})
+	}
+	return all
+}
+
+// pass fires the transition where it is enabled.
+func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
+	for i, policy := range policies {
+		if t[i] == "" {
+			continue
+		}
+		if verdict, number, _ := decide(policy, states[i], gate.Call{Tool: t[i]}); verdict != refusedCall {
+			states[i].Apply(policy.Settle(states[i], number, gate.Success))
+		}
+	}
 }

@@ -37,20 +37,9 @@ func permissive(n gate.Net) gate.Net {
 	return out
 }
 
-// judges reports whether one of the explored nets judges arguments.
-func (p *product) judges() bool {
-	is := func(n gate.NetInfo) bool { return n.Validate != nil }
-	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), is) })
-}
-
 // hasKey reports whether the net has a marking for each value of a key.
 func hasKey(n gate.Net) bool {
 	return len(n.Key) > 0 || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 })
-}
-
-// hasData reports whether one of the explored nets counts by the content of arguments.
-func (p *product) hasData() bool {
-	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), readsData) })
 }
 
 // bounded reports whether the net limits a sum that a net of the other policy limits to a different

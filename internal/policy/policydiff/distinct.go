@@ -8,10 +8,6 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// effects holds the meaning of a call for each net of a policy, by the net's name. A policy cannot
-// distinguish calls with equal effects.
-type effects map[string]string
-
 // distinct returns one call for each combination of effects on both sides, considering only the
 // nets of the product, or all nets if p is nil.
 func (d *Comparison) distinct(calls []possible, p *product) []possible {

@@ -1,6 +1,7 @@
 package policydiff
 
 import (
+	"fmt"
 	"maps"
 	"math/big"
 	"slices"
@@ -160,15 +161,18 @@ func fingerprint(n gate.Net) string {
 	return p.Nets()[0].Fingerprint
 }
 
-// settled reports whether both directions are decided.
-func (d *Comparison) settled() bool {
-	return (d.Stricter != nil || d.none[0]) && (d.Looser != nil || d.none[1])
-}
-
-// Excludes reports whether no calls can show that the new policy is "looser", "stricter", or, for
-// either, "different".
-func (d *Comparison) Excludes(direction string) bool {
-	stricter := d.Stricter == nil && (d.Complete || d.none[0])
-	looser := d.Looser == nil && (d.Complete || d.none[1])
-	return map[string]bool{"stricter": stricter, "looser": looser, "different": stricter && looser}[direction]
+// doubted names a field that only one of the policies reads as a script. Under that policy, a call
+// with the field makes its other fields doubtful, which no representative does.
+func doubted(from, to *Side, alone []gate.Map) string {
+	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
+		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })
+	}
+	for _, m := range alone {
+		here := func(o gate.Map) bool { return o.Tool == m.Tool && o.Field == m.Field }
+		other := func(o gate.Map) bool { return o.Field != m.Field }
+		if m.Reader != nil && m.Field != "" && reads(from.maps, here) != reads(to.maps, here) && (reads(from.maps, other) || reads(to.maps, other)) {
+			return fmt.Sprintf("%s.%s is read by one policy only, which puts in doubt what is read beside it", m.Tool, m.Field)
+		}
+	}
+	return ""
 }

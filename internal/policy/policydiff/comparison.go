@@ -1,0 +1,166 @@
+package policydiff
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// A Comparison holds the result of playing the same calls under two policies.
+type Comparison struct {
+	sides      [2]*Side // old and new
+	calls      []possible
+	maybe      []possible        // calls that might not exist
+	vocabulary vocabulary        // names that the policies mention
+	pairs      []sharedNet       // nets that both policies have
+	shared     []sharedNet       // nets left out until a run needs them
+	kept       []bool            // of shared: needed by a run
+	sums       [][2]gate.NetInfo // nets that differ only in the limit of a sum
+	states     int
+	stop       func() bool
+	none       [2]bool // whether no difference exists: stricter, looser
+	alike      int     // number of equal watching calls that stands for any number
+
+	Stricter, Looser *Witness
+	more             []*Witness // differences by other rules or tools
+	Complete         bool
+	why              string // reason if not Complete
+}
+
+// A Witness is a run whose last call is decided differently.
+type Witness struct {
+	trace    verify.Trace
+	verdicts [2]permission // by the old and the new policy
+	by       []string      // nets that refuse or ask
+}
+
+// A representative is a call that stands for all calls that neither policy distinguishes from it.
+type representative struct {
+	verify.Call
+	named *gate.Call // nil: the call has only the name of its tool
+}
+
+// A possible is a call that might not exist: no arguments of it are known. Each policy is given the
+// names that its maps would assign.
+//
+// A loose search includes such calls, and lets the clock fire in any order and as often as
+// possible. So it over-approximates the policies: if it finds no difference, none exists, and a
+// difference that it finds might not be real.
+type possible struct {
+	representative
+	names   [2][]gate.Name // by policy
+	effects [2]effects     // by policy
+}
+
+// effects holds the meaning of a call for each net of a policy, by the net's name. A policy cannot
+// distinguish calls with equal effects.
+type effects map[string]string
+
+// on returns the call as one of the policies sees it.
+func (c *possible) on(side int) gate.Call {
+	call := gate.Call{Tool: c.Tool}
+	if c.named != nil {
+		call = *c.named
+	}
+	switch {
+	case c.Doubtful:
+		call.Also = append(slices.Clone(c.Also), c.names[side]...)
+	case c.Args != "":
+		call.Args = []byte(c.Args)
+	}
+	return call
+}
+
+// A permission is the decision about a call; the strictest is last.
+type permission uint8
+
+const (
+	allowed     permission = 0
+	refusedCall permission = math.MaxUint8
+)
+
+// asked returns the decision that an approval by that many people is required.
+func asked(persons int) permission { return permission(min(persons, math.MaxUint8-1)) }
+
+func (p permission) String() string {
+	switch p {
+	case allowed:
+		return "allow"
+	case refusedCall:
+		return "refuse"
+	case asked(1):
+		return "ask"
+	}
+	return fmt.Sprintf("ask %d persons", p)
+}
+
+// otherTool is the name of a tool that no policy mentions.
+const otherTool = "some-other-tool"
+
+const someTogether = "no arguments are known that match some of the maps together"
+
+func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
+
+// direction returns the field for the witness of a difference; nil if the verdicts are equal.
+func (d *Comparison) direction(verdicts [2]permission) **Witness {
+	switch {
+	case verdicts[1] > verdicts[0]:
+		return &d.Stricter
+	case verdicts[1] < verdicts[0]:
+		return &d.Looser
+	}
+	return nil
+}
+
+// unsharedNets returns the nets that only one of the policies has.
+func (d *Comparison) unsharedNets() []gate.NetInfo {
+	var out []gate.NetInfo
+	for i, s := range d.sides {
+		for _, n := range s.nets {
+			if !slices.ContainsFunc(d.pairs, func(t sharedNet) bool { return t[i] == n.Name }) {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// settled reports whether both directions are decided.
+func (d *Comparison) settled() bool {
+	return (d.Stricter != nil || d.none[0]) && (d.Looser != nil || d.none[1])
+}
+
+// Excludes reports whether no calls can show that the new policy is "looser", "stricter", or, for
+// either, "different".
+func (d *Comparison) Excludes(direction string) bool {
+	stricter := d.Stricter == nil && (d.Complete || d.none[0])
+	looser := d.Looser == nil && (d.Complete || d.none[1])
+	return map[string]bool{"stricter": stricter, "looser": looser, "different": stricter && looser}[direction]
+}
+
+// decide makes a call in a state, granting requested approvals. by names the nets that refuse or
+// ask.
+func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, number uint64, by []string) {
+	decision, delta := p.Decide(s, call, nil)
+	s.Apply(delta)
+	if ask, ok := decision.(*gate.Ask); ok {
+		verdict = asked(ask.Approvals())
+		for _, step := range ask.Steps {
+			by = append(by, step.Net)
+		}
+		decision, delta = p.Decide(s, call, ask.Grant())
+		s.Apply(delta)
+	}
+	switch d := decision.(type) {
+	case *gate.Allow:
+		return verdict, d.Ticket.Number, by
+	case *gate.Refusal:
+		for _, b := range d.Blocks {
+			by = append(by, b.Net)
+		}
+	}
+	return refusedCall, 0, by
+}

@@ -1,0 +1,174 @@
+package policydiff
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// representatives returns calls of every kind that one of the policies distinguishes. Doubtful
+// calls, which might not exist, are recorded in d.maybe. why is the reason if some calls were left
+// out.
+func (d *Comparison) representatives(single []gate.Map) (calls []representative, why string) {
+	o, labels := verify.Options{Doubtful: true, Stop: d.stop}, &gate.Labels{}
+	for _, m := range d.sides[0].maps {
+		if !hasMap(single, m) {
+			labels.Maps = append(labels.Maps, m)
+		}
+	}
+	names := make(map[string]string)
+	for i, m := range single { // unique names distinguish their labels from those of the other side's maps
+		mark := markOf(i)
+		names[mark], m.As = m.As, mark
+		labels.Maps = append(labels.Maps, m)
+		o.Prove = append(o.Prove, verify.Reachable{Tool: gate.Tool{Name: mark, Kind: gate.Literal}})
+	}
+	p, err := gate.NewPolicy(append(d.bothNets(labels), d.certainty(labels)), gate.PolicyOptions{Labels: []*gate.Labels{labels}})
+	if err != nil {
+		return nil, "the two policies cannot be looked at together"
+	}
+	found, why := d.enumerate(p, o)
+	for _, c := range found {
+		if c.Doubtful {
+			d.doubt(c, single)
+			continue
+		}
+		c.Name = cmp.Or(names[c.Name], c.Name)
+		calls = append(calls, c)
+	}
+	calls = append(d.withAmounts(calls), representative{Call: verify.Call{Name: otherTool, Tool: otherTool}})
+	slices.SortStableFunc(calls, func(a, b representative) int { return len(a.Also) - len(b.Also) }) // plain calls first
+	return calls, why
+}
+
+// enumerate returns the calls with a single name, and those of the tools of an alphabet.
+func (d *Comparison) enumerate(p *gate.Policy, o verify.Options) (calls []representative, why string) {
+	a := d.alphabet()
+	d.vocabulary = a.vocabulary
+	found, why := verify.Calls(p, o)
+	for _, c := range found {
+		if c.Tool != otherTool && a.canBeOnlyName(c.Tool) {
+			calls = append(calls, representative{Call: c})
+		}
+	}
+	if len(a.tools) == 0 {
+		return calls, cmp.Or(why, a.why)
+	}
+	o.Tools, o.Known = a.standIns(), true
+	found, more := verify.Calls(p, o)
+	for _, c := range found {
+		if call, ok := a.real(c); ok {
+			calls = append(calls, call)
+		}
+	}
+	return calls, cmp.Or(why, a.why, more)
+}
+
+// alphabet returns the tools of servers and of agents whose calls have names that one of the
+// policies mentions.
+func (d *Comparison) alphabet() *alphabet {
+	a := &alphabet{vocabulary: vocabularyOf(d.sides), shown: make(map[visibility]bool), stop: d.stop}
+	a.served(d.sides)
+	a.hooked()
+	for _, s := range d.sides {
+		for _, t := range s.tools {
+			a.add(namedTool{name: t.Name, also: t.Also})
+		}
+	}
+	return a
+}
+
+// certainty returns a net that makes it matter whether the names given by maps are certain: for the
+// default of one policy, and for exemptions by unshared maps.
+func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
+	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
+	for _, m := range labels.Maps {
+		if d.sides[0].deny || d.sides[1].deny || strings.HasPrefix(m.As, "\x00") {
+			t.Unless = append(t.Unless, gate.Tool{Name: m.As, Kind: gate.Literal})
+		}
+	}
+	return gate.Net{Name: "\x00certainty", Places: []string{"p"}, Initial: map[string]int{"p": 1}, Transitions: []gate.Transition{t}, Labels: labels}
+}
+
+// markOf returns the unique name for the unshared map with the index.
+func markOf(i int) string { return strings.Repeat("\x00", i+2) }
+
+// bothNets returns the nets of both sides with the given labels.
+func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
+	var nets []gate.Net
+	for i, s := range d.sides {
+		for _, n := range s.nets {
+			one := n.Net
+			one.Row = false // rows do not affect which calls are distinguished
+			switch {
+			case one.Labels != nil:
+				one.Labels = labels
+			case i == 1:
+				one.Name += " (new)"
+			}
+			nets = append(nets, one)
+		}
+	}
+	return nets
+}
+
+// doubt adds a call that might not exist. It tries the names of unshared maps both as certain and
+// as uncertain.
+func (d *Comparison) doubt(c representative, single []gate.Map) {
+	for _, certain := range []bool{false, true} {
+		p := possible{representative: c}
+		p.Args = "\x00" + strconv.Itoa(len(d.maybe)) // no real call has these arguments
+		marked := false
+		for _, name := range c.Mapped {
+			if !strings.HasPrefix(name.Text, "\x00") {
+				p.names[0], p.names[1] = append(p.names[0], name), append(p.names[1], name)
+				continue
+			}
+			marked = true
+			m := single[len(name.Text)-2] // see markOf
+			side := 0
+			if !hasMap(d.sides[0].maps, m) {
+				side = 1
+			}
+			p.names[side] = append(p.names[side], gate.Name{Text: m.As, Certain: name.Certain || certain, Weak: name.Weak})
+		}
+		switch {
+		case certain && !marked:
+			return
+		case !d.sides[0].sees(p.on(0), p.names[0]), !d.sides[1].sees(p.on(1), p.names[1]):
+			d.partly(someTogether)
+			return
+		}
+		d.maybe = append(d.maybe, p)
+	}
+}
+
+// sees reports whether the side assigns exactly these names to the call besides its own, and no net
+// with maps of its own uses a name that it does not assign.
+func (s *Side) sees(call gate.Call, mapped []gate.Name) bool {
+	known := func(text string) bool {
+		is := func(n gate.Name) bool { return n.Text == text }
+		return text == call.Tool || strings.ContainsAny(text, "*?") || slices.ContainsFunc(call.Also, is)
+	}
+	if slices.ContainsFunc(s.whole.Names(call), func(n gate.Name) bool { return !known(n.Text) }) {
+		return false
+	}
+	for _, n := range s.nets {
+		maps := n.Maps
+		if n.Labels != nil {
+			maps = s.maps
+		}
+		gives := func(name gate.Name) bool {
+			return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.As == name.Text })
+		}
+		strange := func(name gate.Name) bool { return speaksOf(n, name.Text) && !gives(name) }
+		if n.Mapper != nil || n.MatchFirst || slices.ContainsFunc(mapped, strange) {
+			return false
+		}
+	}
+	return true
+}

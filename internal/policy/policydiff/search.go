@@ -1,0 +1,243 @@
+package policydiff
+
+import (
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// search visits the states breadth first. missing holds the omitted shared nets that are needed to
+// confirm a difference.
+func (p *product) search(limit int, stop func() bool) (missing []int) {
+	first := node{from: -1, now: time.Unix(0, 0)}
+	for i, policy := range p.policies {
+		first.states[i] = policy.NewState(nil)
+	}
+	p.visit(first)
+	for k := 0; k < len(p.nodes); k++ {
+		if len(p.nodes) > limit || stop() {
+			p.cut = true
+			return nil
+		}
+		for _, c := range p.calls {
+			if missing := p.begin(k, c); missing != nil {
+				return missing
+			}
+		}
+		p.endAll(k)
+		if p.loose {
+			if missing := p.expandLoose(k); missing != nil {
+				return missing
+			}
+		} else {
+			for _, d := range p.waits {
+				p.wait(k, d)
+			}
+		}
+		if (p.Stricter != nil || p.none[0] || p.loose && p.unreal[0]) && (p.Looser != nil || p.none[1] || p.loose && p.unreal[1]) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// begin makes a call in both policies.
+func (p *product) begin(k int, c possible) (missing []int) {
+	n := p.nodes[k].clone()
+	n.from, n.began, n.repeat = k, n.began+1, repeat{}
+	n.by = verify.Step{Call: n.began, Tool: c.Tool, Names: c.named, Args: c.Args, Name: c.Name}
+	f := openCall{step: n.by}
+	var verdicts [2]permission
+	for i, policy := range p.policies {
+		call := c.on(i)
+		call.Time = n.now
+		verdicts[i], f.numbers[i], _ = decide(policy, n.states[i], call)
+	}
+	if found := p.direction(verdicts); found != nil && *found == nil {
+		w, missing := p.confirm(p.path(k, n.by), verdicts)
+		if missing != nil {
+			return missing
+		}
+		if p.loose {
+			w = nil // the call might not be possible
+		}
+		if *found = w; w == nil {
+			p.unreal[0] = p.unreal[0] || found == &p.Stricter
+			p.unreal[1] = p.unreal[1] || found == &p.Looser
+		}
+	}
+	if max(verdicts[0], verdicts[1]) == refusedCall {
+		return nil
+	}
+	n.open = append(n.open, f)
+	p.prune(&n)
+	p.visit(n)
+	return nil
+}
+
+// endAll ends each open call of a node, one of each set of equal calls. If the set stands for any
+// number, a success may also leave as many.
+func (p *product) endAll(k int) {
+	alike := make(map[string]int)
+	for _, f := range p.nodes[k].open {
+		alike[p.nodes[k].holds(f)]++
+	}
+	done := make(map[string]bool)
+	for i, f := range p.nodes[k].open {
+		holds := p.nodes[k].holds(f)
+		if done[holds] {
+			continue
+		}
+		done[holds] = true
+		for _, o := range []gate.Outcome{gate.Success, gate.Failure, gate.Unknown} {
+			p.end(k, i, o, false)
+		}
+		if alike[holds] >= p.alike && p.nodes[k].watches(f) {
+			p.end(k, i, gate.Success, true)
+		}
+	}
+}
+
+// end ends an open call. If again is set, the call was made once more before.
+func (p *product) end(k, open int, o gate.Outcome, again bool) {
+	n := p.nodes[k].clone()
+	f := n.open[open]
+	n.from, n.repeat = k, repeat{}
+	n.by = verify.Step{Call: f.step.Call, Ends: true, Outcome: o}
+	if again {
+		n.began++
+		n.repeat = repeat{f.step.Call, n.began}
+		n.open = append(n.open, n.copyOf(f, n.began))
+	}
+	for i, policy := range p.policies {
+		n.states[i].Apply(policy.SettleAt(n.states[i], f.numbers[i], o, n.now))
+	}
+	p.prune(&n)
+	p.visit(n)
+}
+
+// wait lets time pass in both policies: each transition ticks as often as its interval fits into d.
+// The remainder is dropped; confirm checks a difference with the clock of the gate.
+func (p *product) wait(k int, d time.Duration) {
+	n := p.nodes[k].clone()
+	n.from, n.began, n.repeat = k, n.began+1, repeat{}
+	n.by = verify.Step{Call: n.began, Wait: d}
+	n.now = n.now.Add(d)
+	for i, policy := range p.policies {
+		n.states[i].Apply(policy.Tick(n.states[i], n.now))
+		for _, t := range tickings(policy) {
+			for range d / t.every {
+				verdict, number, _ := decide(policy, n.states[i], gate.Call{Tool: t.tool})
+				if verdict == refusedCall {
+					break // the transition is not enabled
+				}
+				n.states[i].Apply(policy.Settle(n.states[i], number, gate.Success))
+			}
+		}
+	}
+	p.prune(&n)
+	p.visit(n)
+}
+
+// expandLoose makes the calls that might not exist, and fires transitions by the clock.
+func (p *product) expandLoose(k int) (missing []int) {
+	for _, c := range p.maybe {
+		if missing := p.begin(k, c); missing != nil {
+			return missing
+		}
+	}
+	for i, t := range p.ticks {
+		n := p.nodes[k].clone()
+		n.from, n.began, n.repeat = k, n.began+1, repeat{}
+		n.by = verify.Step{Call: n.began, Wait: 1, Times: i}
+		t.pass(p.policies, n.states)
+		p.prune(&n)
+		p.visit(n)
+	}
+	return nil
+}
+
+// confirm replays a run under the whole policies, by the clock. It returns no witness if the run is
+// not possible, or if omitted shared nets change a decision: these are missing.
+func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, missing []int) {
+	whole := [2]*gate.Policy{p.sides[0].whole, p.sides[1].whole}
+	if p.loose {
+		whole = p.whole
+	}
+	states := [2]*gate.State{whole[0].NewState(nil), whole[1].NewState(nil)}
+	numbers := make(map[int][2]uint64)
+	now := time.Unix(0, 0)
+	var verdicts [2]permission
+	for k, step := range t {
+		switch {
+		case step.Wait > 0 && p.loose:
+			p.ticks[step.Times].pass(whole, states)
+			continue
+		case step.Wait > 0:
+			now = now.Add(step.Wait)
+			continue
+		case step.Ends:
+			for i, policy := range whole {
+				states[i].Apply(policy.SettleAt(states[i], numbers[step.Call][i], step.Outcome, now))
+			}
+			continue
+		}
+		var by [2][]string
+		var given [2]uint64
+		c := p.callOf(step)
+		for i, policy := range whole {
+			call := c.on(i)
+			call.Time = now
+			verdicts[i], given[i], by[i] = decide(policy, states[i], call)
+		}
+		numbers[step.Call] = given
+		if missing := p.needed(by); missing != nil {
+			return nil, missing
+		}
+		if k < len(t)-1 && max(verdicts[0], verdicts[1]) == refusedCall {
+			return nil, nil
+		}
+	}
+	if p.direction(verdicts) != p.direction(found) {
+		return nil, nil
+	}
+	return &Witness{trace: t, verdicts: verdicts}, nil
+}
+
+func (d *Comparison) callOf(step verify.Step) possible {
+	is := func(c possible) bool { return c.Tool == step.Tool && c.Args == step.Args && c.named == step.Names }
+	if i := slices.IndexFunc(d.calls, is); i >= 0 {
+		return d.calls[i]
+	}
+	return d.maybe[slices.IndexFunc(d.maybe, is)]
+}
+
+// needed returns the omitted shared nets among the nets that decided a call under the whole
+// policies.
+func (d *Comparison) needed(by [2][]string) []int {
+	var out []int
+	for i, t := range d.shared {
+		if !d.kept[i] && (slices.Contains(by[0], t[0]) || slices.Contains(by[1], t[1])) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// unsettled reports whether a difference was found in a direction that has no witness.
+func (p *product) unsettled() bool {
+	return p.unreal[0] && p.Stricter == nil || p.unreal[1] && p.Looser == nil
+}
+
+// doubt returns why a difference found by a loose search might not be real.
+func (p *product) doubt() string {
+	switch {
+	case len(p.ticks) > 0:
+		return "calls are compared at some times, and there are others"
+	case len(p.maybe) > 0:
+		return someTogether
+	}
+	return "both policies decide by what arguments hold, and few of the values are tried"
+}

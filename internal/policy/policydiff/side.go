@@ -1,0 +1,137 @@
+package policydiff
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/toolname"
+)
+
+// A Side is one of the two compared policies.
+type Side struct {
+	nets   []gate.NetInfo // active and enforced nets
+	labels []*gate.Labels
+	maps   []gate.Map // of labels
+	deny   bool
+	shadow bool // the policy is in shadow mode and refuses nothing
+
+	configured bool // owners are the servers of its configuration; otherwise any servers are possible
+	owners     toolname.Owners
+
+	tools []verify.Tool // known tools, besides those that the names imply
+	whole *gate.Policy  // policy of all nets
+}
+
+// NewSide returns the side of a policy.
+func NewSide(r *policy.Result, s policy.Source) (*Side, error) {
+	o := r.Policy.Options()
+	out := &Side{
+		labels: o.Labels, maps: r.Policy.Maps(), deny: o.Deny, shadow: s.Mode == "shadow",
+		configured: s.Config != nil, owners: check.Owners(s.Config),
+	}
+	for _, n := range r.Policy.Nets() {
+		if !n.Shadow && (r.Active == nil || slices.Contains(r.Active, n.Name)) {
+			out.nets = append(out.nets, n)
+		}
+	}
+	return out, out.compile()
+}
+
+func (s *Side) compile() (err error) {
+	s.whole, err = s.only(func(gate.NetInfo) bool { return true }, func(n gate.Net) gate.Net { return n })
+	return err
+}
+
+// emptyIfShadow empties a policy in shadow mode, which refuses nothing, if the other one is
+// enforced.
+func (s *Side) emptyIfShadow(other *Side) error {
+	if !s.shadow || other.shadow {
+		return nil
+	}
+	s.nets, s.deny = nil, false
+	return s.compile()
+}
+
+// only builds the policy of the wanted nets, each as seen returns it.
+func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
+	var nets []gate.Net
+	for _, n := range s.nets {
+		if wanted(n) {
+			nets = append(nets, seen(n.Net))
+		}
+	}
+	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})
+}
+
+// yields reports whether a net of the side can yield.
+func (s *Side) yields() bool {
+	return slices.ContainsFunc(s.nets, func(n gate.NetInfo) bool { return n.Advisory })
+}
+
+// A sharedNet is a net that both policies have, with its name in each. It makes no difference by
+// itself, so the search leaves it out until a run needs it.
+type sharedNet [2]string
+
+// sharedNets pairs the nets that have the same meaning on both sides.
+func sharedNets(from, to *Side, alone []gate.Map) []sharedNet {
+	taken := make(map[string]bool)
+	var pairs []sharedNet
+	for _, a := range from.nets {
+		for _, b := range to.nets {
+			if a.Fingerprint == b.Fingerprint && (a.Labels == nil) == (b.Labels == nil) && a.Scope == b.Scope && a.Shadow == b.Shadow && sameClass(a, b) && !taken[b.Name] && !reads(a, alone) {
+				taken[b.Name] = true
+				pairs = append(pairs, sharedNet{a.Name, b.Name})
+				break
+			}
+		}
+	}
+	return pairs
+}
+
+// sameClass reports whether two nets yield alike, and to the same nets.
+func sameClass(a, b gate.NetInfo) bool {
+	return a.Advisory == b.Advisory && a.Priority == b.Priority && maps.Equal(a.Recovery, b.Recovery)
+}
+
+// reads reports whether one of the maps gives a name that the net uses in a list or an exemption.
+func reads(n gate.NetInfo, maps []gate.Map) bool {
+	return n.Labels != nil && slices.ContainsFunc(maps, func(m gate.Map) bool { return speaksOf(n, m.As) })
+}
+
+// speaksOf reports whether the net treats calls with that name specially.
+func speaksOf(n gate.NetInfo, name string) bool {
+	is := func(tool gate.Tool) bool {
+		return tool.Name == name || tool.Except == name || tool.Kind == gate.Glob && toolnet.MatchGlob(tool.Name, name)
+	}
+	return slices.Contains(n.Free, name) ||
+		slices.ContainsFunc(n.Phases, func(p gate.Phase) bool { return slices.ContainsFunc(p.Tools, is) }) ||
+		slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
+			return slices.ContainsFunc(t.Tools, is) || slices.ContainsFunc(t.Unless, is)
+		})
+}
+
+// unsharedMaps returns the maps that only one of the sides has.
+func unsharedMaps(from, to *Side) []gate.Map {
+	var out []gate.Map
+	for _, pair := range [][2]*Side{{from, to}, {to, from}} {
+		for _, m := range pair[0].maps {
+			if !hasMap(pair[1].maps, m) {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+func hasMap(maps []gate.Map, a gate.Map) bool {
+	return slices.ContainsFunc(maps, func(b gate.Map) bool { return sameMap(a, b) })
+}
+
+func sameMap(a, b gate.Map) bool {
+	return a.Tool == b.Tool && a.Glob == b.Glob && a.Field == b.Field && a.As == b.As && a.Source == b.Source && (a.Reader == nil) == (b.Reader == nil)
+}

@@ -1,0 +1,109 @@
+package policydiff
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
+)
+
+// vocabulary holds the names and patterns that two policies mention.
+type vocabulary struct {
+	names    []string // sorted
+	patterns []string
+}
+
+// vocabularyOf returns the names and patterns in the nets and maps of two policies.
+func vocabularyOf(sides [2]*Side) vocabulary {
+	names, patterns := make(map[string]bool), make(map[string]bool)
+	tools := func(all []gate.Tool) {
+		for _, t := range all {
+			if t.Kind == gate.Glob {
+				patterns[t.Name] = true
+			} else {
+				names[t.Name] = true
+			}
+			if t.Except != "" {
+				names[t.Except] = true
+			}
+		}
+	}
+	read := func(all []gate.Map) {
+		for _, m := range all {
+			if m.Glob {
+				patterns[m.Tool] = true
+			} else {
+				names[m.Tool] = true
+			}
+		}
+	}
+	for _, s := range sides {
+		read(s.maps)
+		for _, n := range s.nets {
+			read(n.Maps)
+			for _, name := range n.Free {
+				names[name] = true
+			}
+			for _, p := range n.Phases {
+				tools(p.Tools)
+			}
+			for _, t := range n.Transitions {
+				tools(t.Tools)
+				tools(t.Unless)
+			}
+		}
+	}
+	return vocabulary{slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(patterns))}
+}
+
+// bases returns the names, and every part of a name that precedes a dot.
+func (s *vocabulary) bases() []string {
+	all := slices.Clone(s.names)
+	for _, name := range s.names {
+		for i := 1; i < len(name); i++ {
+			if name[i] == '.' {
+				all = append(all, name[:i])
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// mentions reports whether the vocabulary contains the name, or an action of it.
+func (s *vocabulary) mentions(name string) bool {
+	if _, found := slices.BinarySearch(s.names, name); found {
+		return true
+	}
+	at, found := slices.BinarySearch(s.names, name+".")
+	return found || at < len(s.names) && strings.HasPrefix(s.names[at], name+".")
+}
+
+// sees returns a key of what the policies see of the names of a call; empty: nothing.
+func (s *vocabulary) sees(names []gate.Name) string {
+	worth := make(map[string]gate.Name)
+	hit := func(text string, n gate.Name) {
+		if w, ok := worth[text]; ok {
+			n.Certain, n.Weak = n.Certain || w.Certain, n.Weak && w.Weak
+		}
+		worth[text] = n
+	}
+	for _, n := range names {
+		if s.mentions(n.Text) {
+			hit(n.Text, n)
+		}
+		for _, p := range s.patterns {
+			if toolnet.MatchGlob(p, n.Text) {
+				hit(p+" ", n)
+			}
+		}
+	}
+	var b strings.Builder
+	for _, text := range slices.Sorted(maps.Keys(worth)) {
+		fmt.Fprintf(&b, "%q%v%v", text, worth[text].Certain, worth[text].Weak)
+	}
+	return b.String()
+}
