@@ -87,18 +87,6 @@ func mayBegin(pattern, prefix string) bool {
 	return true
 }
 
-// A use is the effect of a name in a policy besides restricting; its value is the text for a name
-// without that effect.
-type use string
-
-const (
-	forbids use = "" // forbids or claims: any call with the name counts
-	proves  use = "it proves nothing"
-	exempts use = "it exempts nothing"
-	lists   use = "no call of that name passes"
-	admits  use = `"default: deny" lets none of them pass`
-)
-
 // checkBare finds bare names that several servers may have, in places where a call of the wrong
 // server must not count.
 func (b *builder) checkBare() {

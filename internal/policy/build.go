@@ -23,72 +23,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/cel"
 	"github.com/petrigate/petrigate/internal/diag"
-	"github.com/petrigate/petrigate/internal/shell"
 	"github.com/petrigate/petrigate/rules"
 )
-
-// A Source is everything that a policy is built from.
-type Source struct {
-	Rules   []config.RuleText
-	Nets    []config.Net
-	Default string // "", "allow" or "deny"
-	Mode    string // "", "enforce" or "shadow"
-
-	Active         []string // hand-written nets that are active at the start; nil: all. Nets of rules are always active
-	ActivePosition config.Position
-
-	Config *config.Config // configuration of the source, for the positions of its keys; may be nil
-
-	Tools   []string            // all known physical names of tools; nil: the tools are unknown
-	Schemas map[string][]Schema // argument schemas of the known tools, by each of their names
-	Hooked  []string            // names that only built-in tools of agents have, which hooks report
-	Unended []string            // those of Hooked that run scripts without a hook that reports how a script ended
-}
-
-// FromConfig returns the source of a configuration, without tools.
-func FromConfig(c *config.Config) Source {
-	return Source{Rules: c.Rules, Nets: c.Nets, Default: c.Default, Mode: c.Mode, Active: c.Active, ActivePosition: c.ActivePosition, Config: c}
-}
-
-// scripts returns the options for reading scripts.
-func (s *Source) scripts() shell.Options {
-	if s.Config == nil {
-		return shell.Options{}
-	}
-	return shell.Options{Strict: s.Config.Shell.Strict, Pass: s.Config.Shell.Doubt == "pass"}
-}
-
-// FromFiles reads the source from files of rules and of nets. Each name may be a pattern.
-func FromFiles(ruleFiles, netFiles []string) (s Source, err error) {
-	for _, file := range ruleFiles {
-		texts, err := config.ReadRules(file)
-		if err != nil {
-			return Source{}, err
-		}
-		s.Rules = append(s.Rules, texts...)
-	}
-	for _, file := range netFiles {
-		nets, err := config.ReadNets(file)
-		if err != nil {
-			return Source{}, err
-		}
-		s.Nets = append(s.Nets, nets...)
-	}
-	return s, nil
-}
-
-// A Result is a policy, or the reasons why it cannot be built.
-type Result struct {
-	Policy   *gate.Policy // nil if a problem is an error
-	Problems diag.List    // rules first, in their order, then nets
-	Nets     []Net        // nets of the policy: those of rules, then the others
-	Claims   []Claim      // claims to prove: those of rules, then of nets
-	Active   []string     // nets that are active at the start, for gate.SessionOptions; nil: all
-}
 
 // Build builds the policy of a source. Its error is the [diag.List] that prevents the policy from
 // being loaded; the result is never nil and holds the warnings too.
@@ -120,25 +58,6 @@ func Build(s Source) (*Result, error) {
 	b.result.Nets = describe(b.result.Policy, compiled.Verification())
 	return b.result, nil
 }
-
-type builder struct {
-	source Source
-	files  []*rules.File
-	result *Result
-	labels *gate.Labels // of the rules
-
-	netMaps map[string][]gate.Map // maps of the hand-written nets, by name of the net
-	invalid bool                  // there are errors, apart from claims
-
-	// Created when a net needs them.
-	cel     *cel.Compiler
-	calls   *cel.Reader
-	scripts *shell.Reader
-}
-
-func (b *builder) errors() diag.List { return b.result.Problems.Of(diag.Error) }
-
-func (b *builder) add(p diag.Problem) { b.result.Problems = append(b.result.Problems, p) }
 
 // rules parses and compiles all texts.
 func (b *builder) rules() *rules.Compiled {

@@ -12,34 +12,6 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A Claim is a property that a policy must have: a line that begins with prove, or an entry of
-// "prove" in a net. Its net and places exist. See rules.Prove for its fields. A claim about several
-// names has the fields of the first one, and Parts.
-type Claim struct {
-	Kind  rules.Claim
-	Text  string // as a line of rules
-	Rule  gate.Position
-	Tool  gate.Tool
-	Tools []gate.Tool // for rules.AtMost and rules.Only: all tools that count together
-	First gate.Tool   // the other call: after "before", "after", "while" or "per"
-	Until []gate.Tool
-	Once  bool
-
-	Approval   *rules.Approval
-	Count      int
-	Over       rules.Span
-	User       bool
-	Successful bool
-	OwnBudget  bool
-	Key        []rules.KeyField
-	File       string
-
-	Net    string // also set for rules.Exclusive
-	Places []string
-
-	Parts []Claim // all parts must hold; nil: a single claim
-}
-
 // claims resolves the names in the claims.
 func (b *builder) claims(claims []*rules.Prove, nets []gate.Net) {
 	for _, p := range claims {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
-	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -69,15 +68,6 @@ func idleOption(m *gate.Map) string {
 		}
 	}
 	return ""
-}
-
-// listed joins names as in a sentence.
-func listed(names []rules.Name) string {
-	texts := make([]string, len(names))
-	for i, n := range names {
-		texts[i] = n.String()
-	}
-	return text.And(texts)
 }
 
 // checkDefault warns of a rule that makes the default ineffective, or is made ineffective by it.

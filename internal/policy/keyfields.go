@@ -13,9 +13,6 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A fieldChecker checks the keys and sums of rules against the schemas of tools.
-type fieldChecker struct{ *builder }
-
 // check warns of keys and sums that read an argument which no tool of the rule takes: such a rule
 // refuses every call, or waits for evidence that never comes.
 func (b fieldChecker) check(s rules.Statement) {

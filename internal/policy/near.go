@@ -5,31 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/rules"
 )
-
-// A spelling is a name of calls with all places where the policy uses it.
-type spelling struct {
-	text    string
-	words   []string
-	pattern bool
-	given   gate.Position // position of the first map that gives it; zero: none
-	idle    bool          // a map gives it, and no rule uses it
-	uses    []occurrence
-}
-
-// An occurrence is a place where a name is used.
-type occurrence struct {
-	rules.Name
-	net  *config.Net // nil: in rules
-	list string      // identifies the statement, or the list of a net; equal for all names in it
-	form string      // text of the statement with a placeholder for the name
-}
 
 // checkNear warns of names that resemble another name of the policy, and of patterns that barely
 // miss one. If the tools are known, unknown names are reported instead.
@@ -140,30 +121,4 @@ func (v *vocabulary) checkMissed(s *spelling) {
 				fmt.Sprintf("if it should, write: %s, %s", bare, first)))
 		}
 	}
-}
-
-// atOccurrence records a problem of a name in rules or in a net.
-func (v *vocabulary) atOccurrence(o occurrence, p diag.Problem) {
-	if o.net != nil {
-		v.inNet(o.net, p)
-		return
-	}
-	v.atName(o.Name, p)
-}
-
-// reported returns the problem with the code recorded at a position, or nil.
-func (v *vocabulary) reported(code string, at gate.Position) *diag.Problem {
-	i := slices.IndexFunc(v.result.Problems, func(p diag.Problem) bool {
-		return p.Code == code && p.File == at.File && p.Line == at.Line && p.Column == at.Column
-	})
-	if i < 0 {
-		return nil
-	}
-	return &v.result.Problems[i]
-}
-
-// retract removes a warning of rules that another warning explains.
-func (v *vocabulary) retract(code rules.Code, at gate.Position) {
-	said := v.reported(string(code), at)
-	v.result.Problems = slices.DeleteFunc(v.result.Problems, func(p diag.Problem) bool { return said != nil && p == *said })
 }

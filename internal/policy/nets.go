@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -123,22 +122,6 @@ func plainTransition(t config.Transition) gate.Transition {
 
 		WeakProgress: t.Weak == "progress",
 	}
-}
-
-// at returns the first known position.
-func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
-
-// places returns a function that returns the position of a name in a list of a net or a transition;
-// of is the Of method of the net or transition.
-func places(of func(key, text string) config.Position, key string, otherwise config.Position) func(text string) gate.Position {
-	return func(text string) gate.Position { return at(of(key, text), otherwise) }
-}
-
-// inNet records a problem of a net.
-func (b *builder) inNet(n *config.Net, p diag.Problem) {
-	p.Net = n.Name
-	p.Excerpt = cmp.Or(p.Excerpt, n.Excerpt(p.Line, p.Column))
-	b.add(p)
 }
 
 // checkNet warns of valid constructs that admit more than their author may expect.

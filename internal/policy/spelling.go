@@ -2,10 +2,12 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -91,4 +93,48 @@ func (v *vocabulary) ofNet(n *config.Net, list string) {
 	for _, place := range allowed(n) {
 		use(list+"@"+place, n.Allow[place], places(n.Allowed, place, n.Position))
 	}
+}
+
+// A spelling is a name of calls with all places where the policy uses it.
+type spelling struct {
+	text    string
+	words   []string
+	pattern bool
+	given   gate.Position // position of the first map that gives it; zero: none
+	idle    bool          // a map gives it, and no rule uses it
+	uses    []occurrence
+}
+
+// An occurrence is a place where a name is used.
+type occurrence struct {
+	rules.Name
+	net  *config.Net // nil: in rules
+	list string      // identifies the statement, or the list of a net; equal for all names in it
+	form string      // text of the statement with a placeholder for the name
+}
+
+// reported returns the problem with the code recorded at a position, or nil.
+func (v *vocabulary) reported(code string, at gate.Position) *diag.Problem {
+	i := slices.IndexFunc(v.result.Problems, func(p diag.Problem) bool {
+		return p.Code == code && p.File == at.File && p.Line == at.Line && p.Column == at.Column
+	})
+	if i < 0 {
+		return nil
+	}
+	return &v.result.Problems[i]
+}
+
+// retract removes a warning of rules that another warning explains.
+func (v *vocabulary) retract(code rules.Code, at gate.Position) {
+	said := v.reported(string(code), at)
+	v.result.Problems = slices.DeleteFunc(v.result.Problems, func(p diag.Problem) bool { return said != nil && p == *said })
+}
+
+// atOccurrence records a problem of a name in rules or in a net.
+func (v *vocabulary) atOccurrence(o occurrence, p diag.Problem) {
+	if o.net != nil {
+		v.inNet(o.net, p)
+		return
+	}
+	v.atName(o.Name, p)
 }

@@ -1,0 +1,138 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// A mention is a name in a rule, with its use and the consequence if no call has the name.
+type mention struct {
+	rules.Name
+	use use
+	so  string
+}
+
+const neverApplies = "so this rule never applies"
+
+// mentions returns the names of calls in a rule or a claim.
+func mentions(s rules.Statement) (all []mention) {
+	add := func(u use, so string, names ...rules.Name) {
+		for _, n := range names {
+			all = append(all, mention{n, u, so})
+		}
+	}
+	between := func(after, until []rules.Name) {
+		add(forbids, neverApplies, after...)
+		add(proves, "so it never ends this rule", until...)
+	}
+	var unless []rules.Name
+	switch s := s.(type) {
+	case *rules.Require:
+		unless = s.Unless
+		add(proves, withoutSuccess(s), s.First...)
+		add(admits, neverApplies, s.Before...)
+		add(forbids, "so it takes no success away", s.Since...)
+	case *rules.Approve:
+		unless = s.Unless
+		add(admits, neverApplies, s.Before...)
+		between(s.After, s.Until)
+	case *rules.Block:
+		unless = s.Unless
+		add(forbids, neverApplies, s.Tools...)
+		between(s.After, s.Until)
+	case *rules.Limit:
+		unless = s.Unless
+		add(admits, neverApplies, s.Tools...)
+		if s.Per != nil {
+			add(proves, "so this limit never starts anew", *s.Per)
+		}
+	case *rules.Allow:
+		add(admits, "so nothing is allowed as it", s.Tools...)
+	case *rules.Success:
+		add(forbids, "so this condition never applies", s.Tools...)
+	default:
+		add(forbids, "so the claim says nothing", (&rules.File{Statements: []rules.Statement{s}}).Names()...)
+	}
+	for _, n := range unless {
+		add(exempts, "so nothing is exempt as "+n.String(), n)
+	}
+	return all
+}
+
+// withoutSuccess returns the consequence if what a rule requires never succeeds.
+func withoutSuccess(s *rules.Require) string {
+	before := listed(s.Before)
+	switch {
+	case s.Or && len(s.First) > 1:
+		return fmt.Sprintf("so it never unlocks %s", before)
+	case s.Shadow:
+		return fmt.Sprintf("so this rule would refuse every call of %s", before)
+	case len(s.Unless) > 0:
+		return fmt.Sprintf("so %s can be called only where the rule exempts it", before)
+	default:
+		return fmt.Sprintf("so %s can never be called", before)
+	}
+}
+
+// listed joins names as in a sentence.
+func listed(names []rules.Name) string {
+	texts := make([]string, len(names))
+	for i, n := range names {
+		texts[i] = n.String()
+	}
+	return text.And(texts)
+}
+
+// A use is the effect of a name in a policy besides restricting; its value is the text for a name
+// without that effect.
+type use string
+
+const (
+	forbids use = "" // forbids or claims: any call with the name counts
+	proves  use = "it proves nothing"
+	exempts use = "it exempts nothing"
+	lists   use = "no call of that name passes"
+	admits  use = `"default: deny" lets none of them pass`
+)
+
+// beyondTools reports whether a name denotes a prompt or a resource, which no list of tools
+// contains.
+func beyondTools(name string) bool {
+	return strings.HasPrefix(name, "prompt:") || strings.HasPrefix(name, "resource:")
+}
+
+func isKnown(n rules.Name, known []string) bool {
+	switch {
+	case n.Glob():
+		// A pattern with a dot also matches actions, which no list contains.
+		return strings.Contains(n.Text, ".") || slices.ContainsFunc(known, n.Matches)
+	case slices.Contains(known, n.Text):
+		return true
+	}
+	return !n.Quoted && slices.ContainsFunc(known, func(tool string) bool { return strings.HasPrefix(n.Text, tool+".") })
+}
+
+// nearestTool suggests a tool. People often join a server and its tool with another separator than
+// a dot.
+func (b *builder) nearestTool(name string, known []string) string {
+	for _, sign := range []string{":", "/", "__"} {
+		if dotted := strings.Replace(name, sign, ".", 1); dotted != name && slices.Contains(known, dotted) {
+			return fmt.Sprintf("did you mean %q?", dotted)
+		}
+	}
+	return text.Suggest(name, known)
+}
+
+// givenBy returns the position of the first map that gives a label; empty if no map does.
+func (b *builder) givenBy(label string) string {
+	for _, m := range b.labels.Maps {
+		if m.As == label {
+			return m.Rule.String()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// A Schema is the JSON Schema of the arguments of a tool. Only the listed members are used: if the
+// schema allows others, every member is possible.
+type Schema map[string]any
+
+// ParseSchema parses a schema; an invalid schema allows everything.
+func ParseSchema(src []byte) Schema {
+	var s Schema
+	if json.Unmarshal(src, &s) != nil {
+		return nil
+	}
+	return s
+}
+
+// openWords are keywords of schemas that may allow further members.
+var openWords = []string{"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "patternProperties", "dependentSchemas", "propertyNames"}
+
+// members returns the members that the schema lists; ok is false if it may allow others.
+func (s Schema) members() (members map[string]any, ok bool) {
+	for _, word := range openWords {
+		if _, there := s[word]; there {
+			return nil, false
+		}
+	}
+	switch more := s["additionalProperties"].(type) {
+	case nil:
+	case bool:
+		if more {
+			return nil, false
+		}
+	default:
+		return nil, false
+	}
+	members, ok = s["properties"].(map[string]any)
+	return members, ok
+}
+
+// lacks returns the first key on the path that the schema does not list, and the keys that it lists
+// there. An empty key stands for the elements of an array.
+func (s Schema) lacks(way []string) (key string, known []string) {
+	for _, step := range way {
+		var next any
+		if step == "" {
+			next = s["items"]
+		} else {
+			members, ok := s.members()
+			if !ok {
+				return "", nil
+			}
+			if next, ok = members[step]; !ok {
+				return step, slices.Sorted(maps.Keys(members))
+			}
+		}
+		inner, ok := next.(map[string]any)
+		if !ok {
+			return "", nil
+		}
+		s = inner
+	}
+	return "", nil
+}
+
+// hasAction reports whether the schema allows this action.
+func (s Schema) hasAction(action string) bool {
+	if key, _ := s.lacks([]string{"action"}); key != "" {
+		return false
+	}
+	known := s.actions()
+	return known == nil || slices.Contains(known, action)
+}
+
+// actions returns the actions that the schema lists; nil if it lists none.
+func (s Schema) actions() []string {
+	members, _ := s.members()
+	field, _ := members["action"].(map[string]any)
+	list, _ := field["enum"].([]any)
+	var actions []string
+	for _, v := range list {
+		if text, ok := v.(string); ok {
+			actions = append(actions, text)
+		}
+	}
+	return actions
+}
