@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/config"
@@ -295,35 +294,4 @@ func NameOf(tool gate.Tool, p verify.Proof) verify.Name {
 		n.Callable, n.Default = verify.Impossible, p.Default
 	}
 	return n
-}
-
-// Lists reports whether a transition lists a tool with this name.
-func Lists(t gate.Transition, name string) bool {
-	return slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == name })
-}
-
-// listed returns the names that a net lists, as rules write them.
-func listed(net gate.NetInfo) []string {
-	var names []string
-	for _, t := range net.Transitions {
-		for _, tool := range t.Tools {
-			names = append(names, ruleName(tool))
-		}
-	}
-	names = append(names, net.Free...)
-	for _, ph := range net.Phases {
-		for _, tool := range ph.Tools {
-			names = append(names, ruleName(tool))
-		}
-	}
-	return names
-}
-
-// ruleName returns the name of a tool as rules write it: quoted if it has a dot and is not an
-// action.
-func ruleName(t gate.Tool) string {
-	if t.Kind == gate.Literal && strings.Contains(t.Name, ".") {
-		return `"` + t.Name + `"`
-	}
-	return t.Name
 }

@@ -269,3 +269,53 @@ func (r Report) proved() string {
 	}
 	return fmt.Sprintf(", %d of %s proved", n, text.Count(len(r.Proofs), "claim"))
 }
+
+// cut reports whether a bound ended the search for an answer.
+func (r Report) cut() bool {
+	return slices.ContainsFunc(r.Open, func(q openQuestion) bool { return q.Hint != "" }) ||
+		slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Hint != "" }) ||
+		slices.ContainsFunc(r.Proofs, func(p reportedProof) bool { return p.Hint != "" })
+}
+
+// openNotes lists the open questions: always those that a larger bound may answer, and the others
+// if verbose is set. The question about kinds of calls is also listed if it is the only open one.
+func (r Report) openNotes(verbose bool) (notes []string) {
+	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0
+	var told []openQuestion
+	for _, q := range r.Open {
+		if q.Hint != "" || verbose || q.Question == "calls" && !said {
+			told = append(told, q)
+		}
+	}
+	for i, q := range told {
+		alike := func(o openQuestion) bool { return o.Question == q.Question && o.Why == q.Why }
+		switch {
+		case q.group == "":
+			notes = append(notes, q.text+": "+q.Why)
+		case !slices.ContainsFunc(told[:i], alike):
+			var groups []string
+			for _, o := range told[i:] {
+				if alike(o) {
+					groups = append(groups, o.group)
+				}
+			}
+			notes = append(notes, "not known whether calls can get stuck at "+many(groups)+": "+q.Why)
+		}
+	}
+	if hidden := len(r.Open) - len(told); hidden > 0 {
+		notes = append(notes, text.Count(hidden, "further question")+" about the policy could not be answered: --verbose lists what was not looked at")
+	}
+	return append(notes, r.hints(told)...)
+}
+
+// hints returns the hints of the open questions and of the tools without duplicates.
+func (r Report) hints(open []openQuestion) (hints []string) {
+	for _, q := range open {
+		hints = append(hints, q.Hint)
+	}
+	for _, t := range r.Tools {
+		hints = append(hints, t.Hint)
+	}
+	slices.Sort(hints)
+	return slices.DeleteFunc(slices.Compact(hints), func(h string) bool { return h == "" })
+}

@@ -3,33 +3,15 @@ package check
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
-	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
-
-// Codes of the findings of a verification.
-const (
-	codeRefuted   = "E301" // a claim is refuted
-	codeNever     = "W301" // a tool can never be called
-	codeFailing   = "W302" // a tool can be called only after a failure
-	codeDeadlock  = "W303" // after a run, nothing that a group gates can be called
-	codeRedundant = "W304" // a net never changes a verdict
-	codeUnproved  = "W305" // a claim could not be decided
-	codeDead      = "W306" // a transition can never fire
-	codeMilder    = "W307" // all calls of a map also have the name of a stricter map
-	codeLost      = "W308" // a failure makes tools permanently unavailable
-)
-
-// whyDefault is the reason why a name that no net mentions can never be called.
-const whyDefault = "the default refuses what no rule and no net knows"
 
 // Problems returns the errors and warnings found in the policy.
 func (v *Analysis) Problems() diag.List {
@@ -279,115 +261,4 @@ func (v *Analysis) gatesOnlyUncallable(net verify.Net) bool {
 		}
 	}
 	return gated
-}
-
-// notes returns remarks that are not problems.
-func (v *Analysis) notes() []string {
-	var notes []string
-	if len(v.idle) > 0 {
-		notes = append(notes, "not active, and not looked at: "+strings.Join(v.idle, ", "))
-	}
-	if v.shadow {
-		notes = append(notes, "the policy is in shadow: it refuses nothing, and what is proved holds from the day when it is enforced")
-	}
-	var shadow, shared, judging []string
-	for _, n := range v.policy.Nets() {
-		if n.Validate != nil && !n.Shadow {
-			judging = append(judging, n.Name)
-		}
-		if n.Shadow {
-			shadow = append(shadow, n.Name)
-		}
-		if n.Scope != gate.ScopeSession {
-			shared = append(shared, n.Name)
-		}
-	}
-	if len(shadow) > 0 {
-		notes = append(notes, "in shadow, and so nothing that forbids: "+strings.Join(shadow, ", "))
-	}
-	if len(judging) > 0 {
-		notes = append(notes, "what can be called is looked at as if it were valid for these nets, which judge arguments: "+strings.Join(judging, ", "))
-	}
-	if len(shared) > 0 {
-		notes = append(notes, "claims are about one session, and what others spend or earn in these nets is not looked at: "+strings.Join(shared, ", "))
-	}
-	return slices.Concat(notes, scriptNotes(v.shell), v.unsure())
-}
-
-// scriptNotes describes the reading of scripts, if the configuration changes that.
-func scriptNotes(s config.Shell) (notes []string) {
-	if s.Strict {
-		notes = append(notes, "shell.strict: a script that is not wholly understood may run any command")
-	}
-	if s.AddsPipefail() {
-		notes = append(notes, "shell.pipefail: Claude Code and Gemini CLI run a script with `set -o pipefail; ` in front, where only that is missing for it to be evidence")
-	}
-	return notes
-}
-
-// unsure lists the names that might not be callable, by reason.
-func (v *Analysis) unsure() []string {
-	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
-	var notes []string
-	for why, names := range v.grouped(unsure, func(n verify.Name) string { return n.Why }) {
-		notes = append(notes, fmt.Sprintf("not known whether %s can be called: %s", many(toolNames(names)), why))
-	}
-	return notes
-}
-
-// grouped yields the selected names, grouped by the key that common returns, in the order of the
-// first member of each group.
-func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
-	var order []string
-	groups := make(map[string][]verify.Name)
-	for _, n := range v.names {
-		if key := common(n); meant(n) {
-			if groups[key] == nil {
-				order = append(order, key)
-			}
-			groups[key] = append(groups[key], n)
-		}
-	}
-	return func(yield func(string, []verify.Name) bool) {
-		for _, key := range order {
-			if !yield(key, groups[key]) {
-				return
-			}
-		}
-	}
-}
-
-func ruleNames(names []verify.Name) string { return text.And(toolNames(names)) }
-
-// toolNames returns the names as rules write them.
-func toolNames(names []verify.Name) []string {
-	var all []string
-	for _, n := range names {
-		all = append(all, text.Escape(ruleName(n.Tool)))
-	}
-	return all
-}
-
-func first(nets []verify.Net) diag.Position {
-	if len(nets) == 0 {
-		return diag.Position{}
-	}
-	return diag.Position(nets[0].Rule)
-}
-
-// citedAll joins the names of nets with their positions.
-func citedAll(nets []verify.Net) string {
-	var names []string
-	for _, n := range nets {
-		names = append(names, cited(n.Name, n.Rule))
-	}
-	return text.And(names)
-}
-
-// cited returns the name of a net or a transition, with its position if it has one.
-func cited(name string, at gate.Position) string {
-	if at.Line == 0 {
-		return name
-	}
-	return fmt.Sprintf("%s (%s:%d)", name, at.File, at.Line)
 }

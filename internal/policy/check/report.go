@@ -177,11 +177,3 @@ func newTool(name string, n verify.Name, tools ToolSet) reportedTool {
 	}
 	return t
 }
-
-func netNames(nets []verify.Net) []string {
-	var names []string
-	for _, n := range nets {
-		names = append(names, n.Name)
-	}
-	return names
-}

@@ -11,14 +11,6 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Notes returns remarks about the policy that are not problems.
-func (r Report) Notes() []string {
-	if r.verified == nil {
-		return nil
-	}
-	return r.verified.notes()
-}
-
 // A Claim is a claim with its result.
 type Claim struct {
 	Text   string

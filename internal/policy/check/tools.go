@@ -3,24 +3,13 @@ package check
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/toolname"
 )
-
-// A ListedTool is an entry of a tool list, in the format of tools/list or of petrigate tools
-// --json.
-type ListedTool struct {
-	Name, Exposed, Bare, Canonical string
-	InputSchema                    json.RawMessage
-	Annotations                    json.RawMessage // hints of the server; nil: none
-}
 
 // ParseTools reads a result of tools/list, its tools array, or a list of names. Errors include the
 // file name.
@@ -40,53 +29,6 @@ func ParseTools(file string, src []byte) ([]ListedTool, error) {
 		tools = append(tools, tool)
 	}
 	return tools, nil
-}
-
-// complete derives the other names of a tool from its exposed name, whose prefix identifies the
-// server.
-func (t *ListedTool) complete(owners toolname.Owners) {
-	if t.Exposed != "" {
-		return
-	}
-	t.Exposed = t.Name
-	owner := owners.Exposed(t.Name)
-	for _, o := range owners {
-		if o.Upstream == owner {
-			t.Bare = t.Name[len(o.Prefix):]
-			t.Canonical = owner + "." + t.Bare
-		}
-	}
-}
-
-// names returns the names of the tool as the proxy represents them.
-func (t ListedTool) names() toolname.Names {
-	return toolname.Names{Upstream: strings.TrimSuffix(strings.TrimSuffix(t.Canonical, t.Bare), "."), Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical}
-}
-
-// toolOf returns the tool with the bare name that the server uses for it.
-func toolOf(o toolname.Owner, bare string) ListedTool {
-	return ListedTool{Exposed: o.Prefix + bare, Bare: bare, Canonical: o.Upstream + "." + bare}
-}
-
-// A ToolSet holds tools with all the names that a call of each has.
-type ToolSet struct {
-	Tools []verify.Tool
-	Known bool // no other tools exist; otherwise the rules make these tools likely
-
-	Schemas map[string][]policy.Schema // argument schemas by each name of a tool; likely tools have none
-	Agents  bool                       // agents also call their built-in tools, and report the calls by hooks
-	Hooks   []string                   // all agents that use petrigate as a hook; nil: unknown
-
-	named bool // the rules name tools of agents whose hooks may be added later
-}
-
-// Lacks returns a function that returns the argument that a field reads although the tool does not
-// take it by its schema; nil if no schemas are known.
-func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
-	if len(s.Schemas) == 0 {
-		return nil
-	}
-	return func(tool string, f gate.Field) string { return policy.Lacks(s.Schemas[tool], f) }
 }
 
 // KnownSet returns the set of a complete list of tools. If a configuration is given, tools known
@@ -156,66 +98,6 @@ func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	return set
 }
 
-// NamesIn returns the names that nets and claims mention.
-func NamesIn(result *policy.Result) []string {
-	var names []string
-	for _, net := range result.Policy.Nets() {
-		for _, name := range listed(net) {
-			names = append(names, strings.Trim(name, `"`))
-		}
-	}
-	for _, c := range result.Claims {
-		names = append(names, c.Tool.Name, c.First.Name)
-	}
-	return names
-}
-
-// Owners returns the enabled servers of the configuration with the prefixes of their tools.
-func Owners(cfg *config.Config) toolname.Owners {
-	if cfg == nil {
-		return nil
-	}
-	var owners toolname.Owners
-	servers := slices.DeleteFunc(slices.Clone(cfg.Servers), func(s config.Server) bool { return s.Disabled })
-	for _, s := range servers {
-		owners = append(owners, toolname.Owner{Upstream: s.Name, Prefix: toolname.Prefix(s.Name, s.Prefix, s.HasPrefix, len(servers) == 1)})
-	}
-	return owners
-}
-
-// MayServe reports whether a server of the configuration, which may be nil, can show clients a tool
-// that the server calls by this name.
-func MayServe(cfg *config.Config, name string) bool {
-	return cfg != nil && slices.ContainsFunc(cfg.Servers, func(s config.Server) bool {
-		return !s.Disabled && toolname.Filter(s.Tools).Filtered(name) == ""
-	})
-}
-
-// ownersOf returns the servers of the tools in a recorded list.
-func ownersOf(list []ListedTool) toolname.Owners {
-	var owners toolname.Owners
-	for _, t := range list {
-		o := toolname.Owner{Upstream: t.names().Upstream, Prefix: strings.TrimSuffix(t.Exposed, t.Bare)}
-		if o.Upstream != "" && !slices.ContainsFunc(owners, func(k toolname.Owner) bool { return k.Upstream == o.Upstream }) {
-			owners = append(owners, o)
-		}
-	}
-	return owners
-}
-
-// joined returns the tools under their exposed names, with their further names.
-func joined(list []ListedTool, owners toolname.Owners) []verify.Tool {
-	all := make([]toolname.Names, 0, len(list))
-	for _, t := range list {
-		all = append(all, t.names())
-	}
-	tools := []verify.Tool{}
-	for i, also := range toolname.AdditionalNames(all, owners) {
-		tools = append(tools, verify.Tool{Name: list[i].Exposed, Also: also})
-	}
-	return tools
-}
-
 // CallsUnder returns a function that creates calls with the names that tools have behind a proxy
 // with this configuration: gh_push or gh.push is the tool push of the server gh, and
 // claude-code.Bash is the built-in tool Bash of that agent, named as in hook events. Without a
@@ -239,95 +121,4 @@ func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
 		named := joined([]ListedTool{listed}, owners)[0]
 		return gate.Call{Tool: named.Name, Foreign: owners.Foreign(listed.names()), Also: named.Also, Upstream: listed.names().Upstream}
 	}
-}
-
-// Names returns all names of the tools; nil if the tools are unknown.
-func (s ToolSet) Names() []string {
-	if !s.Known {
-		return nil
-	}
-	names := []string{}
-	for _, t := range s.Tools {
-		names = append(names, t.Name)
-		for _, also := range t.Also {
-			names = append(names, also.Text)
-		}
-	}
-	if s.Agents || s.named {
-		names = append(names, agenttool.Names()...)
-	}
-	return names
-}
-
-// Hooked returns the names that only built-in tools of agents have, as far as that is known: names
-// with an agent, and if the tools of the servers are known, names that no server's tool has.
-func (s ToolSet) Hooked() []string {
-	servers := ToolSet{Tools: s.Tools, Known: s.Known}.Names()
-	return slices.DeleteFunc(agenttool.Names(), func(name string) bool {
-		if s.Known && s.Agents {
-			return slices.Contains(servers, name)
-		}
-		return !strings.Contains(name, ".")
-	})
-}
-
-// AddHooks adds the agents of a user that use petrigate as a hook. complete reports that all of the
-// user's agents are known; if hooks arrive over the network, there may be other users' agents too.
-func (s *ToolSet) AddHooks(agents []string, complete bool) {
-	if complete && !s.Agents {
-		s.Hooks = agents
-	}
-	s.Agents = s.Agents || len(agents) > 0
-}
-
-// Unended returns the names of tools that run agents' scripts without any hook that reports how a
-// script ended: tools of agents that never report it, and if all hooks are of such agents, the
-// names that these tools have in common with others.
-func (s ToolSet) Unended() (names []string) {
-	bare := len(s.Hooks) > 0 && !slices.ContainsFunc(s.Hooks, agenttool.TellsEnds)
-	hooked := s.Hooked()
-	for _, agent := range agenttool.Agents() {
-		if agenttool.TellsEnds(agent) {
-			continue
-		}
-		for _, shell := range agenttool.Shells(agent) {
-			for _, name := range []string{agent + "." + shell, shell, strings.ToLower(shell), "bash"} {
-				if slices.Contains(hooked, name) && (bare || strings.Contains(name, ".")) && !slices.Contains(names, name) {
-					names = append(names, name)
-				}
-			}
-		}
-	}
-	return names
-}
-
-// others returns the known tools that have none of the seen names.
-func (s ToolSet) others(seen map[string]bool) []string {
-	var names []string
-	for _, t := range s.Tools {
-		if s.Known && !seen[t.Name] && !slices.ContainsFunc(t.Also, func(n gate.Name) bool { return seen[n.Text] }) {
-			names = append(names, t.Name)
-		}
-	}
-	return names
-}
-
-// Find returns the tool with this name, preferably the exposed name; false if several tools have
-// it.
-func (s ToolSet) Find(name string) (verify.Tool, bool) {
-	for _, t := range s.Tools {
-		if t.Name == name {
-			return t, true
-		}
-	}
-	var found []verify.Tool
-	for _, t := range s.Tools {
-		if slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {
-			found = append(found, t)
-		}
-	}
-	if len(found) != 1 {
-		return verify.Tool{}, false
-	}
-	return found[0], true
 }

@@ -1,32 +1,15 @@
 package verify
 
 import (
-	"reflect"
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
 // Nets can judge the arguments of calls with validators, keys, rows of equal calls and sums. The
 // searches do not evaluate these. A run that refutes a claim is therefore replayed in the gate; if
 // a net refuses the arguments of a call, other arguments are tried.
-
-// maxReplayed bounds the calls of a replayed run.
-const maxReplayed = 20_000
-
-// judging reports whether some enforced net judges arguments.
-func judging(nets []*explore.Net) bool {
-	return slices.ContainsFunc(nets, func(n *explore.Net) bool {
-		return !n.Info.Shadow && (n.Info.Validate != nil || n.Info.Row || n.Info.Sum != nil || n.Keyed())
-	})
-}
-
-// inARow reports whether some enforced net counts equal calls in a row.
-func inARow(nets []*explore.Net) bool {
-	return slices.ContainsFunc(nets, func(n *explore.Net) bool { return !n.Info.Shadow && n.Info.Row })
-}
 
 // checkRefutation returns the proof with its counterexample replayed. The proof becomes unknown if
 // nets refuse arguments of the run and no other arguments were found.
@@ -76,9 +59,6 @@ func withoutClasses(t Trace) Trace {
 	return t
 }
 
-// another reports whether the step is a call with another value than the tracked one.
-func (s *Step) another() bool { return s.class != nil && s.class.HasOther() }
-
 // maxApart bounds the repetitions of a step that are written one by one.
 const maxApart = 64
 
@@ -111,29 +91,4 @@ func expandRepeats(t Trace, may func(*Step) bool) Trace {
 		}
 	}
 	return out
-}
-
-func (m *prover) call(tool, args string) gate.Call {
-	c := gate.Call{Tool: tool, Also: m.also[tool]}
-	if args != "" {
-		c.Args = []byte(args)
-	}
-	return c
-}
-
-// others returns arguments that a net might accept after it refused the call, and that give the
-// call the same names: with members that the conditions of nets mention, or with one that no net
-// reads.
-func (m *prover) others(s *Step, refused *gate.Refusal, number int) []string {
-	var tried []string
-	switch {
-	case refused.Kind == gate.KindValidation:
-		tried = callclass.Extended(s.Args, m.conditions)
-	case m.rows:
-		tried = callclass.Numbered(s.Args, number)
-	}
-	names := m.policy.Names(m.call(s.Tool, s.Args))
-	return slices.DeleteFunc(tried, func(args string) bool {
-		return !reflect.DeepEqual(m.policy.Names(m.call(s.Tool, args)), names)
-	})
 }

@@ -12,15 +12,6 @@ import (
 // makes a tool permanently unavailable is the end of a workflow if successful calls do it too, and
 // a trap if it takes a failed call.
 
-// A Loss is a set of names that a run with failures makes permanently unavailable, although no run
-// of consecutive successful calls does.
-type Loss struct {
-	Tools   []gate.Tool
-	Trace   Trace // a shortest run such that no successful calls lead to Tools after it
-	Because []Net // nets that forbid Tools from then on; none of them can be omitted
-	Rough   bool  // a subset of Because might suffice, but not all subsets were tried
-}
-
 // Bounds on the search for losses if Options.States is the default or less: states in total, and
 // states of one search.
 const (
@@ -58,16 +49,6 @@ func (m *prover) losses(r *Report, o Options) {
 			r.lost(n.Tool, l)
 		}
 	}
-}
-
-// lost adds the tool to an equal loss of the report, or adds the loss.
-func (r *Report) lost(t gate.Tool, l Loss) {
-	at := slices.IndexFunc(r.Losses, func(o Loss) bool { return slices.Equal(o.Because, l.Because) && slices.Equal(o.Trace, l.Trace) })
-	if at < 0 {
-		at = len(r.Losses)
-		r.Losses = append(r.Losses, l)
-	}
-	r.Losses[at].Tools = append(r.Losses[at].Tools, t)
 }
 
 // withoutFixedLimits returns the prover of the policy without the limits that nothing refills; nil

@@ -6,15 +6,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// NeverAfter claims that no call of Tool is admitted after a call of After was admitted, regardless
-// of its outcome, until a call of one of Until has succeeded. With Unapproved the claim covers only
-// calls that need no approval.
-type NeverAfter struct {
-	Tool, After gate.Tool
-	Until       []gate.Tool // empty: nothing ends the restriction
-	Unapproved  *Approval   // nil: no call may be admitted
-}
-
 func (a NeverAfter) tools() []gate.Tool { return append([]gate.Tool{a.Tool, a.After}, a.Until...) }
 
 // prove looks for a call of Tool while the monitor is 1, which means that a call of After was
@@ -45,11 +36,6 @@ func (a NeverAfter) prove(m *prover) Proof {
 		},
 	})
 }
-
-// NeverWhile claims that no call of Tool is admitted while a call of Other is in flight or its
-// outcome is unknown, and vice versa. If both are the same tool, no two of its calls are ever in
-// flight together.
-type NeverWhile struct{ Tool, Other gate.Tool }
 
 func (a NeverWhile) tools() []gate.Tool { return []gate.Tool{a.Tool, a.Other} }
 

@@ -8,20 +8,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-type (
-	// Reachable claims that successful calls lead to a call of Tool.
-	Reachable struct{ Tool gate.Tool }
-
-	// AlwaysPossible claims that successful calls lead to a call of Tool from every reachable state
-	// of the policy. With ButBudget, limits that gate only Tool are ignored.
-	AlwaysPossible struct {
-		Tool      gate.Tool
-		ButBudget bool
-
-		each bool // for each value of keys separately
-	}
-)
-
 func (a Reachable) tools() []gate.Tool      { return []gate.Tool{a.Tool} }
 func (a AlwaysPossible) tools() []gate.Tool { return []gate.Tool{a.Tool} }
 
@@ -72,17 +58,6 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		return Proof{Result: Refuted, Default: true}
 	}
 	return m.always(m.groupsOf(known), nil, goalOf(match, one))
-}
-
-// groupsOf returns all nets of the groups that contain the given nets.
-func (m *prover) groupsOf(nets []int) []int {
-	var out []int
-	for _, g := range m.groups() {
-		if slices.ContainsFunc(g, func(n int) bool { return slices.Contains(nets, n) }) {
-			out = append(out, g...)
-		}
-	}
-	return out
 }
 
 // always proves that the goal can be reached from every state: with all nets around if they have

@@ -8,13 +8,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// An Approval is the approval that must be requested before a call. The zero value is one person,
-// by any channel.
-type Approval struct {
-	Count int    // number of people; less than 2: one
-	Via   string // channel; empty: any
-}
-
 // asks returns a function that selects the transitions with a sufficient approval; nil: all
 // transitions that ask.
 func (a *Approval) asks() func(*gate.Transition) bool {
@@ -25,21 +18,6 @@ func (a *Approval) asks() func(*gate.Transition) bool {
 		return max(1, t.Approvals) >= a.Count && (a.Via == "" || a.Via == t.Via)
 	}
 }
-
-type (
-	// NeverWithoutApproval claims that every call of Tool needs an approval.
-	NeverWithoutApproval struct {
-		Tool gate.Tool
-		Approval
-	}
-
-	// Only claims that every admitted call certainly has one of the names. With Unapproved the
-	// claim covers only calls that need no approval.
-	Only struct {
-		Tools      []gate.Tool
-		Unapproved *Approval // nil: all calls
-	}
-)
 
 func (a NeverWithoutApproval) tools() []gate.Tool { return []gate.Tool{a.Tool} }
 

@@ -9,22 +9,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// AtMost claims that at most Count calls of Tools together are admitted over the period, regardless
-// of their outcomes.
-type AtMost struct {
-	Count int
-	Tools []gate.Tool
-	Per   Period
-}
-
-// A Period delimits the calls that are counted together. The zero value is a session.
-type Period struct {
-	Call       gate.Tool     // restarts the count; no name: no call does
-	Successful bool          // only the success of Call restarts it
-	Window     time.Duration // token bucket as in a limit: Count calls at once, and one more after each Window/Count; 0: no window
-	User       bool          // over all sessions of a user
-}
-
 func (a AtMost) tools() []gate.Tool {
 	if a.Per.Call.Name == "" {
 		return a.Tools

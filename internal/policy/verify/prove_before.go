@@ -6,18 +6,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-type (
-	// Never claims that no call of Tool is admitted.
-	Never struct{ Tool gate.Tool }
-
-	// NeverBefore claims that no call of Tool is admitted without a success of First since the
-	// previous call of Tool; with Once, without any earlier success of First.
-	NeverBefore struct {
-		Tool, First gate.Tool
-		Once        bool
-	}
-)
-
 func (a Never) tools() []gate.Tool       { return []gate.Tool{a.Tool} }
 func (a NeverBefore) tools() []gate.Tool { return []gate.Tool{a.Tool, a.First} }
 
@@ -25,9 +13,6 @@ func (a Never) prove(m *prover) Proof {
 	own := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) && m.own(s) }
 	return m.safe(&explore.Query{Tag: explore.Tagged(own), Sole: -1})
 }
-
-// again is the tag bit of calls that require a new success afterwards.
-const again = 8
 
 // prove looks for a call of Tool while the monitor is 0, which means that no success counts.
 func (a NeverBefore) prove(m *prover) Proof {

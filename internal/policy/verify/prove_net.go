@@ -8,26 +8,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-type (
-	// Conserved claims that the number of tokens in Net never changes.
-	Conserved struct{ Net string }
-
-	// Exclusive claims that no two of Places in Net are ever marked at the same time. Tokens in
-	// flight count for the place that they were taken from, even after an unknown outcome has
-	// released them, since the call may still be running.
-	Exclusive struct {
-		Net    string
-		Places []string
-	}
-
-	// DeadlockFree claims that successful calls always lead to a call that Net gates, except where
-	// a terminal place of Net is marked.
-	DeadlockFree struct{ Net string }
-
-	// NoTerminalStates claims the same without exception.
-	NoTerminalStates struct{ Net string }
-)
-
 func (a Conserved) tools() []gate.Tool        { return nil }
 func (a Exclusive) tools() []gate.Tool        { return nil }
 func (a DeadlockFree) tools() []gate.Tool     { return nil }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -235,4 +236,35 @@ func (r *replay) asks(q *explore.Query, call int) bool {
 	return slices.ContainsFunc(r.asked[call], func(s gate.Step) bool {
 		return q.Asks == nil || q.Asks(&gate.Transition{Approvals: s.Approvals, Via: s.Via})
 	})
+}
+
+// maxReplayed bounds the calls of a replayed run.
+const maxReplayed = 20_000
+
+// another reports whether the step is a call with another value than the tracked one.
+func (s *Step) another() bool { return s.class != nil && s.class.HasOther() }
+
+// others returns arguments that a net might accept after it refused the call, and that give the
+// call the same names: with members that the conditions of nets mention, or with one that no net
+// reads.
+func (m *prover) others(s *Step, refused *gate.Refusal, number int) []string {
+	var tried []string
+	switch {
+	case refused.Kind == gate.KindValidation:
+		tried = callclass.Extended(s.Args, m.conditions)
+	case m.rows:
+		tried = callclass.Numbered(s.Args, number)
+	}
+	names := m.policy.Names(m.call(s.Tool, s.Args))
+	return slices.DeleteFunc(tried, func(args string) bool {
+		return !reflect.DeepEqual(m.policy.Names(m.call(s.Tool, args)), names)
+	})
+}
+
+func (m *prover) call(tool, args string) gate.Call {
+	c := gate.Call{Tool: tool, Also: m.also[tool]}
+	if args != "" {
+		c.Args = []byte(args)
+	}
+	return c
 }

@@ -2,54 +2,10 @@ package verify
 
 import (
 	"slices"
-	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
-
-// DefaultStates is the default bound on the states of one search.
-const DefaultStates = explore.DefaultStates
-
-// A Tool is a tool that can be called, with its further physical names.
-type Tool = callclass.Tool
-
-// An Overlap is a pair of maps of one field that can match the same call.
-type Overlap = callclass.Overlap
-
-// Result is the answer to an assertion.
-type Result = explore.Result
-
-// The answers to an assertion.
-const (
-	Unknown = explore.Unknown
-	Proved  = explore.Proved
-	Refuted = explore.Refuted
-)
-
-// Options say what to verify, and bound the effort. The zero value is ready to use.
-type Options struct {
-	Prove []Assertion
-	Tools []Tool // tools known to exist; tools that the policy names may exist as well
-	Known bool   // no other tools exist, not even with the name of an action or label
-
-	// Lacks returns the argument that the field reads although the tool's schema does not list it;
-	// empty if the tool takes all of them. A call with it does not show that anything is possible.
-	// If Lacks is nil, no schemas are known.
-	Lacks func(tool string, f gate.Field) string
-
-	Doubtful bool // Calls also returns calls without known arguments
-
-	Conditions []string // CEL conditions that nets judge arguments by; arguments are derived from them
-
-	States int         // maximum states of one search; less than 1: DefaultStates
-	Stop   func() bool // asked from time to time; true ends the searches; nil: never
-
-	passes     bool // calls unknown to all nets are admitted, regardless of the default
-	groups     int  // maximum states of a group explored whole for liveness; 0: explore.GroupLimit
-	inventions int  // bound on the names tried for patterns; 0: the default of package callclass
-}
 
 // A Report holds the findings about a policy before any call is made. It assumes that all nets are
 // active and enforced, and covers a single session.
@@ -90,12 +46,6 @@ const (
 	Impossible
 )
 
-// A Net identifies a net by its name and the position of its rule.
-type Net struct {
-	Name string
-	Rule gate.Position
-}
-
 // A Group is a set of nets that share calls, directly or through other nets.
 type Group struct {
 	Nets     []Net
@@ -121,71 +71,86 @@ type Redundant struct {
 	Because []Net // nets that forbid the same calls before it does
 }
 
-// A Trace is a run: calls that begin and end.
-type Trace []Step
-
-// A Step is the beginning or the end of a call.
-type Step struct {
-	Call    int           // number of the call in the trace, starting at 1
-	Tool    string        // if the call begins
-	Names   *gate.Call    // a call with the names of this one; nil: the names follow from the tool
-	Args    string        // JSON; empty: {}
-	Result  string        // JSON that a successful call must return; empty: any
-	Name    string        // readable name: the label, or the tool
-	Weak    bool          // the success of the call is not evidence of Name
-	Wait    time.Duration // more than 0: not a call, but the passage of time
-	Ends    bool          // the call ends
-	Outcome gate.Outcome  // if Ends
-	Times   int           // more than 1: this many consecutive successful calls
-
-	class *callclass.Class // if the call begins; nil after the run was replayed
+// A Loss is a set of names that a run with failures makes permanently unavailable, although no run
+// of consecutive successful calls does.
+type Loss struct {
+	Tools   []gate.Tool
+	Trace   Trace // a shortest run such that no successful calls lead to Tools after it
+	Because []Net // nets that forbid Tools from then on; none of them can be omitted
+	Rough   bool  // a subset of Because might suffice, but not all subsets were tried
 }
 
-// Calls returns the names of the calls that begin, in order.
-func (t Trace) Calls() []string {
-	var names []string
-	for _, s := range t {
-		if !s.Ends && s.Wait == 0 {
-			names = append(names, s.Name)
-		}
-	}
-	return names
+// A Question is a question that a report leaves open.
+type Question struct {
+	Topic Topic
+	Tools []gate.Tool // tools that it is about
+	Nets  []Net       // nets that it is about
+	Why   string      // the reason why it is open
 }
 
-func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
+// A Topic is the subject of a question.
+type Topic uint8
 
-// traceTo returns the trace of a run with values that the calls in then can have as well.
-func traceTo(ms, then []explore.Move) Trace {
-	var t Trace
-	waits := make(map[int]bool)
-	var classes []*callclass.Class
-	for _, mv := range slices.Concat(ms, then) {
-		if mv.Class != nil {
-			classes = append(classes, mv.Class)
-		}
+// The topics of questions.
+const (
+	TopicLost      Topic = iota // whether a failure can make Tools permanently unavailable
+	TopicRedundant              // for each of Nets, whether it ever changes a verdict
+	TopicDeadlock               // whether Nets can forbid all further calls
+	TopicBecause                // whether all of Nets are needed to forbid Tools, or all further calls if Tools is empty
+)
+
+// String returns the topic as "check --json" prints it.
+func (t Topic) String() string { return [...]string{"lost", "redundant", "deadlock", "because"}[t] }
+
+// open returns the open question with the topic and reason, adding it if necessary.
+func (r *Report) open(t Topic, why string) *Question {
+	at := slices.IndexFunc(r.Open, func(q Question) bool { return q.Topic == t && q.Why == why })
+	if at < 0 {
+		at = len(r.Open)
+		r.Open = append(r.Open, Question{Topic: t, Why: why})
 	}
-	values := callclass.Common(classes)
-	for _, mv := range ms {
-		if mv.Class == nil && waits[mv.Call] {
-			continue
-		}
-		s := Step{Call: mv.Call + 1, Ends: mv.Class == nil, Outcome: mv.End, Times: mv.Times}
-		if mv.Class != nil {
-			s.Tool, s.Name, s.Wait = mv.Class.Tool, mv.Class.Name(), mv.Class.Wait
-			s.Args, s.Result = mv.Class.Filled(values)
-			s.Weak = mv.Class.Weakly(s.Name)
-			s.class = mv.Class
-			waits[mv.Call] = s.Wait > 0
-		}
-		t = append(t, s)
-	}
-	return t
+	return &r.Open[at]
 }
 
-func (m *prover) named(nets []int) []Net {
-	var out []Net
-	for _, n := range nets {
-		out = append(out, Net{m.Nets[n].Info.Name, m.Nets[n].Info.Rule})
+// lost adds the tool to an equal loss of the report, or adds the loss.
+func (r *Report) lost(t gate.Tool, l Loss) {
+	at := slices.IndexFunc(r.Losses, func(o Loss) bool { return slices.Equal(o.Because, l.Because) && slices.Equal(o.Trace, l.Trace) })
+	if at < 0 {
+		at = len(r.Losses)
+		r.Losses = append(r.Losses, l)
 	}
-	return out
+	r.Losses[at].Tools = append(r.Losses[at].Tools, t)
 }
+
+// whyFewer is the reason why it is unknown whether all nets are needed.
+const whyFewer = "not all were left out to see whether the others do"
+
+// askOpen adds the questions that parts of the report leave open.
+func (r *Report) askOpen() {
+	need := func(rough bool, nets []Net, tools ...gate.Tool) {
+		if rough {
+			r.Open = append(r.Open, Question{TopicBecause, tools, nets, whyFewer})
+		}
+	}
+	for _, n := range r.Names {
+		need(n.Rough, n.Because, n.Tool)
+	}
+	for _, p := range r.Proofs {
+		need(p.Rough, p.Because, p.Assertion.tools()...)
+	}
+	for _, l := range r.Losses {
+		need(l.Rough, l.Because, l.Tools...)
+	}
+	for _, g := range r.Groups {
+		need(g.Deadlock.Rough, g.Deadlock.Because)
+		if g.Deadlock.Result == Unknown {
+			r.Open = append(r.Open, Question{TopicDeadlock, nil, g.Nets, g.Deadlock.Why})
+		}
+	}
+}
+
+// Reasons for an open question that a larger bound can remove.
+const (
+	WhyStates = explore.WhyStates // raise Options.States
+	WhyTime   = explore.WhyTime   // Options.Stop ended the search
+)

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
@@ -126,35 +125,4 @@ func (m *prover) oneValue() *prover {
 	one := *m
 	one.Model = m.OneValue()
 	return &one
-}
-
-// callable decides whether a call with the name can be admitted: with one value, or if that is not
-// possible with several values.
-func (m *prover) callable(t gate.Tool) Name {
-	if m.Keyed() {
-		if n, why := m.checkName(m.oneValue().callableBy(t)); why == "" && n.Callable == Possible {
-			return n
-		}
-	}
-	n, why := m.checkName(m.callableBy(t))
-	switch {
-	case why == "" || !m.Keyed() && m.validates():
-		return n // refusals by validators are not considered
-	case m.Keyed():
-		why = explore.WhyValues
-	}
-	return Name{Tool: t, Why: why}
-}
-
-// validates reports whether some enforced net judges arguments by conditions.
-func (m *prover) validates() bool {
-	return slices.ContainsFunc(m.Nets, func(n *explore.Net) bool { return !n.Info.Shadow && n.Info.Validate != nil })
-}
-
-// checkName returns the name with runs that the gate admits; why is not empty if it admits none.
-func (m *prover) checkName(n Name) (played Name, why string) {
-	var failing string
-	n.Shortest, why = m.checkRun(n.Shortest)
-	n.Failing, failing = m.checkRun(n.Failing)
-	return n, cmp.Or(why, failing)
 }

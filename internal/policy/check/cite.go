@@ -1,0 +1,45 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// whyDefault is the reason why a name that no net mentions can never be called.
+const whyDefault = "the default refuses what no rule and no net knows"
+
+// citedAll joins the names of nets with their positions.
+func citedAll(nets []verify.Net) string {
+	var names []string
+	for _, n := range nets {
+		names = append(names, cited(n.Name, n.Rule))
+	}
+	return text.And(names)
+}
+
+// cited returns the name of a net or a transition, with its position if it has one.
+func cited(name string, at gate.Position) string {
+	if at.Line == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s (%s:%d)", name, at.File, at.Line)
+}
+
+func first(nets []verify.Net) diag.Position {
+	if len(nets) == 0 {
+		return diag.Position{}
+	}
+	return diag.Position(nets[0].Rule)
+}
+
+func netNames(nets []verify.Net) []string {
+	var names []string
+	for _, n := range nets {
+		names = append(names, n.Name)
+	}
+	return names
+}

@@ -1,0 +1,96 @@
+package check
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify"
+)
+
+// Notes returns remarks about the policy that are not problems.
+func (r Report) Notes() []string {
+	if r.verified == nil {
+		return nil
+	}
+	return r.verified.notes()
+}
+
+// notes returns remarks that are not problems.
+func (v *Analysis) notes() []string {
+	var notes []string
+	if len(v.idle) > 0 {
+		notes = append(notes, "not active, and not looked at: "+strings.Join(v.idle, ", "))
+	}
+	if v.shadow {
+		notes = append(notes, "the policy is in shadow: it refuses nothing, and what is proved holds from the day when it is enforced")
+	}
+	var shadow, shared, judging []string
+	for _, n := range v.policy.Nets() {
+		if n.Validate != nil && !n.Shadow {
+			judging = append(judging, n.Name)
+		}
+		if n.Shadow {
+			shadow = append(shadow, n.Name)
+		}
+		if n.Scope != gate.ScopeSession {
+			shared = append(shared, n.Name)
+		}
+	}
+	if len(shadow) > 0 {
+		notes = append(notes, "in shadow, and so nothing that forbids: "+strings.Join(shadow, ", "))
+	}
+	if len(judging) > 0 {
+		notes = append(notes, "what can be called is looked at as if it were valid for these nets, which judge arguments: "+strings.Join(judging, ", "))
+	}
+	if len(shared) > 0 {
+		notes = append(notes, "claims are about one session, and what others spend or earn in these nets is not looked at: "+strings.Join(shared, ", "))
+	}
+	return slices.Concat(notes, scriptNotes(v.shell), v.unsure())
+}
+
+// scriptNotes describes the reading of scripts, if the configuration changes that.
+func scriptNotes(s config.Shell) (notes []string) {
+	if s.Strict {
+		notes = append(notes, "shell.strict: a script that is not wholly understood may run any command")
+	}
+	if s.AddsPipefail() {
+		notes = append(notes, "shell.pipefail: Claude Code and Gemini CLI run a script with `set -o pipefail; ` in front, where only that is missing for it to be evidence")
+	}
+	return notes
+}
+
+// unsure lists the names that might not be callable, by reason.
+func (v *Analysis) unsure() []string {
+	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
+	var notes []string
+	for why, names := range v.grouped(unsure, func(n verify.Name) string { return n.Why }) {
+		notes = append(notes, fmt.Sprintf("not known whether %s can be called: %s", many(toolNames(names)), why))
+	}
+	return notes
+}
+
+// grouped yields the selected names, grouped by the key that common returns, in the order of the
+// first member of each group.
+func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
+	var order []string
+	groups := make(map[string][]verify.Name)
+	for _, n := range v.names {
+		if key := common(n); meant(n) {
+			if groups[key] == nil {
+				order = append(order, key)
+			}
+			groups[key] = append(groups[key], n)
+		}
+	}
+	return func(yield func(string, []verify.Name) bool) {
+		for _, key := range order {
+			if !yield(key, groups[key]) {
+				return
+			}
+		}
+	}
+}

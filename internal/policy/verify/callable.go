@@ -1,0 +1,108 @@
+package verify
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
+)
+
+// callable decides whether a call with the name can be admitted: with one value, or if that is not
+// possible with several values.
+func (m *prover) callable(t gate.Tool) Name {
+	if m.Keyed() {
+		if n, why := m.checkName(m.oneValue().callableBy(t)); why == "" && n.Callable == Possible {
+			return n
+		}
+	}
+	n, why := m.checkName(m.callableBy(t))
+	switch {
+	case why == "" || !m.Keyed() && m.validates():
+		return n // refusals by validators are not considered
+	case m.Keyed():
+		why = explore.WhyValues
+	}
+	return Name{Tool: t, Why: why}
+}
+
+// validates reports whether some enforced net judges arguments by conditions.
+func (m *prover) validates() bool {
+	return slices.ContainsFunc(m.Nets, func(n *explore.Net) bool { return !n.Info.Shadow && n.Info.Validate != nil })
+}
+
+// checkName returns the name with runs that the gate admits; why is not empty if it admits none.
+func (m *prover) checkName(n Name) (played Name, why string) {
+	var failing string
+	n.Shortest, why = m.checkRun(n.Shortest)
+	n.Failing, failing = m.checkRun(n.Failing)
+	return n, cmp.Or(why, failing)
+}
+
+// callableBy decides whether the model admits a call that has the name.
+func (m *prover) callableBy(t gate.Tool) Name {
+	name := Name{Tool: t}
+	if m.Stop() {
+		name.Why = m.Spent()
+		return name
+	}
+	q := admits(t)
+	classes, gap := m.ClassesFor(nil, q.Tag)
+	if !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return s.Carries(t, false) }) {
+		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has the name, or only calls that the default denies
+			name.Callable, name.Default = Impossible, true
+		}
+		return name
+	}
+	if f := m.Barred(q); f.Result == Proved {
+		m.setImpossible(&name, q, f.Nets)
+		return name
+	}
+	plan := m.Plan(q.Tag, true)
+	if plan.Result == Refuted {
+		name.Callable, name.Shortest = Possible, trace(plan.Moves)
+		name.Shortest[len(name.Shortest)-1].Name = t.Name
+		return name
+	}
+	if plan.Result == Unknown {
+		name.Why = plan.Why
+		return name
+	}
+	if doubtful := m.Plan(q.Tag, false); doubtful.Result == Refuted {
+		name.Why, name.Supposed = explore.WhyDoubtful, ""
+		if unsure := explore.UnsureOf(doubtful.Moves); unsure != nil {
+			name.Why, name.Supposed = m.Calls.Doubt(unsure, "only if there is a tool ")
+		}
+		return name
+	}
+	f := m.Never(q, m.Planless(q, plan.Nets))
+	if why := m.Yielding(plan.Nets); f.Result == Refuted && why != "" {
+		name.Why = why
+		return name
+	}
+	switch f.Result {
+	case Refuted:
+		name.Callable, name.Failing = AfterFailure, trace(f.Moves)
+		name.Failing[len(name.Failing)-1].Name = t.Name
+	case Proved:
+		m.setImpossible(&name, q, f.Nets)
+	default:
+		name.Why, name.Supposed = f.Why, f.Supposed
+	}
+	return name
+}
+
+// setImpossible records that some nets alone never admit a call of the name.
+func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
+	nets, sure := m.Minimal(q, nets)
+	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure
+}
+
+// admits returns the query for a call that has the name.
+func admits(t gate.Tool) *explore.Query { return &explore.Query{Tag: ofItself(t), Sole: -1} }
+
+// carrying returns a tag for the calls that have the name.
+func carrying(t gate.Tool) func(*callclass.Class) uint8 {
+	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) })
+}

@@ -1,0 +1,50 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
+)
+
+// groupsOf returns all nets of the groups that contain the given nets.
+func (m *prover) groupsOf(nets []int) []int {
+	var out []int
+	for _, g := range m.groups() {
+		if slices.ContainsFunc(g, func(n int) bool { return slices.Contains(nets, n) }) {
+			out = append(out, g...)
+		}
+	}
+	return out
+}
+
+// ofOne returns a function that selects the calls of the tool with the tracked value in all fields
+// that keys read. If no key gates one of its calls, it also selects those with other values, and
+// one is false.
+func (m *prover) ofOne(t gate.Tool) (match func(*callclass.Class) bool, one bool) {
+	carries := func(s *callclass.Class) bool { return s.Carries(t, false) }
+	classes, _ := m.ClassesFor(nil, carrying(t))
+	if !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return carries(s) && m.gatedByKey(s) }) {
+		return carries, false
+	}
+	return func(s *callclass.Class) bool { return carries(s) && s.OfOne() }, true
+}
+
+// gatedByKey reports whether a net with a key gates the call.
+func (m *prover) gatedByKey(s *callclass.Class) bool {
+	return slices.ContainsFunc(s.Effects, func(e callclass.Effect) bool {
+		n := m.Nets[e.Net]
+		return n.Keyed() && slices.ContainsFunc(n.Meanings.List[e.Meaning], func(a callclass.Ask) bool {
+			return len(a.Transitions) > 0 && !n.Observed(a.Transitions)
+		})
+	})
+}
+
+// goalOf returns the goal of the calls that match selects, for one value or any.
+func goalOf(match func(*callclass.Class) bool, one bool) *explore.Goal {
+	if one {
+		return explore.GoalOfOne(match)
+	}
+	return explore.TaggedGoal(match)
+}

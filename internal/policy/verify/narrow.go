@@ -1,0 +1,98 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
+)
+
+// narrow restricts a tag to calls with the tracked value. A call that the claim is about and that
+// has no value is not preceded by any call with its value.
+func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class) uint8 {
+	if tag == nil {
+		return nil
+	}
+	_, before := a.Of.(NeverBefore)
+	return func(s *callclass.Class) uint8 {
+		bits := tag(s)
+		for _, c := range a.Key {
+			if has := s.Has(c.Field); has == callclass.Other || has == callclass.Lacks && !before {
+				bits &^= explore.Wanted | again
+			}
+			if s.Has(c.Other) != callclass.Same {
+				bits &= explore.Wanted | again
+			}
+		}
+		return bits
+	}
+}
+
+// own reports whether the call is considered with its own value as the tracked value. A claim for
+// each value of a key determines the value, which may be in another field than the first.
+func (m *prover) own(s *callclass.Class) bool {
+	if m.each == nil {
+		return s.OfItself()
+	}
+	var chosen []gate.Field
+	for _, c := range m.each.Key {
+		chosen = append(chosen, c.Field)
+	}
+	return s.OfItself(chosen...)
+}
+
+// Never asks the model, restricted to one value if the assertion is about each value of a key.
+func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
+	if m.each == nil {
+		return m.Model.Never(q, nets)
+	}
+	tag := m.each.narrow(q.Tag)
+	q.Tag = tag
+	first := m.Model.Never(q, nets)
+	if first.Result != explore.Refuted || ofOneValue(first.Moves, tag) {
+		return first
+	}
+	var tried []callclass.Values
+	for _, c := range m.Classes {
+		if tag(c) == 0 || slices.ContainsFunc(tried, c.HasValues) {
+			continue
+		}
+		v := c.Values()
+		tried = append(tried, v)
+		q.Tag = func(s *callclass.Class) uint8 {
+			if !s.Takes(v) {
+				return 0
+			}
+			return tag(s)
+		}
+		if a := m.Model.Never(q, nets); a.Result == explore.Refuted && ofOneValue(a.Moves, q.Tag) {
+			return a
+		}
+	}
+	return explore.Answer{Why: explore.WhyValues}
+}
+
+// ofOneValue reports whether the counting calls of the run have a common value when the run is
+// printed; maps may require different ones.
+func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
+	var classes []*callclass.Class
+	for _, mv := range ms {
+		if mv.Class != nil {
+			classes = append(classes, mv.Class)
+		}
+	}
+	v := callclass.Common(classes)
+	return !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return tag(s) != 0 && !s.Takes(v) })
+}
+
+// Budgeted asks the model with the same restriction.
+func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore.Budget) (net int, ok bool) {
+	if m.each != nil {
+		tag = m.each.narrow(tag)
+	}
+	return m.Model.Budgeted(tag, count, b)
+}
+
+// again is the tag bit of calls that require a new success afterwards.
+const again = 8

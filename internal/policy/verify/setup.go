@@ -1,0 +1,86 @@
+package verify
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
+)
+
+func newProver(p *gate.Policy, o *Options) *prover {
+	c := callclass.Options{Tools: o.Tools, Known: o.Known, Passes: o.passes, Syntheses: o.inventions, Lacks: o.Lacks}
+	o.Prove = slices.Clone(o.Prove)
+	c.Compared = compared(p, o.Prove)
+	for _, a := range o.Prove {
+		c.Names = append(c.Names, a.tools()...)
+	}
+	m := &prover{
+		Model: explore.New(p, c, explore.Options{States: o.States, Stop: o.Stop}),
+		deny:  p.Options().Deny && !o.passes, small: cmp.Or(o.groups, explore.GroupLimit),
+		policy: p, also: callclass.Also(o.Tools), conditions: o.Conditions, options: o,
+	}
+	m.judging, m.rows = judging(m.Nets), inARow(m.Nets)
+	return m
+}
+
+// compared returns the fields that assertions read and compare with each other. It also sets the
+// readers of expressions in the keys of the assertions, see known.
+func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
+	for i, a := range all {
+		switch a := a.(type) {
+		case Each:
+			out = append(out, compared(p, a.Of)...)
+		case ForEach:
+			a.Key = slices.Clone(a.Key)
+			about, others := a.sides()
+			for k := range a.Key {
+				c := &a.Key[k]
+				c.Field, c.Other = known(p, c.Field), known(p, c.Other)
+				var alike []callclass.Reading
+				for _, t := range about {
+					alike = append(alike, callclass.Reading{Tool: t, Field: c.Field})
+				}
+				for _, t := range others {
+					alike = append(alike, callclass.Reading{Tool: t, Field: c.Other})
+				}
+				out = append(out, alike)
+			}
+			all[i] = a
+		}
+	}
+	return out
+}
+
+// known returns the field, or for an expression without a reader, the equally written field of a
+// key of the policy.
+func known(p *gate.Policy, f gate.Field) gate.Field {
+	if f.Path != "" || f.Reader != nil {
+		return f
+	}
+	for _, n := range p.Nets() {
+		for _, t := range n.Transitions {
+			for _, g := range slices.Concat(n.Key, t.Key) {
+				if g.Reader != nil && g.Source == f.Source {
+					return g
+				}
+			}
+		}
+	}
+	return f
+}
+
+// sides returns the names of the calls that the claim is about, and the names of the other calls.
+func (a ForEach) sides() (about, others []gate.Tool) {
+	switch of := a.Of.(type) {
+	case NeverBefore:
+		return []gate.Tool{of.Tool}, []gate.Tool{of.First}
+	case AtMost:
+		if of.Per.Call.Name != "" {
+			others = []gate.Tool{of.Per.Call}
+		}
+		return of.Tools, others
+	}
+	return a.Of.tools(), nil
+}

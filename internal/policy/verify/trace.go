@@ -1,0 +1,96 @@
+package verify
+
+import (
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
+)
+
+// A Trace is a run: calls that begin and end.
+type Trace []Step
+
+// A Step is the beginning or the end of a call.
+type Step struct {
+	Call    int           // number of the call in the trace, starting at 1
+	Tool    string        // if the call begins
+	Names   *gate.Call    // a call with the names of this one; nil: the names follow from the tool
+	Args    string        // JSON; empty: {}
+	Result  string        // JSON that a successful call must return; empty: any
+	Name    string        // readable name: the label, or the tool
+	Weak    bool          // the success of the call is not evidence of Name
+	Wait    time.Duration // more than 0: not a call, but the passage of time
+	Ends    bool          // the call ends
+	Outcome gate.Outcome  // if Ends
+	Times   int           // more than 1: this many consecutive successful calls
+
+	class *callclass.Class // if the call begins; nil after the run was replayed
+}
+
+// A Net identifies a net by its name and the position of its rule.
+type Net struct {
+	Name string
+	Rule gate.Position
+}
+
+// DefaultStates is the default bound on the states of one search.
+const DefaultStates = explore.DefaultStates
+
+// A Tool is a tool that can be called, with its further physical names.
+type Tool = callclass.Tool
+
+// An Overlap is a pair of maps of one field that can match the same call.
+type Overlap = callclass.Overlap
+
+// Result is the answer to an assertion.
+type Result = explore.Result
+
+// The answers to an assertion.
+const (
+	Unknown = explore.Unknown
+	Proved  = explore.Proved
+	Refuted = explore.Refuted
+)
+
+// Calls returns the names of the calls that begin, in order.
+func (t Trace) Calls() []string {
+	var names []string
+	for _, s := range t {
+		if !s.Ends && s.Wait == 0 {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
+
+// traceTo returns the trace of a run with values that the calls in then can have as well.
+func traceTo(ms, then []explore.Move) Trace {
+	var t Trace
+	waits := make(map[int]bool)
+	var classes []*callclass.Class
+	for _, mv := range slices.Concat(ms, then) {
+		if mv.Class != nil {
+			classes = append(classes, mv.Class)
+		}
+	}
+	values := callclass.Common(classes)
+	for _, mv := range ms {
+		if mv.Class == nil && waits[mv.Call] {
+			continue
+		}
+		s := Step{Call: mv.Call + 1, Ends: mv.Class == nil, Outcome: mv.End, Times: mv.Times}
+		if mv.Class != nil {
+			s.Tool, s.Name, s.Wait = mv.Class.Tool, mv.Class.Name(), mv.Class.Wait
+			s.Args, s.Result = mv.Class.Filled(values)
+			s.Weak = mv.Class.Weakly(s.Name)
+			s.class = mv.Class
+			waits[mv.Call] = s.Wait > 0
+		}
+		t = append(t, s)
+	}
+	return t
+}
