@@ -75,15 +75,6 @@ func (w *recipe) valueOf(d *Datum, args string) (l literal, ok bool) {
 	return literal(value), ok && string(value) != "null"
 }
 
-// single returns the element of an array with one element, and any other literal unchanged.
-func (l literal) single() literal {
-	var elements []json.RawMessage
-	if json.Unmarshal([]byte(l), &elements) == nil && len(elements) == 1 {
-		return literal(elements[0])
-	}
-	return l
-}
-
 // samples returns members that the expressions mention, filled with the given values among others.
 func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	var sources []string

@@ -3,7 +3,6 @@ package callclass
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -16,9 +15,6 @@ import (
 
 // maxMatters bounds the labels of one text whose certainty and evidence are distinguished.
 const maxMatters = 6
-
-// certainty tells whether a label matters as evidence, and whether its certainty matters.
-type certainty struct{ evidence, certain bool }
 
 // findCertainties finds the labels whose properties matter: as evidence to observers and
 // assertions, and as certain labels to exemptions.
@@ -253,15 +249,6 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		}
 	}
 	return ways, true
-}
-
-// partsOf yields the subsets of the set, starting with the empty one.
-func partsOf(set uint64) iter.Seq[uint64] {
-	return func(yield func(uint64) bool) {
-		for sub := uint64(0); yield(sub) && sub != set; {
-			sub = (sub - set) & set
-		}
-	}
 }
 
 // oneCommand reports whether a single command can be what all the readers find, or the readers do

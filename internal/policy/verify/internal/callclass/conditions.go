@@ -3,7 +3,6 @@ package callclass
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,15 +10,6 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 )
-
-// conditions groups the maps of a tool that read a whole call, such as CEL conditions. No text can
-// be constructed for them; instead, sample arguments are tried until all maps give the result that
-// a class requires. If no sample does, the class has no known arguments.
-type conditions struct {
-	maps    []*mapping
-	samples []map[string]any // the empty sample comes first
-	found   map[string][]gate.Found
-}
 
 // conditionsOf returns the conditions of a tool; nil if it has none. The result is cached.
 func (b *Enumerator) conditionsOf(tools []label) *conditions {
@@ -156,17 +146,6 @@ func literals(source string) []any {
 	return values
 }
 
-// clone returns a deep copy of the object; arrays are shared.
-func clone(object map[string]any) map[string]any {
-	out := maps.Clone(object)
-	for key, v := range out {
-		if inner, ok := v.(map[string]any); ok {
-			out[key] = clone(inner)
-		}
-	}
-	return out
-}
-
 // certainIfHolds reports whether the label of a condition is certain when the condition holds.
 func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	if m.Field != "" {
@@ -217,61 +196,4 @@ func (w *conditions) read(tool, args string) []gate.Found {
 	}
 	w.found[args] = found
 	return found
-}
-
-// An object holds arguments under construction.
-type object map[string]any
-
-// objectOf returns the object with the fields of the form, adapted to what keys and sums read; ok
-// is false if some value has no known text.
-func objectOf(f *form, data presences, sums []sum) (object, bool) {
-	o := make(object)
-	for _, v := range f.fields {
-		var content any
-		switch {
-		case v.field == "":
-			continue
-		case v.texts == nil:
-			return nil, false
-		case !v.weak:
-			content = v.texts[0]
-		case len(v.texts) == 1:
-			if content = v.texts; isNumber(v.texts[0]) && reads(sums, v.field) {
-				content = literal(v.texts[0])
-			}
-		default:
-			content = v.texts[:len(v.texts)-1]
-		}
-		if data.lack(v.field) {
-			content = map[string]any{"value": content} // an object, which no key can read
-		}
-		if !put(o, v.field, content) {
-			return nil, false
-		}
-	}
-	return o, true
-}
-
-// with returns the object with the members of a sample; ok is false if one of them is already set.
-func (o object) with(sample map[string]any) (object, bool) {
-	out := maps.Clone(o)
-	for key, v := range sample {
-		if _, there := out[key]; there {
-			return nil, false
-		}
-		out[key] = v
-	}
-	return out, true
-}
-
-// text returns the object as JSON; empty if it has no members.
-func (o object) text() string {
-	if len(o) == 0 {
-		return ""
-	}
-	text, err := json.Marshal(o)
-	if err != nil {
-		panic(err) // cannot happen: strings, numbers and lists of them
-	}
-	return string(text)
 }

@@ -3,7 +3,6 @@ package callclass
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/petrigate/petrigate/gate"
 )
@@ -13,43 +12,6 @@ import (
 // class of a tool says, for each field that a key reads, whether the field has that value. Fields
 // that are compared with each other, and fields with the same name, form a sort and share one
 // tracked value.
-
-// Presence says whether a field of a call has the tracked value.
-type Presence uint8
-
-const (
-	Same  Presence = iota // the field has the tracked value
-	Lacks                 // the field cannot be read
-	Other                 // the field has another value
-)
-
-// A Datum is a field of a class that keys read, and its presence.
-type Datum struct {
-	Field gate.Field // without its source
-	Has   Presence
-	sort  int
-}
-
-// A Reading is a field of the calls that have a given name.
-type Reading struct {
-	Tool  gate.Tool
-	Field gate.Field
-}
-
-// A sort is a set of fields that are compared with each other.
-type sort struct {
-	fields []gate.Field
-	texts  [2]string // the tracked value and another value; no map matches them if possible
-}
-
-// normalize returns the field without the parts that do not affect its value.
-func normalize(f gate.Field) gate.Field {
-	f.Source = ""
-	if key, ok := strings.CutPrefix(f.Path, "$."); ok && !strings.ContainsAny(key, `.["`) {
-		f.Path = key
-	}
-	return f
-}
 
 // reading returns the fields that the transition reads from its calls; nil if the net has no key.
 func (n *Net) reading(transition int) []gate.Field {

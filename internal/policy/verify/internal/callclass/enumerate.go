@@ -9,13 +9,6 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Tool is a tool that can be called, with its further physical names.
-type Tool struct {
-	Name     string
-	Also     []gate.Name
-	Supposed bool // the tool might not exist
-}
-
 // Options say which calls exist, and what distinguishes them besides the nets.
 type Options struct {
 	Tools     []Tool      // tools known to exist
@@ -31,32 +24,6 @@ type Options struct {
 	// Lacks returns the argument that the field reads although the tool does not take it, or the
 	// empty string. If Lacks is nil, tools take all arguments.
 	Lacks func(tool string, f gate.Field) string
-}
-
-// Bounds on the classes enumerated.
-const (
-	maxClassesOfTool = 2048
-	maxClasses       = 8192
-	maxMapsOfField   = 8 // maps of one field whose subsets are all tried
-	maxListed        = 5 // the same, for enumeration in advance
-)
-
-// An Enumerator derives the classes of a policy. It must not be used concurrently.
-type Enumerator struct {
-	vocabulary
-	classes           Numbers[*Class]
-	gaps              []gap // calls left out
-	deferred          []*deferred
-	overflows         []string // gaps found in deferred calls
-	Deny              bool
-	certainties       map[string]certainty   // labels that readers give
-	conditions        map[string]*conditions // by tool
-	paths             map[string][]string    // by tool, see [Enumerator.pathsOf]
-	certainConditions map[*mapping]bool      // see [Enumerator.certainIfHolds]
-	sorts             []*sort
-	sortOf            map[gate.Field]int
-	asked             []Reading // fields that assertions read
-	lacks             func(tool string, f gate.Field) string
 }
 
 // New enumerates the classes of calls that the nets of the policy distinguish.
@@ -114,15 +81,6 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	return b
 }
 
-// Also returns the further names of the tools, by tool.
-func Also(tools []Tool) map[string][]gate.Name {
-	also := make(map[string][]gate.Name)
-	for _, t := range tools {
-		also[t.Name] = t.Also
-	}
-	return also
-}
-
 // Admitted returns the classes that the default admits. Among classes with the same meaning for
 // some nets, the preferred one comes first: known arguments, then not blocked in every state, then
 // effects on fewer nets.
@@ -137,42 +95,6 @@ func (b *Enumerator) Admitted() []*Class {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(len(a.Effects), len(b.Effects)))
 	})
 	return out
-}
-
-func (s *Class) rank() int {
-	switch {
-	case s.Doubtful:
-		return 3
-	case s.Unsure():
-		return 2
-	case len(s.Shut) > 0:
-		return 1
-	}
-	return 0
-}
-
-// Kinds returns the deferred calls as far as the nets and the tag can distinguish them. gap says
-// why there may be more; it is empty if there are not.
-func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
-	for _, d := range b.deferred {
-		k := d.kinds(d.seen(nets, tag))
-		classes = append(classes, k.classes...)
-		if k.gap != "" {
-			b.overflows = include(b.overflows, k.gap)
-		}
-		gap = cmp.Or(gap, k.gap)
-	}
-	return classes, gap
-}
-
-// Together returns sets of nets that a single unlisted call can affect: a call of an open tool, or
-// of a name that many patterns match.
-func (b *Enumerator) Together() [][]int {
-	var sets [][]int
-	for _, d := range b.deferred {
-		sets = append(sets, d.nets)
-	}
-	return sets
 }
 
 // Actual returns the class of a call that was made.

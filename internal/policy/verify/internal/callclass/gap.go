@@ -7,13 +7,6 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A gap describes calls of a tool that were left out; calls of any tool if tool is empty.
-type gap struct{ tool, text string }
-
-func (b *Enumerator) addGap(tool, format string, args ...any) {
-	b.gaps = include(b.gaps, gap{tool, fmt.Sprintf(format, args...)})
-}
-
 // Gap returns why nothing can be proved about the nets, or about the calls that a question tags;
 // empty if nothing relevant was left out.
 func (b *Enumerator) Gap(nets []int, tag func(*Class) uint8) string {
@@ -81,25 +74,6 @@ func (b *Enumerator) mappedAt(tool, name string) string {
 		}
 	}
 	return ""
-}
-
-// tooMany returns the reason why not all calls of the tool were enumerated for these atoms.
-func (o *openTool) tooMany(atoms []int) string {
-	var names []string
-	for i := range o.fields {
-		f := &o.fields[i]
-		for _, a := range atoms {
-			if a < f.first || a >= f.first+f.size() {
-				continue
-			}
-			name := "actions"
-			if f.ps != nil {
-				name = f.ps[a-f.first].As
-			}
-			names = include(names, name)
-		}
-	}
-	return fmt.Sprintf("the calls of %s can have these names together in more ways than were tried: %s", o.name, enumerated(names))
 }
 
 // enumerated returns the names as part of a sentence, shortened if there are many.

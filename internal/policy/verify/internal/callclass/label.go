@@ -43,14 +43,6 @@ func add(ls []label, l label) []label {
 	return append(ls, l)
 }
 
-// glob is a pattern over the names of a call.
-type glob struct {
-	pattern string
-	except  string // calls that certainly have this name are not matched
-	literal bool   // except was quoted, so an action of that name is not excepted
-	actions bool   // the pattern contains a dot and hence matches tool.action
-}
-
 // match returns the label that the pattern gives to a call with these names.
 func (g *glob) match(names []label) (label, bool) {
 	l := label{text: g.pattern, from: fromGlob, weak: true}
@@ -86,64 +78,6 @@ func patterned(names []label, globs []glob) []label {
 		}
 	}
 	return ls
-}
-
-// list fills the rows and the patterns of the net.
-func (n *Net) list() {
-	for _, name := range n.Info.Free {
-		r := n.rows[name]
-		r.free = true
-		n.rows[name] = r
-	}
-	for i, t := range n.Info.Transitions {
-		for _, tool := range t.Tools {
-			n.listTool(i, tool)
-		}
-	}
-}
-
-func (n *Net) listTool(transition int, tool gate.Tool) {
-	if tool.Kind == gate.Glob {
-		g := toolGlob(tool)
-		g.literal = n.literal(tool.Except)
-		i := slices.Index(n.globs, g)
-		if i < 0 {
-			i = len(n.globs)
-			n.globs, n.numbers, n.matched = append(n.globs, g), append(n.numbers, i), append(n.matched, nil)
-		}
-		n.matched[i] = include(n.matched[i], transition)
-		return
-	}
-	r := n.rows[tool.Name]
-	if tool.Kind == gate.Plain {
-		r.plain = include(r.plain, transition)
-	}
-	r.exact = include(r.exact, transition)
-	n.rows[tool.Name] = r
-}
-
-// include appends the values that the list does not contain.
-func include[T comparable](list []T, more ...T) []T {
-	for _, v := range more {
-		if !slices.Contains(list, v) {
-			list = append(list, v)
-		}
-	}
-	return list
-}
-
-// literal reports whether the net uses the name only in quotes.
-func (n *Net) literal(name string) bool {
-	found := false
-	for _, t := range n.Info.Transitions {
-		for _, tool := range t.Tools {
-			if tool.Name == name && tool.Kind == gate.Plain {
-				return false
-			}
-			found = found || tool.Name == name && tool.Kind == gate.Literal
-		}
-	}
-	return found
 }
 
 // meaning returns the meaning of a call with these names for the net.

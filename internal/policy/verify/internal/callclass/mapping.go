@@ -1,6 +1,9 @@
 package callclass
 
-import "github.com/petrigate/petrigate/gate"
+import (
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
+)
 
 // A mapping is a map of the policy or of a net.
 type mapping struct {
@@ -56,65 +59,7 @@ func (m *mapping) matches(text string) bool {
 // maxReadings bounds the cached results.
 const maxReadings = 4096
 
-// An Overlap is a pair of maps of one field that can match the same call.
-type Overlap struct {
-	First, Second gate.Map
-	Text          string // a text that both match
-}
-
-// maxRead bounds the overlaps found between maps with readers: for two commands there is almost
-// always a script that runs both.
-const maxRead = 200
-
-// Overlaps finds maps of one field that a single text can match. more is true if the search was
-// stopped or reached a bound, so that there may be more.
-func Overlaps(p *gate.Policy, stop func() bool) (found []Overlap, more bool) {
-	o := overlaps{stop: stop}
-	o.look(p.Maps())
-	for _, n := range p.Nets() {
-		if n.Labels == nil {
-			o.look(n.Maps)
-		}
-	}
-	return o.found, o.more
-}
-
-// overlaps holds the state of the search.
-type overlaps struct {
-	found []Overlap
-	more  bool
-	read  int // overlaps between maps with readers
-	stop  func() bool
-}
-
-func (o *overlaps) look(maps []gate.Map) {
-	var patterns []pattern
-	for _, m := range newMappings(maps, -1) {
-		if o.more = o.more || o.stop(); o.stop() {
-			return
-		}
-		p := newPattern(m)
-		for i := range patterns {
-			o.try(&patterns[i], &p)
-		}
-		patterns = append(patterns, p)
-	}
-}
-
-// try searches for a text that both patterns match.
-func (o *overlaps) try(a, b *pattern) {
-	read := a.Reader != nil && b.Reader != nil
-	switch {
-	case a.Tool != b.Tool || a.Field != b.Field || a.As == b.As:
-		return
-	case read && o.read == maxRead:
-		o.more = true
-		return
-	}
-	if text, ok := witness([]pattern{*a, *b}, 3); ok {
-		o.found = append(o.found, Overlap{*a.Map, *b.Map, text})
-		if read {
-			o.read++
-		}
-	}
+// matchesTool reports whether the map applies to tools of that name.
+func (m *mapping) matchesTool(tool string) bool {
+	return tool == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, tool)
 }

@@ -184,38 +184,3 @@ func (b *vocabulary) patterns() []glob {
 	}
 	return all
 }
-
-// patternsOf returns the tool patterns of maps.
-func patternsOf(maps []*mapping) []glob {
-	var all []glob
-	for _, m := range maps {
-		if m.Glob {
-			all = include(all, glob{pattern: m.Tool})
-		}
-	}
-	return all
-}
-
-// patterns returns the patterns of the net.
-func (n *Net) patterns() []glob {
-	all := append(slices.Clone(n.globs), patternsOf(n.maps)...)
-	for _, u := range n.certain() {
-		if u.Kind == gate.Glob {
-			all = append(all, toolGlob(u))
-		}
-	}
-	return all
-}
-
-// certain returns the names that affect the net only if calls certainly have them: those of
-// exemptions and of phases.
-func (n *Net) certain() []gate.Tool {
-	var all []gate.Tool
-	for _, t := range n.Info.Transitions {
-		all = append(all, t.Unless...)
-	}
-	for _, phase := range n.Info.Phases {
-		all = append(all, phase.Tools...)
-	}
-	return all
-}

@@ -69,10 +69,6 @@ func (g *naming) exemption(u gate.Tool) {
 	}
 }
 
-func toolGlob(t gate.Tool) glob {
-	return glob{pattern: t.Name, except: t.Except, actions: strings.Contains(t.Name, ".")}
-}
-
 func (g *naming) dot(name string) {
 	for i := 1; i < len(name); i++ {
 		if name[i] == '.' {
@@ -241,4 +237,39 @@ func (n *Net) own(f *form) []label {
 		}
 	}
 	return patterned(ls, n.globs)
+}
+
+// A Tool is a tool that can be called, with its further physical names.
+type Tool struct {
+	Name     string
+	Also     []gate.Name
+	Supposed bool // the tool might not exist
+}
+
+// Also returns the further names of the tools, by tool.
+func Also(tools []Tool) map[string][]gate.Name {
+	also := make(map[string][]gate.Name)
+	for _, t := range tools {
+		also[t.Name] = t.Also
+	}
+	return also
+}
+
+// eachForm calls do with every choice of one value for each field.
+func eachForm(base []label, options [][]*value, count int, do func(*form)) {
+	for k := range count {
+		f := &form{tools: base}
+		for i := range options {
+			if v := options[i][k%len(options[i])]; v != nil {
+				f.fields = append(f.fields, *v)
+			}
+			k /= len(options[i])
+		}
+		do(f)
+	}
+}
+
+// appliesTo reports whether the map applies to a tool with these names.
+func (m *mapping) appliesTo(tools []label) bool {
+	return slices.ContainsFunc(tools, func(l label) bool { return m.matchesTool(l.text) })
 }

@@ -3,6 +3,7 @@ package callclass
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/petri"
@@ -212,4 +213,99 @@ func (n *Net) intern(e Meaning) int {
 	}
 	n.key = k
 	return n.Meanings.Of(k, e)
+}
+
+// glob is a pattern over the names of a call.
+type glob struct {
+	pattern string
+	except  string // calls that certainly have this name are not matched
+	literal bool   // except was quoted, so an action of that name is not excepted
+	actions bool   // the pattern contains a dot and hence matches tool.action
+}
+
+// list fills the rows and the patterns of the net.
+func (n *Net) list() {
+	for _, name := range n.Info.Free {
+		r := n.rows[name]
+		r.free = true
+		n.rows[name] = r
+	}
+	for i, t := range n.Info.Transitions {
+		for _, tool := range t.Tools {
+			n.listTool(i, tool)
+		}
+	}
+}
+
+func (n *Net) listTool(transition int, tool gate.Tool) {
+	if tool.Kind == gate.Glob {
+		g := toolGlob(tool)
+		g.literal = n.literal(tool.Except)
+		i := slices.Index(n.globs, g)
+		if i < 0 {
+			i = len(n.globs)
+			n.globs, n.numbers, n.matched = append(n.globs, g), append(n.numbers, i), append(n.matched, nil)
+		}
+		n.matched[i] = include(n.matched[i], transition)
+		return
+	}
+	r := n.rows[tool.Name]
+	if tool.Kind == gate.Plain {
+		r.plain = include(r.plain, transition)
+	}
+	r.exact = include(r.exact, transition)
+	n.rows[tool.Name] = r
+}
+
+// literal reports whether the net uses the name only in quotes.
+func (n *Net) literal(name string) bool {
+	found := false
+	for _, t := range n.Info.Transitions {
+		for _, tool := range t.Tools {
+			if tool.Name == name && tool.Kind == gate.Plain {
+				return false
+			}
+			found = found || tool.Name == name && tool.Kind == gate.Literal
+		}
+	}
+	return found
+}
+
+func toolGlob(t gate.Tool) glob {
+	return glob{pattern: t.Name, except: t.Except, actions: strings.Contains(t.Name, ".")}
+}
+
+// certain returns the names that affect the net only if calls certainly have them: those of
+// exemptions and of phases.
+func (n *Net) certain() []gate.Tool {
+	var all []gate.Tool
+	for _, t := range n.Info.Transitions {
+		all = append(all, t.Unless...)
+	}
+	for _, phase := range n.Info.Phases {
+		all = append(all, phase.Tools...)
+	}
+	return all
+}
+
+// patterns returns the patterns of the net.
+func (n *Net) patterns() []glob {
+	all := append(slices.Clone(n.globs), patternsOf(n.maps)...)
+	for _, u := range n.certain() {
+		if u.Kind == gate.Glob {
+			all = append(all, toolGlob(u))
+		}
+	}
+	return all
+}
+
+// patternsOf returns the tool patterns of maps.
+func patternsOf(maps []*mapping) []glob {
+	var all []glob
+	for _, m := range maps {
+		if m.Glob {
+			all = include(all, glob{pattern: m.Tool})
+		}
+	}
+	return all
 }

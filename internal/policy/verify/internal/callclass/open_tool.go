@@ -26,53 +26,6 @@ type openField struct {
 	fixed   []*value
 }
 
-// deferred represents calls that can be distinguished in too many ways to list: by atoms, few of
-// them visible to any one question. Their classes are created when the question is asked.
-type deferred struct {
-	nets     []int        // nets that a single call can affect together
-	byNet    [][]int      // by net: the atoms that it can see
-	alone    [][]contrast // by atom
-	of       func(atoms []int) kinds
-	made     map[string]kinds // cache, by atoms
-	overflow string           // the reason why not all calls are created if all atoms are visible
-}
-
-// A contrast is the class of a call with a single atom, and of the same call without it.
-type contrast struct{ with, without *Class }
-
-// kinds holds the deferred calls as far as some atoms distinguish them. gap is the reason why there
-// may be more; empty if there are not.
-type kinds struct {
-	classes []*Class
-	gap     string
-}
-
-// seen returns the atoms that the nets or the tag can see.
-func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
-	var atoms []int
-	for _, n := range nets {
-		atoms = append(atoms, d.byNet[n]...)
-	}
-	for i := 0; tag != nil && i < len(d.alone); i++ {
-		if slices.ContainsFunc(d.alone[i], func(s contrast) bool { return tag(s.with) != tag(s.without) }) {
-			atoms = append(atoms, i)
-		}
-	}
-	slices.Sort(atoms)
-	return slices.Compact(atoms)
-}
-
-// kinds returns the calls as far as the atoms distinguish them. Results are cached.
-func (d *deferred) kinds(atoms []int) kinds {
-	key := string(AppendKey(nil, atoms))
-	k, ok := d.made[key]
-	if !ok {
-		k = d.of(atoms)
-		d.made[key] = k
-	}
-	return k
-}
-
 // deferTool defers the calls of the tool. It still adds the calls that are fully known: one for
 // each known text.
 func (b *Enumerator) deferTool(tool string, base []label) {
@@ -305,11 +258,21 @@ func (b *Enumerator) sameLabel(ps []pattern) [][]int {
 	return groups
 }
 
-// chosen returns the elements whose index is in the set.
-func chosen[T any](all []T, set uint64) []T {
-	var out []T
-	for i := range members(set) {
-		out = append(out, all[i])
+// tooMany returns the reason why not all calls of the tool were enumerated for these atoms.
+func (o *openTool) tooMany(atoms []int) string {
+	var names []string
+	for i := range o.fields {
+		f := &o.fields[i]
+		for _, a := range atoms {
+			if a < f.first || a >= f.first+f.size() {
+				continue
+			}
+			name := "actions"
+			if f.ps != nil {
+				name = f.ps[a-f.first].As
+			}
+			names = include(names, name)
+		}
 	}
-	return out
+	return fmt.Sprintf("the calls of %s can have these names together in more ways than were tried: %s", o.name, enumerated(names))
 }

@@ -1,8 +1,6 @@
 package callclass
 
 import (
-	"iter"
-	"math/bits"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -160,14 +158,6 @@ func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 		commands = append(commands, ps[i].samples[0])
 	}
 	return strings.Join(commands, "; "), len(commands) > 1
-}
-
-// members yields the numbers in a set.
-func members(set uint64) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for ; set != 0 && yield(bits.TrailingZeros64(set)); set &= set - 1 {
-		}
-	}
 }
 
 // exactly reports whether each pattern of the set matches one of the texts, and no other pattern

@@ -14,13 +14,6 @@ import (
 // exceeds the limit by itself. The searches do not add amounts up; a class only says whether such a
 // call can be admitted at all.
 
-// A sum is a net's sum over a field of the calls of a class.
-type sum struct {
-	field gate.Field
-	most  *big.Rat // maximum amount of one call
-	net   int
-}
-
 // sums returns the sums of the nets that the class affects.
 func (b *Enumerator) sums(s *Class) (all []sum) {
 	for _, e := range s.Effects {

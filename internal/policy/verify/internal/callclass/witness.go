@@ -1,89 +1,12 @@
 package callclass
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
 )
-
-// A recipe describes how to build the arguments of a class.
-type recipe struct {
-	b        *Enumerator
-	form     *form
-	data     presences
-	sums     []sum
-	maySpend bool   // sums may increase
-	fixed    Values // values that the form fixes
-}
-
-type presences []Datum
-
-// lack reports whether keys read the field and must find nothing there.
-func (p presences) lack(field string) bool {
-	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
-}
-
-// filled reports whether the members fill a field where keys must find nothing.
-func (p presences) filled(members map[string]any) bool {
-	return slices.ContainsFunc(p, func(d Datum) bool {
-		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {
-			return false
-		}
-		_, there := members[keysOf(d.Field.Path)[0]]
-		return there
-	})
-}
-
-// permits reports whether the content of the form's fields permits what keys must find there: a
-// string is always a value.
-func (f *form) permits(data []Datum) bool {
-	return !slices.ContainsFunc(data, func(d Datum) bool {
-		v := f.value(d.Field.Path)
-		return d.Has == Lacks && !d.Field.Result && d.Field.Path != "" && v != nil && !v.weak
-	})
-}
-
-// Values are the concrete values of a run for the tracked value and the other value, by sort.
-type Values struct {
-	same, other map[int]literal
-}
-
-// A literal is a JSON value in its textual form.
-type literal string
-
-// MarshalJSON returns the literal.
-func (l literal) MarshalJSON() ([]byte, error) { return []byte(l), nil }
-
-// quoted returns the literal of a string.
-func quoted(text string) literal {
-	b, err := json.Marshal(text)
-	if err != nil {
-		panic(err) // cannot happen for a string
-	}
-	return literal(b)
-}
-
-// literal returns the value of the field; for another value, one that differs from the tracked
-// value.
-func (b *Enumerator) literal(v Values, d *Datum) literal {
-	texts := b.sorts[d.sort].texts
-	same, ok := v.same[d.sort]
-	if !ok {
-		same = quoted(texts[0])
-	}
-	if d.Has != Other {
-		return same
-	}
-	for _, l := range []literal{v.other[d.sort], quoted(texts[1])} {
-		if l != "" && l != same {
-			return l
-		}
-	}
-	return quoted(texts[0])
-}
 
 // Values returns the values that the class's arguments were built with.
 func (s *Class) Values() Values {
@@ -185,18 +108,6 @@ func (w *recipe) arguments(v Values) (args string, known bool) {
 	return w.complete(o, v, expressions)
 }
 
-// matched reports whether a map matches the value although the form does not say so.
-func (w *recipe) matched(field string, l literal) bool {
-	var text string
-	if json.Unmarshal([]byte(l), &text) != nil {
-		text = string(l)
-	}
-	return slices.ContainsFunc(w.b.maps, func(m *mapping) bool {
-		reads := m.Field == field || m.Field != "" && overlap(m.Field, field)
-		return reads && m.appliesTo(w.form.tools) && w.form.value(m.Field) == nil && m.matches(text)
-	})
-}
-
 // Free reports whether calls of the class can have arbitrary values in the fields that keys read,
 // because nothing else is known to read them.
 func (s *Class) Free() bool {
@@ -261,89 +172,6 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 	return "", false
 }
 
-// written returns the source of the expression as some net states it.
-func (b *Enumerator) written(f gate.Field) string {
-	for _, n := range b.nets {
-		for t := range n.Info.Transitions {
-			for _, g := range n.reading(t) {
-				if normalize(g) == f {
-					return g.Source
-				}
-			}
-		}
-	}
-	for _, r := range b.asked {
-		if normalize(r.Field) == f {
-			return r.Field.Source
-		}
-	}
-	return ""
-}
-
-// place sets the content that a field reads; it reports false if something else is there.
-func (o object) place(field string, content any) bool {
-	var keys []string
-	if isPath(field) {
-		keys = steps(field)
-	} else {
-		keys = []string{field}
-	}
-	at := map[string]any(o)
-	for i, key := range keys {
-		if strings.HasPrefix(key, "[") || i > 0 && at == nil {
-			return false
-		}
-		last := i+1 == len(keys)
-		elements := 0
-		for !last && i+1+elements < len(keys) && strings.HasPrefix(keys[i+1+elements], "[") {
-			elements++
-		}
-		if i+1+elements == len(keys) {
-			value := content
-			for range elements {
-				value = []any{value}
-			}
-			if old, there := at[key]; there {
-				return same(old, value) || same(old, []any{value}) // the single element of a list has the value as well
-			}
-			at[key] = value
-			return true
-		}
-		inner := make(map[string]any)
-		switch old := at[key].(type) {
-		case nil:
-			var value any = inner
-			for range elements {
-				value = []any{value}
-			}
-			at[key] = value
-		case map[string]any:
-			if elements > 0 {
-				return false
-			}
-			inner = old
-		default:
-			return false
-		}
-		if elements > 0 {
-			return object(inner).placeKeys(keys[i+1+elements:], content)
-		}
-		at = inner
-	}
-	return false
-}
-
-func (o object) placeKeys(keys []string, content any) bool {
-	return o.place("$."+strings.Join(keys, "."), content)
-}
-
-// same reports whether both values have the same JSON form.
-func same(a, b any) bool {
-	x, err := json.Marshal(a)
-	y, other := json.Marshal(b)
-	return err == nil && other == nil && string(x) == string(y)
-}
-
 // Common returns values that all of the classes can have, as far as one value for each sort
 // suffices.
 func Common(classes []*Class) Values {
@@ -395,4 +223,34 @@ func (s *Class) Filled(v Values) (args, result string) {
 		}
 	}
 	return args, o.text()
+}
+
+// objectOf returns the object with the fields of the form, adapted to what keys and sums read; ok
+// is false if some value has no known text.
+func objectOf(f *form, data presences, sums []sum) (object, bool) {
+	o := make(object)
+	for _, v := range f.fields {
+		var content any
+		switch {
+		case v.field == "":
+			continue
+		case v.texts == nil:
+			return nil, false
+		case !v.weak:
+			content = v.texts[0]
+		case len(v.texts) == 1:
+			if content = v.texts; isNumber(v.texts[0]) && reads(sums, v.field) {
+				content = literal(v.texts[0])
+			}
+		default:
+			content = v.texts[:len(v.texts)-1]
+		}
+		if data.lack(v.field) {
+			content = map[string]any{"value": content} // an object, which no key can read
+		}
+		if !put(o, v.field, content) {
+			return nil, false
+		}
+	}
+	return o, true
 }

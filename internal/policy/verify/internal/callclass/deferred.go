@@ -1,0 +1,56 @@
+package callclass
+
+import (
+	"cmp"
+	"slices"
+)
+
+// seen returns the atoms that the nets or the tag can see.
+func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
+	var atoms []int
+	for _, n := range nets {
+		atoms = append(atoms, d.byNet[n]...)
+	}
+	for i := 0; tag != nil && i < len(d.alone); i++ {
+		if slices.ContainsFunc(d.alone[i], func(s contrast) bool { return tag(s.with) != tag(s.without) }) {
+			atoms = append(atoms, i)
+		}
+	}
+	slices.Sort(atoms)
+	return slices.Compact(atoms)
+}
+
+// kinds returns the calls as far as the atoms distinguish them. Results are cached.
+func (d *deferred) kinds(atoms []int) kinds {
+	key := string(AppendKey(nil, atoms))
+	k, ok := d.made[key]
+	if !ok {
+		k = d.of(atoms)
+		d.made[key] = k
+	}
+	return k
+}
+
+// Kinds returns the deferred calls as far as the nets and the tag can distinguish them. gap says
+// why there may be more; it is empty if there are not.
+func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
+	for _, d := range b.deferred {
+		k := d.kinds(d.seen(nets, tag))
+		classes = append(classes, k.classes...)
+		if k.gap != "" {
+			b.overflows = include(b.overflows, k.gap)
+		}
+		gap = cmp.Or(gap, k.gap)
+	}
+	return classes, gap
+}
+
+// Together returns sets of nets that a single unlisted call can affect: a call of an open tool, or
+// of a name that many patterns match.
+func (b *Enumerator) Together() [][]int {
+	var sets [][]int
+	for _, d := range b.deferred {
+		sets = append(sets, d.nets)
+	}
+	return sets
+}

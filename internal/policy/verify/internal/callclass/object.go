@@ -1,0 +1,140 @@
+package callclass
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+)
+
+// An object holds arguments under construction.
+type object map[string]any
+
+// with returns the object with the members of a sample; ok is false if one of them is already set.
+func (o object) with(sample map[string]any) (object, bool) {
+	out := maps.Clone(o)
+	for key, v := range sample {
+		if _, there := out[key]; there {
+			return nil, false
+		}
+		out[key] = v
+	}
+	return out, true
+}
+
+// text returns the object as JSON; empty if it has no members.
+func (o object) text() string {
+	if len(o) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // cannot happen: strings, numbers and lists of them
+	}
+	return string(text)
+}
+
+// place sets the content that a field reads; it reports false if something else is there.
+func (o object) place(field string, content any) bool {
+	var keys []string
+	if isPath(field) {
+		keys = steps(field)
+	} else {
+		keys = []string{field}
+	}
+	at := map[string]any(o)
+	for i, key := range keys {
+		if strings.HasPrefix(key, "[") || i > 0 && at == nil {
+			return false
+		}
+		last := i+1 == len(keys)
+		elements := 0
+		for !last && i+1+elements < len(keys) && strings.HasPrefix(keys[i+1+elements], "[") {
+			elements++
+		}
+		if i+1+elements == len(keys) {
+			value := content
+			for range elements {
+				value = []any{value}
+			}
+			if old, there := at[key]; there {
+				return same(old, value) || same(old, []any{value}) // the single element of a list has the value as well
+			}
+			at[key] = value
+			return true
+		}
+		inner := make(map[string]any)
+		switch old := at[key].(type) {
+		case nil:
+			var value any = inner
+			for range elements {
+				value = []any{value}
+			}
+			at[key] = value
+		case map[string]any:
+			if elements > 0 {
+				return false
+			}
+			inner = old
+		default:
+			return false
+		}
+		if elements > 0 {
+			return object(inner).placeKeys(keys[i+1+elements:], content)
+		}
+		at = inner
+	}
+	return false
+}
+
+func (o object) placeKeys(keys []string, content any) bool {
+	return o.place("$."+strings.Join(keys, "."), content)
+}
+
+// same reports whether both values have the same JSON form.
+func same(a, b any) bool {
+	x, err := json.Marshal(a)
+	y, other := json.Marshal(b)
+	return err == nil && other == nil && string(x) == string(y)
+}
+
+// clone returns a deep copy of the object; arrays are shared.
+func clone(object map[string]any) map[string]any {
+	out := maps.Clone(object)
+	for key, v := range out {
+		if inner, ok := v.(map[string]any); ok {
+			out[key] = clone(inner)
+		}
+	}
+	return out
+}
+
+// put sets a field of the arguments, or the member that a plain path leads to. It reports whether
+// the content fits there.
+func put(object map[string]any, field string, content any) bool {
+	path, deep := strings.CutPrefix(field, "$.")
+	if !isPath(field) {
+		_, taken := object[field] // already set by a path into the field
+		object[field] = content
+		return !taken
+	}
+	if !deep || strings.ContainsAny(path, `["`) {
+		return false
+	}
+	keys := strings.Split(path, ".")
+	for _, key := range keys[:len(keys)-1] {
+		if object[key] == nil {
+			object[key] = make(map[string]any)
+		}
+		inner, ok := object[key].(map[string]any)
+		if !ok {
+			return false
+		}
+		object = inner
+	}
+	last := keys[len(keys)-1]
+	if object[last] != nil {
+		return false
+	}
+	object[last] = content
+	return true
+}

@@ -1,0 +1,83 @@
+package callclass
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
+
+// literal returns the value of the field; for another value, one that differs from the tracked
+// value.
+func (b *Enumerator) literal(v Values, d *Datum) literal {
+	texts := b.sorts[d.sort].texts
+	same, ok := v.same[d.sort]
+	if !ok {
+		same = quoted(texts[0])
+	}
+	if d.Has != Other {
+		return same
+	}
+	for _, l := range []literal{v.other[d.sort], quoted(texts[1])} {
+		if l != "" && l != same {
+			return l
+		}
+	}
+	return quoted(texts[0])
+}
+
+// written returns the source of the expression as some net states it.
+func (b *Enumerator) written(f gate.Field) string {
+	for _, n := range b.nets {
+		for t := range n.Info.Transitions {
+			for _, g := range n.reading(t) {
+				if normalize(g) == f {
+					return g.Source
+				}
+			}
+		}
+	}
+	for _, r := range b.asked {
+		if normalize(r.Field) == f {
+			return r.Field.Source
+		}
+	}
+	return ""
+}
+
+// matched reports whether a map matches the value although the form does not say so.
+func (w *recipe) matched(field string, l literal) bool {
+	var text string
+	if json.Unmarshal([]byte(l), &text) != nil {
+		text = string(l)
+	}
+	return slices.ContainsFunc(w.b.maps, func(m *mapping) bool {
+		reads := m.Field == field || m.Field != "" && overlap(m.Field, field)
+		return reads && m.appliesTo(w.form.tools) && w.form.value(m.Field) == nil && m.matches(text)
+	})
+}
+
+// lack reports whether keys read the field and must find nothing there.
+func (p presences) lack(field string) bool {
+	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
+}
+
+// filled reports whether the members fill a field where keys must find nothing.
+func (p presences) filled(members map[string]any) bool {
+	return slices.ContainsFunc(p, func(d Datum) bool {
+		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {
+			return false
+		}
+		_, there := members[keysOf(d.Field.Path)[0]]
+		return there
+	})
+}
+
+// permits reports whether the content of the form's fields permits what keys must find there: a
+// string is always a value.
+func (f *form) permits(data []Datum) bool {
+	return !slices.ContainsFunc(data, func(d Datum) bool {
+		v := f.value(d.Field.Path)
+		return d.Has == Lacks && !d.Field.Result && d.Field.Path != "" && v != nil && !v.weak
+	})
+}

@@ -1,0 +1,135 @@
+package callclass
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// add adds the classes of a form, unless equivalent classes exist.
+func (b *Enumerator) add(tool string, f *form) {
+	if b.clock.tick() {
+		return
+	}
+	for _, s := range b.variants(tool, f) {
+		if i := b.classes.Of([]byte(b.keyOf(s, f)), s); b.classes.List[i].Unsure() && !s.Unsure() {
+			b.classes.List[i] = s // prefer an equivalent class with known arguments
+		}
+	}
+}
+
+// variants returns the classes of a form, one for each presence of the tracked value in the fields
+// that keys read.
+func (b *Enumerator) variants(tool string, f *form) []*Class {
+	s := b.class(tool, f)
+	data, why := b.data(s)
+	if why != "" {
+		b.addGap(tool, why, tool)
+	}
+	if len(data) == 0 {
+		b.findWitness(s, f)
+		s.lacking = b.lacking(s, f)
+		return []*Class{s}
+	}
+	var all []*Class
+	eachPresence(data, func(data []Datum) {
+		if v := *s; f.permits(data) {
+			v.Data = data
+			b.project(&v)
+			b.findWitness(&v, f)
+			v.lacking = b.lacking(&v, f)
+			all = append(all, &v)
+		}
+	})
+	exchange(all)
+	return all
+}
+
+// project replaces the effects on nets with a key by the effects on the tracked value.
+func (b *Enumerator) project(s *Class) {
+	effects := s.Effects
+	s.Effects, s.Shut = nil, nil
+	for _, e := range effects {
+		n := b.nets[e.Net]
+		m := n.Meanings.List[e.Meaning]
+		if n.Keyed() {
+			if m = n.project(m, s); len(m) == 0 {
+				continue
+			}
+			e.Meaning = n.intern(m)
+		}
+		s.Effects = append(s.Effects, e)
+		if n.shut(m) {
+			s.Shut = append(s.Shut, n.Index)
+		}
+	}
+}
+
+// class returns the class of a form, without regard to keys and without arguments.
+func (b *Enumerator) class(tool string, f *form) *Class {
+	s := &Class{Tool: tool, supposed: b.supposed[tool]}
+	policy := b.naming.labels(f)
+	all := slices.DeleteFunc(slices.Clone(policy), func(l label) bool { return l.glob > 0 })
+	for _, n := range b.nets {
+		ls := policy
+		if n.Info.Labels == nil {
+			ls = n.own(f)
+			for _, l := range ls {
+				if l.glob == 0 {
+					all = add(all, l)
+				}
+			}
+		}
+		if n.Info.Shadow {
+			continue // shadow nets do not affect calls
+		}
+		if n.knows(ls) || n.Info.MatchFirst && n.Info.Labels == nil && n.knows(f.tools) {
+			s.Knowers = append(s.Knowers, n.Index)
+		}
+		e := n.meaning(ls)
+		if n.Info.Row {
+			if !n.begins(e) {
+				b.addGap("", "the net %s counts calls in a row, and does not let each of them begin", n.Info.Name)
+			}
+			continue // with other arguments, the net admits any call
+		}
+		if len(e) > 0 {
+			s.Effects = append(s.Effects, Effect{n.Index, n.intern(e)})
+			if n.shut(e) {
+				s.Shut = append(s.Shut, n.Index)
+			}
+		}
+	}
+	s.labels = patterned(all, b.naming.globs)
+	return s
+}
+
+// keyOf returns what distinguishes the class for nets and assertions.
+func (b *Enumerator) keyOf(s *Class, f *form) string {
+	var key strings.Builder
+	fmt.Fprintf(&key, "%q", s.Tool)
+	b.appendNames(&key, b.naming.labels(f))
+	for _, n := range b.nets {
+		if n.Info.Labels == nil {
+			b.appendNames(&key, n.own(f))
+		}
+	}
+	b.appendNames(&key, s.labels) // as assertions see them
+	for _, d := range s.Data {
+		fmt.Fprintf(&key, "%d", d.Has)
+	}
+	for _, t := range s.Effects { // exemptions are visible in the effects
+		fmt.Fprintf(&key, "%d:%d,", t.Net, t.Meaning)
+	}
+	return key.String()
+}
+
+// appendNames appends what nets and assertions can see of names.
+func (b *Enumerator) appendNames(key *strings.Builder, ls []label) {
+	key.WriteByte('|')
+	for _, l := range ls {
+		if b.listed[l.text] || l.glob > 0 {
+			fmt.Fprintf(key, "%q%v%v%d%d,", l.text, l.weak, l.certain, l.glob, l.from)
+		}
+	}
+}
