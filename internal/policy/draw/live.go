@@ -12,20 +12,6 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Lack is a place that has fewer tokens than a transition takes.
-type Lack struct {
-	Place      string
-	Has, Needs int // tokens that are not in flight
-}
-
-// String describes the missing tokens.
-func (l Lack) String() string {
-	if l.Has == 0 && l.Needs == 1 {
-		return l.Place + " is empty"
-	}
-	return fmt.Sprintf("%s has %d of %d", l.Place, l.Has, l.Needs)
-}
-
 // Live puts the tokens of a marking into the places, and determines what each transition lacks.
 func (n *Net) Live(m gate.Marking) {
 	n.live = true
@@ -45,43 +31,6 @@ func (n *Net) Live(m gate.Marking) {
 			}
 		}
 	}
-}
-
-// showsState reports whether the picture shows if the transition is enabled.
-func (n *Net) showsState(t *Transition) bool {
-	return n.live && !t.Listed && (len(t.Tools) > 0 || t.Every > 0)
-}
-
-// Blocks reports whether calls are refused if the transition is not enabled.
-func (t *Transition) Blocks() bool { return len(t.Tools) > 0 && !t.Observe && !t.Listed }
-
-// stateText returns the text about the state of a transition in a live net.
-func (t *Transition) stateText() string {
-	if len(t.Lacks) == 0 {
-		return "enabled"
-	}
-	if !t.Blocks() {
-		return "rests: " + t.lacks()
-	}
-	return t.lacks()
-}
-
-func (t *Transition) lacks() string {
-	words := make([]string, len(t.Lacks))
-	for i, l := range t.Lacks {
-		words[i] = l.String()
-	}
-	return strings.Join(words, ", ")
-}
-
-// longestState returns the longest possible result of stateText, so that the layout does not change
-// when tokens move.
-func (n *Net) longestState(t *Transition) string {
-	all := &Transition{Tools: t.Tools, Observe: t.Observe}
-	for _, a := range t.In {
-		all.Lacks = append(all.Lacks, Lack{n.Places[a.Place].Name, 0, a.Weight})
-	}
-	return all.stateText()
 }
 
 // WithoutStart returns the net without the start transition of a rule, which fires by itself, and

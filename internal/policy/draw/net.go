@@ -180,3 +180,68 @@ func weight(arcs []petri.Arc, place int) int {
 	}
 	return 0
 }
+
+// A Lack is a place that has fewer tokens than a transition takes.
+type Lack struct {
+	Place      string
+	Has, Needs int // tokens that are not in flight
+}
+
+// String describes the missing tokens.
+func (l Lack) String() string {
+	if l.Has == 0 && l.Needs == 1 {
+		return l.Place + " is empty"
+	}
+	return fmt.Sprintf("%s has %d of %d", l.Place, l.Has, l.Needs)
+}
+
+// showsState reports whether the picture shows if the transition is enabled.
+func (n *Net) showsState(t *Transition) bool {
+	return n.live && !t.Listed && (len(t.Tools) > 0 || t.Every > 0)
+}
+
+// Blocks reports whether calls are refused if the transition is not enabled.
+func (t *Transition) Blocks() bool { return len(t.Tools) > 0 && !t.Observe && !t.Listed }
+
+// stateText returns the text about the state of a transition in a live net.
+func (t *Transition) stateText() string {
+	if len(t.Lacks) == 0 {
+		return "enabled"
+	}
+	if !t.Blocks() {
+		return "rests: " + t.lacks()
+	}
+	return t.lacks()
+}
+
+func (t *Transition) lacks() string {
+	words := make([]string, len(t.Lacks))
+	for i, l := range t.Lacks {
+		words[i] = l.String()
+	}
+	return strings.Join(words, ", ")
+}
+
+// longestState returns the longest possible result of stateText, so that the layout does not change
+// when tokens move.
+func (n *Net) longestState(t *Transition) string {
+	all := &Transition{Tools: t.Tools, Observe: t.Observe}
+	for _, a := range t.In {
+		all.Lacks = append(all.Lacks, Lack{n.Places[a.Place].Name, 0, a.Weight})
+	}
+	return all.stateText()
+}
+
+// look is the style of a kind of box.
+type look struct {
+	name, fill, stroke string
+	dash               bool
+}
+
+var looks = []look{
+	{"call", "#e0e7ff", "#4f46e5", false},
+	{"manual", "#fef3c7", "#b45309", false},
+	{"observe", "#ffffff", "#4f46e5", true},
+	{"auto", "#f1f5f9", "#94a3b8", false},
+	{"never", "#fee2e2", "#dc2626", false},
+}

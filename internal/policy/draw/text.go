@@ -48,20 +48,6 @@ func Mermaid(w io.Writer, nets []Net) error {
 	return b.Flush()
 }
 
-// look is the style of a kind of box.
-type look struct {
-	name, fill, stroke string
-	dash               bool
-}
-
-var looks = []look{
-	{"call", "#e0e7ff", "#4f46e5", false},
-	{"manual", "#fef3c7", "#b45309", false},
-	{"observe", "#ffffff", "#4f46e5", true},
-	{"auto", "#f1f5f9", "#94a3b8", false},
-	{"never", "#fee2e2", "#dc2626", false},
-}
-
 // printer ignores errors: the buffered writer keeps the first one.
 type printer struct{ *bufio.Writer }
 

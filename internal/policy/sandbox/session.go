@@ -5,26 +5,6 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Session is a simulated session. It identifies calls by the ids that the caller assigns.
-type Session struct {
-	*gate.Session
-	box     *Sandbox
-	waiting map[string]waitingCall
-	calls   map[string]madeCall // the last admitted call with each id
-}
-
-// A madeCall is an admitted call.
-type madeCall struct {
-	number uint64
-	names  gate.Call // without arguments
-}
-
-// A waitingCall is a call that waits for approval.
-type waitingCall struct {
-	call gate.Call
-	ask  *gate.Ask
-}
-
 // Consent is the answer to an approval request.
 type Consent uint8
 

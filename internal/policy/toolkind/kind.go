@@ -156,3 +156,25 @@ func (k Kind) Sends() bool { return k == Send || k == Publish || k == Run || k =
 
 // Strange reports whether untrusted people may have written what a call returns.
 func (k Kind) Strange() bool { return k == Outside }
+
+// Plain reports whether a rule can write the field as a plain word.
+func Plain(name string) bool {
+	for i, r := range name {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 64 && !slices.Contains(keywords, name)
+}
+
+// keywords are the words that can follow a field in rules.
+var keywords = []string{"as", "per", "unless"}
+
+var (
+	pathWords   = []string{"path", "file", "filename", "filepath", "source", "src", "directory", "dir", "folder"}
+	sameWords   = []string{"id", "key", "name", "number", "owner", "repo", "repository", "table", "branch", "channel", "bucket", "namespace", "slug", "sha", "ref"}
+	urlWords    = []string{"url", "uri", "link", "href", "endpoint"}
+	amountWords = []string{"amount", "price", "total", "sum", "cents"}
+	codeWords   = []string{"command", "cmd", "script", "code", "sql", "expression"}
+)

@@ -30,14 +30,6 @@ type Fields struct {
 	Amounts []string // numbers
 }
 
-var (
-	pathWords   = []string{"path", "file", "filename", "filepath", "source", "src", "directory", "dir", "folder"}
-	sameWords   = []string{"id", "key", "name", "number", "owner", "repo", "repository", "table", "branch", "channel", "bucket", "namespace", "slug", "sha", "ref"}
-	urlWords    = []string{"url", "uri", "link", "href", "endpoint"}
-	amountWords = []string{"amount", "price", "total", "sum", "cents"}
-	codeWords   = []string{"command", "cmd", "script", "code", "sql", "expression"}
-)
-
 // Of guesses what a tool does. server is the well-known server of the tool, or nil.
 func Of(t Listed, server *Server) Guess {
 	g := Guess{Kind: ByName(t.Name), Why: "by its name", Fields: fieldsOf(t.Schema)}
@@ -149,17 +141,3 @@ func fieldsOf(raw json.RawMessage) (f Fields) {
 	}
 	return f
 }
-
-// Plain reports whether a rule can write the field as a plain word.
-func Plain(name string) bool {
-	for i, r := range name {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return name != "" && len(name) <= 64 && !slices.Contains(keywords, name)
-}
-
-// keywords are the words that can follow a field in rules.
-var keywords = []string{"as", "per", "unless"}
