@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// AppendEvent appends the JSON object of e on one line, as the log records it: as
-// [json.Marshal] encodes it, with invisible characters escaped. Decisions and outcomes, which
-// every call has, are encoded by their tables instead, which is faster.
+// AppendEvent appends e as a JSON object on one line, in its recorded form: as encoded by
+// [json.Marshal], with invisible characters escaped. Decisions and outcomes, which every call has,
+// are encoded with tables instead, which is faster.
 func AppendEvent(dst []byte, e Event) ([]byte, error) {
 	b, object := encoder{}, dst
 	switch e := e.(type) {
@@ -27,9 +27,9 @@ func AppendEvent(dst []byte, e Event) ([]byte, error) {
 	case Outcome:
 		object = b.outcome(dst, &e)
 	default:
-		b.other = true
+		b.unsupported = true
 	}
-	if !b.other {
+	if !b.unsupported {
 		return object, nil
 	}
 	object, err := json.Marshal(e)
@@ -39,9 +39,9 @@ func AppendEvent(dst []byte, e Event) ([]byte, error) {
 	return append(dst, text.EscapeJSON(object)...), nil
 }
 
-// An encoder appends JSON by tables.
+// An encoder appends JSON using tables.
 type encoder struct {
-	other bool // a value needs package json: what was appended does not count
+	unsupported bool // a value requires package json; discard the output
 }
 
 func (b *encoder) decision(dst []byte, d *Decision) []byte {
@@ -54,8 +54,8 @@ func (b *encoder) outcome(dst []byte, o *Outcome) []byte {
 	return b.object(dst, outcomeTable, at[:])
 }
 
-// object appends the object whose values are at the addresses. The first member of a table is
-// never omitted.
+// object appends the object whose values are at the addresses. The first member of a table is never
+// omitted.
 func (b *encoder) object(dst []byte, t table, at []any) []byte {
 	start := len(dst)
 	for i := range t {
@@ -69,7 +69,7 @@ func (b *encoder) object(dst []byte, t table, at []any) []byte {
 	return append(dst, '}')
 }
 
-// member appends a member that is no string, unless its value is empty and omitted then.
+// member appends a member that is not a string, unless it is empty and omitted if empty.
 func (b *encoder) member(dst []byte, m *member, at any) []byte {
 	switch v := at.(type) {
 	case *time.Time:
@@ -96,7 +96,7 @@ func (b *encoder) member(dst []byte, m *member, at any) []byte {
 		}
 	case *json.Number:
 		if *v != "" {
-			b.other = b.other || rawjson.Kind([]byte(*v)) != '0'
+			b.unsupported = b.unsupported || rawjson.Kind([]byte(*v)) != '0'
 			return b.value(append(dst, m.start...), []byte(*v))
 		}
 	case *[]string:
@@ -134,10 +134,10 @@ func list[T any](dst []byte, m *member, list []T, element func(dst []byte, one *
 	return append(dst, ']')
 }
 
-// value appends a JSON value as package json does: without spaces between tokens, and escaped.
-// It leaves invalid JSON to that package.
+// value appends a JSON value in the form of package json: compact and escaped. Invalid JSON is left
+// to that package.
 func (b *encoder) value(dst, value []byte) []byte {
-	if b.other = b.other || rawjson.Check(value, rawjson.MaxDepth) != nil; b.other {
+	if b.unsupported = b.unsupported || rawjson.Check(value, rawjson.MaxDepth) != nil; b.unsupported {
 		return dst
 	}
 	start, from := len(dst), 0
@@ -165,16 +165,16 @@ func (b *encoder) value(dst, value []byte) []byte {
 }
 
 func (b *encoder) string(dst []byte, s string) []byte {
-	if !plain(s) {
+	if !needsNoEscape(s) {
 		quoted, err := json.Marshal(s)
-		b.other = b.other || err != nil
+		b.unsupported = b.unsupported || err != nil
 		return append(dst, text.EscapeJSON(quoted)...)
 	}
 	return append(append(append(dst, '"'), s...), '"')
 }
 
-// plain reports whether s needs no escapes in JSON.
-func plain(s string) bool {
+// needsNoEscape reports whether s needs no escapes in JSON.
+func needsNoEscape(s string) bool {
 	for ; len(s) >= 4; s = s[4:] {
 		if !verbatim[s[0]] || !verbatim[s[1]] || !verbatim[s[2]] || !verbatim[s[3]] {
 			return false
@@ -199,7 +199,7 @@ var verbatim = func() (t [256]bool) {
 func (b *encoder) time(dst []byte, t time.Time) []byte {
 	_, offset := t.Zone()
 	if year := t.Year(); year < 0 || year > 9999 || offset%60 != 0 || offset <= -24*3600 || offset >= 24*3600 {
-		b.other = true
+		b.unsupported = true
 		return dst
 	}
 	return append(t.AppendFormat(append(dst, '"'), time.RFC3339Nano), '"')
@@ -207,7 +207,7 @@ func (b *encoder) time(dst []byte, t time.Time) []byte {
 
 func (b *encoder) float(dst []byte, f float64) []byte {
 	if size := math.Abs(f); f != 0 && (size < 1e-6 || size >= 1e21) || f != f {
-		b.other = true
+		b.unsupported = true
 		return dst
 	}
 	return strconv.AppendFloat(dst, f, 'f', -1, 64)

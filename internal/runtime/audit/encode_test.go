@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// FuzzAppendEvent: what is put together by hand is what package json makes of it.
+// FuzzAppendEvent checks that the tables encode events in the same way as package json.
 func FuzzAppendEvent(f *testing.F) {
 	f.Add("s", "<&>\u2028\x00\xff\"\\", "\u200b", uint64(3), 1.5, int64(1767323045), 0, true, uint8(2))
 	f.Add("", "", "", uint64(0), 0.0, int64(-62135596800), 3600, false, uint8(0))

@@ -2,20 +2,19 @@ package audit
 
 import "strings"
 
-// An Entry is a record as a reader sees it: it has the members of all events. A member that
-// several events have stands here once.
+// An Entry is a decoded record of any event. Members that several events share occur once.
 type Entry struct {
 	Decision
 	Outcome string  `json:"outcome"`
 	Millis  float64 `json:"ms"`
 	By      string  `json:"by"`
-	Net     string  `json:"net"`     // of a switch
-	Process string  `json:"process"` // of a start, an end, a policy, a session
+	Net     string  `json:"net"`     // switch events
+	Process string  `json:"process"` // start, end, policy and session events
 	Driver  string  `json:"driver"`
 	Task    string  `json:"task"`
-	Said    string  `json:"said"` // by a person whose answer does not count
+	Said    string  `json:"said"` // given by a person whose answer does not count
 
-	// of a policy
+	// policy events
 	Active  []string `json:"active"`
 	Fields  []string `json:"fields"`
 	Results []string `json:"results"`
@@ -23,7 +22,7 @@ type Entry struct {
 	Actions []string `json:"actions"`
 }
 
-// fields returns the addresses of the fields behind the decision, in their order.
+// fields returns the addresses of the fields after the decision in order.
 func (e *Entry) fields() [13]any {
 	return [...]any{
 		&e.Outcome, &e.Millis, &e.By, &e.Net, &e.Process, &e.Driver, &e.Task, &e.Said,
@@ -31,11 +30,10 @@ func (e *Entry) fields() [13]any {
 	}
 }
 
-// Canonical returns the name of the record's tool with its upstream.
+// Canonical returns the tool of the record, qualified with its upstream.
 func (e *Entry) Canonical() string { return Canonical(e.Upstream, e.Tool) }
 
-// Canonical returns the name of a tool with its upstream, whether or not the tool's own name
-// begins with that.
+// Canonical qualifies a tool name with its upstream, unless it already has that prefix.
 func Canonical(upstream, tool string) string {
 	if upstream == "" || strings.HasPrefix(tool, upstream+".") {
 		return tool
@@ -43,7 +41,7 @@ func Canonical(upstream, tool string) string {
 	return upstream + "." + tool
 }
 
-// IsCall reports whether the record is about one call.
+// IsCall reports whether the record concerns one call.
 func (e *Entry) IsCall() bool {
 	switch e.Event {
 	case "decision", "outcome", "task", "left", "missing":
@@ -52,19 +50,19 @@ func (e *Entry) IsCall() bool {
 	return false
 }
 
-// IsRoutine reports whether the record is of a process, a session or a file that begins or ends.
+// IsRoutine reports whether the record is the start or end of a process, session or file.
 func (e *Entry) IsRoutine() bool {
 	switch e.Event {
 	case "session opened", "session closed", "end", "closed", "continued":
 		return true
-	case "start": // of a process; without one it is an order of an operator
+	case "start": // without a process, it is an operator's command
 		return e.Process != ""
 	}
 	return false
 }
 
-// IsOf reports whether the record is about the tool: by its own name, by the name with its
-// upstream, or by a name of the call.
+// IsOf reports whether the record concerns the tool: by its own name, its qualified name, or a name
+// of the call.
 func (e *Entry) IsOf(tool string) bool {
 	if e.Tool == tool || e.Upstream+"."+e.Tool == tool {
 		return true
@@ -77,7 +75,7 @@ func (e *Entry) IsOf(tool string) bool {
 	return false
 }
 
-// Says reports whether the record has a verdict of the net, or is about the net itself.
+// Says reports whether the record has a verdict of the net, or concerns the net itself.
 func (e *Entry) Says(net string) bool {
 	for i := range e.Nets {
 		if e.Nets[i].Net == net {

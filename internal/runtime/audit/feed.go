@@ -6,27 +6,27 @@ import (
 	"sync/atomic"
 )
 
-// A Feed passes records on to a storage, and lets others follow what is stored from then
-// on. It is safe for concurrent use.
+// A Feed passes records to a storage and distributes them to followers. It is safe for concurrent
+// use.
 type Feed struct {
-	out Storage // nil: records are kept nowhere
+	out Storage // nil: records are not stored
 
-	followed  atomic.Bool // somebody follows
+	followed  atomic.Bool // a follower exists
 	mu        sync.Mutex
 	followers []*Follower
 }
 
-// NewFeed returns a feed. Without storage nothing is recorded while nobody follows.
+// NewFeed returns a feed. If out is nil, nothing is recorded unless a follower exists.
 func NewFeed(out Storage) *Feed { return &Feed{out: out} }
 
-// Active reports whether records are wanted at all now.
+// Active reports whether records are currently stored or followed.
 func (f *Feed) Active() bool { return f.out != nil || f.followed.Load() }
 
 // Append implements [Storage].
 func (f *Feed) Append(record []byte) error { return f.AppendAll([][]byte{record}) }
 
-// AppendAll implements [BatchStorage]. A storage that takes one record at a time may have
-// taken the first ones when another fails.
+// AppendAll implements [BatchStorage]. If the storage accepts single records only, the first ones
+// may be stored although a later one fails.
 func (f *Feed) AppendAll(records [][]byte) error {
 	if f.out != nil {
 		if err := appendAll(f.out, records); err != nil {
@@ -34,7 +34,7 @@ func (f *Feed) AppendAll(records [][]byte) error {
 		}
 	}
 	if f.followed.Load() {
-		f.pass(records)
+		f.distribute(records)
 	}
 	return nil
 }
@@ -51,31 +51,31 @@ func appendAll(out Storage, records [][]byte) error {
 	return nil
 }
 
-// pass gives copies of the records to all who follow.
-func (f *Feed) pass(records [][]byte) {
+// distribute gives copies of the records to all followers.
+func (f *Feed) distribute(records [][]byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, r := range records {
 		own := slices.Clone(r)
 		for _, to := range f.followers {
-			to.take(own)
+			to.add(own)
 		}
 	}
 }
 
-// A Follower gets records as they are stored. The records must not be changed.
+// A Follower receives records as they are stored. The records must not be modified.
 type Follower struct {
 	feed *Feed
 	most int
 
 	mu    sync.Mutex
-	held  [][]byte      // the oldest first
-	lost  int           // that there was no room for
+	held  [][]byte      // oldest first
+	lost  int           // records dropped because the buffer was full
 	ready chan struct{} // has one element while records are held
 }
 
-// Follow returns a follower of the records that are stored from now on, which keeps so many
-// of them until they are taken. The caller closes it.
+// Follow returns a follower of all records stored from now on. It buffers at most that many
+// records. The caller must close it.
 func (f *Feed) Follow(most int) *Follower {
 	to := &Follower{feed: f, most: most, ready: make(chan struct{}, 1)}
 	f.mu.Lock()
@@ -85,7 +85,7 @@ func (f *Feed) Follow(most int) *Follower {
 	return to
 }
 
-// Close ends the following.
+// Close removes the follower.
 func (to *Follower) Close() {
 	to.feed.mu.Lock()
 	defer to.feed.mu.Unlock()
@@ -93,11 +93,11 @@ func (to *Follower) Close() {
 	to.feed.followed.Store(len(to.feed.followers) > 0)
 }
 
-// Ready has an element when there are records to take.
+// Ready returns a channel that has an element while records are available.
 func (to *Follower) Ready() <-chan struct{} { return to.ready }
 
-// Take returns the records since the last time, each a JSON object, the oldest first, and
-// how many before them were lost because nobody took them.
+// Take returns the buffered records, each a JSON object, oldest first, and the number of earlier
+// records that were dropped.
 func (to *Follower) Take() (records [][]byte, lost int) {
 	to.mu.Lock()
 	defer to.mu.Unlock()
@@ -106,7 +106,7 @@ func (to *Follower) Take() (records [][]byte, lost int) {
 	return records, lost
 }
 
-func (to *Follower) take(record []byte) {
+func (to *Follower) add(record []byte) {
 	to.mu.Lock()
 	defer to.mu.Unlock()
 	if len(to.held) == to.most {

@@ -27,7 +27,7 @@ func texts(records [][]byte) (all []string) {
 	return all
 }
 
-// TestFeed: who follows gets what is stored from then on, and nothing that is not stored.
+// TestFeed checks that a follower gets all records stored from then on, and no others.
 func TestFeed(t *testing.T) {
 	for name, out := range map[string]*kept{"with a storage": {}, "without": nil} {
 		t.Run(name, func(t *testing.T) {

@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// A table lists the members of a JSON object in their order, as the tags of a struct describe
-// them: with the fields of embedded structs in their place. The method fields of the struct
-// returns the addresses of its fields in the same order. Both together encode and decode the
-// struct without reflection.
+// A table lists the members of a JSON object in order, as described by the tags of a struct, with
+// embedded structs inlined. The method fields of the struct returns the addresses of its fields in
+// the same order. Both together encode and decode the struct without reflection.
 type table []member
 
 type member struct {
 	name  string
-	start string // the JSON before its value: ,"name":
-	omit  bool   // when it is empty
+	start string // JSON before the value: ,"name":
+	omit  bool   // omit if empty
 }
 
 var (
@@ -39,8 +38,8 @@ func tableOf(of reflect.Type) (t table) {
 	return t
 }
 
-// find returns the index of the member with that name, or -1. It starts at next, because most
-// JSON has its members in the order of the table.
+// find returns the index of the member with the name, or -1. It starts at next, because most JSON
+// has its members in table order.
 func (t table) find(name []byte, next int) int {
 	for i := next; i < len(t); i++ {
 		if t[i].is(name) {
@@ -55,7 +54,7 @@ func (t table) find(name []byte, next int) int {
 	return -1
 }
 
-// is compares the first byte on its own because that is faster.
+// is compares the first byte separately because that is faster.
 func (m *member) is(name []byte) bool {
 	return len(m.name) == len(name) && m.name[0] == name[0] && m.name == string(name)
 }

@@ -9,9 +9,8 @@ import (
 	"syscall"
 )
 
-// openFile never follows a link in the last element of path, and never waits:
-// a named pipe that nobody reads must not hang the start.
-// flags say more on how.
+// openFile opens a file with additional flags. It does not follow a symbolic link in the last
+// element of path, and does not block: a named pipe without a reader must not hang the start.
 func openFile(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|flags, 0o600)
 	switch {
@@ -23,8 +22,8 @@ func openFile(path string, flags int) (*os.File, error) {
 	return f, err
 }
 
-// lock waits until no other process has the file locked. Mostly none has: then the
-// scheduler need not be told.
+// lock waits for the exclusive lock of the file. It first tries without blocking, which usually
+// succeeds and avoids informing the Go scheduler.
 func lock(f *os.File) error {
 	if tryFlock(f, syscall.LOCK_EX) {
 		return nil
@@ -34,7 +33,7 @@ func lock(f *os.File) error {
 
 func unlock(f *os.File) { tryFlock(f, syscall.LOCK_UN) }
 
-// share has the file locked together with all others that share it.
+// share takes a shared lock of the file.
 func share(f *os.File) error {
 	if tryFlock(f, syscall.LOCK_SH) {
 		return nil
@@ -42,10 +41,10 @@ func share(f *os.File) error {
 	return flock(f, syscall.LOCK_SH)
 }
 
-// alone reports whether nobody else shares a file that is shared.
+// alone reports whether this process is the only one that holds a shared lock of the file.
 func alone(f *os.File) bool {
 	yes := tryFlock(f, syscall.LOCK_EX)
-	return share(f) == nil && yes // which was lost by the attempt
+	return share(f) == nil && yes // the attempt has released the shared lock
 }
 
 func tryFlock(f *os.File, how int) bool {

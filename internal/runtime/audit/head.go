@@ -13,30 +13,30 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// HeadSuffix is behind the name of a log in the name of its head: the file that says where
-// the chain ends, so that lines which somebody cuts off at the end are missed.
+// HeadSuffix is the suffix of the head file of a log. It holds the end of the chain, so that lines
+// cut off at the end are detected.
 const HeadSuffix = ".head"
 
-// headLength is that of 20 digits, a space, 64 hex digits and a line end.
+// headLength is the size of 20 digits, a space, 64 hex digits and a line end.
 const headLength = 20 + 1 + 64 + 1
 
-// A head has a space behind its number, and this while it is written.
+// The byte after the number is a space, or unfinished during an update.
 const (
 	space      = 20
 	unfinished = '-'
 )
 
-// A head is the file beside a log that has the number and the hash of its last line. It is
-// written after the lines, by whoever holds the lock of the log.
+// A head is the file beside a log with the number and hash of its last line. The process that holds
+// the lock of the log writes it after the lines.
 type head struct {
-	file   *os.File // nil: there is none
-	mapped []byte   // its content in memory, which costs no call of the system; nil: it is not
+	file   *os.File // nil: no head
+	mapped []byte   // memory-mapped content, which avoids system calls; nil: not mapped
 	buf    [headLength]byte
 }
 
-// openHead opens the head beside the log at path. Without an error there may be no head,
-// where the directory does not take one. A head that is there and cannot be written is an
-// error: another user could have made it first, so that none is kept.
+// openHead opens the head of the log at path. If the directory is not writable, it returns an empty
+// head without an error. An existing head that cannot be written is an error: another user could
+// have created it to prevent the log from having one.
 func openHead(path string) (head, error) {
 	f, err := openFile(path+HeadSuffix, 0)
 	switch {
@@ -59,8 +59,8 @@ func openHead(path string) (head, error) {
 	return head{file: f, mapped: mapFile(f, headLength)}, nil
 }
 
-// ReadHead returns the content of the head of the log at path. A head that is no regular
-// file, or of another user than the log, is an error: it is not that of the writers.
+// ReadHead returns the content of the head of the log at path. A head that is not a regular file,
+// or has another owner than the log, is an error: the writers did not create it.
 func ReadHead(path string) ([]byte, error) {
 	name := path + HeadSuffix
 	info, err := os.Lstat(name)
@@ -86,7 +86,7 @@ func notRegular(regular bool) error {
 	return errors.New("it is no regular file")
 }
 
-// read returns the place on the chain that the head names, the zero one where it names none.
+// read returns the position in the head, or the zero Place if the head has none.
 func (h *head) read() Place {
 	if h.file == nil {
 		return Place{}
@@ -96,8 +96,8 @@ func (h *head) read() Place {
 	return p
 }
 
-// write makes the head name the place. Where that fails the log is longer than its head
-// says, as after a crash between the two.
+// write stores a position. If that fails, the log is longer than its head says, as after a crash
+// between the two writes.
 func (h *head) write(l Place) {
 	if h.file == nil {
 		return
@@ -108,10 +108,10 @@ func (h *head) write(l Place) {
 	}
 }
 
-// store puts the content into memory. A process that is killed in the middle leaves what is
-// no head. It reports false where the file was cut short by somebody.
+// store writes the content to mapped memory. A process killed during the update leaves an invalid
+// head. It returns false if the file was truncated by another process.
 func (h *head) store(content []byte) bool {
-	return touch(&h.mapped, func() {
+	return withMapped(&h.mapped, func() {
 		h.mapped[space] = unfinished
 		copy(h.mapped, content[:space])
 		copy(h.mapped[space+1:], content[space+1:])
@@ -136,14 +136,14 @@ func appendHead(b []byte, l Place) []byte {
 	return append(b, '\n')
 }
 
-// UnwrittenHead reports whether the content of a head is that before the first record, or of
-// a process that was killed while it wrote: it tells nothing.
+// UnwrittenHead reports whether the content of a head has no information: it is from before the
+// first record, or its writer was killed during an update.
 func UnwrittenHead(content []byte) bool {
 	none := len(bytes.Trim(content, "\x00")) == 0
 	return none || len(content) == headLength && content[space] == unfinished
 }
 
-// ParseHead reads the content of a head. It reports false where that is none.
+// ParseHead parses the content of a head. It returns false if the content is invalid.
 func ParseHead(content []byte) (Place, bool) {
 	if len(content) != headLength || content[space] != ' ' || content[headLength-1] != '\n' {
 		return Place{}, false

@@ -9,28 +9,29 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// Bounds of a lease. It begins where as many appends came in the time that one takes.
+// Parameters of a lease. A lease starts after more than leaseFrom appends within leaseTime.
 const (
 	leaseTime = 10 * time.Millisecond
 	leaseFrom = 8
-	leaseWait = time.Second // after lines could not be moved, and after there could be no lease
+	leaseWait = time.Second // delay after a failed move of lines, or after a lease was impossible
 )
 
-// A lease is the time in which a process that is busy, and has the log for itself, keeps it
-// locked and puts lines into a [room] only. When it ends one write moves them to the log. So
-// a line costs no call of the system. After a crash whoever locks the log next moves them.
+// A lease is a period during which a busy process, which is the only one that has the log open,
+// keeps it locked and appends only to a [pendingFile]. At its end, one write moves the lines to the
+// log, so an append needs no system call. After a crash, the next process that locks the log moves
+// the lines.
 type lease struct {
 	held  bool
-	lines []byte // that are on their way to the log
-	from  Place  // where it ended when it began
+	lines []byte // lines not yet moved to the log
+	from  Place  // end of the log at the start of the lease
 	timer *time.Timer
-	never time.Time // before that: others have the log open too, or there is no room
+	never time.Time // no lease before this time: other processes have the log open, or there is no pending file
 
-	since         time.Time // of the time in which is counted
-	count, before int       // appends in it, and in the one before
+	since         time.Time // start of the current counting period
+	count, before int       // appends in this period, and in the previous one
 }
 
-// busy counts an append, and reports whether they come so often that a lease is worth it.
+// busy counts an append, and reports whether appends are frequent enough for a lease.
 func (l *lease) busy(now time.Time) bool {
 	if past := now.Sub(l.since); past < 0 || past > leaseTime {
 		l.since, l.count, l.before = now, 0, l.count
@@ -42,13 +43,13 @@ func (l *lease) busy(now time.Time) bool {
 	return max(l.count, l.before) > leaseFrom
 }
 
-// keep puts records into the room, as lines. It reports false where they are to be written to
-// the log. It requires the lock of the file.
-func (l *Log) keep(records [][]byte) bool {
+// appendPending appends records as lines to the pending file. It returns false if they must be
+// written to the log instead. Requires the lock of the file.
+func (l *Log) appendPending(records [][]byte) bool {
 	used := len(l.lease.lines)
 	lines, end := l.lines(l.lease.lines, records)
 	size := l.size + int64(len(lines))
-	if l.rotation.Size > 0 && size >= max(l.rotation.Size, l.retry) || !l.room.keep(used, lines[used:]) {
+	if l.rotation.Size > 0 && size >= max(l.rotation.Size, l.retry) || !l.pending.keep(used, lines[used:]) {
 		return false
 	}
 	l.lease.lines = lines
@@ -59,17 +60,17 @@ func (l *Log) keep(records [][]byte) bool {
 	return true
 }
 
-// borrow begins a lease with records. It reports false where they are to be written to the
-// log.
-func (l *Log) borrow(records [][]byte) bool {
+// startLease starts a lease with the given records. It returns false if they must be written to the
+// log instead.
+func (l *Log) startLease(records [][]byte) bool {
 	if l.head.file == nil || l.lease.since.Before(l.lease.never) {
 		return false
 	}
-	if !alone(l.head.file) || !l.furnish() {
+	if !alone(l.head.file) || !l.ensurePending() {
 		l.lease.never = l.lease.since.Add(leaseWait)
 		return false
 	}
-	if !l.keep(records) {
+	if !l.appendPending(records) {
 		return false
 	}
 	l.lease.held, l.lease.from = true, l.written
@@ -81,29 +82,29 @@ func (l *Log) borrow(records [][]byte) bool {
 	return true
 }
 
-// furnish sees to it that there is a room. On a file system that other machines share there is
-// none: they have other memory of the same file.
-func (l *Log) furnish() bool {
+// ensurePending opens the pending file if necessary. It refuses network file systems, because other
+// machines have separate memory for the same file.
+func (l *Log) ensurePending() bool {
 	if !quickfile.Local(l.head.file) {
 		return false
 	}
-	if l.room != nil && l.room.lost() {
-		l.room.close()
-		l.room = nil
+	if l.pending != nil && l.pending.lost() {
+		l.pending.close()
+		l.pending = nil
 	}
-	if l.room == nil {
-		l.room, _ = openRoom(l.path) // without one, lines are written as they come
+	if l.pending == nil {
+		l.pending, _ = openPendingFile(l.path) // otherwise lines are written directly
 	}
-	return l.room != nil
+	return l.pending != nil
 }
 
-// leave ends the lease for good, and removes the room if it is nobody else's.
-func (l *Log) leave() error {
+// closeLease ends the lease permanently, and removes the pending file if no other process uses it.
+func (l *Log) closeLease() error {
 	if l.lease.timer != nil {
 		l.lease.timer.Stop()
 	}
-	err := l.settle()
-	if l.room == nil {
+	err := l.endLease()
+	if l.pending == nil {
 		return err
 	}
 	if err == nil {
@@ -114,14 +115,14 @@ func (l *Log) leave() error {
 			return nil
 		})
 	}
-	l.room.close()
-	l.room = nil
+	l.pending.close()
+	l.pending = nil
 	return err
 }
 
-// settle ends the lease and moves its lines to the log. After an error they stay where they
-// are, and are moved before anything else is written.
-func (l *Log) settle() error {
+// endLease ends the lease and moves its lines to the log. After an error, the lines remain and are
+// moved before anything else is written.
+func (l *Log) endLease() error {
 	if l.lease.held {
 		defer func() {
 			l.lease.held = false
@@ -135,14 +136,14 @@ func (l *Log) settle() error {
 	return l.locked(l.resume)
 }
 
-// move moves the lines of the room to the log. It requires the lock of the file, of which
-// the end is known.
-func (l *Log) move() error {
-	if l.room == nil {
+// movePending moves the lines of the pending file to the log. Requires the lock of the file, and
+// that the end of the file is known.
+func (l *Log) movePending() error {
+	if l.pending == nil {
 		return nil
 	}
 	rest, end := l.lease.lines, l.last
-	used, known := l.room.used()
+	used, known := l.pending.used()
 	if used == 0 && len(rest) == 0 {
 		return nil
 	}
@@ -155,28 +156,28 @@ func (l *Log) move() error {
 		}
 	}
 	l.lease.lines = l.lease.lines[:0]
-	l.room.clear()
+	l.pending.clear()
 	return nil
 }
 
-// reconcile returns the lines of the room that the log does not have, where another process
-// has left or moved them, or somebody has changed the log.
+// reconcile returns the pending lines that the log does not have, after another process has left or
+// moved lines, or the log was changed externally.
 func (l *Log) reconcile(used int) (rest []byte, end Place) {
-	lines, ok := l.room.lines(used)
+	lines, ok := l.pending.lines(used)
 	if !ok {
 		lines = l.lease.lines
 	}
-	rest, end, junk := behind(lines, l.written)
+	rest, end, junk := missingLines(lines, l.written)
 	if junk > 0 {
 		l.cut = fmt.Sprintf("what the last %d bytes of its room were", junk)
 	}
 	return rest, end
 }
 
-// behind returns those of some lines that a log which ends at the place does not have, and
-// where it ends with them. Where it has others in their place they are linked anew. What is
-// no line is left away: so many bytes at the end.
-func behind(lines []byte, at Place) (rest []byte, end Place, junk int) {
+// missingLines returns the lines that a log with the end at does not have, and the new end. If the
+// log has other lines in their place, the lines are linked again. Invalid data at the end of lines
+// is dropped; junk is its size.
+func missingLines(lines []byte, at Place) (rest []byte, end Place, junk int) {
 	var all []Line
 	from := 0
 	for done := 0; done < len(lines); {

@@ -28,7 +28,7 @@ func lent(t *testing.T) (*Log, string) {
 	return l, path
 }
 
-// lend appends a record with which a lease begins.
+// lend appends a record that starts a lease.
 func lend(t *testing.T, l *Log, record string) bool {
 	t.Helper()
 	l.mu.Lock()
@@ -48,8 +48,8 @@ func kill(l *Log) {
 	defer l.mu.Unlock()
 	l.file.Close()
 	l.head.close()
-	if l.room != nil {
-		l.room.close()
+	if l.pending != nil {
+		l.pending.close()
 	}
 	l.file = nil
 }
@@ -85,8 +85,8 @@ func left(t *testing.T, path string) bool {
 	return err == nil
 }
 
-// TestLease: what is appended is known at once, is in the file when the lease ends, and leaves
-// no room behind.
+// TestLease checks that appended records count at once, are in the file when the lease ends, and
+// leave no pending file behind.
 func TestLease(t *testing.T) {
 	l, path := lent(t)
 	if got := known(t, path); got != three {
@@ -215,7 +215,8 @@ func TestLeaseReplaced(t *testing.T) {
 	}
 }
 
-// TestRoomChanged: what is no line is told of, and the lines before it are kept.
+// TestRoomChanged checks that invalid data in the pending file is reported, and that the lines
+// before it are kept.
 func TestRoomChanged(t *testing.T) {
 	l, path := lent(t)
 	kill(l)
@@ -227,7 +228,7 @@ func TestRoomChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteAt([]byte("junk"), roomLines+int64(bytes.IndexByte(pending, '\n'))+1); err != nil {
+	if _, err := f.WriteAt([]byte("junk"), pendingLines+int64(bytes.IndexByte(pending, '\n'))+1); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
@@ -298,10 +299,10 @@ func TestLeaseShared(t *testing.T) {
 	}
 }
 
-// TestLeaseFull: what has no room ends the lease, and so does a file that is full.
+// TestLeaseFull checks that a lease ends if the pending file or the log is full.
 func TestLeaseFull(t *testing.T) {
 	l, path := lent(t)
-	long := `{"long":"` + strings.Repeat("x", roomSize) + `"}`
+	long := `{"long":"` + strings.Repeat("x", pendingSize) + `"}`
 	mustAppend(t, l, long)
 	if lines := strings.Count(content(t, path), "\n"); lines != 4 || l.lease.held {
 		t.Errorf("%d lines, a lease is held: %v", lines, l.lease.held)
@@ -347,8 +348,8 @@ func TestLeaseFull(t *testing.T) {
 	}
 }
 
-// TestLeaseOfRemoved: the end of a lease tells that the file was removed, and what it had to
-// write stays in the room.
+// TestLeaseOfRemoved checks that the end of a lease reports that the log was removed, and keeps its
+// lines in the pending file.
 func TestLeaseOfRemoved(t *testing.T) {
 	l, path := lent(t)
 	if err := os.Remove(path); err != nil {

@@ -2,15 +2,15 @@ package audit
 
 import "time"
 
-// A Process event records that a process begins or ends its work. In a database, where each
-// process has a chain of its own, the first record of a chain names the ends of the others,
-// so that a chain of which the end was cut off is missed.
+// A Process event records that a process starts or ends. In a database, each process has its own
+// chain. The first record of a chain has the ends of all other chains, so that a truncated chain is
+// detected.
 type Process struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // start, end
+	Event   string    `json:"event"` // "start" or "end"
 	Process string    `json:"process"`
 	Version string    `json:"version,omitempty"`
-	Driver  string    `json:"driver,omitempty"` // of the states: memory, sqlite, postgres
+	Driver  string    `json:"driver,omitempty"` // driver of the session state: "memory", "sqlite" or "postgres"
 	Heads   []Head    `json:"heads,omitempty"`
 }
 
@@ -21,44 +21,44 @@ type Head struct {
 	Hash   string `json:"hash"`
 }
 
-// A Policy event records that a policy is in force from now on.
+// A Policy event records that a policy comes into force.
 type Policy struct {
 	Time      time.Time `json:"time"`
-	Event     string    `json:"event"` // policy
+	Event     string    `json:"event"` // "policy"
 	Process   string    `json:"process"`
-	Policy    string    `json:"policy"` // its fingerprint
+	Policy    string    `json:"policy"` // fingerprint
 	Files     []File    `json:"files,omitempty"`
-	Active    []string  `json:"active,omitempty"`    // the nets that take part; none: all
-	Fields    []string  `json:"fields,omitempty"`    // of arguments, that the nets read as values
-	Results   []string  `json:"results,omitempty"`   // of results
-	Maps      []string  `json:"maps,omitempty"`      // that give calls names, each as the begin of a hash
-	Actions   []string  `json:"actions,omitempty"`   // names with a dot that nets list: for them it is read which action a call has
+	Active    []string  `json:"active,omitempty"`    // active nets; empty: all
+	Fields    []string  `json:"fields,omitempty"`    // argument fields whose values the nets read
+	Results   []string  `json:"results,omitempty"`   // result fields whose values the nets read
+	Maps      []string  `json:"maps,omitempty"`      // maps that give calls names, each as the prefix of a hash
+	Actions   []string  `json:"actions,omitempty"`   // names with a dot in nets; the action of a call is determined for them
 	Rows      bool      `json:"rows,omitempty"`      // a net counts equal calls in a row
-	Arguments string    `json:"arguments,omitempty"` // what records have of arguments: hash, masked, full
+	Arguments string    `json:"arguments,omitempty"` // form of recorded arguments: "hash", "masked" or "full"
 }
 
-// A File is one that a policy was read from.
+// A File is a file that a policy was read from.
 type File struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
 }
 
-// A Session event records that a session begins or ends.
+// A Session event records that a session starts or ends.
 type Session struct {
 	Time      time.Time `json:"time"`
-	Event     string    `json:"event"` // session opened, session closed
+	Event     string    `json:"event"` // "session opened" or "session closed"
 	Session   string    `json:"session"`
 	Principal string    `json:"principal"`
 	Process   string    `json:"process,omitempty"`
 }
 
-// A Removed event records that old records of a database are removed: those of each of the chains
-// up to a record. It is on record before they are removed, so a chain may begin after that record. An
-// event has all chains that begin so, and those that are removed whole with it.
+// A Removed event records that old records are removed from a database: those of each listed chain
+// up to a record. It is written before the removal, so a chain may begin after the listed record.
+// Each event lists all chains that are shortened or removed completely.
 type Removed struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"`   // removed
-	Before  time.Time `json:"before"`  // all records that are removed are older
-	Records uint64    `json:"records"` // that were removed so far, with these
-	Chains  []Head    `json:"chains"`  // the last record that is removed of each
+	Event   string    `json:"event"`   // "removed"
+	Before  time.Time `json:"before"`  // all removed records are older
+	Records uint64    `json:"records"` // total number of removed records, including these
+	Chains  []Head    `json:"chains"`  // last removed record of each chain
 }

@@ -7,30 +7,29 @@ import (
 	"strconv"
 )
 
-// A Line is one record of a file, taken apart:
+// A Line is a parsed record of a file:
 //
 //	{"seq":7,"time":...,"policy":"...","hash":"<64 hex digits>"}
 type Line struct {
 	Seq    uint64
 	Event  []byte // the object without number and hash
 	Hash   [32]byte
-	Linked bool // it has a hash; the lines of earlier versions have none
+	Linked bool // the line has a hash; lines of earlier versions do not
 }
 
-// The ends of a line.
+// Fixed parts of a line.
 const (
 	lineHead = `{"seq":`
 	lineHash = `"hash":"`
 	lineTail = `"}`
 )
 
-// hashEnd is the length of the end of a line that has a hash.
+// hashEnd is the length of the end of a line with a hash.
 const hashEnd = len(lineHash) + 64 + len(lineTail)
 
 var errNoRecord = errors.New("it is no audit record")
 
-// ParseLine takes a line apart, given without its end. Whether the event is sound inside is
-// not looked at.
+// ParseLine parses a line without its line end. It does not validate the event.
 func ParseLine(line []byte) (Line, error) {
 	rest, ok := bytes.CutPrefix(line, []byte(lineHead))
 	digits := bytes.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
@@ -54,8 +53,8 @@ func ParseLine(line []byte) (Line, error) {
 	return l, nil
 }
 
-// A Place is a place on the chain: the number and the hash of the record there. The zero
-// value is before the first record.
+// A Place is a position in the chain: the number and hash of the record there. The zero value
+// precedes the first record.
 type Place struct {
 	Seq  uint64
 	Hash [32]byte
@@ -63,13 +62,12 @@ type Place struct {
 
 func (l *Line) place() Place { return Place{Seq: l.Seq, Hash: l.Hash} }
 
-// append appends the record behind l as a whole line to buf, and moves l to it. record is
-// an object.
+// append appends record as the line after l to buf, and advances l. record must be an object.
 func (l *Place) append(buf, record []byte) []byte {
 	members := bytes.Trim(record[1:len(record)-1], " \t")
 	l.Seq++
 	start := len(buf)
-	buf = append(buf, l.Hash[:]...) // what the hash is over is put where the line will be
+	buf = append(buf, l.Hash[:]...) // the input of the hash temporarily takes the place of the line
 	buf = strconv.AppendUint(buf, l.Seq, 10)
 	buf = append(buf, '{')
 	buf = append(buf, members...)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzParseLine: what is appended is what is parsed, and its hash is over all of it.
+// FuzzParseLine checks that an appended line is parsed to the same event, and that its hash covers
+// all of it.
 func FuzzParseLine(f *testing.F) {
 	f.Add(uint64(1), []byte(`{}`))
 	f.Add(uint64(9), []byte(`{"a":1}`))

@@ -14,48 +14,47 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// A Log is an open audit file. It is safe for concurrent use. When lines reach
-// the disk is left to the operating system.
+// A Log is an open audit file. It is safe for concurrent use. The operating system decides when
+// lines reach the disk.
 type Log struct {
 	path     string
 	rotation Rotation
-	regular  bool // false for a device, which can neither be read nor cut
+	regular  bool // false for a device, which can be neither read nor truncated
 
-	mu      sync.Mutex
-	file    *os.File // nil once closed
-	quick   quickfile.File
-	head    head
-	room    *room // nil: there is none
-	lease   lease
-	first   uint64 // number of the first line of the file; 0: it has none
-	closed  bool   // the last line closes the file
-	last    Place  // of the last line
-	written Place  // of the last one in the file; others are in the room
-	size    int64  // of the file after it; unused for a device
-	retry   int64  // a size at which it is tried again to put the file aside
-	cut     string // what is missing at the end of the file; empty: nothing
-	buf     []byte // reused from batch to batch
-	fault   error  // why the last records could not be written
-	wanted  int    // bytes that there has to be room for, see [Log.tries]; 0: there was room
+	mu          sync.Mutex
+	file        *os.File // nil once closed
+	quick       quickfile.File
+	head        head
+	pending     *pendingFile // nil: none
+	lease       lease
+	first       uint64 // number of the first line of the file; 0: empty
+	closed      bool   // the last line closes the file
+	last        Place  // position of the last line
+	written     Place  // position of the last line in the file; later lines are pending
+	size        int64  // size of the file at that position; unused for a device
+	retry       int64  // size for the next attempt to rotate
+	cut         string // what is missing at the end of the file; empty: nothing
+	buf         []byte // reused between batches
+	fault       error  // why the last records could not be written
+	neededSpace int    // required disk space, see [Log.checkSpace]; 0: sufficient
 }
 
-// ErrClosed is returned for a record that comes after [Log.Close].
+// ErrClosed is returned for a record after [Log.Close].
 var ErrClosed = errors.New("the audit log is closed")
 
-// Open opens the file at path for appending, and creates it with mode 0600 if
-// it is not there. The directory must exist. A symbolic link, a directory and
-// a file that others may write are refused. The chain goes on after the last line;
-// half a line at the end, which a crash can leave behind, is cut off. Several
-// processes may have the same file open: their lines are on one chain. Beside it is
-// its head, see [HeadSuffix].
+// Open opens the file at path for appending, and creates it with mode 0600 if it does not exist.
+// The directory must exist. A symbolic link, a directory, and a file that others may write are
+// refused. The chain continues after the last line; a partial line at the end, which a crash can
+// leave behind, is cut off. Several processes can open the same file: their lines form one chain.
+// The file has a head beside it, see [HeadSuffix].
 func Open(path string, r Rotation) (*Log, error) {
 	l := &Log{path: path, rotation: r}
 	if err := l.open(); err != nil {
 		if l.file != nil {
 			l.file.Close()
 		}
-		if l.room != nil {
-			l.room.close()
+		if l.pending != nil {
+			l.pending.close()
 		}
 		l.head.close()
 		return nil, openError(path, err)
@@ -70,42 +69,42 @@ func (l *Log) open() (err error) {
 	if l.regular, err = inspect(l.file); err != nil || !l.regular {
 		return err
 	}
-	l.quick = quickfile.Of(l.file) // and those that follow it in the directory
+	l.quick = quickfile.Of(l.file) // also for the files that follow it in the directory
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}
-	l.size = -1 // what is there is to be read
+	l.size = -1 // read the existing content
 	return l.locked(l.join)
 }
 
-// join finds what other processes have left. It requires the lock of the file.
+// join reads the state that other processes have left. Requires the lock of the file.
 func (l *Log) join() (err error) {
 	if l.head.file != nil {
 		if err := share(l.head.file); err != nil {
 			return err
 		}
 	}
-	if info, err := os.Lstat(l.path + PendingSuffix); err == nil && info.Size() >= roomEnd {
-		if l.room, err = openRoom(l.path); err != nil {
+	if info, err := os.Lstat(l.path + PendingSuffix); err == nil && info.Size() >= pendingEnd {
+		if l.pending, err = openPendingFile(l.path); err != nil {
 			return err
 		}
 	}
 	return l.resume()
 }
 
-// Cut says what was found to be missing at the end of the file as it was opened, where lines
-// were cut off or changed; empty: nothing.
+// Cut describes the lines that were missing or changed at the end of the file when it was opened;
+// empty if none were.
 func (l *Log) Cut() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.cut
 }
 
-// Headless reports whether the log has no head, since its directory takes none: lines that
-// are cut off at its end will not be missed.
+// Headless reports whether the log has no head because its directory is not writable. Then lines
+// cut off at its end are not detected.
 func (l *Log) Headless() bool { return l.regular && l.head.file == nil }
 
-// openError names the file once.
+// openError returns an error that names the file once.
 func openError(path string, err error) error {
 	var about *fs.PathError
 	if errors.As(err, &about) && about.Path == path {
@@ -114,7 +113,7 @@ func openError(path string, err error) error {
 	return fmt.Errorf("opening the audit log %s: %w", path, err)
 }
 
-// open opens or creates the file, once its directory is found to be safe.
+// open opens or creates the file, after checking that its directory is safe.
 func open(path string) (*os.File, error) {
 	if err := safefile.Directory(filepath.Dir(path)); err != nil {
 		return nil, err
@@ -122,8 +121,8 @@ func open(path string) (*os.File, error) {
 	return openFile(path, os.O_APPEND)
 }
 
-// inspect says whether the file is a regular one, and refuses a file whose
-// lines could be somebody else's.
+// inspect reports whether the file is regular, and returns an error if other users could write its
+// lines.
 func inspect(f *os.File) (regular bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -135,7 +134,7 @@ func inspect(f *os.File) (regular bool, err error) {
 	case mode&(os.ModeNamedPipe|os.ModeSocket) != 0:
 		return false, errors.New("it is a pipe or a socket")
 	case !mode.IsRegular():
-		return false, nil // a device: nothing to go on from
+		return false, nil // a device, which cannot be read
 	}
 	return true, safefile.Regular(info)
 }
@@ -143,11 +142,11 @@ func inspect(f *os.File) (regular bool, err error) {
 // Append writes one record, see [Log.AppendAll].
 func (l *Log) Append(record []byte) error { return l.AppendAll([][]byte{record}) }
 
-// AppendAll writes records, each a JSON object without a line end, as one line each, together.
-// Once it returns they outlive the process; in the file they are some milliseconds later where
-// many come, see [Pending]. A line has two members of its own: a first one, "seq", which counts
-// from 1 without a gap, and a last one, "hash", see [Link]. After an error nothing of the
-// records counts, and a later call succeeds as soon as the file can be written again.
+// AppendAll writes records, each a JSON object without a line end, as one line each. When it
+// returns, the records survive the process. On a busy log they reach the file some milliseconds
+// later, see [Pending]. A line has two additional members: the first, "seq", counts from 1 without
+// gaps; the last is "hash", see [Link]. After an error none of the records count, and a later call
+// succeeds as soon as the file is writable again.
 func (l *Log) AppendAll(records [][]byte) error {
 	for _, r := range records {
 		if err := check(r); err != nil {
@@ -167,29 +166,29 @@ func (l *Log) AppendAll(records [][]byte) error {
 	return err
 }
 
-// State returns the number of the last record, of whatever process, as far as this one
-// knows, and why the last that it had to write could not be written; nil: they were.
+// State returns the last known record number of any process, and the error of the last write by
+// this process, or nil.
 func (l *Log) State() (last uint64, fault error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last.Seq, l.fault
 }
 
-// put puts the records on the chain.
+// put appends the records to the chain.
 func (l *Log) put(records [][]byte) error {
 	busy := l.lease.busy(time.Now())
 	if l.lease.held {
-		if l.keep(records) {
+		if l.appendPending(records) {
 			return nil
 		}
-		if err := l.settle(); err != nil {
+		if err := l.endLease(); err != nil {
 			return err
 		}
 	}
 	return l.locked(func() error { return l.append(records, busy) })
 }
 
-// lines appends the records as lines, and returns the place of the last.
+// lines formats the records as lines, and returns the position of the last.
 func (l *Log) lines(dst []byte, records [][]byte) ([]byte, Place) {
 	end := l.last
 	for _, r := range records {
@@ -208,7 +207,7 @@ func (l *Log) append(records [][]byte, busy bool) error {
 			return err
 		}
 	}
-	if busy && l.borrow(records) {
+	if busy && l.startLease(records) {
 		return nil
 	}
 	lines, end := l.lines(l.buf[:0], records)
@@ -216,37 +215,37 @@ func (l *Log) append(records [][]byte, busy bool) error {
 	return l.write(lines, end)
 }
 
-// expire ends the lease in time.
+// expire ends the lease when its time is over. It runs on the goroutine of a timer.
 func (l *Log) expire() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {
 		return
 	}
-	if err := l.settle(); err != nil {
+	if err := l.endLease(); err != nil {
 		l.fault = fmt.Errorf("writing to the audit log: %w", err)
 		l.lease.timer.Reset(leaseWait)
 	}
 }
 
-// Close closes the file. Closing twice is no error.
+// Close closes the file. Closing it again does nothing.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {
 		return nil
 	}
-	err := errors.Join(l.leave(), l.file.Close())
+	err := errors.Join(l.closeLease(), l.file.Close())
 	l.head.close()
 	l.file = nil
 	return err
 }
 
-// maxRecord is more than any record has: the arguments of a call are not in it.
+// maxRecord exceeds the size of any valid record: long arguments are not recorded.
 const maxRecord = 4 << 20
 
-// check refuses what would not be one line with one object in it. Whether the
-// object is sound inside is the business of the caller, who encoded it.
+// check refuses data that is not one line with one object. The caller is responsible for a valid
+// object.
 func check(record []byte) error {
 	switch {
 	case len(record) < 2 || record[0] != '{' || record[len(record)-1] != '}':
@@ -259,19 +258,19 @@ func check(record []byte) error {
 	return nil
 }
 
-// maxBuffer is the size above which the buffer of a batch is not kept.
+// maxBuffer is the maximum size of a batch buffer that is kept for reuse.
 const maxBuffer = 1 << 20
 
-// write puts whole lines on file, up to the place end, or leaves the file as it was before.
+// write writes whole lines that end at the position end, or leaves the file unchanged.
 func (l *Log) write(lines []byte, end Place) error {
-	if err := l.tries(len(lines)); err != nil {
+	if err := l.checkSpace(len(lines)); err != nil {
 		return err
 	}
 	n, err := l.quick.Write(l.file, lines)
 	if err != nil {
-		l.lacked(len(lines))
+		l.noteShortage(len(lines))
 		if l.regular && n > 0 {
-			// If this fails too, the next resume finds the half line.
+			// if this fails too, the next resume finds the partial line
 			_ = l.file.Truncate(l.size)
 		}
 		return err
@@ -288,8 +287,8 @@ func (l *Log) write(lines []byte, end Place) error {
 	return nil
 }
 
-// locked runs f while no other process writes the file. f may put another file in its
-// place, which it has locked.
+// locked runs f while it holds the lock of the file. f may replace l.file with another file that it
+// has locked.
 func (l *Log) locked(f func() error) error {
 	if !l.regular {
 		return f()

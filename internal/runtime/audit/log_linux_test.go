@@ -77,8 +77,8 @@ func fullDisk(t *testing.T, path string) {
 	}
 }
 
-// littleRoom: where there is room for a small record, though not for a decision, no record is
-// written, and the log says why.
+// littleRoom checks that if the disk has space for a small record but not for a decision, no record
+// is written and the log gives the reason.
 func littleRoom(t *testing.T, path string) {
 	l := mustOpen(t, path)
 	mustAppend(t, l, `{"n":1}`)
@@ -107,13 +107,13 @@ func littleRoom(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	mustAppend(t, l, `{"n":2}`)
-	if err := os.WriteFile(path+trialSuffix, nil, 0o600); err != nil { // of a process that was killed
+	if err := os.WriteFile(path+spaceTestSuffix, nil, 0o600); err != nil { // of a process that was killed
 		t.Fatal(err)
 	}
-	if err := tryRoom(path+trialSuffix, 1); err != nil {
+	if err := testSpace(path+spaceTestSuffix, 1); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Lstat(path + trialSuffix); err == nil {
+	if _, err := os.Lstat(path + spaceTestSuffix); err == nil {
 		t.Error("what was tried stays")
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// mapFile returns the first bytes of a file, shared with all processes that have it open;
-// nil: it has to be written by calls of the system.
+// mapFile maps the first bytes of a file into memory, shared with all processes that map it. It
+// returns nil if this is impossible.
 func mapFile(f *os.File, length int) []byte {
 	info, err := f.Stat()
 	if err == nil && info.Size() != int64(length) {

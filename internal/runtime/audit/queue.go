@@ -6,51 +6,51 @@ import (
 	"sync"
 )
 
-// Bounds of what waits to be stored, and of the memory that is kept for reuse.
+// Limits on waiting records, and on memory kept for reuse.
 const (
-	maxStaged = 1024 // steps; whoever comes then first stores them
+	maxStaged = 1024 // steps in a batch; at this size, a new caller first stores the batch
 	maxKept   = 16 << 10
 )
 
-// A Staged is the records of one step on their way to the storage. The zero value has none.
+// A Staged holds the records of one step until they are stored. The zero value is empty.
 type Staged struct {
 	queue   *queue
 	records []byte
-	ends    []int // of each of the records
+	ends    []int // end offset of each record
 	few     [2]int
 	undo    func()
-	batch   *batch // nil: nothing is to be waited for
-	err     error  // once the batch is over
+	batch   *batch // nil: nothing to wait for
+	err     error  // set once the batch has ended
 }
 
-// A queue keeps steps in their order until they are stored. Whoever waits first stores all
-// that are there, and then lets one go ahead who waits for those that came meanwhile.
+// A queue stores steps in order, using group commit: the first waiter (the leader) stores all steps
+// that have arrived. It then wakes one waiter of the next batch, which becomes the leader.
 type queue struct {
 	store func(records [][]byte) (int, error)
 
 	mu      sync.Mutex
-	open    *batch // takes what is staged
-	busy    bool   // somebody stores a batch
-	failing error  // while steps are undone, no other is taken
-	undo    int    // steps that may have to be undone
+	open    *batch // batch that accepts new steps
+	busy    bool   // a batch is being stored
+	failing error  // set while steps are undone; new steps are refused with it
+	undo    int    // number of steps with an undo function
 
-	gathered [][]byte // of the one who is busy
+	gathered [][]byte // buffer of the leader
 }
 
-// A batch is steps that are stored together.
+// A batch is a group of steps that are stored together.
 type batch struct {
 	steps   []*Staged
 	few     [2]*Staged
 	over    bool
 	waiting int
-	wake    chan struct{} // nil: nobody waits. A value goes to the one who is to store it; closed: it is over
+	wake    chan struct{} // nil: no waiters. A value makes its receiver the leader; closing ends the waits
 }
 
 func newQueue(store func(records [][]byte) (int, error)) *queue {
 	return &queue{store: store, open: &batch{}}
 }
 
-// push takes a step. One without records waits only for those before it.
+// push adds a step. A step without records only waits for those before it.
 func (q *queue) push(s *Staged) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -68,14 +68,13 @@ func (q *queue) push(s *Staged) error {
 	return nil
 }
 
-func (q *queue) undoes() bool {
+func (q *queue) hasUndo() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.undo > 0
 }
 
-// full returns the batch that takes what is staged, where it has so many steps that it is to
-// be waited for.
+// full returns the open batch if it has so many steps that the caller must wait for it, or nil.
 func (q *queue) full() *batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -85,8 +84,7 @@ func (q *queue) full() *batch {
 	return nil
 }
 
-// Reset makes s the zero value, and keeps memory for other records. It is called when s was
-// waited for.
+// Reset empties s and keeps its memory for reuse. It must be called only after Wait.
 func (s *Staged) Reset() {
 	*s = Staged{records: s.records[:0]}
 	if cap(s.records) > maxKept {
@@ -97,8 +95,8 @@ func (s *Staged) Reset() {
 // Over reports whether there is nothing to wait for.
 func (s *Staged) Over() bool { return s.batch == nil }
 
-// Wait returns nil once the records are stored. After an error they are not, and the step
-// is undone. Then nobody has s any more.
+// Wait returns nil once the records are stored. If it returns an error, they are not stored and the
+// step has been undone. Afterwards the queue does not use s any more.
 func (s *Staged) Wait() error {
 	if s.batch == nil {
 		return nil
@@ -107,21 +105,21 @@ func (s *Staged) Wait() error {
 	return s.err
 }
 
-// wait returns once the batch is over.
+// wait returns once the batch has ended.
 func (b *batch) wait(q *queue) {
 	if b.join(q) {
 		q.lead()
 	}
 }
 
-// join returns once the batch is over, or reports true: then the caller has to store it.
+// join returns false once the batch has ended, or true if the caller must store it.
 func (b *batch) join(q *queue) (leads bool) {
 	q.mu.Lock()
 	switch {
 	case b.over:
 		q.mu.Unlock()
 		return false
-	case !q.busy: // so this is the open one
+	case !q.busy: // then b is the open batch
 		q.busy = true
 		q.mu.Unlock()
 		return true
@@ -134,9 +132,9 @@ func (b *batch) join(q *queue) (leads bool) {
 	return leads
 }
 
-// lead stores what has come, for all who wait for it.
+// lead stores the open batch for all its waiters.
 func (q *queue) lead() {
-	b := q.take()
+	b := q.nextBatch()
 	n, err := 0, errors.New("storing records panicked")
 	defer func() { q.end(b, n, err) }()
 	records := q.gathered[:0]
@@ -152,8 +150,8 @@ func (q *queue) lead() {
 	clear(records)
 }
 
-// take returns what has come, and begins another batch.
-func (q *queue) take() *batch {
+// nextBatch returns the open batch and starts a new one.
+func (q *queue) nextBatch() *batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	b := q.open
@@ -162,8 +160,8 @@ func (q *queue) take() *batch {
 	return b
 }
 
-// end ends a batch of which the first n records are stored. With an error, the steps that
-// have others are undone, and so is all that was staged on them.
+// end ends a batch whose first n records are stored. After an error, the steps with other records
+// are undone, and so are all steps that were staged after them.
 func (q *queue) end(b *batch, n int, err error) {
 	over := []*batch{b}
 	if err != nil {
@@ -183,7 +181,7 @@ func (q *queue) end(b *batch, n int, err error) {
 	q.finish(over)
 }
 
-// fail refuses steps until [queue.finish], and returns those that have come.
+// fail makes the queue refuse steps until [queue.finish], and returns the open batch.
 func (q *queue) fail(err error) *batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -192,8 +190,8 @@ func (q *queue) fail(err error) *batch {
 	return b
 }
 
-// finish lets those go on who wait for batches that are over, and one who is to store the
-// next.
+// finish wakes the waiters of the batches that have ended, and makes one waiter of the next batch
+// its leader.
 func (q *queue) finish(over []*batch) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -211,6 +209,6 @@ func (q *queue) finish(over []*batch) {
 	}
 	q.failing = nil
 	if q.busy = q.open.waiting > 0; q.busy {
-		q.open.wake <- struct{}{} // has room
+		q.open.wake <- struct{}{} // does not block: the channel is buffered
 	}
 }

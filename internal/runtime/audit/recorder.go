@@ -7,33 +7,33 @@ import (
 	"time"
 )
 
-// ErrUnrecorded is the error of a record that could not be stored.
+// ErrUnrecorded is the error for a record that could not be stored.
 var ErrUnrecorded = errors.New("the decision cannot be put on record")
 
-// A Storage stores records. Append takes one JSON object without a line end, and
-// has stored it when it returns nil. It must be safe for concurrent use.
+// A Storage stores records. Append takes one JSON object without a line end, and has stored it when
+// it returns nil. Implementations must be safe for concurrent use.
 type Storage interface {
 	Append(record []byte) error
 }
 
-// A BatchStorage stores many records together, all or none.
+// A BatchStorage stores several records atomically.
 type BatchStorage interface {
 	Storage
 	AppendAll(records [][]byte) error
 }
 
-// A Recorder writes events to a Storage. Callers forward nothing to an upstream
-// before its decision is stored.
+// A Recorder writes events to a Storage. Callers must not forward a call before its decision is
+// stored. It is safe for concurrent use.
 type Recorder struct {
 	out   Storage // nil: nothing is recorded
-	feed  *Feed   // out, where it is one
+	feed  *Feed   // out as a Feed, or nil
 	queue *queue
 	now   func() time.Time
 
 	broken atomic.Bool // the last record could not be stored
 }
 
-// NewRecorder returns a recorder. Without storage it records nothing.
+// NewRecorder returns a recorder. If out is nil, it records nothing.
 func NewRecorder(out Storage, now func() time.Time) *Recorder {
 	r := &Recorder{out: out, now: now}
 	r.feed, _ = out.(*Feed)
@@ -41,7 +41,7 @@ func NewRecorder(out Storage, now func() time.Time) *Recorder {
 	return r
 }
 
-// store stores records, together where the storage can. It returns how many are stored.
+// store stores records, atomically if the storage supports that. It returns how many are stored.
 func (r *Recorder) store(records [][]byte) (n int, err error) {
 	if len(records) == 0 {
 		return 0, nil
@@ -58,7 +58,7 @@ func (r *Recorder) store(records [][]byte) (n int, err error) {
 	return n, nil
 }
 
-// each stores records one by one, until an error.
+// each stores records one by one until an error occurs.
 func (r *Recorder) each(records [][]byte) (n int, err error) {
 	for i, record := range records {
 		if err := r.out.Append(record); err != nil {
@@ -68,7 +68,7 @@ func (r *Recorder) each(records [][]byte) (n int, err error) {
 	return len(records), nil
 }
 
-// Active reports whether anything is recorded at all. With a [Feed] that may change.
+// Active reports whether events are recorded. With a [Feed], the result may change.
 func (r *Recorder) Active() bool {
 	if r.feed != nil {
 		return r.feed.Active()
@@ -76,7 +76,7 @@ func (r *Recorder) Active() bool {
 	return r.out != nil
 }
 
-// Prepare makes records of events for [Recorder.Stage]. Its error is [ErrUnrecorded].
+// Prepare encodes events for [Recorder.Stage]. Its error is [ErrUnrecorded].
 func (r *Recorder) Prepare(s *Staged, events ...Event) (err error) {
 	if len(events) == 0 {
 		return nil
@@ -95,27 +95,27 @@ func (r *Recorder) Prepare(s *Staged, events ...Event) (err error) {
 	return nil
 }
 
-// Stage puts prepared records behind those of all steps that were staged before. Where
-// they cannot be stored, or what is before them cannot, undo is called: after those of
-// the steps behind. undo may be nil, and must not stage. After an error of Stage itself
-// undo is not called. Its error is [ErrUnrecorded].
+// Stage enqueues prepared records after those of all steps staged before. If they or earlier
+// records cannot be stored, undo is called, after the undo functions of later steps. undo may be
+// nil, and must not stage records. If Stage itself returns an error, undo is not called. Its error
+// is [ErrUnrecorded].
 func (r *Recorder) Stage(s *Staged, undo func()) error {
 	s.undo = undo
 	return r.queue.push(s)
 }
 
-// AwaitRoom stores what waits where that is too much. It is called before what Stage
-// follows, without a lock that an undo needs.
+// AwaitRoom stores the waiting records if there are too many. Call it before Stage, without holding
+// locks that an undo function needs.
 func (r *Recorder) AwaitRoom() {
 	if b := r.queue.full(); b != nil {
 		b.wait(r.queue)
 	}
 }
 
-// Undoes reports whether there are steps that may have to be undone.
-func (r *Recorder) Undoes() bool { return r.queue.undoes() }
+// Undoes reports whether any waiting step has an undo function.
+func (r *Recorder) Undoes() bool { return r.queue.hasUndo() }
 
-// Flush returns once nothing waits that was staged before.
+// Flush waits until all records staged before are stored.
 func (r *Recorder) Flush() error {
 	var s Staged
 	if err := r.Stage(&s, nil); err != nil {
@@ -124,7 +124,7 @@ func (r *Recorder) Flush() error {
 	return s.Wait()
 }
 
-// Write stores events, behind all that was staged before. Its error is [ErrUnrecorded].
+// Write stores events after all that were staged before. Its error is [ErrUnrecorded].
 func (r *Recorder) Write(events ...Event) error {
 	if r.out == nil {
 		return nil
@@ -140,9 +140,8 @@ func (r *Recorder) Write(events ...Event) error {
 	return s.Wait()
 }
 
-// Ready returns why no record can be stored, as far as is known, so that calls can
-// be refused early. After a failure it tries again with a record that marks the
-// gap.
+// Ready returns an error if records cannot be stored, as far as is known, so that calls can be
+// refused early. After a failure it tries again with a record that marks the gap.
 func (r *Recorder) Ready() error {
 	if !r.broken.Load() {
 		return nil

@@ -58,7 +58,7 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// TestUnwritable: what is no JSON is not stored in part.
+// TestUnwritable checks that invalid JSON is not stored in part.
 func TestUnwritable(t *testing.T) {
 	d := &disk{}
 	if err := NewRecorder(d, moment).Write(Decision{Args: json.RawMessage(`{`)}); !errors.Is(err, ErrUnrecorded) || len(d.lines) > 0 {

@@ -15,33 +15,32 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// What records have of the arguments of calls.
+// Forms of recorded arguments.
 const (
-	Hash   = "hash"   // their SHA-256, and those of the values that nets read
-	Masked = "masked" // also the arguments, but for what is masked
-	Full   = "full"   // also the arguments and the values that nets read in results
+	Hash   = "hash"   // SHA-256 of the arguments, and of the values that nets read
+	Masked = "masked" // also the arguments, with masked parts
+	Full   = "full"   // also the arguments, and the values that nets read in results
 )
 
-// alwaysMasked are names of members that are masked whatever the configuration says.
+// alwaysMasked lists the names of members that are masked regardless of the configuration.
 var alwaysMasked = [...]string{"password", "passwd", "secret", "token", "access_token", "refresh_token", "api_key", "apikey", "authorization", "private_key", "client_secret"}
 
-// Bounds of what one call puts on record.
+// Limits on the recorded parts of a call.
 const (
 	maxArguments = 64 << 10 // bytes
-	maxValues    = 100      // of one field
+	maxValues    = 100      // per field
 )
 
-// A Redactor decides what of the arguments and results of calls goes on record. The zero
-// value lets only hashes pass. It never changes.
+// A Redactor selects the parts of arguments and results that are recorded. The zero value records
+// hashes only. It is immutable, and safe for concurrent use.
 type Redactor struct {
 	arguments string
 	names     []string   // folded
-	paths     [][]string // of $.paths: their steps, folded; * is any
+	paths     [][]string // folded steps of paths; * matches any member
 }
 
-// NewRedactor returns a redactor: arguments is one of [Hash], [Masked] and [Full], empty for
-// the first, and mask has names of members, at any depth, and paths that begin with "$.".
-// Letter case does not matter.
+// NewRedactor returns a redactor. arguments is [Hash], [Masked] or [Full]; empty means Hash. mask
+// lists names of members, at any depth, and paths that begin with "$.". Letter case is ignored.
 func NewRedactor(arguments string, mask []string) (*Redactor, error) {
 	r := &Redactor{arguments: arguments}
 	switch arguments {
@@ -62,7 +61,7 @@ func NewRedactor(arguments string, mask []string) (*Redactor, error) {
 	return r, nil
 }
 
-// inList are the steps of a path into a list: what is in a list is where the list is.
+// inList matches steps into a list; the elements of a list have the path of the list.
 var inList = regexp.MustCompile(`\[(\d+|\*)\]`)
 
 // steps splits a path: $.a[0].b is a, b.
@@ -71,7 +70,7 @@ func steps(path string) []string {
 	return strings.FieldsFunc(rawjson.Fold(path), func(c rune) bool { return strings.ContainsRune(`.[]'"`, c) })
 }
 
-// Mode is what it was made with.
+// Mode returns the configured form of arguments.
 func (r *Redactor) Mode() string {
 	if r.arguments == "" {
 		return Hash
@@ -79,10 +78,10 @@ func (r *Redactor) Mode() string {
 	return r.arguments
 }
 
-// Plain reports whether records may quote what nets read.
+// Plain reports whether records may contain the values that nets read.
 func (r *Redactor) Plain() bool { return r.arguments == Full && len(r.names)+len(r.paths) == 0 }
 
-// Arguments returns what goes on record of the arguments, nil for nothing.
+// Arguments returns the recorded form of the arguments, or nil if they are not recorded.
 func (r *Redactor) Arguments(args []byte) json.RawMessage {
 	if len(args) > maxArguments {
 		return nil
@@ -90,8 +89,7 @@ func (r *Redactor) Arguments(args []byte) json.RawMessage {
 	return r.Mask(args)
 }
 
-// Mask returns JSON of any length with "***" where it is masked, or nil where only hashes
-// pass.
+// Mask returns JSON of any length with masked values replaced by "***", or nil in mode Hash.
 func (r *Redactor) Mask(value []byte) json.RawMessage {
 	switch {
 	case r.Mode() == Hash || len(value) == 0:
@@ -104,8 +102,8 @@ func (r *Redactor) Mask(value []byte) json.RawMessage {
 	return b.Bytes()
 }
 
-// Shown returns a JSON value as people see it who decide about it, and how many values are
-// masked in it. Each says its type and its size, as "*** (string, 24 bytes)".
+// Shown returns a JSON value as shown to approvers, and the number of masked values. A masked value
+// shows its type and size: "*** (string, 24 bytes)".
 func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 	if len(value) == 0 || r.Plain() {
 		return value, 0
@@ -121,11 +119,11 @@ func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 	if masked == 0 {
 		return value, 0
 	}
-	return bytes.Clone(b.Bytes()), masked // it may be kept: without the room to grow
+	return bytes.Clone(b.Bytes()), masked // may be retained: without spare capacity
 }
 
-// mask writes a value, and what hide returns in place of what is masked in it. at is where
-// the value is.
+// mask writes a value with masked parts replaced by the result of hide. at is the path of the
+// value.
 func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string, hide func(value []byte) string) {
 	if r.masked(at) {
 		b.WriteString(hide(value))
@@ -155,14 +153,14 @@ func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string, hide func(va
 	}
 }
 
-// separate writes a comma, but for the first member of what begins with open.
+// separate writes a comma, except before the first member after open.
 func separate(b *bytes.Buffer, open byte) {
 	if all := b.Bytes(); all[len(all)-1] != open {
 		b.WriteByte(',')
 	}
 }
 
-// hidden stands for a value: it says which type it has, and nothing else of it.
+// hidden returns the replacement for a masked value, which shows only its type.
 func hidden(value []byte) string {
 	switch rawjson.Kind(value) {
 	case '"':
@@ -180,7 +178,7 @@ func hidden(value []byte) string {
 	}
 }
 
-// described stands for a value: it says which type and size it has.
+// described returns the replacement for a masked value with its type and size.
 func described(value []byte) string {
 	size := len(bytes.TrimSpace(value))
 	switch rawjson.Kind(value) {
@@ -198,7 +196,8 @@ func described(value []byte) string {
 	}
 }
 
-// masked reports whether what is there is masked. Elements of lists are where their list is.
+// masked reports whether the value at a path is masked. Elements of lists have the path of the
+// list.
 func (r *Redactor) masked(at []string) bool {
 	if len(at) == 0 {
 		return false
@@ -211,12 +210,12 @@ func (r *Redactor) masked(at []string) bool {
 	})
 }
 
-// Values returns what goes on record of what nets read in arguments.
+// Values returns the recorded form of the values that nets read in arguments.
 func (r *Redactor) Values(read []reading.Value) []Value {
 	return r.values(read, false)
 }
 
-// Results is [Redactor.Values] of a result.
+// Results is like [Redactor.Values], for a result.
 func (r *Redactor) Results(read []reading.Value) []Value {
 	return r.values(read, r.Plain())
 }
@@ -224,7 +223,7 @@ func (r *Redactor) Results(read []reading.Value) []Value {
 func (r *Redactor) values(read []reading.Value, plain bool) (all []Value) {
 	for i := range read {
 		v := Value{Field: Bounded(read[i].Field), Amount: json.Number(read[i].Amount)}
-		if v.Amount != "" && r.masks(read[i].Field) {
+		if v.Amount != "" && r.masksField(read[i].Field) {
 			v.Amount, v.Lacks = "", "masked"
 		}
 		texts := read[i].Texts
@@ -242,8 +241,8 @@ func (r *Redactor) values(read []reading.Value, plain bool) (all []Value) {
 	return all
 }
 
-// masks reports whether a field, as it is written in a rule, is masked.
-func (r *Redactor) masks(field string) bool {
+// masksField reports whether a field, as written in a rule, is masked.
+func (r *Redactor) masksField(field string) bool {
 	at := steps(field)
 	for i := range at {
 		if r.masked(at[:i+1]) || slices.Contains(r.names, at[i]) {
@@ -253,7 +252,7 @@ func (r *Redactor) masks(field string) bool {
 	return false
 }
 
-// HashOf is the SHA-256 of a text in hexadecimal digits.
+// HashOf returns the SHA-256 of a text in hexadecimal.
 func HashOf(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])

@@ -8,9 +8,8 @@ import (
 	"strconv"
 )
 
-// resume makes the log go on from the end of the file. Mostly that is where it
-// left off; otherwise another process has written, a write was cut short, or
-// somebody has changed the file.
+// resume continues the log at the end of the file. If the end is not the expected one, another
+// process has written, a write was interrupted, or the file was changed externally.
 func (l *Log) resume() error {
 	if !l.regular {
 		return nil
@@ -27,14 +26,14 @@ func (l *Log) resume() error {
 		}
 	}
 	if l.closed {
-		if err := l.follow(); err != nil {
+		if err := l.switchFile(); err != nil {
 			return err
 		}
 	}
-	return l.move()
+	return l.movePending()
 }
 
-// readEnd finds the last whole line and cuts off what stands behind it.
+// readEnd finds the last whole line and cuts off a partial line after it.
 func (l *Log) readEnd(size int64) error {
 	tail, err := l.tail(size)
 	if err != nil {
@@ -42,7 +41,8 @@ func (l *Log) readEnd(size int64) error {
 	}
 	end := bytes.LastIndexByte(tail, '\n') + 1
 	if half := tail[end:]; len(half) > 0 {
-		// Half a record never counted. Anything else is not ours to cut.
+		// A partial record never counted. Other data was not written by this program and is not
+		// removed.
 		if half[0] != '{' {
 			return errors.New("it does not end with an audit record")
 		}
@@ -55,8 +55,7 @@ func (l *Log) readEnd(size int64) error {
 		return err
 	}
 	l.written = last.place()
-	// Numbers never go back, so that lines which somebody has removed while
-	// the log was open are missed.
+	// Numbers never decrease, so that lines removed while the log was open are detected.
 	if last.Seq > l.last.Seq {
 		l.last = l.written
 	}
@@ -74,7 +73,7 @@ func (l *Log) readEnd(size int64) error {
 	return nil
 }
 
-// missing says what the file lacks of what its head tells.
+// missing describes the records that the file lacks according to its head.
 func missing(h, last Place) string {
 	switch {
 	case h.Seq > last.Seq && last.Seq == 0:
@@ -87,7 +86,7 @@ func missing(h, last Place) string {
 	return ""
 }
 
-// lastLine is the last of some lines, without a number if there is none.
+// lastLine returns the last of the lines, or the zero Line.
 func lastLine(lines []byte) (Line, error) {
 	if len(lines) == 0 {
 		return Line{}, nil
@@ -100,7 +99,7 @@ func lastLine(lines []byte) (Line, error) {
 	return l, nil
 }
 
-// firstLine reads the number of the first line; 0: there is none.
+// firstLine returns the number of the first line, or 0.
 func (l *Log) firstLine() uint64 {
 	var start [len(lineHead) + 20]byte
 	n, _ := l.file.ReadAt(start[:], 0)
@@ -110,8 +109,7 @@ func (l *Log) firstLine() uint64 {
 	return seq
 }
 
-// tail is the end of the file, from far enough back to hold the last whole
-// line and what may stand behind it.
+// tail returns the end of the file. It contains at least the last whole line and the data after it.
 func (l *Log) tail(size int64) ([]byte, error) {
 	for length := int64(4 << 10); ; length *= 4 {
 		from := max(0, size-length)

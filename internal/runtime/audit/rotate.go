@@ -16,41 +16,41 @@ import (
 	"time"
 )
 
-// A Rotation says when a log begins another file. The zero value is never.
+// A Rotation configures when a log starts a new file. The zero value never does.
 //
-// The last line of the file that is full closes it, so that every process that has it open
-// goes over to the next. It is put aside as NAME-FIRST-LAST.EXT, by the numbers of its
-// first and last line, and the first line of the next file goes on with the chain and names
-// it. Nothing is overwritten.
+// The last line of a full file closes it, so that every process that has it open switches to the
+// next. The full file is renamed to NAME-FIRST-LAST.EXT, with the numbers of its first and last
+// line. The first line of the next file continues the chain and names the previous file. No file is
+// overwritten.
 type Rotation struct {
-	Size   int64       // bytes from which on a file is full; 0: none is
-	Keep   int         // how many files are kept aside; 0: all
-	Failed func(error) // is told why a file could not be put aside, and grows on; nil: nobody is
+	Size   int64       // size in bytes of a full file; 0: no limit
+	Keep   int         // number of full files to keep; 0: all
+	Failed func(error) // called with the reason if a full file cannot be renamed and keeps growing; may be nil
 }
 
-// The events with which a file ends and the next begins.
+// Events that end a file, and begin the next.
 type closed struct {
 	Time  time.Time `json:"time"`
-	Event string    `json:"event"` // closed
+	Event string    `json:"event"` // "closed"
 }
 
 type continued struct {
 	Time     time.Time `json:"time"`
-	Event    string    `json:"event"` // continued
+	Event    string    `json:"event"` // "continued"
 	Previous string    `json:"previous"`
-	Last     string    `json:"last"` // hash of its last line
+	Last     string    `json:"last"` // hash of the last line of the previous file
 }
 
-// closes reports whether an event is the one with which a file ends.
+// closes reports whether an event is the last of a file.
 func closes(event []byte) bool { return bytes.HasSuffix(event, []byte(`,"event":"closed"}`)) }
 
-// full reports whether another file is due.
+// full reports whether a new file is due.
 func (l *Log) full() bool {
 	return l.regular && l.rotation.Size > 0 && l.size >= max(l.rotation.Size, l.retry)
 }
 
-// rotate closes the file and goes over to the next. Where that fails the file goes on, and
-// another attempt is made when it has grown.
+// rotate closes the file and switches to the next. If that fails, the file continues to be used,
+// and rotate tries again when it has grown.
 func (l *Log) rotate() error {
 	l.retry = l.size + l.rotation.Size/8
 	record, err := json.Marshal(closed{Time: time.Now(), Event: "closed"})
@@ -63,12 +63,12 @@ func (l *Log) rotate() error {
 		return err
 	}
 	l.closed = true
-	return l.follow()
+	return l.switchFile()
 }
 
-// follow goes over to the file that follows this one, which is closed. It requires the
-// lock of this file, and then has that of the next.
-func (l *Log) follow() error {
+// switchFile switches from a closed file to its successor. Requires the lock of the file, and
+// exchanges it for the lock of the next.
+func (l *Log) switchFile() error {
 	for {
 		own, err := l.file.Stat()
 		if err != nil {
@@ -76,23 +76,23 @@ func (l *Log) follow() error {
 		}
 		now, err := os.Lstat(l.path)
 		if err == nil && os.SameFile(own, now) {
-			if err := l.putAside(own); err != nil {
+			if err := l.archive(own); err != nil {
 				l.failed(err)
-				return nil // it grows on
+				return nil // the file keeps growing
 			}
 			continue
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := l.goOver(); err != nil || !l.closed {
+		if err := l.openNext(); err != nil || !l.closed {
 			return err
 		}
 	}
 }
 
-// goOver opens the file that is there now.
-func (l *Log) goOver() error {
+// openNext opens the current file at the path.
+func (l *Log) openNext() error {
 	next, err := open(l.path)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (l *Log) goOver() error {
 		next.Close()
 		return err
 	}
-	l.file.Close() // which unlocks it
+	l.file.Close() // also unlocks it
 	l.file, l.first, l.retry = next, 0, 0
 	info, err := next.Stat()
 	if err != nil {
@@ -113,15 +113,15 @@ func (l *Log) goOver() error {
 	return l.readEnd(info.Size())
 }
 
-// putAside gives the file, which is closed, its name aside, and puts the next in its place.
-func (l *Log) putAside(own os.FileInfo) error {
-	aside, err := l.nameAside(own)
+// archive renames the closed file and puts the next one in its place.
+func (l *Log) archive(own os.FileInfo) error {
+	aside, err := l.archiveName(own)
 	if err != nil {
 		return err
 	}
 	next := l.path + ".next"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // of a process that ended in the middle
+		return err // left by a process that was killed
 	}
 	f, err := openFile(next, os.O_APPEND|os.O_EXCL)
 	if err != nil {
@@ -137,20 +137,20 @@ func (l *Log) putAside(own os.FileInfo) error {
 		return err
 	}
 	if err := os.Link(l.path, aside); err != nil && !errors.Is(err, fs.ErrExist) {
-		if err := os.Rename(l.path, aside); err != nil { // a file system without links
+		if err := os.Rename(l.path, aside); err != nil { // a file system without hard links
 			return err
 		}
 	}
 	if err := os.Rename(next, l.path); err != nil {
-		return errors.Join(err, os.Remove(aside)) // it goes on under its own name
+		return errors.Join(err, os.Remove(aside)) // the file keeps its own name
 	}
 	l.head.write(end)
 	l.prune()
 	return nil
 }
 
-// nameAside returns the name for the file that no other file has.
-func (l *Log) nameAside(own os.FileInfo) (string, error) {
+// archiveName returns an unused name for the closed file.
+func (l *Log) archiveName(own os.FileInfo) (string, error) {
 	ext := filepath.Ext(l.path)
 	stem := fmt.Sprintf("%s-%012d-%012d", strings.TrimSuffix(l.path, ext), cmp.Or(l.first, l.last.Seq), l.last.Seq)
 	for n, name := 2, stem+ext; ; n++ {
@@ -159,14 +159,14 @@ func (l *Log) nameAside(own os.FileInfo) (string, error) {
 			return name, nil
 		case err != nil:
 			return "", err
-		case os.SameFile(own, other): // a process ended in the middle
+		case os.SameFile(own, other): // left by a process that was killed
 			return name, nil
 		}
 		name = fmt.Sprintf("%s.%d%s", stem, n, ext)
 	}
 }
 
-// Aside lists the files that were put aside for the log at path, the oldest first.
+// Aside lists the full files of the log at path, oldest first.
 func Aside(path string) ([]string, error) {
 	ext := filepath.Ext(path)
 	stem := strings.TrimSuffix(filepath.Base(path), ext)
@@ -188,7 +188,7 @@ func Aside(path string) ([]string, error) {
 	return list, nil
 }
 
-// prune removes the oldest files aside, of which there are more than are kept.
+// prune removes the oldest full files beyond the configured number.
 func (l *Log) prune() {
 	if l.rotation.Keep <= 0 {
 		return

@@ -215,8 +215,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestEarlierVersion: a file of lines without a hash goes on, and the chain begins with the
-// first line that has one.
+// TestEarlierVersion checks that a file of lines without hashes is continued, and that the chain
+// begins with the first line that has one.
 func TestEarlierVersion(t *testing.T) {
 	path := write(t, "{\"seq\":1,\"a\":1}\n{\"seq\":2,\"a\":2}\n", 0o600)
 	l := mustOpen(t, path)
@@ -226,7 +226,7 @@ func TestEarlierVersion(t *testing.T) {
 	}
 }
 
-// TestNoHead: where the directory takes no file the log goes on without a head.
+// TestNoHead checks that the log works without a head if its directory is not writable.
 func TestNoHead(t *testing.T) {
 	l, path := tempLog(t)
 	mustAppend(t, l, `{}`)

@@ -2,9 +2,9 @@ package audit
 
 import "runtime/debug"
 
-// touch does something with the memory of a file. It reports false where there is none, or
-// the file was cut short by somebody: then there is none any more.
-func touch(mapped *[]byte, do func()) (done bool) {
+// withMapped calls do, which accesses mapped memory. It returns false if there is no such memory,
+// or if the file was truncated by another process; the memory is then unmapped.
+func withMapped(mapped *[]byte, do func()) (done bool) {
 	if *mapped == nil {
 		return false
 	}

@@ -1,0 +1,138 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/petrigate/petrigate/internal/quickfile"
+)
+
+// PendingSuffix is the suffix of the pending file of a log. It holds lines that a busy process has
+// yet to move to the log. The file exists from the first lease until that process ends; after a
+// crash, until another process that had the log open ends.
+const PendingSuffix = ".pending"
+
+// Layout of a pending file: the number of moves to the log, the size of the lines, and the lines.
+const (
+	pendingMoves = 0
+	pendingUsed  = 8
+	pendingLines = 4 << 10
+	pendingSize  = 64 << 10
+	pendingEnd   = pendingLines + pendingSize
+)
+
+// A pendingFile is memory that survives the process. It belongs to the process that holds the lock
+// of the log.
+type pendingFile struct {
+	file   *os.File
+	mapped []byte // nil: the file was truncated by another process
+}
+
+// openPendingFile opens the pending file of the log at path. If it does not exist, it is created
+// with all its disk space reserved.
+func openPendingFile(path string) (*pendingFile, error) {
+	f, err := openFile(path+PendingSuffix, 0)
+	if err != nil {
+		return nil, err
+	}
+	regular, err := inspect(f)
+	if err = errors.Join(err, notRegular(regular)); err == nil {
+		err = allocate(f, pendingEnd)
+	}
+	if err == nil {
+		if r := (&pendingFile{file: f, mapped: mapFile(f, pendingEnd)}); r.mapped != nil {
+			return r, nil
+		}
+		err = errors.New("it cannot be mapped into memory")
+	}
+	f.Close()
+	return nil, fmt.Errorf("%s: %w", path+PendingSuffix, err)
+}
+
+// count returns one of the two counters.
+func (r *pendingFile) count(at int) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Pointer(&r.mapped[at]))
+}
+
+// keep writes lines after the first used bytes. The lines are added atomically. It returns false if
+// they do not fit.
+func (r *pendingFile) keep(used int, lines []byte) bool {
+	return used+len(lines) <= pendingSize && withMapped(&r.mapped, func() {
+		copy(r.mapped[pendingLines+used:], lines)
+		r.count(pendingUsed).Store(uint64(used + len(lines)))
+	})
+}
+
+// used returns the size of the lines. It returns false if the size is unknown.
+func (r *pendingFile) used() (n int, ok bool) {
+	ok = withMapped(&r.mapped, func() { n = int(min(r.count(pendingUsed).Load(), pendingSize)) })
+	return n, ok
+}
+
+// lines returns the lines. It returns false if they are unknown.
+func (r *pendingFile) lines(used int) (lines []byte, ok bool) {
+	ok = withMapped(&r.mapped, func() { lines = bytes.Clone(r.mapped[pendingLines : pendingLines+used]) })
+	return lines, ok
+}
+
+// clear removes the lines. Concurrent readers detect this by the number of moves, which is
+// increased before new lines are written.
+func (r *pendingFile) clear() {
+	withMapped(&r.mapped, func() {
+		r.count(pendingUsed).Store(0)
+		r.count(pendingMoves).Add(1)
+	})
+}
+
+// lost reports whether new lines in the file would not be found after a crash.
+func (r *pendingFile) lost() bool {
+	info, err := r.file.Stat()
+	return r.mapped == nil || err != nil || quickfile.Removed(info)
+}
+
+func (r *pendingFile) close() {
+	unmapFile(r.mapped)
+	r.mapped = nil
+	r.file.Close()
+}
+
+// Pending returns the lines that have yet to be moved to the log at path. Call it before reading
+// the log, and skip lines that the log also has.
+func Pending(path string) ([]byte, error) {
+	f, err := os.Open(path + PendingSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var counts, after [16]byte
+	if _, err := f.ReadAt(counts[:], pendingMoves); err != nil {
+		return nil, cutShort(err)
+	}
+	lines := make([]byte, min(binary.NativeEndian.Uint64(counts[pendingUsed:]), pendingSize))
+	_, err = f.ReadAt(lines, pendingLines)
+	if err == nil {
+		_, err = f.ReadAt(after[:], pendingMoves)
+	}
+	if err != nil || !bytes.Equal(counts[:pendingUsed], after[:pendingUsed]) {
+		return nil, cutShort(err) // the lines are in the log now
+	}
+	return lines, nil
+}
+
+// cutShort ignores the error for a file that is too short: it never had lines.
+func cutShort(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
