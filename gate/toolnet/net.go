@@ -3,8 +3,6 @@ package toolnet
 import (
 	"cmp"
 	"time"
-
-	"github.com/petrigate/petrigate/internal/diag"
 )
 
 // A Net is a Petri net whose transitions list tools. Its author fills in the fields; [NewPolicy]
@@ -298,13 +296,3 @@ const (
 	CauseApproval Cause = "approval"
 	CauseAllow    Cause = "allow" // not a constraint: the call passes even under default: deny
 )
-
-// A Position is a position in a file of the user. Line and Column are 1-based; the zero value is an
-// unknown position.
-type Position struct {
-	File         string
-	Line, Column int
-}
-
-// String returns file:line:column, without the parts that are unknown.
-func (p Position) String() string { return diag.Position(p).String() }

@@ -44,3 +44,8 @@ func AdditionalNames(tools []Names, owners Owners) [][]gate.Name {
 	}
 	return all
 }
+
+// Foreign reports whether the exposed name of the tool could also belong to another upstream.
+func (o Owners) Foreign(t Names) bool {
+	return len(o) > 1 && (t.Upstream == "" || o.Exposed(t.Exposed) != t.Upstream || t.Exposed != t.Upstream && o.isUpstream(t.Exposed))
+}

@@ -46,8 +46,3 @@ func (o Owners) isUpstream(name string) bool {
 	}
 	return false
 }
-
-// Foreign reports whether the exposed name of the tool could also belong to another upstream.
-func (o Owners) Foreign(t Names) bool {
-	return len(o) > 1 && (t.Upstream == "" || o.Exposed(t.Exposed) != t.Upstream || t.Exposed != t.Upstream && o.isUpstream(t.Exposed))
-}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate/toolnet"
-	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
 // A Mapping indexes maps by the tools that they apply to.
@@ -22,23 +21,6 @@ type Mapping struct {
 type subject struct {
 	tool string
 	glob bool
-}
-
-// place is the part of a call that a map reads.
-type place struct {
-	key  string // empty: the whole call
-	path jsonpath.Path
-	deep bool // use path instead of key
-}
-
-// placeOf returns the part of a call that m reads. The path of m must be valid.
-func placeOf(m *toolnet.Map) place {
-	p := place{key: m.Field}
-	if jsonpath.IsPath(m.Field) {
-		p.path, _ = jsonpath.Parse(m.Field)
-		p.deep = true
-	}
-	return p
 }
 
 // NewMapping indexes the maps, which must be free of errors.

@@ -86,3 +86,20 @@ func readSafely(r toolnet.Reader, c *toolnet.Call, text string) (reading toolnet
 	}()
 	return r.Read(c, text)
 }
+
+// place is the part of a call that a map reads.
+type place struct {
+	key  string // empty: the whole call
+	path jsonpath.Path
+	deep bool // use path instead of key
+}
+
+// placeOf returns the part of a call that m reads. The path of m must be valid.
+func placeOf(m *toolnet.Map) place {
+	p := place{key: m.Field}
+	if jsonpath.IsPath(m.Field) {
+		p.path, _ = jsonpath.Parse(m.Field)
+		p.deep = true
+	}
+	return p
+}

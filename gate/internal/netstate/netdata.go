@@ -2,8 +2,8 @@ package netstate
 
 import (
 	"slices"
-	"time"
 
+	"github.com/petrigate/petrigate/gate/internal/trie"
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
@@ -26,23 +26,26 @@ type NetData struct {
 	Values *Values
 }
 
-// A Flight is a transition that waits for the end of a call.
-type Flight struct {
-	Owner      uint64 // session of the call, see the owners of the state
-	Call       uint64
-	Transition int       // index of the transition
-	Name       string    // name of the call
-	Since      time.Time // time of the call
-}
-
-// SameCall reports whether f and g belong to the same call.
-func (f *Flight) SameCall(g *Flight) bool { return f.Owner == g.Owner && f.Call == g.Call }
-
 // ShadowData is the additional state of a net in shadow mode. It is immutable.
 type ShadowData struct {
 	Enforced *NetData // state of the net if the nets in shadow mode had blocked, assuming that people always approve
 	Refused  int      // number of calls that the net would have refused
 	Asked    int      // number of calls that would have needed approval
+}
+
+// Values are the states of a net for the values of its key, without the values whose state equals
+// the default state. They are immutable. A nil pointer is empty.
+type Values struct {
+	states trie.Trie[storedState]
+	pool   trie.Trie[storedState] // pool of plain states by their encoding, so that equal ones share memory
+}
+
+// storedState is the stored form of a state. The clock and the spent amount are stored separately, so that
+// states that differ only in them can share the rest.
+type storedState struct {
+	data  *NetData
+	clock *Clock
+	spent *compactSpent
 }
 
 // Deciding returns the state that determines the decisions of the net.
@@ -62,31 +65,6 @@ func (d *NetData) Waits(call *Flight) bool {
 // HasNegative reports whether some place has a negative number of tokens.
 func HasNegative(d *NetData) bool {
 	return slices.ContainsFunc(d.Marking, func(tokens int) bool { return tokens < 0 })
-}
-
-// Switched returns d with the net switched on or off.
-func Switched(d *NetData, active bool) *NetData {
-	c := *d
-	c.Active = active
-	if !active {
-		c.Watches, c.Clock = nil, nil
-		if c.Spent != nil {
-			c.Spent = &Spent{Amount: c.Spent.Amount}
-		}
-	}
-	if c.Shadow != nil {
-		shadow := *c.Shadow
-		shadow.Enforced = Switched(shadow.Enforced, active)
-		c.Shadow = &shadow
-	}
-	if c.Values.Len() > 0 {
-		values := &Values{}
-		for key, d := range d.Values.All() {
-			values.put(key, Switched(d, active))
-		}
-		c.Values = values
-	}
-	return &c
 }
 
 // ForNewValue returns the initial state for a value without an entry.
@@ -139,21 +117,77 @@ func Prune(d, base *NetData) {
 	}
 }
 
-// Filter returns a new slice of the flights that ok accepts.
-func Filter(flights []Flight, ok func(Flight) bool) []Flight {
-	var kept []Flight
-	for _, f := range flights {
-		if ok(f) {
-			kept = append(kept, f)
-		}
-	}
-	return kept
-}
-
 // EqualsDefault reports whether the state d for a value equals the default state base, with nothing in
 // flight, watched or spent.
 func EqualsDefault(d, base *NetData) bool {
 	return d.Stuck == base.Stuck && d.Spent == nil && d.Debt() == nil && len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Meta) == 0 &&
 		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed(), base.Lapsed()) && d.Clock.equalTicks(base.Clock) &&
 		(d.Shadow == nil || EqualsDefault(d.Shadow.Enforced, base.Shadow.Enforced))
+}
+
+// Debt returns the debt, or nil; see [Extras].
+func (d *NetData) Debt() *Debt {
+	if d.Extras == nil {
+		return nil
+	}
+	return d.Extras.Debt
+}
+
+// Spoilers returns the calls in flight that spoil evidence; see [Extras].
+func (d *NetData) Spoilers() []Flight {
+	if d.Extras == nil {
+		return nil
+	}
+	return d.Extras.Spoilers
+}
+
+// Lapsed returns the watches in the default state that do not count for the value of d; see
+// [Extras].
+func (d *NetData) Lapsed() []Flight {
+	if d.Extras == nil {
+		return nil
+	}
+	return d.Extras.Lapsed
+}
+
+// Row returns the identification of the last call that a net with [toolnet.Net].Row counted; see
+// [Extras].
+func (d *NetData) Row() string {
+	if d.Extras == nil {
+		return ""
+	}
+	return d.Extras.Row
+}
+
+// SetSpoilers sets the calls that spoil evidence; d must not be shared yet.
+func SetSpoilers(d *NetData, flights []Flight) {
+	d.setExtras(func(a *Extras) { a.Spoilers = flights })
+}
+
+// SetLapsed sets the watches that do not count; d must not be shared yet.
+func SetLapsed(d *NetData, flights []Flight) {
+	d.setExtras(func(a *Extras) { a.Lapsed = flights })
+}
+
+// SetRow sets the last counted call; d must not be shared yet.
+func SetRow(d *NetData, row string) {
+	d.setExtras(func(a *Extras) { a.Row = row })
+}
+
+// SetDebt sets the debt; d must not be shared yet.
+func SetDebt(d *NetData, debt *Debt) {
+	d.setExtras(func(a *Extras) { a.Debt = debt })
+}
+
+// setExtras replaces d.Extras by a changed copy, or by nil if the copy is empty.
+func (d *NetData) setExtras(change func(*Extras)) {
+	var a Extras
+	if d.Extras != nil {
+		a = *d.Extras
+	}
+	d.Extras = nil
+	if change(&a); len(a.Spoilers)+len(a.Lapsed) > 0 || a.Row != "" || a.Debt != nil {
+		own := a
+		d.Extras = &own
+	}
 }

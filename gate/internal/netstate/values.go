@@ -8,21 +8,6 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/trie"
 )
 
-// Values are the states of a net for the values of its key, without the values whose state equals
-// the default state. They are immutable. A nil pointer is empty.
-type Values struct {
-	states trie.Trie[storedState]
-	pool   trie.Trie[storedState] // pool of plain states by their encoding, so that equal ones share memory
-}
-
-// storedState is the stored form of a state. The clock and the spent amount are stored separately, so that
-// states that differ only in them can share the rest.
-type storedState struct {
-	data  *NetData
-	clock *Clock
-	spent *compactSpent
-}
-
 // maxPlain is the maximum number of states in the pool of shared states.
 const maxPlain = 1000
 
@@ -172,4 +157,29 @@ func Distinct(d *NetData) func(yield func(*NetData) bool) {
 			return yield(k.state())
 		})
 	}
+}
+
+// Switched returns d with the net switched on or off.
+func Switched(d *NetData, active bool) *NetData {
+	c := *d
+	c.Active = active
+	if !active {
+		c.Watches, c.Clock = nil, nil
+		if c.Spent != nil {
+			c.Spent = &Spent{Amount: c.Spent.Amount}
+		}
+	}
+	if c.Shadow != nil {
+		shadow := *c.Shadow
+		shadow.Enforced = Switched(shadow.Enforced, active)
+		c.Shadow = &shadow
+	}
+	if c.Values.Len() > 0 {
+		values := &Values{}
+		for key, d := range d.Values.All() {
+			values.put(key, Switched(d, active))
+		}
+		c.Values = values
+	}
+	return &c
 }
