@@ -11,18 +11,18 @@ import (
 )
 
 // NoteAnswer logs and records an answer to an approval that does not count.
-func (a *Admission) NoteAnswer(ctx context.Context, said approval.Rejection, to approval.Record) error {
+func (a *Admission) NoteAnswer(ctx context.Context, rejection approval.Rejection, to approval.Record) error {
 	level, what := slog.LevelInfo, "deny"
-	if said.Kind == approval.WrongPIN {
+	if rejection.Kind == approval.WrongPIN {
 		level = slog.LevelWarn
 	}
-	if said.Approve {
+	if rejection.Approve {
 		what = "approve"
 	}
-	a.log.Log(ctx, level, "an answer does not count", "approval", to.Request.ID, "said", what, "why", said.Kind, "actor", text.Escape(said.Actor), "channel", said.Channel)
+	a.log.Log(ctx, level, "an answer does not count", "approval", to.Request.ID, "said", what, "why", rejection.Kind, "actor", text.Escape(rejection.Actor), "channel", rejection.Channel)
 	err := a.Append(ctx, audit.Answer{
-		Time: said.At, Event: "answer", Session: to.Call.Session, Upstream: to.Call.Upstream, Tool: audit.Bounded(to.Call.Tool), Approval: to.Request.ID,
-		Said: what, Kind: said.Kind, Channel: said.Channel, Actor: audit.Bounded(said.Actor), Reason: audit.Bounded(said.Reason),
+		Time: rejection.At, Event: "answer", Session: to.Call.Session, Upstream: to.Call.Upstream, Tool: audit.Bounded(to.Call.Tool), Approval: to.Request.ID,
+		Said: what, Kind: rejection.Kind, Channel: rejection.Channel, Actor: audit.Bounded(rejection.Actor), Reason: audit.Bounded(rejection.Reason),
 	})
 	if err != nil {
 		return fmt.Errorf("that is not on record: %w", err)

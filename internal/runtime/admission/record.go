@@ -72,7 +72,7 @@ func (a *Admission) logRefusal(c *Call, r *Refused) {
 }
 
 // recordRefusal records a refusal that moves no net.
-func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, names []gate.Name, said *Consent) {
+func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, names []gate.Name, consent *Consent) {
 	if r.Facts.Decision != "ask" { // a question is logged once, not in each round
 		a.logRefusal(c, r)
 	}
@@ -84,7 +84,7 @@ func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, name
 		names = g.Policy.Names(c.Gate)
 	}
 	entry := &decisionEntry{}
-	a.fillDecision(entry, c, g, r.Facts.Decision, names, said)
+	a.fillDecision(entry, c, g, r.Facts.Decision, names, consent)
 	entry.Kind, entry.Reason = r.Facts.Kind, bounded(r.Text)
 	if entry.Approval == "" {
 		entry.Approval = r.Facts.Approval

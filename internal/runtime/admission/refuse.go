@@ -27,15 +27,15 @@ func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	return out
 }
 
-// Deny refuses a call without the consent that q asks for. said is the answer of a person; nil: no
-// answer.
-func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, said *Consent) *Refused {
+// Deny refuses a call without the consent that q asks for. consent is the answer of the person, for
+// the record; nil: no answer.
+func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, consent *Consent) *Refused {
 	r := Refuse(string(gate.KindApproval), text)
 	r.Facts.Cause = string(gate.CauseApproval)
 	for _, s := range q.Steps {
 		r.Facts.Nets = append(r.Facts.Nets, Block{Net: s.Net, Cause: string(gate.CauseApproval), Rule: a.where(s.Rule), Reason: s.Reason})
 	}
-	a.recordRefusal(ctx, c, r, q.Names, said)
+	a.recordRefusal(ctx, c, r, q.Names, consent)
 	return r
 }
 

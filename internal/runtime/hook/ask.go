@@ -46,9 +46,9 @@ func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *
 	case approval.Approved:
 		return g.redeem(c, q, r)
 	default:
-		said := g.Approvals.Status(r)
-		said.State = state
-		return g.deny(c, q, g.Texts.NoConsent(c.Gate.Tool, r, said, ctx.Err() != nil, g.Ctx.Err() != nil, g.Now()), g.consent(r)), true
+		answer := g.Approvals.Status(r)
+		answer.State = state
+		return g.deny(c, q, g.Texts.NoConsent(c.Gate.Tool, r, answer, ctx.Err() != nil, g.Ctx.Err() != nil, g.Now()), g.consent(r)), true
 	}
 }
 
@@ -95,14 +95,14 @@ func (g *Gate) redeem(c *admission.Call, q *admission.Asked, r *approval.Request
 	return d, true
 }
 
-func (g *Gate) deny(c *admission.Call, q *admission.Asked, text string, said *admission.Consent) *admission.Refused {
-	return g.Admission.Deny(g.Ctx, c, q.Ask, text, said)
+func (g *Gate) deny(c *admission.Call, q *admission.Asked, text string, consent *admission.Consent) *admission.Refused {
+	return g.Admission.Deny(g.Ctx, c, q.Ask, text, consent)
 }
 
 // consent returns the answer to r for the record.
 func (g *Gate) consent(r *approval.Request) *admission.Consent {
-	said := g.Approvals.Status(r)
-	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
+	answer := g.Approvals.Status(r)
+	return &admission.Consent{ID: r.ID, Channel: answer.Channel, Actor: answer.Actor}
 }
 
 // approvalKey returns the scope of an approval: a call in the folders of the agent, because the

@@ -299,8 +299,8 @@ func (e *Event) readEnd() {
 	switch e.agent.ends {
 	case byEvent:
 	case byCode:
-		code, told := exitCode(e.result)
-		e.exited(code, told)
+		code, reported := exitCode(e.result)
+		e.exited(code, reported)
 	case byReport:
 		e.doubtful = e.doubtful || !endedWell(text(e.result, "llmContent"))
 	default:
@@ -309,9 +309,9 @@ func (e *Event) readEnd() {
 }
 
 // exited records the exit code of a script, if the agent reported one.
-func (e *Event) exited(code []byte, told bool) {
+func (e *Event) exited(code []byte, reported bool) {
 	switch {
-	case !told:
+	case !reported:
 		e.doubtful = true
 	case string(code) != "0":
 		e.kind = failed

@@ -37,7 +37,7 @@ type Options struct {
 // Texts holds the texts for models about approvals.
 type Texts struct {
 	Parked    func(id string) string
-	NoConsent func(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string
+	NoConsent func(tool string, r *approval.Request, answer approval.Answer, gone, ending bool, now time.Time) string
 }
 
 // Origin identifies the source of the calls of an agent.

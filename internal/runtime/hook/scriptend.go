@@ -8,7 +8,7 @@ import (
 )
 
 // exitCode returns the exit code in a result; some agents encode the result as a string.
-func exitCode(result []byte) (code []byte, told bool) {
+func exitCode(result []byte) (code []byte, reported bool) {
 	if rawjson.Kind(result) == '"' {
 		s, _ := rawjson.String(result)
 		if result = []byte(s); rawjson.Check(result, rawjson.MaxDepth) != nil {
@@ -16,7 +16,7 @@ func exitCode(result []byte) (code []byte, told bool) {
 		}
 	}
 	for _, path := range [...][]string{{"exit_code"}, {"exitCode"}, {"metadata", "exit_code"}} {
-		if code, told = rawjson.MemberAt(result, path...); told {
+		if code, reported = rawjson.MemberAt(result, path...); reported {
 			return code, true
 		}
 	}

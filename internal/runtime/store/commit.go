@@ -67,7 +67,7 @@ func (d *Durable) drain() {
 // commit commits a batch and returns the steps that still need a flush. Steps with a dropped row
 // are not committed. The caller must hold the commit lock.
 func (d *Durable) commit(batch []*queued) unflushed {
-	sound, lost := splitDropped(batch)
+	valid, lost := splitDropped(batch)
 	// Lost steps fail after the commit: a caller that reads again then sees the result of this
 	// commit.
 	defer func() {
@@ -76,11 +76,11 @@ func (d *Durable) commit(batch []*queued) unflushed {
 			s.fail(err, err)
 		}
 	}()
-	if len(sound) == 0 {
+	if len(valid) == 0 {
 		return nil
 	}
-	ops := make([]*backend.Op, len(sound))
-	for i, s := range sound {
+	ops := make([]*backend.Op, len(valid))
+	for i, s := range valid {
 		ops[i] = &s.op
 	}
 	ctx := d.commitContext.current()
@@ -92,12 +92,12 @@ func (d *Durable) commit(batch []*queued) unflushed {
 	}
 	switch {
 	case err == nil:
-		return d.finishBatch(sound)
+		return d.finishBatch(valid)
 	case errors.Is(err, backend.ErrUncertain):
-		d.finishUncertain(ctx, sound, d.recordFault(err))
+		d.finishUncertain(ctx, valid, d.recordFault(err))
 	default:
 		_ = d.recordFault(err)
-		for _, s := range sound {
+		for _, s := range valid {
 			s.fail(err, err)
 		}
 	}
@@ -132,17 +132,17 @@ func (p *commitContext) cancel() {
 
 // splitDropped splits a batch into the steps that can be committed and the lost ones. A step is
 // lost if one of its rows was dropped, or if it depends on a lost step.
-func splitDropped(batch []*queued) (sound, lost []*queued) {
+func splitDropped(batch []*queued) (valid, lost []*queued) {
 	undone := map[*row]bool{}
 	for i, s := range batch {
 		if s.dropReason() == nil && !slices.ContainsFunc(s.rows, func(r *row) bool { return undone[r] }) {
 			if lost != nil {
-				sound = append(sound, s)
+				valid = append(valid, s)
 			}
 			continue
 		}
 		if lost == nil {
-			sound = slices.Clip(batch[:i])
+			valid = slices.Clip(batch[:i])
 		}
 		lost = append(lost, s)
 		for _, r := range s.rows[:len(s.op.Writes)] {
@@ -152,7 +152,7 @@ func splitDropped(batch []*queued) (sound, lost []*queued) {
 	if lost == nil {
 		return batch, nil
 	}
-	return sound, lost
+	return valid, lost
 }
 
 // finishBatch ends the steps of a commit with the results of the database, and returns the
@@ -167,15 +167,15 @@ func (d *Durable) finishBatch(steps []*queued) (all unflushed) {
 			continue
 		}
 		s.markCommitted()
-		var told error
+		var callErr error
 		if s.call != 0 {
-			told = unwritten
+			callErr = unwritten
 		}
 		if s.op.Flush == nil {
-			s.finishCommitted(told)
+			s.finishCommitted(callErr)
 			continue
 		}
-		s.err = told
+		s.err = callErr
 		s.unflushed.Store(true)
 		all = append(all, s)
 	}

@@ -86,13 +86,13 @@ func (s *queued) dropReason() error {
 	return nil
 }
 
-// fail ends the step with the error told. Nothing of the step was committed: the rows that it
+// fail ends the step with the error result. Nothing of the step was committed: the rows that it
 // changed, and those whose versions it checked, are dropped because of why.
-func (s *queued) fail(why, told error) {
+func (s *queued) fail(why, result error) {
 	for _, r := range s.rows[:len(s.op.Writes)] {
 		r.drop(why)
 	}
-	s.finish(told)
+	s.finish(result)
 }
 
 // markCommitted raises the durable versions of the rows that the step wrote.
@@ -104,13 +104,13 @@ func (s *queued) markCommitted() {
 	}
 }
 
-// finishCommitted ends a committed step with the error told. If told is not nil, the call of the
+// finishCommitted ends a committed step with the error result. If result is not nil, the call of the
 // step must not be sent, and is settled as a failure later.
-func (s *queued) finishCommitted(told error) {
-	if told != nil && s.call != 0 {
+func (s *queued) finishCommitted(result error) {
+	if result != nil && s.call != 0 {
 		s.ledger.unsent.add(admitted{session: s.session, call: s.call})
 	}
-	s.finish(told)
+	s.finish(result)
 }
 
 // queue holds the steps that wait to be committed, in the order of their decisions.

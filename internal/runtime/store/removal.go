@@ -14,15 +14,15 @@ import (
 
 // Run removes records until ctx ends.
 func (r *Retention) Run(ctx context.Context) {
-	said := ""
+	lastErr := ""
 	for wait := firstRound; sleep(ctx, wait) == nil; {
 		next, err := r.round(ctx)
 		if err != nil && ctx.Err() == nil {
 			next = retryDelay
-			if err.Error() != said {
+			if err.Error() != lastErr {
 				r.log.Warn("records older than audit.keep cannot be removed; it is tried again", "error", err)
 			}
-			said = err.Error()
+			lastErr = err.Error()
 		}
 		wait = max(next, time.Second)
 	}

@@ -48,9 +48,9 @@ func (w *Watcher) Run(ctx context.Context) {
 
 func (w *Watcher) notify(ctx context.Context) {
 	w.mu.Lock()
-	told := w.callbacks[:len(w.callbacks):len(w.callbacks)]
+	callbacks := w.callbacks[:len(w.callbacks):len(w.callbacks)]
 	w.mu.Unlock()
-	for _, f := range told {
+	for _, f := range callbacks {
 		f(ctx)
 	}
 }

@@ -30,16 +30,16 @@ type Definition struct {
 // Read returns the definition of a tool from an element of a list of tools. The object must be
 // strict JSON.
 func Read(server, tool string, object []byte) Definition {
-	said := map[string][]byte{}
+	members := map[string][]byte{}
 	rawjson.Members(object, func(key, value []byte, _ int) bool {
 		if !slices.Contains(ignoredMembers, string(key)) {
-			said[string(key)] = value
+			members[string(key)] = value
 		}
 		return true
 	})
 	text := rawjson.Object{}
-	for _, key := range slices.Sorted(maps.Keys(said)) {
-		text = text.Raw(key, canonical(said[key]))
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		text = text.Raw(key, canonical(members[key]))
 	}
 	return Definition{Server: server, Tool: tool, Text: text.Bytes()}
 }

@@ -46,7 +46,7 @@ func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMes
 	before := g.rejections[server]
 	g.rejections[server] = now
 	err := errors.Join(now.left, now.failed)
-	if told := errors.Join(before.left, before.failed); err != nil && told != nil && err.Error() == told.Error() {
+	if earlier := errors.Join(before.left, before.failed); err != nil && earlier != nil && err.Error() == earlier.Error() {
 		return nil // the error was returned before
 	}
 	return err

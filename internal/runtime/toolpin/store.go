@@ -47,12 +47,12 @@ func newPins(server string, definitions []Definition, pins map[key]Pin) (fresh [
 		}
 	}
 	var why []error
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	for _, d := range definitions {
-		if _, known := pins[key{server, d.Tool}]; known || told[d.Tool] {
+		if _, known := pins[key{server, d.Tool}]; known || seen[d.Tool] {
 			continue
 		}
-		told[d.Tool] = true
+		seen[d.Tool] = true
 		err := d.checkSize()
 		switch {
 		case err != nil:
@@ -72,17 +72,17 @@ func newPins(server string, definitions []Definition, pins map[key]Pin) (fresh [
 
 // bounded joins errors, but at most maxTold different ones.
 func bounded(all []error) error {
-	var told []error
-	said := map[string]bool{}
+	var named []error
+	seen := map[string]bool{}
 	for _, err := range all {
-		if said[err.Error()] {
+		if seen[err.Error()] {
 			continue
 		}
-		if said[err.Error()] = true; len(told) == maxTold {
-			told = append(told, fmt.Errorf("and more: %d tools in all", len(all)))
+		if seen[err.Error()] = true; len(named) == maxTold {
+			named = append(named, fmt.Errorf("and more: %d tools in all", len(all)))
 			break
 		}
-		told = append(told, err)
+		named = append(named, err)
 	}
-	return errors.Join(told...)
+	return errors.Join(named...)
 }

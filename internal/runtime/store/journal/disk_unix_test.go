@@ -33,7 +33,7 @@ type power struct {
 	forgets bool // syncs of directories do nothing
 	off     bool
 	cuts    []func() error // called for each disk when the power fails
-	err     error          // first error of cuts
+	err     error          // joined errors of cuts
 }
 
 func (p *power) onCut(f func() error) { p.cuts = append(p.cuts, f) }

@@ -22,7 +22,7 @@ func (f *directory) export(logger *slog.Logger, total int64, records iter.Seq2[b
 	next, stop := iter.Pull2(records)
 	defer stop()
 	logger.Info("the records of the state database are moved to files beside it, once", "records", total, "database", f.path)
-	said, done := time.Now(), int64(0)
+	lastLog, done := time.Now(), int64(0)
 	var line []byte
 	for more := true; more; {
 		after, size := uint64(len(segments)), 0
@@ -49,8 +49,8 @@ func (f *directory) export(logger *slog.Logger, total int64, records iter.Seq2[b
 			return nil, err
 		}
 		segments = append(segments, *s)
-		if now := time.Now(); now.Sub(said) > 2*time.Second {
-			said = now
+		if now := time.Now(); now.Sub(lastLog) > 2*time.Second {
+			lastLog = now
 			logger.Info("records are being moved", "records", done, "of", total)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func (b *Backend) foldLoop() {
 	defer close(b.ended)
 	var due <-chan time.Time
-	said := ""
+	lastErr := ""
 	for {
 		select {
 		case <-b.stop:
@@ -33,9 +33,9 @@ func (b *Backend) foldLoop() {
 		due = nil
 		switch err := b.fold(); {
 		case err == nil:
-			said = ""
-		case err.Error() != said:
-			said = err.Error()
+			lastErr = ""
+		case err.Error() != lastErr:
+			lastErr = err.Error()
 			b.logger.Warn("the log of the state cannot be folded into its database; it is tried again", "error", err)
 			fallthrough
 		default:

@@ -96,8 +96,8 @@ func (i *image) apply(s *step) {
 			delete(i.stops, s.stop.Session)
 		}
 		i.switched[s.stop.Session] = s.number
-		told := s.stop.Time.UnixMicro()
-		i.clock.Told, i.clock.Ahead = told, max(told, i.clock.Latest)
+		at := s.stop.Time.UnixMicro()
+		i.clock.Told, i.clock.Ahead = at, max(at, i.clock.Latest)
 	}
 	if i.since.IsZero() {
 		i.since = time.Now()

@@ -39,7 +39,7 @@ func withNumbers(n gate.Net, all []int64) (gate.Net, bool) {
 func (c *Codec) oldLimit(stored []byte) (gate.Net, bool) {
 	var limit, form string
 	var all []int64
-	sound := rawjson.Elements(stored, func(value []byte, _ int) bool {
+	valid := rawjson.Elements(stored, func(value []byte, _ int) bool {
 		var err error
 		switch {
 		case limit == "":
@@ -53,7 +53,7 @@ func (c *Codec) oldLimit(stored []byte) (gate.Net, bool) {
 		}
 		return err == nil
 	})
-	if !sound || limit == "" {
+	if !valid || limit == "" {
 		return gate.Net{}, false
 	}
 	infos := c.policy.Nets()
