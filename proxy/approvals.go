@@ -5,8 +5,10 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/internal/channel"
+	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // The approvals that operators see, and the single entry point for their answers.
@@ -143,3 +145,15 @@ func (p *Proxy) ResolveAs(person, id string, approve bool, actor, reason string)
 
 // ApprovalsChanged returns a channel that is closed at the next change of an approval.
 func (p *Proxy) ApprovalsChanged() <-chan struct{} { return p.approvals.Changed() }
+
+// tellGranted returns a function that logs a call approved by a grant and notifies those that
+// follow answers.
+func tellGranted(p *Proxy) func(approval.Record) {
+	return func(r approval.Record) {
+		p.life.Log.Info(fmt.Sprintf("approval %s approved by grant %s: %s on %s, by %s via %s", r.Request.ID, r.Answer.Grant,
+			text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(r.Answer.Actor), r.Answer.Channel), logkind.Approval)
+		if f := p.options.Approval.Answered; f != nil {
+			f(p.approvalInfo(r))
+		}
+	}
+}

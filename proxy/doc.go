@@ -17,7 +17,7 @@
 // Operators watch and control a running proxy with the methods in operate.go and its neighbours,
 // which clients cannot reach.
 //
-// Package proxy combines the packages below internal (see wire in proxy.go). From clients to
+// Package proxy combines the packages below internal (see wire in new.go). From clients to
 // servers:
 //
 //	front      clients: stdio, streamable HTTP, HTTP+SSE

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/internal/text"
@@ -31,18 +30,6 @@ func answerAndGrant(p *Proxy, id string, a operator.Answer) error {
 		return fmt.Errorf("approval %s is approved, but the grant is not given: %w", id, err)
 	}
 	return nil
-}
-
-// tellGranted returns a function that logs a call approved by a grant and notifies those that
-// follow answers.
-func tellGranted(p *Proxy) func(approval.Record) {
-	return func(r approval.Record) {
-		p.life.Log.Info(fmt.Sprintf("approval %s approved by grant %s: %s on %s, by %s via %s", r.Request.ID, r.Answer.Grant,
-			text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(r.Answer.Actor), r.Answer.Channel), logkind.Approval)
-		if f := p.options.Approval.Answered; f != nil {
-			f(p.approvalInfo(r))
-		}
-	}
 }
 
 // Grants lists the valid grants, oldest first.

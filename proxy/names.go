@@ -1,18 +1,13 @@
 package proxy
 
 import (
-	"context"
-	"encoding/json"
 	"net/http"
-	"slices"
 	"time"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/operator"
-	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
-	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/proxy/internal/front"
 	"github.com/petrigate/petrigate/proxy/internal/httpguard"
@@ -21,35 +16,6 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
-
-// Offered is an immutable snapshot of the tools that clients can call.
-type Offered struct{ view *pool.ToolView }
-
-// Offered returns the tools that clients can call now.
-func (p *Proxy) Offered() Offered { return Offered{p.pool.Catalogue.Load()} }
-
-// Names returns the tools in the order of the list. Each is a call without arguments that carries
-// all names of the tool.
-func (o Offered) Names() []gate.Call { return slices.Clone(o.view.Calls) }
-
-// Definition returns a hash of the server's definition of a tool, by its exposed name, or an empty
-// string for an unknown tool.
-func (o Offered) Definition(tool string) string {
-	if t := o.view.Tool(tool); t != nil {
-		return t.Definition
-	}
-	return ""
-}
-
-// Schema returns the inputSchema of a tool, or nil if its server gives none.
-func (o Offered) Schema(tool string) json.RawMessage {
-	t := o.view.Tool(tool)
-	if t == nil {
-		return nil
-	}
-	schema, _ := rawjson.Member(t.Object, "inputSchema")
-	return schema
-}
 
 // A Recorder records decisions and outcomes. Append stores one JSON object, given without a line
 // end, before it returns. It must be safe for concurrent use. While it returns an error, calls are
@@ -68,15 +34,6 @@ type Record struct {
 
 // A File is a file that the policy was read from.
 type File struct{ Name, SHA256 string }
-
-// Begin records the start of this process, its policy, and the driver of its states, such as
-// memory. Call it before [Proxy.Start].
-func (p *Proxy) Begin(driver string) {
-	p.admission.Begin(p.life.Ctx, audit.Process{Version: p.options.Version, Driver: driver})
-}
-
-// Finish records the end of this process. Call it after [Proxy.Close].
-func (p *Proxy) Finish() { p.admission.Finish(context.WithoutCancel(p.life.Ctx)) }
 
 // A Remedy describes how a refused call becomes allowed. The zero value means that no remedy is
 // known.
@@ -178,3 +135,6 @@ type JWT = front.JWT
 
 // Local reports whether a request to localhost comes from a program on this machine.
 func Local(r *http.Request) bool { return httpguard.Local(r) }
+
+// A Database stores the states of sessions and the stops outside of the process.
+type Database = backend.Backend

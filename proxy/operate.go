@@ -1,19 +1,14 @@
 package proxy
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
 	"runtime"
-	"sort"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
-	"github.com/petrigate/petrigate/internal/runtime/approval"
-	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
@@ -66,64 +61,6 @@ func (p *Proxy) Ready() error {
 // Options.Startup.
 func (p *Proxy) AwaitTools(ctx context.Context) {
 	p.pool.AwaitList(ctx)
-}
-
-func (p *Proxy) describe(s *session.Session) operator.SessionInfo {
-	info := introduce(s)
-	for _, c := range p.sessions.Clients() {
-		if c.State == s {
-			info.Clients = append(info.Clients, clientName(c))
-		}
-	}
-	sort.Strings(info.Clients)
-	state, err := p.pool.Snapshot(s)
-	if err != nil { // it has ended meanwhile, or the database is unavailable
-		info.Calls = unwrittenOf(p, s.ID, info.Calls)
-		return info
-	}
-	info.Nets = netsOf(state)
-	for _, a := range p.approvals.List() {
-		if a.Call.Session == s.ID && a.Answer.State == approval.Pending {
-			info.Waiting++
-		}
-	}
-	if open := state.Open(); len(open) > 0 {
-		lost := lostOf(p, s.Key())
-		for _, h := range open {
-			info.Calls = append(info.Calls, operator.CallInfo{
-				Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown || lost[h.Number], More: h.More, Arguments: p.admission.Recent.Arguments(s.Key(), h.Number),
-			})
-		}
-	}
-	info.Calls = unwrittenOf(p, s.ID, info.Calls)
-	return info
-}
-
-// netsOf describes the nets of a session.
-func netsOf(state *gate.State) []operator.NetInfo {
-	all := []operator.NetInfo{}
-	shadow := state.Policy().ShadowOf(state)
-	for _, n := range state.Policy().NetsOf(state) {
-		net := operator.NetInfo{Name: n.Name, Active: n.Active, Moved: n.Moved, Marking: map[string]int{}, InFlight: len(n.InFlight), Shadow: netShadow(shadow, n.Name)}
-		for _, t := range n.Marking {
-			if t.Count > 0 {
-				net.Marking[t.Place] = t.Count
-			}
-		}
-		n.Shadow = false // net.Shadow shows what would be enforced
-		net.Status = n.String()
-		all = append(all, net)
-	}
-	return all
-}
-
-// introduce describes a session without its clients, nets and calls.
-func introduce(s *session.Session) operator.SessionInfo {
-	return operator.SessionInfo{ID: s.ID, Principal: s.Principal, By: s.By, Name: text.Escape(s.Label), Since: s.Since, Clients: []string{}, Nets: []operator.NetInfo{}, Calls: []operator.CallInfo{}}
-}
-
-func clientName(c *session.Client) string {
-	return c.Transport + " " + cmp.Or(text.Escape(c.Peer().Name), "(no name)")
 }
 
 // ResetSession resets every net of a session to its initial marking.

@@ -7,12 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/store"
-	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 )
-
-// A Database stores the states of sessions and the stops outside of the process.
-type Database = backend.Backend
 
 // ledger creates the ledger and the kill switch: in the database of the options, or otherwise in
 // memory.

@@ -1,0 +1,55 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+)
+
+// lookups is the timeout of database queries for an operator.
+const lookups = 10 * time.Second
+
+// find returns a session of this process or, with its description from the database, a session of
+// another process.
+func (p *Proxy) find(id string) (*session.Session, *admission.SessionInfo, error) {
+	s, unknown := p.sessions.Find(id)
+	if unknown == nil {
+		return s, nil, nil
+	}
+	if p.durable == nil {
+		return nil, nil, unknown
+	}
+	ctx, cancel := context.WithTimeout(p.life.Ctx, lookups)
+	defer cancel()
+	info, err := p.admission.Find(ctx, id)
+	switch {
+	case errors.Is(err, admission.ErrNoSession):
+		return nil, nil, unknown
+	case err != nil:
+		return nil, nil, fmt.Errorf("looking for session %q: %w", id, err)
+	}
+	return elsewhere(info), &info, nil
+}
+
+// isLocal returns the session if this process has it, and otherwise nil.
+func (p *Proxy) isLocal(id string) *session.Session {
+	s, err := p.sessions.Find(id)
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
+// elsewhere returns a session that this process does not serve.
+func elsewhere(info admission.SessionInfo) *session.Session {
+	a := session.ReadAbout(info.About)
+	by := a.By
+	if by == "" {
+		by = "connection"
+	}
+	return &session.Session{ID: info.Session, Principal: info.Principal, By: by, Label: a.Label, Since: info.Since}
+}

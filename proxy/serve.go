@@ -1,0 +1,83 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
+)
+
+// ServeStdio serves one client: in carries its messages, one per line, and out carries only the
+// proxy's messages. It returns when in ends, when ctx ends, or when writing to out fails; calls
+// that are unanswered then are cancelled. Call it once per connection. If out supports write
+// deadlines, it gets one when ctx ends, so that a client that does not read cannot block the
+// shutdown.
+func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	return p.front.ServeStdio(ctx, in, out)
+}
+
+// Handler returns an HTTP handler for streamable HTTP of both families of revisions, and for
+// clients of revision 2024-11-05 with its two endpoints at /sse and /messages. a configures who can
+// use it; see [Access].
+func (p *Proxy) Handler(a Access) (http.Handler, error) { return p.front.Handler(a) }
+
+// Start connects to all upstreams concurrently in the background.
+func (p *Proxy) Start() {
+	p.keepState()
+	p.life.Background(func() { p.admission.Unwritten.Run(p.life.Ctx) })
+	p.life.Background(func() {
+		timer := time.NewTimer(p.options.Startup)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			p.warnOfSlowStarts()
+		case <-p.life.Ctx.Done():
+		}
+		p.endStartup()
+	})
+	if p.advertiser != nil {
+		p.life.Background(p.advertiser.Run)
+	}
+	for _, u := range p.pool.Servers {
+		p.life.Background(func() { p.pool.Sweep(u) })
+		u.Start(p.life.Ctx)
+	}
+}
+
+// warnOfSlowStarts logs the upstreams that lists of tools do not wait for any longer.
+func (p *Proxy) warnOfSlowStarts() {
+	for _, u := range p.pool.Servers {
+		if u.State().Phase == upstream.Starting {
+			p.life.Log.Warn("upstream has not answered yet: its tools are listed once it has", "upstream", u.Config.Name, "waited", p.options.Startup)
+		}
+	}
+}
+
+// Drain ends the notification streams of clients, so that an HTTP server that is shutting down
+// waits only for calls.
+func (p *Proxy) Drain() { p.endStreams() }
+
+// Close ends the upstreams and all background work. When it returns, the outcome of each call that
+// was in flight is on record.
+func (p *Proxy) Close() error {
+	p.life.End()
+	var all []error
+	for _, u := range p.pool.Connections() {
+		all = append(all, u.Close())
+	}
+	p.life.Wait()
+	return errors.Join(append(all, p.watchdog.Close())...)
+}
+
+// Begin records the start of this process, its policy, and the driver of its states, such as
+// memory. Call it before [Proxy.Start].
+func (p *Proxy) Begin(driver string) {
+	p.admission.Begin(p.life.Ctx, audit.Process{Version: p.options.Version, Driver: driver})
+}
+
+// Finish records the end of this process. Call it after [Proxy.Close].
+func (p *Proxy) Finish() { p.admission.Finish(context.WithoutCancel(p.life.Ctx)) }
