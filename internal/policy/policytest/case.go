@@ -1,6 +1,7 @@
 package policytest
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -158,4 +159,21 @@ func checkEvent(e *sandbox.Event) error {
 		return fmt.Errorf("unknown type %q", e.Type)
 	}
 	return nil
+}
+
+// eachLine calls f for each line with its number, starting at 1. Lines end at LF only.
+func eachLine(r io.Reader, f func(number int, line []byte) error) error {
+	in := bufio.NewReader(r)
+	for number := 1; ; number++ {
+		line, err := in.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("reading cases: %w", err)
+		}
+		if err != nil && len(line) == 0 {
+			return nil
+		}
+		if err := f(number, bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+			return err
+		}
+	}
 }

@@ -1,9 +1,6 @@
 package policytest
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 )
@@ -28,21 +25,4 @@ func RunCases(r io.Reader) ([]TestResult, error) {
 		return nil
 	})
 	return cases, err
-}
-
-// eachLine calls f for each line with its number, starting at 1. Lines end at LF only.
-func eachLine(r io.Reader, f func(number int, line []byte) error) error {
-	in := bufio.NewReader(r)
-	for number := 1; ; number++ {
-		line, err := in.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("reading cases: %w", err)
-		}
-		if err != nil && len(line) == 0 {
-			return nil
-		}
-		if err := f(number, bytes.TrimSuffix(line, []byte("\n"))); err != nil {
-			return err
-		}
-	}
 }

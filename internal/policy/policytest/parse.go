@@ -2,9 +2,6 @@ package policytest
 
 import (
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strconv"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
@@ -37,21 +34,6 @@ func Parse(name string, src []byte) (*File, error) {
 		root.Fault("there are no tests", `write "tests:" and below it "- name: ..."`)
 	}
 	return p.file, root.Err()
-}
-
-// A parser converts the values of a file into tests.
-type parser struct {
-	root config.Value
-	file *File
-	seen map[string]bool // names of the tests so far
-}
-
-// near resolves a path relative to the directory of the file.
-func (p *parser) near(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(filepath.Dir(p.file.Name), path)
 }
 
 func (p *parser) config(v config.Value) {
@@ -122,25 +104,4 @@ func sessions(v config.Value) (all []sandbox.Participant) {
 		all = append(all, sandbox.Participant{Name: name, Principal: principal})
 	})
 	return all
-}
-
-// settles returns the number of the step whose call is ended: given as a number, or as the call's
-// name.
-func (t *Test) settles(v config.Value) int {
-	number := 0
-	if v.IsNumber() {
-		number, _ = v.Count()
-	} else if name, ok := v.Text(); ok {
-		number = slices.IndexFunc(t.Steps, func(s Step) bool { return s.As == name }) + 1
-		if n, err := strconv.Atoi(name); number == 0 && err == nil {
-			number = n
-		}
-	} else {
-		return 0
-	}
-	if number < 1 || number > len(t.Steps) || !t.Steps[number-1].canSettleLater() {
-		v.Fault("no earlier call of this number or name stays open", `the call needs "result: pending", and for a name "as: ..."`)
-		return 0
-	}
-	return number
 }

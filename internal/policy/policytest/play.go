@@ -103,15 +103,6 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 	return c
 }
 
-// callOutcome is the result of a call.
-type callOutcome struct {
-	names   []string // names of the call
-	said    []gate.Verdict
-	verdict string        // one of verdicts
-	refusal *gate.Refusal // the refusal, or the approval request; nil: none
-	would   *gate.Refusal // for an allowed call: the refusal by nets in shadow; nil: none
-}
-
 // decide makes the call and answers a requested approval as the step says.
 func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *callOutcome {
 	about := &callOutcome{said: session.Classify(c)}

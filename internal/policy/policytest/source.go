@@ -14,15 +14,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// A Policy is a policy under test.
-type Policy struct {
-	Result *policy.Result
-	Source policy.Source
-
-	call  func(tool string) gate.Call // creates a call with all names that the tool has behind the proxy
-	watch *watch                      // nil: coverage is not recorded
-}
-
 // A Loader loads the policies of files, each once. The zero value is ready to use.
 type Loader struct {
 	// Call returns the function that creates calls of tools under a configuration, such as

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
@@ -151,4 +152,25 @@ func (t *Test) check(s *Step, v config.Value) {
 		v.Fault("a call that is made several times ends each time", "leave times out, or the result and the name")
 	}
 	s.Result, s.Times = cmp.Or(s.Result, "success"), max(s.Times, 1)
+}
+
+// settles returns the number of the step whose call is ended: given as a number, or as the call's
+// name.
+func (t *Test) settles(v config.Value) int {
+	number := 0
+	if v.IsNumber() {
+		number, _ = v.Count()
+	} else if name, ok := v.Text(); ok {
+		number = slices.IndexFunc(t.Steps, func(s Step) bool { return s.As == name }) + 1
+		if n, err := strconv.Atoi(name); number == 0 && err == nil {
+			number = n
+		}
+	} else {
+		return 0
+	}
+	if number < 1 || number > len(t.Steps) || !t.Steps[number-1].canSettleLater() {
+		v.Fault("no earlier call of this number or name stays open", `the call needs "result: pending", and for a name "as: ..."`)
+		return 0
+	}
+	return number
 }

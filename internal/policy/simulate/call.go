@@ -3,6 +3,7 @@ package simulate
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -72,4 +73,24 @@ func Arguments(text string) (json.RawMessage, error) {
 	var compact bytes.Buffer
 	err := json.Compact(&compact, []byte(text))
 	return compact.Bytes(), err
+}
+
+// oneCall parses NAME [JSON].
+func oneCall(text string) (Call, error) {
+	i := strings.IndexAny(text, " \t{")
+	if i < 0 {
+		i = len(text)
+	}
+	c := Call{Tool: text[:i]}
+	if c.Tool == "" {
+		return c, errors.New(`the name of the tool is missing, as: call delete {"path": "a"}`)
+	}
+	if text = strings.TrimSpace(text[i:]); text == "" {
+		return c, nil
+	}
+	var err error
+	if c.Args, err = Arguments(text); err != nil {
+		return c, fmt.Errorf("the arguments of %s: %w", c.Tool, err)
+	}
+	return c, nil
 }

@@ -10,58 +10,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
-	"github.com/petrigate/petrigate/internal/text"
 )
-
-// A move is a command that changes the state: it can be undone and recorded.
-type move struct {
-	word string // call, succeed, fail, unknown, approve, deny, after
-	call Call
-	of   int // number of the call
-	time time.Duration
-	says json.RawMessage // for succeed: the result; nil: none
-}
-
-// A trackedCall is a call with its progress.
-type trackedCall struct {
-	written Call
-	state   callState
-	refusal *gate.Refusal // the refusal or the approval request
-	people  int           // number of different people who must approve, if the call waits for approval
-	agreed  int           // number of people who have approved
-	would   *gate.Refusal // refusal by nets in shadow
-}
-
-type callState string
-
-const (
-	callRefused callState = "is refused"
-	callWaits   callState = "waits for a person"
-	callRuns    callState = "runs"
-	callEnded   callState = "has ended"
-)
-
-// progress describes the progress of the call.
-func (c *trackedCall) progress() string {
-	switch {
-	case c.state != callWaits || c.people < 2:
-		return string(c.state)
-	case c.agreed == 0:
-		return "waits for " + text.People(c.people, "", "")
-	default:
-		return fmt.Sprintf("waits, %d of %s agreed", c.agreed, text.People(c.people, "", "have"))
-	}
-}
-
-// endings maps the commands that end a call.
-var endings = map[string]struct {
-	outcome gate.Outcome
-	told    string
-}{
-	"succeed": {gate.Success, "has succeeded"},
-	"fail":    {gate.Failure, "has failed"},
-	"unknown": {gate.Unknown, "may have succeeded or failed: it can still be told"},
-}
 
 // makeCall makes a call.
 func (m *Simulator) makeCall(text string) error {
@@ -71,26 +20,6 @@ func (m *Simulator) makeCall(text string) error {
 	}
 	m.do(move{word: "call", call: c, of: len(m.calls) + 1})
 	return nil
-}
-
-// oneCall parses NAME [JSON].
-func oneCall(text string) (Call, error) {
-	i := strings.IndexAny(text, " \t{")
-	if i < 0 {
-		i = len(text)
-	}
-	c := Call{Tool: text[:i]}
-	if c.Tool == "" {
-		return c, errors.New(`the name of the tool is missing, as: call delete {"path": "a"}`)
-	}
-	if text = strings.TrimSpace(text[i:]); text == "" {
-		return c, nil
-	}
-	var err error
-	if c.Args, err = Arguments(text); err != nil {
-		return c, fmt.Errorf("the arguments of %s: %w", c.Tool, err)
-	}
-	return c, nil
 }
 
 // endCall ends a call, or answers its approval request.
@@ -185,17 +114,6 @@ func (m *Simulator) undo() error {
 	return nil
 }
 
-func (mv move) String() string {
-	switch mv.word {
-	case "call":
-		return "call " + mv.call.String()
-	case "after":
-		return "after " + text.Exact(mv.time)
-	default:
-		return strings.TrimSpace(fmt.Sprintf("%s %d %s", mv.word, mv.of, mv.says))
-	}
-}
-
 // do makes a move and shows its effect.
 func (m *Simulator) do(mv move) {
 	before := m.of.session.Nets()
@@ -229,22 +147,5 @@ func (m *Simulator) apply(mv move) {
 		if outcome != gate.Unknown {
 			m.calls[mv.of-1].state = callEnded
 		}
-	}
-}
-
-// agrees counts one more approval, and reports whether there are enough.
-func (c *trackedCall) agrees() bool {
-	c.agreed++
-	return c.agreed >= c.people
-}
-
-func (c *trackedCall) decided(d gate.Decision) {
-	switch d := d.(type) {
-	case *gate.Allow:
-		c.state, c.refusal, c.would = callRuns, nil, d.Would
-	case *gate.Ask:
-		c.state, c.refusal, c.people = callWaits, d.Refusal(), d.Approvals()
-	case *gate.Refusal:
-		c.state, c.refusal = callRefused, d
 	}
 }

@@ -1,28 +1,15 @@
 package simulate
 
 import (
-	"bufio"
-	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
+	"time"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/text"
 )
-
-// Help lists the commands.
-const Help = `  call NAME [JSON]   make a call, as: call delete {"path": "a"}
-  succeed [N] [JSON] end the call N, or the latest that runs, with this result
-  fail [N]           likewise; also: unknown
-  approve [N]        answer for one person who is asked; also: deny
-  after 2m           let time pass
-  back               take the last command back
-  status             show the nets, and the calls that have not ended
-  names NAME [JSON]  show the names that a call carries
-  help, quit
-`
 
 // A Simulator executes the commands that a user types.
 type Simulator struct {
@@ -35,111 +22,88 @@ type Simulator struct {
 	Mistakes int            // number of invalid commands
 }
 
-var errQuit = errors.New("quit")
-
 // NewSimulator returns a simulator that writes to out. At a terminal it prompts, and does not echo
 // the commands.
 func NewSimulator(s *Simulation, out io.Writer, ink text.Ink, terminal bool) *Simulator {
 	return &Simulator{of: s, out: out, ink: ink, terminal: terminal}
 }
 
-// Run executes one command after the other.
-func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
-	m.printf("%s; help says what can be done\n", text.Count(len(m.of.result.Policy.Nets()), "net"))
-	m.printCallable()
-	lines, failed := readLines(ctx, in)
-	for {
-		if m.terminal {
-			m.printf("> ")
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case line, ok := <-lines:
-			if !ok {
-				if m.terminal {
-					m.printf("\n") // end the line of the prompt
-				}
-				return <-failed
-			}
-			if m.line(strings.TrimSpace(line)) {
-				return nil
-			}
-		}
-	}
-}
-
-// readLines reads lines in a goroutine. After ctx is done, the goroutine ends only when the reader
-// returns: an interrupt must be able to end a program that waits for a line.
-func readLines(ctx context.Context, in io.Reader) (lines <-chan string, failed <-chan error) {
-	out, err := make(chan string), make(chan error, 1)
-	go func() {
-		defer close(out)
-		s := bufio.NewScanner(in)
-		s.Buffer(nil, 1<<24)
-		for s.Scan() {
-			select {
-			case out <- s.Text():
-			case <-ctx.Done():
-				err <- nil
-				return
-			}
-		}
-		err <- s.Err()
-	}()
-	return out, err
-}
-
-// line executes a command, and reports whether it is the last. Without a terminal it echoes the
-// command.
-func (m *Simulator) line(line string) (quit bool) {
-	if !m.terminal {
-		m.printf("> %s\n", line)
-	}
-	err := m.command(line)
-	if errors.Is(err, errQuit) {
-		return true
-	}
-	if err != nil {
-		m.Mistakes++
-		m.printf("%s %v\n", m.ink.In(text.Red, "?"), err)
-	}
-	return false
-}
-
 func (m *Simulator) printf(format string, args ...any) { _, _ = fmt.Fprintf(m.out, format, args...) }
 
-// commands are the commands that the user can type.
-var commands = []string{"call", "succeed", "fail", "unknown", "approve", "deny", "after", "back", "status", "names", "help", "quit"}
+// A move is a command that changes the state: it can be undone and recorded.
+type move struct {
+	word string // call, succeed, fail, unknown, approve, deny, after
+	call Call
+	of   int // number of the call
+	time time.Duration
+	says json.RawMessage // for succeed: the result; nil: none
+}
 
-func (m *Simulator) command(line string) error {
-	word, rest, _ := strings.Cut(line, " ")
-	rest = strings.TrimSpace(rest)
-	switch word {
-	case "":
-		return nil
+func (mv move) String() string {
+	switch mv.word {
 	case "call":
-		return m.makeCall(rest)
-	case "succeed", "fail", "unknown", "approve", "deny":
-		return m.endCall(word, rest)
+		return "call " + mv.call.String()
 	case "after":
-		return m.letTimePass(rest)
-	case "back":
-		return m.undo()
-	case "status":
-		m.status()
-	case "names":
-		return m.names(rest)
-	case "help":
-		m.printf("%s", Help)
-	case "quit", "exit":
-		return errQuit
+		return "after " + text.Exact(mv.time)
 	default:
-		hint := text.DidYouMean(word, "", commands)
-		if _, known := m.of.tools.Find(word); hint == "" || known || slices.Contains(m.of.names(), word) {
-			return fmt.Errorf("there is no command %q; to call a tool, write: call %s", word, line)
-		}
-		return fmt.Errorf("there is no command %q%s; help lists them", word, hint)
+		return strings.TrimSpace(fmt.Sprintf("%s %d %s", mv.word, mv.of, mv.says))
 	}
-	return nil
+}
+
+// A trackedCall is a call with its progress.
+type trackedCall struct {
+	written Call
+	state   callState
+	refusal *gate.Refusal // the refusal or the approval request
+	people  int           // number of different people who must approve, if the call waits for approval
+	agreed  int           // number of people who have approved
+	would   *gate.Refusal // refusal by nets in shadow
+}
+
+type callState string
+
+const (
+	callRefused callState = "is refused"
+	callWaits   callState = "waits for a person"
+	callRuns    callState = "runs"
+	callEnded   callState = "has ended"
+)
+
+// progress describes the progress of the call.
+func (c *trackedCall) progress() string {
+	switch {
+	case c.state != callWaits || c.people < 2:
+		return string(c.state)
+	case c.agreed == 0:
+		return "waits for " + text.People(c.people, "", "")
+	default:
+		return fmt.Sprintf("waits, %d of %s agreed", c.agreed, text.People(c.people, "", "have"))
+	}
+}
+
+// agrees counts one more approval, and reports whether there are enough.
+func (c *trackedCall) agrees() bool {
+	c.agreed++
+	return c.agreed >= c.people
+}
+
+func (c *trackedCall) decided(d gate.Decision) {
+	switch d := d.(type) {
+	case *gate.Allow:
+		c.state, c.refusal, c.would = callRuns, nil, d.Would
+	case *gate.Ask:
+		c.state, c.refusal, c.people = callWaits, d.Refusal(), d.Approvals()
+	case *gate.Refusal:
+		c.state, c.refusal = callRefused, d
+	}
+}
+
+// endings maps the commands that end a call.
+var endings = map[string]struct {
+	outcome gate.Outcome
+	told    string
+}{
+	"succeed": {gate.Success, "has succeeded"},
+	"fail":    {gate.Failure, "has failed"},
+	"unknown": {gate.Unknown, "may have succeeded or failed: it can still be told"},
 }

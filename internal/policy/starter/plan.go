@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -230,4 +231,28 @@ func (plan *Plan) create() error {
 		return errors.Join(err, os.Remove(plan.File))
 	}
 	return nil
+}
+
+// missing returns the keys that put the rules into force in shadow mode and that the configuration
+// lacks.
+func missing(c *config.Config) (keys []key) {
+	all := []key{
+		shadowKey,
+		{"default", "default: deny", `"default": "deny"`},
+		{"rules", "rules:\n  - file: " + FileName, `"rules": [{ "file": "` + FileName + `" }]`},
+	}
+	for _, k := range all {
+		if !c.Has(k.name) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// Options control the output and the writing of a plan.
+type Options struct {
+	Out io.Writer                           // receives the rules
+	Err io.Writer                           // receives the messages
+	Ask func(question string) (bool, error) // asks for confirmation; nil: confirmation is impossible
+	Yes bool                                // write without confirmation
 }

@@ -12,14 +12,6 @@ import (
 const NoConfiguration = "petrigate init proposes rules for the servers of a configuration; petrigate import CLIENT makes one of those that a client has, " +
 	"or write petrigate.yaml with the mcpServers of your client"
 
-// Options control the output and the writing of a plan.
-type Options struct {
-	Out io.Writer                           // receives the rules
-	Err io.Writer                           // receives the messages
-	Ask func(question string) (bool, error) // asks for confirmation; nil: confirmation is impossible
-	Yes bool                                // write without confirmation
-}
-
 // Run shows the plan, and writes it if that is confirmed.
 func (plan *Plan) Run(o Options) error {
 	if err := plan.offer(o); err != nil || len(plan.Missing) == 0 {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/petrigate/petrigate/config"
 )
 
 // key is a key of a configuration, with its text in YAML and in JSON.
@@ -14,22 +12,6 @@ type key struct{ name, yaml, json string }
 
 // shadowKey puts the policy into shadow mode.
 var shadowKey = key{"mode", "mode: shadow", `"mode": "shadow"`}
-
-// missing returns the keys that put the rules into force in shadow mode and that the configuration
-// lacks.
-func missing(c *config.Config) (keys []key) {
-	all := []key{
-		shadowKey,
-		{"default", "default: deny", `"default": "deny"`},
-		{"rules", "rules:\n  - file: " + FileName, `"rules": [{ "file": "` + FileName + `" }]`},
-	}
-	for _, k := range all {
-		if !c.Has(k.name) {
-			keys = append(keys, k)
-		}
-	}
-	return keys
-}
 
 var errSplice = errors.New("the keys of the policy cannot be added to the configuration: it ends in the middle of something; add them by hand")
 

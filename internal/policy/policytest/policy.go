@@ -1,0 +1,15 @@
+package policytest
+
+import (
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+// A Policy is a policy under test.
+type Policy struct {
+	Result *policy.Result
+	Source policy.Source
+
+	call  func(tool string) gate.Call // creates a call with all names that the tool has behind the proxy
+	watch *watch                      // nil: coverage is not recorded
+}

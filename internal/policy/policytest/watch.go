@@ -1,0 +1,122 @@
+package policytest
+
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+// newWatch lists the items of a policy. Structural transitions and dead transitions need no test.
+// An allow rule counts once, as a rule and not also as a transition.
+func newWatch(p *Policy) (*watch, error) {
+	c := &watch{
+		rules: make(map[string]*Item), moves: make(map[firing]*Item), maps: make(map[string][]*Item), passive: make(map[string]bool),
+	}
+	var err error
+	c.policy, err = p.Result.Watched(policy.Watch{
+		Chosen: func(net, transition string) { c.chosen = append(c.chosen, firing{net, transition}) },
+		Fired:  func(net, transition string) { c.moves[firing{net, transition}].hit() },
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range p.Result.Policy.Nets() {
+		if p.Result.Active == nil || slices.Contains(p.Result.Active, n.Name) {
+			c.net(p, n, p.Result.Nets[i].DeadTransitions)
+		}
+	}
+	c.named("", p.Result.Policy.Maps())
+	return c, nil
+}
+
+func (c *watch) named(net string, maps []gate.Map) {
+	for _, m := range maps {
+		item := &Item{Kind: KindMap, Net: net, Name: m.As, Rule: policy.Rule(m.Rule)}
+		c.maps[m.As] = append(c.maps[m.As], item)
+		c.items = append(c.items, item)
+	}
+}
+
+func (c *watch) net(p *Policy, n gate.NetInfo, dead []string) {
+	item := &Item{Kind: KindRule, Net: n.Name, Rule: policy.Rule(n.Rule)}
+	c.rules[n.Name] = item
+	c.items = append(c.items, item)
+	c.passive[n.Name] = true
+	for _, t := range n.Transitions {
+		c.passive[n.Name] = c.passive[n.Name] && (len(t.Tools) == 0 || t.Observe || n.Cause == gate.CauseAllow)
+		if len(t.Tools) == 0 || n.Cause == gate.CauseAllow || slices.Contains(dead, t.Name) {
+			continue
+		}
+		item := &Item{Kind: KindTransition, Net: n.Name, Name: t.Name, Rule: policy.Rule(place(p.Source, n, t.Name))}
+		c.moves[firing{n.Name, t.Name}] = item
+		if t.Spoils {
+			c.spoils = append(c.spoils, spoiler{item, t.Tools})
+		}
+		c.items = append(c.items, item)
+	}
+	item.passive = c.passive[n.Name]
+	c.named(n.Name, n.Maps)
+}
+
+// decided counts what a decision has exercised.
+func (c *watch) decided(about *callOutcome, d gate.Decision) {
+	for _, name := range about.names {
+		for _, item := range c.maps[name] {
+			item.hit()
+		}
+	}
+	for _, v := range about.said {
+		if v.Kind != gate.Abstain && c.passive[v.Net] {
+			c.rules[v.Net].hit()
+		}
+	}
+	switch d := d.(type) {
+	case *gate.Refusal:
+		c.countBlocks(d)
+	case *gate.Allow:
+		for _, f := range c.chosen {
+			c.moves[f].hit()
+		}
+		for _, s := range c.spoils {
+			if slices.ContainsFunc(s.tools, func(t gate.Tool) bool { return slices.Contains(about.names, t.Name) }) {
+				s.item.hit()
+			}
+		}
+		if d.Would != nil {
+			c.countBlocks(d.Would)
+		}
+	}
+	c.chosen = nil
+}
+
+// countBlocks counts the rules that block a call.
+func (c *watch) countBlocks(r *gate.Refusal) {
+	for _, b := range r.Blocks {
+		c.rules[b.Net].hit()
+	}
+}
+
+// place returns the position of a transition, or else of its net.
+func place(s policy.Source, n gate.NetInfo, transition string) gate.Position {
+	for _, net := range s.Nets {
+		if net.Name != n.Name || gate.Position(net.Position) != n.Rule {
+			continue
+		}
+		for _, t := range net.Transitions {
+			if t.Name == transition && t.Position.Line > 0 {
+				return gate.Position(t.Position)
+			}
+		}
+	}
+	return n.Rule
+}
+
+// callOutcome is the result of a call.
+type callOutcome struct {
+	names   []string // names of the call
+	said    []gate.Verdict
+	verdict string        // one of verdicts
+	refusal *gate.Refusal // the refusal, or the approval request; nil: none
+	would   *gate.Refusal // for an allowed call: the refusal by nets in shadow; nil: none
+}

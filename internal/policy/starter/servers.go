@@ -1,0 +1,95 @@
+package starter
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/policy/toolkind"
+	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/rules"
+)
+
+// tool is a tool of a server, with its guessed properties.
+type tool struct {
+	toolkind.Guess
+	name   string // as rules write it
+	asked  string // as approval statements write it
+	bare   string
+	server string
+}
+
+// server is a server of the configuration, with its tools sorted by name.
+type server struct {
+	name  string
+	known string // name of the well-known server that it is; empty: none
+	tools []tool
+
+	success map[string]string // condition for a successful script, by bare tool name; "true": not isError
+}
+
+func (s *server) of(kinds ...toolkind.Kind) (names []string) {
+	for _, t := range s.tools {
+		if slices.Contains(kinds, t.Kind) {
+			names = append(names, t.name)
+		}
+	}
+	return names
+}
+
+// guess groups the tools by server and guesses what each does.
+func guess(list []check.ListedTool, servers []config.Server) (all []server) {
+	of := map[string][]check.ListedTool{}
+	for _, t := range list {
+		name := strings.TrimSuffix(strings.TrimSuffix(t.Canonical, t.Bare), ".")
+		of[name] = append(of[name], t)
+	}
+	names := []string{}
+	for name := range of {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		s := server{name: name}
+		var start, bare []string
+		for _, c := range servers {
+			if c.Name == name {
+				start = append(append(start, c.Command, c.URL), c.Args...)
+			}
+		}
+		for _, t := range of[name] {
+			bare = append(bare, t.Bare)
+		}
+		known := toolkind.Known(start, bare)
+		if known != nil {
+			s.known, s.success = known.Name, known.Success
+		}
+		for _, t := range of[name] {
+			g := toolkind.Of(toolkind.Listed{Name: t.Bare, Schema: t.InputSchema, Annotations: t.Annotations}, known)
+			s.tools = append(s.tools, tool{g, rules.Written(t.Exposed), visible(t.Exposed), t.Bare, name})
+		}
+		slices.SortFunc(s.tools, func(a, b tool) int { return cmp.Compare(a.name, b.name) })
+		all = append(all, s)
+	}
+	return all
+}
+
+// visible returns a name for approval statements. A name with invisible characters, which check
+// complains about, becomes a glob: it may match other tools too, but no tool can evade approval by
+// such a name.
+func visible(name string) string {
+	if !strings.ContainsFunc(name, hidden) {
+		return rules.Written(name)
+	}
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '?'
+	}, name)
+}
+
+func hidden(r rune) bool { return text.Hidden(r) || unicode.IsControl(r) }
