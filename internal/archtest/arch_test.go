@@ -307,7 +307,7 @@ func TestOneSender(t *testing.T) {
 		"proxy/internal/pipeline/forward.go":              1, // sets it
 		"proxy/internal/pool/server.go":                   1, // refuses a call without
 		"proxy/internal/upstream/streamable/roundtrip.go": 2, // asks it
-		"proxy/internal/upstream/streamable/conn.go":      1, // gives it to Conn.Do, which asks it
+		"proxy/internal/upstream/streamable/post.go":      1, // gives it to Conn.Do, which asks it
 		"proxy/internal/upstream/httpsse/conn.go":         1, // the same
 		"Upstream.Send in proxy/internal/pool/server.go":  1,
 	}
