@@ -9,7 +9,7 @@ import (
 type Decision struct {
 	Time      time.Time       `json:"time"`
 	Called    time.Time       `json:"called,omitzero"` // arrival of the call, which advances the clocks of nets, if it differs from Time
-	Event     string          `json:"event"`           // "decision"
+	Event     string          `json:"event"`           // decision
 	Session   string          `json:"session"`
 	Principal string          `json:"principal"`
 	Client    string          `json:"client,omitempty"`
@@ -19,7 +19,7 @@ type Decision struct {
 	Tool      string          `json:"tool"`
 	Names     []string        `json:"names,omitempty"`
 	Own       int             `json:"own,omitempty"`       // number of leading Names that do not depend on the arguments, if more than one
-	Uncertain []string        `json:"uncertain,omitempty"` // names that the call may or may not have
+	Uncertain []string        `json:"uncertain,omitempty"` // names that might not apply to the call
 	Weak      []string        `json:"weak,omitempty"`      // names that restrict the call but are not evidence
 	Omitted   int             `json:"omittedNames,omitempty"`
 	Arguments string          `json:"arguments,omitempty"` // SHA-256
@@ -74,7 +74,7 @@ func (w *Would) fields() [4]any { return [...]any{&w.Decision, &w.Kind, &w.Nets,
 // An Outcome records how an admitted call ended.
 type Outcome struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // "outcome"
+	Event   string    `json:"event"` // outcome
 	Session string    `json:"session"`
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`

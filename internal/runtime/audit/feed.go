@@ -63,7 +63,7 @@ func (f *Feed) distribute(records [][]byte) {
 	}
 }
 
-// A Follower receives records as they are stored. The records must not be modified.
+// A Follower receives every stored record. The records must not be modified.
 type Follower struct {
 	feed *Feed
 	most int

@@ -25,7 +25,7 @@ type lease struct {
 	lines []byte // lines not yet moved to the log
 	from  Place  // end of the log at the start of the lease
 	timer *time.Timer
-	never time.Time // no lease before this time: other processes have the log open, or there is no pending file
+	never time.Time // no lease before this time: other processes have the log open, or the pending file is unavailable
 
 	since         time.Time // start of the current counting period
 	count, before int       // appends in this period, and in the previous one

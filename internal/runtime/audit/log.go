@@ -33,7 +33,7 @@ type Log struct {
 	written     Place  // position of the last line in the file; later lines are pending
 	size        int64  // size of the file at that position; unused for a device
 	retry       int64  // size for the next attempt to rotate
-	cut         string // what is missing at the end of the file; empty: nothing
+	cut         string // description of records missing at the end of the file; empty: none
 	buf         []byte // reused between batches
 	fault       error  // why the last records could not be written
 	neededSpace int    // required disk space, see [Log.checkSpace]; 0: sufficient

@@ -2,8 +2,8 @@ package audit
 
 import "runtime/debug"
 
-// withMapped calls do, which accesses mapped memory. It returns false if there is no such memory,
-// or if the file was truncated by another process; the memory is then unmapped.
+// withMapped calls do, which accesses mapped memory. It returns false without mapped memory. If
+// another process has truncated the file, withMapped unmaps the memory and returns false.
 func withMapped(mapped *[]byte, do func()) (done bool) {
 	if *mapped == nil {
 		return false

@@ -31,12 +31,12 @@ type Rotation struct {
 // Events that end a file, and begin the next.
 type closed struct {
 	Time  time.Time `json:"time"`
-	Event string    `json:"event"` // "closed"
+	Event string    `json:"event"` // closed
 }
 
 type continued struct {
 	Time     time.Time `json:"time"`
-	Event    string    `json:"event"` // "continued"
+	Event    string    `json:"event"` // continued
 	Previous string    `json:"previous"`
 	Last     string    `json:"last"` // hash of the last line of the previous file
 }
