@@ -79,13 +79,6 @@ func ReadHead(path string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-func notRegular(regular bool) error {
-	if regular {
-		return nil
-	}
-	return errors.New("it is no regular file")
-}
-
 // read returns the position in the head, or the zero Place if the head has none.
 func (h *head) read() Place {
 	if h.file == nil {

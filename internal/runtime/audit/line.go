@@ -83,3 +83,20 @@ func (l *Place) append(buf, record []byte) []byte {
 	buf = hex.AppendEncode(buf, l.Hash[:])
 	return append(buf, lineTail+"\n"...)
 }
+
+// check refuses data that is not one line with one object. The caller is responsible for a valid
+// object.
+func check(record []byte) error {
+	switch {
+	case len(record) < 2 || record[0] != '{' || record[len(record)-1] != '}':
+		return errors.New("an audit record must be a JSON object")
+	case len(record) > maxRecord:
+		return errors.New("an audit record must not be longer than 4 MiB")
+	case bytes.IndexByte(record, '\n') >= 0 || bytes.IndexByte(record, '\r') >= 0:
+		return errors.New("an audit record must be one line")
+	}
+	return nil
+}
+
+// maxRecord exceeds the size of any valid record: long arguments are not recorded.
+const maxRecord = 4 << 20

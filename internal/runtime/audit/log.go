@@ -1,17 +1,13 @@
 package audit
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/quickfile"
-	"github.com/petrigate/petrigate/internal/safefile"
 )
 
 // A Log is an open audit file. It is safe for concurrent use. The operating system decides when
@@ -103,41 +99,6 @@ func (l *Log) Cut() string {
 // Headless reports whether the log has no head because its directory is not writable. Then lines
 // cut off at its end are not detected.
 func (l *Log) Headless() bool { return l.regular && l.head.file == nil }
-
-// openError returns an error that names the file once.
-func openError(path string, err error) error {
-	var about *fs.PathError
-	if errors.As(err, &about) && about.Path == path {
-		err = about.Err
-	}
-	return fmt.Errorf("opening the audit log %s: %w", path, err)
-}
-
-// open opens or creates the file, after checking that its directory is safe.
-func open(path string) (*os.File, error) {
-	if err := safefile.Directory(filepath.Dir(path)); err != nil {
-		return nil, err
-	}
-	return openFile(path, os.O_APPEND)
-}
-
-// inspect reports whether the file is regular, and returns an error if other users could write its
-// lines.
-func inspect(f *os.File) (regular bool, err error) {
-	info, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	switch mode := info.Mode(); {
-	case mode.IsDir():
-		return false, errors.New("it is a directory")
-	case mode&(os.ModeNamedPipe|os.ModeSocket) != 0:
-		return false, errors.New("it is a pipe or a socket")
-	case !mode.IsRegular():
-		return false, nil // a device, which cannot be read
-	}
-	return true, safefile.Regular(info)
-}
 
 // Append writes one record, see [Log.AppendAll].
 func (l *Log) Append(record []byte) error { return l.AppendAll([][]byte{record}) }
@@ -239,23 +200,6 @@ func (l *Log) Close() error {
 	l.head.close()
 	l.file = nil
 	return err
-}
-
-// maxRecord exceeds the size of any valid record: long arguments are not recorded.
-const maxRecord = 4 << 20
-
-// check refuses data that is not one line with one object. The caller is responsible for a valid
-// object.
-func check(record []byte) error {
-	switch {
-	case len(record) < 2 || record[0] != '{' || record[len(record)-1] != '}':
-		return errors.New("an audit record must be a JSON object")
-	case len(record) > maxRecord:
-		return errors.New("an audit record must not be longer than 4 MiB")
-	case bytes.IndexByte(record, '\n') >= 0 || bytes.IndexByte(record, '\r') >= 0:
-		return errors.New("an audit record must be one line")
-	}
-	return nil
 }
 
 // maxBuffer is the maximum size of a batch buffer that is kept for reuse.
