@@ -51,12 +51,12 @@ func (n *net) mapsFor(maps []Map) (fed []Map) {
 	return fed
 }
 
-// Heirs returns, for each net of p in order, the index in of of the net that it replaces, or -1. A
-// net replaces a net with the same Print, and takes over its state, or a limit with the same Limit,
-// and takes over its usage. Each net is replaced by at most one; nets with the same Name, Print or
-// Family take precedence.
-func (p *Policy) Heirs(of []NetID) []int {
-	heirs, taken := make([]int, len(p.nets)), make([]bool, len(of))
+// Heirs returns, for each net of p in order, the index in olds of the net that it replaces, or -1.
+// A net replaces a net with the same Print, and takes over its state, or a limit with the same
+// Limit, and takes over its usage. Each net is replaced by at most one; nets with the same Name,
+// Print or Family take precedence.
+func (p *Policy) Heirs(olds []NetID) []int {
+	heirs, taken := make([]int, len(p.nets)), make([]bool, len(olds))
 	for i := range heirs {
 		heirs[i] = -1
 	}
@@ -67,9 +67,9 @@ func (p *Policy) Heirs(of []NetID) []int {
 		func(id *NetID) [2]string { return [2]string{id.Limit} },
 	} {
 		free := make(map[[2]string][]int)
-		for k := range of {
+		for k := range olds {
 			if !taken[k] {
-				free[key(&of[k])] = append(free[key(&of[k])], k)
+				free[key(&olds[k])] = append(free[key(&olds[k])], k)
 			}
 		}
 		for i := range p.nets {

@@ -45,7 +45,7 @@ func (n *net) spending(d *NetData) string {
 	return n.limit().Spending(spentOf(d))
 }
 
-// addSpent adds the amount to the spent amount.
+// addSpent adds amount to the sum spent so far.
 func (m *move) addSpent(amount *big.Rat, t time.Time) {
 	if amount == nil || amount.Sign() == 0 {
 		return

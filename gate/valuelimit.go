@@ -59,24 +59,24 @@ func (j *judgement) dropNewValues(d *Delta, over []*finding) {
 // remove values of the call itself.
 func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	base := f.net.advanced(j.state.Nets[f.net.index], j.state.Nets[f.net.index], j.call.Time)
-	of := func(key string) bool {
+	isCalled := func(key string) bool {
 		return slices.ContainsFunc(f.plan().Values, func(v keyvalue.Value) bool { return v.Text == key })
 	}
-	idle := f.net.idle(base, base, j.call.Time, of)
+	idle := f.net.idle(base, base, j.call.Time, isCalled)
 	d.Nets, j.ticked = append(d.Nets, idle...), append(j.ticked, idle...)
 	return len(idle)
 }
 
 // idle returns the values of base whose states at time t equal the default state after. These are
 // values that the clock has reset, or that were stored only for watches that have ended. Values
-// that of selects are excluded.
-func (n *net) idle(base, after *NetData, t time.Time, of func(key string) bool) (idle []NetDelta) {
+// that exclude accepts are left out.
+func (n *net) idle(base, after *NetData, t time.Time, exclude func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil
 	}
 	for key, old := range base.Values.All() {
 		data := *n.advanced(old, base, t)
-		if netstate.Prune(&data, after); netstate.EqualsDefault(&data, after) && !of(key) {
+		if netstate.Prune(&data, after); netstate.EqualsDefault(&data, after) && !exclude(key) {
 			idle = append(idle, NetDelta{Net: n.index, Key: key, Data: &data})
 		}
 	}

@@ -21,7 +21,7 @@ type Analysis struct {
 	AllInvariants bool // Invariants contains all invariants of minimal support
 
 	// Live is Yes if every transition can always fire again eventually. Without Options.Liveness,
-	// Live is No only if a deadlock or a dead transition proves that, and otherwise Unknown.
+	// the answer is Unknown unless a deadlock or a dead transition proves No.
 	Live    Answer
 	NotLive []int // if Live is No, transitions that are not live; without Options.Liveness, some of them
 

@@ -108,7 +108,7 @@ func (s *stateSet) keySlot(key []uint64, hash uint64) int {
 	}
 }
 
-// tagOf returns the tag of a hash. It uses other bits than home.
+// tagOf returns the tag of a hash. It uses other bits than firstSlot.
 func tagOf(hash uint64) uint8 { return uint8(hash) | 1 }
 
 // wordSlot is slot for a key of one word.

@@ -211,11 +211,12 @@ func (r *Reading) combine(k *Key, columns [][]string) {
 	}
 }
 
-// combination appends combination number out of of combinations; the last column changes fastest.
-func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, of int) []toolnet.KeyValue {
+// combination appends one of the total combinations of the column values, selected by number; the
+// last column changes fastest.
+func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, total int) []toolnet.KeyValue {
 	for i, column := range columns {
-		of /= len(column)
-		parts = append(parts, toolnet.KeyValue{Field: k.Written[i].Name(), Value: column[number/of%len(column)]})
+		total /= len(column)
+		parts = append(parts, toolnet.KeyValue{Field: k.Written[i].Name(), Value: column[number/total%len(column)]})
 	}
 	return parts
 }

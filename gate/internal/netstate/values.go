@@ -119,9 +119,10 @@ func (d *NetData) appendPlain(text []byte) []byte {
 	return text
 }
 
-// With returns the state d of a net with the state of for the value key; fresh means that d is not
-// shared yet and can be modified. A value whose state equals the default state is removed.
-func With(d *NetData, key string, of *NetData, fresh bool) *NetData {
+// With returns d, the state of a net, with the given state for one value of its key; fresh means
+// that d is not shared yet and can be modified. A state that equals the default state is not
+// stored.
+func With(d *NetData, key string, value *NetData, fresh bool) *NetData {
 	if !fresh {
 		c := *d
 		values := Values{}
@@ -131,10 +132,10 @@ func With(d *NetData, key string, of *NetData, fresh bool) *NetData {
 		c.Values = &values
 		d = &c
 	}
-	if EqualsDefault(of, d) {
+	if EqualsDefault(value, d) {
 		d.Values.drop(key)
 	} else {
-		d.Values.put(key, of)
+		d.Values.put(key, value)
 	}
 	return d
 }
