@@ -20,9 +20,9 @@ type Pin struct {
 // Store keeps pins for several processes. It is safe for concurrent use. It caches the pins in
 // memory: what another process has accepted is known after the next Register, Accept or Refresh.
 type Store interface {
-	// Register registers all tools that a server lists now, and accepts those without a pin. left
-	// is the error for tools that are too large or too many; they are not accepted. err is the
-	// error of reading or writing the store; then no tool is accepted.
+	// Register registers all tools that a server lists now, and accepts those without a pin. left is
+	// the error about tools that are too large or too many, which are not accepted. err is the error
+	// of reading or writing the store; tools that could not be stored are not accepted either.
 	Register(ctx context.Context, server string, definitions []Definition) (left, err error)
 
 	// Find returns the accepted definition of a tool, as far as this process knows.

@@ -16,14 +16,14 @@ func (w *world) next(s *state, each func(what string, s state)) {
 			continue
 		}
 		w.folding(s, p, act)
-		if p.rolling {
+		if p.rotating {
 			act("gives the next segment its name", func(s *state, p *process) {
-				p.rolling, s.nameless = false, false
+				p.rotating, s.nameless = false, false
 				p.at.segment = s.last().after
 			})
 			continue
 		}
-		w.turns(s, p, act)
+		w.locking(s, p, act)
 		w.calling(s, p, act)
 	}
 	w.power(s, each)
@@ -32,22 +32,22 @@ func (w *world) next(s *state, each func(what string, s state)) {
 type act func(what string, f func(s *state, p *process))
 
 // free reports whether no process holds the process lock.
-func (s *state) free() bool { return !s.process[0].turn && !s.process[1].turn }
+func (s *state) free() bool { return !s.process[0].locked && !s.process[1].locked }
 
 // committing reports whether a process is in a phase in which it does not release the lock.
-func (p *process) committing() bool { return p.phase >= led && p.phase <= appended }
+func (p *process) committing() bool { return p.phase >= locked && p.phase <= appended }
 
-func (w *world) turns(s *state, p *process, act act) {
-	if !p.turn || p.committing() {
+func (w *world) locking(s *state, p *process, act act) {
+	if !p.locked || p.committing() {
 		return
 	}
-	act("gives up the turn", func(_ *state, p *process) { p.turn = false })
+	act("releases the process lock", func(_ *state, p *process) { p.locked = false })
 	if s.parts <= w.rolls && p.at.step > s.last().after && p.at.step == s.n {
-		act("puts the segment aside", func(s *state, p *process) {
+		act("renames the segment", func(s *state, p *process) {
 			s.flush()
 			s.segments[s.parts] = segment{after: s.n}
 			s.parts++
-			s.nameless, p.rolling = true, true
+			s.nameless, p.rotating = true, true
 		})
 	}
 }
@@ -65,7 +65,7 @@ func (w *world) calling(s *state, p *process, act act) {
 		if w.stop && !s.asked {
 			act("is told to stop", func(s *state, p *process) {
 				s.asked, p.call, p.phase = true, stopCall, decided
-				if w.fault == stopOutOfTurn {
+				if w.fault == stopUnlocked {
 					w.read(s, p)
 					w.append(s, p, stopStep)
 					s.flush()
@@ -74,13 +74,13 @@ func (w *world) calling(s *state, p *process, act act) {
 			})
 		}
 	case decided:
-		if p.turn || s.free() {
-			what := "has the turn, and reads to the end"
+		if p.locked || s.free() {
+			what := "acquires the process lock, and reads to the end"
 			if w.fault == notCaughtUp {
-				what = "has the turn"
+				what = "acquires the process lock"
 			}
 			act(what, func(s *state, p *process) {
-				if p.turn, p.phase = true, led; w.fault != notCaughtUp {
+				if p.locked, p.phase = true, locked; w.fault != notCaughtUp {
 					w.lead(s, p)
 				}
 				if p.call == stopCall || !w.uses[p.call] {
@@ -88,9 +88,9 @@ func (w *world) calling(s *state, p *process, act act) {
 				}
 			})
 		}
-	case led:
+	case locked:
 		act("reads the approval", func(s *state, p *process) {
-			p.phase, p.free, p.spent = fetched, !s.checkpointValues.used, w.fault != judgedOnCheckpoint && w.pending(s, p)
+			p.phase, p.free, p.spent = fetched, !s.checkpointValues.used, w.fault != checkedOldCheckpoint && w.pending(s, p)
 		})
 	case fetched:
 		act("judges and appends", w.commit)
@@ -103,9 +103,9 @@ func (w *world) calling(s *state, p *process, act act) {
 	case flushed:
 		act("forwards", w.forward)
 	case forwarded:
-		if p.turn || s.free() {
+		if p.locked || s.free() {
 			act("appends the outcome", func(s *state, p *process) {
-				p.turn, p.phase = true, idle
+				p.locked, p.phase = true, idle
 				if w.fault != notCaughtUp {
 					w.lead(s, p)
 				}
@@ -169,7 +169,7 @@ func (w *world) forward(s *state, p *process) {
 func (w *world) folding(s *state, p *process, act act) {
 	switch p.fold {
 	case resting:
-		if p.at.step > p.folded && !p.rolling {
+		if p.at.step > p.folded && !p.rotating {
 			act("begins to fold", func(_ *state, p *process) {
 				p.fold, p.from, p.to, p.folds = copied, p.folded, p.at, p.image
 			})
@@ -186,7 +186,7 @@ func (w *world) folding(s *state, p *process, act act) {
 			w.fold(s, p)
 		})
 	case written:
-		if !p.rolling {
+		if !p.rotating {
 			act("forgets what is folded, and seals", func(s *state, p *process) {
 				p.folded = max(p.folded, min(p.result, p.at.step))
 				for i := range s.segments[:s.parts-1] {
@@ -228,14 +228,14 @@ func (w *world) open(s *state, p *process, act act) {
 	if p.phase == dead {
 		if s.free() {
 			act("starts, and reads the checkpoint", func(s *state, p *process) {
-				p.phase, p.turn = opening, true
+				p.phase, p.locked = opening, true
 				s.load(p)
 			})
 		}
 		return
 	}
 	act("reads the log", func(s *state, p *process) {
-		p.phase, p.turn = idle, false
+		p.phase, p.locked = idle, false
 		if w.fault == begunAnew && s.nameless && s.checkpoint.step == 0 {
 			clear(s.steps[:])
 			s.n, s.segments, s.parts = 0, [3]segment{}, 1
@@ -259,7 +259,7 @@ func (w *world) end(s *state, p *process, act act) {
 		s.ends++
 	}
 	act("is killed", kill)
-	if p.turn && (p.phase == fetched || p.phase == forwarded) && !s.junk {
+	if p.locked && (p.phase == fetched || p.phase == forwarded) && !s.junk {
 		act("is killed as it appends", func(s *state, p *process) {
 			kill(s, p)
 			s.junk, s.junkAt = true, s.n

@@ -8,17 +8,17 @@ import (
 
 // Parts of the protocol that can be omitted.
 const (
-	notCaughtUp        fault = "the log is not read after the turn is taken"
-	notCompared        fault = "versions are not compared"
-	forwardedFirst     fault = "a call is forwarded before its reservation is flushed"
-	stopOutOfTurn      fault = "a stop does not wait for the turn"
-	useNotLogged       fault = "the use of an approval is not in the log"
-	judgedOnCheckpoint fault = "an approval is judged as the checkpoint had it, although it was used since"
-	tailNotCut         fault = "a torn tail is not cut off"
-	foldedFirst        fault = "the log is folded before it is flushed"
-	foldedBack         fault = "an older fold overwrites a newer one"
-	sealedForgotten    fault = "a start does not go on with the segment that follows a sealed one"
-	begunAnew          fault = "a log that has no name yet is taken for none"
+	notCaughtUp          fault = "the log is not read after the process lock is acquired"
+	notCompared          fault = "versions are not compared"
+	forwardedFirst       fault = "a call is forwarded before its reservation is flushed"
+	stopUnlocked         fault = "a stop does not wait for the process lock"
+	useNotLogged         fault = "the use of an approval is not in the log"
+	checkedOldCheckpoint fault = "an approval is checked against an old checkpoint, although it was used since"
+	tailNotCut           fault = "a torn tail is not cut off"
+	foldedFirst          fault = "the log is folded before it is flushed"
+	foldedBack           fault = "an older fold overwrites a newer one"
+	sealedForgotten      fault = "a start does not continue with the segment that follows a sealed one"
+	begunAnew            fault = "a log without a name is treated as missing"
 )
 
 // TestFaults: without any one part of the protocol, the model finds a broken invariant.
@@ -33,9 +33,9 @@ func TestFaults(t *testing.T) {
 		{notCompared, counting, budgetHolds},
 		{forwardedFirst, counting, budgetHolds},
 		{forwardedFirst, stopping, onRecord},
-		{stopOutOfTurn, stopping, stopHolds},
+		{stopUnlocked, stopping, stopHolds},
 		{useNotLogged, approving, usedOnce},
-		{judgedOnCheckpoint, approving, usedOnce},
+		{checkedOldCheckpoint, approving, usedOnce},
 		{tailNotCut, counting, budgetHolds},
 		{tailNotCut, stopping, onRecord},
 		{foldedFirst, stopping, neverAhead},

@@ -101,7 +101,7 @@ func (p *process) key() [24]byte {
 		}
 		return n
 	}
-	return [24]byte{byte(p.phase), bit(p.turn, p.rolling, p.free, p.spent), p.call, p.version, p.at.step, p.at.segment, p.folded,
+	return [24]byte{byte(p.phase), bit(p.locked, p.rotating, p.free, p.spent), p.call, p.version, p.at.step, p.at.segment, p.folded,
 		p.image.spent, p.image.version, bit(p.image.used, p.image.stopped), byte(p.fold), p.from, p.to.step, p.to.segment,
 		p.folds.spent, p.folds.version, bit(p.folds.used, p.folds.stopped), p.result}
 }

@@ -1,8 +1,8 @@
 package model
 
-// The model is of the protocol on the page, not of the code: what two processes write to the log and the
-// checkpoint, step by step, and what a kill or a loss of power leaves of it. An action is what nothing
-// can come between: what the code does with a lock held, or one operation of the disk.
+// The model describes the protocol of PROTOCOL.md, not the code: the writes of two processes to the
+// log and the checkpoint, step by step, and the files that a kill or a power loss leaves. An action
+// is atomic: it is code that runs under a lock, or one operation of the disk.
 
 // Bounds of the model.
 const (
@@ -43,7 +43,7 @@ const (
 	opening        // the checkpoint was read, but not the log
 	idle           //
 	decided        // based on the state that was read without the lock
-	led            // the process holds the lock and has read to the end of the log
+	locked         // the process holds the lock and has read to the end of the log
 	fetched        // the process has read from the checkpoint whether the approval is used
 	appended       // but not flushed
 	flushed        //
@@ -60,13 +60,13 @@ const (
 )
 
 type process struct {
-	phase   phase
-	turn    bool
-	rolling bool  // the segment was renamed, and the next one is not named yet
-	call    uint8 // or stopCall
-	version uint8 // version that the decision was based on
-	free    bool  // the approval is unused in the checkpoint
-	spent   bool  // the approval was used in the image before the checkpoint was read
+	phase    phase
+	locked   bool
+	rotating bool  // the segment was renamed, and the next one is not named yet
+	call     uint8 // or stopCall
+	version  uint8 // version that the decision was based on
+	free     bool  // the approval is unused in the checkpoint
+	spent    bool  // the approval was used in the image before the checkpoint was read
 
 	at     place
 	folded uint8 // last step known to be in the checkpoint
