@@ -32,7 +32,7 @@ type activityBody struct {
 	Pause    string // address of the page that is paused, or is not any more
 	Kinds    []string
 	Nets     []string
-	Stands   standing
+	Stands   journalStatus
 	Kept     bool // records are kept where a proxy reads them again
 }
 
@@ -40,19 +40,19 @@ func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
 	f, err := readFilter(r.URL.Query(), c.options.Now())
 	b := activityBody{Filter: f, Paused: r.FormValue("pause") == "1", Kept: c.options.Past != nil}
 	all := c.journal.all()
-	b.Stands = c.journal.stands()
+	b.Stands = c.journal.status()
 	b.Kinds, b.Nets = choices(all)
 	if err != nil {
 		b.Wrong = err.Error()
 	} else {
-		b.choose(all, r.FormValue("before"))
+		b.selectRows(all, r.FormValue("before"))
 	}
-	b.links(r.FormValue("before"))
+	b.setLinks(r.FormValue("before"))
 	c.show(w, r, "activity", "Activity", &b)
 }
 
-// choose sets the rows of the page: those before the one with the number.
-func (b *activityBody) choose(all []*row, before string) {
+// selectRows sets the rows of the page: those before the one with the number.
+func (b *activityBody) selectRows(all []*row, before string) {
 	most, err := strconv.ParseUint(before, 10, 64)
 	if err != nil {
 		most = 0
@@ -74,8 +74,8 @@ func (b *activityBody) choose(all []*row, before string) {
 	}
 }
 
-// links sets the addresses of what leads from the page.
-func (b *activityBody) links(before string) {
+// setLinks sets the addresses of what leads from the page.
+func (b *activityBody) setLinks(before string) {
 	v := b.Filter.values()
 	b.Export = addressOf("/activity.jsonl", v)
 	if before != "" {
@@ -251,9 +251,9 @@ func (r *row) Says() (nets []audit.NetSays) {
 }
 
 // Took is how long the call took, for people.
-func (r *row) Took() string { return tookOf(r.Millis) }
+func (r *row) Took() string { return formatMillis(r.Millis) }
 
-func tookOf(ms float64) string {
+func formatMillis(ms float64) string {
 	switch {
 	case ms >= 10_000:
 		return text.Duration(time.Duration(ms * float64(time.Millisecond)))

@@ -158,7 +158,7 @@ func TestCommands(t *testing.T) {
 		t.Error(page)
 	}
 	e := trail.Entry{Decision: bash}
-	if got := saidOf(&e); got != `claude-code.Bash allowed (call 1): cd pkg && npm publish <x>\u{202e} {"timeout":5}` {
+	if got := describe(&e); got != `claude-code.Bash allowed (call 1): cd pkg && npm publish <x>\u{202e} {"timeout":5}` {
 		t.Error(got)
 	}
 }
@@ -219,7 +219,7 @@ func TestOneCall(t *testing.T) {
 	settled := record(t, audit.Operator{Time: day.Add(time.Hour), Event: "settle success", Session: "s", Call: 7, Actor: "root", Reason: "it is there"})
 	b, c := visit(t, question(1, "deploy"))
 	c.journal.add([][]byte{decision, record(t, audit.Outcome{Time: day.Add(2 * time.Minute), Event: "outcome", Session: "s", Call: 7, Tool: "prod.deploy", Outcome: "unknown", Millis: 120_000}), settled}, 0)
-	_, page := b.get("/activity/" + idOf(decision))
+	_, page := b.get("/activity/" + recordID(decision))
 	for _, want := range []string{
 		`href="/inbox/ap_1"`, "by eve via web, pending", "the call waited 1m0s", `<span class="state unknown">unknown</span> in 2m`, "ask-first", "a.rules:3:1", "settle success by root: it is there", `settled as <span class="state success">success</span> by root`, `<a href="/activity" aria-current="page">`,
 		"&#34;to&#34;: &#34;x&#34;", "sha256 abc", `&#34;decision&#34;: &#34;allow&#34;`,
@@ -228,7 +228,7 @@ func TestOneCall(t *testing.T) {
 			t.Errorf("no %s in %s", want, page)
 		}
 	}
-	if code, page := b.get("/activity/" + idOf(settled)); code != http.StatusOK || !strings.Contains(page, "<h1>Settle success</h1>") {
+	if code, page := b.get("/activity/" + recordID(settled)); code != http.StatusOK || !strings.Contains(page, "<h1>Settle success</h1>") {
 		t.Errorf("%d %s", code, page)
 	}
 	if code, page := b.get("/activity/0123"); code != http.StatusNotFound || !strings.Contains(page, "petrigate audit query") {
@@ -306,8 +306,8 @@ func TestToolsPage(t *testing.T) {
 	}
 }
 
-// TestStops: a stop is confirmed first, and is that of who was let in.
-func TestStops(t *testing.T) {
+// TestStopIsConfirmed: a stop is confirmed first, and is that of who was let in.
+func TestStopIsConfirmed(t *testing.T) {
 	b, _ := visit(t)
 	for _, c := range []struct {
 		path           string
@@ -381,8 +381,8 @@ func TestHealthPage(t *testing.T) {
 	}
 }
 
-// TestWhen: a row of another day says which.
-func TestWhen(t *testing.T) {
+// TestWhenShowsOtherDay: a row of another day says which.
+func TestWhenShowsOtherDay(t *testing.T) {
 	now := time.Date(2026, 1, 2, 0, 30, 0, 0, time.Local)
 	for want, at := range map[string]time.Time{"00:10:00": now.Add(-20 * time.Minute), "Jan 1 23:30:00": now.Add(-time.Hour)} {
 		if got := (&row{Time: at}).When(now); got != want {
@@ -391,14 +391,14 @@ func TestWhen(t *testing.T) {
 	}
 }
 
-// TestShares: a part that is there is never nothing, and one that is not all never all.
-func TestShares(t *testing.T) {
+// TestPercentOfSmallParts: a part that is there is never nothing, and one that is not all never all.
+func TestPercentOfSmallParts(t *testing.T) {
 	for want, of := range map[string][2]int{"0 %": {0, 10}, "< 1 %": {1, 1000}, "> 99 %": {999, 1000}, "100 %": {7, 7}, "33 %": {1, 3}} {
-		if got := share(of[0], of[1]); got != want {
+		if got := percent(of[0], of[1]); got != want {
 			t.Errorf("%v: %s, want %s", of, got, want)
 		}
 	}
-	if got := share(0, 0); got != "0 %" {
+	if got := percent(0, 0); got != "0 %" {
 		t.Error(got)
 	}
 }
@@ -422,7 +422,7 @@ func TestHostileActivity(t *testing.T) {
 		State: operator.StateInfo{Driver: evil, Place: evil, Process: evil, Error: evil, Unknown: []operator.UnknownCall{{Session: evil, Process: evil, Tool: evil}}},
 	}
 	b.desk.approvals = []operator.ApprovalInfo{{ID: "ap_1", State: operator.Approved, Rules: []string{evil}}}
-	for _, path := range []string{"/activity", "/activity/" + idOf(one), "/activity/" + idOf(odd), "/activity/" + idOf(stop), "/activity.jsonl", "/tools", "/health"} {
+	for _, path := range []string{"/activity", "/activity/" + recordID(one), "/activity/" + recordID(odd), "/activity/" + recordID(stop), "/activity.jsonl", "/tools", "/health"} {
 		r, page := b.do(b.request(http.MethodGet, path, nil))
 		// In the values of a form the session is as it is, so that it can be chosen.
 		shown := strings.ReplaceAll(page, "\x1b[2J\u202e&#34;onload=&#39;x&#39;\"", "")

@@ -50,7 +50,7 @@ func readFilter(v url.Values, now time.Time) (f filter, err error) {
 	if f.Only = v.Get("only"); f.Only != "" && f.Only != "calls" && f.Only != "acts" {
 		return filter{}, fmt.Errorf("only is calls or acts, not %q", f.Only)
 	}
-	if f.since, err = moment(f.Since, now); err != nil {
+	if f.since, err = parseTime(f.Since, now); err != nil {
 		return f, err
 	}
 	if _, err := path.Match(f.Tool, ""); err != nil {
@@ -59,8 +59,8 @@ func readFilter(v url.Values, now time.Time) (f filter, err error) {
 	return f, nil
 }
 
-// moment reads a time, or how long ago it is.
-func moment(s string, now time.Time) (time.Time, error) {
+// parseTime reads a time, or how long ago it is.
+func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
@@ -117,31 +117,31 @@ func (m *matcher) matches(r *row) bool {
 		return false
 	case !is(m.Session, r.Session) || !is(m.Principal, r.Principal) || !is(m.Client, r.Client) || !is(m.Kind, r.Kind):
 		return false
-	case !m.decides(r) || !m.ends(r):
+	case !m.matchesDecision(r) || !m.matchesOutcome(r):
 		return false
 	}
-	return (m.tool == "" || m.isOf(r)) && (m.Net == "" || m.says(r)) && (len(m.words) == 0 || m.hasWords(r))
+	return (m.tool == "" || m.matchesTool(r)) && (m.Net == "" || m.matchesNet(r)) && (len(m.words) == 0 || m.hasWords(r))
 }
 
-func (m *matcher) decides(r *row) bool {
+func (m *matcher) matchesDecision(r *row) bool {
 	if m.Decision == "would" {
 		return r.Would != nil
 	}
 	return m.Decision == "" || m.Decision == r.Decision
 }
 
-func (m *matcher) ends(r *row) bool {
+func (m *matcher) matchesOutcome(r *row) bool {
 	if m.Outcome == "open" {
 		return r.Open()
 	}
 	return m.Outcome == "" || m.Outcome == r.Outcome
 }
 
-func (m *matcher) isOf(r *row) bool {
-	return m.names(r.Tool) || slices.ContainsFunc(r.Names, m.names)
+func (m *matcher) matchesTool(r *row) bool {
+	return m.matchesName(r.Tool) || slices.ContainsFunc(r.Names, m.matchesName)
 }
 
-func (m *matcher) names(tool string) bool {
+func (m *matcher) matchesName(tool string) bool {
 	tool = strings.ToLower(tool)
 	if !m.glob {
 		return strings.Contains(tool, m.tool)
@@ -150,7 +150,7 @@ func (m *matcher) names(tool string) bool {
 	return err == nil && ok
 }
 
-func (m *matcher) says(r *row) bool {
+func (m *matcher) matchesNet(r *row) bool {
 	for i := range r.Nets {
 		if r.Nets[i].Net == m.Net {
 			return true
@@ -176,7 +176,7 @@ func (m *matcher) hasWords(r *row) bool {
 // texts are what is shown of a row.
 func (r *row) texts() []string {
 	texts := make([]string, 0, 24)
-	texts = append(texts, r.Event, r.Tool, r.Decision, r.Outcome, r.Kind, r.Reason, r.Session, r.Principal, r.Client, r.Approval, r.Channel, r.Actor, r.By, r.About, r.does)
+	texts = append(texts, r.Event, r.Tool, r.Decision, r.Outcome, r.Kind, r.Reason, r.Session, r.Principal, r.Client, r.Approval, r.Channel, r.Actor, r.By, r.About, r.command)
 	for i := range r.Nets {
 		texts = append(texts, r.Nets[i].Net, r.Nets[i].Rule)
 	}

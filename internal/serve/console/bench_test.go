@@ -27,7 +27,7 @@ func BenchmarkInbox(b *testing.B) {
 	}
 	c := New(Options{Proxy: d, Hosts: []string{"example.com"}})
 	defer c.Close()
-	cookie := c.doors.enter(c.Code(ann))
+	cookie := c.logins.redeem(c.Code(ann))
 	for b.Loop() {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodGet, "/inbox", nil)

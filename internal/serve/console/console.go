@@ -31,7 +31,7 @@ type Options struct {
 // A Console is an [http.Handler]. It is safe for concurrent use.
 type Console struct {
 	options Options
-	doors   *doors
+	logins   *logins
 	journal *journal
 	history *history
 	handler http.Handler
@@ -46,7 +46,7 @@ func New(o Options) *Console {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Console{options: o, doors: newDoors(o.Hosts, o.Now), journal: newJournal(o.Now), history: newHistory()}
+	c := &Console{options: o, logins: newLogins(o.Hosts, o.Now), journal: newJournal(o.Now), history: newHistory()}
 	c.ctx, c.close = context.WithCancel(context.Background())
 	var read chan []trail.Record // by the journal, for the history
 	if o.Past != nil {
@@ -55,11 +55,11 @@ func New(o Options) *Console {
 	_, durable := o.Past.(trail.Database)
 	var rows, states *audit.Follower
 	if o.Feed != nil { // follow before reading past records, to miss none in between
-		rows, states = o.Feed.Follow(recordsHeld), o.Feed.Follow(maxUnread)
+		rows, states = o.Feed.Follow(maxRecordsHeld), o.Feed.Follow(maxUnread)
 	}
 	go c.journal.run(c.ctx, rows, o.Past, read)
 	go c.history.run(c.ctx, states, read, durable, o.Proxy.State)
-	c.handler = c.doors.guard(c.routes())
+	c.handler = c.logins.guard(c.routes())
 	return c
 }
 
@@ -71,7 +71,7 @@ func (c *Console) Close() {
 }
 
 // Code returns a code that lets one browser in, once, as the person. It is good for a while.
-func (c *Console) Code(p Person) string { return c.doors.code(p) }
+func (c *Console) Code(p Person) string { return c.logins.newCode(p) }
 
 // ServeHTTP implements [http.Handler].
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
@@ -101,6 +101,6 @@ func (c *Console) routes() http.Handler {
 	mux.HandleFunc("GET /policy", c.policy)
 	mux.HandleFunc("GET /policy/{what}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/policy", http.StatusSeeOther) })
 	mux.HandleFunc("POST /policy/{what}", c.draft)
-	mux.HandleFunc("POST /logout", c.doors.logout)
+	mux.HandleFunc("POST /logout", c.logins.logout)
 	return mux
 }

@@ -203,8 +203,8 @@ func (b *browser) post(path string, form url.Values) (int, string) {
 	return r.StatusCode, page
 }
 
-// TestWayIn: a code lets in one browser, once, for its person; nothing is shown before.
-func TestWayIn(t *testing.T) {
+// TestCodeLogsInOnce: a code lets in one browser, once, for its person; nothing is shown before.
+func TestCodeLogsInOnce(t *testing.T) {
 	b, c := visit(t, question(1, "deploy"))
 	stranger := &browser{t: t, server: b.server, desk: b.desk}
 	for _, path := range []string{"/", "/inbox", "/inbox/ap_1", "/events", "/nothing"} {
@@ -234,8 +234,8 @@ func TestWayIn(t *testing.T) {
 	}
 }
 
-// TestCookie: it is for our pages alone, and no script reads it.
-func TestCookie(t *testing.T) {
+// TestCookieAttributes: it is for our pages alone, and no script reads it.
+func TestCookieAttributes(t *testing.T) {
 	b, c := visit(t)
 	r := b.enter(c.Code(ann))
 	if got := r.Header.Get("Set-Cookie"); !strings.Contains(got, "; HttpOnly; SameSite=Strict") || !strings.Contains(got, "; Path=/") {
@@ -291,45 +291,45 @@ func TestSecureCookie(t *testing.T) {
 	}
 }
 
-// TestTimes: codes and cookies are good for a while.
-func TestTimes(t *testing.T) {
+// TestCodesAndCookiesExpire: codes and cookies are good for a while.
+func TestCodesAndCookiesExpire(t *testing.T) {
 	now := time.Now()
-	d := newDoors(nil, func() time.Time { return now })
-	old := d.code(ann)
+	d := newLogins(nil, func() time.Time { return now })
+	old := d.newCode(ann)
 	now = now.Add(codeTime)
-	if d.enter(old) != "" {
+	if d.redeem(old) != "" {
 		t.Error("an old code lets in")
 	}
-	cookie := d.enter(d.code(ann))
+	cookie := d.redeem(d.newCode(ann))
 	for range 3 {
 		now = now.Add(sessionTime - 1)
-		if _, ok := d.known(cookie); !ok {
+		if _, ok := d.visitorFor(cookie); !ok {
 			t.Fatal("a cookie that is used ends")
 		}
 	}
 	now = now.Add(sessionTime)
-	if _, ok := d.known(cookie); ok {
+	if _, ok := d.visitorFor(cookie); ok {
 		t.Error("a cookie that is not used lasts")
 	}
-	first := d.enter(d.code(ann))
+	first := d.redeem(d.newCode(ann))
 	for range maxSessions {
 		now = now.Add(time.Second)
-		d.enter(d.code(ann))
+		d.redeem(d.newCode(ann))
 	}
-	if _, ok := d.known(first); ok || len(d.sessions) != maxSessions {
+	if _, ok := d.visitorFor(first); ok || len(d.sessions) != maxSessions {
 		t.Errorf("%d sessions", len(d.sessions))
 	}
 	for range maxCodes + 1 {
-		d.code(ann)
+		d.newCode(ann)
 	}
 	if len(d.codes) > maxCodes {
 		t.Errorf("%d codes", len(d.codes))
 	}
 }
 
-// TestDoors: C007, C008. Each check refuses by itself, also where the cookie and the token are
+// TestEachRequestCheckRefuses: C007, C008. Each check refuses by itself, also where the cookie and the token are
 // right, and a GET changes nothing.
-func TestDoors(t *testing.T) {
+func TestEachRequestCheckRefuses(t *testing.T) {
 	b, _ := visit(t, question(1, "deploy"))
 	form := url.Values{"id": {"ap_1"}, "decision": {"approve"}, "token": {b.token}}
 	for name, change := range map[string]func(r *http.Request){
@@ -376,8 +376,8 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// TestHosts: a name of the configuration is one of ours.
-func TestHosts(t *testing.T) {
+// TestAllowedHosts: a name of the configuration is one of ours.
+func TestAllowedHosts(t *testing.T) {
 	b, _ := visit(t)
 	for host, want := range map[string]int{"console.example": http.StatusUnauthorized, "Console.Example:99": http.StatusUnauthorized, "x.console.example": http.StatusForbidden, "": http.StatusOK} {
 		r := b.request(http.MethodGet, "/inbox", nil)
@@ -388,8 +388,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestAnswers: what is said counts for what the form names, and the next page says so.
-func TestAnswers(t *testing.T) {
+// TestAnswersCountForNamedApprovals: what is said counts for what the form names, and the next page says so.
+func TestAnswersCountForNamedApprovals(t *testing.T) {
 	b, _ := visit(t, question(1, "deploy"), question(2, "push"), question(3, "drop"))
 	if code, _ := b.post("/answer", url.Values{"id": {"ap_1"}, "decision": {"deny"}, "reason": {"no <b>way</b>"}, "next": {"//evil.example/"}}); code != http.StatusSeeOther {
 		t.Error(code)
@@ -496,8 +496,8 @@ func TestManyQuestions(t *testing.T) {
 	}
 }
 
-// TestEvents: a page is told of each change, until the console is closed.
-func TestEvents(t *testing.T) {
+// TestEventsUntilClose: a page is told of each change, until the console is closed.
+func TestEventsUntilClose(t *testing.T) {
 	b, c := visit(t, question(1, "deploy"))
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Do(b.request(http.MethodGet, "/events", nil))
@@ -544,8 +544,8 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// TestTemplates: no two templates have one name, of which the later one would count.
-func TestTemplates(t *testing.T) {
+// TestTemplateNamesAreUnique: no two templates have one name, of which the later one would count.
+func TestTemplateNamesAreUnique(t *testing.T) {
 	files, err := pageFiles.ReadDir("pages")
 	if err != nil {
 		t.Fatal(err)
@@ -598,9 +598,9 @@ func TestPINField(t *testing.T) {
 	}
 }
 
-// TestPINOfOrders: where approvals need the PIN, so do the other forms that could let a call pass,
+// TestPINFieldOfOrders: where approvals need the PIN, so do the other forms that could let a call pass,
 // and each carries it. The form that stops asks for none.
-func TestPINOfOrders(t *testing.T) {
+func TestPINFieldOfOrders(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	b.desk.status.Stopped = []operator.StopInfo{{Actor: "ann"}}
 	typed := "correct horse"

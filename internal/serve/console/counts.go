@@ -25,16 +25,16 @@ type toolCount struct {
 }
 
 // RefusedShare is how many of a hundred calls were refused.
-func (t *toolCount) RefusedShare() string { return share(t.Refused, t.Calls) }
+func (t *toolCount) RefusedShare() string { return percent(t.Refused, t.Calls) }
 
 // Middle is the median of how long calls took, and Slow what 95 of 100 stay below.
-func (t *toolCount) Middle() string { return tookOf(t.P50) }
+func (t *toolCount) Middle() string { return formatMillis(t.P50) }
 
 // Slow is described at Middle.
-func (t *toolCount) Slow() string { return tookOf(t.P95) }
+func (t *toolCount) Slow() string { return formatMillis(t.P95) }
 
-// share is a part of all in percent.
-func share(part, all int) string {
+// percent is a part of all in percent.
+func percent(part, all int) string {
 	switch {
 	case all == 0 || part == 0:
 		return "0 %"
@@ -68,10 +68,10 @@ type counts struct {
 const toolsCounted = 30
 
 // RefusedShare is how many of a hundred calls were refused.
-func (c *counts) RefusedShare() string { return share(c.Refused, c.Calls) }
+func (c *counts) RefusedShare() string { return percent(c.Refused, c.Calls) }
 
-// count counts the calls among the rows.
-func count(rows []*row, now time.Time) *counts {
+// countCalls counts the calls among the rows.
+func countCalls(rows []*row, now time.Time) *counts {
 	c := &counts{Minutes: make([]minute, minutes)}
 	tools := map[string]*toolCount{}
 	for _, r := range rows {
@@ -177,28 +177,28 @@ func (c *counts) Bars() (bars []bar) {
 	return bars
 }
 
-// asked counts the approvals that are kept.
-type asked struct {
+// approvalCounts counts the approvals that are kept.
+type approvalCounts struct {
 	All, Waiting, Approved, Denied, Silent int // silent: no answer in time, or taken back
 	Median                                 time.Duration
 	Timed                                  int
-	Rules                                  []ruleAsked // that were answered and never denied, the most asked first
+	Rules                                  []ruleCount // that were answered and never denied, the most asked first
 }
 
-// A ruleAsked is a rule that had people asked.
-type ruleAsked struct {
+// A ruleCount is a rule that had people asked.
+type ruleCount struct {
 	Rule     string
 	Approved int
 	denied   int
 }
 
 // ApprovedShare is how many of a hundred answers were approvals.
-func (a *asked) ApprovedShare() string { return share(a.Approved, a.Approved+a.Denied) }
+func (a *approvalCounts) ApprovedShare() string { return percent(a.Approved, a.Approved+a.Denied) }
 
-// answers counts approvals.
-func answers(list []operator.ApprovalInfo) *asked {
-	a := &asked{All: len(list)}
-	rules := map[string]*ruleAsked{}
+// countApprovals counts approvals.
+func countApprovals(list []operator.ApprovalInfo) *approvalCounts {
+	a := &approvalCounts{All: len(list)}
+	rules := map[string]*ruleCount{}
 	var waited []float64
 	for i := range list {
 		one := &list[i]
@@ -222,7 +222,7 @@ func answers(list []operator.ApprovalInfo) *asked {
 		for _, name := range one.Rules {
 			r := rules[name]
 			if r == nil {
-				r = &ruleAsked{Rule: name}
+				r = &ruleCount{Rule: name}
 				rules[name] = r
 			}
 			if one.State == operator.Denied {
@@ -240,16 +240,16 @@ func answers(list []operator.ApprovalInfo) *asked {
 	return a
 }
 
-func (a *asked) neverDenied(rules map[string]*ruleAsked) {
+func (a *approvalCounts) neverDenied(rules map[string]*ruleCount) {
 	for _, r := range rules {
 		if r.denied == 0 {
 			a.Rules = append(a.Rules, *r)
 		}
 	}
-	slices.SortFunc(a.Rules, func(x, y ruleAsked) int {
+	slices.SortFunc(a.Rules, func(x, y ruleCount) int {
 		return cmp.Or(cmp.Compare(y.Approved, x.Approved), strings.Compare(x.Rule, y.Rule))
 	})
 }
 
 // MedianWords is the median time to an answer, for people.
-func (a *asked) MedianWords() string { return text.Duration(a.Median) }
+func (a *approvalCounts) MedianWords() string { return text.Duration(a.Median) }

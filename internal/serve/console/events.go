@@ -31,7 +31,7 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	news := c.journal.news(ctx)
+	news := c.journal.updates(ctx)
 	changed := c.options.Proxy.ApprovalsChanged()
 	for ok := tell("approvals", fmt.Sprint(c.options.Proxy.Status().Waiting)); ok; {
 		select {
@@ -41,7 +41,7 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 		case <-news:
 			ok = tell("activity", "")
 		case <-ping.C:
-			c.journal.look()
+			c.journal.markViewed()
 			ok = tell("ping", "")
 		case <-r.Context().Done():
 			return

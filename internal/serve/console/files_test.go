@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFiles: a browser keeps the files that pages name, under that name alone.
-func TestFiles(t *testing.T) {
+// TestFilesAreCachedByVersion: a browser keeps the files that pages name, under that name alone.
+func TestFilesAreCachedByVersion(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	page := b.wants("/nets", "app.css", "app.js")
 	found := regexp.MustCompile(`(?:src|href)="(/[a-z.]+\?v=[0-9a-f]{16})"`).FindAllStringSubmatch(page, -1)

@@ -25,9 +25,9 @@ func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 		Approve: true, Channel: c.channel(id), Person: v.ID, Actor: v.Name, PIN: r.PostForm.Get("pin"), Grant: &g,
 	})
 	if err != nil {
-		c.doors.note(r, fmt.Sprintf("%s: %v.", text.Escape(id), err), err)
+		c.logins.addNote(r, fmt.Sprintf("%s: %v.", text.Escape(id), err), err)
 	} else {
-		c.doors.note(r, fmt.Sprintf("%s is approved, and calls like it pass for %s. The grant is listed below, and can be revoked.", id, g.Span()), nil)
+		c.logins.addNote(r, fmt.Sprintf("%s is approved, and calls like it pass for %s. The grant is listed below, and can be revoked.", id, g.Span()), nil)
 	}
 	http.Redirect(w, r, "/inbox", http.StatusSeeOther)
 }
@@ -40,6 +40,6 @@ func (c *Console) revoke(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		line = fmt.Sprintf("Grant %s is not revoked: %v.", text.Escape(id), err)
 	}
-	c.doors.note(r, line, err)
+	c.logins.addNote(r, line, err)
 	http.Redirect(w, r, "/inbox#grants", http.StatusSeeOther)
 }

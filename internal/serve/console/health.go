@@ -14,8 +14,8 @@ type healthBody struct {
 	operator.Status
 	Running []operator.SessionInfo
 	Counts  *counts
-	Asked   *asked
-	Stands  standing
+	Asked   *approvalCounts
+	Stands  journalStatus
 	Faults  []string // what needs somebody, the worst first
 }
 
@@ -25,9 +25,9 @@ const sessionsListed = 200
 func (c *Console) health(w http.ResponseWriter, r *http.Request) {
 	b := healthBody{Status: c.options.Proxy.Status(), Running: c.options.Proxy.Sessions()}
 	b.Running = b.Running[:min(len(b.Running), sessionsListed)]
-	b.Counts = count(c.journal.all(), c.options.Now())
-	b.Asked = answers(c.options.Proxy.Approvals())
-	b.Stands = c.journal.stands()
+	b.Counts = countCalls(c.journal.all(), c.options.Now())
+	b.Asked = countApprovals(c.options.Proxy.Approvals())
+	b.Stands = c.journal.status()
 	b.Faults = faults(&b.Status)
 	c.show(w, r, "health", "Health", &b)
 }
@@ -69,7 +69,7 @@ func (c *Console) stop(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	done, err := c.options.Proxy.Stop(session, visitorOf(r).Name, reason)
-	c.doors.note(r, became(true, session, done, err), err)
+	c.logins.addNote(r, stopNotice(true, session, done, err), err)
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 
@@ -81,12 +81,12 @@ func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	done, err := c.options.Proxy.StartAgain(session, actorOf(r))
-	c.doors.note(r, became(false, session, done, err), err)
+	c.logins.addNote(r, stopNotice(false, session, done, err), err)
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 
-// became says what became of an order.
-func became(on bool, session string, done operator.Stopping, err error) string {
+// stopNotice says what became of an order.
+func stopNotice(on bool, session string, done operator.Stopping, err error) string {
 	what, where := "All calls", ", until this proxy ends"
 	if session != "" {
 		what = "The calls of session " + session

@@ -42,7 +42,7 @@ type track struct {
 	last  int // number of the newest
 	used  time.Time
 	gap   string // why what was since the last step is not known
-	whole bool   // nothing was before its first step
+	complete bool   // nothing was before its first step
 }
 
 // A history keeps the states of the nets after what happens. Those of before the console was
@@ -76,7 +76,7 @@ func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan [
 	}
 	defer live.Close()
 	h.durable = durable
-	h.begin(ctx, before, state)
+	h.rebuildAll(ctx, before, state)
 	close(h.ready)
 	for {
 		select {
@@ -89,8 +89,8 @@ func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan [
 	}
 }
 
-// begin rebuilds what was before.
-func (h *history) begin(ctx context.Context, before <-chan []trail.Record, state func(session string) (*gate.State, error)) {
+// rebuildAll rebuilds what was before.
+func (h *history) rebuildAll(ctx context.Context, before <-chan []trail.Record, state func(session string) (*gate.State, error)) {
 	if before == nil {
 		h.forget("records of before are kept nowhere")
 		return
@@ -134,7 +134,7 @@ func (h *history) open(session string, at time.Time) {
 	defer h.mu.Unlock()
 	if h.tracks[session] == nil {
 		t := h.track(session)
-		t.whole, t.used = true, at
+		t.complete, t.used = true, at
 	}
 }
 
@@ -160,7 +160,7 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 	fresh := map[string]*step{}
 	var order []string
 	for _, r := range records {
-		if h.known[idOf(r)] { // it was among those of before
+		if h.known[recordID(r)] { // it was among those of before
 			continue
 		}
 		record := trail.Record{Event: r}
@@ -171,7 +171,7 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 		if e.Event == "session opened" && !h.durable { // else it may go on with one that was there
 			h.open(e.Session, e.Time)
 		}
-		said := saidOf(&e)
+		said := describe(&e)
 		if said == "" {
 			continue
 		}
@@ -196,19 +196,19 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 			one.Said = append(one.Said[:maxSaidInOne], fmt.Sprintf("and %d more", more))
 		}
 		one.state = s
-		h.keep(session, one)
+		h.addStep(session, one)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.lost += lost
 }
 
-// keep adds a step to the track of its session.
-func (h *history) keep(session string, one *step) {
+// addStep adds a step to the track of its session.
+func (h *history) addStep(session string, one *step) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.track(session)
-	if len(s.steps) == 0 && !s.whole && s.gap == "" && one.state != nil {
+	if len(s.steps) == 0 && !s.complete && s.gap == "" && one.state != nil {
 		s.gap = h.before
 	}
 	s.last++
@@ -260,9 +260,9 @@ func (h *history) dropOldest() {
 	}
 }
 
-// of returns the steps of a session that are kept, the oldest first, and why what was after
+// stepsOf returns the steps of a session that are kept, the oldest first, and why what was after
 // the last of them is not known; empty: nothing was.
-func (h *history) of(session string) (steps []step, gap string) {
+func (h *history) stepsOf(session string) (steps []step, gap string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.tracks[session]
@@ -290,8 +290,8 @@ func (h *history) sessions() (ids []string) {
 	return ids
 }
 
-// saidOf is a record in words; empty: it is not about a net.
-func saidOf(e *trail.Entry) string {
+// describe is a record in words; empty: it is not about a net.
+func describe(e *trail.Entry) string {
 	call, tool := "", e.Tool
 	if e.Upstream != "" && e.Event == "decision" {
 		tool = e.Upstream + "." + e.Tool // as the outcome has it
@@ -303,7 +303,7 @@ func saidOf(e *trail.Entry) string {
 	case "decision":
 		verb := map[string]string{"allow": "allowed", "refuse": "refused", "ask": "asked about"}[e.Decision.Decision]
 		said := strings.TrimSpace(tool + " " + verb + call)
-		if command := does(e.Args); command != "" {
+		if command := commandOf(e.Args); command != "" {
 			said += ": " + command
 		}
 		return said

@@ -34,7 +34,7 @@ type inboxBody struct {
 func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 	b := inboxBody{Query: r.FormValue("q")}
 	b.First, _ = strconv.Atoi(r.FormValue("from"))
-	pending, ended := c.sorted(b.Query)
+	pending, ended := c.splitApprovals(b.Query)
 	b.Pending, b.Ended = len(pending), len(ended)
 	if b.First < 0 || b.First >= len(pending) {
 		b.First = 0
@@ -42,19 +42,19 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 	if b.First+questionsShown < len(pending) {
 		b.Next = b.First + questionsShown
 	}
-	b.Questions = c.whole(pending[b.First:min(len(pending), b.First+questionsShown)])
+	b.Questions = c.withDetails(pending[b.First:min(len(pending), b.First+questionsShown)])
 	b.Grants = c.options.Proxy.Grants()
 	b.History = ended[:min(len(ended), answersShown)]
 	c.show(w, r, "inbox", "Inbox", b)
 }
 
-// sorted returns the approvals that wait, the oldest first, and those of the query that do
+// splitApprovals returns the approvals that wait, the oldest first, and those of the query that do
 // not, the newest first.
-func (c *Console) sorted(query string) (pending, ended []operator.ApprovalInfo) {
+func (c *Console) splitApprovals(query string) (pending, ended []operator.ApprovalInfo) {
 	for _, a := range c.options.Proxy.Approvals() {
 		if a.State == operator.Pending {
 			pending = append(pending, a)
-		} else if matches(a, query) {
+		} else if approvalMatches(a, query) {
 			ended = append(ended, a)
 		}
 	}
@@ -62,9 +62,9 @@ func (c *Console) sorted(query string) (pending, ended []operator.ApprovalInfo) 
 	return pending, ended
 }
 
-// matches reports whether what is shown of an approval in the history has all words of the
+// approvalMatches reports whether what is shown of an approval in the history has all words of the
 // query.
-func matches(a operator.ApprovalInfo, query string) bool {
+func approvalMatches(a operator.ApprovalInfo, query string) bool {
 	shown := strings.ToLower(strings.Join([]string{a.ID, string(a.State), a.State.Word(), a.Upstream, a.Tool, a.Session, a.Principal, a.Actor, a.Channel, a.Reason}, " "))
 	for _, r := range a.Rejections {
 		shown += " " + strings.ToLower(r.String())
@@ -77,8 +77,8 @@ func matches(a operator.ApprovalInfo, query string) bool {
 	return true
 }
 
-// whole returns approvals with all that a person has to see. One that has just ended is as it was.
-func (c *Console) whole(list []operator.ApprovalInfo) []operator.ApprovalInfo {
+// withDetails returns approvals with all that a person has to see. One that has just ended is as it was.
+func (c *Console) withDetails(list []operator.ApprovalInfo) []operator.ApprovalInfo {
 	all := slices.Clone(list)
 	for i, a := range all {
 		if one, err := c.options.Proxy.Approval(a.ID); err == nil {
@@ -108,7 +108,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, http.StatusBadRequest, "The form says neither approve nor deny.")
 		return
 	case len(ids) == 0:
-		c.doors.note(r, "Nothing was chosen, so nothing was answered.", errNothing)
+		c.logins.addNote(r, "Nothing was chosen, so nothing was answered.", errNotAnswered)
 	case len(ids) > questionsShown:
 		c.fail(w, r, http.StatusBadRequest, fmt.Sprintf("One form answers at most %d questions.", questionsShown))
 		return
@@ -118,20 +118,20 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, id := range ids {
 		line, err := c.answerOne(r, id, approve)
-		c.doors.note(r, line, err)
+		c.logins.addNote(r, line, err)
 	}
 	http.Redirect(w, r, local(r.PostForm.Get("next")), http.StatusSeeOther)
 }
 
-// errNothing is the error of a form that says too little, or too much.
-var errNothing = errors.New("nothing was answered")
+// errNotAnswered is the error of a form that says too little, or too much.
+var errNotAnswered = errors.New("nothing was answered")
 
 // answerOne answers one question, and says what came of it.
 func (c *Console) answerOne(r *http.Request, id string, approve bool) (line string, err error) {
 	v := visitorOf(r)
 	reason := r.PostForm.Get("reason")
 	if len(reason) > maxReason {
-		return fmt.Sprintf("%s is not answered: the reason is longer than %d bytes.", id, maxReason), errNothing
+		return fmt.Sprintf("%s is not answered: the reason is longer than %d bytes.", id, maxReason), errNotAnswered
 	}
 	err = c.options.Proxy.Answer(id, operator.Answer{Approve: approve, Channel: c.channel(id), Person: v.ID, Actor: v.Name, Reason: reason, PIN: r.PostForm.Get("pin")})
 	if err != nil {

@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	journalCalls = 10_000
-	journalRows  = 2 * journalCalls // with what are no calls
-	recordsHeld  = 2 * journalRows  // by the feed, until they are taken
-	recordsKnown = 2 * journalRows  // so that none is taken twice
+	maxCalls = 10_000
+	maxRows  = 2 * maxCalls // with what are no calls
+	maxRecordsHeld  = 2 * maxRows  // by the feed, until they are taken
+	maxRecordsKnown = 2 * maxRows  // so that none is taken twice
 
-	pastRecords = 5 * journalCalls / 2
+	pastRecords = 5 * maxCalls / 2
 	pastBytes   = 32 << 20
 	pastTime    = 20 * time.Second // to read it
 
-	othersEvery   = 2 * time.Second // a database is read again, for what others write
-	othersWhile   = time.Minute     // after somebody looked
+	othersInterval   = 2 * time.Second // a database is read again, for what others write
+	othersAfterView   = time.Minute     // after somebody looked
 	othersTime    = 2 * time.Second // to read it
-	othersRecords = journalRows     // of each of them at a time
+	othersRecords = maxRows     // of each of them at a time
 )
 
 // A journal has the newest calls, and what else happened. It begins with the records of
@@ -39,14 +39,14 @@ type journal struct {
 	rows    []*row // the oldest first; the first has the number first
 	first   uint64
 	calls   int                // of the rows
-	open    map[callKey]uint64 // number of the row of the last decision on the call, and not of its outcome alone
+	admitted    map[callKey]uint64 // number of the row of the last decision on the call, and not of its outcome alone
 	known   map[string]bool    // records that were taken
 	order   []string           // the same, the oldest first
 	lost    int
-	torn    int
+	unreadable    int
 	past    error // why the records of before are not here; nil: they are, or there are none
 	reading bool  // they are being read
-	looked  time.Time
+	viewedAt  time.Time
 	changed chan struct{} // closed with the next row
 }
 
@@ -56,7 +56,7 @@ type callKey struct {
 }
 
 func newJournal(now func() time.Time) *journal {
-	return &journal{now: now, began: now(), done: make(chan struct{}), first: 1, open: map[callKey]uint64{}, known: map[string]bool{}, changed: make(chan struct{})}
+	return &journal{now: now, began: now(), done: make(chan struct{}), first: 1, admitted: map[callKey]uint64{}, known: map[string]bool{}, changed: make(chan struct{})}
 }
 
 // run adds the records of past, then the records that live receives, until ctx ends, and closes
@@ -74,7 +74,7 @@ func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Sour
 	if past != nil {
 		read <- j.readPast(ctx, past)
 	}
-	tick := time.NewTicker(othersEvery)
+	tick := time.NewTicker(othersInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -83,7 +83,7 @@ func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Sour
 		case <-live.Ready():
 			j.add(live.Take())
 		case <-tick.C:
-			if others != nil && j.watched() {
+			if others != nil && j.recentlyViewed() {
 				j.readOthers(ctx, others)
 			}
 		}
@@ -126,7 +126,7 @@ func (j *journal) setReading(on bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.reading, j.past = on, err
-	j.tell()
+	j.signal()
 }
 
 // add takes records, the oldest first, and how many before them were lost.
@@ -137,23 +137,23 @@ func (j *journal) add(records [][]byte, lost int) {
 	before := j.first + uint64(len(j.rows))
 	joined := false
 	for _, record := range records {
-		joined = j.take(record) || joined
+		joined = j.addRecord(record) || joined
 	}
 	j.trim()
 	if joined || lost > 0 || j.first+uint64(len(j.rows)) != before {
-		j.tell()
+		j.signal()
 	}
 }
 
-// tell tells who waits for a change. It requires the lock.
-func (j *journal) tell() {
+// signal tells who waits for a change. It requires the lock.
+func (j *journal) signal() {
 	close(j.changed)
 	j.changed = make(chan struct{})
 }
 
-// take takes one record, and reports whether it changed a row. It requires the lock.
-func (j *journal) take(record []byte) (joined bool) {
-	id := idOf(record)
+// addRecord takes one record, and reports whether it changed a row. It requires the lock.
+func (j *journal) addRecord(record []byte) (joined bool) {
+	id := recordID(record)
 	if j.known[id] {
 		return false
 	}
@@ -162,19 +162,19 @@ func (j *journal) take(record []byte) (joined bool) {
 	e, err := r.Entry()
 	switch {
 	case err != nil:
-		j.torn++
+		j.unreadable++
 	case e.Event == "decision":
-		j.decide(decided(id, &e))
+		j.addDecision(decisionRow(id, &e))
 	case e.Event == "outcome":
-		return j.settle(id, &e)
+		return j.addOutcome(id, &e)
 	case e.Event == "task":
-		return j.change(&e, func(r *row) bool { return r.Tool == e.Canonical() && r.Outcome == "" }, func(r *row) { r.Task = e.Task })
+		return j.updateRow(&e, func(r *row) bool { return r.Tool == e.Canonical() && r.Outcome == "" }, func(r *row) { r.Task = e.Task })
 	default:
 		if how, ok := strings.CutPrefix(e.Event, "settle "); ok {
-			joined = j.change(&e, func(r *row) bool { return r.isSettled(&e) }, func(r *row) { r.Settled, r.SettledBy = how, e.Actor })
+			joined = j.updateRow(&e, func(r *row) bool { return r.canBeSettled(&e) }, func(r *row) { r.Settled, r.SettledBy = how, e.Actor })
 		}
-		if r := happened(id, &e); r != nil {
-			j.push(r)
+		if r := eventRow(id, &e); r != nil {
+			j.appendRow(r)
 		}
 		return joined
 	}
@@ -184,13 +184,13 @@ func (j *journal) take(record []byte) (joined bool) {
 // remember keeps a record from being taken again. It requires the lock.
 func (j *journal) remember(id string) {
 	j.known[id] = true
-	if j.order = append(j.order, id); len(j.order) > recordsKnown {
+	if j.order = append(j.order, id); len(j.order) > maxRecordsKnown {
 		delete(j.known, j.order[0])
 		j.order = j.order[1:]
 	}
 }
 
-func (j *journal) push(r *row) uint64 {
+func (j *journal) appendRow(r *row) uint64 {
 	r.n = j.first + uint64(len(j.rows))
 	j.rows = append(j.rows, r)
 	if r.IsCall() {
@@ -199,25 +199,25 @@ func (j *journal) push(r *row) uint64 {
 	return r.n
 }
 
-func (j *journal) decide(r *row) {
-	n := j.push(r)
+func (j *journal) addDecision(r *row) {
+	n := j.appendRow(r)
 	if r.Call > 0 && r.Decision == "allow" {
-		j.open[callKey{r.Session, r.Call}] = n
+		j.admitted[callKey{r.Session, r.Call}] = n
 	}
 }
 
-// settle gives an outcome to its call. One of a call that is not here is a row of its own.
-func (j *journal) settle(id string, e *trail.Entry) (joined bool) {
-	joined = j.change(e, func(r *row) bool { return r.owns(e) }, func(r *row) { r.end(e) })
+// addOutcome gives an outcome to its call. One of a call that is not here is a row of its own.
+func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
+	joined = j.updateRow(e, func(r *row) bool { return r.isOutcome(e) }, func(r *row) { r.end(e) })
 	if !joined {
-		j.push(ended(id, e))
+		j.appendRow(outcomeRow(id, e))
 	}
 	return joined
 }
 
-// change replaces the row of the call that a record is about.
-func (j *journal) change(e *trail.Entry, is func(*row) bool, do func(*row)) bool {
-	n, ok := j.open[callKey{e.Session, e.Call}]
+// updateRow replaces the row of the call that a record is about.
+func (j *journal) updateRow(e *trail.Entry, is func(*row) bool, do func(*row)) bool {
+	n, ok := j.admitted[callKey{e.Session, e.Call}]
 	if !ok || n < j.first || !is(j.rows[n-j.first]) {
 		return false
 	}
@@ -229,7 +229,7 @@ func (j *journal) change(e *trail.Entry, is func(*row) bool, do func(*row)) bool
 
 // trim forgets the oldest rows. It requires the lock.
 func (j *journal) trim() {
-	for j.calls > journalCalls || len(j.rows) > journalRows {
+	for j.calls > maxCalls || len(j.rows) > maxRows {
 		r := j.rows[0]
 		j.rows[0] = nil
 		j.rows = j.rows[1:]
@@ -237,8 +237,8 @@ func (j *journal) trim() {
 		if r.IsCall() {
 			j.calls--
 		}
-		if key := (callKey{r.Session, r.Call}); j.open[key] == r.n {
-			delete(j.open, key)
+		if key := (callKey{r.Session, r.Call}); j.admitted[key] == r.n {
+			delete(j.admitted, key)
 		}
 	}
 }
@@ -247,12 +247,12 @@ func (j *journal) trim() {
 func (j *journal) all() []*row {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.looked = j.now()
+	j.viewedAt = j.now()
 	return slices.Clone(j.rows)
 }
 
-// A standing says what the journal has.
-type standing struct {
+// A journalStatus says what the journal has.
+type journalStatus struct {
 	Began   time.Time // when it began to take what comes
 	First   time.Time // of its oldest row; zero: it has none
 	Calls   int
@@ -263,45 +263,45 @@ type standing struct {
 	Past    error
 }
 
-// stands says what the journal has.
-func (j *journal) stands() standing {
+// status says what the journal has.
+func (j *journal) status() journalStatus {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	s := standing{Began: j.began, Calls: j.calls, Full: j.first > 1, Lost: j.lost, Torn: j.torn, Reading: j.reading, Past: j.past}
+	s := journalStatus{Began: j.began, Calls: j.calls, Full: j.first > 1, Lost: j.lost, Torn: j.unreadable, Reading: j.reading, Past: j.past}
 	if len(j.rows) > 0 {
 		s.First = j.rows[0].Time
 	}
 	return s
 }
 
-// look notes that somebody looks at what is shown.
-func (j *journal) look() {
+// markViewed notes that somebody looks at what is shown.
+func (j *journal) markViewed() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.looked = j.now()
+	j.viewedAt = j.now()
 }
 
-// watched reports whether somebody looked lately.
-func (j *journal) watched() bool {
+// recentlyViewed reports whether somebody looked lately.
+func (j *journal) recentlyViewed() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.now().Sub(j.looked) < othersWhile
+	return j.now().Sub(j.viewedAt) < othersAfterView
 }
 
-// more returns a channel that is closed with the next row.
-func (j *journal) more() <-chan struct{} {
+// nextChange returns a channel that is closed with the next row.
+func (j *journal) nextChange() <-chan struct{} {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.changed
 }
 
-// newsEvery is how often pages are told at most.
-const newsEvery = time.Second
+// updateInterval is how often pages are told at most.
+const updateInterval = time.Second
 
-// news returns a channel that signals rows added after this call, at most once in newsEvery,
+// updates returns a channel that signals rows added after this call, at most once in newsEvery,
 // until ctx ends.
-func (j *journal) news(ctx context.Context) <-chan struct{} {
-	out, more := make(chan struct{}), j.more()
+func (j *journal) updates(ctx context.Context) <-chan struct{} {
+	out, more := make(chan struct{}), j.nextChange()
 	go func() {
 		for {
 			select {
@@ -309,14 +309,14 @@ func (j *journal) news(ctx context.Context) <-chan struct{} {
 			case <-ctx.Done():
 				return
 			}
-			more = j.more()
+			more = j.nextChange()
 			select {
 			case out <- struct{}{}:
 			case <-ctx.Done():
 				return
 			}
 			select {
-			case <-time.After(newsEvery):
+			case <-time.After(updateInterval):
 			case <-ctx.Done():
 				return
 			}

@@ -73,9 +73,9 @@ func rowsSay(j *journal) (all []string) {
 	return all
 }
 
-// TestJoined: a call is one row, with its decision and its outcome; what else happened is
+// TestCallIsOneRow: a call is one row, with its decision and its outcome; what else happened is
 // between them.
-func TestJoined(t *testing.T) {
+func TestCallIsOneRow(t *testing.T) {
 	j := journalOf(
 		record(t, audit.Process{Time: day, Event: "start", Process: "p"}),
 		record(t, audit.Policy{Time: day, Event: "policy", Policy: "f"}),
@@ -99,9 +99,9 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// TestNotJoined: a result is shown at no other call: not of another session, tool, number or
+// TestOutcomeOfOtherCallIsNotJoined: a result is shown at no other call: not of another session, tool, number or
 // time, not twice, and not at one that was refused.
-func TestNotJoined(t *testing.T) {
+func TestOutcomeOfOtherCallIsNotJoined(t *testing.T) {
 	for name, other := range map[string][]byte{
 		"session":      result(t, "s2", 1, "push", day, time.Millisecond, "success"),
 		"number":       result(t, "s", 2, "push", day, time.Millisecond, "success"),
@@ -123,8 +123,8 @@ func TestNotJoined(t *testing.T) {
 	}
 }
 
-// TestSettled: what an operator says of a call is at that call, beside its result.
-func TestSettled(t *testing.T) {
+// TestSettlementIsJoined: what an operator says of a call is at that call, beside its result.
+func TestSettlementIsJoined(t *testing.T) {
 	settle := func(call uint64, at time.Time) []byte {
 		return record(t, audit.Operator{Time: at, Event: "settle failure", Session: "s", Call: call, Actor: "root"})
 	}
@@ -142,22 +142,22 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// TestAtMost: of calls and of other events so many are kept, and what is forgotten is joined to nothing.
-func TestAtMost(t *testing.T) {
+// TestJournalIsBounded: of calls and of other events so many are kept, and what is forgotten is joined to nothing.
+func TestJournalIsBounded(t *testing.T) {
 	j := journalOf()
-	for n := range journalCalls + 50 {
+	for n := range maxCalls + 50 {
 		at := day.Add(time.Duration(n) * time.Second)
 		j.add([][]byte{record(t, audit.Session{Time: at, Event: "session opened", Session: fmt.Sprint(n)}), allowed(t, "s", uint64(n)+1, "push", at)}, 0)
 	}
-	if s := j.stands(); s.Calls > journalCalls || len(j.rows) > journalRows || s.Calls < journalCalls-1 || !s.Full {
+	if s := j.status(); s.Calls > maxCalls || len(j.rows) > maxRows || s.Calls < maxCalls-1 || !s.Full {
 		t.Errorf("%d calls, %d rows", s.Calls, len(j.rows))
 	}
 	j.add([][]byte{result(t, "s", 1, "push", day, time.Millisecond, "success")}, 0)
 	if last := j.all()[len(j.all())-1]; last.Decision != "" || last.Outcome != "success" {
 		t.Error(says(last))
 	}
-	if len(j.open) > journalCalls || len(j.known) > recordsKnown || len(j.known) != len(j.order) {
-		t.Errorf("%d open, %d known, %d in order", len(j.open), len(j.known), len(j.order))
+	if len(j.admitted) > maxCalls || len(j.known) > maxRecordsKnown || len(j.known) != len(j.order) {
+		t.Errorf("%d open, %d known, %d in order", len(j.admitted), len(j.known), len(j.order))
 	}
 	one := record(t, audit.Decision{
 		Time: day, Event: "decision", Session: "s", Decision: "refuse", Reason: strings.Repeat("x", 5<<10), Args: json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`),
@@ -184,7 +184,7 @@ func recordsOf(t testing.TB, random *rand.Rand) (records [][]byte, truth map[str
 		}
 		took := time.Duration(random.IntN(5000)) * time.Microsecond * time.Duration(random.IntN(500)+1)
 		outcome := []string{"success", "failure", "unknown"}[random.IntN(3)]
-		truth[idOf(decision)] = fmt.Sprint(outcome, " ", float64(took.Microseconds())/1000)
+		truth[recordID(decision)] = fmt.Sprint(outcome, " ", float64(took.Microseconds())/1000)
 		records = append(records, result(t, session, call, tool, came, took, outcome))
 	}
 	return records, truth
@@ -265,7 +265,7 @@ func FuzzJournal(f *testing.F) {
 				t.Errorf("a call that did not pass has a result: %+v", r)
 			}
 		}
-		count(rows, day).Bars()
+		countCalls(rows, day).Bars()
 	})
 }
 
@@ -287,10 +287,10 @@ func TestPastAndLive(t *testing.T) {
 	put(allowed(t, "s", 1, "push", day))
 	j := newJournal(time.Now)
 	ctx, cancel := context.WithCancel(t.Context())
-	go j.run(ctx, feed.Follow(recordsHeld), trail.File(path), make(chan []trail.Record, 1))
+	go j.run(ctx, feed.Follow(maxRecordsHeld), trail.File(path), make(chan []trail.Record, 1))
 	await := func(want ...string) {
 		t.Helper()
-		for more := j.more(); ; more = j.more() {
+		for more := j.nextChange(); ; more = j.nextChange() {
 			if slices.Equal(rowsSay(j), want) {
 				return
 			}
@@ -313,7 +313,7 @@ func TestPastAndLive(t *testing.T) {
 	// Another one has all of it from the file.
 	again := newJournal(time.Now)
 	ctx, cancel = context.WithCancel(t.Context())
-	go again.run(ctx, audit.NewFeed(log).Follow(recordsHeld), trail.File(path), make(chan []trail.Record, 1))
+	go again.run(ctx, audit.NewFeed(log).Follow(maxRecordsHeld), trail.File(path), make(chan []trail.Record, 1))
 	j = again
 	await("call up.push #1 allow success", "call up.drop #0 refuse")
 	cancel()
@@ -339,37 +339,37 @@ func TestRecordRightAfterNew(t *testing.T) {
 			if rows := rowsSay(c.journal); !slices.Equal(rows, []string{"call up.drop #0 refuse"}) {
 				t.Errorf("rows %q", rows)
 			}
-			if steps, _ := c.history.of("s"); len(steps) != 1 {
+			if steps, _ := c.history.stepsOf("s"); len(steps) != 1 {
 				t.Errorf("steps %+v", steps)
 			}
 		})
 	}
 }
 
-// TestPastThatIsAway: what cannot be read is told, and what comes is shown all the same.
-func TestPastThatIsAway(t *testing.T) {
+// TestUnreadablePastIsReported: what cannot be read is told, and what comes is shown all the same.
+func TestUnreadablePastIsReported(t *testing.T) {
 	j := newJournal(time.Now)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer func() { cancel(); <-j.done }()
 	feed := audit.NewFeed(nil)
-	go j.run(ctx, feed.Follow(recordsHeld), trail.File(filepath.Join(t.TempDir(), "none")), make(chan []trail.Record, 1))
-	for more := j.more(); j.stands().Past == nil; more = j.more() {
+	go j.run(ctx, feed.Follow(maxRecordsHeld), trail.File(filepath.Join(t.TempDir(), "none")), make(chan []trail.Record, 1))
+	for more := j.nextChange(); j.status().Past == nil; more = j.nextChange() {
 		<-more
 	}
 	if err := feed.Append(refusal(t, "s", "drop", day)); err != nil {
 		t.Fatal(err)
 	}
-	for more := j.more(); len(j.all()) == 0; more = j.more() {
+	for more := j.nextChange(); len(j.all()) == 0; more = j.nextChange() {
 		<-more
 	}
 }
 
-// TestNews: pages are told when rows have come, at most once in a second, and of the last one too.
-func TestNews(t *testing.T) {
+// TestUpdatesAreLimited: pages are told when rows have come, at most once in a second, and of the last one too.
+func TestUpdatesAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
-		news := j.news(ctx)
+		news := j.updates(ctx)
 		told := make(chan time.Duration, 1000)
 		begin := time.Now()
 		go func() {
@@ -393,7 +393,7 @@ func TestNews(t *testing.T) {
 		last := time.Duration(0)
 		for range len(told) {
 			at := <-told
-			if last > 0 && at-last < newsEvery {
+			if last > 0 && at-last < updateInterval {
 				t.Errorf("told at %s and at %s", last, at)
 			}
 			last = at
@@ -410,14 +410,14 @@ func TestNews(t *testing.T) {
 	})
 }
 
-// TestNewsFromTheCall: news signals a row added right after it returns.
-func TestNewsFromTheCall(t *testing.T) {
+// TestUpdatesFromTheCall: news signals a row added right after it returns.
+func TestUpdatesFromTheCall(t *testing.T) {
 	for n := range 200 {
 		synctest.Test(t, func(t *testing.T) {
 			j := newJournal(time.Now)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			news := j.news(ctx)
+			news := j.updates(ctx)
 			j.add([][]byte{allowed(t, "s", uint64(n)+1, "push", day)}, 0)
 			select {
 			case <-news:
@@ -432,7 +432,7 @@ func TestNewsFromTheCall(t *testing.T) {
 func manyRows(b testing.TB) []*row {
 	j := journalOf()
 	random := rand.New(rand.NewPCG(1, 2))
-	for n := range journalCalls {
+	for n := range maxCalls {
 		at := day.Add(time.Duration(n) * time.Second)
 		if n%3 == 0 {
 			j.add([][]byte{record(b, audit.Decision{
@@ -458,13 +458,13 @@ func BenchmarkFilter(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				body := activityBody{Filter: f}
-				body.choose(all, "")
+				body.selectRows(all, "")
 			}
 		})
 	}
 	b.Run("counts", func(b *testing.B) {
 		for b.Loop() {
-			count(all, day)
+			countCalls(all, day)
 		}
 	})
 }
@@ -503,9 +503,9 @@ func (o *others) Records(_ context.Context, q backend.Query) iter.Seq2[backend.R
 
 func (o *others) Writer() string { return "me" }
 
-// TestOthers: what other processes write to the database comes too, once, while somebody
+// TestOtherProcessesAreRead: what other processes write to the database comes too, once, while somebody
 // looks; nobody reads it when nobody does.
-func TestOthers(t *testing.T) {
+func TestOtherProcessesAreRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &others{}
 		at := time.Now()
@@ -513,9 +513,9 @@ func TestOthers(t *testing.T) {
 		j := newJournal(time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
 		feed := audit.NewFeed(nil)
-		go j.run(ctx, feed.Follow(recordsHeld), trail.Database{Backend: db}, make(chan []trail.Record, 1))
+		go j.run(ctx, feed.Follow(maxRecordsHeld), trail.Database{Backend: db}, make(chan []trail.Record, 1))
 		synctest.Wait()
-		j.look()
+		j.markViewed()
 		own, theirs := refusal(t, "s", "own", at), refusal(t, "s", "theirs", at)
 		for _, r := range [][]byte{own, theirs, result(t, "s", 1, "push", at, time.Second, "success")} {
 			db.put(r)
@@ -528,13 +528,13 @@ func TestOthers(t *testing.T) {
 		if got := rowsSay(j); !slices.Equal(got, []string{"call up.push #1 allow success", "call up.own #0 refuse", "call up.theirs #0 refuse"}) {
 			t.Errorf("%q", got)
 		}
-		<-time.After(2 * othersWhile)
+		<-time.After(2 * othersAfterView)
 		db.put(refusal(t, "s", "later", at))
-		<-time.After(othersWhile)
+		<-time.After(othersAfterView)
 		if len(j.all()) != 3 { // and now somebody has looked
 			t.Errorf("%q", rowsSay(j))
 		}
-		<-time.After(othersWhile)
+		<-time.After(othersAfterView)
 		if len(j.all()) != 4 {
 			t.Errorf("%q", rowsSay(j))
 		}

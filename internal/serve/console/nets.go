@@ -29,25 +29,25 @@ const sessionsOffered = 50
 
 // netsBody is the page of all nets, or of one.
 type netsBody struct {
-	at      place
+	at      netsAddress
 	Session string // whose nets are shown; empty: one that begins now
 	Others  []choice
 	Nets    []netRow
 	Refuses int // nets that would refuse some call now
 	Maps    []mapRow
-	Net     *drawn // nil: the page is that of all
+	Net     *netPage // nil: the page is that of all
 	Then    *snapshot
-	Why     *why
+	Why     *explanation
 	Tools   []string
 }
 
-// A place is what a link of these pages leads to.
-type place struct {
+// A netsAddress is what a link of these pages leads to.
+type netsAddress struct {
 	Net, Session, At, Value, Why string
 }
 
 // link returns the address of a place.
-func (p place) link() string {
+func (p netsAddress) link() string {
 	q := url.Values{}
 	for key, value := range map[string]string{"net": p.Net, "session": p.Session, "at": p.At, "value": p.Value, "why": p.Why} {
 		if value != "" {
@@ -82,7 +82,7 @@ type mapRow struct{ Tool, Field, Source, As, Rule string }
 
 // nets is the page of all nets of the policy, or of the one that is asked for.
 func (c *Console) nets(w http.ResponseWriter, r *http.Request) {
-	at := place{Net: r.FormValue("net"), Session: r.FormValue("session"), At: r.FormValue("at"), Value: r.FormValue("value"), Why: r.FormValue("why")}
+	at := netsAddress{Net: r.FormValue("net"), Session: r.FormValue("session"), At: r.FormValue("at"), Value: r.FormValue("value"), Why: r.FormValue("why")}
 	m, ok := c.snapshotAt(w, r, at)
 	if !ok {
 		return
@@ -108,18 +108,18 @@ func (c *Console) nets(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		b.Maps = mapsOf(m.policy, n)
-		b.Net = c.drawn(m, n, at)
-		b.Net.Past = m.past(at.Net)
+		b.Net = c.netPage(m, n, at)
+		b.Net.Past = m.stepsAround(at.Net)
 		title = at.Net
 	}
 	if at.Why != "" && m.state != nil {
-		b.Why = c.why(m.state, at.Why)
+		b.Why = c.explain(m.state, at.Why)
 	}
 	c.show(w, r, "nets", title, b)
 }
 
 // choices are the sessions to choose from, those used last first.
-func (c *Console) choices(at place) (list []choice) {
+func (c *Console) choices(at netsAddress) (list []choice) {
 	all, err := c.options.Proxy.ListSessions()
 	if err != nil {
 		return nil
@@ -164,7 +164,7 @@ func sessionLabel(s *operator.SessionInfo) string {
 }
 
 // rows are the nets of the snapshot, in the order of the policy.
-func (c *Console) rows(m *snapshot, at place) (rows []netRow) {
+func (c *Console) rows(m *snapshot, at netsAddress) (rows []netRow) {
 	known := map[string]operator.PolicyNet{}
 	for _, n := range c.options.Proxy.Nets() {
 		known[n.Name] = n
@@ -178,15 +178,15 @@ func (c *Console) rows(m *snapshot, at place) (rows []netRow) {
 		if row.Unknown = m.unknown[n.Name]; row.Unknown != "" {
 			row.Marking = ""
 		} else if n.Active {
-			row.Refuses = refusedBy(live(info, n.Marking))
+			row.Refuses = refusedBy(liveNet(info, n.Marking))
 		}
 		rows = append(rows, row)
 	}
 	return rows
 }
 
-// live is the net with the tokens of the marking, without what happens before the first call.
-func live(info gate.NetInfo, m gate.Marking) draw.Net {
+// liveNet is the net with the tokens of the marking, without what happens before the first call.
+func liveNet(info gate.NetInfo, m gate.Marking) draw.Net {
 	n := draw.OfNet(info).WithoutStart()
 	n.Live(m)
 	return n
@@ -232,20 +232,20 @@ func mapsOf(p *gate.Policy, net int) (rows []mapRow) {
 			add(nets[i].Maps, func(string) bool { return true })
 		}
 	}
-	add(p.Maps(), func(as string) bool { return net < 0 || lists(&nets[net], as) })
+	add(p.Maps(), func(as string) bool { return net < 0 || mentions(&nets[net], as) })
 	return rows
 }
 
-// lists reports whether the net says something of a name.
-func lists(n *gate.NetInfo, name string) bool {
+// mentions reports whether the net says something of a name.
+func mentions(n *gate.NetInfo, name string) bool {
 	is := func(t gate.Tool) bool { return t.Name == name }
 	return slices.Contains(n.Free, name) || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
 		return slices.ContainsFunc(t.Tools, is) || slices.ContainsFunc(t.Unless, is)
 	})
 }
 
-// drawn is one net, as it stands.
-type drawn struct {
+// netPage is one net, as it stands.
+type netPage struct {
 	netRow
 
 	Net         draw.Net
@@ -268,9 +268,9 @@ type transitionRow struct {
 	Calls       []choice // with what leads to each
 }
 
-func (c *Console) drawn(m *snapshot, net int, at place) *drawn {
+func (c *Console) netPage(m *snapshot, net int, at netsAddress) *netPage {
 	info, n := m.policy.Nets()[net], m.nets[net]
-	d := &drawn{InFlight: n.InFlight, Spoilers: n.Spoilers, MoreValues: n.More, Hashed: m.state == nil && len(n.Values) > 0, Rest: at.Value != ""}
+	d := &netPage{InFlight: n.InFlight, Spoilers: n.Spoilers, MoreValues: n.More, Hashed: m.state == nil && len(n.Values) > 0, Rest: at.Value != ""}
 	d.netRow = c.rowOf(n)
 	d.Unknown = m.unknown[n.Name]
 	labels := c.labels(m, net, at.Session)
@@ -294,7 +294,7 @@ func (c *Console) drawn(m *snapshot, net int, at place) *drawn {
 		to.Value, to.Why = "", ""
 		d.Values = append([]choice{{Label: "every other value", Link: to.link(), Here: at.Value == ""}}, d.Values...)
 	}
-	d.Net = live(info, marking)
+	d.Net = liveNet(info, marking)
 	var b bytes.Buffer
 	if err := draw.LiveSVG(&b, &d.Net); err == nil { // a buffer takes all
 		d.SVG = template.HTML(b.String()) //nolint:gosec // draw escapes every text in it
@@ -348,8 +348,8 @@ func arcs(n *draw.Net, t draw.Transition, in bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// why is what is decided of a call without arguments, and what leads to it.
-type why struct {
+// explanation is what is decided of a call without arguments, and what leads to it.
+type explanation struct {
 	Tool     string
 	Decision string // allow, ask or refuse
 	Reason   string
@@ -367,15 +367,15 @@ type callRow struct {
 	Rules []blockRow
 }
 
-// why decides a call in the state, and changes nothing.
-func (c *Console) why(state *gate.State, tool string) *why {
+// explain decides a call in the state, and changes nothing.
+func (c *Console) explain(state *gate.State, tool string) *explanation {
 	p, call := state.Policy(), callOf(state, tool)
 	call.Time = c.options.Now()
 	rules := map[string]string{}
 	for _, n := range c.options.Proxy.Nets() {
 		rules[n.Name] = n.Rule
 	}
-	y := &why{Tool: tool}
+	y := &explanation{Tool: tool}
 	take := func(r *gate.Refusal) {
 		y.Reason = r.Text
 		for _, b := range r.Blocks {

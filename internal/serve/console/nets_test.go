@@ -241,10 +241,10 @@ func TestHistory(t *testing.T) {
 	b.wants("/nets?net=backup-first&session=s1", "This session has ended", "What it did after its last step here is not known: the session ended before", "after step 4")
 	b.desk.gates["s1"] = session
 	for n := range 3 * maxSteps {
-		c.history.keep("s1", &step{Time: time.Now(), Said: []string{"x"}, state: session.Snapshot()})
-		c.history.keep(fmt.Sprint("other ", n), &step{Time: time.Now()})
+		c.history.addStep("s1", &step{Time: time.Now(), Said: []string{"x"}, state: session.Snapshot()})
+		c.history.addStep(fmt.Sprint("other ", n), &step{Time: time.Now()})
 	}
-	steps, _ := c.history.of("s1")
+	steps, _ := c.history.stepsOf("s1")
 	if len(steps) > maxSteps || len(steps) < maxSteps/2 || len(c.history.tracks) > maxTracks || c.history.count > maxAllSteps || steps[0].Before != "older steps are not kept" {
 		t.Errorf("%d steps, %d tracks, %d steps in all are kept", len(steps), len(c.history.tracks), c.history.count)
 	}
@@ -272,7 +272,7 @@ func TestHistoryFollows(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		if steps, _ := h.of("s"); len(steps) != 2 || steps[1].Number != 2 || steps[1].Said[0] != "b refused" {
+		if steps, _ := h.stepsOf("s"); len(steps) != 2 || steps[1].Number != 2 || steps[1].Said[0] != "b refused" {
 			t.Errorf("%+v", steps)
 		}
 		cancel()
@@ -283,8 +283,8 @@ func TestHistoryFollows(t *testing.T) {
 	})
 }
 
-// TestValues: a net with a key is drawn for each value, and the others.
-func TestValues(t *testing.T) {
+// TestNetIsDrawnForEachValue: a net with a key is drawn for each value, and the others.
+func TestNetIsDrawnForEachValue(t *testing.T) {
 	keyed := backupNet("backup-first")
 	keyed.Key = []gate.Field{{Path: "path"}}
 	b, _ := visitNets(t, nil, keyed)
@@ -308,8 +308,8 @@ func TestValues(t *testing.T) {
 	b.wants(strings.ReplaceAll(link, "&amp;", "&"), "delete: enabled", `aria-current="true">path`)
 }
 
-// TestSaid: what is about a net is in words, and nothing else.
-func TestSaid(t *testing.T) {
+// TestDescribeRecords: what is about a net is in words, and nothing else.
+func TestDescribeRecords(t *testing.T) {
 	for event, want := range map[string]string{
 		`{"event":"decision","tool":"x","upstream":"u","decision":"refuse"}`: "u.x refused",
 		`{"event":"decision","tool":"x","decision":"ask"}`:                   "x asked about",
@@ -321,14 +321,14 @@ func TestSaid(t *testing.T) {
 	} {
 		r := trail.Record{Event: []byte(event)}
 		e, err := r.Entry()
-		if got := saidOf(&e); err != nil || got != want {
+		if got := describe(&e); err != nil || got != want {
 			t.Errorf("%s: %q %v", event, got, err)
 		}
 	}
 }
 
-// TestHistoryTogether: records that come together share a step.
-func TestHistoryTogether(t *testing.T) {
+// TestRecordsTogetherShareStep: records that come together share a step.
+func TestRecordsTogetherShareStep(t *testing.T) {
 	h := newHistory()
 	var records [][]byte
 	for n := range 8 {
@@ -336,7 +336,7 @@ func TestHistoryTogether(t *testing.T) {
 	}
 	asked := 0
 	h.add(append(records, []byte("{")), 3, func(string) (*gate.State, error) { asked++; return &gate.State{}, nil })
-	steps, _ := h.of("s")
+	steps, _ := h.stepsOf("s")
 	if len(steps) != 1 || asked != 1 || h.lost != 3 || len(steps[0].Said) != maxSaidInOne+1 || steps[0].Said[maxSaidInOne] != "and 3 more" {
 		t.Errorf("%+v, %d asked, %d lost", steps, asked, h.lost)
 	}

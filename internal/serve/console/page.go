@@ -44,7 +44,7 @@ var functions = template.FuncMap{
 	"card":   cardOf,
 	"file":   fileOf,
 	"stepto": stepTo,
-	"does":   does,
+	"does":   commandOf,
 	"less":   func(n int) int { return n - 1 },
 }
 
@@ -107,7 +107,7 @@ func actorOf(r *http.Request) operator.Actor {
 func (c *Console) show(w http.ResponseWriter, r *http.Request, view, title string, body any) {
 	s := c.options.Proxy.Status()
 	p := page{
-		Title: title, View: view, Visitor: visitorOf(r), Now: c.options.Now(), Notes: c.doors.notes(r),
+		Title: title, View: view, Visitor: visitorOf(r), Now: c.options.Now(), Notes: c.logins.takeNotes(r),
 		Grants: c.options.Grants, PIN: s.PIN,
 		Waiting: s.Waiting, Shadow: s.Shadow, Stopped: s.Stopped, Version: s.Version, Config: s.Config, Body: body,
 	}
@@ -137,8 +137,8 @@ func send(w http.ResponseWriter, code int, page []byte) {
 	_, _ = w.Write(page) // the browser is gone: nothing to tell
 }
 
-// askIn shows the page that takes a code, for the page that the browser wants.
-func (d *doors) askIn(w http.ResponseWriter, r *http.Request, wrong string, code int) {
+// showLogin shows the page that takes a code, for the page that the browser wants.
+func (d *logins) showLogin(w http.ResponseWriter, r *http.Request, wrong string, code int) {
 	next := r.URL.RequestURI()
 	if r.Method == http.MethodPost {
 		next = local(r.PostFormValue("next"))
@@ -160,15 +160,15 @@ type tab struct {
 }
 
 func tabOf(p page, view, label string) tab {
-	t := tab{View: view, Label: label, Here: p.View == view || within(p.View) == view}
+	t := tab{View: view, Label: label, Here: p.View == view || viewOf(p.View) == view}
 	if view == "inbox" {
 		t.Count = p.Waiting
 	}
 	return t
 }
 
-// within is the view that a page of another name belongs to.
-func within(page string) (view string) {
+// viewOf is the view that a page of another name belongs to.
+func viewOf(page string) (view string) {
 	switch page {
 	case "question", "confirm":
 		return "inbox"

@@ -56,7 +56,7 @@ type row struct {
 	SettledBy string          `json:"settledBy,omitempty"`
 	About     string          `json:"about,omitempty"` // what else is to be said of an event: a net, a process
 
-	does string
+	command string
 	n    uint64 // counts from 1, in the order in which the journal learned of it
 }
 
@@ -79,10 +79,10 @@ func (r *row) isRoutine() bool {
 }
 
 // Does is the command of a call, or its arguments, in a line; empty: they are not recorded.
-func (r *row) Does() string { return r.does }
+func (r *row) Does() string { return r.command }
 
-// does returns the command of a call, or its arguments, in a line; empty: it has none, or long ones.
-func does(args json.RawMessage) string {
+// commandOf returns the command of a call, or its arguments, in a line; empty: it has none, or long ones.
+func commandOf(args json.RawMessage) string {
 	if len(args) > maxDoesRead {
 		return ""
 	}
@@ -92,19 +92,19 @@ func does(args json.RawMessage) string {
 // Open reports whether the call was let through and has not ended, as far as is known.
 func (r *row) Open() bool { return r.Decision == "allow" && r.Outcome == "" && r.Settled == "" }
 
-// idOf names a record, in every process that reads it.
-func idOf(record []byte) string {
+// recordID names a record, in every process that reads it.
+func recordID(record []byte) string {
 	sum := sha256.Sum256(record)
 	return hex.EncodeToString(sum[:8])
 }
 
-// decided is the row of a decision.
-func decided(id string, e *trail.Entry) *row {
+// decisionRow is the row of a decision.
+func decisionRow(id string, e *trail.Entry) *row {
 	r := &row{
 		ID: id, Event: "call", Time: e.Time, Called: e.Called, Session: e.Session, Principal: e.Principal, Client: e.Client,
 		Call: e.Call, Wire: e.ID, Tool: e.Canonical(), Names: slices.Clone(e.Names[:min(len(e.Names), maxRowNames)]),
 		Decision: e.Decision.Decision, Kind: e.Kind, Reason: short(e.Reason), Nets: e.Nets[:min(len(e.Nets), maxRowNets)],
-		Approval: e.Approval, Channel: e.Channel, Actor: e.Actor, Arguments: e.Arguments, Shadow: e.Shadow, Policy: e.Policy, does: does(e.Args),
+		Approval: e.Approval, Channel: e.Channel, Actor: e.Actor, Arguments: e.Arguments, Shadow: e.Shadow, Policy: e.Policy, command: commandOf(e.Args),
 	}
 	if len(e.Args) <= maxRowArgs {
 		r.Args = bytes.Clone(e.Args)
@@ -122,8 +122,8 @@ func short(reason string) string {
 	return text.Excerpt(reason, maxRowReason)
 }
 
-// ended is the row of an outcome whose decision is not in the journal.
-func ended(id string, e *trail.Entry) *row {
+// outcomeRow is the row of an outcome whose decision is not in the journal.
+func outcomeRow(id string, e *trail.Entry) *row {
 	r := &row{ID: id, Event: "call", Session: e.Session, Call: e.Call, Tool: e.Canonical()}
 	r.end(e)
 	r.Time = r.Ended
@@ -134,18 +134,18 @@ func (r *row) end(e *trail.Entry) {
 	r.Outcome, r.Millis, r.By, r.Ended = e.Outcome, e.Millis, e.By, e.Time
 }
 
-// isSettled reports whether an operator can have said of this call how it ended.
-func (r *row) isSettled(e *trail.Entry) bool {
+// canBeSettled reports whether an operator can have said of this call how it ended.
+func (r *row) canBeSettled(e *trail.Entry) bool {
 	return (r.Outcome == "" || r.Outcome == "unknown") && !e.Time.Before(r.Time)
 }
 
-// clocks is how far the times of a decision and of its outcome may be apart beside what the
+// clockTolerance is how far the times of a decision and of its outcome may be apart beside what the
 // call took: a clock is corrected meanwhile.
-const clocks = 20 * time.Millisecond
+const clockTolerance = 20 * time.Millisecond
 
-// owns reports whether the outcome is that of the row: of the same call by its number, its
+// isOutcome reports whether the outcome is that of the row: of the same call by its number, its
 // tool, and the time at which it came. Numbers begin again where states were lost.
-func (r *row) owns(e *trail.Entry) bool {
+func (r *row) isOutcome(e *trail.Entry) bool {
 	if r.Outcome != "" || r.Decision != "allow" || r.Tool != e.Canonical() {
 		return false
 	}
@@ -155,11 +155,11 @@ func (r *row) owns(e *trail.Entry) bool {
 	}
 	took := time.Duration(e.Millis * float64(time.Millisecond))
 	apart := e.Time.Sub(came) - took
-	return took >= 0 && apart.Abs() <= clocks+took/1000
+	return took >= 0 && apart.Abs() <= clockTolerance+took/1000
 }
 
-// happened is the row of an event that is no call; nil: it is none that the journal shows.
-func happened(id string, e *trail.Entry) *row {
+// eventRow is the row of an event that is no call; nil: it is none that the journal shows.
+func eventRow(id string, e *trail.Entry) *row {
 	r := &row{ID: id, Event: e.Event, Time: e.Time, Session: e.Session, Principal: e.Principal, Call: e.Call, Actor: e.Actor, Reason: short(e.Reason)}
 	switch e.Event {
 	case "session opened", "session closed", "reset", "settle success", "settle failure", "stop", "resumed", "accept", "wrong pin":

@@ -46,7 +46,7 @@ func (c *Console) sessions(w http.ResponseWriter, r *http.Request) {
 	}
 	b := sessionsBody{Query: r.FormValue("q")}
 	slices.Reverse(all)
-	all = slices.DeleteFunc(all, func(s operator.SessionInfo) bool { return !hasWords(&s, b.Query) })
+	all = slices.DeleteFunc(all, func(s operator.SessionInfo) bool { return !sessionMatches(&s, b.Query) })
 	b.Found = len(all)
 	if b.First, _ = strconv.Atoi(r.FormValue("from")); b.First < 0 || b.First >= len(all) {
 		b.First = 0
@@ -66,8 +66,8 @@ func (c *Console) sessions(w http.ResponseWriter, r *http.Request) {
 
 func sessionLink(id string) string { return "/sessions?" + url.Values{"id": {id}}.Encode() }
 
-// hasWords reports whether what is shown of a session has all words of the query.
-func hasWords(s *operator.SessionInfo, query string) bool {
+// sessionMatches reports whether what is shown of a session has all words of the query.
+func sessionMatches(s *operator.SessionInfo, query string) bool {
 	if query == "" {
 		return true
 	}
@@ -116,7 +116,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request, id string) {
 	}
 	p := &sessionPage{SessionInfo: info, Link: sessionLink(id), Reset: r.FormValue("reset") != ""}
 	for _, n := range info.Nets {
-		p.Nets = append(p.Nets, sessionNet{n, place{Net: n.Name, Session: id}.link()})
+		p.Nets = append(p.Nets, sessionNet{n, netsAddress{Net: n.Name, Session: id}.link()})
 	}
 	if shadow, err := c.options.Proxy.Shadow(id); err == nil && (shadow.Refused > 0 || shadow.Asked > 0 || len(shadow.Nets) > 0 || shadow.Policy) {
 		p.Shadow = &shadow
@@ -139,7 +139,7 @@ func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		line = fmt.Sprintf("The session %s is not reset: %v.", text.Escape(id), err)
 	}
-	c.doors.note(r, line, err)
+	c.logins.addNote(r, line, err)
 	http.Redirect(w, r, sessionLink(id), http.StatusSeeOther)
 }
 
@@ -156,6 +156,6 @@ func (c *Console) settle(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		line = fmt.Sprintf("Call %d is not settled: %v.", call, err)
 	}
-	c.doors.note(r, line, err)
+	c.logins.addNote(r, line, err)
 	http.Redirect(w, r, sessionLink(id), http.StatusSeeOther)
 }

@@ -43,9 +43,9 @@ func TestSessionsEmpty(t *testing.T) {
 	b.wants("/sessions", "No client is connected")
 }
 
-// TestOperate: a session is reset when that is confirmed, and a call is settled, in the name of the
+// TestResetAndSettle: a session is reset when that is confirmed, and a call is settled, in the name of the
 // visitor.
-func TestOperate(t *testing.T) {
+func TestResetAndSettle(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	b.post("/sessions/reset", url.Values{"id": {"s1"}})
 	if got := b.desk.site.told(); got != "" {
@@ -87,8 +87,8 @@ func TestOperate(t *testing.T) {
 	}
 }
 
-// TestAcceptTool: the page has what a server has changed, and what is accepted is what it showed.
-func TestAcceptTool(t *testing.T) {
+// TestAcceptedToolIsTheShownOne: the page has what a server has changed, and what is accepted is what it showed.
+func TestAcceptedToolIsTheShownOne(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	b.wants("/tools", "Changed by their servers", "<span class=\"tool\">fs.read</span>", "quarantined", "&lt;script&gt;", "not there", `name="hash" value="h1"`)
 	b.post("/tools/accept", url.Values{"tool": {"fs.read"}, "hash": {"h0"}})

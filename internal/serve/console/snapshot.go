@@ -40,12 +40,12 @@ type stepRow struct {
 func (m *snapshot) Rebuilt() bool { return m.Here != nil && m.Here.state == nil }
 
 // snapshotAt returns the snapshot that is asked for. It has written a page if that is not ok.
-func (c *Console) snapshotAt(w http.ResponseWriter, r *http.Request, at place) (m *snapshot, ok bool) {
+func (c *Console) snapshotAt(w http.ResponseWriter, r *http.Request, at netsAddress) (m *snapshot, ok bool) {
 	state, err := c.options.Proxy.State(at.Session)
 	var steps []step
 	gap := ""
 	if at.Session != "" {
-		steps, gap = c.history.of(at.Session)
+		steps, gap = c.history.stepsOf(at.Session)
 	}
 	m = &snapshot{}
 	if err != nil && len(steps) > 0 {
@@ -63,13 +63,13 @@ func (c *Console) snapshotAt(w http.ResponseWriter, r *http.Request, at place) (
 	if m.Ended && at.At == "" {
 		at.At = strconv.Itoa(steps[len(steps)-1].Number)
 	}
-	m.list(steps, gap, at)
+	m.addSteps(steps, gap, at)
 	if at.At != "" && m.Here == nil {
 		c.fail(w, r, http.StatusNotFound, "This step is not kept any more.")
 		return nil, false
 	}
 	if m.Here != nil {
-		m.goTo(&m.Here.step)
+		m.showStep(&m.Here.step)
 	}
 	return m, true
 }
@@ -78,8 +78,8 @@ func (m *snapshot) now(s *gate.State) {
 	m.state, m.policy, m.nets, m.tools = s, s.Policy(), s.Policy().NetsOf(s), s.Tools
 }
 
-// goTo is the snapshot after the step.
-func (m *snapshot) goTo(s *step) {
+// showStep is the snapshot after the step.
+func (m *snapshot) showStep(s *step) {
 	if s.state != nil {
 		tools := m.tools
 		m.now(s.state)
@@ -89,8 +89,8 @@ func (m *snapshot) goTo(s *step) {
 	m.state, m.policy, m.nets, m.unknown = nil, s.policy, s.past.Nets(), s.past.Unknown
 }
 
-// list lists the steps, with where they lead to.
-func (m *snapshot) list(steps []step, gap string, at place) {
+// addSteps lists the steps, with where they lead to.
+func (m *snapshot) addSteps(steps []step, gap string, at netsAddress) {
 	now := at
 	now.At, now.Why = "", ""
 	if !m.Ended {
@@ -118,9 +118,9 @@ type pastRows struct {
 	Gap          string    // why what was before it is not known
 }
 
-// past are the steps to go back to around the present one, for the net: those after which it is
+// stepsAround are the steps to go back to around the present one, for the net: those after which it is
 // known where it stands.
-func (m *snapshot) past(net string) (p pastRows) {
+func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {
 		why := ""

@@ -53,7 +53,7 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
 	b.All = len(tools)
 	for _, t := range tools {
 		b.Session = t.Session // the proxy chooses the only one
-		if !isNamed(t, b.Query) {
+		if !toolMatches(t, b.Query) {
 			continue
 		}
 		if b.Matching++; len(b.Tools) < toolsShown {
@@ -75,12 +75,12 @@ func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		line = fmt.Sprintf("%s is not accepted: %v.", text.Escape(tool), err)
 	}
-	c.doors.note(r, line, err)
+	c.logins.addNote(r, line, err)
 	http.Redirect(w, r, "/tools", http.StatusSeeOther)
 }
 
-// isNamed reports whether what is shown of a tool has all words of the query.
-func isNamed(t operator.ToolInfo, query string) bool {
+// toolMatches reports whether what is shown of a tool has all words of the query.
+func toolMatches(t operator.ToolInfo, query string) bool {
 	shown := strings.ToLower(strings.Join([]string{t.Canonical, t.Bare, t.Exposed, t.Decision, t.Says, t.Description, t.Definition}, " "))
 	return !slices.ContainsFunc(strings.Fields(strings.ToLower(query)), func(word string) bool { return !strings.Contains(shown, word) })
 }

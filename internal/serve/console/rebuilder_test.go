@@ -78,9 +78,9 @@ func policyOf(t *testing.T, nets ...gate.Net) *gate.Policy {
 	return p
 }
 
-// TestPast: who opens the console after the fact goes back to it, also where the session is
+// TestPastIsRebuilt: who opens the console after the fact goes back to it, also where the session is
 // over, and sees where the nets stood, or why that is not known.
-func TestPast(t *testing.T) {
+func TestPastIsRebuilt(t *testing.T) {
 	shared := backupNet("shared")
 	shared.Scope = gate.ScopePrincipal
 	p := policyOf(t, backupNet("backup-first"), shared)
@@ -99,8 +99,8 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// TestPastNotGuessed: what the records do not tell is not shown, and the page says why.
-func TestPastNotGuessed(t *testing.T) {
+// TestUnknownPastIsNotShown: what the records do not tell is not shown, and the page says why.
+func TestUnknownPastIsNotShown(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(text string) string
 		net    string

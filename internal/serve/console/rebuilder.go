@@ -15,21 +15,21 @@ import (
 // rebuildTime is how long the records of before may take.
 const rebuildTime = 20 * time.Second
 
-// A past rebuilds where nets stood from the records of before. It begins anew with each record
+// A rebuilder rebuilds where nets stood from the records of before. It begins anew with each record
 // before which that is not certain: of another policy, after a gap, of a switched net.
-type past struct {
+type rebuilder struct {
 	policy  *gate.Policy
 	active  []string // the nets that are active now; nil: all
 	durable bool     // states outlive a process, and other processes move them
 
 	run     *replay.Replay
-	because string            // why what was before is not told
+	startReason string            // why what was before is not told
 	last    map[string]uint64 // records of each writer
 	loaded  bool              // the policy in force is among the records
 }
 
-func newPast(fresh *gate.State, durable bool) (*past, error) {
-	p := &past{policy: fresh.Policy(), durable: durable, last: map[string]uint64{}, because: "records older than those are not read"}
+func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
+	p := &rebuilder{policy: fresh.Policy(), durable: durable, last: map[string]uint64{}, startReason: "records older than those are not read"}
 	all := true
 	for _, n := range p.policy.NetsOf(fresh) {
 		if all = all && n.Active; n.Active {
@@ -44,15 +44,15 @@ func newPast(fresh *gate.State, durable bool) (*past, error) {
 	return p, err
 }
 
-// anew forgets the records so far.
-func (p *past) anew(because string) (err error) {
-	p.because, p.loaded = because, false
+// restart forgets the records so far.
+func (p *rebuilder) restart(because string) (err error) {
+	p.startReason, p.loaded = because, false
 	p.run, err = replay.New(replay.Options{Policy: p.policy, Active: p.active, Durable: p.durable, Partial: true})
 	return err
 }
 
-// cut says why nothing from before the record can be told; empty: that goes on.
-func (p *past) cut(r *trail.Record, e *trail.Entry) string {
+// boundary says why nothing from before the record can be told; empty: that goes on.
+func (p *rebuilder) boundary(r *trail.Record, e *trail.Entry) string {
 	before := p.last[r.Writer]
 	p.last[r.Writer] = r.Seq
 	at := e.Time.Local().Format("2006-01-02 15:04:05 MST")
@@ -72,10 +72,10 @@ func (p *past) cut(r *trail.Record, e *trail.Entry) string {
 }
 
 // add takes a record. It reports whether what was rebuilt so far is to be forgotten.
-func (p *past) add(r *trail.Record, e *trail.Entry) (forget bool, err error) {
-	if why := p.cut(r, e); why != "" {
+func (p *rebuilder) add(r *trail.Record, e *trail.Entry) (forget bool, err error) {
+	if why := p.boundary(r, e); why != "" {
 		forget = true
-		if err := p.anew(why); err != nil {
+		if err := p.restart(why); err != nil {
 			return true, err
 		}
 		if e.Policy != "" && e.Policy != p.policy.Fingerprint() {
@@ -88,9 +88,9 @@ func (p *past) add(r *trail.Record, e *trail.Entry) (forget bool, err error) {
 }
 
 // state is where the nets of the session stand after the records so far.
-func (p *past) state(e *trail.Entry) (state *replay.State, reason string) {
+func (p *rebuilder) state(e *trail.Entry) (state *replay.State, reason string) {
 	if state, reason = p.run.State(e.Session, e.Time); reason == replay.Unbegun {
-		reason += ": " + p.because
+		reason += ": " + p.startReason
 	}
 	return state, reason
 }
@@ -104,12 +104,12 @@ func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *ga
 	}()
 	ctx, cancel := context.WithTimeout(ctx, rebuildTime)
 	defer cancel()
-	p, err := newPast(fresh, h.durable)
+	p, err := newRebuilder(fresh, h.durable)
 	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(records, func(r trail.Record) bool { return bytes.Contains(r.Event, []byte(`"event":"removed"`)) }) {
-		if err := p.anew("older records were removed (audit.keep)"); err != nil {
+		if err := p.restart("older records were removed (audit.keep)"); err != nil {
 			return err
 		}
 	}
@@ -117,28 +117,28 @@ func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *ga
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := h.again(p, &records[i], len(records)-i <= 2*maxUnread); err != nil {
+		if err := h.rebuildStep(p, &records[i], len(records)-i <= 2*maxUnread); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// again makes a step of a record of before. One that may come once more is remembered.
-func (h *history) again(p *past, r *trail.Record, remember bool) error {
+// rebuildStep makes a step of a record of before. One that may come once more is remembered.
+func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) error {
 	e, err := r.Entry()
 	if err != nil {
 		h.forget("a record cannot be read")
-		return p.anew("a record cannot be read")
+		return p.restart("a record cannot be read")
 	}
 	forget, err := p.add(r, &e)
 	if forget {
-		h.forget(p.because)
+		h.forget(p.startReason)
 	}
 	if err != nil {
 		return err
 	}
-	said := saidOf(&e)
+	said := describe(&e)
 	if said == "" || e.Session == "" {
 		return nil
 	}
@@ -148,8 +148,8 @@ func (h *history) again(p *past, r *trail.Record, remember bool) error {
 		return nil
 	}
 	if remember {
-		h.known[idOf(r.Event)] = true
+		h.known[recordID(r.Event)] = true
 	}
-	h.keep(e.Session, &step{Time: e.Time, Said: []string{said}, Call: e.Call, policy: p.policy, past: state})
+	h.addStep(e.Session, &step{Time: e.Time, Said: []string{said}, Call: e.Call, policy: p.policy, past: state})
 	return nil
 }

@@ -35,44 +35,44 @@ type session struct {
 	notes []note // for its next page
 }
 
-// doors let browsers in. Codes and cookies are kept as their hashes.
-type doors struct {
+// logins let browsers in. Codes and cookies are kept as their hashes.
+type logins struct {
 	hosts []string
 	now   func() time.Time
 	cross *http.CrossOriginProtection
 
 	mu       sync.Mutex
-	codes    map[[32]byte]invitation
+	codes    map[[32]byte]loginCode
 	sessions map[[32]byte]*session
 }
 
-// An invitation is a code that was given out.
-type invitation struct {
+// An loginCode is a code that was given out.
+type loginCode struct {
 	person  Person
 	expires time.Time
 }
 
-func newDoors(hosts []string, now func() time.Time) *doors {
-	return &doors{hosts: hosts, now: now, cross: http.NewCrossOriginProtection(), codes: map[[32]byte]invitation{}, sessions: map[[32]byte]*session{}}
+func newLogins(hosts []string, now func() time.Time) *logins {
+	return &logins{hosts: hosts, now: now, cross: http.NewCrossOriginProtection(), codes: map[[32]byte]loginCode{}, sessions: map[[32]byte]*session{}}
 }
 
 func hashOf(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }
 
-// code makes a code.
-func (d *doors) code(p Person) string {
+// newCode makes a code.
+func (d *logins) newCode(p Person) string {
 	code := rand.Text()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.sweep()
+	d.dropExpired()
 	if len(d.codes) >= maxCodes {
 		clear(d.codes) // somebody asks for them and does not come
 	}
-	d.codes[hashOf(code)] = invitation{p, d.now().Add(codeTime)}
+	d.codes[hashOf(code)] = loginCode{p, d.now().Add(codeTime)}
 	return code
 }
 
-// sweep forgets what is not good any more. It requires the lock.
-func (d *doors) sweep() {
+// dropExpired forgets what is not good any more. It requires the lock.
+func (d *logins) dropExpired() {
 	now := d.now()
 	for h, c := range d.codes {
 		if !now.Before(c.expires) {
@@ -86,11 +86,11 @@ func (d *doors) sweep() {
 	}
 }
 
-// enter exchanges a code, which is good no more, for the value of a cookie; empty: the code is wrong.
-func (d *doors) enter(code string) (cookie string) {
+// redeem exchanges a code, which is good no more, for the value of a cookie; empty: the code is wrong.
+func (d *logins) redeem(code string) (cookie string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.sweep()
+	d.dropExpired()
 	h := hashOf(code)
 	c, ok := d.codes[h]
 	if !ok {
@@ -106,7 +106,7 @@ func (d *doors) enter(code string) (cookie string) {
 }
 
 // dropOldest requires the lock.
-func (d *doors) dropOldest() {
+func (d *logins) dropOldest() {
 	var oldest [32]byte
 	var at time.Time
 	for h, s := range d.sessions {
@@ -123,11 +123,11 @@ type visitor struct {
 	Token string // for forms
 }
 
-// known returns who has the cookie, or false.
-func (d *doors) known(cookie string) (v visitor, ok bool) {
+// visitorFor returns who has the cookie, or false.
+func (d *logins) visitorFor(cookie string) (v visitor, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.sweep()
+	d.dropExpired()
 	s := d.sessions[hashOf(cookie)]
 	if s == nil {
 		return v, false
@@ -136,8 +136,8 @@ func (d *doors) known(cookie string) (v visitor, ok bool) {
 	return visitor{s.person, s.token}, true
 }
 
-// forget ends the session of a cookie.
-func (d *doors) forget(cookie string) {
+// endSession ends the session of a cookie.
+func (d *logins) endSession(cookie string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.sessions, hashOf(cookie))
@@ -149,9 +149,9 @@ type note struct {
 	Wrong bool // it was not done
 }
 
-// note keeps a line for the next page of the browser. With an error it says that something was
+// addNote keeps a line for the next page of the browser. With an error it says that something was
 // not done.
-func (d *doors) note(r *http.Request, line string, err error) {
+func (d *logins) addNote(r *http.Request, line string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if s := d.sessions[hashOf(cookieOf(r))]; s != nil && len(s.notes) < 100 {
@@ -159,9 +159,9 @@ func (d *doors) note(r *http.Request, line string, err error) {
 	}
 }
 
-// notes takes the lines for this page. A script that loads it to see what has changed leaves them
+// takeNotes takes the lines for this page. A script that loads it to see what has changed leaves them
 // to the page itself; one that shows all of it says so.
-func (d *doors) notes(r *http.Request) (lines []note) {
+func (d *logins) takeNotes(r *http.Request) (lines []note) {
 	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" && r.Header.Get("Petrigate-Shows") != "page" {
 		return nil
 	}
@@ -173,8 +173,8 @@ func (d *doors) notes(r *http.Request) (lines []note) {
 	return lines
 }
 
-// allowed reports whether browsers may call the console by the host.
-func (d *doors) allowed(host string) bool {
+// isAllowedHost reports whether browsers may call the console by the host.
+func (d *logins) isAllowedHost(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
 		name = host
@@ -198,29 +198,29 @@ func cookieOf(r *http.Request) string {
 	return c.Value
 }
 
-// policyOfContent is what browsers may do with our pages: nothing that is not from here, and
+// contentPolicy is what browsers may do with our pages: nothing that is not from here, and
 // no text becomes markup.
-const policyOfContent = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // guard lets requests through to h that come from a page of the console, from a browser that was let in. Each
 // check refuses by itself.
-func (d *doors) guard(h http.Handler) http.Handler {
+func (d *logins) guard(h http.Handler) http.Handler {
 	open := files()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		for name, value := range map[string]string{
-			"Content-Security-Policy": policyOfContent, "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+			"Content-Security-Policy": contentPolicy, "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
 			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
 			"Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 		} {
 			header.Set(name, value)
 		}
-		if !d.allowed(r.Host) {
+		if !d.isAllowedHost(r.Host) {
 			http.Error(w, "This is the console of petrigate, and not of this host; console.allowedHosts can name it.", http.StatusForbidden)
 			return
 		}
-		if err := d.cross.Check(r); err != nil || !d.fromHere(r) {
+		if err := d.cross.Check(r); err != nil || !d.isSameSite(r) {
 			http.Error(w, "This request comes from a page of another site.", http.StatusForbidden)
 			return
 		}
@@ -230,15 +230,15 @@ func (d *doors) guard(h http.Handler) http.Handler {
 		case r.Method == http.MethodPost && r.URL.Path == "/login":
 			d.login(w, r)
 		default:
-			d.inside(h, w, r)
+			d.requireLogin(h, w, r)
 		}
 	})
 }
 
-// fromHere reports whether a request that changes something comes from a page of ours, as browsers
+// isSameSite reports whether a request that changes something comes from a page of ours, as browsers
 // say with each. Our pages send no referrer, so that their origin is "null"; the login alone names it.
 // A server in front may have put another host in place of that one.
-func (d *doors) fromHere(r *http.Request) bool {
+func (d *logins) isSameSite(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
 	}
@@ -247,18 +247,18 @@ func (d *doors) fromHere(r *http.Request) bool {
 		return site == "same-origin"
 	}
 	_, host, ok := strings.Cut(origin, "://")
-	if !ok || !strings.EqualFold(host, r.Host) && !d.allowed(host) {
+	if !ok || !strings.EqualFold(host, r.Host) && !d.isAllowedHost(host) {
 		return false
 	}
 	return site == "same-origin" || site == "" && strings.EqualFold(host, r.Host)
 }
 
-// inside lets a browser with a cookie through, and a form with its token.
-func (d *doors) inside(h http.Handler, w http.ResponseWriter, r *http.Request) {
-	v, ok := d.known(cookieOf(r))
+// requireLogin lets a browser with a cookie through, and a form with its token.
+func (d *logins) requireLogin(h http.Handler, w http.ResponseWriter, r *http.Request) {
+	v, ok := d.visitorFor(cookieOf(r))
 	switch {
 	case !ok && (r.Method == http.MethodGet || r.Method == http.MethodHead):
-		d.askIn(w, r, "", http.StatusUnauthorized)
+		d.showLogin(w, r, "", http.StatusUnauthorized)
 		return
 	case !ok:
 		http.Error(w, "Open the console again with petrigate open.", http.StatusUnauthorized)
@@ -278,11 +278,11 @@ func (d *doors) inside(h http.Handler, w http.ResponseWriter, r *http.Request) {
 }
 
 // login lets a browser in that has a code, and sends it to the page that it wanted.
-func (d *doors) login(w http.ResponseWriter, r *http.Request) {
+func (d *logins) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	cookie := d.enter(strings.TrimSpace(r.PostFormValue("code")))
+	cookie := d.redeem(strings.TrimSpace(r.PostFormValue("code")))
 	if cookie == "" {
-		d.askIn(w, r, "This code was used already, is too old, or is none.", http.StatusForbidden)
+		d.showLogin(w, r, "This code was used already, is too old, or is none.", http.StatusForbidden)
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
@@ -300,8 +300,8 @@ func local(path string) string {
 	return path
 }
 
-func (d *doors) logout(w http.ResponseWriter, r *http.Request) {
-	d.forget(cookieOf(r))
+func (d *logins) logout(w http.ResponseWriter, r *http.Request) {
+	d.endSession(cookieOf(r))
 	http.SetCookie(w, &http.Cookie{Name: cookieName(r.Host), Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
