@@ -16,24 +16,24 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// rowsShown is how many rows one page of the activity has.
+// rowsShown is the number of rows on one page of the activity.
 const rowsShown = 100
 
-// activityBody is the activity: the rows that the filter selects, the newest first.
+// activityBody is the data of the activity page: the rows that the filter selects, newest first.
 type activityBody struct {
 	Filter   filter
-	Wrong    string // why the filter cannot be used; empty: it can
+	Wrong    string // why the filter is invalid; empty: it is valid
 	Rows     []*row
-	Matching int // rows in all
+	Matching int // number of matching rows on all pages
 	Older    string
 	Newest   string // address of the newest rows; empty: they are shown
 	Export   string
 	Paused   bool
-	Pause    string // address of the page that is paused, or is not any more
+	Pause    string // address of the same page, paused or not paused
 	Kinds    []string
 	Nets     []string
 	Stands   journalStatus
-	Kept     bool // records are kept where a proxy reads them again
+	Kept     bool // earlier records are kept and can be read again
 }
 
 func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +51,7 @@ func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "activity", "Activity", &b)
 }
 
-// selectRows sets the rows of the page: those before the one with the number.
+// selectRows sets the rows of the page: those before the row with this number.
 func (b *activityBody) selectRows(all []*row, before string) {
 	most, err := strconv.ParseUint(before, 10, 64)
 	if err != nil {
@@ -74,7 +74,7 @@ func (b *activityBody) selectRows(all []*row, before string) {
 	}
 }
 
-// setLinks sets the addresses of what leads from the page.
+// setLinks sets the addresses of the links on the page.
 func (b *activityBody) setLinks(before string) {
 	v := b.Filter.values()
 	b.Export = addressOf("/activity.jsonl", v)
@@ -90,7 +90,8 @@ func (b *activityBody) setLinks(before string) {
 	b.Pause = addressOf("/activity", v, "before", before)
 }
 
-// addressOf is a path with a query, and with one more value unless it is empty.
+// addressOf returns a path with a query: the values of query, and further pairs of names and
+// values. Empty values are left out.
 func addressOf(path string, query url.Values, more ...string) string {
 	v := url.Values{}
 	for name, values := range query {
@@ -107,12 +108,13 @@ func addressOf(path string, query url.Values, more ...string) string {
 	return path + "?" + v.Encode()
 }
 
-// With is the address of the rows that have that value as well.
+// With returns the address of the rows that also have this value.
 func (b *activityBody) With(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }
 
-// Since says when the rows begin, where older ones are not kept.
+// Since returns the time of the first row if older rows are kept, and otherwise the time since
+// which rows are complete.
 func (b *activityBody) Since() time.Time {
 	if b.Stands.Full || b.Kept {
 		return b.Stands.First
@@ -120,7 +122,7 @@ func (b *activityBody) Since() time.Time {
 	return b.Stands.Began
 }
 
-// choices are the kinds of refusals and the nets among the rows.
+// choices returns the kinds of refusals and the nets that occur in the rows.
 func choices(all []*row) (kinds, nets []string) {
 	k, n := map[string]bool{}, map[string]bool{}
 	for _, r := range all {
@@ -134,7 +136,7 @@ func choices(all []*row) (kinds, nets []string) {
 	return inOrder(k), inOrder(n)
 }
 
-// maxChoices bounds a list to choose from.
+// maxChoices limits the length of a list of choices.
 const maxChoices = 200
 
 func inOrder(set map[string]bool) (list []string) {
@@ -145,10 +147,10 @@ func inOrder(set map[string]bool) (list []string) {
 	return list[:min(len(list), maxChoices)]
 }
 
-// exportTime is how long a browser may take for an export.
+// exportTime limits the time for sending an export.
 const exportTime = 2 * time.Minute
 
-// export sends the rows that the filter selects, the oldest first, each as a line of JSON.
+// export sends the selected rows, oldest first, each as a line of JSON.
 func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 	f, err := readFilter(r.URL.Query(), c.options.Now())
 	if err != nil {
@@ -157,7 +159,7 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Content-Disposition", `attachment; filename="petrigate-activity.jsonl"`)
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(exportTime)) // a connection that knows none has none
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(exportTime)) // fails only if the connection has no deadlines
 	out := bufio.NewWriter(w)
 	m := f.matcher()
 	for _, one := range c.journal.all() {
@@ -170,17 +172,17 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		if _, err := out.Write(append(text.EscapeJSON(line), '\n')); err != nil {
-			return // the browser is gone
+			return // the browser has disconnected
 		}
 	}
 	_ = out.Flush() // likewise
 }
 
-// callBody is one call, with what else is on record of it.
+// callBody is the data of the page of one call.
 type callBody struct {
 	*row
-	Related []*row                 // what an operator did to the call, the oldest first
-	Asked   *operator.ApprovalInfo // nil: nobody was, or the approval is not kept any more
+	Related []*row                 // actions of operators on the call, oldest first
+	Asked   *operator.ApprovalInfo // nil: no person was asked, or the proxy has dropped the approval
 }
 
 func (c *Console) call(w http.ResponseWriter, r *http.Request) {
@@ -210,9 +212,9 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "call", title, b)
 }
 
-// What follows is for the template.
+// Methods for templates.
 
-// Why says in a few words what decided the call, or what happened.
+// Why summarizes the reason for the decision, or the event.
 func (r *row) Why() string {
 	switch {
 	case !r.IsCall():
@@ -227,7 +229,7 @@ func (r *row) Why() string {
 	return r.Reason
 }
 
-// When is the time of the row, with its day unless that is today.
+// When returns the time of the row, with its date unless that is today.
 func (r *row) When(now time.Time) string {
 	if midnight(r.Time).Equal(midnight(now)) {
 		return r.Time.Local().Format("15:04:05")
@@ -240,7 +242,7 @@ func midnight(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 }
 
-// Says are the verdicts that had a say: where the call was refused, those that block it.
+// Says returns the verdicts of the nets. For a refused call it returns only the nets that block it.
 func (r *row) Says() (nets []audit.NetSays) {
 	for _, n := range r.Nets {
 		if r.Decision != "refuse" || n.Verdict == "blocked" {
@@ -250,7 +252,7 @@ func (r *row) Says() (nets []audit.NetSays) {
 	return nets
 }
 
-// Took is how long the call took, for people.
+// Took formats the duration of the call.
 func (r *row) Took() string { return formatMillis(r.Millis) }
 
 func formatMillis(ms float64) string {
@@ -265,7 +267,7 @@ func formatMillis(ms float64) string {
 	return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
 }
 
-// Waited is how long the call waited for a person; 0: it did not.
+// Waited returns how long the call waited for a person; 0: it did not wait.
 func (r *row) Waited() time.Duration {
 	if r.Approval == "" || r.Called.IsZero() {
 		return 0
@@ -273,7 +275,7 @@ func (r *row) Waited() time.Duration {
 	return r.Time.Sub(r.Called)
 }
 
-// JSON is the row as the export has it.
+// JSON returns the row in the form of the export.
 func (r *row) JSON() (string, error) {
 	doc, err := json.MarshalIndent(r, "", "  ")
 	return string(text.EscapeJSON(doc)), err

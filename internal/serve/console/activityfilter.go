@@ -11,24 +11,24 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A filter selects rows: those that are as all of its fields that are not empty say.
+// A filter selects the rows that match all of its fields that are not empty.
 type filter struct {
-	Tool      string // part of a name, or with * and ? the whole of one
-	Decision  string // allow, refuse, ask; would: what is in shadow would not have let it pass
+	Tool      string // part of a name, or a pattern with * and ? for a whole name
+	Decision  string // allow, refuse, ask; would: a net in shadow would not have let the call pass
 	Outcome   string // success, failure, unknown, open
 	Session   string
 	Principal string
 	Client    string
 	Net       string
 	Kind      string
-	Words     string // all of which are in what is shown of a row
-	Since     string // as it was written
-	Only      string // calls: no other events; acts: no processes and sessions that begin and end
+	Words     string // words that must all occur in the visible text of a row
+	Since     string // as typed
+	Only      string // calls: only calls; acts: everything but the start and end of processes and sessions
 
 	since time.Time
 }
 
-// fields are the fields of a filter, by their names in an address.
+// fields returns pointers to the fields of a filter by their names in a query.
 func (f *filter) fields() map[string]*string {
 	return map[string]*string{
 		"tool": &f.Tool, "decision": &f.Decision, "outcome": &f.Outcome, "session": &f.Session, "principal": &f.Principal,
@@ -36,10 +36,10 @@ func (f *filter) fields() map[string]*string {
 	}
 }
 
-// maxFilter bounds a field.
+// maxFilter limits the length of a field.
 const maxFilter = 200
 
-// readFilter reads a filter from an address. Its error is what the person is told.
+// readFilter parses a filter from a query. Its error is shown to the person.
 func readFilter(v url.Values, now time.Time) (f filter, err error) {
 	for name, at := range f.fields() {
 		*at = strings.TrimSpace(v.Get(name))
@@ -59,7 +59,7 @@ func readFilter(v url.Values, now time.Time) (f filter, err error) {
 	return f, nil
 }
 
-// parseTime reads a time, or how long ago it is.
+// parseTime parses a time, or a duration before now.
 func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -75,7 +75,7 @@ func parseTime(s string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("write a time as 10m, 2h, 2026-01-31 or 2026-01-31T15:04:05Z, not %q", s)
 }
 
-// values is the filter as it stands in an address.
+// values returns the filter as a query.
 func (f *filter) values() url.Values {
 	v := url.Values{}
 	for name, at := range f.fields() {
@@ -89,16 +89,16 @@ func (f *filter) values() url.Values {
 	return v
 }
 
-// Any reports whether the filter leaves anything out.
+// Any reports whether any field of the filter is set.
 func (f *filter) Any() bool { return len(f.values()) > 0 }
 
-// A matcher is a filter that is ready to be used on many rows.
+// A matcher is a filter prepared for many rows.
 type matcher struct {
 	filter
 	tool  string // in lower case
 	glob  bool
 	words []string
-	only  bool // calls alone
+	only  bool // only calls
 }
 
 func (f filter) matcher() *matcher {
@@ -107,7 +107,7 @@ func (f filter) matcher() *matcher {
 	return m
 }
 
-// matches reports whether the filter selects the row. What costs least comes first.
+// matches reports whether the filter selects the row. The cheapest checks come first.
 func (m *matcher) matches(r *row) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	switch {
@@ -159,7 +159,7 @@ func (m *matcher) matchesNet(r *row) bool {
 	return r.About == m.Net || r.Would != nil && slices.ContainsFunc(r.Would.Nets, func(n audit.NetSays) bool { return n.Net == m.Net })
 }
 
-// hasWords looks for each word in each text, so that nothing has to be put together.
+// hasWords searches each text separately, so that the texts need not be joined.
 func (m *matcher) hasWords(r *row) bool {
 	texts := r.texts()
 	for i, t := range texts {
@@ -173,7 +173,7 @@ func (m *matcher) hasWords(r *row) bool {
 	return true
 }
 
-// texts are what is shown of a row.
+// texts returns the visible texts of a row.
 func (r *row) texts() []string {
 	texts := make([]string, 0, 24)
 	texts = append(texts, r.Event, r.Tool, r.Decision, r.Outcome, r.Kind, r.Reason, r.Session, r.Principal, r.Client, r.Approval, r.Channel, r.Actor, r.By, r.About, r.command)

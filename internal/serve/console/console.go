@@ -14,33 +14,33 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/draft"
 )
 
-// Options configure a Console.
+// Options configures a Console. Proxy is required.
 type Options struct {
 	Proxy  operator.Proxy
-	Hosts  []string         // host:port, or a host with any port, by which browsers may call it
-	Grants bool             // people may let calls like one pass for a while
-	Pins   operator.Pins    // nil: servers may change their tools
-	Drafts *draft.Desk      // of the policy; nil: the policy is not shown
-	Feed   *audit.Feed      // of the records of the proxy; nil: nothing is known of calls
-	Past   trail.Source     // the records of before; nil: there are none
-	Way    Way              // to a call that is not allowed now; nil: none is known
+	Hosts  []string         // host:port, or a host with any port, that browsers may use
+	Grants bool             // people can give grants for similar calls
+	Pins   operator.Pins    // nil: definitions of tools are not pinned
+	Drafts *draft.Desk      // evaluates drafts of the policy; nil: the policy is not shown
+	Feed   *audit.Feed      // records of the proxy; nil: no calls are known
+	Past   trail.Source     // earlier records; nil: none are kept
+	Way    Way              // finds the way to a refused call; may be nil
 	Log    *slog.Logger     // nil: discard
 	Now    func() time.Time // nil: time.Now
 }
 
-// A Console is an [http.Handler]. It is safe for concurrent use.
+// A Console is the [http.Handler] of the console. It is safe for concurrent use.
 type Console struct {
 	options Options
-	logins   *logins
+	logins  *logins
 	journal *journal
 	history *history
 	handler http.Handler
 	ctx     context.Context //nolint:containedctx // ends with Close, and with it streams of events
 	close   context.CancelFunc
-	streams atomic.Int32 // of events
+	streams atomic.Int32 // number of open event streams
 }
 
-// New returns a console that nobody has come into yet. Close it.
+// New returns a console without logins. The caller must close it.
 func New(o Options) *Console {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
@@ -48,7 +48,7 @@ func New(o Options) *Console {
 	}
 	c := &Console{options: o, logins: newLogins(o.Hosts, o.Now), journal: newJournal(o.Now), history: newHistory()}
 	c.ctx, c.close = context.WithCancel(context.Background())
-	var read chan []trail.Record // by the journal, for the history
+	var read chan []trail.Record // records that the journal passes to the history
 	if o.Past != nil {
 		read = make(chan []trail.Record, 1)
 	}
@@ -70,13 +70,14 @@ func (c *Console) Close() {
 	<-c.history.done
 }
 
-// Code returns a code that lets one browser in, once, as the person. It is good for a while.
+// Code returns a login code that logs in one browser, once, as the person. It expires after a
+// while.
 func (c *Console) Code(p Person) string { return c.logins.newCode(p) }
 
 // ServeHTTP implements [http.Handler].
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
 
-// routes are the pages. What is not among them needs a login as well.
+// routes returns the handler of all pages. Unknown paths require a login too.
 func (c *Console) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/inbox", http.StatusSeeOther) })

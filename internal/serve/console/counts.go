@@ -18,22 +18,22 @@ type toolCount struct {
 	Calls    int
 	Refused  int
 	Failed   int
-	P50, P95 float64 // milliseconds, of those that have ended
+	P50, P95 float64 // milliseconds, of the calls that have ended
 	Timed    int
 
 	took []float64
 }
 
-// RefusedShare is how many of a hundred calls were refused.
+// RefusedShare returns the percentage of refused calls.
 func (t *toolCount) RefusedShare() string { return percent(t.Refused, t.Calls) }
 
-// Middle is the median of how long calls took, and Slow what 95 of 100 stay below.
+// Middle returns the median duration of calls.
 func (t *toolCount) Middle() string { return formatMillis(t.P50) }
 
-// Slow is described at Middle.
+// Slow returns the 95th percentile of the durations of calls.
 func (t *toolCount) Slow() string { return formatMillis(t.P95) }
 
-// percent is a part of all in percent.
+// percent formats part of all in percent. It never rounds down to 0 or up to 100.
 func percent(part, all int) string {
 	switch {
 	case all == 0 || part == 0:
@@ -46,28 +46,28 @@ func percent(part, all int) string {
 	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(all))
 }
 
-// A minute is how many calls came in one.
+// A minute counts the calls of one minute.
 type minute struct {
 	Passed, Refused int
 }
 
-// minutes is how many of them are shown.
+// minutes is the number of minutes that are shown.
 const minutes = 60
 
-// counts are what the rows come to.
+// counts summarizes the rows.
 type counts struct {
 	Calls, Refused int
 	Lately         int // calls in the last minute
 	Minutes        []minute
-	Most           int // calls in one minute
+	Most           int // largest number of calls in one minute
 	Tools          []*toolCount
-	Others         int // tools that are not shown
+	Others         int // number of tools that are not shown
 }
 
-// toolsCounted is how many tools are shown.
+// toolsCounted is the number of tools that are shown.
 const toolsCounted = 30
 
-// RefusedShare is how many of a hundred calls were refused.
+// RefusedShare returns the percentage of refused calls.
 func (c *counts) RefusedShare() string { return percent(c.Refused, c.Calls) }
 
 // countCalls counts the calls among the rows.
@@ -145,27 +145,27 @@ func (t *toolCount) sum() {
 	t.took = nil
 }
 
-// quantile is that of sorted values.
+// quantile returns a quantile of sorted values.
 func quantile(values []float64, q float64) float64 {
 	return values[max(int(math.Ceil(q*float64(len(values))))-1, 0)]
 }
 
-// A bar is a minute as it is drawn: heights in a picture that is 100 high.
+// A bar is the bar of a minute in a chart of height 100.
 type bar struct {
 	X              int
 	Passed         float64
 	Refused        float64
-	AtPass, AtStop float64 // y
-	Ago            int     // minutes
+	AtPass, AtStop float64 // y coordinates
+	Ago            int     // in minutes
 	calls          minute
 }
 
-// Words says how many calls came in the minute.
+// Words describes the number of calls in the minute.
 func (b bar) Words() string {
 	return fmt.Sprintf("%s, %d refused", text.Count(b.calls.Passed+b.calls.Refused, "call"), b.calls.Refused)
 }
 
-// Bars are the minutes as they are drawn, the oldest first.
+// Bars returns the bars of the chart, oldest first.
 func (c *counts) Bars() (bars []bar) {
 	scale := 100 / float64(max(c.Most, 1))
 	for i, m := range c.Minutes {
@@ -177,22 +177,22 @@ func (c *counts) Bars() (bars []bar) {
 	return bars
 }
 
-// approvalCounts counts the approvals that are kept.
+// approvalCounts counts the kept approvals.
 type approvalCounts struct {
-	All, Waiting, Approved, Denied, Silent int // silent: no answer in time, or taken back
+	All, Waiting, Approved, Denied, Silent int // Silent: expired or withdrawn
 	Median                                 time.Duration
 	Timed                                  int
-	Rules                                  []ruleCount // that were answered and never denied, the most asked first
+	Rules                                  []ruleCount // rules whose approvals were answered and never denied, most asked first
 }
 
-// A ruleCount is a rule that had people asked.
+// A ruleCount counts the approvals of a rule.
 type ruleCount struct {
 	Rule     string
 	Approved int
 	denied   int
 }
 
-// ApprovedShare is how many of a hundred answers were approvals.
+// ApprovedShare returns the percentage of answers that approve.
 func (a *approvalCounts) ApprovedShare() string { return percent(a.Approved, a.Approved+a.Denied) }
 
 // countApprovals counts approvals.
@@ -251,5 +251,5 @@ func (a *approvalCounts) neverDenied(rules map[string]*ruleCount) {
 	})
 }
 
-// MedianWords is the median time to an answer, for people.
+// MedianWords formats the median time to an answer.
 func (a *approvalCounts) MedianWords() string { return text.Duration(a.Median) }

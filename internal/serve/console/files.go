@@ -12,13 +12,13 @@ import (
 //go:embed static
 var static embed.FS
 
-// versions has the begin of the hash of each file that pages are made of, by its name. A page
-// names a file with it, so that a browser keeps the file until it is another one.
+// versions holds the start of the hash of each static file by name. Pages use it in addresses, so
+// that browsers can cache a file until it changes.
 var versions = func() map[string]string {
 	all := map[string]string{}
 	entries, err := static.ReadDir("static")
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // the folder is embedded
 	}
 	for _, e := range entries {
 		content, err := static.ReadFile("static/" + e.Name())
@@ -31,20 +31,20 @@ var versions = func() map[string]string {
 	return all
 }()
 
-// fileOf is the address of a file with its version.
+// fileOf returns the address of a static file with its version.
 func fileOf(name string) string { return "/" + name + "?v=" + versions[name] }
 
-// isFile reports whether the path is that of what pages are made of.
+// isFile reports whether the path is that of a static file.
 func isFile(path string) bool {
 	name, rooted := strings.CutPrefix(path, "/")
 	return rooted && versions[name] != ""
 }
 
-// files serves what pages are made of, which tells nobody anything.
+// files serves the static files, which contain no data.
 func files() http.Handler {
 	sub, err := fs.Sub(static, "static")
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // the folder is embedded
 	}
 	server := http.FileServerFS(sub)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// grant approves one call, and lets calls like it pass for a while.
+// grant approves one call and gives a grant for similar calls.
 func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 	v, id := visitorOf(r), r.PostForm.Get("id")
 	g := operator.Grant{Like: r.PostForm["like"], Session: r.PostForm.Get("for") == "session"}

@@ -9,17 +9,17 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// healthBody is how the proxy does.
+// healthBody is the data of the health page.
 type healthBody struct {
 	operator.Status
 	Running []operator.SessionInfo
 	Counts  *counts
 	Asked   *approvalCounts
 	Stands  journalStatus
-	Faults  []string // what needs somebody, the worst first
+	Faults  []string // problems that need a person, worst first
 }
 
-// sessionsListed is how many sessions there are to choose from.
+// sessionsListed limits the number of sessions to choose from.
 const sessionsListed = 200
 
 func (c *Console) health(w http.ResponseWriter, r *http.Request) {
@@ -32,7 +32,7 @@ func (c *Console) health(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "health", "Health", &b)
 }
 
-// faults lists what is not as it should be.
+// faults lists the problems of the proxy.
 func faults(s *operator.Status) (all []string) {
 	if s.State.Error != "" {
 		all = append(all, "Calls are refused, since the states cannot be read or written: "+s.State.Error)
@@ -54,14 +54,14 @@ func faults(s *operator.Status) (all []string) {
 	return all
 }
 
-// stopBody is what a stop, or the end of one, will do.
+// stopBody is the data of the page that confirms a stop or its end.
 type stopBody struct {
 	On      bool
 	Session string
 	Reason  string
 }
 
-// stop refuses calls, once it is confirmed.
+// stop refuses calls, after a confirmation.
 func (c *Console) stop(w http.ResponseWriter, r *http.Request) {
 	session, reason := r.PostForm.Get("session"), strings.TrimSpace(r.PostForm.Get("reason"))
 	if r.PostForm.Get("confirmed") != "yes" {
@@ -73,7 +73,7 @@ func (c *Console) stop(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 
-// start lets calls pass again, once it is confirmed.
+// start lets calls pass again, after a confirmation.
 func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 	session := r.PostForm.Get("session")
 	if r.PostForm.Get("confirmed") != "yes" {
@@ -85,7 +85,7 @@ func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 
-// stopNotice says what became of an order.
+// stopNotice describes the result of a stop or start.
 func stopNotice(on bool, session string, done operator.Stopping, err error) string {
 	what, where := "All calls", ", until this proxy ends"
 	if session != "" {

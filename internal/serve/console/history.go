@@ -16,59 +16,59 @@ import (
 )
 
 const (
-	maxTracks    = 200    // sessions of which steps are kept
-	maxSteps     = 1000   // of a session
-	maxAllSteps  = 10_000 // of all of them
+	maxTracks    = 200    // sessions with steps
+	maxSteps     = 1000   // per session
+	maxAllSteps  = 10_000 // of all sessions
 	maxUnread    = 1000   // records
-	maxSaidInOne = 5      // records of one step that are written out
+	maxSaidInOne = 5      // records of one step that are described
 )
 
-// A step is what a session did, and the state of its nets after it.
+// A step is a change in a session, with the state of its nets after it.
 type step struct {
-	Number int // of the session, from 1
+	Number int // in the session, from 1
 	Time   time.Time
-	Said   []string // the records, in words
-	Call   uint64   // of the session; 0: none, or several
-	Before string   // why what was between this step and the one before is not known; empty: nothing was
+	Said   []string // descriptions of the records
+	Call   uint64   // number of the call in the session; 0: none, or several
+	Before string   // why the steps between the previous step and this one are unknown; empty: there were none
 
-	state  *gate.State   // nil: it is rebuilt from records
-	policy *gate.Policy  // of a rebuilt one
-	past   *replay.State // likewise
+	state  *gate.State   // nil: rebuilt from records
+	policy *gate.Policy  // policy of a rebuilt state
+	past   *replay.State // rebuilt state
 }
 
-// A track is the last steps of a session, the oldest first.
+// A track holds the last steps of a session, oldest first.
 type track struct {
-	steps []step
-	last  int // number of the newest
-	used  time.Time
-	gap   string // why what was since the last step is not known
-	complete bool   // nothing was before its first step
+	steps    []step
+	last     int // number of the newest step
+	used     time.Time
+	gap      string // why the steps after the last one are unknown
+	complete bool   // the first step is the first of the session
 }
 
-// A history keeps the states of the nets after what happens. Those of before the console was
-// opened are rebuilt from records, as far as that is certain. Records that come faster than
-// they are read share a step, and its state may be that after the next ones too.
+// A history keeps the states of the nets after each step. States from before the console was opened
+// are rebuilt from records, as far as that is certain. Records that arrive faster than they are
+// read share a step, and its state may include later ones. It is safe for concurrent use.
 type history struct {
 	done    chan struct{}
-	ready   chan struct{}   // closed when the records of before are done with
-	known   map[string]bool // records of before that have a step; for run alone
-	durable bool            // states outlive a process; likewise
+	ready   chan struct{}   // closed when earlier records are processed
+	known   map[string]bool // earlier records that have a step; used by run only
+	durable bool            // states outlive a process; used by run only
 
 	mu      sync.Mutex
 	tracks  map[string]*track // by session
-	count   int               // of steps
-	lost    int               // records
-	before  string            // why a session that has no step has none
-	reading bool              // the records of before are being read
+	count   int               // number of steps
+	lost    int               // number of lost records
+	before  string            // why a session without steps has none
+	reading bool              // earlier records are being read
 }
 
 func newHistory() *history {
 	return &history{done: make(chan struct{}), ready: make(chan struct{}), known: map[string]bool{}, tracks: map[string]*track{}}
 }
 
-// run rebuilds the states after past records, then adds a step for each record that live
-// receives, until ctx ends, and closes live. The journal sends the past records to before, which
-// is nil if no records are kept. state returns the current state of a session. live can be nil.
+// run rebuilds the states after past records, then adds a step for each record that live receives,
+// until ctx ends, and closes live. The journal sends the past records to before, which is nil if no
+// records are kept. state returns the current state of a session. live can be nil.
 func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)
 	if live == nil {
@@ -89,7 +89,7 @@ func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan [
 	}
 }
 
-// rebuildAll rebuilds what was before.
+// rebuildAll rebuilds the steps of earlier records.
 func (h *history) rebuildAll(ctx context.Context, before <-chan []trail.Record, state func(session string) (*gate.State, error)) {
 	if before == nil {
 		h.forget("records of before are kept nowhere")
@@ -128,7 +128,7 @@ func (h *history) forget(why string) {
 	h.count, h.before = 0, why
 }
 
-// open notes that a session begins.
+// open records that a session begins.
 func (h *history) open(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -138,7 +138,7 @@ func (h *history) open(session string, at time.Time) {
 	}
 }
 
-// missed notes that a session has ended before the state after its last records was read.
+// missed records that a session ended before the state after its last records was read.
 func (h *history) missed(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -147,7 +147,7 @@ func (h *history) missed(session string, at time.Time) {
 	}
 }
 
-// skip notes that the session did something after which nothing is known.
+// skip records that the state of the session after a record is unknown.
 func (h *history) skip(session, why string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -155,12 +155,12 @@ func (h *history) skip(session, why string, at time.Time) {
 	t.gap, t.used = why, at
 }
 
-// add takes records, and the state of each session that they are about.
+// add adds records as steps, with the current state of their sessions.
 func (h *history) add(records [][]byte, lost int, state func(session string) (*gate.State, error)) {
 	fresh := map[string]*step{}
 	var order []string
 	for _, r := range records {
-		if h.known[recordID(r)] { // it was among those of before
+		if h.known[recordID(r)] { // it was among the earlier records
 			continue
 		}
 		record := trail.Record{Event: r}
@@ -168,7 +168,7 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 		if err != nil || e.Session == "" {
 			continue
 		}
-		if e.Event == "session opened" && !h.durable { // else it may go on with one that was there
+		if e.Event == "session opened" && !h.durable { // a durable session may continue an earlier one
 			h.open(e.Session, e.Time)
 		}
 		said := describe(&e)
@@ -224,7 +224,7 @@ func (h *history) addStep(session string, one *step) {
 	}
 }
 
-// track returns the track of the session. It requires the lock.
+// track returns the track of the session. The caller must hold the lock.
 func (h *history) track(session string) *track {
 	s := h.tracks[session]
 	if s == nil {
@@ -243,8 +243,8 @@ func (t *track) trim(n int) {
 	t.steps[0].Before = "older steps are not kept"
 }
 
-// dropOldest drops the track that was used longest ago, of those without steps if there are any.
-// It requires the lock.
+// dropOldest drops the track that was used longest ago, preferring tracks without steps. The caller
+// must hold the lock.
 func (h *history) dropOldest() {
 	var oldest string
 	var drop *track
@@ -260,8 +260,8 @@ func (h *history) dropOldest() {
 	}
 }
 
-// stepsOf returns the steps of a session that are kept, the oldest first, and why what was after
-// the last of them is not known; empty: nothing was.
+// stepsOf returns the kept steps of a session, oldest first, and why the steps after the last one
+// are unknown; empty: there were none.
 func (h *history) stepsOf(session string) (steps []step, gap string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -275,7 +275,7 @@ func (h *history) stepsOf(session string) (steps []step, gap string) {
 	return nil, h.before
 }
 
-// sessions are those that have steps, the one used last first.
+// sessions returns the sessions that have steps, the most recently used first.
 func (h *history) sessions() (ids []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -290,11 +290,11 @@ func (h *history) sessions() (ids []string) {
 	return ids
 }
 
-// describe is a record in words; empty: it is not about a net.
+// describe describes a record in words; empty: the record is not about a net.
 func describe(e *trail.Entry) string {
 	call, tool := "", e.Tool
 	if e.Upstream != "" && e.Event == "decision" {
-		tool = e.Upstream + "." + e.Tool // as the outcome has it
+		tool = e.Upstream + "." + e.Tool // the form that outcomes use
 	}
 	if e.Call > 0 {
 		call = fmt.Sprintf(" (call %d)", e.Call)

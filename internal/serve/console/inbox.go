@@ -14,20 +14,21 @@ import (
 )
 
 const (
-	questionsShown = 25 // whole, on one page
-	answersShown   = 40 // of the history, on one page
+	questionsShown = 25 // per page, in full
+	answersShown   = 40 // answered approvals per page
 	maxReason      = 1 << 10
 )
 
-// inboxBody is the inbox: what waits, the oldest first, and what was answered, the newest first.
+// inboxBody is the data of the inbox: pending approvals, oldest first, and answered ones, newest
+// first.
 type inboxBody struct {
 	Questions []operator.ApprovalInfo
-	First     int // index of the first of them that is shown
-	Pending   int // in all
-	Next      int // index of the first one of the next page; 0: there is none
+	First     int // index of the first one that is shown
+	Pending   int // number of all pending approvals
+	Next      int // index of the first one on the next page; 0: this is the last page
 	History   []operator.ApprovalInfo
-	Query     string // that the history is limited to
-	Ended     int    // in all
+	Query     string // search words for the history
+	Ended     int    // number of all matching answered approvals
 	Grants    []operator.GrantInfo
 }
 
@@ -48,8 +49,8 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "inbox", "Inbox", b)
 }
 
-// splitApprovals returns the approvals that wait, the oldest first, and those of the query that do
-// not, the newest first.
+// splitApprovals returns the pending approvals, oldest first, and the others that match the query,
+// newest first.
 func (c *Console) splitApprovals(query string) (pending, ended []operator.ApprovalInfo) {
 	for _, a := range c.options.Proxy.Approvals() {
 		if a.State == operator.Pending {
@@ -62,8 +63,8 @@ func (c *Console) splitApprovals(query string) (pending, ended []operator.Approv
 	return pending, ended
 }
 
-// approvalMatches reports whether what is shown of an approval in the history has all words of the
-// query.
+// approvalMatches reports whether the visible text of an approval in the history contains all words
+// of the query.
 func approvalMatches(a operator.ApprovalInfo, query string) bool {
 	shown := strings.ToLower(strings.Join([]string{a.ID, string(a.State), a.State.Word(), a.Upstream, a.Tool, a.Session, a.Principal, a.Actor, a.Channel, a.Reason}, " "))
 	for _, r := range a.Rejections {
@@ -77,7 +78,8 @@ func approvalMatches(a operator.ApprovalInfo, query string) bool {
 	return true
 }
 
-// withDetails returns approvals with all that a person has to see. One that has just ended is as it was.
+// withDetails returns approvals with everything that a person must see. An approval that has just
+// ended stays unchanged.
 func (c *Console) withDetails(list []operator.ApprovalInfo) []operator.ApprovalInfo {
 	all := slices.Clone(list)
 	for i, a := range all {
@@ -88,7 +90,7 @@ func (c *Console) withDetails(list []operator.ApprovalInfo) []operator.ApprovalI
 	return all
 }
 
-// question is the page of one approval, which a link leads to.
+// question shows the page of one approval, the target of links.
 func (c *Console) question(w http.ResponseWriter, r *http.Request) {
 	a, err := c.options.Proxy.Approval(r.PathValue("id"))
 	if err != nil {
@@ -98,8 +100,8 @@ func (c *Console) question(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "question", "Approval "+a.ID, a)
 }
 
-// answer takes what a person says to the questions of a form: to exactly those that it
-// names. Several are to be confirmed.
+// answer applies a decision to exactly the approvals that the form names. Several answers need a
+// confirmation.
 func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	ids, decision := r.PostForm["id"], r.PostForm.Get("decision")
 	approve := decision == "approve"
@@ -123,10 +125,10 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, local(r.PostForm.Get("next")), http.StatusSeeOther)
 }
 
-// errNotAnswered is the error of a form that says too little, or too much.
+// errNotAnswered marks the note of a form that names too little or too much.
 var errNotAnswered = errors.New("nothing was answered")
 
-// answerOne answers one question, and says what came of it.
+// answerOne answers one approval and describes the result.
 func (c *Console) answerOne(r *http.Request, id string, approve bool) (line string, err error) {
 	v := visitorOf(r)
 	reason := r.PostForm.Get("reason")
@@ -147,8 +149,8 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) (line stri
 	return id + " is approved, once. The call runs now, or when the agent makes it again.", nil
 }
 
-// channel is the one by which a person who sees the approval here answers: where only the client
-// had its page opened, it is that one.
+// channel returns the channel for an answer: the URL channel if the rule does not allow the web
+// channel but the client may open the page.
 func (c *Console) channel(id string) string {
 	a, err := c.options.Proxy.Approval(id)
 	if err == nil && slices.Contains(a.Channels, approval.URL) && !slices.Contains(a.Channels, approval.Web) {
@@ -157,17 +159,17 @@ func (c *Console) channel(id string) string {
 	return approval.Web
 }
 
-// confirmBody is what several answers at once will do.
+// confirmBody is the data of the page that confirms several answers.
 type confirmBody struct {
 	Approve   bool
 	Questions []operator.ApprovalInfo
 	Gone      []string
 	Reason    string
 	Next      string
-	PIN       bool // it has to be typed
+	PIN       bool // the PIN must be entered
 }
 
-// confirm shows once more what several answers are about.
+// confirm shows the approvals that several answers are about.
 func (c *Console) confirm(w http.ResponseWriter, r *http.Request, ids []string, approve bool) {
 	b := confirmBody{Approve: approve, Reason: r.PostForm.Get("reason"), Next: local(r.PostForm.Get("next"))}
 	for _, id := range ids {

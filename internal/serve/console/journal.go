@@ -13,41 +13,41 @@ import (
 )
 
 const (
-	maxCalls = 10_000
-	maxRows  = 2 * maxCalls // with what are no calls
-	maxRecordsHeld  = 2 * maxRows  // by the feed, until they are taken
-	maxRecordsKnown = 2 * maxRows  // so that none is taken twice
+	maxCalls        = 10_000
+	maxRows         = 2 * maxCalls // including rows that are not calls
+	maxRecordsHeld  = 2 * maxRows  // held by the feed until they are read
+	maxRecordsKnown = 2 * maxRows  // remembered, so that none is added twice
 
 	pastRecords = 5 * maxCalls / 2
 	pastBytes   = 32 << 20
-	pastTime    = 20 * time.Second // to read it
+	pastTime    = 20 * time.Second // limit for reading
 
-	othersInterval   = 2 * time.Second // a database is read again, for what others write
-	othersAfterView   = time.Minute     // after somebody looked
-	othersTime    = 2 * time.Second // to read it
-	othersRecords = maxRows     // of each of them at a time
+	othersInterval  = 2 * time.Second // interval to read records of other processes from a database
+	othersAfterView = time.Minute     // how long after the last page view they are read
+	othersTime      = 2 * time.Second // limit for reading
+	othersRecords   = maxRows         // per process, at a time
 )
 
-// A journal has the newest calls, and what else happened. It begins with the records of
-// before, and goes on with those that come. It is safe for concurrent use.
+// A journal holds the newest calls and other events. It starts with earlier records and continues
+// with new ones. It is safe for concurrent use.
 type journal struct {
 	now   func() time.Time
 	began time.Time
 	done  chan struct{} // closed when run has ended
 
-	mu      sync.Mutex
-	rows    []*row // the oldest first; the first has the number first
-	first   uint64
-	calls   int                // of the rows
-	admitted    map[callKey]uint64 // number of the row of the last decision on the call, and not of its outcome alone
-	known   map[string]bool    // records that were taken
-	order   []string           // the same, the oldest first
-	lost    int
-	unreadable    int
-	past    error // why the records of before are not here; nil: they are, or there are none
-	reading bool  // they are being read
-	viewedAt  time.Time
-	changed chan struct{} // closed with the next row
+	mu         sync.Mutex
+	rows       []*row // oldest first; the number of the first row is first
+	first      uint64
+	calls      int                // number of rows that are calls
+	admitted   map[callKey]uint64 // number of the row of the last decision to admit the call
+	known      map[string]bool    // records that were added
+	order      []string           // the same, oldest first
+	lost       int
+	unreadable int
+	past       error // why earlier records are missing; nil: they are complete, or none are kept
+	reading    bool  // earlier records are being read
+	viewedAt   time.Time
+	changed    chan struct{} // closed with the next row
 }
 
 type callKey struct {
@@ -90,7 +90,7 @@ func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Sour
 	}
 }
 
-// readPast reads the records of before.
+// readPast reads the earlier records.
 func (j *journal) readPast(ctx context.Context, past trail.Source) []trail.Record {
 	j.setReading(true, nil)
 	ctx, cancel := context.WithTimeout(ctx, pastTime)
@@ -99,16 +99,16 @@ func (j *journal) readPast(ctx context.Context, past trail.Source) []trail.Recor
 	j.add(eventsOf(records), 0)
 	j.setReading(false, err)
 	if err != nil {
-		return nil // the newest of them may be missing
+		return nil // the newest records may be missing
 	}
 	return records
 }
 
-// readOthers reads what other processes have written to the database meanwhile.
+// readOthers reads new records of other processes from the database.
 func (j *journal) readOthers(ctx context.Context, others *trail.Others) {
 	ctx, cancel := context.WithTimeout(ctx, othersTime)
 	defer cancel()
-	records, _ := others.Read(ctx, othersRecords) // the next time tries again
+	records, _ := others.Read(ctx, othersRecords) // retried at the next tick
 	j.add(eventsOf(records), 0)
 }
 
@@ -129,7 +129,7 @@ func (j *journal) setReading(on bool, err error) {
 	j.signal()
 }
 
-// add takes records, the oldest first, and how many before them were lost.
+// add adds records, oldest first. lost is the number of records lost before them.
 func (j *journal) add(records [][]byte, lost int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -145,13 +145,13 @@ func (j *journal) add(records [][]byte, lost int) {
 	}
 }
 
-// signal tells who waits for a change. It requires the lock.
+// signal wakes everyone who waits for a change. The caller must hold the lock.
 func (j *journal) signal() {
 	close(j.changed)
 	j.changed = make(chan struct{})
 }
 
-// addRecord takes one record, and reports whether it changed a row. It requires the lock.
+// addRecord adds one record and reports whether it changed a row. The caller must hold the lock.
 func (j *journal) addRecord(record []byte) (joined bool) {
 	id := recordID(record)
 	if j.known[id] {
@@ -181,7 +181,7 @@ func (j *journal) addRecord(record []byte) (joined bool) {
 	return false
 }
 
-// remember keeps a record from being taken again. It requires the lock.
+// remember prevents a record from being added again. The caller must hold the lock.
 func (j *journal) remember(id string) {
 	j.known[id] = true
 	if j.order = append(j.order, id); len(j.order) > maxRecordsKnown {
@@ -206,7 +206,8 @@ func (j *journal) addDecision(r *row) {
 	}
 }
 
-// addOutcome gives an outcome to its call. One of a call that is not here is a row of its own.
+// addOutcome adds an outcome to the row of its call, or as a new row if the journal does not have
+// the call.
 func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	joined = j.updateRow(e, func(r *row) bool { return r.isOutcome(e) }, func(r *row) { r.end(e) })
 	if !joined {
@@ -227,7 +228,7 @@ func (j *journal) updateRow(e *trail.Entry, is func(*row) bool, do func(*row)) b
 	return true
 }
 
-// trim forgets the oldest rows. It requires the lock.
+// trim drops the oldest rows. The caller must hold the lock.
 func (j *journal) trim() {
 	for j.calls > maxCalls || len(j.rows) > maxRows {
 		r := j.rows[0]
@@ -243,7 +244,7 @@ func (j *journal) trim() {
 	}
 }
 
-// all returns the rows, the oldest first.
+// all returns the rows, oldest first.
 func (j *journal) all() []*row {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -251,19 +252,19 @@ func (j *journal) all() []*row {
 	return slices.Clone(j.rows)
 }
 
-// A journalStatus says what the journal has.
+// A journalStatus describes the content of the journal.
 type journalStatus struct {
-	Began   time.Time // when it began to take what comes
-	First   time.Time // of its oldest row; zero: it has none
+	Began   time.Time // time of the first live record that it could receive
+	First   time.Time // time of its oldest row; zero: no rows
 	Calls   int
-	Full    bool // older calls were forgotten
-	Lost    int  // records that nobody took in time
-	Torn    int  // records that cannot be read
-	Reading bool // those of before are being read
+	Full    bool // older calls were dropped
+	Lost    int  // records that were not read in time
+	Torn    int  // records that could not be parsed
+	Reading bool // earlier records are being read
 	Past    error
 }
 
-// status says what the journal has.
+// status returns the status of the journal.
 func (j *journal) status() journalStatus {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -274,14 +275,14 @@ func (j *journal) status() journalStatus {
 	return s
 }
 
-// markViewed notes that somebody looks at what is shown.
+// markViewed records that a page is being viewed.
 func (j *journal) markViewed() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.viewedAt = j.now()
 }
 
-// recentlyViewed reports whether somebody looked lately.
+// recentlyViewed reports whether a page was viewed recently.
 func (j *journal) recentlyViewed() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -295,11 +296,11 @@ func (j *journal) nextChange() <-chan struct{} {
 	return j.changed
 }
 
-// updateInterval is how often pages are told at most.
+// updateInterval is the minimum time between two updates of a page.
 const updateInterval = time.Second
 
-// updates returns a channel that signals rows added after this call, at most once in newsEvery,
-// until ctx ends.
+// updates returns a channel that signals rows added after this call, at most once in
+// updateInterval, until ctx ends.
 func (j *journal) updates(ctx context.Context) <-chan struct{} {
 	out, more := make(chan struct{}), j.nextChange()
 	go func() {

@@ -13,29 +13,29 @@ import (
 )
 
 const (
-	codeTime    = 5 * time.Minute // for which a code lets in
-	sessionTime = 12 * time.Hour  // since the last request, for which a cookie is good
-	maxCodes    = 100             // that are good at a time
+	codeTime    = 5 * time.Minute // validity of a login code
+	sessionTime = 12 * time.Hour  // validity of a cookie after the last request
+	maxCodes    = 100             // valid at the same time
 	maxSessions = 100
 	maxForm     = 1 << 20 // bytes
 )
 
-// A Person is who a browser is let in for.
+// A Person is the person that a browser is logged in as.
 type Person struct {
-	Name string // for the record
-	ID   string // tells people apart, as far as the command line proves it
+	Name string // name for the audit log
+	ID   string // identifies the person, as far as the command line can prove it
 }
 
-// A session is one browser that was let in.
+// A session is one browser that is logged in.
 type session struct {
 	person Person
-	token  string // that each form of it carries
+	token  string // required in each of its forms
 	used   time.Time
 
-	notes []note // for its next page
+	notes []note // shown on its next page
 }
 
-// logins let browsers in. Codes and cookies are kept as their hashes.
+// logins holds login codes and browser sessions. It stores codes and cookies only as hashes.
 type logins struct {
 	hosts []string
 	now   func() time.Time
@@ -46,7 +46,7 @@ type logins struct {
 	sessions map[[32]byte]*session
 }
 
-// An loginCode is a code that was given out.
+// A loginCode is a code that was issued.
 type loginCode struct {
 	person  Person
 	expires time.Time
@@ -58,20 +58,20 @@ func newLogins(hosts []string, now func() time.Time) *logins {
 
 func hashOf(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }
 
-// newCode makes a code.
+// newCode issues a login code.
 func (d *logins) newCode(p Person) string {
 	code := rand.Text()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.dropExpired()
 	if len(d.codes) >= maxCodes {
-		clear(d.codes) // somebody asks for them and does not come
+		clear(d.codes) // too many unused codes: drop all
 	}
 	d.codes[hashOf(code)] = loginCode{p, d.now().Add(codeTime)}
 	return code
 }
 
-// dropExpired forgets what is not good any more. It requires the lock.
+// dropExpired removes expired codes and sessions. The caller must hold the lock.
 func (d *logins) dropExpired() {
 	now := d.now()
 	for h, c := range d.codes {
@@ -86,7 +86,8 @@ func (d *logins) dropExpired() {
 	}
 }
 
-// redeem exchanges a code, which is good no more, for the value of a cookie; empty: the code is wrong.
+// redeem exchanges a code for the value of a cookie and invalidates the code. It returns "" if the
+// code is invalid.
 func (d *logins) redeem(code string) (cookie string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -105,7 +106,7 @@ func (d *logins) redeem(code string) (cookie string) {
 	return cookie
 }
 
-// dropOldest requires the lock.
+// dropOldest removes the session that was used longest ago. The caller must hold the lock.
 func (d *logins) dropOldest() {
 	var oldest [32]byte
 	var at time.Time
@@ -117,13 +118,13 @@ func (d *logins) dropOldest() {
 	delete(d.sessions, oldest)
 }
 
-// visitor is who sends a request.
+// A visitor is the sender of a request.
 type visitor struct {
 	Person
-	Token string // for forms
+	Token string // token for forms
 }
 
-// visitorFor returns who has the cookie, or false.
+// visitorFor returns the visitor with the cookie, or false.
 func (d *logins) visitorFor(cookie string) (v visitor, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -143,14 +144,13 @@ func (d *logins) endSession(cookie string) {
 	delete(d.sessions, hashOf(cookie))
 }
 
-// A note says what came of a form.
+// A note is the result of a form.
 type note struct {
 	Line  string
-	Wrong bool // it was not done
+	Wrong bool // the order failed
 }
 
-// addNote keeps a line for the next page of the browser. With an error it says that something was
-// not done.
+// addNote adds a note to the next page of the browser. err marks the note as a failure.
 func (d *logins) addNote(r *http.Request, line string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -159,8 +159,8 @@ func (d *logins) addNote(r *http.Request, line string, err error) {
 	}
 }
 
-// takeNotes takes the lines for this page. A script that loads it to see what has changed leaves them
-// to the page itself; one that shows all of it says so.
+// takeNotes returns and removes the notes for this page. A script that loads the page only to look
+// for changes leaves them; a script that replaces the page takes them.
 func (d *logins) takeNotes(r *http.Request) (lines []note) {
 	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" && r.Header.Get("Petrigate-Shows") != "page" {
 		return nil
@@ -173,7 +173,7 @@ func (d *logins) takeNotes(r *http.Request) (lines []note) {
 	return lines
 }
 
-// isAllowedHost reports whether browsers may call the console by the host.
+// isAllowedHost reports whether browsers may use this host name for the console.
 func (d *logins) isAllowedHost(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
@@ -182,7 +182,8 @@ func (d *logins) isAllowedHost(host string) bool {
 	return slices.ContainsFunc(d.hosts, func(h string) bool { return strings.EqualFold(h, host) || strings.EqualFold(h, name) })
 }
 
-// cookieName is that of the cookie of a console: browsers tell hosts apart, and not ports.
+// cookieName returns the name of the cookie. It contains the port, because browsers separate
+// cookies by host but not by port.
 func cookieName(host string) string {
 	if _, port, err := net.SplitHostPort(host); err == nil {
 		return "petrigate_" + port
@@ -198,13 +199,13 @@ func cookieOf(r *http.Request) string {
 	return c.Value
 }
 
-// contentPolicy is what browsers may do with our pages: nothing that is not from here, and
-// no text becomes markup.
+// contentPolicy allows pages only content from the console itself, and forbids turning text into
+// markup.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// guard lets requests through to h that come from a page of the console, from a browser that was let in. Each
-// check refuses by itself.
+// guard passes to h only requests from a page of the console in a browser that is logged in. Each
+// check refuses a request independently of the others.
 func (d *logins) guard(h http.Handler) http.Handler {
 	open := files()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -235,9 +236,9 @@ func (d *logins) guard(h http.Handler) http.Handler {
 	})
 }
 
-// isSameSite reports whether a request that changes something comes from a page of ours, as browsers
-// say with each. Our pages send no referrer, so that their origin is "null"; the login alone names it.
-// A server in front may have put another host in place of that one.
+// isSameSite reports whether a request that changes something comes from a page of the console,
+// according to the headers that browsers send. The pages of the console send no referrer, so their
+// origin is "null"; only the login page has an origin. A reverse proxy may have replaced its host.
 func (d *logins) isSameSite(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
@@ -253,7 +254,7 @@ func (d *logins) isSameSite(r *http.Request) bool {
 	return site == "same-origin" || site == "" && strings.EqualFold(host, r.Host)
 }
 
-// requireLogin lets a browser with a cookie through, and a form with its token.
+// requireLogin passes on requests with a valid cookie, and forms that also have the token.
 func (d *logins) requireLogin(h http.Handler, w http.ResponseWriter, r *http.Request) {
 	v, ok := d.visitorFor(cookieOf(r))
 	switch {
@@ -277,7 +278,7 @@ func (d *logins) requireLogin(h http.Handler, w http.ResponseWriter, r *http.Req
 	h.ServeHTTP(w, r.WithContext(withVisitor(r.Context(), v)))
 }
 
-// login lets a browser in that has a code, and sends it to the page that it wanted.
+// login logs in a browser that has a code, and redirects it to the requested page.
 func (d *logins) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	cookie := d.redeem(strings.TrimSpace(r.PostFormValue("code")))
@@ -287,12 +288,12 @@ func (d *logins) login(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName(r.Host), Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: strings.HasPrefix(r.Header.Get("Origin"), "https://"), // a server in front speaks TLS; guard has checked the host
+		Secure: strings.HasPrefix(r.Header.Get("Origin"), "https://"), // a reverse proxy speaks TLS; guard has checked the host
 	})
 	http.Redirect(w, r, local(r.PostFormValue("next")), http.StatusSeeOther)
 }
 
-// local returns a path of the console; another is that of the first page.
+// local returns path if it is a path of the console, and otherwise that of the first page.
 func local(path string) string {
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") {
 		return "/"

@@ -15,38 +15,38 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Way finds what has to be called before a refused call is allowed.
+// A Way finds the calls that must succeed before a refused call is allowed.
 type Way func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut
 
-// A WayOut is the shortest sequence of calls to an allowed one.
+// A WayOut is the shortest sequence of calls that makes a call allowed.
 type WayOut struct {
-	Calls    []string // that have to succeed, in this order
-	Sentence string   // the same, or why there is none; empty: it is not known
+	Calls    []string // calls that must succeed, in this order
+	Sentence string   // the same in words, or why it does not exist; empty: unknown
 }
 
-// sessionsOffered is the number of sessions in a list to choose from: those used last.
+// sessionsOffered is the number of sessions to choose from, the most recently used ones.
 const sessionsOffered = 50
 
-// netsBody is the page of all nets, or of one.
+// netsBody is the data of the page of all nets, or of one.
 type netsBody struct {
 	at      netsAddress
-	Session string // whose nets are shown; empty: one that begins now
+	Session string // session whose nets are shown; empty: a new session
 	Others  []choice
 	Nets    []netRow
-	Refuses int // nets that would refuse some call now
+	Refuses int // number of nets that would refuse some call now
 	Maps    []mapRow
-	Net     *netPage // nil: the page is that of all
+	Net     *netPage // nil: the page of all nets
 	Then    *snapshot
 	Why     *explanation
 	Tools   []string
 }
 
-// A netsAddress is what a link of these pages leads to.
+// A netsAddress is the query of a link to these pages.
 type netsAddress struct {
 	Net, Session, At, Value, Why string
 }
 
-// link returns the address of a place.
+// link returns the address as a path with a query.
 func (p netsAddress) link() string {
 	q := url.Values{}
 	for key, value := range map[string]string{"net": p.Net, "session": p.Session, "at": p.At, "value": p.Value, "why": p.Why} {
@@ -60,27 +60,27 @@ func (p netsAddress) link() string {
 	return "/nets?" + q.Encode()
 }
 
-// A choice is one of several.
+// A choice is one element of a list to choose from.
 type choice struct {
 	Value, Label, Link string
 	Here               bool
 }
 
-// netRow is one line of the list.
+// A netRow is one line of the list of nets.
 type netRow struct {
 	operator.PolicyNet
 
 	Link    string
 	Marking string
-	Key     string   // the fields for whose values it has a marking each; empty: it has one
-	Refuses []string // calls that it would refuse now, of a net with a key of every other value
-	Unknown string   // why it is not known where it stands; empty: it is
+	Key     string   // fields whose values each have their own marking; empty: a single marking
+	Refuses []string // calls that the net would refuse now; with a key, for values without their own marking
+	Unknown string   // why the marking is unknown; empty: it is known
 }
 
 // A mapRow is one map of the policy.
 type mapRow struct{ Tool, Field, Source, As, Rule string }
 
-// nets is the page of all nets of the policy, or of the one that is asked for.
+// nets shows the page of all nets of the policy, or of the requested one.
 func (c *Console) nets(w http.ResponseWriter, r *http.Request) {
 	at := netsAddress{Net: r.FormValue("net"), Session: r.FormValue("session"), At: r.FormValue("at"), Value: r.FormValue("value"), Why: r.FormValue("why")}
 	m, ok := c.snapshotAt(w, r, at)
@@ -118,7 +118,7 @@ func (c *Console) nets(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "nets", title, b)
 }
 
-// choices are the sessions to choose from, those used last first.
+// choices returns the sessions to choose from, the most recently used first.
 func (c *Console) choices(at netsAddress) (list []choice) {
 	all, err := c.options.Proxy.ListSessions()
 	if err != nil {
@@ -151,7 +151,7 @@ func (c *Console) choices(at netsAddress) (list []choice) {
 	return list
 }
 
-// sessionLabel is how a session is called in a list to choose from.
+// sessionLabel returns the label of a session in a list.
 func sessionLabel(s *operator.SessionInfo) string {
 	label := s.ID
 	if s.Name != "" {
@@ -163,7 +163,7 @@ func sessionLabel(s *operator.SessionInfo) string {
 	return label + ", of " + s.Principal
 }
 
-// rows are the nets of the snapshot, in the order of the policy.
+// rows returns the nets of the snapshot in the order of the policy.
 func (c *Console) rows(m *snapshot, at netsAddress) (rows []netRow) {
 	known := map[string]operator.PolicyNet{}
 	for _, n := range c.options.Proxy.Nets() {
@@ -185,14 +185,15 @@ func (c *Console) rows(m *snapshot, at netsAddress) (rows []netRow) {
 	return rows
 }
 
-// liveNet is the net with the tokens of the marking, without what happens before the first call.
+// liveNet returns the drawing of the net with its marking, without the transitions that fire before
+// the first call.
 func liveNet(info gate.NetInfo, m gate.Marking) draw.Net {
 	n := draw.OfNet(info).WithoutStart()
 	n.Live(m)
 	return n
 }
 
-// refusedBy are the calls of which no transition of the net is enabled.
+// refusedBy returns the calls without an enabled transition in the net.
 func refusedBy(n draw.Net) (calls []string) {
 	can := map[string]bool{}
 	for i := range n.Transitions {
@@ -210,7 +211,8 @@ func refusedBy(n draw.Net) (calls []string) {
 	return slices.DeleteFunc(calls, func(tool string) bool { return can[tool] })
 }
 
-// mapsOf are the maps of the policy; those that the net with the number reads, if it is not negative.
+// mapsOf returns the maps of the policy, or those that one net reads if its index net is not
+// negative.
 func mapsOf(p *gate.Policy, net int) (rows []mapRow) {
 	seen := map[mapRow]bool{}
 	add := func(maps []gate.Map, reads func(string) bool) {
@@ -236,7 +238,7 @@ func mapsOf(p *gate.Policy, net int) (rows []mapRow) {
 	return rows
 }
 
-// mentions reports whether the net says something of a name.
+// mentions reports whether the net mentions a name.
 func mentions(n *gate.NetInfo, name string) bool {
 	is := func(t gate.Tool) bool { return t.Name == name }
 	return slices.Contains(n.Free, name) || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
@@ -244,7 +246,7 @@ func mentions(n *gate.NetInfo, name string) bool {
 	})
 }
 
-// netPage is one net, as it stands.
+// A netPage is the data for one net in its current state.
 type netPage struct {
 	netRow
 
@@ -253,19 +255,19 @@ type netPage struct {
 	Transitions []transitionRow
 	InFlight    []gate.InFlight
 	Spoilers    []gate.InFlight
-	Values      []choice // of a net with a key
+	Values      []choice // values with their own marking
 	MoreValues  int
-	Hashed      bool // values are known by their hashes
-	Rest        bool // the value that is asked for is not among them
+	Hashed      bool // the values are known only by their hashes
+	Rest        bool // the requested value has no marking of its own
 	Past        pastRows
 }
 
-// transitionRow is a transition in words.
+// A transitionRow describes a transition in words.
 type transitionRow struct {
 	draw.Transition
 
 	Takes, Puts string
-	Calls       []choice // with what leads to each
+	Calls       []choice // tools of the transition, with links to their explanations
 }
 
 func (c *Console) netPage(m *snapshot, net int, at netsAddress) *netPage {
@@ -296,7 +298,7 @@ func (c *Console) netPage(m *snapshot, net int, at netsAddress) *netPage {
 	}
 	d.Net = liveNet(info, marking)
 	var b bytes.Buffer
-	if err := draw.LiveSVG(&b, &d.Net); err == nil { // a buffer takes all
+	if err := draw.LiveSVG(&b, &d.Net); err == nil { // a buffer never fails
 		d.SVG = template.HTML(b.String()) //nolint:gosec // draw escapes every text in it
 	}
 	for _, t := range d.Net.Transitions {
@@ -311,7 +313,7 @@ func (c *Console) netPage(m *snapshot, net int, at netsAddress) *netPage {
 	return d
 }
 
-// rowOf is the net as the list has it.
+// rowOf returns the net as it appears in the list.
 func (c *Console) rowOf(n gate.NetState) netRow {
 	row := netRow{Marking: n.String(), Key: n.Key}
 	all := c.options.Proxy.Nets()
@@ -322,7 +324,7 @@ func (c *Console) rowOf(n gate.NetState) netRow {
 	return row
 }
 
-// valueLabel is the value of a key, as short as a list wants it.
+// valueLabel returns a short label for the value of a key.
 func valueLabel(v *gate.ValueState) string {
 	var parts []string
 	for _, k := range v.Key {
@@ -331,7 +333,7 @@ func valueLabel(v *gate.ValueState) string {
 	return text.Excerpt(strings.Join(parts, ", "), 60)
 }
 
-// arcs are the places that a transition takes tokens from, or puts them into.
+// arcs lists the places that a transition takes tokens from, or puts tokens into.
 func arcs(n *draw.Net, t draw.Transition, in bool) string {
 	list := t.Out
 	if in {
@@ -348,7 +350,7 @@ func arcs(n *draw.Net, t draw.Transition, in bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// explanation is what is decided of a call without arguments, and what leads to it.
+// An explanation is the decision on a call without arguments, and the way to it.
 type explanation struct {
 	Tool     string
 	Decision string // allow, ask or refuse
@@ -361,13 +363,13 @@ type explanation struct {
 // A blockRow is a net that refuses or asks.
 type blockRow struct{ Net, Rule, Reason string }
 
-// A callRow is one call that leads on, with the nets that have it.
+// A callRow is one call on the way, with the nets that it affects.
 type callRow struct {
 	Tool  string
 	Rules []blockRow
 }
 
-// explain decides a call in the state, and changes nothing.
+// explain decides a call in the state without changing the state.
 func (c *Console) explain(state *gate.State, tool string) *explanation {
 	p, call := state.Policy(), callOf(state, tool)
 	call.Time = c.options.Now()
@@ -409,7 +411,7 @@ func (c *Console) explain(state *gate.State, tool string) *explanation {
 	return y
 }
 
-// callOf is a call of a tool that there is, or else of the name.
+// callOf returns the call of a known tool with this name, or of the name itself.
 func callOf(state *gate.State, name string) gate.Call {
 	for _, t := range state.Tools {
 		if t.Tool == name || slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {

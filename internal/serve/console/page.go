@@ -20,10 +20,10 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pages are the templates. Whatever others have written goes through plain, lines or json:
-// html/template keeps it from being markup, and these keep it from looking like something else.
-// They are read when the first page is shown: each hook of an agent starts the program, and
-// shows none.
+// pages holds the templates. Text from others must pass through plain, lines or json: html/template
+// prevents it from becoming markup, and these functions prevent it from imitating other text. The
+// templates are parsed when the first page is shown, because each hook of an agent starts this
+// program without showing a page.
 var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html"))
 })
@@ -48,7 +48,7 @@ var functions = template.FuncMap{
 	"less":   func(n int) int { return n - 1 },
 }
 
-// ago is how long ago something was; at is a [time.Time], or a pointer to one.
+// ago formats the time since an event; at is a [time.Time] or a pointer to one.
 func ago(now time.Time, at any) string {
 	t, ok := at.(time.Time)
 	if p, is := at.(*time.Time); is && p != nil {
@@ -60,7 +60,7 @@ func ago(now time.Time, at any) string {
 	return text.Duration(max(now.Sub(t), 0))
 }
 
-// indented is a JSON value with each member on a line.
+// indented formats a JSON value with each member on its own line.
 func indented(value json.RawMessage) string {
 	var b bytes.Buffer
 	if value = text.PlainJSON(value); json.Indent(&b, value, "", "  ") != nil {
@@ -70,17 +70,17 @@ func indented(value json.RawMessage) string {
 	return text.EscapeLines(b.Bytes())
 }
 
-// A page is what every page of the console is made of.
+// A page holds the data that every page of the console has.
 type page struct {
 	Title   string
-	View    string // inbox, activity, ...; empty: none
+	View    string // inbox, activity, ...; empty: no tab
 	Visitor visitor
 	Now     time.Time
-	Notes   []note // what came of the last form
+	Notes   []note // results of the last form
 	Waiting int
 	Shadow  bool
 	Stopped []operator.StopInfo
-	Grants  bool // people may let calls like one pass for a while
+	Grants  bool // people can give grants for similar calls
 	PIN     bool // orders that could let a call pass need the PIN
 	Version string
 	Config  string
@@ -98,12 +98,12 @@ func visitorOf(r *http.Request) visitor {
 	return v
 }
 
-// actorOf is who sends a form with an order, and the PIN in it.
+// actorOf returns the sender of a form with an order, and the PIN in the form.
 func actorOf(r *http.Request) operator.Actor {
 	return operator.Actor{Name: visitorOf(r).Name, PIN: r.PostForm.Get("pin")}
 }
 
-// show writes a page of the view: the template with its name.
+// show writes a page with the template named view.
 func (c *Console) show(w http.ResponseWriter, r *http.Request, view, title string, body any) {
 	s := c.options.Proxy.Status()
 	p := page{
@@ -114,12 +114,12 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, view, title strin
 	c.write(w, http.StatusOK, view, p)
 }
 
-// fail writes a page that says what is wrong.
+// fail writes a page with an error.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, code int, what string) {
 	c.write(w, code, "failure", page{Title: http.StatusText(code), Visitor: visitorOf(r), Now: c.options.Now(), Body: what})
 }
 
-// write writes all of a page or nothing of it.
+// write writes a complete page, or an error if the template fails.
 func (c *Console) write(w http.ResponseWriter, code int, name string, p page) {
 	var b bytes.Buffer
 	if err := pages().ExecuteTemplate(&b, name, p); err != nil {
@@ -134,10 +134,10 @@ func send(w http.ResponseWriter, code int, page []byte) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Length", fmt.Sprint(len(page)))
 	w.WriteHeader(code)
-	_, _ = w.Write(page) // the browser is gone: nothing to tell
+	_, _ = w.Write(page) // an error means that the browser has disconnected
 }
 
-// showLogin shows the page that takes a code, for the page that the browser wants.
+// showLogin writes the page that asks for a login code and then leads to the requested page.
 func (d *logins) showLogin(w http.ResponseWriter, r *http.Request, wrong string, code int) {
 	next := r.URL.RequestURI()
 	if r.Method == http.MethodPost {
@@ -148,11 +148,11 @@ func (d *logins) showLogin(w http.ResponseWriter, r *http.Request, wrong string,
 		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Referrer-Policy", "same-origin") // with which the form says whether it came by https
+	w.Header().Set("Referrer-Policy", "same-origin") // so that the Origin of the form shows whether https was used
 	send(w, code, b.Bytes())
 }
 
-// A tab leads to a view.
+// A tab is a link to a view.
 type tab struct {
 	View, Label string
 	Here        bool
@@ -167,7 +167,7 @@ func tabOf(p page, view, label string) tab {
 	return t
 }
 
-// viewOf is the view that a page of another name belongs to.
+// viewOf returns the view that a page with another name belongs to.
 func viewOf(page string) (view string) {
 	switch page {
 	case "question", "confirm":
@@ -180,16 +180,16 @@ func viewOf(page string) (view string) {
 	return ""
 }
 
-// A card is one approval on a page.
+// A card shows one approval on a page.
 type card struct {
 	Page     page
 	Approval operator.ApprovalInfo
-	Choose   bool // it can be answered with others
+	Choose   bool // it can be selected to be answered with others
 }
 
 func cardOf(p page, a operator.ApprovalInfo, choose bool) card { return card{p, a, choose} }
 
-// Grantable reports whether calls like this one may be let pass for a while.
+// Grantable reports whether a grant for similar calls is possible.
 func (c card) Grantable() bool {
 	return c.Page.Grants && c.Approval.Needs == 0 && c.Approval.Masked == 0 && len(c.Approval.Arguments) > 0
 }

@@ -11,43 +11,43 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/draft"
 )
 
-// policyBody is the policy in force, a draft of one of its texts, and what was found out
-// about that.
+// policyBody is the data of the policy page: the policy in force, a draft of one of its texts, and
+// the results for the draft.
 type policyBody struct {
 	*draft.Policy
-	Text  draft.Text // that is drafted; its Text is as the person has it
-	Dirty bool       // it is not the one in force
-	Known bool       // names are held against the tools of the servers
-	Since string     // of the record
-	Claim *claimBody // of the policy in force, that somebody steps through; nil: none
+	Text  draft.Text // the selected text; its Text is the draft
+	Dirty bool       // the draft differs from the text in force
+	Known bool       // check names against the tools of the servers
+	Since string     // start of the records to replay
+	Claim *claimBody // claim of the policy in force that is stepped through; nil: none
 
 	Checked  *draft.Checked
 	Compared *draft.Compared
 	Replayed *draft.Replayed
-	Steps    *claimBody // of the draft
-	Wrong    string     // why there is nothing of these
+	Steps    *claimBody // claim of the draft that is stepped through
+	Wrong    string     // why the evaluation failed
 }
 
-// A claimBody is a claim whose refutation somebody steps through.
+// A claimBody is a refuted claim with the calls that refute it.
 type claimBody struct {
 	check.Claim
 	Number int
 	Steps  []check.Step
-	At     int // the step that is shown
-	More   int // steps that are not told apart
+	At     int // index of the step that is shown
+	More   int // number of steps that are left out
 	Draft  bool
 }
 
-// Step is the step that is shown.
+// Step returns the step that is shown.
 func (c *claimBody) Step() check.Step { return c.Steps[c.At] }
 
-// sinces are the times since which decisions are made again.
+// sinces are the choices for the start of a replay.
 var sinces = []struct {
 	Name, Label string
 	For         time.Duration // 0: all
 }{{"", "all that is on record", 0}, {"1h", "the last hour", time.Hour}, {"24h", "the last day", 24 * time.Hour}, {"168h", "the last week", 7 * 24 * time.Hour}}
 
-// policy is the page of the policy in force, with an editor.
+// policy shows the page of the policy in force, with an editor.
 func (c *Console) policy(w http.ResponseWriter, r *http.Request) {
 	if b := c.policyBody(w, r, r.FormValue("text")); b != nil {
 		number, err := strconv.Atoi(r.FormValue("claim"))
@@ -58,8 +58,8 @@ func (c *Console) policy(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// policyBody is what every page of the policy has, for one of its texts. It writes a page
-// that says so where there is none, and returns nil.
+// policyBody returns the data that every policy page needs, for one of the texts. If the policy
+// cannot be shown, it writes an error page and returns nil.
 func (c *Console) policyBody(w http.ResponseWriter, r *http.Request, text string) *policyBody {
 	if c.options.Drafts == nil {
 		c.fail(w, r, http.StatusNotFound, "This proxy does not show its policy.")
@@ -67,7 +67,7 @@ func (c *Console) policyBody(w http.ResponseWriter, r *http.Request, text string
 	}
 	p, err := c.options.Drafts.Policy(r.Context(), visitorOf(r).Token)
 	if err != nil {
-		return nil // nobody waits
+		return nil // the browser has disconnected
 	}
 	b := &policyBody{Policy: p, Known: p.Tools > 0}
 	at := slices.IndexFunc(p.Texts, func(t draft.Text) bool { return t.ID == text })
@@ -80,7 +80,7 @@ func (c *Console) policyBody(w http.ResponseWriter, r *http.Request, text string
 	return b
 }
 
-// claimOf is a claim that is refuted by calls, at a step of them; nil: there is none.
+// claimOf returns a claim that calls refute, at one step of these, or nil.
 func claimOf(report *check.Report, number int, step string) *claimBody {
 	claims := report.Claims()
 	if number < 0 || number >= len(claims) {
@@ -96,7 +96,8 @@ func claimOf(report *check.Report, number int, step string) *claimBody {
 	return c
 }
 
-// draft shows what was found out about a draft, by the last part of the address.
+// draft shows the result for a draft: a check, a comparison or a replay, by the last part of the
+// path.
 func (c *Console) draft(w http.ResponseWriter, r *http.Request) {
 	b := c.policyBody(w, r, r.PostForm.Get("of"))
 	if b == nil {
@@ -121,7 +122,7 @@ func (c *Console) draft(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Context().Err() != nil {
-		return // nobody waits
+		return // the browser has disconnected
 	}
 	if err != nil {
 		b.Wrong = err.Error()
@@ -133,7 +134,7 @@ func (c *Console) draft(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	if r.PostForm.Get("part") == "report" { // a script wants no more
+	if r.PostForm.Get("part") == "report" { // a script replaces only this part
 		c.write(w, http.StatusOK, "part", page{Visitor: visitorOf(r), Now: c.options.Now(), Body: b})
 		return
 	}
@@ -149,15 +150,15 @@ func (c *Console) since(name string) time.Time {
 	return time.Time{}
 }
 
-// Reported reports whether something was found out about the draft.
+// Reported reports whether there are results for the draft.
 func (b *policyBody) Reported() bool {
 	return b.Checked != nil || b.Compared != nil || b.Replayed != nil || b.Wrong != ""
 }
 
-// Sinces are the times to choose from.
+// Sinces returns the choices for the start of a replay.
 func (b *policyBody) Sinces() any { return sinces }
 
-// Next is the step behind the one that is shown; 0: it is the last.
+// Next returns the index of the next step; 0: this is the last one.
 func (c *claimBody) Next() int {
 	if c.At+1 < len(c.Steps) {
 		return c.At + 1
@@ -165,7 +166,7 @@ func (c *claimBody) Next() int {
 	return 0
 }
 
-// A stepLink leads to a step.
+// A stepLink is a link to a step.
 type stepLink struct {
 	Claim *claimBody
 	At    int

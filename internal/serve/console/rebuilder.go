@@ -12,20 +12,21 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// rebuildTime is how long the records of before may take.
+// rebuildTime limits the time to replay earlier records.
 const rebuildTime = 20 * time.Second
 
-// A rebuilder rebuilds where nets stood from the records of before. It begins anew with each record
-// before which that is not certain: of another policy, after a gap, of a switched net.
+// A rebuilder rebuilds the states of nets from earlier records. It restarts at each record that
+// makes the state before it uncertain: a record of another policy, after a gap, or of a switched
+// net.
 type rebuilder struct {
 	policy  *gate.Policy
-	active  []string // the nets that are active now; nil: all
-	durable bool     // states outlive a process, and other processes move them
+	active  []string // nets that are active now; nil: all
+	durable bool     // states outlive a process, and other processes change them
 
-	run     *replay.Replay
-	startReason string            // why what was before is not told
-	last    map[string]uint64 // records of each writer
-	loaded  bool              // the policy in force is among the records
+	run         *replay.Replay
+	startReason string            // why the rebuilding does not start earlier
+	last        map[string]uint64 // sequence number of the last record of each writer
+	loaded      bool              // the start of the policy in force was among the records
 }
 
 func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
@@ -44,14 +45,15 @@ func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
 	return p, err
 }
 
-// restart forgets the records so far.
+// restart drops everything rebuilt so far.
 func (p *rebuilder) restart(because string) (err error) {
 	p.startReason, p.loaded = because, false
 	p.run, err = replay.New(replay.Options{Policy: p.policy, Active: p.active, Durable: p.durable, Partial: true})
 	return err
 }
 
-// boundary says why nothing from before the record can be told; empty: that goes on.
+// boundary returns why nothing from before the record can be used, or "" if the rebuilding can
+// continue.
 func (p *rebuilder) boundary(r *trail.Record, e *trail.Entry) string {
 	before := p.last[r.Writer]
 	p.last[r.Writer] = r.Seq
@@ -71,7 +73,7 @@ func (p *rebuilder) boundary(r *trail.Record, e *trail.Entry) string {
 	return ""
 }
 
-// add takes a record. It reports whether what was rebuilt so far is to be forgotten.
+// add adds a record. It reports whether the steps rebuilt so far must be dropped.
 func (p *rebuilder) add(r *trail.Record, e *trail.Entry) (forget bool, err error) {
 	if why := p.boundary(r, e); why != "" {
 		forget = true
@@ -87,7 +89,7 @@ func (p *rebuilder) add(r *trail.Record, e *trail.Entry) (forget bool, err error
 	return forget, nil
 }
 
-// state is where the nets of the session stand after the records so far.
+// state returns the state of the nets of the session after the records so far.
 func (p *rebuilder) state(e *trail.Entry) (state *replay.State, reason string) {
 	if state, reason = p.run.State(e.Session, e.Time); reason == replay.Unbegun {
 		reason += ": " + p.startReason
@@ -95,7 +97,8 @@ func (p *rebuilder) state(e *trail.Entry) (state *replay.State, reason string) {
 	return state, reason
 }
 
-// rebuild makes steps of the records of before. Whatever they are, the proxy goes on.
+// rebuild adds steps for the earlier records. A panic becomes an error, so that no record can crash
+// the proxy.
 func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *gate.State) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -124,7 +127,8 @@ func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *ga
 	return nil
 }
 
-// rebuildStep makes a step of a record of before. One that may come once more is remembered.
+// rebuildStep adds a step for an earlier record. If remember is set, the record may also arrive
+// live and is then ignored.
 func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) error {
 	e, err := r.Entry()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Bounds of what the journal keeps of one call, since callers can choose it.
+// Limits of what the journal keeps of one call, since callers choose it.
 const (
 	maxRowNames  = 8
 	maxRowNets   = 32
@@ -21,21 +21,21 @@ const (
 	maxRowArgs   = 2 << 10
 )
 
-// A row is one call of the journal, with its decision and its outcome, or something else that
-// happened: then Event says what. It never changes: a call that ends gets another row in its place.
+// A row is one call in the journal, with its decision and outcome, or another event named by Event.
+// A row is immutable: when a call ends, another row replaces it.
 type row struct {
 	ID        string          `json:"id"`
-	Event     string          `json:"event"` // call, or as on record: session opened, stop, ...
+	Event     string          `json:"event"` // call, or the event of the record: session opened, stop, ...
 	Time      time.Time       `json:"time"`
-	Called    time.Time       `json:"called,omitzero"` // when the call came, where a person was waited for
+	Called    time.Time       `json:"called,omitzero"` // time of the call, if it waited for a person
 	Session   string          `json:"session,omitempty"`
 	Principal string          `json:"principal,omitempty"`
 	Client    string          `json:"client,omitempty"`
-	Call      uint64          `json:"call,omitempty"` // of the session; only admitted calls have one
+	Call      uint64          `json:"call,omitempty"` // number in the session; only admitted calls have one
 	Wire      string          `json:"requestId,omitempty"`
 	Tool      string          `json:"tool,omitempty"` // with its upstream
 	Names     []string        `json:"names,omitempty"`
-	Decision  string          `json:"decision,omitempty"` // allow, refuse, ask; empty: it is not in the journal
+	Decision  string          `json:"decision,omitempty"` // allow, refuse, ask; empty: the decision is not in the journal
 	Kind      string          `json:"kind,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
 	Nets      []audit.NetSays `json:"nets,omitempty"`
@@ -50,26 +50,27 @@ type row struct {
 	Task      string          `json:"task,omitempty"`
 	Outcome   string          `json:"outcome,omitempty"` // success, failure, unknown; empty: none yet
 	Millis    float64         `json:"ms,omitempty"`
-	By        string          `json:"by,omitempty"` // who settled it, where it was not the upstream's result
+	By        string          `json:"by,omitempty"` // who settled the call, if not the upstream
 	Ended     time.Time       `json:"ended,omitzero"`
-	Settled   string          `json:"settled,omitempty"` // as an operator said that it ended
+	Settled   string          `json:"settled,omitempty"` // outcome according to an operator
 	SettledBy string          `json:"settledBy,omitempty"`
-	About     string          `json:"about,omitempty"` // what else is to be said of an event: a net, a process
+	About     string          `json:"about,omitempty"` // subject of an event: a net, a process
 
 	command string
-	n    uint64 // counts from 1, in the order in which the journal learned of it
+	n       uint64 // number in the journal, from 1, in the order of arrival
 }
 
 // IsCall reports whether the row is a call.
 func (r *row) IsCall() bool { return r.Event == "call" }
 
-// Bounds of what a row shows of the arguments, and of the arguments that it shows something of.
+// Limits of the text that a row shows of arguments, and of the size of arguments that are shown at
+// all.
 const (
 	maxDoes     = 160
 	maxDoesRead = 64 << 10
 )
 
-// isRoutine reports whether the row is of a process or a session that begins or ends.
+// isRoutine reports whether the row is the start or end of a process or session.
 func (r *row) isRoutine() bool {
 	switch r.Event {
 	case "session opened", "session closed", "process started", "process ended":
@@ -78,10 +79,11 @@ func (r *row) isRoutine() bool {
 	return false
 }
 
-// Does is the command of a call, or its arguments, in a line; empty: they are not recorded.
+// Does returns the command of a call, or its arguments, on one line; empty: they are not recorded.
 func (r *row) Does() string { return r.command }
 
-// commandOf returns the command of a call, or its arguments, in a line; empty: it has none, or long ones.
+// commandOf returns the command of a call, or its arguments, on one line. It returns "" without
+// arguments, or if they are too long.
 func commandOf(args json.RawMessage) string {
 	if len(args) > maxDoesRead {
 		return ""
@@ -89,16 +91,16 @@ func commandOf(args json.RawMessage) string {
 	return text.Excerpt(text.Command(args), maxDoes)
 }
 
-// Open reports whether the call was let through and has not ended, as far as is known.
+// Open reports whether the call was admitted and has not ended, as far as known.
 func (r *row) Open() bool { return r.Decision == "allow" && r.Outcome == "" && r.Settled == "" }
 
-// recordID names a record, in every process that reads it.
+// recordID identifies a record. It is the same in every process that reads the record.
 func recordID(record []byte) string {
 	sum := sha256.Sum256(record)
 	return hex.EncodeToString(sum[:8])
 }
 
-// decisionRow is the row of a decision.
+// decisionRow returns the row of a decision.
 func decisionRow(id string, e *trail.Entry) *row {
 	r := &row{
 		ID: id, Event: "call", Time: e.Time, Called: e.Called, Session: e.Session, Principal: e.Principal, Client: e.Client,
@@ -122,7 +124,7 @@ func short(reason string) string {
 	return text.Excerpt(reason, maxRowReason)
 }
 
-// outcomeRow is the row of an outcome whose decision is not in the journal.
+// outcomeRow returns the row of an outcome whose decision is not in the journal.
 func outcomeRow(id string, e *trail.Entry) *row {
 	r := &row{ID: id, Event: "call", Session: e.Session, Call: e.Call, Tool: e.Canonical()}
 	r.end(e)
@@ -134,17 +136,17 @@ func (r *row) end(e *trail.Entry) {
 	r.Outcome, r.Millis, r.By, r.Ended = e.Outcome, e.Millis, e.By, e.Time
 }
 
-// canBeSettled reports whether an operator can have said of this call how it ended.
+// canBeSettled reports whether the record e of an operator can settle this call.
 func (r *row) canBeSettled(e *trail.Entry) bool {
 	return (r.Outcome == "" || r.Outcome == "unknown") && !e.Time.Before(r.Time)
 }
 
-// clockTolerance is how far the times of a decision and of its outcome may be apart beside what the
-// call took: a clock is corrected meanwhile.
+// clockTolerance is the accepted difference between the times of a decision and its outcome, apart
+// from the duration of the call: a clock may be adjusted in between.
 const clockTolerance = 20 * time.Millisecond
 
-// isOutcome reports whether the outcome is that of the row: of the same call by its number, its
-// tool, and the time at which it came. Numbers begin again where states were lost.
+// isOutcome reports whether the outcome belongs to the row: it must have the same number, tool, and
+// time of arrival. Numbers start again when states are lost.
 func (r *row) isOutcome(e *trail.Entry) bool {
 	if r.Outcome != "" || r.Decision != "allow" || r.Tool != e.Canonical() {
 		return false
@@ -158,7 +160,8 @@ func (r *row) isOutcome(e *trail.Entry) bool {
 	return took >= 0 && apart.Abs() <= clockTolerance+took/1000
 }
 
-// eventRow is the row of an event that is no call; nil: it is none that the journal shows.
+// eventRow returns the row of an event other than a call, or nil if the journal does not show the
+// event.
 func eventRow(id string, e *trail.Entry) *row {
 	r := &row{ID: id, Event: e.Event, Time: e.Time, Session: e.Session, Principal: e.Principal, Call: e.Call, Actor: e.Actor, Reason: short(e.Reason)}
 	switch e.Event {

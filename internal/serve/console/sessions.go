@@ -15,25 +15,25 @@ import (
 // sessionsShown is the number of sessions on one page.
 const sessionsShown = 100
 
-// sessionsBody is the page of the sessions, or of one.
+// sessionsBody is the data of the page of all sessions, or of one.
 type sessionsBody struct {
 	Sessions []sessionRow
-	Found    int // in all
+	Found    int // number of matching sessions
 	First    int
-	Next     string // address of the next page; empty: there is none
+	Next     string // address of the next page; empty: this is the last page
 	Query    string
 	One      *sessionPage
 }
 
-// A sessionRow is one line of the list.
+// A sessionRow is one line of the list of sessions.
 type sessionRow struct {
 	operator.SessionInfo
 
 	Link  string
-	Moved []string // nets that are not at their start
+	Moved []string // nets that are not in their initial marking
 }
 
-// sessions is the page of all sessions, or of the one that is asked for.
+// sessions shows the page of all sessions, or of the requested one.
 func (c *Console) sessions(w http.ResponseWriter, r *http.Request) {
 	if id := r.FormValue("id"); id != "" {
 		c.session(w, r, id)
@@ -56,7 +56,7 @@ func (c *Console) sessions(w http.ResponseWriter, r *http.Request) {
 		b.Next = "/sessions?" + url.Values{"from": {strconv.Itoa(end)}, "q": {b.Query}}.Encode()
 	}
 	for _, s := range all[b.First:end] {
-		if whole, err := c.options.Proxy.Session(s.ID); err == nil { // else it has just ended
+		if whole, err := c.options.Proxy.Session(s.ID); err == nil { // on an error the session has just ended
 			s.Nets, s.Calls = whole.Nets, whole.Calls
 		}
 		b.Sessions = append(b.Sessions, sessionRow{s, sessionLink(s.ID), moved(&s)})
@@ -66,7 +66,7 @@ func (c *Console) sessions(w http.ResponseWriter, r *http.Request) {
 
 func sessionLink(id string) string { return "/sessions?" + url.Values{"id": {id}}.Encode() }
 
-// sessionMatches reports whether what is shown of a session has all words of the query.
+// sessionMatches reports whether the visible text of a session contains all words of the query.
 func sessionMatches(s *operator.SessionInfo, query string) bool {
 	if query == "" {
 		return true
@@ -80,7 +80,7 @@ func sessionMatches(s *operator.SessionInfo, query string) bool {
 	return true
 }
 
-// moved are the nets of a session that are not as before the first call.
+// moved returns the nets of a session that are not in their initial marking.
 func moved(s *operator.SessionInfo) (names []string) {
 	for i := range s.Nets {
 		if s.Nets[i].Moved {
@@ -90,18 +90,18 @@ func moved(s *operator.SessionInfo) (names []string) {
 	return names
 }
 
-// sessionPage is one session.
+// A sessionPage is the data of one session.
 type sessionPage struct {
 	operator.SessionInfo
 
 	Link     string
 	Nets     []sessionNet
-	Shadow   *operator.ShadowInfo // nil: not known
+	Shadow   *operator.ShadowInfo // nil: unknown
 	Channels []string
-	Reset    bool // it is asked whether it is meant
+	Reset    bool // ask to confirm a reset
 }
 
-// A sessionNet is a net with where it is drawn.
+// A sessionNet is a net with the address of its drawing.
 type sessionNet struct {
 	operator.NetInfo
 
@@ -122,12 +122,12 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request, id string) {
 		p.Shadow = &shadow
 	}
 	if p.Channels, err = c.options.Proxy.ChannelsOf(id); err != nil {
-		p.Channels = nil // it has just ended
+		p.Channels = nil // the session has just ended
 	}
 	c.show(w, r, "sessions", "Session "+text.Escape(id), sessionsBody{One: p})
 }
 
-// reset puts the nets of a session back to their start. It is to be confirmed.
+// reset resets the nets of a session, after a confirmation.
 func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
 	id := r.PostForm.Get("id")
 	if r.PostForm.Get("confirmed") != "yes" {
@@ -143,7 +143,7 @@ func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, sessionLink(id), http.StatusSeeOther)
 }
 
-// settle says how a call of unknown outcome ended.
+// settle sets the outcome of a call whose outcome is unknown.
 func (c *Console) settle(w http.ResponseWriter, r *http.Request) {
 	id, outcome := r.PostForm.Get("id"), r.PostForm.Get("outcome")
 	call, err := strconv.ParseUint(r.PostForm.Get("call"), 10, 64)

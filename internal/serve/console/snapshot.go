@@ -13,33 +13,33 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A snapshot is where the nets of a session stand, now or after a step of before.
+// A snapshot is the state of the nets of a session, now or after an earlier step.
 type snapshot struct {
 	Here  *stepRow // nil: now
-	Ended bool     // the session is over: nothing is known of now
-	Gap   string   // of an ended one: why what was after its last step is not known
+	Ended bool     // the session has ended, so there is only past state
+	Gap   string   // for an ended session: why the steps after its last one are unknown
 
-	state   *gate.State // nil: it is rebuilt from records, and no call can be decided
+	state   *gate.State // nil: rebuilt from records, so that no call can be decided
 	policy  *gate.Policy
 	nets    []gate.NetState
-	unknown map[string]string // nets, with why it is not known where they stand
+	unknown map[string]string // why the state of a net is unknown, by net
 	tools   []gate.Call
-	steps   []stepRow // the newest first
+	steps   []stepRow // newest first
 }
 
-// stepRow is one step to go back to.
+// A stepRow is one step to go back to.
 type stepRow struct {
 	step
 
 	Link string
 	Here bool
-	Gap  string // why what was before is not known
+	Gap  string // why the steps before it are unknown
 }
 
-// Rebuilt reports whether the state is from records.
+// Rebuilt reports whether the state was rebuilt from records.
 func (m *snapshot) Rebuilt() bool { return m.Here != nil && m.Here.state == nil }
 
-// snapshotAt returns the snapshot that is asked for. It has written a page if that is not ok.
+// snapshotAt returns the requested snapshot. If ok is false, it has written an error page.
 func (c *Console) snapshotAt(w http.ResponseWriter, r *http.Request, at netsAddress) (m *snapshot, ok bool) {
 	state, err := c.options.Proxy.State(at.Session)
 	var steps []step
@@ -78,7 +78,7 @@ func (m *snapshot) now(s *gate.State) {
 	m.state, m.policy, m.nets, m.tools = s, s.Policy(), s.Policy().NetsOf(s), s.Tools
 }
 
-// showStep is the snapshot after the step.
+// showStep makes m the snapshot after the step.
 func (m *snapshot) showStep(s *step) {
 	if s.state != nil {
 		tools := m.tools
@@ -89,7 +89,7 @@ func (m *snapshot) showStep(s *step) {
 	m.state, m.policy, m.nets, m.unknown = nil, s.policy, s.past.Nets(), s.past.Unknown
 }
 
-// addSteps lists the steps, with where they lead to.
+// addSteps adds the steps with their links.
 func (m *snapshot) addSteps(steps []step, gap string, at netsAddress) {
 	now := at
 	now.At, now.Why = "", ""
@@ -107,19 +107,19 @@ func (m *snapshot) addSteps(steps []step, gap string, at netsAddress) {
 	}
 }
 
-// stepsShown is how many steps one page lists.
+// stepsShown is the number of steps on one page.
 const stepsShown = 100
 
-// pastRows are the steps of a page, the newest first.
+// pastRows holds the steps on a page, newest first.
 type pastRows struct {
 	Steps        []stepRow
-	Newer, Older string    // addresses of others; empty: there are none
-	Since        time.Time // of the first of all steps; zero: there is none
-	Gap          string    // why what was before it is not known
+	Newer, Older string    // addresses of further steps; empty: no more in this direction
+	Since        time.Time // time of the first of all steps; zero: no steps
+	Gap          string    // why the steps before it are unknown
 }
 
-// stepsAround are the steps to go back to around the present one, for the net: those after which it is
-// known where it stands.
+// stepsAround returns the steps around the current one for a net. It skips steps with an unknown
+// state of the net.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {
@@ -154,7 +154,8 @@ func (m *snapshot) stepsAround(net string) (p pastRows) {
 	return p
 }
 
-// valueID tells the value of a key from the others, whatever their order is, now as in the past.
+// valueID identifies the value of a key, independently of the order of fields, in current and
+// rebuilt states.
 func (m *snapshot) valueID(v *gate.ValueState) string {
 	var hashes []string
 	for _, k := range v.Key {
@@ -164,7 +165,7 @@ func (m *snapshot) valueID(v *gate.ValueState) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// hash is the hash of a value, which is all that records have of it.
+// hash returns the hash of a value, which is all that records contain of it.
 func (m *snapshot) hash(value string) string {
 	if m.state != nil {
 		return audit.HashOf(value)
@@ -176,7 +177,7 @@ func (m *snapshot) hash(value string) string {
 	return hash
 }
 
-// label is the value, or the begin of its hash.
+// label returns the label of a value, or the start of its hash.
 func (m *snapshot) label(v *gate.ValueState) string {
 	if m.state != nil {
 		return valueLabel(v)
@@ -190,7 +191,7 @@ func (m *snapshot) label(v *gate.ValueState) string {
 	return valueLabel(&short)
 }
 
-// labels are what values of before are called that the session has now.
+// labels returns the labels of hashed values that the session still has.
 func (c *Console) labels(m *snapshot, net int, session string) map[string]string {
 	labels := map[string]string{}
 	if m.state != nil || m.Ended {

@@ -11,15 +11,16 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// toolsShown is how many tools one page shows.
+// toolsShown is the number of tools on one page.
 const toolsShown = 500
 
-// toolsBody is the tools, with what becomes of a call of each in a session.
+// toolsBody is the data of the tools page: the tools, with the current verdict on a call of each in
+// a session.
 type toolsBody struct {
 	Query    string
-	Session  string // empty: one that begins now
+	Session  string // empty: a new session
 	Sessions []operator.SessionInfo
-	Wrong    string // why the tools of the session cannot be told; empty: they can
+	Wrong    string // why the tools of the session cannot be listed; empty: they can
 	Tools    []toolRow
 	Matching int
 	All      int
@@ -28,13 +29,13 @@ type toolsBody struct {
 	Changes  []operator.ToolChange
 }
 
-// A toolRow is a tool as it is shown.
+// A toolRow is one line of the list of tools.
 type toolRow struct {
 	operator.ToolInfo
 	Hints []hint
 }
 
-// A hint is an annotation that the server gives a tool, in a word.
+// A hint is an annotation of a tool, in words.
 type hint struct {
 	Word   string
 	Danger bool
@@ -52,7 +53,7 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
 	}
 	b.All = len(tools)
 	for _, t := range tools {
-		b.Session = t.Session // the proxy chooses the only one
+		b.Session = t.Session // the proxy chooses the session if there is only one
 		if !toolMatches(t, b.Query) {
 			continue
 		}
@@ -63,7 +64,7 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "tools", "Tools", b)
 }
 
-// accept accepts what a server says of a tool, as it was shown.
+// accept accepts the definition of a tool that was shown.
 func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
 	if c.options.Pins == nil {
 		http.NotFound(w, r)
@@ -79,13 +80,13 @@ func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/tools", http.StatusSeeOther)
 }
 
-// toolMatches reports whether what is shown of a tool has all words of the query.
+// toolMatches reports whether the visible text of a tool contains all words of the query.
 func toolMatches(t operator.ToolInfo, query string) bool {
 	shown := strings.ToLower(strings.Join([]string{t.Canonical, t.Bare, t.Exposed, t.Decision, t.Says, t.Description, t.Definition}, " "))
 	return !slices.ContainsFunc(strings.Fields(strings.ToLower(query)), func(word string) bool { return !strings.Contains(shown, word) })
 }
 
-// hintsOf reads the annotations that the specification knows.
+// hintsOf returns the hints for the annotations of the specification.
 func hintsOf(annotations json.RawMessage) (hints []hint) {
 	var a struct {
 		ReadOnly    *bool `json:"readOnlyHint"`
@@ -117,15 +118,15 @@ const (
 	described        = 4 << 10
 )
 
-// InShort is the begin of what the server says of the tool; empty: it says no more than that.
+// InShort returns the start of the description of the tool.
 func (t toolRow) InShort() string { return text.Excerpt(firstLine(t.Description), describedInShort) }
 
-// Long reports whether the server says more than InShort.
+// Long reports whether the description is longer than InShort.
 func (t toolRow) Long() bool {
 	return len(t.Description) > describedInShort || strings.Contains(t.Description, "\n")
 }
 
-// Described is what the server says of the tool.
+// Described returns the description of the tool.
 func (t toolRow) Described() string {
 	return text.EscapeLines([]byte(t.Description[:min(len(t.Description), described)]))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// openAudit opens the audit log and logs what is missing in it.
+// openAudit opens the audit log and logs any loss of records.
 func (d *Daemon) openAudit() (*audit.Log, error) {
 	c := d.config.Audit
 	log, err := audit.Open(c.File, audit.Rotation{Size: c.Rotate.Size, Keep: c.Rotate.Keep, Failed: func(err error) {
@@ -48,7 +48,7 @@ func (d *Daemon) auditInfo() *operator.AuditInfo {
 		return info
 	}
 	if last, err := os.Stat(aside[len(aside)-1]); err == nil {
-		at := last.ModTime() // the file is no longer written
+		at := last.ModTime() // time of the last write to the file
 		info.Rotated = &at
 	}
 	return info

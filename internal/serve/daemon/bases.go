@@ -124,7 +124,7 @@ func sameBases(a, b *config.Config) bool {
 	})
 }
 
-// nextRefresh returns the interval at which the bases are fetched again, or 0 for never.
+// nextRefresh returns the interval for fetching the bases again, or 0 for never.
 func (s *reloads) nextRefresh() (every time.Duration) {
 	c, _ := s.inForce()
 	for _, b := range c.Bases {
@@ -158,8 +158,8 @@ func (d *Daemon) refresh(ctx context.Context) (wait func()) {
 	return func() { <-done }
 }
 
-// refreshBases loads the configuration again, and reloads it if a base has changed or is no longer
-// valid.
+// refreshBases loads the configuration again, and reloads it if a base has changed or has become
+// invalid.
 func (d *Daemon) refreshBases(ctx context.Context) {
 	c, err := d.reloads.load()
 	if err == nil {

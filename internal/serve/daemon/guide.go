@@ -16,7 +16,7 @@ type guide struct {
 	finder atomic.Pointer[remedyFinder] // finder for the policy that was asked about last; nil: none yet
 }
 
-// way returns the shortest sequence of calls after which the call is allowed.
+// way returns the shortest sequence of calls that makes the call allowed.
 func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut {
 	f := g.finder.Load()
 	if f == nil || f.policy != s.Policy() {

@@ -33,9 +33,9 @@ func smallLimits(most int) config.Listen {
 	return config.Listen{MaxConnections: max(4, min(most, maxFiles()/16))}
 }
 
-// A limitListener limits the number of connections, and the time in which a client must read. One
-// address can have at most half of the connections, unless it is this machine, where a reverse
-// proxy may run. The WriteTimeout of net/http would limit a whole response, including streams.
+// A limitListener limits the number of connections, and the time for a client to read. One address
+// can have at most half of the connections, unless it is this machine, where a reverse proxy may
+// run. The WriteTimeout of net/http would limit a whole response, including streams.
 //
 // If there is no room, the connection that has been idle longest is closed: a client that opens
 // many connections and sends little or nothing does not keep others out.
@@ -114,8 +114,8 @@ func (s *limitListener) longestIdle(from netip.Addr) (oldest *limitedConn) {
 // connKey is the context key for the connection of a request.
 type connKey struct{}
 
-// serve serves the connections until the server is closed. It also limits the time in which a body
-// must arrive, unless bounded says that the handler does so.
+// serve serves the connections until the server is closed. It also limits the time for a body to
+// arrive, unless bounded is set because the handler does so.
 func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if secure, ok := c.(*tls.Conn); ok {

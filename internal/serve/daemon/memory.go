@@ -11,7 +11,7 @@ import (
 
 const (
 	startDelay = 3 * time.Second  // usual maximum time until the servers have listed their tools
-	idleDelay  = 10 * time.Second // time without a collection after which memory is released
+	idleDelay  = 10 * time.Second // time without a collection before memory is released
 
 	maxPercent    = 400      // GC percentage while the live heap is small
 	minPercent    = 50       // GC percentage for the largest heaps

@@ -13,9 +13,9 @@ import (
 
 // processors makes the Go scheduler use one processor while calls come one at a time, and all
 // processors while several are in flight. When a goroutine becomes ready, the scheduler wakes a
-// thread to look for other work; with one call in flight there is none. On a machine with two
-// processors that thread delays the client or the server, and makes calls over HTTP a tenth slower.
-// A nil *processors changes nothing.
+// thread to look for other work, which does not exist with one call in flight. On a machine with
+// two processors that thread delays the client or the server, and makes calls over HTTP a tenth
+// slower. A nil *processors changes nothing.
 type processors struct {
 	set      func(one bool)
 	inFlight atomic.Int64 // calls in flight

@@ -212,7 +212,7 @@ func (s *reloads) inForce() (*config.Config, *policy.Result) {
 	return s.config, s.result
 }
 
-// sums returns the hashes of the files as they were read, see [config.Config].Sums.
+// sums returns the hashes of the files when they were read, see [config.Config].Sums.
 func (s *reloads) sums() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -92,7 +92,7 @@ func (d *Daemon) start() {
 	d.reloads.startReview(d)
 }
 
-// setAddress stores the address at which clients reach the proxy.
+// setAddress stores the address for clients.
 func (d *Daemon) setAddress(where string) { d.listen.Store(&where) }
 
 // serveStdio serves one client over stdio. It returns nil when the client ends the connection.

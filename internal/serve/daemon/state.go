@@ -59,8 +59,8 @@ type database struct {
 }
 
 // openState opens the database of the configuration, or returns nil without one. An unreachable
-// database is not an error: it is opened as soon as it is reachable. A database that can never be
-// used is an error.
+// database is not an error: it is opened once it is reachable. A database that can never be used is
+// an error.
 func (d *Daemon) openState() (*database, error) {
 	db, err := newDatabase(d.config, d.log)
 	if db == nil || err != nil {

@@ -100,8 +100,8 @@ func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, waiting fu
 	}
 }
 
-// pendingUpstreams names the upstreams that are starting, or says that tool lists are missing if
-// all have started.
+// pendingUpstreams returns the upstreams that are starting. If all have started, it returns one
+// entry for the missing tool lists.
 func (d *Daemon) pendingUpstreams() []string {
 	var names []string
 	for _, u := range d.Status().Upstreams {
