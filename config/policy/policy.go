@@ -135,7 +135,7 @@ func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Sessi
 
 // A Problem is an error or warning about rules or nets.
 type Problem struct {
-	Code rules.Code // explained in docs/codes.md
+	Code rules.Code // see docs/codes.md for the explanation of each code
 	Pos  gate.Position
 	Net  string // name of the hand-written net; may be empty
 	Msg  string

@@ -106,13 +106,13 @@ const (
 type Step struct {
 	Call    int           // number of the call in the run, starting at 1
 	Tool    string        // if the call begins
-	Args    string        // JSON; empty: {}
+	Args    string        // JSON arguments of a call that begins; empty: {}
 	Result  string        // JSON that a successful call must return; empty: any
 	Name    string        // readable name: the label, or the tool
 	Weak    bool          // the success of the call is not evidence of Name
 	Wait    time.Duration // more than 0: not a call, but the passage of time
 	Ends    bool          // the call ends
-	Outcome gate.Outcome  // if Ends
+	Outcome gate.Outcome  // outcome of a call that ends
 	Times   int           // more than 1: this many consecutive successful calls
 }
 

@@ -15,7 +15,7 @@ type builder struct {
 	source Source
 	files  []*rules.File
 	result *Result
-	labels *gate.Labels // of the rules
+	labels *gate.Labels // labels given by the maps of rules
 
 	netMaps map[string][]gate.Map // maps of the hand-written nets, by name of the net
 	invalid bool                  // there are errors, apart from claims

@@ -11,8 +11,8 @@ type Net struct {
 	Name            string   `json:"name"`
 	Rule            Rule     `json:"rule"`
 	States          *int     `json:"states"`    // nil: unbounded, or more than were counted
-	Bounded         *bool    `json:"bounded"`   // nil: unknown
-	Deadlocks       *int     `json:"deadlocks"` // nil: unknown
+	Bounded         *bool    `json:"bounded"`   // nil: it is unknown whether the net is bounded
+	Deadlocks       *int     `json:"deadlocks"` // number of deadlocked states; nil: unknown
 	DeadTransitions []string `json:"deadTransitions"`
 	Invariants      []string `json:"invariants"` // filled in by package check
 }

@@ -108,7 +108,7 @@ type spelling struct {
 // An occurrence is a place where a name is used.
 type occurrence struct {
 	rules.Name
-	net  *config.Net // nil: in rules
+	net  *config.Net // net that uses the name; nil: a rule uses it
 	list string      // identifies the statement, or the list of a net; equal for all names in it
 	form string      // text of the statement with a placeholder for the name
 }

@@ -15,7 +15,7 @@ import (
 // unjudged finds evidence whose success nothing defines.
 type unjudged struct {
 	*builder
-	warned map[string]bool // by tool
+	warned map[string]bool // tools that were already warned about
 }
 
 // warn warns, once for each tool, of evidence that is the success of a script if the server might

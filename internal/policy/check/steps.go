@@ -15,7 +15,7 @@ import (
 type Claim struct {
 	Text   string
 	Rule   gate.Position
-	Result string // proved, refuted, unknown
+	Result string // "proved", "refuted" or "unknown"
 	Why    string // reason for an unknown result or a missing counterexample
 	Part   string // for several claims in one: the part that is refuted or unknown
 	Broken string // how the calls of Steps violate the claim; empty: no calls refute it
@@ -41,7 +41,7 @@ func (r Report) Claims() []Claim {
 type Step struct {
 	Text    string // what happens; empty: the initial state
 	Verdict string // for a call: allow, refuse, ask
-	Reason  string // for a refusal
+	Reason  string // reason of a refused call
 	Nets    []NetStep
 }
 
@@ -96,7 +96,7 @@ type player struct {
 	box       *sandbox.Sandbox
 	session   *sandbox.Session
 	returns   map[int][]byte
-	names     map[int]string // of calls
+	names     map[int]string // names of the calls, by number
 	played    int
 	before    map[string]string // marking of each net before the step
 	concerned map[string]bool

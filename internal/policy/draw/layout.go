@@ -23,7 +23,7 @@ type node struct {
 	layer      int
 	x, y       float64 // center of the circle or box
 	width      float64
-	up, down   float64 // extent from y
+	up, down   float64 // extent above and below y
 	bend       bool
 	label      float64 // width of the text below
 	near, past []int   // neighbors in the previous and the next layer
@@ -78,7 +78,7 @@ func newLayout(n *Net) *layout {
 // reverses those that lead back.
 func (l *layout) direct() {
 	places := len(l.net.Places)
-	out := make([][]int, len(l.nodes)) // indexes of edges
+	out := make([][]int, len(l.nodes)) // indexes of the edges that leave each node
 	for _, k := range l.net.links() {
 		e := edge{link: k, from: k.place, to: places + k.transition, head: true, tail: k.in && k.out}
 		if !k.in {

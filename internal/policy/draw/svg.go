@@ -12,7 +12,7 @@ import (
 // Sizes of the sheet.
 const (
 	margin    = 16
-	heading   = 30 // above each net
+	heading   = 30 // height of the heading above each net
 	netGap    = 26
 	sheetWide = 980 // maximum width of a row with several nets
 )

@@ -11,7 +11,7 @@ import (
 
 // A Comparison holds the result of playing the same calls under two policies.
 type Comparison struct {
-	sides      [2]*Side // old and new
+	sides      [2]*Side // the old and the new policy
 	calls      []possible
 	maybe      []possible        // calls that might not exist
 	vocabulary vocabulary        // names that the policies mention
@@ -51,8 +51,8 @@ type representative struct {
 // difference that it finds might not be real.
 type possible struct {
 	representative
-	names   [2][]gate.Name // by policy
-	effects [2]effects     // by policy
+	names   [2][]gate.Name // names that maps would give, by policy
+	effects [2]effects     // effects on the nets, by policy
 }
 
 // effects holds the meaning of a call for each net of a policy, by the net's name. A policy cannot

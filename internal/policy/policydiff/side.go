@@ -16,7 +16,7 @@ import (
 type Side struct {
 	nets   []gate.NetInfo // active and enforced nets
 	labels []*gate.Labels
-	maps   []gate.Map // of labels
+	maps   []gate.Map // maps of the labels
 	deny   bool
 	shadow bool // the policy is in shadow mode and refuses nothing
 

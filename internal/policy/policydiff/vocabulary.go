@@ -12,7 +12,7 @@ import (
 
 // vocabulary holds the names and patterns that two policies mention.
 type vocabulary struct {
-	names    []string // sorted
+	names    []string // sorted names that are not patterns
 	patterns []string
 }
 

@@ -15,7 +15,7 @@ import (
 const (
 	inARow  = 5
 	changes = 50 // per server and session
-	sends   = 20 // per session
+	sends   = 20 // messages per session
 	payment = 100
 	pays    = 5 // per session, if the amount is unknown
 )

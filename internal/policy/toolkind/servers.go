@@ -16,7 +16,7 @@ type Server struct {
 	Name  string
 	By    []string        // texts that identify it in its command, its arguments or its URL
 	Like  []string        // tools that identify it otherwise, if it has all of them
-	Kinds map[string]Kind // by tool
+	Kinds map[string]Kind // kinds of its tools, by tool name
 	// Success holds, for tools that run scripts, the condition for the result of a successful
 	// script; "true" if the result reports failures by isError.
 	Success map[string]string

@@ -27,7 +27,7 @@ type Fields struct {
 	Files   []string // all arguments with paths, including optional ones and lists, in the notation of maps: path, paths, $.files[*].path
 	Same    []string // arguments that identify a thing, such as an id or a path
 	URLs    []string
-	Amounts []string // numbers
+	Amounts []string // numeric arguments with amounts of money
 }
 
 // Of guesses what a tool does. server is the well-known server of the tool, or nil.

@@ -95,7 +95,7 @@ type NeverWhile struct{ Tool, Other gate.Tool }
 // by any channel.
 type Approval struct {
 	Count int    // number of people; less than 2: one
-	Via   string // channel; empty: any
+	Via   string // approval channel; empty: any
 }
 
 type (
@@ -109,6 +109,6 @@ type (
 	// claim covers only calls that need no approval.
 	Only struct {
 		Tools      []gate.Tool
-		Unapproved *Approval // nil: all calls
+		Unapproved *Approval // nil: the claim covers all calls
 	}
 )

@@ -12,7 +12,7 @@ type Call struct {
 	Name string // readable name: its label, or the tool
 	Tool string
 	Also []gate.Name // further names, from Options.Tools
-	Args string      // JSON; empty: {}
+	Args string      // JSON arguments; empty: {}
 
 	// Doubtful marks a call that might not exist: no arguments are known that maps give exactly the
 	// names in Mapped. Calls returns doubtful calls only if Options.Doubtful is set.

@@ -198,7 +198,7 @@ func unrelatedCommand(ps []pattern) string {
 // A property that does not matter is set to weak or uncertain. ok is false if there are too many.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
-	var proving, exempting uint64 // subsets of matter
+	var proving, exempting uint64 // subsets of the labels in matter
 	for _, i := range readers {
 		w := b.certainties[ps[i].As]
 		if !w.evidence && !w.certain {

@@ -12,12 +12,12 @@ import (
 type Enumerator struct {
 	vocabulary
 	classes           Numbers[*Class]
-	gaps              []gap // calls left out
+	gaps              []gap // calls that were left out
 	deferred          []*deferred
 	overflows         []string // gaps found in deferred calls
 	Deny              bool
 	certainties       map[string]certainty   // labels that readers give
-	conditions        map[string]*conditions // by tool
+	conditions        map[string]*conditions // conditions by tool
 	paths             map[string][]string    // by tool, see [Enumerator.pathsOf]
 	certainConditions map[*mapping]bool      // see [Enumerator.certainIfHolds]
 	sorts             []*sort
@@ -57,7 +57,7 @@ type recipe struct {
 	form     *form
 	data     presences
 	sums     []sum
-	maySpend bool   // sums may increase
+	maySpend bool   // whether the arguments may increase sums
 	fixed    Values // values that the form fixes
 }
 
@@ -75,9 +75,9 @@ type sum struct {
 type deferred struct {
 	nets     []int        // nets that a single call can affect together
 	byNet    [][]int      // by net: the atoms that it can see
-	alone    [][]contrast // by atom
+	alone    [][]contrast // calls with and without each atom
 	of       func(atoms []int) kinds
-	made     map[string]kinds // cache, by atoms
+	made     map[string]kinds // cached results, by atoms
 	overflow string           // the reason why not all calls are created if all atoms are visible
 }
 

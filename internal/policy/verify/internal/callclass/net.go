@@ -52,7 +52,7 @@ func NewNet(info gate.NetInfo, index int) *Net {
 // Numbers assigns consecutive numbers to values by their keys, starting at 0. The zero value is
 // empty and ready to use.
 type Numbers[T any] struct {
-	List []T // by number
+	List []T // values by their numbers
 	of   map[string]int
 }
 
