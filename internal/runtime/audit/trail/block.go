@@ -7,8 +7,8 @@ import (
 	"iter"
 )
 
-// blocks yields blocks of whole lines of a reader, of about that size, each good until the
-// next. What stands behind the last line end is the error [errHalf] with the last block.
+// blocks yields blocks of whole lines, of about the given size. A block is valid until the next.
+// Data after the last line end is reported as [errPartial] with the last block.
 func blocks(r io.Reader, size int) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		buf := make([]byte, 0, size)
@@ -42,16 +42,16 @@ func blocks(r io.Reader, size int) iter.Seq2[[]byte, error] {
 	}
 }
 
-// ending is the last block.
+// ending returns the last block.
 func ending(buf []byte) ([]byte, error) {
 	end := bytes.LastIndexByte(buf, '\n') + 1
 	if end < len(buf) {
-		return buf[:end], errHalf
+		return buf[:end], errPartial
 	}
 	return buf[:end], nil
 }
 
-// cutLine takes the first line off a block.
+// cutLine cuts the first line off a block.
 func cutLine(block []byte) (line, rest []byte) {
 	line, rest, _ = bytes.Cut(block, []byte{'\n'})
 	return line, rest

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// VerifyChains verifies the chains of a database: each by itself, the columns beside them, and against what the first
-// records of others say of its end, so that a chain of which the end was cut off is missed. A chain may begin
-// after the record that an event of a removal names.
+// VerifyChains verifies the chains of a database: each chain by itself and against the columns of
+// its rows, and the end of each against the first records of other chains, so that a truncated
+// chain is detected. A chain may begin after the record named by an event of a removal.
 func VerifyChains(ctx context.Context, d Database) (r Report, err error) {
 	for range 5 {
 		var then, now *audit.Removed
@@ -23,7 +23,7 @@ func VerifyChains(ctx context.Context, d Database) (r Report, err error) {
 		}
 		if now, err = d.removed(ctx); err != nil || now == nil || then != nil && now.Time.Equal(then.Time) {
 			break
-		} // else records were removed meanwhile
+		} // otherwise records were removed meanwhile
 	}
 	return r, err
 }
@@ -46,37 +46,37 @@ func verifyChains(ctx context.Context, d Database, copied *audit.Removed) (Repor
 		}
 	}
 	for writer := range v.ends {
-		v.begun(writer)
+		v.checkStart(writer)
 	}
 	for h, by := range v.named {
 		if r.faulty(h.Writer) {
 			continue
 		}
-		if err := v.met(ctx, h, by); err != nil {
+		if err := v.checkEnd(ctx, h, by); err != nil {
 			return r, err
 		}
 	}
-	if err := d.damage(ctx, &r); err != nil {
+	if err := d.checkDamage(ctx, &r); err != nil {
 		return r, err
 	}
 	if len(v.named) == 0 && len(heads) > 0 {
-		r.Warnings = append(r.Warnings, unnamed(len(heads)))
+		r.Warnings = append(r.Warnings, endsUnknown(len(heads)))
 	}
 	r.Removed = gone.newest
 	return r, nil
 }
 
-// chainVerifier verifies the chains of a database.
+// A chainVerifier verifies the chains of a database.
 type chainVerifier struct {
 	Database
-	report *Report
-	gone   *removals
-	ends   map[string]audit.Place // of the chains
-	named  map[audit.Head]string  // ends that a chain names, with that chain
+	report   *Report
+	removals *removals
+	ends     map[string]audit.Place // ends of the chains
+	named    map[audit.Head]string  // ends named by other chains, with the naming chain
 }
 
-// unnamed says that the ends of chains are nowhere else, where there are so many.
-func unnamed(chains int) string {
+// endsUnknown returns a warning for databases whose chains do not name each other's ends.
+func endsUnknown(chains int) string {
 	if chains == 1 {
 		return "whether the last records were cut off is not known yet: the next proxy that starts with this database notes where they end"
 	}
@@ -88,10 +88,10 @@ func (v *chainVerifier) fault(writer string, seq uint64, what string) {
 	v.report.Faults = append(v.report.Faults, Fault{Writer: writer, Seq: seq, What: what})
 }
 
-// chain verifies the chain of a writer, and collects the ends of others that it names. It begins where
-// records were removed, which is verified once all chains are read.
+// chain verifies the chain of a writer, and collects the ends of other chains that it names. It
+// starts after removed records; checkStart verifies their removal once all chains are read.
 func (v *chainVerifier) chain(ctx context.Context, writer string) error {
-	last := v.gone.assumed[writer]
+	last := v.removals.assumed[writer]
 	defer func() { v.ends[writer] = last }()
 	for record, err := range v.Backend.Records(ctx, backend.Query{Writer: writer, After: last.Seq}) {
 		if err != nil {
@@ -107,9 +107,9 @@ func (v *chainVerifier) chain(ctx context.Context, writer string) error {
 			v.fault(writer, record.Seq, "the hash is not that of its content and of the record before it: one of the two was changed")
 			return nil
 		}
-		s, what := columns(&record)
+		s, what := checkColumns(&record)
 		if what != "" && !v.report.faulty(writer) {
-			v.fault(writer, record.Seq, what) // the chain goes on: its hashes are sound
+			v.fault(writer, record.Seq, what) // continue with the chain: its hashes are valid
 		}
 		if what == "" {
 			v.report.Records++
@@ -120,24 +120,25 @@ func (v *chainVerifier) chain(ctx context.Context, writer string) error {
 				v.named[h] = writer
 			}
 		case "removed":
-			v.gone.add(&s)
+			v.removals.add(&s)
 		}
 	}
 	return nil
 }
 
-// begun verifies that an event on record says that the records before the first one were removed.
-func (v *chainVerifier) begun(writer string) {
-	from := v.gone.assumed[writer]
-	if from.Seq == 0 || v.gone.onChain[writer] == from || v.report.faulty(writer) {
+// checkStart verifies that a recorded event explains why the chain does not begin with its first
+// record.
+func (v *chainVerifier) checkStart(writer string) {
+	from := v.removals.assumed[writer]
+	if from.Seq == 0 || v.removals.onChain[writer] == from || v.report.faulty(writer) {
 		return
 	}
 	v.fault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record says that they were removed because they were old", from.Seq))
 }
 
-// met verifies that the record is there which another chain names as the end of one.
-func (v *chainVerifier) met(ctx context.Context, h audit.Head, by string) error {
-	if may, why := v.gone.covers(h); may || why != "" {
+// checkEnd verifies that the record named by another chain exists.
+func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
+	if may, why := v.removals.covers(h); may || why != "" {
 		if why != "" {
 			v.fault(h.Writer, h.Seq, fmt.Sprintf("%s: the first record of chain %s knows another", why, by))
 		}

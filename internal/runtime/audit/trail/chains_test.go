@@ -79,7 +79,7 @@ func (r *rows) add(writer, object string) {
 	r.all = append(r.all, row)
 }
 
-// twoChains is a database of two writers, of which the second knows the first.
+// twoChains returns a database of two writers; the second names the end of the first.
 func twoChains() *rows {
 	r := &rows{}
 	r.add("a", `{"event":"start"}`)
@@ -151,7 +151,7 @@ func TestFollowDatabase(t *testing.T) {
 	}
 }
 
-// TestColumns: the columns by which a record is found are those of its object.
+// TestColumns checks that the columns of a row agree with the object of its record.
 func TestColumns(t *testing.T) {
 	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {

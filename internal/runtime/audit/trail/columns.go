@@ -10,24 +10,25 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A subject is what the object of a record says that its row has columns for.
-type subject struct {
+// A rowSubject holds the members of a record's object that its row repeats in columns.
+type rowSubject struct {
 	audit.Process
 	Session string       `json:"session"`
-	Before  time.Time    `json:"before"` // of a removal, as what follows
+	Before  time.Time    `json:"before"` // this and the following: removal events
 	Records uint64       `json:"records"`
 	Chains  []audit.Head `json:"chains"`
 }
 
-// columns compares the row of a record, by which it is found, with its object, which alone is
-// on the chain. A record of no session is found for all of them. The time of the row is that of
-// the commit: it may be later than that of the event, for hours where a disk was full.
-func columns(r *backend.Record) (s subject, fault string) {
+// checkColumns compares the columns of a row, which are used to find the record, with its object,
+// which alone is part of the chain. A record without a session in its row belongs to all of them.
+// The time of the row is the time of the commit, which may be hours after the event if a disk was
+// full.
+func checkColumns(r *backend.Record) (s rowSubject, fault string) {
 	if json.Unmarshal(r.Object, &s) != nil {
-		return subject{}, ""
+		return rowSubject{}, ""
 	}
 	switch {
-	case r.Session != "" && string([]rune(r.Session)) != s.Session: // JSON has no other bytes than those of text
+	case r.Session != "" && string([]rune(r.Session)) != s.Session: // JSON has only valid text
 		return s, fmt.Sprintf("its column session has %q, and the record itself %q: the column was changed", audit.Bounded(r.Session), audit.Bounded(s.Session))
 	case s.Time.Sub(r.Time) > backend.Skew:
 		return s, fmt.Sprintf("its column time has %s, before the %s of the record itself: the column was changed", stamp(r.Time), stamp(s.Time))
@@ -37,8 +38,8 @@ func columns(r *backend.Record) (s subject, fault string) {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// damage verifies what a database keeps beside its records, where it can.
-func (d Database) damage(ctx context.Context, r *Report) error {
+// checkDamage verifies the other data of a database, if the driver can.
+func (d Database) checkDamage(ctx context.Context, r *Report) error {
 	db, ok := d.Backend.(interface {
 		Damage(ctx context.Context) (file, what string, err error)
 	})

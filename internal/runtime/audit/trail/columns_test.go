@@ -64,7 +64,7 @@ func replaceIn(t *testing.T, name, set string) {
 	}
 }
 
-// A change of the second record of three, how it is taken back, and what is found.
+// A change of the second of three records, its reversal, and the expected fault.
 type change struct{ set, back, want string }
 
 func changedColumns(t *testing.T, b backend.Backend, err error, also string, set func(to string), changes []change) {

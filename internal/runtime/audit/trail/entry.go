@@ -7,21 +7,22 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// An Entry is a record as a reader sees it.
+// An Entry is a decoded record.
 type Entry = audit.Entry
 
-// A Filter selects records: those that are as all of its fields that are not empty say.
+// A Filter selects the records that match all of its non-empty fields.
 type Filter struct {
 	Event, Session, Principal, Tool, Decision, Kind, Approval, Net string
 
-	Only string // calls: decisions and outcomes; acts: also what people and policies did, without processes and sessions that begin and end
+	Only string // "calls": records about calls; "acts": also actions of people and policies, but no starts and ends of processes and sessions
 
 	Call         uint64
 	Since, Until time.Time // Until is exclusive
 }
 
-// may reports whether the record could be selected, by its text alone: most are not.
-func (f *Filter) may(event []byte) bool {
+// mightMatch reports whether the record could match, judging by its text. It rejects most records
+// without decoding them.
+func (f *Filter) mightMatch(event []byte) bool {
 	for _, text := range [...]string{f.Session, f.Principal, f.Approval} {
 		if text != "" && !bytes.Contains(event, []byte(text)) {
 			return false
@@ -30,8 +31,8 @@ func (f *Filter) may(event []byte) bool {
 	return true
 }
 
-// Matches reports whether the entry is selected. A tool is known by its own name, by the one
-// with its upstream, and by the names of the call.
+// Matches reports whether the entry matches. A tool matches by its own name, its qualified name, or
+// a name of the call.
 func (f *Filter) Matches(e *Entry) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	switch {
@@ -49,10 +50,10 @@ func (f *Filter) Matches(e *Entry) bool {
 	return (f.Tool == "" || e.IsOf(f.Tool)) && (f.Net == "" || e.Says(f.Net))
 }
 
-// Select reads the record, and reports whether it is selected. A record that cannot be read
-// is selected by no filter but the empty one.
+// Select decodes the record and reports whether it matches. Only the empty filter matches a record
+// that cannot be decoded.
 func (f *Filter) Select(r *Record) (e Entry, ok bool) {
-	if !f.may(r.Event) {
+	if !f.mightMatch(r.Event) {
 		return e, false
 	}
 	e, err := r.Entry()

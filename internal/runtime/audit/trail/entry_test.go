@@ -198,7 +198,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestEntry: an event is read as package json reads it, and what is of another type is an error.
+// TestEntry checks that an event is decoded like package json does, and that a value of another
+// type is an error.
 func TestEntry(t *testing.T) {
 	for _, event := range append(day,
 		`{}`, ` { "time" : "2026-01-02T08:00:00.123456789Z" , "new" : {"a":[1]} , "event":"x\u00e9\n" } `,

@@ -12,10 +12,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// interval is how often a log is looked at for new records.
+// interval is the time between checks for new records.
 const interval = 200 * time.Millisecond
 
-// Last returns the last n records of a log that f selects, and the number of the last of all.
+// Last returns the last n records that f selects, and the number of the last record of the log.
 func Last(ctx context.Context, s Source, n int, f *Filter) (ring []Record, end uint64, err error) {
 	all := s.Records(ctx, f)
 	if d, ok := s.(Database); ok && *f == (Filter{}) {
@@ -40,8 +40,8 @@ func Last(ctx context.Context, s Source, n int, f *Filter) (ring []Record, end u
 	return ring, end, nil
 }
 
-// Follow passes the records to do that come after the record number after, as they come,
-// over the change to another file, until ctx or do ends it.
+// Follow calls do for the records after number after, including future records, until ctx is
+// canceled or do returns an error. It continues when the log switches to a new file.
 func (f File) Follow(ctx context.Context, after uint64, do func(Record) error) error {
 	for {
 		file, err := os.Open(string(f))
@@ -56,10 +56,10 @@ func (f File) Follow(ctx context.Context, after uint64, do func(Record) error) e
 	}
 }
 
-// errReplaced is that another file has taken the place of one that was read to its end.
+// errReplaced: another file has taken the place of one that was read to its end.
 var errReplaced = errors.New("another file is in its place")
 
-// follow passes on the records of one file.
+// follow reads the records of one file.
 func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(Record) error) error {
 	var half []byte
 	buf := make([]byte, 64<<10)
@@ -81,7 +81,7 @@ func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(
 		case n > 0:
 		case err != nil && !errors.Is(err, io.EOF):
 			return err
-		case replaced: // what was written before it was replaced is read
+		case replaced: // everything written before the replacement has been read
 			return errReplaced
 		default:
 			if replaced = f.replaced(file); replaced {
@@ -94,16 +94,17 @@ func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(
 	}
 }
 
-// pass passes on a line, unless it was read before, and what was put aside before it was read.
+// pass calls do for a line, unless it was passed before. If lines were missed, it first reads them
+// from the rotated files.
 func (f File) pass(ctx context.Context, line []byte, after *uint64, do func(Record) error) error {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq <= *after {
-		return nil // verify tells of what is no record
+		return nil // verify reports invalid lines
 	}
 	if l.Seq > *after+1 {
 		for r, err := range f.Records(ctx, nil) {
 			if err != nil || r.Seq >= l.Seq {
-				break // likewise
+				break // verify reports the error
 			}
 			if r.Seq > *after {
 				if err := do(r); err != nil {
@@ -116,7 +117,7 @@ func (f File) pass(ctx context.Context, line []byte, after *uint64, do func(Reco
 	return do(Record{Seq: l.Seq, Event: l.Event, Hash: l.Hash, File: string(f)})
 }
 
-// replaced reports whether the name is that of another file now.
+// replaced reports whether the path now names another file.
 func (f File) replaced(file *os.File) bool {
 	own, err := file.Stat()
 	now, e := os.Stat(string(f))
@@ -132,7 +133,7 @@ func sleep(ctx context.Context) error {
 	}
 }
 
-// Follow is [File.Follow] of a database. Since is when to begin.
+// Follow is like [File.Follow], for records since the given time.
 func (d Database) Follow(ctx context.Context, since time.Time, do func(Record) error) error {
 	seen := map[string]uint64{}
 	for {
@@ -152,7 +153,7 @@ func (d Database) Follow(ctx context.Context, since time.Time, do func(Record) e
 				return err
 			}
 		}
-		since = newest.Add(-time.Second) // others may have been slower
+		since = newest.Add(-time.Second) // other writers may commit later
 		if err := sleep(ctx); err != nil {
 			return err
 		}

@@ -6,22 +6,22 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Others reads what other processes write to a database, by the numbers of their records, so
-// that no clock matters. It is for one goroutine.
+// An Others reads the records that other processes write to a database. It uses record numbers, and
+// so does not depend on clocks. It must not be used concurrently.
 type Others struct {
 	database Database
-	read     map[string]uint64 // by writer, the number of the last record that was read; nil: it is not known yet
+	read     map[string]uint64 // last record number read, by writer; nil: unknown
 }
 
 // Others returns a reader of the records that other processes write from now on.
 func (d Database) Others(ctx context.Context) *Others {
 	o := &Others{database: d}
-	_, _ = o.Read(ctx, 0) // the next time tries again
+	_, _ = o.Read(ctx, 0) // on error, the next Read tries again
 	return o
 }
 
-// Read returns the records since the last time, at most so many of each process, in the order of
-// each. The first time that it succeeds it returns none.
+// Read returns the records since the last call, at most that many per process, in the order of each
+// process. The first successful call returns none.
 func (o *Others) Read(ctx context.Context, most int) (records []Record, err error) {
 	heads, err := o.database.Backend.Heads(ctx)
 	if err != nil {

@@ -76,7 +76,7 @@ func TestPending(t *testing.T) {
 	}
 }
 
-// TestPendingChanged: what was changed on its way is found.
+// TestPendingChanged checks that changes in the pending file are found.
 func TestPendingChanged(t *testing.T) {
 	path := killed(t, 9, 7, 6)
 	content, err := os.ReadFile(path + audit.PendingSuffix)

@@ -11,17 +11,17 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Printer prints records for people, a line each, or as JSON.
+// A Printer prints records as lines of text or as JSON.
 type Printer struct {
 	w       io.Writer
 	json    bool
-	Printed int // how many it has
+	Printed int // number of printed records
 }
 
-// NewPrinter returns a printer to w.
+// NewPrinter returns a printer that writes to w.
 func NewPrinter(w io.Writer, json bool) *Printer { return &Printer{w: w, json: json} }
 
-// Print prints one.
+// Print prints a record.
 func (p *Printer) Print(r *Record) error {
 	p.Printed++
 	if p.json {
@@ -51,7 +51,7 @@ func recordLine(when, session, call, tool, what string) string {
 	return strings.TrimRight(line, " ")
 }
 
-// recordJSON is the event with its number.
+// recordJSON returns the event with its number.
 func recordJSON(r *Record) []byte {
 	line := fmt.Appendf(nil, `{"seq":%d`, r.Seq)
 	if r.Writer != "" {
@@ -65,7 +65,7 @@ func recordJSON(r *Record) []byte {
 	return append(text.EscapeJSON(line), '\n')
 }
 
-// entrySays is a record in a few words.
+// entrySays summarizes a record.
 func entrySays(e *Entry) string {
 	var words []string
 	add := func(format, word string) {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print says in lines what was found in the log of a name.
+// Print writes the report for the log with the given name.
 func (r *Report) Print(w io.Writer, name string) error {
 	var b strings.Builder
 	for _, f := range r.Faults {
@@ -34,7 +34,7 @@ func (r *Report) Print(w io.Writer, name string) error {
 	return err
 }
 
-// Records says how many records there are.
+// Records formats a number of records.
 func Records(n uint64) string {
 	if n == 1 {
 		return "1 record"
@@ -42,7 +42,7 @@ func Records(n uint64) string {
 	return text.Grouped(int(n)) + " records"
 }
 
-// recordsAre says how many records are as the sentence goes on.
+// recordsAre formats a number of records as the subject of a sentence.
 func recordsAre(n uint64) string {
 	if n == 1 {
 		return "1 record is"
@@ -50,7 +50,7 @@ func recordsAre(n uint64) string {
 	return Records(n) + " are"
 }
 
-// Counts are statistics as a verb answers with them.
+// Counts is the output form of statistics.
 type Counts struct {
 	Records   uint64          `json:"records"`
 	From      string          `json:"from,omitempty"`
@@ -61,7 +61,7 @@ type Counts struct {
 	Approvals []ApprovalStats `json:"approvals"`
 }
 
-// Counts returns the statistics as a verb answers with them. They must be summed.
+// Counts returns the output form. Call [Stats.Sum] first.
 func (s *Stats) Counts() Counts {
 	counts := Counts{Records: s.Records, Sessions: s.Sessions, Tools: s.Tools, Rules: s.Rules, Approvals: s.Approvals}
 	if s.Records > 0 {
@@ -70,10 +70,10 @@ func (s *Stats) Counts() Counts {
 	return counts
 }
 
-// TimeStamp is the layout of times in what verbs answer.
+// TimeStamp is the layout of times in the output of commands.
 const TimeStamp = "2006-01-02T15:04:05Z"
 
-// Print writes the counts in tables.
+// Print writes the counts as tables.
 func (c *Counts) Print(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "%s, %s opened", Records(c.Records), text.Count(c.Sessions, "session")); err != nil {
 		return err

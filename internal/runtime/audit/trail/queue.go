@@ -10,34 +10,34 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A queue verifies blocks of lines at once, and hands out what came of them in order.
-type queue struct {
+// A verifyQueue verifies blocks of lines in parallel and returns the results in order.
+type verifyQueue struct {
 	workers int
-	jobs    []chan result
+	jobs    []chan blockResult
 	spare   [][]byte
 }
 
-// result is what came of a block.
-type result struct {
-	sound int // lines before the first that is not
+// A blockResult is the result of verifying a block.
+type blockResult struct {
+	sound int // number of valid lines before the first invalid one
 	seq   uint64
-	what  string // is wrong with that; empty: nothing
+	what  string // fault of that line; empty: none
 	block []byte
 }
 
-func newQueue(workers int) *queue { return &queue{workers: workers} }
+func newQueue(workers int) *verifyQueue { return &verifyQueue{workers: workers} }
 
-// add begins to verify a block, of which it keeps a copy: the lines follow the last record of
-// the verifier, which it moves to that of the block. It reports whether a result is to be
-// collected before the next is added.
-func (q *queue) add(v *verifier, block []byte) bool {
-	job := make(chan result, 1)
+// add starts to verify a copy of a block whose lines follow the verifier's last record, and
+// advances the verifier to the end of the block. It reports whether a result must be collected
+// before the next block is added.
+func (q *verifyQueue) add(v *verifier, block []byte) bool {
+	job := make(chan blockResult, 1)
 	q.jobs = append(q.jobs, job)
 	own := q.copy(block)
 	before, fault := v.last, ""
 	if !v.began {
 		first, _ := cutLine(own)
-		before, fault = begin(first)
+		before, fault = startOf(first)
 		v.began = true
 		if fault == "" && before.Seq > 0 {
 			v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("the log begins with record %d: files with those before it were removed", before.Seq+1))
@@ -46,14 +46,14 @@ func (q *queue) add(v *verifier, block []byte) bool {
 	linked := v.linked
 	v.follow(own)
 	if fault != "" {
-		job <- result{seq: before.Seq + 1, what: fault, block: own}
+		job <- blockResult{seq: before.Seq + 1, what: fault, block: own}
 	} else {
 		go func() { job <- check(own, before, linked, v.head) }()
 	}
 	return len(q.jobs) > q.workers
 }
 
-func (q *queue) copy(block []byte) []byte {
+func (q *verifyQueue) copy(block []byte) []byte {
 	var room []byte
 	if n := len(q.spare); n > 0 {
 		room, q.spare = q.spare[n-1], q.spare[:n-1]
@@ -61,7 +61,7 @@ func (q *queue) copy(block []byte) []byte {
 	return append(room[:0], block...)
 }
 
-// follow moves the verifier to the last line of a block.
+// follow advances the verifier to the last line of a block.
 func (v *verifier) follow(block []byte) {
 	text := block[:len(block)-1]
 	l, err := audit.ParseLine(text[bytes.LastIndexByte(text, '\n')+1:])
@@ -71,25 +71,25 @@ func (v *verifier) follow(block []byte) {
 	}
 }
 
-func (q *queue) waits() bool { return len(q.jobs) > 0 }
+func (q *verifyQueue) pending() bool { return len(q.jobs) > 0 }
 
-func (q *queue) next() result {
+func (q *verifyQueue) next() blockResult {
 	r := <-q.jobs[0]
 	q.jobs = q.jobs[1:]
 	q.spare = append(q.spare, r.block)
 	return r
 }
 
-// drain waits for what is under way.
-func (q *queue) drain() {
-	for q.waits() {
+// drain waits for all blocks being verified.
+func (q *verifyQueue) drain() {
+	for q.pending() {
 		q.next()
 	}
 }
 
-// check verifies the lines of a block that follow a record. Lines of earlier versions, which
-// have no hash, may only be before the first that has one, and none has to be linked to them.
-func check(block []byte, before audit.Place, linked bool, head audit.Place) (r result) {
+// check verifies the lines of a block that follow the record before. Lines of earlier versions have
+// no hash; they may occur only before the first line with a hash, which need not be linked to them.
+func check(block []byte, before audit.Place, linked bool, head audit.Place) (r blockResult) {
 	r.block = block
 	buf := make([]byte, 0, 1<<10)
 	for len(block) > 0 {
@@ -108,7 +108,7 @@ func check(block []byte, before audit.Place, linked bool, head audit.Place) (r r
 			return r
 		}
 		if !ok {
-			r.seq, r.what = before.Seq+1, explain(line, before)
+			r.seq, r.what = before.Seq+1, describeFault(line, before)
 			return r
 		}
 		before = at
@@ -117,13 +117,14 @@ func check(block []byte, before audit.Place, linked bool, head audit.Place) (r r
 	return r
 }
 
-// unlinked is the place of a line without a hash that follows a place.
+// unlinked returns the position of a line without a hash, and whether it follows the position
+// before.
 func unlinked(line []byte, before audit.Place) (audit.Place, bool) {
 	l, err := audit.ParseLine(line)
 	return audit.Place{Seq: l.Seq}, err == nil && !l.Linked && l.Seq == before.Seq+1
 }
 
-// The parts of a line, see [audit.Line].
+// Parts of a line, see [audit.Line].
 const (
 	lineHead = `{"seq":`
 	lineHash = `,"hash":"`
@@ -131,8 +132,8 @@ const (
 	lineEnd  = len(lineHash) + 2*sha256.Size + len(lineTail)
 )
 
-// link returns the place of a line that follows a place, and whether it does: it has the next
-// number, and the hash of its event and of the place. buf is room.
+// link returns the position of a line, and whether it follows the position before: it must have the
+// next number, and the hash of its event and of before. buf is reused.
 func link(line []byte, before audit.Place, buf []byte) (audit.Place, []byte, bool) {
 	at := audit.Place{Seq: before.Seq + 1}
 	buf = append(buf[:0], before.Hash[:]...)

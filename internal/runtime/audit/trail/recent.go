@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Recent returns the newest records of a log, the oldest first: at most n of them, and at most
-// so many bytes of events. However long the log is, it reads little more than that. What is no
-// record is passed over: verify tells of it.
+// Recent returns the newest records of a log, oldest first: at most n records with at most that
+// many bytes of events. It reads little more than that, whatever the length of the log. Invalid
+// records are skipped; verify reports them.
 func Recent(ctx context.Context, s Source, n, most int) ([]Record, error) {
 	last := &newest{n: n, most: most}
 	var err error
@@ -27,11 +27,11 @@ func Recent(ctx context.Context, s Source, n, most int) ([]Record, error) {
 	return last.records, err
 }
 
-// newest keeps the newest of the records that it is given.
+// A newest keeps the newest of the records added to it.
 type newest struct {
 	n, most int
 	bytes   int
-	records []Record // the oldest first
+	records []Record // oldest first
 }
 
 func (l *newest) add(r Record) {
@@ -43,7 +43,7 @@ func (l *newest) add(r Record) {
 	}
 }
 
-// recent reads the files from their ends: the newest file first, until there are enough.
+// recent reads the files from their ends, newest file first, until it has enough records.
 func (f File) recent(ctx context.Context, last *newest) error {
 	pending, err := audit.Pending(string(f))
 	if err != nil {
@@ -53,13 +53,13 @@ func (f File) recent(ctx context.Context, last *newest) error {
 	if err != nil {
 		return err
 	}
-	var files [][]Record // the newest first
+	var files [][]Record // newest first
 	count, left := 0, last.most
 	for _, path := range slices.Backward(paths) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		records, size, err := lastOf(path, left)
+		records, size, err := tailRecords(path, left)
 		if err != nil {
 			return err
 		}
@@ -83,8 +83,8 @@ func (f File) recent(ctx context.Context, last *newest) error {
 	return nil
 }
 
-// lastOf are the records in the last bytes of a file, so many at most, and how many they are.
-func lastOf(path string, most int) ([]Record, int, error) {
+// tailRecords returns the records in the last bytes of a file, and the number of bytes read.
+func tailRecords(path string, most int) ([]Record, int, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, 0, err
@@ -100,18 +100,18 @@ func lastOf(path string, most int) ([]Record, int, error) {
 		return nil, 0, err
 	}
 	size := len(content)
-	if start > 0 { // the first line is cut
+	if start > 0 { // the first line is incomplete
 		content = content[bytes.IndexByte(content, '\n')+1:]
 	}
 	return recordsOf(content, path), size, nil
 }
 
-// recordsOf are the records among the lines that are whole.
+// recordsOf returns the records among the complete lines.
 func recordsOf(content []byte, path string) (records []Record) {
 	for len(content) > 0 {
 		end := bytes.IndexByte(content, '\n')
 		if end < 0 {
-			break // it is being written
+			break // still being written
 		}
 		if l, err := audit.ParseLine(content[:end]); err == nil {
 			records = append(records, Record{Seq: l.Seq, Event: l.Event, Hash: l.Hash, File: path})
@@ -121,8 +121,8 @@ func recordsOf(content []byte, path string) (records []Record) {
 	return records
 }
 
-// recent reads the records of a time before the last one, and of a longer one while these are
-// not enough. A database is read in pages, and nothing waits for more than one of them.
+// recent reads the records of a period before the last one, and of longer periods until they are
+// enough. A database is read in pages, so other operations wait for at most one page.
 func (d Database) recent(ctx context.Context, last *newest) error {
 	heads, err := d.Backend.Heads(ctx)
 	if err != nil {

@@ -11,19 +11,19 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Removed says what was removed from a database because it was old.
+// Removed describes the records that were removed from a database because of their age.
 type Removed struct {
 	Records uint64    `json:"records"`
 	Before  time.Time `json:"before"`
 }
 
-// String says it in one line.
+// String describes the removal in one line.
 func (r *Removed) String() string {
 	return fmt.Sprintf("%s from before %s were removed, as audit.keep says", Records(r.Records), r.Before.UTC().Format(TimeStamp))
 }
 
-// Removed returns what was removed from the database because it was old; nil: nothing was. It reads no
-// records: verify tells whether they say so.
+// Removed returns the records that were removed because of their age, or nil. It reads no records;
+// verify checks that recorded events confirm the removal.
 func (d Database) Removed(ctx context.Context) (*Removed, error) {
 	e, err := d.removed(ctx)
 	if e == nil || err != nil {
@@ -32,18 +32,19 @@ func (d Database) Removed(ctx context.Context) (*Removed, error) {
 	return &Removed{e.Records, e.Before}, nil
 }
 
-// Whole returns the time since which the log is complete. Older records may have been removed for
-// their age, so the beginning of a session can be missing. Zero: no record was removed.
+// Whole returns the time since which the log is complete. Older records may have been removed
+// because of their age, so the beginning of a session may be missing. A zero time means that no
+// record was removed.
 func Whole(ctx context.Context, s Source) (time.Time, error) {
 	d, ok := s.(Database)
 	if !ok {
-		return time.Time{}, nil // a file says so with its first record
+		return time.Time{}, nil // the first record of a file tells
 	}
 	r, err := d.Removed(ctx)
 	return r.Whole(), err
 }
 
-// Whole is [Whole]; the receiver may be nil.
+// Whole implements [Whole]; r may be nil.
 func (r *Removed) Whole() time.Time {
 	if r == nil {
 		return time.Time{}
@@ -51,7 +52,7 @@ func (r *Removed) Whole() time.Time {
 	return r.Before.Add(backend.Skew) // clocks may differ
 }
 
-// removed reads the copy of the newest event of a removal, which is on no chain.
+// removed reads the copy of the newest removal event, which is not part of a chain.
 func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
 	removal, _, err := backend.ReadRemoval(ctx, d.Backend)
 	if err != nil || removal.Event == nil {
@@ -64,11 +65,11 @@ func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
 	return e, nil
 }
 
-// removals are which records may be missing: those of each chain up to one of them.
+// removals holds the position in each chain up to which records may be missing.
 type removals struct {
-	assumed map[string]audit.Place // by the copy of the newest event: what comes after them is read
-	onChain map[string]audit.Place // by the events that are on record
-	newest  *Removed               // of these; nil: there is none
+	assumed map[string]audit.Place // from the copy of the newest event: reading starts here
+	onChain map[string]audit.Place // from recorded events
+	newest  *Removed               // newest recorded removal, or nil
 }
 
 func newRemovals(e *audit.Removed) (*removals, error) {
@@ -95,8 +96,8 @@ func placeOf(h audit.Head) (p audit.Place, ok bool) {
 	return p, err == nil
 }
 
-// add adds an event that is on record.
-func (m *removals) add(s *subject) {
+// add adds a recorded event.
+func (m *removals) add(s *rowSubject) {
 	for _, h := range s.Chains {
 		if p, ok := placeOf(h); ok && p.Seq > m.onChain[h.Writer].Seq {
 			m.onChain[h.Writer] = p
@@ -107,7 +108,8 @@ func (m *removals) add(s *subject) {
 	}
 }
 
-// covers reports whether the record that a head names may be missing, or says why not: it was another one.
+// covers reports whether the record named by a head may be missing. why is set if another record
+// was removed in its place.
 func (m *removals) covers(h audit.Head) (may bool, why string) {
 	switch p := m.onChain[h.Writer]; {
 	case h.Seq > p.Seq:

@@ -16,28 +16,28 @@ import (
 
 // A Record is one record of a log.
 type Record struct {
-	Writer string // of a database: whose chain it is on
+	Writer string // databases: owner of the chain
 	Seq    uint64
 	Event  []byte // one JSON object without number and hash
 	Hash   [32]byte
-	File   string // of a file
-	Line   int    // in the file, from 1
+	File   string // files: path
+	Line   int    // line in the file, counted from 1
 }
 
-// Entry decodes the event of the record. An error says what is wrong with its JSON.
+// Entry decodes the event of the record. The error describes a fault of its JSON.
 func (r *Record) Entry() (Entry, error) { return audit.ReadEntry(r.Event) }
 
-// A Source is a log. It can be read several times.
+// A Source is a log that can be read several times.
 type Source interface {
-	// Records reads the records in their order: those that f selects, and perhaps others;
-	// all where it is nil.
+	// Records yields the records in order: all that f selects, and possibly others. A nil f selects
+	// all.
 	Records(ctx context.Context, f *Filter) iter.Seq2[Record, error]
 }
 
-// A File is a log in a file, with those that were put aside before it.
+// A File is a log in a file, including the earlier files of its rotation.
 type File string
 
-// Records implements [Source]. A line that is no record ends it with an error.
+// Records implements [Source]. It stops with an error at an invalid line.
 func (f File) Records(ctx context.Context, _ *Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		pending, err := audit.Pending(string(f))
@@ -48,7 +48,7 @@ func (f File) Records(ctx context.Context, _ *Filter) iter.Seq2[Record, error] {
 		var last uint64
 		more := err == nil
 		for _, path := range paths {
-			if more = more && each(ctx, path, &err, func(r Record, err error) bool {
+			if more = more && recordsOfFile(ctx, path, &err, func(r Record, err error) bool {
 				last = r.Seq
 				return yield(r, err)
 			}); !more {
@@ -57,7 +57,7 @@ func (f File) Records(ctx context.Context, _ *Filter) iter.Seq2[Record, error] {
 		}
 		if more {
 			parse(ctx, bytes.NewReader(pending), string(f)+audit.PendingSuffix, &err, func(r Record, err error) bool {
-				return r.Seq <= last || yield(r, err) // the log has it
+				return r.Seq <= last || yield(r, err) // the log already has it
 			})
 		}
 		if err != nil {
@@ -66,7 +66,7 @@ func (f File) Records(ctx context.Context, _ *Filter) iter.Seq2[Record, error] {
 	}
 }
 
-// paths are the files of the log, the oldest first.
+// paths returns the files of the log, oldest first.
 func (f File) paths() ([]string, error) {
 	if _, err := os.Stat(string(f)); err != nil {
 		return nil, err
@@ -75,8 +75,8 @@ func (f File) paths() ([]string, error) {
 	return append(aside, string(f)), err
 }
 
-// each yields the records of one file. It reports false where the reader has enough.
-func each(ctx context.Context, path string, failed *error, yield func(Record, error) bool) bool {
+// recordsOfFile yields the records of one file. It returns false if yield does.
+func recordsOfFile(ctx context.Context, path string, failed *error, yield func(Record, error) bool) bool {
 	file, err := os.Open(path)
 	if err != nil {
 		*failed = err
@@ -86,7 +86,7 @@ func each(ctx context.Context, path string, failed *error, yield func(Record, er
 	return parse(ctx, file, path, failed, yield)
 }
 
-// parse is each of what is read from r.
+// parse yields the records read from r.
 func parse(ctx context.Context, r io.Reader, path string, failed *error, yield func(Record, error) bool) bool {
 	number := 0
 	for line, err := range lines(r) {
@@ -94,8 +94,8 @@ func parse(ctx context.Context, r io.Reader, path string, failed *error, yield f
 		if err == nil {
 			err = ctx.Err()
 		}
-		if errors.Is(err, errHalf) {
-			return true // it is being written, or verify tells
+		if errors.Is(err, errPartial) {
+			return true // still being written; otherwise verify reports it
 		}
 		var l audit.Line
 		if err == nil {
@@ -113,14 +113,14 @@ func parse(ctx context.Context, r io.Reader, path string, failed *error, yield f
 }
 
 var (
-	errHalf = errors.New("it has no line end")
-	errLong = errors.New("it is too long for an audit record")
+	errPartial = errors.New("it has no line end")
+	errLong    = errors.New("it is too long for an audit record")
 )
 
-// maxLine is more than any line has.
+// maxLine exceeds the length of any valid line.
 const maxLine = 5 << 20
 
-// lines yields the lines of a reader without their ends. They are good until the next one.
+// lines yields the lines of a reader without their ends. A line is valid until the next.
 func lines(r io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for block, err := range blocks(r, 256<<10) {
@@ -139,7 +139,7 @@ func lines(r io.Reader) iter.Seq2[[]byte, error] {
 	}
 }
 
-// A Database is a log in a database: that of all its writers, in the order of commits.
+// A Database is a log in a database: the records of all writers, in order of commits.
 type Database struct{ Backend backend.Backend }
 
 // Records implements [Source].

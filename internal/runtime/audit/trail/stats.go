@@ -15,7 +15,7 @@ type Stats struct {
 	Sessions int
 
 	Tools     []ToolStats
-	Rules     []RuleStats // that refused
+	Rules     []RuleStats // rules that refused calls
 	Approvals []ApprovalStats
 
 	tools     map[string]*ToolStats
@@ -23,10 +23,10 @@ type Stats struct {
 	approvals map[[2]string]*ApprovalStats
 }
 
-// most bounds what is counted apart; the rest is counted together.
+// maxCounted limits the separate counters of each kind; all others share one.
 const (
-	most = 1000
-	rest = "(all others)"
+	maxCounted = 1000
+	othersName = "(all others)"
 )
 
 // ToolStats counts the calls of a tool.
@@ -39,13 +39,13 @@ type ToolStats struct {
 	Failure int    `json:"failure"`
 	Unknown int    `json:"unknown"`
 
-	// Latency has the quantiles of how long its calls took, in milliseconds, to a twentieth.
+	// Latency holds quantiles of call durations in milliseconds, with an error of at most 5 %.
 	Latency Quantiles `json:"ms"`
 
 	latency [buckets]uint32
 }
 
-// Quantiles of how long calls took, in milliseconds.
+// Quantiles holds quantiles of call durations in milliseconds.
 type Quantiles struct {
 	Count int     `json:"count"`
 	P50   float64 `json:"p50"`
@@ -62,7 +62,7 @@ type RuleStats struct {
 	Refused int    `json:"refused"`
 }
 
-// ApprovalStats counts the answers of one person on one channel.
+// ApprovalStats counts the answers of one person through one channel.
 type ApprovalStats struct {
 	Actor   string `json:"actor"`
 	Channel string `json:"channel"`
@@ -92,10 +92,10 @@ func (s *Stats) Add(e *Entry) {
 	}
 }
 
-// of returns the counts of that name, or of the rest.
-func of[K comparable, V any](m map[K]*V, key, others K, made func(K) *V) *V {
+// counterFor returns the counter for a key, or the shared counter if there are too many.
+func counterFor[K comparable, V any](m map[K]*V, key, others K, made func(K) *V) *V {
 	v := m[key]
-	if v == nil && len(m) >= most {
+	if v == nil && len(m) >= maxCounted {
 		key = others
 		v = m[key]
 	}
@@ -107,7 +107,7 @@ func of[K comparable, V any](m map[K]*V, key, others K, made func(K) *V) *V {
 }
 
 func (s *Stats) tool(name string) *ToolStats {
-	return of(s.tools, name, rest, func(name string) *ToolStats { return &ToolStats{Tool: name} })
+	return counterFor(s.tools, name, othersName, func(name string) *ToolStats { return &ToolStats{Tool: name} })
 }
 
 func (s *Stats) decided(e *Entry) {
@@ -122,7 +122,7 @@ func (s *Stats) decided(e *Entry) {
 		s.refused(e)
 	}
 	if e.Actor != "" {
-		a := of(s.approvals, [2]string{e.Actor, e.Channel}, [2]string{rest}, func(k [2]string) *ApprovalStats { return &ApprovalStats{Actor: k[0], Channel: k[1]} })
+		a := counterFor(s.approvals, [2]string{e.Actor, e.Channel}, [2]string{othersName}, func(k [2]string) *ApprovalStats { return &ApprovalStats{Actor: k[0], Channel: k[1]} })
 		if e.Decision.Decision == "allow" {
 			a.Allowed++
 		} else {
@@ -133,7 +133,7 @@ func (s *Stats) decided(e *Entry) {
 
 func (s *Stats) refused(e *Entry) {
 	add := func(net, rule string) {
-		of(s.rules, [3]string{e.Kind, net, rule}, [3]string{rest}, func(k [3]string) *RuleStats { return &RuleStats{Kind: k[0], Net: k[1], Rule: k[2]} }).Refused++
+		counterFor(s.rules, [3]string{e.Kind, net, rule}, [3]string{othersName}, func(k [3]string) *RuleStats { return &RuleStats{Kind: k[0], Net: k[1], Rule: k[2]} }).Refused++
 	}
 	blocked := false
 	for i := range e.Nets {
@@ -157,17 +157,17 @@ func (s *Stats) ended(e *Entry) {
 	default:
 		t.Unknown++
 	}
-	t.took(e.Millis)
+	t.addLatency(e.Millis)
 }
 
-// buckets of latencies: each is a twentieth longer than the one before it.
+// Buckets of latencies; each bound is 5 % longer than the previous one.
 const (
 	buckets = 512
 	growth  = 1.05
 	least   = 0.001 // milliseconds
 )
 
-func (t *ToolStats) took(ms float64) {
+func (t *ToolStats) addLatency(ms float64) {
 	i := 0
 	if ms > least {
 		i = min(int(math.Ceil(math.Log(ms/least)/math.Log(growth))), buckets-1)
@@ -177,7 +177,7 @@ func (t *ToolStats) took(ms float64) {
 	t.Latency.Max = max(t.Latency.Max, ms)
 }
 
-// quantile returns the upper end of the bucket in which the quantile is.
+// quantile returns the upper bound of the bucket that contains the quantile.
 func (t *ToolStats) quantile(q float64) float64 {
 	left := int(math.Ceil(q * float64(t.Latency.Count)))
 	for i, n := range t.latency {
@@ -188,7 +188,7 @@ func (t *ToolStats) quantile(q float64) float64 {
 	return t.Latency.Max
 }
 
-// Sum sets the lists: the most frequent first.
+// Sum sets the lists, most frequent first.
 func (s *Stats) Sum() {
 	s.Tools, s.Rules, s.Approvals = []ToolStats{}, []RuleStats{}, []ApprovalStats{}
 	for _, t := range s.tools {

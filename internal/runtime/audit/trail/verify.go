@@ -16,22 +16,22 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A Report says what [Verify] or [VerifyChains] found.
+// A Report is the result of [Verify] or [VerifyChains].
 type Report struct {
 	Records  uint64   `json:"records"`
-	Files    []string `json:"files,omitempty"` // that were read, the oldest first
+	Files    []string `json:"files,omitempty"` // files read, oldest first
 	Chains   int      `json:"chains"`
-	Faults   []Fault  `json:"faults"`   // at most one of a chain: what follows it is not known to be sound
-	Warnings []string `json:"warnings"` // what could not be verified
+	Faults   []Fault  `json:"faults"`   // at most one per chain, because later records cannot be judged
+	Warnings []string `json:"warnings"` // parts that could not be verified
 
-	Removed *Removed `json:"removed,omitempty"` // from a database, because it was old; nil: nothing was
+	Removed *Removed `json:"removed,omitempty"` // records removed from a database because of their age; nil: none
 
-	// Headless: the head of the file is missing or unreadable, so that records could have
-	// been cut off at the end. A head before the first record is not needed.
+	// Headless is set if the head of the file is missing or unreadable, so that records could have
+	// been cut off at the end. A log without records needs no head.
 	Headless bool `json:"headless,omitempty"`
 }
 
-// OK reports whether nothing was changed.
+// OK reports whether no fault was found.
 func (r *Report) OK() bool { return len(r.Faults) == 0 }
 
 // faulty reports whether a fault of the chain was found.
@@ -39,16 +39,16 @@ func (r *Report) faulty(writer string) bool {
 	return slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Writer == writer })
 }
 
-// A Fault is the first record of a chain that is not as it was written.
+// A Fault is the first record of a chain that is not in its written form.
 type Fault struct {
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Writer string `json:"writer,omitempty"`
-	Seq    uint64 `json:"seq"` // that it has, or should have
+	Seq    uint64 `json:"seq"` // actual or expected number
 	What   string `json:"what"`
 }
 
-// String says where the fault is and what.
+// String returns the position and the description of the fault.
 func (f Fault) String() string {
 	switch {
 	case f.Line > 0:
@@ -72,8 +72,8 @@ func VerifySource(ctx context.Context, s Source) (Report, error) {
 	}
 }
 
-// Verify verifies the chain of a log in a file and in those that were put aside. Its error
-// is that of reading; what was changed is in the report.
+// Verify verifies the chain of a log file, including the earlier files of its rotation. The error
+// is for failed reads only; faults are in the report.
 func Verify(ctx context.Context, f File) (Report, error) {
 	r := Report{Chains: 1, Faults: []Fault{}, Warnings: []string{}}
 	pending, err := audit.Pending(string(f))
@@ -100,7 +100,7 @@ func Verify(ctx context.Context, f File) (Report, error) {
 	return r, nil
 }
 
-// after returns the lines behind that of the record with the number.
+// after returns the lines after the record with the number.
 func after(lines []byte, seq uint64) []byte {
 	for rest := lines; len(rest) > 0; {
 		line, behind := cutLine(rest)
@@ -113,7 +113,7 @@ func after(lines []byte, seq uint64) []byte {
 	return nil
 }
 
-// head reads the head of the log; the zero place where there is none.
+// head reads the head of the log, or returns the zero Place if it is missing.
 func (f File) head(r *Report) audit.Place {
 	name := string(f) + audit.HeadSuffix
 	content, err := audit.ReadHead(string(f))
@@ -136,7 +136,7 @@ func (f File) head(r *Report) audit.Place {
 	return place
 }
 
-// empty reports whether the log has no content yet, in no file.
+// empty reports whether the log has no content yet.
 func (f File) empty() bool {
 	paths, err := f.paths()
 	if err != nil || len(paths) > 1 {
@@ -146,15 +146,15 @@ func (f File) empty() bool {
 	return err == nil && info.Size() == 0
 }
 
-// verifier verifies a chain over its files.
+// A verifier verifies a chain over its files.
 type verifier struct {
 	report  *Report
 	workers int
 	head    audit.Place
 
-	last   audit.Place // the last record
-	began  bool        // some record was read
-	linked bool        // some record was on the chain
+	last   audit.Place // last record
+	began  bool        // a record was read
+	linked bool        // a record with a hash was read
 }
 
 // file verifies one file.
@@ -167,7 +167,7 @@ func (v *verifier) file(ctx context.Context, path string) error {
 	return v.lines(ctx, file, blockSize(file), path)
 }
 
-// lines verifies what is read from r, so much at a time.
+// lines verifies the lines read from r, in blocks of about the given size.
 func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string) error {
 	done := newQueue(v.workers)
 	defer done.drain()
@@ -180,8 +180,8 @@ func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string
 			return nil
 		}
 		switch {
-		case errors.Is(err, errHalf):
-			for done.waits() {
+		case errors.Is(err, errPartial):
+			for done.pending() {
 				if !v.collect(done, path, &number) {
 					return nil
 				}
@@ -192,7 +192,7 @@ func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	for done.waits() {
+	for done.pending() {
 		if !v.collect(done, path, &number) {
 			return nil
 		}
@@ -200,7 +200,7 @@ func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string
 	return nil
 }
 
-// blockSize is how much of a file one worker verifies at a time.
+// blockSize returns the size of the blocks of a file.
 func blockSize(file *os.File) int {
 	const largest = 2 << 20
 	if info, err := file.Stat(); err == nil {
@@ -209,9 +209,8 @@ func blockSize(file *os.File) int {
 	return largest
 }
 
-// collect takes the result of the oldest block, and reports whether the chain is sound
-// so far.
-func (v *verifier) collect(done *queue, path string, number *int) bool {
+// collect takes the result of the oldest block, and reports whether the chain is valid so far.
+func (v *verifier) collect(done *verifyQueue, path string, number *int) bool {
 	b := done.next()
 	v.report.Records += uint64(b.sound)
 	if b.what != "" {
@@ -224,7 +223,7 @@ func (v *verifier) collect(done *queue, path string, number *int) bool {
 
 func (v *verifier) fault(f Fault) { v.report.Faults = append(v.report.Faults, f) }
 
-// end compares the end of the chain with its head.
+// end compares the end of the chain with the head.
 func (v *verifier) end(path string) {
 	h := v.head
 	switch {
@@ -238,9 +237,9 @@ func (v *verifier) end(path string) {
 	}
 }
 
-// begin is the place before the first record of a log, which need not be the first of its
-// chain: files that were put aside are removed some day. A fault is not empty.
-func begin(line []byte) (before audit.Place, fault string) {
+// startOf returns the position before the first record of a log. The log need not contain the
+// beginning of its chain, because old files are removed. fault is set if the position is invalid.
+func startOf(line []byte) (before audit.Place, fault string) {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq == 1 || !l.Linked {
 		before.Seq = max(l.Seq, 1) - 1
@@ -264,8 +263,8 @@ func missingBefore(seq uint64) string {
 	return fmt.Sprintf("the log begins with record %d: those before it are missing", seq)
 }
 
-// explain says what is wrong with a line that does not follow the place.
-func explain(line []byte, before audit.Place) string {
+// describeFault describes why a line does not follow the position before.
+func describeFault(line []byte, before audit.Place) string {
 	l, err := audit.ParseLine(line)
 	switch {
 	case err != nil && strings.TrimSpace(string(line)) == "":

@@ -14,7 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// written is a log of n records, in several files if rotated, and what is in them by name.
+// written returns a log of n records, in several files if rotated, and the contents of the files by
+// name.
 func written(t testing.TB, n int, r audit.Rotation) (path string, files map[string][]byte) {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,7 +62,7 @@ func verify(t testing.TB, path string) trail.Report {
 	return r
 }
 
-// TestSound: what was written verifies, over files that were put aside.
+// TestSound checks that an unchanged log verifies, including rotated files.
 func TestSound(t *testing.T) {
 	path, files := written(t, 40, audit.Rotation{Size: 3000})
 	if r := verify(t, path); !r.OK() || len(r.Warnings) > 0 || len(r.Files) < 3 || len(files) != len(r.Files)+1 || r.Records != uint64(40+2*(len(r.Files)-1)) {
@@ -181,7 +182,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestWhere: the report says where the first fault is and what.
+// TestWhere checks that the report has the position and description of the first fault.
 func TestWhere(t *testing.T) {
 	path, files := written(t, 9, audit.Rotation{})
 	lines := bytes.SplitAfter(files[path], []byte("\n"))
