@@ -56,3 +56,11 @@ func cutLine(block []byte) (line, rest []byte) {
 	line, rest, _ = bytes.Cut(block, []byte{'\n'})
 	return line, rest
 }
+
+var (
+	errPartial = errors.New("it has no line end")
+	errLong    = errors.New("it is too long for an audit record")
+)
+
+// maxLine exceeds the length of any valid line.
+const maxLine = 5 << 20

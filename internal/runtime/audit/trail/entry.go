@@ -62,3 +62,16 @@ func (f *Filter) Select(r *Record) (e Entry, ok bool) {
 	}
 	return e, f.Matches(&e)
 }
+
+// A Record is one record of a log.
+type Record struct {
+	Writer string // databases: owner of the chain
+	Seq    uint64
+	Event  []byte // one JSON object without number and hash
+	Hash   [32]byte
+	File   string // files: path
+	Line   int    // line in the file, counted from 1
+}
+
+// Entry decodes the event of the record. The error describes a fault of its JSON.
+func (r *Record) Entry() (Entry, error) { return audit.ReadEntry(r.Event) }

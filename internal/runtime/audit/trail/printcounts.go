@@ -34,22 +34,6 @@ func (r *Report) Print(w io.Writer, name string) error {
 	return err
 }
 
-// Records formats a number of records.
-func Records(n uint64) string {
-	if n == 1 {
-		return "1 record"
-	}
-	return text.Grouped(int(n)) + " records"
-}
-
-// recordsAre formats a number of records as the subject of a sentence.
-func recordsAre(n uint64) string {
-	if n == 1 {
-		return "1 record is"
-	}
-	return Records(n) + " are"
-}
-
 // Counts is the output form of statistics.
 type Counts struct {
 	Records   uint64          `json:"records"`
@@ -69,9 +53,6 @@ func (s *Stats) Counts() Counts {
 	}
 	return counts
 }
-
-// TimeStamp is the layout of times in the output of commands.
-const TimeStamp = "2006-01-02T15:04:05Z"
 
 // Print writes the counts as tables.
 func (c *Counts) Print(w io.Writer) error {

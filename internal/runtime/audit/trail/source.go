@@ -14,19 +14,6 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A Record is one record of a log.
-type Record struct {
-	Writer string // databases: owner of the chain
-	Seq    uint64
-	Event  []byte // one JSON object without number and hash
-	Hash   [32]byte
-	File   string // files: path
-	Line   int    // line in the file, counted from 1
-}
-
-// Entry decodes the event of the record. The error describes a fault of its JSON.
-func (r *Record) Entry() (Entry, error) { return audit.ReadEntry(r.Event) }
-
 // A Source is a log that can be read several times.
 type Source interface {
 	// Records yields the records in order: all that f selects, and possibly others. A nil f selects
@@ -111,14 +98,6 @@ func parse(ctx context.Context, r io.Reader, path string, failed *error, yield f
 	}
 	return true
 }
-
-var (
-	errPartial = errors.New("it has no line end")
-	errLong    = errors.New("it is too long for an audit record")
-)
-
-// maxLine exceeds the length of any valid line.
-const maxLine = 5 << 20
 
 // lines yields the lines of a reader without their ends. A line is valid until the next.
 func lines(r io.Reader) iter.Seq2[[]byte, error] {

@@ -1,0 +1,22 @@
+package trail
+
+import "github.com/petrigate/petrigate/internal/text"
+
+// Records formats a number of records.
+func Records(n uint64) string {
+	if n == 1 {
+		return "1 record"
+	}
+	return text.Grouped(int(n)) + " records"
+}
+
+// recordsAre formats a number of records as the subject of a sentence.
+func recordsAre(n uint64) string {
+	if n == 1 {
+		return "1 record is"
+	}
+	return Records(n) + " are"
+}
+
+// TimeStamp is the layout of times in the output of commands.
+const TimeStamp = "2006-01-02T15:04:05Z"
