@@ -18,7 +18,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store"
 )
 
-// backup and deploy: delete needs a backup, deploy needs a person, and two pushes are allowed.
+// nets returns the nets of the tests: delete needs a backup, deploy needs a person, and two pushes are allowed.
 func nets() []gate.Net {
 	return []gate.Net{{
 		Name: "backup", Places: []string{"ready", "saved"}, Initial: map[string]int{"ready": 1}, Cause: gate.CauseSequence, Reason: "delete requires a backup.",

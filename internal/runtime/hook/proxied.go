@@ -23,7 +23,7 @@ type proxiedCalls struct {
 	waiting atomic.Int64 // number of calls that have not arrived
 
 	mu    sync.Mutex
-	order list.List // *leftCall
+	order list.List // *proxiedCall
 }
 
 // add adds a call that is left to the proxy.

@@ -134,7 +134,7 @@ func (e *entry) carryAsks(now *gate.State) {
 	}
 }
 
-// readPart is like [Durable.refresh] for a shared part. The first session of a part starts its
+// refreshPart is like [Durable.refresh] for a shared part. The first session of a part starts its
 // clocks.
 func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	if p.row != nil && p.row.dropReason() == nil {

@@ -35,7 +35,7 @@ type values struct {
 // A place is a position in the log: after a step, in the segment that begins after a step.
 type place struct{ step, segment uint8 }
 
-// Phases of a call in a process. For a stop, forwarded means acknowledged.
+// phase is the phase of a call in a process. For a stop, forwarded means acknowledged.
 type phase uint8
 
 const (
@@ -50,7 +50,7 @@ const (
 	forwarded
 )
 
-// Phases of a fold, which runs concurrently with the call.
+// foldPhase is the phase of a fold, which runs concurrently with the call.
 type foldPhase uint8
 
 const (
