@@ -364,7 +364,7 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// TestWhereDoI: what CONTRIBUTING says of where things are is there.
+// TestWhereDoI checks that each row of "Where do I ..." names a file, and a declaration in it.
 func TestWhereDoI(t *testing.T) {
 	text, err := os.ReadFile("../../CONTRIBUTING.md")
 	if err != nil {
@@ -373,12 +373,32 @@ func TestWhereDoI(t *testing.T) {
 	_, section, _ := strings.Cut(string(text), "\n## Where do I ...\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	rows := regexp.MustCompile("(?m)^\\| (.*) \\| `(.*)` \\| `(.*)` \\|$").FindAllStringSubmatch(section, -1)
-	if len(rows) < 10 {
+	if len(rows) < 20 {
 		t.Fatalf("%d questions are answered", len(rows))
 	}
 	for _, row := range rows {
-		if _, err := os.Stat(filepath.Join("../..", row[2], row[3])); err != nil {
+		source, err := os.ReadFile(filepath.Join("../..", row[2]))
+		if err != nil {
 			t.Errorf("%s %v", row[1], err)
+		} else if !regexp.MustCompile(`(?m)^(func (\([^)]*\) )?|type |var |const |package |\t)` + row[3] + `\b`).Match(source) {
+			t.Errorf("%s %s does not declare %s", row[1], row[2], row[3])
+		}
+	}
+}
+
+// TestArchitecturePage checks that each path that docs/architecture.md names exists.
+func TestArchitecturePage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := regexp.MustCompile("`((?:cmd|proxy|gate|rules|config|internal)(?:/[a-z0-9_.]+)*)`").FindAllStringSubmatch(string(text), -1)
+	if len(paths) < 20 {
+		t.Fatalf("the page names %d paths", len(paths))
+	}
+	for _, m := range paths {
+		if _, err := os.Stat(filepath.Join("../..", m[1])); err != nil && m[1] != "internal/..." {
+			t.Error(err)
 		}
 	}
 }
