@@ -69,9 +69,9 @@ func TestSharedByDefault(t *testing.T) {
 	}
 }
 
-// TestActive checks that a configuration selects hand-written nets, and that rules are always
+// TestActiveSelectsNets checks that a configuration selects hand-written nets, and that rules are always
 // active.
-func TestActive(t *testing.T) {
+func TestActiveSelectsNets(t *testing.T) {
 	inGo := gate.Net{Name: "in go", Places: []string{"never"}, Transitions: []gate.Transition{
 		{Name: "t", Inputs: []string{"never"}, Outputs: []string{"never"}, Tools: gate.Tools("never")}}}
 	p := newPolicy(t, once+"  - { name: other, places: [p], initialMarking: { p: 1 }, transitions: [{ name: t, inputs: [p], outputs: [p], tools: [x] }] }\nactive: [other]\n",
@@ -176,8 +176,8 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestUseless finds rules without effect.
-func TestUseless(t *testing.T) {
+// TestVerifyFindsUselessRules finds rules without effect.
+func TestVerifyFindsUselessRules(t *testing.T) {
 	p := newPolicy(t, "version: 1\nrules: [{ inline: \"block rm\\nlimit rm to 3 per session\" }]\n", policy.Options{})
 	report, err := p.Verify(t.Context(), policy.VerifyOptions{})
 	if err != nil || len(report.Redundant) != 1 || report.Redundant[0].Name != "limit-rm-3" || report.Redundant[0].Rule.Line != 2 {

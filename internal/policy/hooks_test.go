@@ -165,9 +165,9 @@ func TestSmartBackup(t *testing.T) {
 	}
 }
 
-// TestOtherNames checks that a validator considers every name of a call, even if one transition
+// TestValidatorChecksAllNames checks that a validator considers every name of a call, even if one transition
 // gates both and was chosen for the first.
-func TestOtherNames(t *testing.T) {
+func TestValidatorChecksAllNames(t *testing.T) {
 	script(t, `
 name: n
 places: [p]
@@ -191,9 +191,9 @@ validate:
 	)
 }
 
-// TestForgotten checks that everything that relies on memory is refused after something could not
+// TestForgottenMemoryRefuses checks that everything that relies on memory is refused after something could not
 // be remembered.
-func TestForgotten(t *testing.T) {
+func TestForgottenMemoryRefuses(t *testing.T) {
 	s := script(t, `
 name: n
 places: [p]
@@ -263,9 +263,9 @@ func TestDocumentedPipeline(t *testing.T) {
 	)
 }
 
-// TestWrongNets checks that nets that other gates accept, but that would not behave as written, do
+// TestMisleadingNetsDoNotLoad checks that nets that other gates accept, but that would not behave as written, do
 // not load, with positions and suggestions.
-func TestWrongNets(t *testing.T) {
+func TestMisleadingNetsDoNotLoad(t *testing.T) {
 	head := "name: n\nplaces: [idle, done]\ninitialMarking: { idle: 1 }\n"
 	tests := []struct{ name, net, want string }{
 		{"a missing input place", head + "transitions:\n  - { name: t, inputs: [idel], outputs: [done], tools: [x] }",
@@ -340,8 +340,8 @@ func TestTwoNetsOfAName(t *testing.T) {
 	}
 }
 
-// TestExcerpt checks that an error in an expression shows the line of the file.
-func TestExcerpt(t *testing.T) {
+// TestExpressionErrorShowsLine checks that an error in an expression shows the line of the file.
+func TestExpressionErrorShowsLine(t *testing.T) {
 	r, _ := Build(Source{Nets: parseNets(t, strings.Replace(writeGuard, "args.path, ", "arg.path, ", 1))})
 	want := "        require: within(arg.path, \"/workspace\")\n                        ^"
 	if len(r.Problems) != 1 || r.Problems[0].Excerpt != want || r.Problems[0].Code != BadExpression {

@@ -308,9 +308,9 @@ func sum(m map[string]int) int {
 	return n
 }
 
-// TestStory checks that many equal calls are one line, that a call that ends later has its own
+// TestTraceLines checks that many equal calls are one line, that a call that ends later has its own
 // line, and that steps are counted by lines.
-func TestStory(t *testing.T) {
+func TestTraceLines(t *testing.T) {
 	trace := verify.Trace{{Call: 1, Tool: "a", Name: "a"}}
 	for i := range 4 {
 		trace = append(trace, verify.Step{Call: 2 + i, Tool: "x", Name: "x"})
@@ -331,8 +331,8 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// TestStoryFolds checks that repeated pairs of calls are one line.
-func TestStoryFolds(t *testing.T) {
+// TestTraceLinesFoldPairs checks that repeated pairs of calls are one line.
+func TestTraceLinesFoldPairs(t *testing.T) {
 	var trace verify.Trace
 	for i := range 3 {
 		trace = append(trace,

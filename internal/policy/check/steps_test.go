@@ -58,9 +58,9 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestStepsAreMany checks that only the first steps of a long run are described, with the number of
+// TestStepsAreBounded checks that only the first steps of a long run are described, with the number of
 // all steps.
-func TestStepsAreMany(t *testing.T) {
+func TestStepsAreBounded(t *testing.T) {
 	r := looked(t, "require human-approval before push\nprove at-most 300 deploy per session\nprove never push after deploy\n")
 	steps, more := r.Steps(0)
 	if len(steps) < 2 || len(steps) > 201 || len(steps)+more < 2 {

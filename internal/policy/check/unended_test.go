@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestUnended checks that bash counts as a script without a reported end if all hooks are known and
+// TestUnendedToolNames checks that bash counts as a script without a reported end if all hooks are known and
 // belong to agents that never report it. Names qualified with such an agent always do.
-func TestUnended(t *testing.T) {
+func TestUnendedToolNames(t *testing.T) {
 	listed, shell := []ListedTool{{Name: "read"}}, []ListedTool{{Name: "bash"}}
 	remote := &config.Config{Listen: config.Listen{Hooks: true}}
 	for name, c := range map[string]struct {

@@ -52,9 +52,9 @@ func TestWithoutStart(t *testing.T) {
 	}
 }
 
-// TestLive checks that tokens are in their places, and that a disabled transition names the empty
+// TestLiveShowsTokensAndLacks checks that tokens are in their places, and that a disabled transition names the empty
 // place.
-func TestLive(t *testing.T) {
+func TestLiveShowsTokensAndLacks(t *testing.T) {
 	for marking, want := range map[string][]string{
 		"ready:1":      {"ready has 1 token", "backup: enabled", "delete: gate is empty", `class="place wanted"`, `class="box call enabled"`, `class="box call lacks"`},
 		"gate:1":       {"gate has 1 token", "backup: ready is empty", "delete: enabled"},
@@ -84,8 +84,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLiveStays checks that the picture has the same size for every marking.
-func TestLiveStays(t *testing.T) {
+// TestLiveSizeIsStable checks that the picture has the same size for every marking.
+func TestLiveSizeIsStable(t *testing.T) {
 	var sizes []string
 	for _, m := range []gate.Marking{nil, {{Place: "ready", Count: 1}}, {{Place: "gate", Count: 1}}, {{Place: "ready", Count: 9}}} {
 		n := ruled().WithoutStart()
@@ -118,9 +118,9 @@ func TestLiveHostile(t *testing.T) {
 	}
 }
 
-// TestRests checks that an observer or a clock transition that is not enabled refuses nothing, and
+// TestRestingTransitionsBlockNothing checks that an observer or a clock transition that is not enabled refuses nothing, and
 // that no place lacks a token for it.
-func TestRests(t *testing.T) {
+func TestRestingTransitionsBlockNothing(t *testing.T) {
 	n := Net{Places: []Place{{Name: "a"}}, Transitions: []Transition{
 		{Name: "watch", Tools: []string{"x"}, Observe: true, In: one(0)}, {Name: "refill", Every: 1e9, In: one(0)}, {Name: "auto", In: one(0)},
 	}}

@@ -22,9 +22,9 @@ func policyOf(t *testing.T, rules string) *gate.Policy {
 
 const rules = "map bash.command runs npm test as tests\nmap bash.command runs git push as push\nmap bash.command runs rm as wipe\nrequire tests before push\nblock wipe\n"
 
-// TestAdd checks that a script is changed if only the pipe prevents it from being evidence, and
+// TestAddChangesOnlyHiddenEvidence checks that a script is changed if only the pipe prevents it from being evidence, and
 // that nothing else of the call changes.
-func TestAdd(t *testing.T) {
+func TestAddChangesOnlyHiddenEvidence(t *testing.T) {
 	p := policyOf(t, rules)
 	for script, changes := range map[string]bool{
 		"npm test | tail -3":                           true,
@@ -67,9 +67,9 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// TestEscaped checks that the text of the script is unchanged, so that it equals the agent's own
+// TestAddKeepsEscapes checks that the text of the script is unchanged, so that it equals the agent's own
 // report of the call.
-func TestEscaped(t *testing.T) {
+func TestAddKeepsEscapes(t *testing.T) {
 	p := policyOf(t, rules)
 	got, ok := pipefail.Add(p, gate.Call{Tool: "bash", Args: []byte(`{"command":"npm\u0020test \u007c t\u0061il"}`)})
 	if want := `{"command":"set -o pipefail; npm\u0020test \u007c t\u0061il"}`; !ok || string(got) != want {

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/agenttool"
 )
 
-// TestOneMore checks that a file of rules is added to a list of files in the style of the list, and
+// TestAppendRuleFileKeepsStyle checks that a file of rules is added to a list of files in the style of the list, and
 // to no other form.
-func TestOneMore(t *testing.T) {
+func TestAppendRuleFileKeepsStyle(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{"rules:\n  - file: a.rules\n", "rules:\n  - file: a.rules\n  - file: n\n"},
 		{"rules:\n- file: a.rules", "rules:\n- file: a.rules\n- file: n\n"},

@@ -39,9 +39,9 @@ var argumentSchemas = []struct{ schema, have string }{
 	{`{"properties":{"url":{"type":"string"},"id":{"type":"string"}},"required":["url","id"]}`, "url id"},
 }
 
-// TestArgumentsAreThere checks that no proposed rule, map or claim names an argument that the tool
+// TestProposedArgumentsExist checks that no proposed rule, map or claim names an argument that the tool
 // does not have, for any schemas of a tool and its reader, and that existing arguments are used.
-func TestArgumentsAreThere(t *testing.T) {
+func TestProposedArgumentsExist(t *testing.T) {
 	c := load(t, []byte("version: 1\nmcpServers: { a: { command: ./a } }\ndefault: allow\n"))
 	changing := []string{"edit_thing", "delete_thing", "pay_thing", "send_thing"}
 	read := map[string]bool{}

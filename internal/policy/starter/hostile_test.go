@@ -49,9 +49,9 @@ func hostile(random *rand.Rand, servers []string) (tools []check.ListedTool) {
 	return tools
 }
 
-// TestNothingPasses checks that the first call of a harmful tool requires approval or is refused,
+// TestHarmfulToolsNeedApproval checks that the first call of a harmful tool requires approval or is refused,
 // whatever its name, under either default.
-func TestNothingPasses(t *testing.T) {
+func TestHarmfulToolsNeedApproval(t *testing.T) {
 	from, count := soak.Range(t, 120)
 	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // it is not negative
 		random := rand.New(rand.NewPCG(seed, 2))
@@ -94,9 +94,9 @@ func passes(d gate.Decision) bool {
 	return true
 }
 
-// TestTakenAlong checks that a tool with the name of a label, or with an invisible name, does not
+// TestFaultyNamesKeepOtherRules checks that a tool with the name of a label, or with an invisible name, does not
 // remove a rule about another tool.
-func TestTakenAlong(t *testing.T) {
+func TestFaultyNamesKeepOtherRules(t *testing.T) {
 	c := load(t, []byte("version: 1\nmcpServers: { a: { command: ./a }, b: { command: ./b } }\ndefault: allow\n"))
 	plan, err := New(t.Context(), c, []check.ListedTool{
 		{Name: "a_delete_note"}, {Name: "a_secret-path"}, {Name: "a_dr\u200bop"},
@@ -115,9 +115,9 @@ func TestTakenAlong(t *testing.T) {
 	}
 }
 
-// TestLeave checks that a line with several names is split into one line per name before any is
+// TestRemoveLinesSplitsNames checks that a line with several names is split into one line per name before any is
 // left out.
-func TestLeave(t *testing.T) {
+func TestRemoveLinesSplitsNames(t *testing.T) {
 	p := &proposal{}
 	p.group("c", each("require human-approval before %s", []string{"a", "b"})...)
 	if left, again := p.removeLines(map[int]bool{6: true}); len(left) > 0 || !again {

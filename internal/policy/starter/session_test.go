@@ -188,10 +188,10 @@ func verdict(d gate.Decision) (is, text string) {
 	return "passes", ""
 }
 
-// TestSession checks a day's work under the enforced policy that init claude-code proposes: it
+// TestProposedPolicyInASession checks a day's work under the enforced policy that init claude-code proposes: it
 // disturbs few wanted calls, allows no forbidden one, and each test that did not count is explained
 // when a push waits for it.
-func TestSession(t *testing.T) {
+func TestProposedPolicyInASession(t *testing.T) {
 	agent, _ := AgentOf("claude-code")
 	built, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: agent.FileName(), Text: agent.rules([]string{"npm test", "pytest"}, false)}}})
 	if err != nil {

@@ -114,8 +114,8 @@ func recheck(t *testing.T, plan *Plan, c *config.Config, tools []check.ListedToo
 	}
 }
 
-// TestPage checks that the documentation page shows the actual proposal.
-func TestPage(t *testing.T) {
+// TestDocumentationShowsProposal checks that the documentation page shows the actual proposal.
+func TestDocumentationShowsProposal(t *testing.T) {
 	a, err := txtar.ParseFile("testdata/filesystem.txtar")
 	if err != nil {
 		t.Fatal(err)
@@ -156,8 +156,8 @@ example push_files {"files": [{"path": "a", "content": "/.env"}]} not as secret-
 	}
 }
 
-// TestQuestion checks that nothing is written without confirmation.
-func TestQuestion(t *testing.T) {
+// TestNothingIsWrittenWithoutConfirmation checks that nothing is written without confirmation.
+func TestNothingIsWrittenWithoutConfirmation(t *testing.T) {
 	src := []byte("version: 1\nmcpServers: { s: { command: ./s } }\n")
 	c := load(t, src)
 	plan, err := New(t.Context(), c, []check.ListedTool{{Name: "delete"}}, nil, check.Effort{})
@@ -186,9 +186,9 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
-// TestOddNeighbour checks that a name that check complains about does not remove a rule about
+// TestOddNameKeepsOtherRules checks that a name that check complains about does not remove a rule about
 // another tool.
-func TestOddNeighbour(t *testing.T) {
+func TestOddNameKeepsOtherRules(t *testing.T) {
 	c := load(t, []byte("version: 1\nmcpServers: { s: { command: ./s } }\ndefault: allow\n"))
 	plan, err := New(t.Context(), c, []check.ListedTool{{Name: "delete_note"}, {Name: "delete_\n%s"}, {Name: "send_*"}, {Name: "send_mail"}, {Name: "fetch_\x07"}, {Name: "fetch_page"}}, nil, check.Effort{})
 	if err != nil {
@@ -204,8 +204,8 @@ func TestOddNeighbour(t *testing.T) {
 	}
 }
 
-// TestClient checks that the file of a client is not changed.
-func TestClient(t *testing.T) {
+// TestClientFileIsNotChanged checks that the file of a client is not changed.
+func TestClientFileIsNotChanged(t *testing.T) {
 	src := []byte(`{ "mcpServers": { "s": { "command": "./s" } } }`)
 	c := load(t, src)
 	plan, err := New(t.Context(), c, []check.ListedTool{{Name: "delete"}}, nil, check.Effort{})
@@ -224,8 +224,8 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestSplice checks that keys are added and every other byte is unchanged.
-func TestSplice(t *testing.T) {
+// TestSpliceKeepsOtherBytes checks that keys are added and every other byte is unchanged.
+func TestSpliceKeepsOtherBytes(t *testing.T) {
 	keys := []key{{"mode", "mode: shadow", `"mode": "shadow"`}, {"rules", "rules:\n  - file: a", `"rules": []`}}
 	for src, want := range map[string]string{
 		"a: 1\n":                  "a: 1\nmode: shadow\nrules:\n  - file: a\n",
@@ -286,9 +286,9 @@ func TestRandomTools(t *testing.T) {
 	}
 }
 
-// TestMissing checks that servers that did not answer are listed at the top, and that lines are
+// TestProposalListsMissingServers checks that servers that did not answer are listed at the top, and that lines are
 // numbered correctly below.
-func TestMissing(t *testing.T) {
+func TestProposalListsMissingServers(t *testing.T) {
 	for fallback, want := range map[string]string{"": "its tools are refused (default: deny)", "default: allow\n": "its tools pass (default: allow)"} {
 		c := load(t, []byte("version: 1\nmcpServers: { s: { command: ./s }, gone: { command: ./gone } }\n"+fallback))
 		plan, err := New(t.Context(), c, []check.ListedTool{{Name: "s_delete_note"}, {Name: "s_send_*"}, {Name: "s_send_mail"}, {Name: "s_fetch_page"}}, []string{"gone", "a\x1b[2K\nblock *"}, check.Effort{})
@@ -311,9 +311,9 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestBeyond checks that for a list of tools that require approval, only the tools without an
+// TestMissingStatementsOfApprovals checks that for a list of tools that require approval, only the tools without an
 // existing approval rule are shown.
-func TestBeyond(t *testing.T) {
+func TestMissingStatementsOfApprovals(t *testing.T) {
 	have := (&Plan{texts: []string{"require human-approval before a, b\nprove never a, b without human-approval\nlimit a, b to 3 per session\n"}}).have()
 	for statement, want := range map[string]string{
 		"require human-approval before a":                     "",

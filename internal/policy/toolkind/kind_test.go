@@ -71,8 +71,8 @@ func TestByName(t *testing.T) {
 	}
 }
 
-// TestHints checks that a hint makes a guess more careful, never less.
-func TestHints(t *testing.T) {
+// TestHintsOnlyAddCaution checks that a hint makes a guess more careful, never less.
+func TestHintsOnlyAddCaution(t *testing.T) {
 	for _, c := range []struct {
 		name, annotations string
 		want              Kind
@@ -118,9 +118,9 @@ func TestKnownTools(t *testing.T) {
 	}
 }
 
-// TestNoHints checks that hints of listed tools are ignored if a server gives them to all tools,
+// TestUselessHintsAreIgnored checks that hints of listed tools are ignored if a server gives them to all tools,
 // and that hints of other tools count.
-func TestNoHints(t *testing.T) {
+func TestUselessHintsAreIgnored(t *testing.T) {
 	browser := Known([]string{"npx", "@playwright/mcp@latest"}, nil)
 	for name, want := range map[string]Kind{"browser_navigate": Outside, "browser_click": Send, "browser_evaluate": Run, "browser_view_new": Destroy} {
 		if got := Of(Listed{Name: name, Annotations: json.RawMessage(`{"readOnlyHint":false,"destructiveHint":true,"openWorldHint":true}`)}, browser).Kind; got != want {
@@ -146,8 +146,8 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestFiles covers every way for a schema to declare that an argument names files.
-func TestFiles(t *testing.T) {
+// TestFilesOfSchemas covers every way for a schema to declare that an argument names files.
+func TestFilesOfSchemas(t *testing.T) {
 	for schema, want := range map[string]string{
 		`"path":{"type":"string"}`:                           "path",
 		`"paths":{"type":"array"}`:                           "paths",
@@ -193,9 +193,9 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestServers checks that every server of the list can be recognized, and that every line has an
+// TestServerListIsUsable checks that every server of the list can be recognized, and that every line has an
 // effect.
-func TestServers(t *testing.T) {
+func TestServerListIsUsable(t *testing.T) {
 	for _, s := range Servers() {
 		if len(s.By) == 0 || len(s.Kinds) == 0 {
 			t.Errorf("%s: %+v", s.Name, s)

@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestUnrelatedApart checks that rules that share no call are explored separately, so that twice as
+// TestUnrelatedRulesAreExploredSeparately checks that rules that share no call are explored separately, so that twice as
 // many rules cost twice as much.
-func TestUnrelatedApart(t *testing.T) {
+func TestUnrelatedRulesAreExploredSeparately(t *testing.T) {
 	for name, rules := range map[string]func(int) string{"keyed": keyed, "mixed": mixed} {
 		t.Run(name, func(t *testing.T) {
 			visited := func(n int) int {

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestCutsAreSaid checks that for any bound on states or time, each finding of the full report is
+// TestBoundsAreReportedAsOpen checks that for any bound on states or time, each finding of the full report is
 // either found or listed as an open question.
-func TestCutsAreSaid(t *testing.T) {
+func TestBoundsAreReportedAsOpen(t *testing.T) {
 	policies := map[string]string{
 		"lost":      "require lint before test\nrequire test before deploy\nlimit test to 1 per deploy\n",
 		"redundant": "limit a to 3 per session\nlimit a to 5 per session\nrequire a before b\nrequire a, c before b\n",

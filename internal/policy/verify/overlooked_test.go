@@ -65,8 +65,8 @@ var overlooked = []struct {
 // hub lists a tool under three names.
 var hub = []verify.Tool{{Name: "gh_a", Also: []gate.Name{{Text: "a", Certain: true}, {Text: "gh.a", Certain: true}}}}
 
-// TestOverlooked checks that no claim is proved that a call refutes.
-func TestOverlooked(t *testing.T) {
+// TestNoRefutableClaimIsProved checks that no claim is proved that a call refutes.
+func TestNoRefutableClaimIsProved(t *testing.T) {
 	for _, test := range overlooked {
 		t.Run(test.name, func(t *testing.T) {
 			text := map[string]string{"policy.rules": test.rules, "prove": test.claims}

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// TestOneText checks that if a map reads the field of a key, a continuation must use a value that
+// TestContinuationKeepsTextOfMap checks that if a map reads the field of a key, a continuation must use a value that
 // the map treats alike.
-func TestOneText(t *testing.T) {
+func TestContinuationKeepsTextOfMap(t *testing.T) {
 	for _, src := range []string{
 		"map *.f y as m\nrequire b before m with same f\n", // a call of b with y is itself an m
 		"map a.f y as m\nrequire a before m with same f\n",

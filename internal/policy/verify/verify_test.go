@@ -59,8 +59,8 @@ func TestManyPrerequisites(t *testing.T) {
 	}
 }
 
-// TestBudget checks that whatever exceeds the bounds is unknown, with the reason.
-func TestBudget(t *testing.T) {
+// TestExceededBoundsAreUnknown checks that whatever exceeds the bounds is unknown, with the reason.
+func TestExceededBoundsAreUnknown(t *testing.T) {
 	deploy := gate.Tool{Name: "deploy"}
 	prove := []verify.Assertion{verify.AlwaysPossible{Tool: deploy}}
 	rules := star(6)
@@ -77,8 +77,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestMapper checks that nothing is proved if a function names the calls.
-func TestMapper(t *testing.T) {
+// TestMapperFunctionProvesNothing checks that nothing is proved if a function names the calls.
+func TestMapperFunctionProvesNothing(t *testing.T) {
 	p, err := gate.NewPolicy([]gate.Net{{
 		Name: "n", Places: []string{"p"}, Mapper: func(gate.Call) []gate.Name { return nil },
 		Transitions: []gate.Transition{{Name: "t", Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: gate.Tools("x")}},
@@ -149,8 +149,8 @@ func TestSixtyRules(t *testing.T) {
 	}
 }
 
-// TestGap checks that omitted calls make exactly those results unknown that they could affect.
-func TestGap(t *testing.T) {
+// TestOmittedCallsMakeResultsUnknown checks that omitted calls make exactly those results unknown that they could affect.
+func TestOmittedCallsMakeResultsUnknown(t *testing.T) {
 	var rules strings.Builder
 	rules.WriteString("require a before b\nlimit chat.* to 3 per session\n")
 	for i := range 9 {
@@ -235,8 +235,8 @@ func TestManyMaps(t *testing.T) {
 	}
 }
 
-// TestStopIsAsked checks that searches call Stop often, and do little after it returned true.
-func TestStopIsAsked(t *testing.T) {
+// TestSearchesAskStopOften checks that searches call Stop often, and do little after it returned true.
+func TestSearchesAskStopOften(t *testing.T) {
 	const every = 160 // states: 64, and the successors of the last of them
 	for _, c := range samples() {
 		if c.name == "requires" || c.name == "commands" { // equal, and long
@@ -269,9 +269,9 @@ func TestCallsOfManyMaps(t *testing.T) {
 	}
 }
 
-// TestOneAtATime checks that any number of observing calls can be in flight, but that a transition
+// TestObserversInFlightAreUnbounded checks that any number of observing calls can be in flight, but that a transition
 // that needs two of them is not always possible.
-func TestOneAtATime(t *testing.T) {
+func TestObserversInFlightAreUnbounded(t *testing.T) {
 	p, err := gate.NewPolicy([]gate.Net{{
 		Name: "pairs", Places: []string{"p", "q", "r"}, Initial: map[string]int{"r": 3}, Free: []string{"a"},
 		Transitions: []gate.Transition{

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// TestAccelerate checks that calls accelerated in one step lead to the same state as single calls,
+// TestAccelerationMatchesSingleSteps checks that calls accelerated in one step lead to the same state as single calls,
 // across every change of the enabled transitions on the way.
-func TestAccelerate(t *testing.T) {
+func TestAccelerationMatchesSingleSteps(t *testing.T) {
 	many := func(place string, n int) []string { return slices.Repeat([]string{place}, n) }
 	nets := []gate.Net{
 		{ // another transition below ten tokens
@@ -70,9 +70,9 @@ func TestAccelerate(t *testing.T) {
 
 func marking(r *run) []int { return r.nets[0].locals.List[r.local[0]].marking }
 
-// TestAccelerateIsBounded checks that a run that cannot be accelerated is played up to a bound, and
+// TestAccelerationIsBounded checks that a run that cannot be accelerated is played up to a bound, and
 // counts as unknown beyond it.
-func TestAccelerateIsBounded(t *testing.T) {
+func TestAccelerationIsBounded(t *testing.T) {
 	flips := gate.Net{Name: "flips", Places: []string{"p", "q"}, Initial: map[string]int{"p": 1}, Transitions: []gate.Transition{
 		{Name: "there", Inputs: []string{"p"}, Outputs: []string{"q"}, Tools: gate.Tools("x")},
 		{Name: "back", Inputs: []string{"q"}, Outputs: []string{"p"}, Tools: gate.Tools("x")},

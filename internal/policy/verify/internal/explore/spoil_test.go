@@ -30,9 +30,9 @@ func modelOf(t *testing.T, nets ...gate.Net) *Model {
 	return New(p, callclass.Options{Known: true}, Options{})
 }
 
-// TestSpoilers plays runs with overlapping calls: a test counts only if no edit was in flight
+// TestSpoilersInvalidateOverlappingTests plays runs with overlapping calls: a test counts only if no edit was in flight
 // between its commit and its success.
-func TestSpoilers(t *testing.T) {
+func TestSpoilersInvalidateOverlappingTests(t *testing.T) {
 	m := modelOf(t, fresh(true))
 	for _, c := range []struct {
 		run  string // a name begins a call; a call followed by +, - or ? succeeds, fails or ends unknown
@@ -85,9 +85,9 @@ func (m *Model) playNames(t *testing.T, r *run, words string) {
 	}
 }
 
-// TestSpoiledSpace checks that in the space of all runs no push follows an edit without a test, and
+// TestSpaceAgreesOnFreshness checks that in the space of all runs no push follows an edit without a test, and
 // that a push can always become possible again.
-func TestSpoiledSpace(t *testing.T) {
+func TestSpaceAgreesOnFreshness(t *testing.T) {
 	m := modelOf(t, fresh(true))
 	const dirty, clean = 0, 1
 	got := m.Never(&Query{
