@@ -1,13 +1,13 @@
 package console
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
 	"time"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
@@ -40,29 +40,6 @@ type Console struct {
 	streams atomic.Int32 // number of open event streams
 }
 
-// New returns a console without logins. The caller must close it.
-func New(o Options) *Console {
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	c := &Console{options: o, logins: newLogins(o.Hosts, o.Now), journal: newJournal(o.Now), history: newHistory()}
-	c.ctx, c.close = context.WithCancel(context.Background())
-	var read chan []trail.Record // records that the journal passes to the history
-	if o.Past != nil {
-		read = make(chan []trail.Record, 1)
-	}
-	_, durable := o.Past.(trail.Database)
-	var rows, states *audit.Follower
-	if o.Feed != nil { // follow before reading past records, to miss none in between
-		rows, states = o.Feed.Follow(maxRecordsHeld), o.Feed.Follow(maxUnread)
-	}
-	go c.journal.run(c.ctx, rows, o.Past, read)
-	go c.history.run(c.ctx, states, read, durable, o.Proxy.State)
-	c.handler = c.logins.guard(c.routes())
-	return c
-}
-
 // Close ends the streams of events, the journal and the history.
 func (c *Console) Close() {
 	c.close()
@@ -77,31 +54,11 @@ func (c *Console) Code(p Person) string { return c.logins.newCode(p) }
 // ServeHTTP implements [http.Handler].
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
 
-// routes returns the handler of all pages. Unknown paths require a login too.
-func (c *Console) routes() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/inbox", http.StatusSeeOther) })
-	mux.HandleFunc("GET /inbox", c.inbox)
-	mux.HandleFunc("GET /inbox/{id}", c.question)
-	mux.HandleFunc("POST /answer", c.answer)
-	mux.HandleFunc("POST /grant", c.grant)
-	mux.HandleFunc("POST /revoke", c.revoke)
-	mux.HandleFunc("GET /activity", c.activity)
-	mux.HandleFunc("GET /activity.jsonl", c.export)
-	mux.HandleFunc("GET /activity/{id}", c.call)
-	mux.HandleFunc("GET /tools", c.tools)
-	mux.HandleFunc("POST /tools/accept", c.accept)
-	mux.HandleFunc("GET /health", c.health)
-	mux.HandleFunc("POST /stop", c.stop)
-	mux.HandleFunc("POST /start", c.start)
-	mux.HandleFunc("GET /nets", c.nets)
-	mux.HandleFunc("GET /sessions", c.sessions)
-	mux.HandleFunc("POST /sessions/reset", c.reset)
-	mux.HandleFunc("POST /sessions/settle", c.settle)
-	mux.HandleFunc("GET /events", c.events)
-	mux.HandleFunc("GET /policy", c.policy)
-	mux.HandleFunc("GET /policy/{what}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/policy", http.StatusSeeOther) })
-	mux.HandleFunc("POST /policy/{what}", c.draft)
-	mux.HandleFunc("POST /logout", c.logins.logout)
-	return mux
+// A Way finds the calls that must succeed before a refused call is allowed.
+type Way func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut
+
+// A WayOut is the shortest sequence of calls that makes a call allowed.
+type WayOut struct {
+	Calls    []string // calls that must succeed, in this order
+	Sentence string   // the same in words, or why it does not exist; empty: unknown
 }

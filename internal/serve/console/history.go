@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/replay"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
@@ -64,53 +62,6 @@ type history struct {
 
 func newHistory() *history {
 	return &history{done: make(chan struct{}), ready: make(chan struct{}), known: map[string]bool{}, tracks: map[string]*track{}}
-}
-
-// run rebuilds the states after past records, then adds a step for each record that live receives,
-// until ctx ends, and closes live. The journal sends the past records to before, which is nil if no
-// records are kept. state returns the current state of a session. live can be nil.
-func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
-	defer close(h.done)
-	if live == nil {
-		return
-	}
-	defer live.Close()
-	h.durable = durable
-	h.rebuildAll(ctx, before, state)
-	close(h.ready)
-	for {
-		select {
-		case <-live.Ready():
-			records, lost := live.Take()
-			h.add(records, lost, state)
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// rebuildAll rebuilds the steps of earlier records.
-func (h *history) rebuildAll(ctx context.Context, before <-chan []trail.Record, state func(session string) (*gate.State, error)) {
-	if before == nil {
-		h.forget("records of before are kept nowhere")
-		return
-	}
-	h.setReading(true)
-	defer h.setReading(false)
-	var records []trail.Record
-	select {
-	case records = <-before:
-	case <-ctx.Done():
-		return
-	}
-	fresh, err := state("")
-	if err == nil {
-		h.forget("the records of before do not tell of it")
-		err = h.rebuild(ctx, records, fresh)
-	}
-	if err != nil {
-		h.forget("the records of before cannot be made use of: " + err.Error())
-	}
 }
 
 func (h *history) setReading(on bool) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"html/template"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,15 +13,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/draw"
 	"github.com/petrigate/petrigate/internal/text"
 )
-
-// A Way finds the calls that must succeed before a refused call is allowed.
-type Way func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut
-
-// A WayOut is the shortest sequence of calls that makes a call allowed.
-type WayOut struct {
-	Calls    []string // calls that must succeed, in this order
-	Sentence string   // the same in words, or why it does not exist; empty: unknown
-}
 
 // sessionsOffered is the number of sessions to choose from, the most recently used ones.
 const sessionsOffered = 50
@@ -39,25 +29,6 @@ type netsBody struct {
 	Then    *snapshot
 	Why     *explanation
 	Tools   []string
-}
-
-// A netsAddress is the query of a link to these pages.
-type netsAddress struct {
-	Net, Session, At, Value, Why string
-}
-
-// link returns the address as a path with a query.
-func (p netsAddress) link() string {
-	q := url.Values{}
-	for key, value := range map[string]string{"net": p.Net, "session": p.Session, "at": p.At, "value": p.Value, "why": p.Why} {
-		if value != "" {
-			q.Set(key, value)
-		}
-	}
-	if len(q) == 0 {
-		return "/nets"
-	}
-	return "/nets?" + q.Encode()
 }
 
 // A choice is one element of a list to choose from.
@@ -322,15 +293,6 @@ func (c *Console) rowOf(n gate.NetState) netRow {
 	}
 	row.Name, row.Active, row.Shadow = n.Name, n.Active, n.Shadow
 	return row
-}
-
-// valueLabel returns a short label for the value of a key.
-func valueLabel(v *gate.ValueState) string {
-	var parts []string
-	for _, k := range v.Key {
-		parts = append(parts, k.Field+" "+k.Value)
-	}
-	return text.Excerpt(strings.Join(parts, ", "), 60)
 }
 
 // arcs lists the places that a transition takes tokens from, or puts tokens into.

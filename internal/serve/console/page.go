@@ -137,21 +137,6 @@ func send(w http.ResponseWriter, code int, page []byte) {
 	_, _ = w.Write(page) // an error means that the browser has disconnected
 }
 
-// showLogin writes the page that asks for a login code and then leads to the requested page.
-func (d *logins) showLogin(w http.ResponseWriter, r *http.Request, wrong string, code int) {
-	next := r.URL.RequestURI()
-	if r.Method == http.MethodPost {
-		next = local(r.PostFormValue("next"))
-	}
-	var b bytes.Buffer
-	if err := pages().ExecuteTemplate(&b, "login", map[string]string{"Next": next, "Wrong": wrong}); err != nil {
-		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Referrer-Policy", "same-origin") // so that the Origin of the form shows whether https was used
-	send(w, code, b.Bytes())
-}
-
 // A tab is a link to a view.
 type tab struct {
 	View, Label string

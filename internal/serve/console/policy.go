@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/serve/draft"
 )
 
@@ -27,19 +26,6 @@ type policyBody struct {
 	Steps    *claimBody // claim of the draft that is stepped through
 	Wrong    string     // why the evaluation failed
 }
-
-// A claimBody is a refuted claim with the calls that refute it.
-type claimBody struct {
-	check.Claim
-	Number int
-	Steps  []check.Step
-	At     int // index of the step that is shown
-	More   int // number of steps that are left out
-	Draft  bool
-}
-
-// Step returns the step that is shown.
-func (c *claimBody) Step() check.Step { return c.Steps[c.At] }
 
 // sinces are the choices for the start of a replay.
 var sinces = []struct {
@@ -78,22 +64,6 @@ func (c *Console) policyBody(w http.ResponseWriter, r *http.Request, text string
 		b.Text = p.Texts[at]
 	}
 	return b
-}
-
-// claimOf returns a claim that calls refute, at one step of these, or nil.
-func claimOf(report *check.Report, number int, step string) *claimBody {
-	claims := report.Claims()
-	if number < 0 || number >= len(claims) {
-		return nil
-	}
-	c := &claimBody{Claim: claims[number], Number: number}
-	c.Steps, c.More = report.Steps(number)
-	if len(c.Steps) == 0 {
-		return nil
-	}
-	at, _ := strconv.Atoi(step)
-	c.At = min(max(at, 0), len(c.Steps)-1)
-	return c
 }
 
 // draft shows the result for a draft: a check, a comparison or a replay, by the last part of the
@@ -157,20 +127,3 @@ func (b *policyBody) Reported() bool {
 
 // Sinces returns the choices for the start of a replay.
 func (b *policyBody) Sinces() any { return sinces }
-
-// Next returns the index of the next step; 0: this is the last one.
-func (c *claimBody) Next() int {
-	if c.At+1 < len(c.Steps) {
-		return c.At + 1
-	}
-	return 0
-}
-
-// A stepLink is a link to a step.
-type stepLink struct {
-	Claim *claimBody
-	At    int
-	Label string
-}
-
-func stepTo(c *claimBody, at int, label string) stepLink { return stepLink{c, at, label} }

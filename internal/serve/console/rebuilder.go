@@ -1,19 +1,13 @@
 package console
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/runtime/audit/replay"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
-
-// rebuildTime limits the time to replay earlier records.
-const rebuildTime = 20 * time.Second
 
 // A rebuilder rebuilds the states of nets from earlier records. It restarts at each record that
 // makes the state before it uncertain: a record of another policy, after a gap, or of a switched
@@ -95,65 +89,4 @@ func (p *rebuilder) state(e *trail.Entry) (state *replay.State, reason string) {
 		reason += ": " + p.startReason
 	}
 	return state, reason
-}
-
-// rebuild adds steps for the earlier records. A panic becomes an error, so that no record can crash
-// the proxy.
-func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *gate.State) (err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("a defect: %v", fault)
-		}
-	}()
-	ctx, cancel := context.WithTimeout(ctx, rebuildTime)
-	defer cancel()
-	p, err := newRebuilder(fresh, h.durable)
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(records, func(r trail.Record) bool { return bytes.Contains(r.Event, []byte(`"event":"removed"`)) }) {
-		if err := p.restart("older records were removed (audit.keep)"); err != nil {
-			return err
-		}
-	}
-	for i := range records {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := h.rebuildStep(p, &records[i], len(records)-i <= 2*maxUnread); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// rebuildStep adds a step for an earlier record. If remember is set, the record may also arrive
-// live and is then ignored.
-func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) error {
-	e, err := r.Entry()
-	if err != nil {
-		h.forget("a record cannot be read")
-		return p.restart("a record cannot be read")
-	}
-	forget, err := p.add(r, &e)
-	if forget {
-		h.forget(p.startReason)
-	}
-	if err != nil {
-		return err
-	}
-	said := describe(&e)
-	if said == "" || e.Session == "" {
-		return nil
-	}
-	state, reason := p.state(&e)
-	if reason != "" {
-		h.skip(e.Session, reason, e.Time)
-		return nil
-	}
-	if remember {
-		h.known[recordID(r.Event)] = true
-	}
-	h.addStep(e.Session, &step{Time: e.Time, Said: []string{said}, Call: e.Call, policy: p.policy, past: state})
-	return nil
 }

@@ -1,0 +1,131 @@
+package console
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+)
+
+// guard passes to h only requests from a page of the console in a browser that is logged in. Each
+// check refuses a request independently of the others.
+func (d *logins) guard(h http.Handler) http.Handler {
+	open := files()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		for name, value := range map[string]string{
+			"Content-Security-Policy": contentPolicy, "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
+			"Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+		} {
+			header.Set(name, value)
+		}
+		if !d.isAllowedHost(r.Host) {
+			http.Error(w, "This is the console of petrigate, and not of this host; console.allowedHosts can name it.", http.StatusForbidden)
+			return
+		}
+		if err := d.cross.Check(r); err != nil || !d.isSameSite(r) {
+			http.Error(w, "This request comes from a page of another site.", http.StatusForbidden)
+			return
+		}
+		switch {
+		case isFile(r.URL.Path):
+			open.ServeHTTP(w, r)
+		case r.Method == http.MethodPost && r.URL.Path == "/login":
+			d.login(w, r)
+		default:
+			d.requireLogin(h, w, r)
+		}
+	})
+}
+
+// isSameSite reports whether a request that changes something comes from a page of the console,
+// according to the headers that browsers send. The pages of the console send no referrer, so their
+// origin is "null"; only the login page has an origin. A reverse proxy may have replaced its host.
+func (d *logins) isSameSite(r *http.Request) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return true
+	}
+	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
+	if origin == "" || origin == "null" {
+		return site == "same-origin"
+	}
+	_, host, ok := strings.Cut(origin, "://")
+	if !ok || !strings.EqualFold(host, r.Host) && !d.isAllowedHost(host) {
+		return false
+	}
+	return site == "same-origin" || site == "" && strings.EqualFold(host, r.Host)
+}
+
+// requireLogin passes on requests with a valid cookie, and forms that also have the token.
+func (d *logins) requireLogin(h http.Handler, w http.ResponseWriter, r *http.Request) {
+	v, ok := d.visitorFor(cookieOf(r))
+	switch {
+	case !ok && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		d.showLogin(w, r, "", http.StatusUnauthorized)
+		return
+	case !ok:
+		http.Error(w, "Open the console again with petrigate open.", http.StatusUnauthorized)
+		return
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		if err := r.ParseForm(); err != nil {
+			http.Error(w, "The form cannot be read.", http.StatusBadRequest)
+			return
+		}
+		if subtle.ConstantTimeCompare([]byte(r.PostForm.Get("token")), []byte(v.Token)) != 1 {
+			http.Error(w, "The form is of another login. Load the page again.", http.StatusForbidden)
+			return
+		}
+	}
+	h.ServeHTTP(w, r.WithContext(withVisitor(r.Context(), v)))
+}
+
+// login logs in a browser that has a code, and redirects it to the requested page.
+func (d *logins) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	cookie := d.redeem(strings.TrimSpace(r.PostFormValue("code")))
+	if cookie == "" {
+		d.showLogin(w, r, "This code was used already, is too old, or is none.", http.StatusForbidden)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName(r.Host), Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: strings.HasPrefix(r.Header.Get("Origin"), "https://"), // a reverse proxy speaks TLS; guard has checked the host
+	})
+	http.Redirect(w, r, local(r.PostFormValue("next")), http.StatusSeeOther)
+}
+
+// showLogin writes the page that asks for a login code and then leads to the requested page.
+func (d *logins) showLogin(w http.ResponseWriter, r *http.Request, wrong string, code int) {
+	next := r.URL.RequestURI()
+	if r.Method == http.MethodPost {
+		next = local(r.PostFormValue("next"))
+	}
+	var b bytes.Buffer
+	if err := pages().ExecuteTemplate(&b, "login", map[string]string{"Next": next, "Wrong": wrong}); err != nil {
+		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Referrer-Policy", "same-origin") // so that the Origin of the form shows whether https was used
+	send(w, code, b.Bytes())
+}
+
+func (d *logins) logout(w http.ResponseWriter, r *http.Request) {
+	d.endSession(cookieOf(r))
+	http.SetCookie(w, &http.Cookie{Name: cookieName(r.Host), Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// contentPolicy allows pages only content from the console itself, and forbids turning text into
+// markup.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
+	"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// local returns path if it is a path of the console, and otherwise that of the first page.
+func local(path string) string {
+	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") {
+		return "/"
+	}
+	return path
+}

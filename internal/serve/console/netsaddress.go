@@ -1,0 +1,37 @@
+package console
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A netsAddress is the query of a link to these pages.
+type netsAddress struct {
+	Net, Session, At, Value, Why string
+}
+
+// link returns the address as a path with a query.
+func (p netsAddress) link() string {
+	q := url.Values{}
+	for key, value := range map[string]string{"net": p.Net, "session": p.Session, "at": p.At, "value": p.Value, "why": p.Why} {
+		if value != "" {
+			q.Set(key, value)
+		}
+	}
+	if len(q) == 0 {
+		return "/nets"
+	}
+	return "/nets?" + q.Encode()
+}
+
+// valueLabel returns a short label for the value of a key.
+func valueLabel(v *gate.ValueState) string {
+	var parts []string
+	for _, k := range v.Key {
+		parts = append(parts, k.Field+" "+k.Value)
+	}
+	return text.Excerpt(strings.Join(parts, ", "), 60)
+}

@@ -1,0 +1,124 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
+)
+
+// run rebuilds the states after past records, then adds a step for each record that live receives,
+// until ctx ends, and closes live. The journal sends the past records to before, which is nil if no
+// records are kept. state returns the current state of a session. live can be nil.
+func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
+	defer close(h.done)
+	if live == nil {
+		return
+	}
+	defer live.Close()
+	h.durable = durable
+	h.rebuildAll(ctx, before, state)
+	close(h.ready)
+	for {
+		select {
+		case <-live.Ready():
+			records, lost := live.Take()
+			h.add(records, lost, state)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// rebuildAll rebuilds the steps of earlier records.
+func (h *history) rebuildAll(ctx context.Context, before <-chan []trail.Record, state func(session string) (*gate.State, error)) {
+	if before == nil {
+		h.forget("records of before are kept nowhere")
+		return
+	}
+	h.setReading(true)
+	defer h.setReading(false)
+	var records []trail.Record
+	select {
+	case records = <-before:
+	case <-ctx.Done():
+		return
+	}
+	fresh, err := state("")
+	if err == nil {
+		h.forget("the records of before do not tell of it")
+		err = h.rebuild(ctx, records, fresh)
+	}
+	if err != nil {
+		h.forget("the records of before cannot be made use of: " + err.Error())
+	}
+}
+
+// rebuild adds steps for the earlier records. A panic becomes an error, so that no record can crash
+// the proxy.
+func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *gate.State) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("a defect: %v", fault)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, rebuildTime)
+	defer cancel()
+	p, err := newRebuilder(fresh, h.durable)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(records, func(r trail.Record) bool { return bytes.Contains(r.Event, []byte(`"event":"removed"`)) }) {
+		if err := p.restart("older records were removed (audit.keep)"); err != nil {
+			return err
+		}
+	}
+	for i := range records {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := h.rebuildStep(p, &records[i], len(records)-i <= 2*maxUnread); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rebuildStep adds a step for an earlier record. If remember is set, the record may also arrive
+// live and is then ignored.
+func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) error {
+	e, err := r.Entry()
+	if err != nil {
+		h.forget("a record cannot be read")
+		return p.restart("a record cannot be read")
+	}
+	forget, err := p.add(r, &e)
+	if forget {
+		h.forget(p.startReason)
+	}
+	if err != nil {
+		return err
+	}
+	said := describe(&e)
+	if said == "" || e.Session == "" {
+		return nil
+	}
+	state, reason := p.state(&e)
+	if reason != "" {
+		h.skip(e.Session, reason, e.Time)
+		return nil
+	}
+	if remember {
+		h.known[recordID(r.Event)] = true
+	}
+	h.addStep(e.Session, &step{Time: e.Time, Said: []string{said}, Call: e.Call, policy: p.policy, past: state})
+	return nil
+}
+
+// rebuildTime limits the time to replay earlier records.
+const rebuildTime = 20 * time.Second
