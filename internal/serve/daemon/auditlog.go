@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"slices"
 
-	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
-	"github.com/petrigate/petrigate/proxy"
 )
 
 // openAudit opens the audit log and logs any loss of records.
@@ -52,25 +49,6 @@ func (d *Daemon) auditInfo() *operator.AuditInfo {
 		info.Rotated = &at
 	}
 	return info
-}
-
-// recordOptions returns what the records contain.
-func recordOptions(c *config.Config) proxy.Record {
-	return proxy.Record{Arguments: c.Audit.Arguments, Mask: c.Audit.Mask, Files: policyFiles(c)}
-}
-
-// policyFiles returns the files of the policy with the hashes of their content.
-func policyFiles(c *config.Config) (files []proxy.File) {
-	for _, name := range filesOf(c) {
-		sum := c.Sums[name]
-		if i := slices.IndexFunc(c.Rules, func(r config.RuleText) bool { return r.File == name }); sum == "" && i >= 0 {
-			sum = audit.HashOf(c.Rules[i].Text) // a file given on the command line
-		}
-		if sum != "" {
-			files = append(files, proxy.File{Name: name, SHA256: sum})
-		}
-	}
-	return files
 }
 
 // recordStart records that the proxy starts.

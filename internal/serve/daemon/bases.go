@@ -6,12 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/basefile"
-	"github.com/petrigate/petrigate/internal/operator"
-	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
 // versionsFile returns the file with the versions of bases that were in force, or "" if the
@@ -107,70 +104,9 @@ func Kept(addresses ...string) ([][]byte, error) {
 	return copies.Kept(addresses...)
 }
 
-// logBases logs the bases of the policy and stores them for the status.
-func (d *Daemon) logBases(c *config.Config) {
-	var all []operator.BaseInfo
-	for _, b := range c.Bases {
-		d.log.Info("the policy extends a base", "base", b.Name, "version", b.Version, "digest", b.Digest, "key", b.KeyID(), "from", b.File)
-		all = append(all, operator.BaseInfo{Name: b.Name, Version: b.Version, Digest: b.Digest, Key: b.KeyID(), From: b.File, Copy: b.Copy})
-	}
-	d.bases.Store(&all)
-}
-
 // sameBases reports whether two configurations have the same bases with the same content.
 func sameBases(a, b *config.Config) bool {
 	return slices.EqualFunc(a.Bases, b.Bases, func(a, b config.Base) bool {
 		return a.File == b.File && a.Digest == b.Digest && a.Key == b.Key
 	})
-}
-
-// nextRefresh returns the interval for fetching the bases again, or 0 for never.
-func (s *reloads) nextRefresh() (every time.Duration) {
-	c, _ := s.inForce()
-	for _, b := range c.Bases {
-		if b.Refresh > 0 && (every == 0 || b.Refresh < every) {
-			every = b.Refresh
-		}
-	}
-	return every
-}
-
-// refresh fetches the bases again at the interval in the configuration, until ctx ends. wait waits
-// for the last fetch.
-func (d *Daemon) refresh(ctx context.Context) (wait func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			var due <-chan time.Time
-			if every := d.reloads.nextRefresh(); every > 0 {
-				due = time.After(every)
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-d.reloads.adopted:
-			case <-due:
-				d.refreshBases(ctx)
-			}
-		}
-	}()
-	return func() { <-done }
-}
-
-// refreshBases loads the configuration again, and reloads it if a base has changed or has become
-// invalid.
-func (d *Daemon) refreshBases(ctx context.Context) {
-	c, err := d.reloads.load()
-	if err == nil {
-		for _, b := range c.Bases {
-			if b.Copy != "" {
-				d.log.Warn("a base policy cannot be read at its address: nobody knows whether there is a newer one", "base", b.Name, "version", b.Version, "from", b.File, "error", b.Copy)
-			}
-		}
-		if now, _ := d.reloads.inForce(); sameBases(c, now) {
-			return
-		}
-	}
-	d.Reload(ctx, control.Reload{Actor: "refreshed base"})
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/policy"
@@ -217,31 +216,6 @@ func (s *reloads) sums() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.config.Sums
-}
-
-// filesOf returns the distinct files of a configuration.
-func filesOf(c *config.Config) (files []string) {
-	seen := map[string]bool{"": true}
-	add := func(name string) {
-		if !seen[name] && !strings.Contains(name, "://") { // addresses are not watched
-			seen[name] = true
-			files = append(files, name)
-		}
-	}
-	add(c.File)
-	for _, rules := range c.Rules {
-		add(rules.File)
-	}
-	for i := range c.Nets {
-		add(c.Nets[i].Position.File)
-	}
-	for _, b := range c.Bases {
-		add(b.File)
-		if b.Key != "" {
-			add(basefile.SignatureOf(b.File))
-		}
-	}
-	return files
 }
 
 // replacement returns the policy of a configuration with the settings derived from it.

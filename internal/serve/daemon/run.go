@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -16,7 +15,6 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/pipe"
 	"github.com/petrigate/petrigate/internal/serve/control"
-	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -229,13 +227,6 @@ func accessOf(l config.Listen, listener net.Listener, made func(token, path stri
 	return a, nil
 }
 
-func listenError(addr string, err error) error {
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("listening at %s: another program has this port; petrigate status shows whether it is a proxy", addr)
-	}
-	return fmt.Errorf("listening at %s: %w", addr, text.Innermost(err))
-}
-
 // endpointURL returns the URL of the endpoint for clients on this machine.
 func endpointURL(l config.Listen, listener net.Listener) string {
 	scheme := "http"
@@ -243,19 +234,4 @@ func endpointURL(l config.Listen, listener net.Listener) string {
 		scheme = "https"
 	}
 	return scheme + "://" + shownAddr(listener) + cmp.Or(l.Path, "/mcp")
-}
-
-// shownAddr returns the address of a listener for clients on this machine.
-func shownAddr(l net.Listener) string {
-	host, port, _ := net.SplitHostPort(l.Addr().String())
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		return net.JoinHostPort("localhost", port)
-	}
-	return l.Addr().String()
-}
-
-// IsLoopback reports whether a host name or address means this machine.
-func IsLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

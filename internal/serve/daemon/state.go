@@ -58,22 +58,6 @@ type database struct {
 	place  string // for people, without secrets
 }
 
-// openState opens the database of the configuration, or returns nil without one. An unreachable
-// database is not an error: it is opened once it is reachable. A database that can never be used is
-// an error.
-func (d *Daemon) openState() (*database, error) {
-	db, err := newDatabase(d.config, d.log)
-	if db == nil || err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
-	defer cancel()
-	if err := db.Try(ctx); errors.Is(err, backend.ErrUnusable) {
-		return nil, &InvalidError{err}
-	}
-	return db, nil
-}
-
 // newDatabase returns the database of a configuration, not yet open, or nil without one.
 func newDatabase(config *config.Config, log *slog.Logger) (*database, error) {
 	c := config.State

@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -115,11 +117,35 @@ func (d *Daemon) pendingUpstreams() []string {
 	return names
 }
 
-// ListedTools converts the tools of a running proxy for package check.
-func ListedTools(tools []operator.ToolInfo) []check.ListedTool {
-	list := []check.ListedTool{}
-	for _, t := range tools {
-		list = append(list, check.ListedTool{Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical, InputSchema: t.InputSchema, Annotations: t.Annotations})
+// unanswered describes the upstreams that do not answer, with the last output of their processes
+// and a hint.
+func unanswered(upstreams []operator.UpstreamStatus, c *config.Config) []Unanswered {
+	var all []Unanswered
+	for _, u := range upstreams {
+		why := "does not answer: " + u.Error
+		switch {
+		case u.State == "up" && u.Error == "":
+			continue
+		case u.State == "up":
+			why = "does not list its tools: " + strings.TrimPrefix(u.Error, "listing tools: ")
+		case u.State == "starting":
+			why = fmt.Sprintf("has not answered within %s", c.Startup)
+		}
+		text := fmt.Sprintf("%sthe upstream %s %s%s", positionOf(c, u.Name), u.Name, why, LastWords(u, "    "))
+		if u.State == "starting" {
+			text += fmt.Sprintf("\n  help: a first start may have to fetch the program; startup: %.0fs in the configuration waits longer", max(time.Minute, 2*c.Startup).Seconds())
+		}
+		all = append(all, Unanswered{u.Name, errors.New(text)})
 	}
-	return list
+	return all
+}
+
+// positionOf returns the position of a server in the configuration.
+func positionOf(c *config.Config, name string) string {
+	for _, s := range c.Servers {
+		if s.Name == name && s.Position.Line > 0 {
+			return fmt.Sprintf("%s:%d:%d: ", s.Position.File, s.Position.Line, s.Position.Column)
+		}
+	}
+	return ""
 }
