@@ -97,8 +97,8 @@ func (p *Proxy) approvalInfo(a approval.Record) operator.ApprovalInfo {
 	return operator.ApprovalOf(a, p.pin != nil, p.where)
 }
 
-// Answer records a person's answer. It counts only through an open channel that shows this approval,
-// and only for the text that the person has read.
+// Answer records a person's answer. It counts only through an open channel that shows this
+// approval, and only for the text that the person has read.
 func (p *Proxy) Answer(id string, a operator.Answer) error {
 	if a.Channel == operator.ChannelCLI && !slices.Contains(p.options.Approval.Channels, operator.ChannelCLI) {
 		return fmt.Errorf("approvals by an operator are off in this proxy")
@@ -146,9 +146,9 @@ func (p *Proxy) ResolveAs(person, id string, approve bool, actor, reason string)
 // ApprovalsChanged returns a channel that is closed at the next change of an approval.
 func (p *Proxy) ApprovalsChanged() <-chan struct{} { return p.approvals.Changed() }
 
-// tellGranted returns a function that logs a call approved by a grant and notifies those that
+// onGranted returns a function that logs a call approved by a grant and notifies those that
 // follow answers.
-func tellGranted(p *Proxy) func(approval.Record) {
+func onGranted(p *Proxy) func(approval.Record) {
 	return func(r approval.Record) {
 		p.life.Log.Info(fmt.Sprintf("approval %s approved by grant %s: %s on %s, by %s via %s", r.Request.ID, r.Answer.Grant,
 			text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(r.Answer.Actor), r.Answer.Channel), logkind.Approval)

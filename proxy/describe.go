@@ -15,7 +15,7 @@ import (
 )
 
 func (p *Proxy) describe(s *session.Session) operator.SessionInfo {
-	info := introduce(s)
+	info := newSessionInfo(s)
 	for _, c := range p.sessions.Clients() {
 		if c.State == s {
 			info.Clients = append(info.Clients, clientName(c))
@@ -63,8 +63,8 @@ func netsOf(state *gate.State) []operator.NetInfo {
 	return all
 }
 
-// introduce describes a session without its clients, nets and calls.
-func introduce(s *session.Session) operator.SessionInfo {
+// newSessionInfo describes a session without its clients, nets and calls.
+func newSessionInfo(s *session.Session) operator.SessionInfo {
 	return operator.SessionInfo{ID: s.ID, Principal: s.Principal, By: s.By, Name: text.Escape(s.Label), Since: s.Since, Clients: []string{}, Nets: []operator.NetInfo{}, Calls: []operator.CallInfo{}}
 }
 
@@ -72,14 +72,14 @@ func clientName(c *session.Client) string {
 	return c.Transport + " " + cmp.Or(text.Escape(c.Peer().Name), "(no name)")
 }
 
-// placed adds the information from the database to a session of another process.
-func placed(info operator.SessionInfo, s admission.SessionInfo) operator.SessionInfo {
+// withDatabaseInfo adds the information from the database to a session of another process.
+func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operator.SessionInfo {
 	info.Used, info.Process, info.Gone = s.Used, s.Process, s.Gone
 	return info
 }
 
-func (p *Proxy) describeElsewhere(s admission.SessionInfo) operator.SessionInfo {
-	return placed(p.describe(elsewhere(s)), s)
+func (p *Proxy) describeRemote(s admission.SessionInfo) operator.SessionInfo {
+	return withDatabaseInfo(p.describe(remoteSession(s)), s)
 }
 
 // lostOf returns the numbers of the open calls of a session whose processes have ended.
@@ -87,7 +87,7 @@ func lostOf(p *Proxy, k admission.Key) map[uint64]bool {
 	if p.durable == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(p.life.Ctx, lookups)
+	ctx, cancel := context.WithTimeout(p.life.Ctx, lookupTimeout)
 	defer cancel()
 	lost, err := p.durable.LostOf(ctx, k)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// lookups is the timeout of database queries for an operator.
-const lookups = 10 * time.Second
+// lookupTimeout is the timeout of database queries for an operator.
+const lookupTimeout = 10 * time.Second
 
 // find returns a session of this process or, with its description from the database, a session of
 // another process.
@@ -23,7 +23,7 @@ func (p *Proxy) find(id string) (*session.Session, *admission.SessionInfo, error
 	if p.durable == nil {
 		return nil, nil, unknown
 	}
-	ctx, cancel := context.WithTimeout(p.life.Ctx, lookups)
+	ctx, cancel := context.WithTimeout(p.life.Ctx, lookupTimeout)
 	defer cancel()
 	info, err := p.admission.Find(ctx, id)
 	switch {
@@ -32,11 +32,11 @@ func (p *Proxy) find(id string) (*session.Session, *admission.SessionInfo, error
 	case err != nil:
 		return nil, nil, fmt.Errorf("looking for session %q: %w", id, err)
 	}
-	return elsewhere(info), &info, nil
+	return remoteSession(info), &info, nil
 }
 
-// isLocal returns the session if this process has it, and otherwise nil.
-func (p *Proxy) isLocal(id string) *session.Session {
+// localSession returns the session if this process has it, and otherwise nil.
+func (p *Proxy) localSession(id string) *session.Session {
 	s, err := p.sessions.Find(id)
 	if err != nil {
 		return nil
@@ -44,8 +44,8 @@ func (p *Proxy) isLocal(id string) *session.Session {
 	return s
 }
 
-// elsewhere returns a session that this process does not serve.
-func elsewhere(info admission.SessionInfo) *session.Session {
+// remoteSession returns a session that this process does not serve.
+func remoteSession(info admission.SessionInfo) *session.Session {
 	a := session.ReadAbout(info.About)
 	by := a.By
 	if by == "" {

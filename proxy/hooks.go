@@ -37,20 +37,22 @@ func hookGate(p *Proxy, ask pipeline.Approval) *hook.Gate {
 			}
 		},
 		Moved: func(k admission.Key) {
-			if s := p.isLocal(k.Session); s != nil {
+			if s := p.localSession(k.Session); s != nil {
 				p.advertiser.Touch(s)
 			}
 		},
-		Met:   func(agent string, names []string) { p.pool.Catalogue.Contest(pool.Beside{Agent: agent, Names: names}) },
+		Met: func(agent string, names []string) {
+			p.pool.Catalogue.RegisterAgentTools(pool.AgentTools{Agent: agent, Names: names})
+		},
 		Tools: func() []gate.Call { return p.pool.Catalogue.Load().Calls },
 		Hold:  ask.Hold,
-		Asked: func(r *approval.Request, agent string) { tellWanted(p, ask, r, agent) },
+		Asked: func(r *approval.Request, agent string) { logWaiting(p, ask, r, agent) },
 		Texts: hook.Texts{Parked: asking.Parked, NoConsent: asking.NoConsent},
 	})
 }
 
-// tellWanted logs, once per request, that an agent's call waits for a person.
-func tellWanted(p *Proxy, ask pipeline.Approval, r *approval.Request, agent string) {
+// logWaiting logs, once per request, that an agent's call waits for a person.
+func logWaiting(p *Proxy, ask pipeline.Approval, r *approval.Request, agent string) {
 	if !p.approvals.Announce(r) {
 		return
 	}
@@ -59,7 +61,7 @@ func tellWanted(p *Proxy, ask pipeline.Approval, r *approval.Request, agent stri
 		how = "by the webhook"
 	}
 	wanted := p.approvals.Look(r)
-	p.life.Log.Info(asking.Wanted(wanted.Call, r.ID, agent, how), logkind.Approval)
+	p.life.Log.Info(asking.WaitingLogLine(wanted.Call, r.ID, agent, how), logkind.Approval)
 	if ask.Asked != nil {
 		ask.Asked(wanted)
 	}

@@ -135,7 +135,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	if o.Meter != nil {
 		asking.Answered = o.Meter.Answered
 	}
-	asking.Granted = tellGranted(p)
+	asking.Granted = onGranted(p)
 	p.approvals = approval.New(asking)
 	ledger, kill, err := p.ledger()
 	if err != nil {

@@ -65,21 +65,21 @@ func (p *Proxy) AwaitTools(ctx context.Context) {
 
 // ResetSession resets every net of a session to its initial marking.
 func (p *Proxy) ResetSession(id string, a operator.Actor) error {
-	return p.mend(id, a, "reset the session", func(k admission.Key) error { return p.admission.Reset(p.life.Ctx, k, a.Name) })
+	return p.changeSession(id, a, "reset the session", func(k admission.Key) error { return p.admission.Reset(p.life.Ctx, k, a.Name) })
 }
 
 // SettleCall sets the outcome of a call whose outcome is unknown.
 func (p *Proxy) SettleCall(id string, number uint64, success bool, a operator.Actor) error {
-	return p.mend(id, a, "settle a call", func(k admission.Key) error { return p.admission.SettleOpen(p.life.Ctx, k, number, success, a.Name) })
+	return p.changeSession(id, a, "settle a call", func(k admission.Key) error { return p.admission.SettleOpen(p.life.Ctx, k, number, success, a.Name) })
 }
 
-// mend changes the state of a session with f, on the order of an actor.
-func (p *Proxy) mend(id string, a operator.Actor, order string, f func(admission.Key) error) error {
+// changeSession changes the state of a session with f, on the order of an actor.
+func (p *Proxy) changeSession(id string, a operator.Actor, order string, f func(admission.Key) error) error {
 	s, _, err := p.find(id)
 	if err != nil {
 		return err
 	}
-	if err := permit(p, a, s.ID, order); err != nil {
+	if err := checkOrderPIN(p, a, s.ID, order); err != nil {
 		return err
 	}
 	if err := f(s.Key()); err != nil {
@@ -109,7 +109,7 @@ func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 	if !on && p.pin != nil {
 		return errors.New("approvals need a PIN here (approval.pin), so no net is switched off while the proxy runs; take its rule out of the configuration")
 	}
-	if err := permit(p, a, "", "switch a net on"); err != nil {
+	if err := checkOrderPIN(p, a, "", "switch a net on"); err != nil {
 		return err
 	}
 	if err := p.admission.SwitchNet(p.life.Ctx, name, on, a.Name); err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/pin"
 )
 
-// permit returns why an order that could let a call pass is refused: if approvals need a PIN, such
-// orders need it too. A wrong PIN is recorded with the order.
-func permit(p *Proxy, a operator.Actor, session, order string) error {
+// checkOrderPIN returns why an order that could let a call pass is refused: if approvals need a
+// PIN, such orders need it too. A wrong PIN is recorded with the order.
+func checkOrderPIN(p *Proxy, a operator.Actor, session, order string) error {
 	return checkPIN(p, a.PIN, func() error {
 		return p.admission.Note(p.life.Ctx, "wrong pin", session, a.Name, "to "+order)
 	})

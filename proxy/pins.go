@@ -111,7 +111,7 @@ func (p *Pins) changed() []*pool.Tool {
 }
 
 func (p *Pins) describe(t *pool.Tool) operator.ToolChange {
-	now := t.Says()
+	now := t.DefinitionSent()
 	c := operator.ToolChange{
 		Canonical: t.Canonical, Exposed: t.Exposed, Upstream: now.Server, Quarantined: p.guard.Enforce,
 		Why: t.Unaccepted, Hash: now.Hash(), Differences: []operator.Difference{},
@@ -136,12 +136,12 @@ func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 	if at < 0 {
 		return fmt.Errorf("there is no change of a tool %q to accept", canonical)
 	}
-	now := changed[at].Says()
+	now := changed[at].DefinitionSent()
 	if now.Hash() != hash {
 		return fmt.Errorf("what the server says of %s is not what was shown any more, so it was not accepted; look at it again", canonical)
 	}
 	of := p.proxy
-	if err := permit(of, a, "", "accept the tool "+canonical); err != nil {
+	if err := checkOrderPIN(of, a, "", "accept the tool "+canonical); err != nil {
 		return err
 	}
 	if err := of.admission.Note(of.life.Ctx, "accept", "", a.Name, canonical+" by the definition "+hash); err != nil {

@@ -32,12 +32,12 @@ func (p *Proxy) State(id string) (*gate.State, error) {
 // ListSessions lists the sessions like [Proxy.AllSessions], but without their nets, which take long
 // to read for many sessions.
 func (p *Proxy) ListSessions() ([]operator.SessionInfo, error) {
-	list, _, err := listed(p)
+	list, _, err := listSessions(p)
 	return list, err
 }
 
-// listed lists the sessions without their nets, oldest first, and returns each by its id.
-func listed(p *Proxy) ([]operator.SessionInfo, map[string]*session.Session, error) {
+// listSessions lists the sessions without their nets, oldest first, and returns each by its id.
+func listSessions(p *Proxy) ([]operator.SessionInfo, map[string]*session.Session, error) {
 	local, clients, waiting, used := p.sessions.All(), map[*session.Session][]string{}, map[string]int{}, p.sessions.Uses()
 	for _, c := range p.sessions.Clients() {
 		clients[c.State] = append(clients[c.State], clientName(c))
@@ -55,7 +55,7 @@ func listed(p *Proxy) ([]operator.SessionInfo, map[string]*session.Session, erro
 		list = append(list, info)
 	}
 	for i, s := range local {
-		info := introduce(s)
+		info := newSessionInfo(s)
 		info.Clients, info.Used = append(info.Clients, clients[s]...), used[s]
 		sort.Strings(info.Clients)
 		known[s.ID] = i
@@ -67,7 +67,7 @@ func listed(p *Proxy) ([]operator.SessionInfo, map[string]*session.Session, erro
 	if p.durable == nil {
 		return list, all, nil
 	}
-	ctx, cancel := context.WithTimeout(p.life.Ctx, lookups)
+	ctx, cancel := context.WithTimeout(p.life.Ctx, lookupTimeout)
 	defer cancel()
 	for s, err := range p.admission.Sessions(ctx) {
 		if err != nil {
@@ -77,8 +77,8 @@ func listed(p *Proxy) ([]operator.SessionInfo, map[string]*session.Session, erro
 			list[at].Used, list[at].Calls = s.Used, unwrittenOf(p, s.Session, openOf(s))
 			continue
 		}
-		from := elsewhere(s)
-		info := placed(introduce(from), s)
+		from := remoteSession(s)
+		info := withDatabaseInfo(newSessionInfo(from), s)
 		info.Calls = openOf(s)
 		add(from, info)
 	}

@@ -40,7 +40,7 @@ var ErrHeld = admission.ErrHeld
 // [gate.Policy.Adopt]. If Reload returns an error, the policy is unchanged.
 func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, error) {
 	before := p.admission.Generation()
-	if err := known(r.Policy, r.Reset); err != nil {
+	if err := checkKnownNets(r.Policy, r.Reset); err != nil {
 		return nil, err
 	}
 	g := admission.NewGeneration(r.Policy, r.Active)
@@ -62,8 +62,8 @@ func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, 
 	return fatesOf(before.Policy, r, report), err
 }
 
-// known returns an error if one of the names is not the name of a net.
-func known(p *gate.Policy, names []string) error {
+// checkKnownNets returns an error if one of the names is not the name of a net.
+func checkKnownNets(p *gate.Policy, names []string) error {
 	var all []string
 	for _, n := range p.Nets() {
 		all = append(all, n.Name)
@@ -80,8 +80,8 @@ func known(p *gate.Policy, names []string) error {
 	return nil
 }
 
-// shownHeld is the maximum number of sessions named for a held net.
-const shownHeld = 10
+// maxShownHeld is the maximum number of sessions named for a held net.
+const maxShownHeld = 10
 
 // fatesOf summarizes the report by net: first those of the new policy, then those that it drops.
 func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []operator.NetFate {
@@ -98,7 +98,7 @@ func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []oper
 				f.Lost++
 			}
 			if k.Fate == gate.Held {
-				if f.Fate = k.Fate.String(); len(f.Where) < shownHeld {
+				if f.Fate = k.Fate.String(); len(f.Where) < maxShownHeld {
 					f.Where = append(f.Where, placeOf(s.Key))
 				}
 			}

@@ -17,7 +17,7 @@ func (p *Proxy) stateInfo() operator.StateInfo {
 	if p.durable == nil {
 		return info
 	}
-	ctx, cancel := context.WithTimeout(p.life.Ctx, lookups)
+	ctx, cancel := context.WithTimeout(p.life.Ctx, lookupTimeout)
 	defer cancel()
 	info.Process = writerOf(p)
 	err := p.durable.Ready()
@@ -59,7 +59,7 @@ func (p *Proxy) Sessions() []operator.SessionInfo {
 // AllSessions lists the sessions, oldest first: those of this process and, if states are in a
 // database, all others there. It returns an error if the database cannot be read.
 func (p *Proxy) AllSessions() ([]operator.SessionInfo, error) {
-	list, all, err := listed(p)
+	list, all, err := listSessions(p)
 	for i := range list {
 		if state, err := p.pool.Snapshot(all[list[i].ID]); err == nil { // otherwise it has ended meanwhile
 			list[i].Nets = netsOf(state)
@@ -78,7 +78,7 @@ func (p *Proxy) Session(id string) (operator.SessionInfo, error) {
 		return operator.SessionInfo{}, err
 	}
 	if info != nil {
-		return p.describeElsewhere(*info), nil
+		return p.describeRemote(*info), nil
 	}
 	return p.describe(s), nil
 }

@@ -60,8 +60,8 @@ func (p *Proxy) keepState() {
 	})
 }
 
-// farewell is the timeout for telling the database that this process has ended.
-const farewell = 2 * time.Second
+// leaveTimeout is the timeout for telling the database that this process has ended.
+const leaveTimeout = 2 * time.Second
 
 // Leave tells the database that this process has ended. Call it after [Proxy.Close] and before
 // closing the database.
@@ -69,7 +69,7 @@ func (p *Proxy) Leave() error {
 	if p.durable == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 	defer cancel()
 	return p.durable.Close(ctx)
 }

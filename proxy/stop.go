@@ -25,7 +25,7 @@ func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 
 // StartAgain ends a stop: of one session, or of all calls.
 func (p *Proxy) StartAgain(session string, a operator.Actor) (operator.Stopping, error) {
-	if err := permit(p, a, "", "let stopped calls pass again"); err != nil {
+	if err := checkOrderPIN(p, a, "", "let stopped calls pass again"); err != nil {
 		return operator.Stopping{}, err
 	}
 	return p.setStopped(false, admission.Stop{Session: session, Actor: a.Name})
@@ -42,11 +42,11 @@ func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error)
 	if err != nil {
 		return operator.Stopping{}, err
 	}
-	return operator.Stopping{Already: done.Already, Shared: p.shared(), Left: stopInfos(done.Left), Alone: alone(on, p.shared(), done.Alone)}, nil
+	return operator.Stopping{Already: done.Already, Shared: p.shared(), Left: stopInfos(done.Left), Alone: unwrittenNote(on, p.shared(), done.Alone)}, nil
 }
 
-// alone returns the explanation for an order that could not be written, or an empty string.
-func alone(on, shared bool, why error) string {
+// unwrittenNote returns the explanation for an order that could not be written, or an empty string.
+func unwrittenNote(on, shared bool, why error) string {
 	switch {
 	case why == nil:
 		return ""

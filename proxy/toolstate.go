@@ -51,7 +51,7 @@ func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 		info.Nets = toolVerdicts(p.admission.Generation().Policy, state, c, p.where)
 		info.Depends = dependsOnArguments(info, state.Policy(), c)
 		decision, _ := state.Policy().Decide(state, c, nil) // without effects
-		info.Decision, info.Says = p.foretell(decision, info, now)
+		info.Decision, info.Says = p.predict(decision, info, now)
 		list = append(list, info)
 	}
 	return list, nil
@@ -79,7 +79,7 @@ func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) b
 	names := policy.Names(c)
 	mapped := slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {
 		return slices.ContainsFunc(names, func(n gate.Name) bool {
-			return n.Text == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, n.Text) && (m.Field == "" || takes(t.InputSchema, m.Field))
+			return n.Text == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, n.Text) && (m.Field == "" || takesArgument(t.InputSchema, m.Field))
 		})
 	})
 	return mapped || slices.ContainsFunc(policy.Nets(), func(n gate.NetInfo) bool {
@@ -89,8 +89,8 @@ func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) b
 	})
 }
 
-// takes reports whether a tool with this schema can accept the argument.
-func takes(schema json.RawMessage, argument string) bool {
+// takesArgument reports whether a tool with this schema can accept the argument.
+func takesArgument(schema json.RawMessage, argument string) bool {
 	if len(schema) == 0 || strings.HasPrefix(argument, "$.") {
 		return true
 	}
@@ -98,15 +98,15 @@ func takes(schema json.RawMessage, argument string) bool {
 	return has
 }
 
-// foretell describes what the decision about a call without arguments means for calls of the tool.
-func (p *Proxy) foretell(d gate.Decision, info operator.ToolInfo, now time.Time) (decision, says string) {
+// predict describes what the decision about a call without arguments means for calls of the tool.
+func (p *Proxy) predict(d gate.Decision, info operator.ToolInfo, now time.Time) (decision, says string) {
 	switch d := d.(type) {
 	case *gate.Ask:
-		decision, says = "ask", "asks "+text.People(d.Approvals(), "", "")+askedBy(d, p.where)
+		decision, says = "ask", "asks "+text.People(d.Approvals(), "", "")+askedByRule(d, p.where)
 	case *gate.Refusal:
 		decision, says = "refuse", "refused: "+p.admission.Text(d, "", now)
 	case *gate.Allow:
-		decision, says = "allow", "passes"+left(info.Nets)
+		decision, says = "allow", "passes"+remainingNets(info.Nets)
 		if w := d.Would; w != nil && w.Kind == gate.KindApproval {
 			says += "; what is in shadow would ask a person"
 		} else if w != nil {
@@ -119,8 +119,8 @@ func (p *Proxy) foretell(d gate.Decision, info operator.ToolInfo, now time.Time)
 	return decision, says
 }
 
-// askedBy names the rules that require approval.
-func askedBy(a *gate.Ask, where func(gate.Position) string) string {
+// askedByRule names the rules that require approval.
+func askedByRule(a *gate.Ask, where func(gate.Position) string) string {
 	var rules []string
 	for _, step := range a.Steps {
 		if rule := where(step.Rule); rule != "" && !slices.Contains(rules, rule) {
@@ -133,8 +133,8 @@ func askedBy(a *gate.Ask, where func(gate.Position) string) string {
 	return fmt.Sprintf(" (%s)", strings.Join(rules, ", "))
 }
 
-// left describes how many calls the limits still admit.
-func left(nets []operator.ToolVerdict) string {
+// remainingNets describes how many calls the limits still admit.
+func remainingNets(nets []operator.ToolVerdict) string {
 	text := ""
 	for _, n := range nets {
 		if n.Left == nil || n.Shadow {

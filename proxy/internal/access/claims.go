@@ -19,8 +19,8 @@ type claims struct {
 	named      map[string]any
 }
 
-// judge checks the claims of a token with a valid signature against the options.
-func (v *Verifier) judge(c claims) (Grant, error) {
+// checkClaims checks the claims of a token with a valid signature against the options.
+func (v *Verifier) checkClaims(c claims) (Grant, error) {
 	r := c.registered
 	switch now := v.options.Now(); {
 	case r.Issuer != v.options.Issuer:
@@ -37,7 +37,7 @@ func (v *Verifier) judge(c claims) (Grant, error) {
 		return Grant{}, invalid("the token is from the future")
 	}
 	name, ok := c.named[v.options.PrincipalClaim].(string)
-	if !ok || !nameable(name) {
+	if !ok || !isUnambiguous(name) {
 		return Grant{}, invalid("the token does not say whose it is")
 	}
 	had := c.scopes()
@@ -48,9 +48,9 @@ func (v *Verifier) judge(c claims) (Grant, error) {
 	return Grant{Principal: v.options.Issuer + "#" + name, Expires: r.Expiry.Time().Add(leeway)}, nil
 }
 
-// nameable reports whether a name is unambiguous: two readers could not take it for different
+// isUnambiguous reports whether a name is unambiguous: two readers could not take it for different
 // names.
-func nameable(name string) bool {
+func isUnambiguous(name string) bool {
 	return name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 

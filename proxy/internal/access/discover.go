@@ -45,7 +45,7 @@ func (k *keys) discover(ctx context.Context) (jwks string, err error) {
 	for _, place := range places {
 		body, err := k.get(ctx, place, "application/json", maxMetadata)
 		if err == nil {
-			jwks, err = k.published(body)
+			jwks, err = k.keysURL(body)
 		}
 		if err == nil {
 			return jwks, nil
@@ -58,9 +58,9 @@ func (k *keys) discover(ctx context.Context) (jwks string, err error) {
 	return "", errors.Join(problems...)
 }
 
-// published returns the URL of the keys from an issuer's metadata. Metadata that names another
+// keysURL returns the URL of the keys from an issuer's metadata. Metadata that names another
 // issuer, even by just a slash, is refused (RFC 8414, section 3.3).
-func (k *keys) published(body []byte) (string, error) {
+func (k *keys) keysURL(body []byte) (string, error) {
 	var metadata struct {
 		Issuer string `json:"issuer"`
 		JWKS   string `json:"jwks_uri"`

@@ -82,8 +82,8 @@ func (k *keys) look(id string, alg jose.SignatureAlgorithm) (key any, done <-cha
 	return key, k.fetching
 }
 
-// number returns a number that identifies the current set.
-func (k *keys) number() int {
+// setNumber returns a number that identifies the current set.
+func (k *keys) setNumber() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.age()
@@ -108,7 +108,7 @@ func (k *keys) age() {
 func pick(set []jose.JSONWebKey, id string, alg jose.SignatureAlgorithm) any {
 	var found []any
 	for _, key := range set {
-		if (id == "" || key.KeyID == id) && fits(key, alg) {
+		if (id == "" || key.KeyID == id) && fitsAlgorithm(key, alg) {
 			found = append(found, key.Key)
 		}
 	}
@@ -118,8 +118,8 @@ func pick(set []jose.JSONWebKey, id string, alg jose.SignatureAlgorithm) any {
 	return found[0]
 }
 
-// fits reports whether a key can be used with an algorithm.
-func fits(key jose.JSONWebKey, alg jose.SignatureAlgorithm) bool {
+// fitsAlgorithm reports whether a key can be used with an algorithm.
+func fitsAlgorithm(key jose.JSONWebKey, alg jose.SignatureAlgorithm) bool {
 	if key.Algorithm != "" && key.Algorithm != string(alg) {
 		return false
 	}
@@ -145,12 +145,12 @@ func (k *keys) refresh() {
 	k.options.Background(func(ctx context.Context) {
 		defer close(done)
 		set, err := k.fetch(ctx)
-		k.arrived(set, err)
+		k.install(set, err)
 	})
 }
 
-// arrived installs a fetched set. After an error the old keys stay.
-func (k *keys) arrived(set []jose.JSONWebKey, err error) {
+// install installs a fetched set. After an error the old keys stay.
+func (k *keys) install(set []jose.JSONWebKey, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.options.Now()

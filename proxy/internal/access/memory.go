@@ -9,9 +9,9 @@ import (
 // maxRemembered limits the tokens whose verification is cached.
 const maxRemembered = 4096
 
-// memory caches the grants of valid tokens by their digests, because verifying a signature costs
-// more than the call itself. An entry is valid for one set of keys.
-type memory struct {
+// grantCache caches the grants of valid tokens by their digests, because verifying a signature
+// costs more than the call itself. An entry is valid for one set of keys.
+type grantCache struct {
 	mu     sync.Mutex
 	grants map[[sha256.Size]byte]remembered
 }
@@ -21,9 +21,9 @@ type remembered struct {
 	set   int // number of the set of keys
 }
 
-// recall returns the cached grant of a token, if it was verified with this key set and has not
+// get returns the cached grant of a token, if it was verified with this key set and has not
 // expired.
-func (m *memory) recall(digest [sha256.Size]byte, set int, now time.Time) (Grant, bool) {
+func (m *grantCache) get(digest [sha256.Size]byte, set int, now time.Time) (Grant, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, ok := m.grants[digest]
@@ -33,7 +33,7 @@ func (m *memory) recall(digest [sha256.Size]byte, set int, now time.Time) (Grant
 	return r.grant, true
 }
 
-func (m *memory) keep(digest [sha256.Size]byte, set int, g Grant) {
+func (m *grantCache) put(digest [sha256.Size]byte, set int, g Grant) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.grants == nil || len(m.grants) >= maxRemembered {

@@ -6,7 +6,7 @@ import "net/url"
 type Verifier struct {
 	options   Options
 	keys      *keys
-	memory    memory
+	memory    grantCache
 	resource  *url.URL
 	challenge string
 }

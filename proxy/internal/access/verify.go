@@ -38,7 +38,7 @@ func New(o Options) (*Verifier, error) {
 	o = o.withDefaults()
 	v := &Verifier{options: o, resource: resource, keys: &keys{options: o}}
 	v.challenge = v.bearer()
-	v.keys.number() // begins a fetch, so that a wrong address is logged at the start
+	v.keys.setNumber() // begins a fetch, so that a wrong address is logged at the start
 	return v, nil
 }
 
@@ -77,13 +77,13 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Grant, error) {
 	if len(token) > maxToken {
 		return Grant{}, invalid("the token is too long")
 	}
-	digest, set := sha256.Sum256([]byte(token)), v.keys.number()
-	if grant, ok := v.memory.recall(digest, set, v.options.Now()); ok {
+	digest, set := sha256.Sum256([]byte(token)), v.keys.setNumber()
+	if grant, ok := v.memory.get(digest, set, v.options.Now()); ok {
 		return grant, nil
 	}
 	grant, err := v.examine(ctx, token)
 	if err == nil {
-		v.memory.keep(digest, set, grant)
+		v.memory.put(digest, set, grant)
 	}
 	return grant, err
 }
@@ -106,7 +106,7 @@ func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 	if err := parsed.Claims(key, &all.registered, &all.named); err != nil {
 		return Grant{}, invalid("the signature of the token is not that of its issuer")
 	}
-	return v.judge(all)
+	return v.checkClaims(all)
 }
 
 // accessType reports whether the typ header is that of an access token: by RFC 9068, or as most

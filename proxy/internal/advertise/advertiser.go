@@ -162,7 +162,7 @@ func (a *Advertiser) Run() {
 	defer timer.Stop()
 	for {
 		timer.Stop()
-		if due, any := a.nextMove(); any {
+		if due, any := a.untilNextMove(); any {
 			timer.Reset(due)
 		}
 		select {
@@ -179,9 +179,9 @@ func (a *Advertiser) Run() {
 // minRecheck is the minimum time before a net that should have moved already is checked again.
 const minRecheck = 10 * time.Millisecond
 
-// nextMove returns how long it takes until the clock next moves a net of a session whose clients
-// have a list.
-func (a *Advertiser) nextMove() (in time.Duration, any bool) {
+// untilNextMove returns how long it takes until the clock next moves a net of a session whose
+// clients have a list.
+func (a *Advertiser) untilNextMove() (in time.Duration, any bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false
 	}

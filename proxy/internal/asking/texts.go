@@ -62,15 +62,16 @@ func denied(tool string, said approval.Answer, now time.Time) string {
 // maxCaller limits the names of the principal and the client in a log line.
 const maxCaller = 200
 
-// Wanted returns the log line for operators about a call that waits for an answer. how describes
-// how to answer.
-func Wanted(c approval.Call, id, client, how string) string {
+// WaitingLogLine returns the log line for operators about a call that waits for an answer. how
+// describes how to answer.
+func WaitingLogLine(c approval.Call, id, client, how string) string {
 	return fmt.Sprintf("approval %s wanted: %s on %s, by %s; answer: %s",
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 
-// How returns how to answer an approval. verb is the command for those that operators can answer.
-func How(r *approval.Request, verb string) string {
+// HowToAnswer returns how to answer an approval. verb is the command for those that operators can
+// answer.
+func HowToAnswer(r *approval.Request, verb string) string {
 	switch {
 	case r.Via == approval.Webhook:
 		return "by the webhook"

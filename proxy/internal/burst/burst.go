@@ -46,23 +46,23 @@ func (r *Reading) Stop() {
 	}
 }
 
-// A Step is the rest of the work on one message. GoOn can block first.
-type Step interface{ GoOn() }
+// A Step is the rest of the work on one message. Continue can block first.
+type Step interface{ Continue() }
 
 // A Burst holds steps back while more messages can be read, so that they block together, and then
 // runs them in order. The zero value is ready for use, and safe for concurrent use. A nil Burst
 // holds nothing back.
 type Burst struct {
-	mu    sync.Mutex
-	under bool // a burst has begun and not ended
-	steps []Step
+	mu     sync.Mutex
+	active bool // a burst has begun and not ended
+	steps  []Step
 }
 
 // Begin begins a burst.
 func (b *Burst) Begin() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.under = true
+	b.active = true
 }
 
 // Add holds a step back. It reports false outside of a burst: then the caller must run the step
@@ -73,23 +73,23 @@ func (b *Burst) Add(s Step) bool {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.under {
+	if b.active {
 		b.steps = append(b.steps, s)
 	}
-	return b.under
+	return b.active
 }
 
 // Flush runs the steps held back, before a message of another kind. The burst continues.
 func (b *Burst) Flush() {
 	for _, s := range b.take(true) {
-		s.GoOn()
+		s.Continue()
 	}
 }
 
 // End ends the burst and runs the steps held back.
 func (b *Burst) End() {
 	for _, s := range b.take(false) {
-		s.GoOn()
+		s.Continue()
 	}
 }
 
@@ -99,6 +99,6 @@ func (b *Burst) take(stays bool) []Step {
 	defer b.mu.Unlock()
 	steps := b.steps
 	b.steps = nil
-	b.under = b.under && stays
+	b.active = b.active && stays
 	return steps
 }

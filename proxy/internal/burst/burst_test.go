@@ -12,7 +12,7 @@ type note struct {
 	n  int
 }
 
-func (n note) GoOn() { *n.to = append(*n.to, n.n) }
+func (n note) Continue() { *n.to = append(*n.to, n.n) }
 
 // TestBurst: steps are held back only during a burst, and stay in order.
 func TestBurst(t *testing.T) {

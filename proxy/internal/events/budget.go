@@ -88,7 +88,7 @@ func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan
 	defer l.budget.mu.Unlock()
 	events = l.events
 	if l.lost && l.request != nil {
-		events = [][]byte{l.notKept()}
+		events = [][]byte{l.lostAnswer()}
 	}
 	first := l.next - len(events)
 	from = max(seen+1, first)
@@ -116,7 +116,7 @@ func (b *Budget) count(l *log, n int) {
 		h.oldest().empty()
 	}
 	for b.total > budgetAll {
-		b.most().oldest().empty()
+		b.largest().oldest().empty()
 	}
 }
 
@@ -144,8 +144,8 @@ func (h *holding) oldest() *log {
 	return l
 }
 
-// most returns the holding with the most bytes.
-func (b *Budget) most() (most *holding) {
+// largest returns the holding with the most bytes.
+func (b *Budget) largest() (most *holding) {
 	for _, h := range b.held {
 		if most == nil || h.bytes > most.bytes || h.bytes == most.bytes && h.principal < most.principal {
 			most = h
@@ -185,8 +185,8 @@ const (
 
 func (l *log) id(number int) string { return eventID(l.name, number) }
 
-// notKept returns the error that replaces a lost answer.
-func (l *log) notKept() []byte {
+// lostAnswer returns the error that replaces a lost answer.
+func (l *log) lostAnswer() []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":%q}}`, l.request,
 		"The request has been answered, but the client had left the stream and the proxy keeps only so much for those that come back: the answer is lost. Find out what it was before repeating the request.")
 }

@@ -110,7 +110,7 @@ func (s *Post) Reply(parts ...[]byte) {
 	if s.stream || s.w != nil && s.events && s.status(parts) == http.StatusOK {
 		s.event(parts, true)
 	} else if s.w != nil {
-		s.whole(parts)
+		s.writeBody(parts)
 	}
 }
 
@@ -132,9 +132,9 @@ func (s *Post) Refuse(status int, answer []byte) bool {
 	return true
 }
 
-// Hasten prepares for an answer by another goroutine while the handler is still busy: the client
-// must not send its next request on this connection.
-func (s *Post) Hasten() {
+// ExpectLateAnswer prepares for an answer by another goroutine while the handler is still busy: the
+// client must not send its next request on this connection.
+func (s *Post) ExpectLateAnswer() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.w != nil && !s.stream && !s.done {
@@ -158,8 +158,8 @@ func (s *Post) Interrupt(retry time.Duration) bool {
 	return true
 }
 
-// whole writes the answer as the body of the response.
-func (s *Post) whole(parts [][]byte) {
+// writeBody writes the answer as the body of the response.
+func (s *Post) writeBody(parts [][]byte) {
 	size := 0
 	for _, part := range parts {
 		size += len(part)

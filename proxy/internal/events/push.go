@@ -69,14 +69,14 @@ func (s *Push) Send(parts ...[]byte) {
 	s.waiting = append(s.waiting, pushed{s.last, message})
 	if s.open > 0 {
 		s.waiting = s.bounded(s.waiting, maxPushed, maxPushedBytes)
-		s.poke()
+		s.wakeStream()
 	} else {
 		s.waiting = s.bounded(s.waiting, maxKept, maxKeptBytes)
 	}
 }
 
-// poke wakes a stream. A stream must have been opened before.
-func (s *Push) poke() {
+// wakeStream wakes a stream. A stream must have been opened before.
+func (s *Push) wakeStream() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -216,7 +216,7 @@ func (s *Push) leave() {
 	defer s.mu.Unlock()
 	s.open--
 	if len(s.waiting) > 0 { // another stream might have missed the signal
-		s.poke()
+		s.wakeStream()
 	}
 	if s.open == 0 {
 		s.waiting = s.bounded(s.waiting, maxKept, maxKeptBytes)

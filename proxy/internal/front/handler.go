@@ -54,8 +54,8 @@ type exchange struct {
 	call    *pipeline.Call  // nil: the request is not a call, or is answered
 }
 
-// acceptable refuses a request whose headers do not clearly declare its body as JSON.
-func acceptable(w http.ResponseWriter, r *http.Request) bool {
+// checkMediaType refuses a request whose headers do not clearly declare its body as JSON.
+func checkMediaType(w http.ResponseWriter, r *http.Request) bool {
 	for _, name := range onlyOnce {
 		if len(r.Header[name]) > 1 {
 			http.Error(w, "the header "+name+" is given twice", http.StatusBadRequest)

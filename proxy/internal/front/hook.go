@@ -23,7 +23,7 @@ func (h *handler) hook(x *exchange, agent string) {
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 		return
 	}
-	if !acceptable(w, r) {
+	if !checkMediaType(w, r) {
 		return
 	}
 	body, release, ok := x.caller.Body(w, r)

@@ -65,7 +65,7 @@ func (h *handler) end(x *exchange) {
 	if x.release != nil {
 		defer x.release()
 	}
-	defer x.turn.Leave()
+	defer x.turn.Release()
 	if x.post != nil {
 		defer x.post.Finish(x.r)
 	}
@@ -84,7 +84,7 @@ func (h *handler) serve(x *exchange) {
 			h.hook(x, agent)
 			return
 		}
-		if !h.serveBeside(w, r) && !h.guard.Metadata(w, r) && !h.serveSSE(w, r) {
+		if !h.serveOtherPath(w, r) && !h.guard.Metadata(w, r) && !h.serveSSE(w, r) {
 			httpguard.Reject(w)
 			http.NotFound(w, r)
 		}
@@ -108,15 +108,15 @@ func (h *handler) serve(x *exchange) {
 	}
 }
 
-// serveBeside serves paths that are not MCP endpoints. It reports false for unknown paths.
-func (h *handler) serveBeside(w http.ResponseWriter, r *http.Request) bool {
+// serveOtherPath serves paths that are not MCP endpoints. It reports false for unknown paths.
+func (h *handler) serveOtherPath(w http.ResponseWriter, r *http.Request) bool {
 	return h.beside != nil && h.beside(w, r, h.guard.Trusted(r))
 }
 
 // post serves a POST, which carries one message.
 func (h *handler) post(x *exchange) {
 	w, r := x.w, x.r
-	if !acceptable(w, r) {
+	if !checkMediaType(w, r) {
 		return
 	}
 	body, release, ok := x.caller.Body(w, r)
@@ -125,7 +125,7 @@ func (h *handler) post(x *exchange) {
 	}
 	x.release = release
 	x.turn = h.turn(x.caller)
-	if !x.turn.Take(r.Context().Done()) {
+	if !x.turn.Acquire(r.Context().Done()) {
 		return // the client has disconnected
 	}
 	m, fault := wire.Parse(body, h.front.MaxRequest)
@@ -181,7 +181,7 @@ func (h *handler) stateless(x *exchange, m wire.Message, meta wire.Meta) {
 		}
 		return
 	}
-	x.turn.Leave()
+	x.turn.Release()
 	ctx := r.Context()
 	if m.Method == "subscriptions/listen" {
 		stream, cancel := v.Stream(ctx)

@@ -23,7 +23,7 @@ func (h *handler) inSession(x *exchange, m wire.Message, meta wire.Meta) {
 		return
 	}
 	if !spec.IsCall(m.Method) {
-		x.turn.Leave()
+		x.turn.Release()
 	}
 	if m.Kind == wire.Request && m.Method == "initialize" {
 		h.initialize(w, r, principal, m, meta)

@@ -109,7 +109,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 
 // messages serves a POST with one message of a client, which is answered on the stream.
 func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
-	if !acceptable(w, r) {
+	if !checkMediaType(w, r) {
 		return
 	}
 	body, release, ok := v.Body(w, r)
@@ -120,11 +120,11 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 	found, _ := h.sse2024.Load(r.URL.Query().Get("sessionId"))
 	s, _ := found.(*sseClient)
 	turn := h.turn(v)
-	if !opens(body) { // initialize might wait for upstreams
-		if !turn.Take(r.Context().Done()) {
+	if !isInitialize(body) { // initialize might wait for upstreams
+		if !turn.Acquire(r.Context().Done()) {
 			return // the client has disconnected
 		}
-		defer turn.Leave()
+		defer turn.Release()
 	}
 	if s == nil || s.Principal != v.Principal || !s.take(h.front, body) {
 		http.Error(w, "unknown session", http.StatusNotFound)
@@ -133,8 +133,8 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// opens reports whether a message is initialize. It does not parse large messages.
-func opens(body []byte) bool {
+// isInitialize reports whether a message is initialize. It does not parse large messages.
+func isInitialize(body []byte) bool {
 	if len(body) > pipeline.MaxKeptWhole {
 		return false
 	}

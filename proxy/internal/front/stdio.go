@@ -25,7 +25,7 @@ import (
 // deadlines, it gets one when ctx ends, so that a client that does not read cannot block the
 // shutdown.
 func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	defer boundWrites(ctx, out)()
+	defer limitWrites(ctx, out)()
 	w := lines.NewWriter(out)
 	c, err := f.Sessions.Connect("stdio", "local", nil, w)
 	if err != nil {
@@ -77,8 +77,8 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 // client to read the last messages during shutdown.
 const lastWait = time.Second
 
-// boundWrites makes writes to out fail soon after the end of ctx, until stop is called.
-func boundWrites(ctx context.Context, out io.Writer) (stop func() bool) {
+// limitWrites makes writes to out fail soon after the end of ctx, until stop is called.
+func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	bounded, ok := out.(interface{ SetWriteDeadline(t time.Time) error })
 	if !ok {
 		return func() bool { return true }
@@ -120,7 +120,7 @@ func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken fun
 		r.burst.Begin()
 	}, End: func() {
 		taken()
-		r.letGo()
+		r.releaseHeldBack()
 	}}
 	defer reading.Stop()
 	for {
@@ -145,8 +145,8 @@ func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken fun
 	}
 }
 
-// letGo writes the messages held back, at the end of a burst or before the reader waits.
-func (r *reader) letGo() {
+// releaseHeldBack writes the messages held back, at the end of a burst or before the reader waits.
+func (r *reader) releaseHeldBack() {
 	if r.uncork != nil {
 		r.uncork()
 		r.uncork = nil
@@ -214,7 +214,7 @@ func (r *reader) request(ctx context.Context, m wire.Message) {
 	switch {
 	case serve == nil:
 	case m.Method == "initialize": // later messages can depend on it
-		r.letGo() // it might wait for servers' answers to messages held back
+		r.releaseHeldBack() // it might wait for servers' answers to messages held back
 		serve()
 	default:
 		r.calls.Go(serve)

@@ -19,7 +19,7 @@ func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (Caller, bo
 	}
 	token := bearer(r.Header["Authorization"])
 	if g.jwt != nil {
-		return g.granted(w, r, token)
+		return g.authenticateJWT(w, r, token)
 	}
 	if principal, ok := g.tokens.principal(token); ok {
 		return Caller{Principal: principal, guard: g}, true
@@ -28,8 +28,8 @@ func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (Caller, bo
 	return Caller{}, false
 }
 
-// granted authenticates the caller by a JWT. Its errors never quote the token.
-func (g *Guard) granted(w http.ResponseWriter, r *http.Request, token string) (Caller, bool) {
+// authenticateJWT authenticates the caller by a JWT. Its errors never quote the token.
+func (g *Guard) authenticateJWT(w http.ResponseWriter, r *http.Request, token string) (Caller, bool) {
 	grant, err := g.jwt.Verify(r.Context(), token)
 	if err != nil {
 		status, challenge := g.jwt.Answer(err)

@@ -47,7 +47,7 @@ func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, relea
 	reader := http.MaxBytesReader(w, r.Body, limit)
 	release = func() {}
 	var err error
-	if r.ContentLength >= 0 && r.ContentLength <= small {
+	if r.ContentLength >= 0 && r.ContentLength <= maxUncounted {
 		body = make([]byte, r.ContentLength)
 		_, err = io.ReadFull(reader, body)
 	} else {

@@ -133,7 +133,7 @@ func TestRequests(t *testing.T) {
 
 // TestBody: the size of messages is limited, announced or not.
 func TestBody(t *testing.T) {
-	d, err := New(Options{Addr: "127.0.0.1:7777", Open: true, MaxMessage: 2 * small})
+	d, err := New(Options{Addr: "127.0.0.1:7777", Open: true, MaxMessage: 2 * maxUncounted})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,10 +144,10 @@ func TestBody(t *testing.T) {
 	}{
 		{"small", 10, 10, 200},
 		{"nothing", 0, 0, 200},
-		{"large", 2 * small, 2 * small, 200},
-		{"large and not announced", 2 * small, -1, 200},
-		{"too large", 2*small + 1, 2*small + 1, 413},
-		{"too large and not announced", 2*small + 1, -1, 413},
+		{"large", 2 * maxUncounted, 2 * maxUncounted, 200},
+		{"large and not announced", 2 * maxUncounted, -1, 200},
+		{"too large", 2*maxUncounted + 1, 2*maxUncounted + 1, 413},
+		{"too large and not announced", 2*maxUncounted + 1, -1, 413},
 		{"less than announced", 10, 11, 400},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:7777/", strings.NewReader(strings.Repeat("x", c.size)))

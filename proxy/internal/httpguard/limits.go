@@ -13,8 +13,9 @@ import (
 // that wait for a person. The total limit is four times as high.
 const defaultRequests = 5000
 
-// small is the maximum size of a message that is not counted; the number of requests is limited.
-const small = 64 << 10
+// maxUncounted is the maximum size of a message that is not counted; the number of requests is
+// limited.
+const maxUncounted = 64 << 10
 
 // minBodies is the lowest limit, in bytes, on the large messages of one principal held at a time.
 const minBodies = 256 << 20
@@ -89,13 +90,13 @@ func (l *limit) admit(w http.ResponseWriter, principal string) bool {
 func (l *limit) read(r io.Reader, announced int64, principal string) (body []byte, release func(), err error) {
 	weight := 0
 	release = func() { l.drop(principal, weight) }
-	body = make([]byte, 0, small)
+	body = make([]byte, 0, maxUncounted)
 	for err == nil {
 		if len(body) == cap(body) {
 			body = grown(body, announced)
 		}
 		var n int
-		n, err = r.Read(body[len(body):min(cap(body), len(body)+small)])
+		n, err = r.Read(body[len(body):min(cap(body), len(body)+maxUncounted)])
 		body = body[:len(body)+n]
 		if n > 0 && l.add(principal, n) != http.StatusOK {
 			release()
@@ -107,7 +108,7 @@ func (l *limit) read(r io.Reader, announced int64, principal string) (body []byt
 		release()
 		return nil, nil, err
 	}
-	return bound(body), release, nil
+	return trimmed(body), release, nil
 }
 
 // grown returns the body with room for more: twice as much, but at most the announced length and
@@ -120,8 +121,8 @@ func grown(body []byte, announced int64) []byte {
 	return append(make([]byte, 0, room), body...)
 }
 
-// bound returns the body without much unused memory.
-func bound(body []byte) []byte {
+// trimmed returns the body without much unused memory.
+func trimmed(body []byte) []byte {
 	if cap(body)-len(body) > len(body)/8 {
 		return bytes.Clone(body)
 	}

@@ -43,12 +43,12 @@ func (r *Reader) Next() ([]byte, error) {
 		case tooLong:
 			return nil, ErrTooLong
 		}
-		return bytes.TrimRight(fit(line), "\r\n"), nil
+		return bytes.TrimRight(trimmed(line), "\r\n"), nil
 	}
 }
 
-// fit returns a line without much unused memory, because a call can keep it for a long time.
-func fit(line []byte) []byte {
+// trimmed returns a line without much unused memory, because a call can keep it for a long time.
+func trimmed(line []byte) []byte {
 	if len(line) > 64<<10 && cap(line)-len(line) > len(line)/8 {
 		return bytes.Clone(line)
 	}

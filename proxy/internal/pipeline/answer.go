@@ -143,7 +143,7 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	case r.Err != nil:
 		c.answer(c.failed(r.Err))
 	case r.Error != nil:
-		c.pipeline.Reverse.URLElicitations.At(c.Tool.Upstream).Demands(c.Client, r.Error)
+		c.pipeline.Reverse.URLElicitations.At(c.Tool.Upstream).RecordError(c.Client, r.Error)
 		c.replyRaw(wire.ErrorHead(c.ID), r.Error)
 	case facts.Handle() && c.Method == spec.CallTool:
 		c.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf(

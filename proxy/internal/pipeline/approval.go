@@ -60,7 +60,7 @@ func (p *Pipeline) tellOperators(c *Call, r *approval.Request) {
 		return
 	}
 	asked := p.Approvals.Look(r)
-	p.Life.Log.Info(asking.Wanted(asked.Call, r.ID, c.Peer.Name, asking.How(r, p.Approval.Verb)), logkind.Approval)
+	p.Life.Log.Info(asking.WaitingLogLine(asked.Call, r.ID, c.Peer.Name, asking.HowToAnswer(r, p.Approval.Verb)), logkind.Approval)
 	if p.Approval.Asked != nil {
 		p.Approval.Asked(asked)
 	}
@@ -131,7 +131,7 @@ func (c *Call) besideDigest() string {
 // and the _meta that the person saw is forwarded.
 func (c *Call) beside() (members, meta []byte) {
 	if c.Method == spec.ReadResource {
-		return c.params.Beside("uri")
+		return c.params.OtherParams("uri")
 	}
-	return c.params.Beside("name", "arguments")
+	return c.params.OtherParams("name", "arguments")
 }

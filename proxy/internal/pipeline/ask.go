@@ -110,7 +110,7 @@ func (p *Pipeline) redeem(c *Call, q *admission.Asked, r *approval.Request) (a a
 		return nil, false
 	}
 	own := c.params
-	c.params = c.params.AsShown(shown.Call.Meta)
+	c.params = c.params.WithMetaShown(shown.Call.Meta)
 	d, err := p.Admission.Redeem(c.trace.context(p.Life.Ctx), c.admission(), q, *p.consent(r))
 	if err != nil {
 		c.params = own

@@ -108,7 +108,7 @@ func firstError(list []error) int {
 // askClient sends one request to the client on the stream of the call, and returns its result. A
 // failed elicitation counts as cancelled; no other request has such a result.
 func (p *Pipeline) askClient(ctx context.Context, c *Call, r spec.InputRequest) ([]byte, error) {
-	p.Reverse.URLElicitations.At(c.Tool.Upstream).Sends(c.Client, r.Method, r.Params)
+	p.Reverse.URLElicitations.At(c.Tool.Upstream).RecordRequest(c.Client, r.Method, r.Params)
 	result, failure, err := c.Client.ClientRequests.Ask(ctx, c.Stream, r.Method, reverse.WithElicitationID(r.Method, c.Tool.Upstream.WithServerName(r.Params)))
 	switch {
 	case err != nil:

@@ -47,8 +47,8 @@ func (s callStream) Send(parts ...[]byte) {
 
 func (s callStream) Reply(parts ...[]byte) { s.call.Stream.Reply(parts...) }
 
-// notifyAnyStream sends a notification on the stream of the call, or on the stream of the session if that of
-// the call has ended.
+// notifyAnyStream sends a notification on the stream of the call, or on the stream of the session
+// if that of the call has ended.
 func (c *Call) notifyAnyStream(note []byte) {
 	post, ok := c.Stream.(*events.Post)
 	switch {
@@ -73,7 +73,7 @@ func (f *inflightCall) onInterrupted(retry time.Duration) {
 	x := f.stopInline()
 	c.detach()
 	if x != nil {
-		x.Leave()
+		x.StopInline()
 	}
 }
 
@@ -81,6 +81,6 @@ func (f *inflightCall) onInterrupted(retry time.Duration) {
 // while the handler is busy, so that no further request arrives on that connection.
 func (c *Call) closeConnection() {
 	if s, ok := c.Stream.(*events.Post); ok {
-		s.Hasten()
+		s.ExpectLateAnswer()
 	}
 }

@@ -44,7 +44,7 @@ func (c *Call) dropMessage() {
 	if c.Peer.Rev.InputRequired {
 		c.digest = c.argumentsDigest()
 	}
-	c.params, c.input.responses = c.params.Sent(), nil
+	c.params, c.input.responses = c.params.Reduced(), nil
 	c.admitting.Gate = gate.Call{Time: c.admitting.Gate.Time}
 }
 

@@ -172,8 +172,8 @@ type ending struct {
 	settling *admission.Settling
 }
 
-// GoOn answers the call once its end is on record.
-func (e *ending) GoOn() {
+// Continue answers the call once its end is on record.
+func (e *ending) Continue() {
 	p, c := e.call.pipeline, e.call
 	defer e.inflight.afterSettling()
 	defer e.inflight.allowExit()

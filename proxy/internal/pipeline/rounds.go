@@ -15,10 +15,10 @@ func (p *Pipeline) resume(c *Call) bool {
 	if c.input.suspended == "" {
 		return true
 	}
-	c.Turn.Leave() // the call was decided before, and might wait for its server
+	c.Turn.Release() // the call was decided before, and might wait for its server
 	x, err := p.pickUp(c)
 	if x != nil && x.approved != nil { // run the call that a person was shown
-		c.approved, c.params = x.approved, c.params.AsShown(x.approved.Meta)
+		c.approved, c.params = x.approved, c.params.WithMetaShown(x.approved.Meta)
 	}
 	switch {
 	case err != nil:

@@ -36,8 +36,8 @@ type decided struct {
 	pending *admission.Pending
 }
 
-// GoOn continues the call once the decision is on record.
-func (d *decided) GoOn() {
+// Continue continues the call once the decision is on record.
+func (d *decided) Continue() {
 	c := d.call
 	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
 	c.pipeline.proceed(c, d.pending.Wait())
@@ -45,7 +45,7 @@ func (d *decided) GoOn() {
 
 // decide stages the decision of the gate once the call has its turn.
 func (p *Pipeline) decide(c *Call) *admission.Pending {
-	c.Turn.Take(nil)
-	defer c.Turn.Leave()
+	c.Turn.Acquire(nil)
+	defer c.Turn.Release()
 	return p.Admission.Stage(c.trace.context(p.Life.Ctx), c.admission())
 }

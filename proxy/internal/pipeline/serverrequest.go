@@ -28,7 +28,7 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	if f.Call.pipeline.Tasks.ServerRequest(f.Call.Tool.Upstream, q) {
 		return
 	}
-	if !session.MayAsk(f.askedPeer(), q) {
+	if !session.CheckCapability(f.askedPeer(), q) {
 		return
 	}
 	c, why := f.addRequest(q)
@@ -88,7 +88,7 @@ func (f *inflightCall) park(c *Call, own bool) {
 	result = append(append(append(result, `},`...), stateMember(state)...), '}')
 	c.clearInflight()
 	if exchange != nil {
-		exchange.Leave()
+		exchange.StopInline()
 	}
 	if inline && !own { // the goroutine that waits for the call is reading and cannot answer
 		c.closeConnection()

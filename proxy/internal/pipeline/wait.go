@@ -14,12 +14,12 @@ func (p *Pipeline) Begin(ctx context.Context, c *Call) {
 		c.outbox = session.NewOutbox()
 	}
 	c.Spawn = func(f func()) { // only this call waits for this goroutine
-		c.Turn.Leave()
+		c.Turn.Release()
 		c.Bind(ctx)
 		c.spawned = f
 	}
 	p.Serve(c)
-	c.Turn.Leave()
+	c.Turn.Release()
 }
 
 // Wait continues a call that Begin has served, and returns when it is answered. The caller should

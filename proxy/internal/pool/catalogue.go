@@ -28,7 +28,7 @@ type Catalogue struct {
 	Noticed    func(*Tool)                // called when the definition of a tool is first seen unaccepted; nil: not called
 
 	mu      sync.Mutex
-	beside  []Beside
+	beside  []AgentTools
 	lists   map[*Server]upstream.ToolList // last tools/list result by server, without servers that were never listed
 	changed chan struct{}                 // closed at the next listing
 }
@@ -56,37 +56,37 @@ func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
 	return c
 }
 
-// Beside lists names of calls that reach no server: those of an agent's own tools.
-type Beside struct {
+// AgentTools lists names of calls that reach no server: those of an agent's own tools.
+type AgentTools struct {
 	Agent string
 	Names []string
 }
 
 // has reports whether name belongs to a tool of the agent.
-func (b Beside) has(name string) bool {
+func (b AgentTools) has(name string) bool {
 	return strings.HasPrefix(name, b.Agent+".") || slices.Contains(b.Names, name)
 }
 
-// Contest registers the names of an agent's own tools. From then on, a rule with such a name still
-// restricts a server's tool, but does not count as evidence for that tool: a server could otherwise
-// pass its tool off as the agent's.
-func (c *Catalogue) Contest(b Beside) {
+// RegisterAgentTools registers the names of an agent's own tools. From then on, a rule with such a
+// name still restricts a server's tool, but does not count as evidence for that tool: a server
+// could otherwise pass its tool off as the agent's.
+func (c *Catalogue) RegisterAgentTools(b AgentTools) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.beside = append(c.beside, b)
 	c.renew()
 }
 
-// contested marks the tools in v that are named like an agent's own tools, and adds warnings. The
-// caller must hold mu.
-func (c *Catalogue) contested(v *ToolView) {
+// markAgentNames marks the tools in v that are named like an agent's own tools, and adds warnings.
+// The caller must hold mu.
+func (c *Catalogue) markAgentNames(v *ToolView) {
 	for _, b := range c.beside {
 		for _, t := range v.Order {
 			instead := "call it " + t.Canonical + " in rules"
 			if b.has(t.Canonical) {
 				instead = "give the server another name"
 			}
-			if t.contest(b.has) {
+			if t.markAgentNames(b.has) {
 				v.Warnings = append(v.Warnings, t.Canonical+" is named like a tool of "+b.Agent+" itself, and by that name it proves nothing: "+instead)
 			}
 		}
@@ -99,7 +99,7 @@ func (c *Catalogue) Load() *ToolView { return c.view.Load() }
 // set replaces the tools and the list members of one server. It reports whether clients now see
 // other tools.
 func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) bool {
-	c.meet(ctx, u, list)
+	c.offerToPins(ctx, u, list)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lists[u] = list
@@ -109,8 +109,9 @@ func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) 
 	return changed
 }
 
-// meet offers the definitions of the server's tools to the pins, which accept those of new tools.
-func (c *Catalogue) meet(ctx context.Context, u *Server, list upstream.ToolList) {
+// offerToPins offers the definitions of the server's tools to the pins, which accept those of new
+// tools.
+func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.ToolList) {
 	if c.Pins == nil || u.Dedicated() {
 		return
 	}
@@ -211,7 +212,7 @@ func (c *Catalogue) build() *ToolView {
 		}
 	}
 	addNames(v.Order, c.Owners())
-	c.contested(v)
+	c.markAgentNames(v)
 	kept := v.Order[:0]
 	for _, t := range v.Order {
 		if same := taken[t.Exposed]; len(same) > 1 {
@@ -266,7 +267,7 @@ func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 // quarantines reports whether the tool is withheld until a person accepts its definition. It adds a
 // problem to v, or a warning if quarantine is not enforced.
 func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
-	if t.Unaccepted = c.Pins.Why(t.Says()); t.Unaccepted == "" {
+	if t.Unaccepted = c.Pins.Why(t.DefinitionSent()); t.Unaccepted == "" {
 		return false
 	}
 	v.Changed = append(v.Changed, t)

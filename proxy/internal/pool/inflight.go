@@ -69,8 +69,8 @@ func (q *queue) All() []inflight {
 	return slices.SortedFunc(slices.Values(q.all), func(a, b inflight) int { return a.Queued().SentAt.Compare(b.Queued().SentAt) })
 }
 
-// postpone restarts the timeout of a request.
-func (q *queue) postpone(f inflight) {
+// restartTimeout restarts the timeout of a request.
+func (q *queue) restartTimeout(f inflight) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	f.Queued().SentAt = time.Now()

@@ -81,7 +81,7 @@ func (p *Pool) Down() string {
 	var names []string
 	for _, u := range p.Servers {
 		if u.State().Phase != upstream.Up || !u.Listing.Logged.Load() {
-			names = append(names, u.absence())
+			names = append(names, u.unavailableName())
 		}
 	}
 	return strings.Join(names, ", ")

@@ -281,7 +281,7 @@ func (p *Pool) Sweep(u *Server) {
 				switch {
 				case !f.Queued().SentAt.Before(now.Add(-timeout)):
 				case f.Holding():
-					u.InFlight.postpone(f)
+					u.InFlight.restartTimeout(f)
 				default:
 					u.InFlight.Remove(f)
 					f.Abandon(fmt.Errorf("no answer within %s", timeout))

@@ -121,12 +121,12 @@ func (r *RelayedRequest) Notify(method string, params []byte) {
 	}
 }
 
-// MayAsk reports whether the client can get the server's request q, and refuses q if not: a client
-// of 2026-07-28 can answer input_required only for calls.
-func (r *RelayedRequest) MayAsk(q *upstream.ServerRequest) bool {
+// CheckCapability reports whether the client can get the server's request q, and refuses q if not:
+// a client of 2026-07-28 can answer input_required only for calls.
+func (r *RelayedRequest) CheckCapability(q *upstream.ServerRequest) bool {
 	if r.Peer.Rev.InputRequired {
 		session.RefuseRequest(q)
 		return false
 	}
-	return session.MayAsk(r.Peer, q)
+	return session.CheckCapability(r.Peer, q)
 }

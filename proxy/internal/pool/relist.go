@@ -103,7 +103,7 @@ func (p *Pool) listNow(u *Server) {
 		p.Life.Log.Warn("listing the tools of an upstream", "upstream", u.Config.Name, "error", err)
 		r.trouble.Store(&err)
 		u.MarkStarted()
-		p.listAgain(u, announced)
+		p.relistAfterPause(u, announced)
 		return
 	}
 	r.failures = 0
@@ -121,9 +121,9 @@ func (p *Pool) listNow(u *Server) {
 	u.MarkStarted()
 }
 
-// listAgain sends tools/list again after a pause: if the server stays up and announces no change,
-// nothing else would.
-func (p *Pool) listAgain(u *Server, announced bool) {
+// relistAfterPause sends tools/list again after a pause: if the server stays up and announces no
+// change, nothing else would.
+func (p *Pool) relistAfterPause(u *Server, announced bool) {
 	r := &u.Listing
 	pause := min(250*time.Millisecond<<min(r.failures, 10), spec.ListTimeout)
 	r.failures++
@@ -154,19 +154,19 @@ func (p *Pool) Repin(ctx context.Context) bool {
 	due := changed
 	for _, u := range p.Servers {
 		if changed || pins.Deferred(u.Config.Name) {
-			p.meetAgain(ctx, u)
+			p.offerToPinsAgain(ctx, u)
 			due = true
 		}
 	}
 	return due && p.Catalogue.Relist()
 }
 
-// meetAgain offers the last listed tools of u to the pins once more, unless a listing is running:
-// then that listing does it, and meetAgain does not wait.
-func (p *Pool) meetAgain(ctx context.Context, u *Server) {
+// offerToPinsAgain offers the last listed tools of u to the pins once more, unless a listing is
+// running: then that listing does it, and offerToPinsAgain does not wait.
+func (p *Pool) offerToPinsAgain(ctx context.Context, u *Server) {
 	if !u.Listing.running.TryLock() {
 		return
 	}
 	defer u.Listing.running.Unlock()
-	p.Catalogue.meet(ctx, u, p.Catalogue.list(u))
+	p.Catalogue.offerToPins(ctx, u, p.Catalogue.list(u))
 }

@@ -118,9 +118,9 @@ func (u *Server) ResultFor(result []byte, method string, client *rev.Rev) []byte
 	return client.Result(result, method)
 }
 
-// absence returns the name of an unavailable server, with the reason if the server refused the
-// proxy's credentials.
-func (u *Server) absence() string {
+// unavailableName returns the name of an unavailable server, with the reason if the server refused
+// the proxy's credentials.
+func (u *Server) unavailableName() string {
 	var why *upstream.Unauthorized
 	if errors.As(u.State().Err, &why) {
 		return u.Config.Name + " (" + text.Escape(why.Error()) + ")"

@@ -34,8 +34,8 @@ func (t *Tool) Withheld() (kind, why string) {
 		t.Exposed, t.Upstream.Config.Name, t.Why)
 }
 
-// Says returns the definition that the server sends for the tool.
-func (t *Tool) Says() toolpin.Definition {
+// DefinitionSent returns the definition that the server sends for the tool.
+func (t *Tool) DefinitionSent() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
@@ -56,9 +56,9 @@ func addNames(tools []*Tool, owners toolname.Owners) {
 	}
 }
 
-// contest marks the names of the tool that belong to another agent's tools as no evidence for this
-// one. It reports whether the tool has such names.
-func (t *Tool) contest(belongs func(name string) bool) (some bool) {
+// markAgentNames marks the names of the tool that belong to another agent's tools as no evidence
+// for this one. It reports whether the tool has such names.
+func (t *Tool) markAgentNames(belongs func(name string) bool) (some bool) {
 	if belongs(t.Exposed) {
 		t.foreign, some = true, true
 	}

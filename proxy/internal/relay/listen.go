@@ -21,7 +21,7 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	if _, tasks := rawjson.Member(filter, "taskIds"); tasks && !q.Peer().TakesTasks() {
 		return nil, spec.LacksTasks()
 	}
-	agreed := p.agree(ctx, c, sub, filter)
+	agreed := p.subscribeSupported(ctx, c, sub, filter)
 	before := p.Pool.Catalogue.Load()
 	if !c.Subscriptions.Subscribe(sub) {
 		return nil, wire.NewFault(spec.CodeInvalidRequest, "too many subscriptions are open")
@@ -33,7 +33,7 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 			s.Send(wire.AppendNotification(nil, spec.ListChanged, session.SubscriptionParams(sub.ID, "")))
 		}
 		p.Rewatch()
-		p.tellNews(ctx, sub, s)
+		p.writeNotifications(ctx, sub, s)
 	}
 	c.Subscriptions.Unsubscribe(sub)
 	if len(sub.Resources) > 0 {
@@ -46,8 +46,8 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	return session.SubscriptionParams(sub.ID, `,"resultType":"complete"`), nil
 }
 
-// tellNews writes the notifications of a subscription until it ends.
-func (p *Relay) tellNews(ctx context.Context, sub *session.Subscription, s spec.Stream) {
+// writeNotifications writes the notifications of a subscription until it ends.
+func (p *Relay) writeNotifications(ctx context.Context, sub *session.Subscription, s spec.Stream) {
 	for {
 		select {
 		case <-sub.Outbox.Wake:
@@ -60,8 +60,9 @@ func (p *Relay) tellNews(ctx context.Context, sub *session.Subscription, s spec.
 	}
 }
 
-// agree subscribes to the part of the filter that the servers support, and returns that part.
-func (p *Relay) agree(ctx context.Context, c *session.Client, sub *session.Subscription, filter []byte) (agreed rawjson.Object) {
+// subscribeSupported subscribes to the part of the filter that the servers support, and returns
+// that part.
+func (p *Relay) subscribeSupported(ctx context.Context, c *session.Client, sub *session.Subscription, filter []byte) (agreed rawjson.Object) {
 	for _, list := range []string{"tools", "prompts", "resources"} {
 		name := list + "ListChanged"
 		wanted, _ := rawjson.Member(filter, name)

@@ -52,7 +52,7 @@ func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest 
 		}
 	}
 	r.OnRequest = func(q *upstream.ServerRequest) {
-		if !p.Tasks.ServerRequest(r.Upstream, q) && r.MayAsk(q) {
+		if !p.Tasks.ServerRequest(r.Upstream, q) && r.CheckCapability(q) {
 			p.Reverse.PassOn(r.Client, session.OutboxStream{Outbox: r.Outbox}, r.Upstream, q)
 		}
 	}

@@ -46,7 +46,7 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 		return nil, wire.NewFault(spec.CodeNoMethod, "Method not found: no upstream completes arguments")
 	}
 	r := p.relayed(q, nil)
-	if why := p.refer(ctx, r); why != "" {
+	if why := p.findReferenced(ctx, r); why != "" {
 		return nil, wire.NewFault(spec.CodeInvalidRequest, why)
 	}
 	if r.Upstream == nil || r.Upstream.State().Phase != upstream.Up || !r.Upstream.Has("completions") {
@@ -60,9 +60,9 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 	return r.Serve(ctx)
 }
 
-// refer sets the server of the prompt or template in the ref. It returns why the policy refuses the
-// request, or an empty string.
-func (p *Relay) refer(ctx context.Context, r *pool.RelayedRequest) (why string) {
+// findReferenced sets the server of the prompt or template in the ref. It returns why the policy
+// refuses the request, or an empty string.
+func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch spec.Member(ref, "type") {
 	case "ref/prompt":

@@ -98,7 +98,7 @@ func (d *statusDoc) why(c gate.Call, r *gate.Refusal) string {
 func (d *statusDoc) String() string {
 	var b strings.Builder
 	b.WriteString("# petrigate status\n\nWhat a call does can still depend on its arguments. A call that is refused is not made, and its text says why.\n")
-	section(&b, "Servers that are not there now, nor are their tools", d.proxy.awaited())
+	section(&b, "Servers that are not there now, nor are their tools", d.proxy.notUp())
 	section(&b, "Available now", d.free)
 	section(&b, "Available once a person has approved the call", d.asking)
 	section(&b, "Depends on the arguments", d.depends)
@@ -137,8 +137,8 @@ func (d *statusDoc) conflict(b *strings.Builder) {
 	}
 }
 
-// awaited returns the servers that are not up.
-func (p *Relay) awaited() []string {
+// notUp returns the servers that are not up.
+func (p *Relay) notUp() []string {
 	var names []string
 	for _, u := range p.Pool.Servers {
 		if phase := u.State().Phase; phase != upstream.Up {

@@ -16,7 +16,7 @@ import (
 // cancelled at the client.
 func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest) {
 	params, related := p.Tasks.ForClient(u, u.WithServerName(q.Params))
-	p.URLElicitations.At(u).Sends(c, q.Method, q.Params)
+	p.URLElicitations.At(u).RecordRequest(c, q.Method, q.Params)
 	p.Life.Log.Debug("request of an upstream passed to its client", "upstream", u.Config.Name, "method", q.Method, "session", c.Session.ID)
 	asked := &session.ClientRequest{Progress: progressTo(u, q.Params), Answer: func(result, failure []byte) {
 		switch {

@@ -20,8 +20,9 @@ type Reverse struct {
 	URLElicitations pool.ByServer[URLElicitations]
 }
 
-// Returned forwards notifications/elicitation/complete to the client that got the elicitation.
-func (p *Reverse) Returned(u *pool.Server, params []byte) {
+// ElicitationComplete forwards notifications/elicitation/complete to the client that got the
+// elicitation.
+func (p *Reverse) ElicitationComplete(u *pool.Server, params []byte) {
 	c := p.URLElicitations.At(u).find(spec.Member(params, "elicitationId"))
 	if c != nil && c.Out != nil && p.Sessions.Has(c) {
 		c.Out.Send(wire.AppendNotification(nil, spec.ElicitationComplete, params))

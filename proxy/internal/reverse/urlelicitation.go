@@ -47,8 +47,8 @@ func (s *URLElicitations) find(id string) *session.Client {
 	return s.clients[id]
 }
 
-// Sends records an elicitation/create in URL mode.
-func (s *URLElicitations) Sends(c *session.Client, method string, params []byte) {
+// RecordRequest records an elicitation/create in URL mode.
+func (s *URLElicitations) RecordRequest(c *session.Client, method string, params []byte) {
 	if method == "elicitation/create" && spec.Member(params, "mode") == "url" {
 		s.note(spec.Member(params, "elicitationId"), c)
 	}
@@ -64,8 +64,8 @@ func WithElicitationID(method string, params []byte) []byte {
 	return wire.AppendStamped(nil, params, rawjson.Object{}.String("elicitationId", lifetime.RandomID("")).Bytes())
 }
 
-// Demands records the elicitations in an error URLElicitationRequired (-32042).
-func (s *URLElicitations) Demands(c *session.Client, failure []byte) {
+// RecordError records the elicitations in an error URLElicitationRequired (-32042).
+func (s *URLElicitations) RecordError(c *session.Client, failure []byte) {
 	if code, _ := rawjson.Member(failure, "code"); string(code) != "-32042" {
 		return
 	}

@@ -61,18 +61,18 @@ type Keeper struct {
 	admission *admission.Admission
 	life      *lifetime.Lifetime
 	swept     atomic.Int64 // Unix seconds of the last sweep for expired rounds
-	room      room
+	room      capacity
 }
 
-// room counts the stored rounds: as of the last sweep, plus this process's own changes since.
-type room struct {
+// capacity counts the stored rounds: as of the last sweep, plus this process's own changes since.
+type capacity struct {
 	limit int
 	mu    sync.Mutex
 	total int
 	held  map[string]int // by principal
 }
 
-func (m *room) take(principal string, several bool) bool {
+func (m *capacity) take(principal string, several bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.total >= m.limit || several && !session.Fair(m.held[principal], m.limit-m.total) {
@@ -86,7 +86,7 @@ func (m *room) take(principal string, several bool) bool {
 	return true
 }
 
-func (m *room) give(principal string) {
+func (m *capacity) give(principal string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.held[principal] > 0 { // otherwise another process has stored it since the last sweep
@@ -96,7 +96,7 @@ func (m *room) give(principal string) {
 }
 
 // set replaces the counts.
-func (m *room) set(held map[string]int) {
+func (m *capacity) set(held map[string]int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.held, m.total = held, 0
@@ -107,7 +107,7 @@ func (m *room) set(held map[string]int) {
 
 // New returns a Keeper that settles expired calls with a.
 func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
-	return &Keeper{store: s, admission: a, life: l, room: room{limit: maxKept}}
+	return &Keeper{store: s, admission: a, life: l, room: capacity{limit: maxKept}}
 }
 
 // Keep stores a round for the call that subject identifies. It returns [ErrFull] if a limit is

@@ -26,7 +26,7 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 	case spec.ResourceUpdated:
 		r.Relay.Updated(u, params)
 	case spec.ElicitationComplete:
-		r.Reverse.Returned(u, params)
+		r.Reverse.ElicitationComplete(u, params)
 	case "notifications/message":
 		r.relayLog(u, params)
 	default:
@@ -68,7 +68,7 @@ func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	switch {
 	case only == nil || s == nil || u.Abandoned.ByOthers(only.Session):
 		r.refuseUnattributed(u, q)
-	case session.MayAsk(only.PeerOf(wire.Meta{}), q):
+	case session.CheckCapability(only.PeerOf(wire.Meta{}), q):
 		u.Pin(only.Session)
 		r.Reverse.PassOn(only, s, u, q)
 	}

@@ -164,7 +164,7 @@ func (s *Sealer) sealedHere(raw []byte) bool { return bytes.Equal(raw[:saltSize]
 // reads the key again.
 func (s *Sealer) open(ctx context.Context, salt, sealed []byte) ([]byte, error) {
 	s.mu.Lock()
-	plain, err := s.openBy(salt, sealed)
+	plain, err := s.openWithCurrent(salt, sealed)
 	again := err != nil && s.key != nil && time.Since(s.read) >= reread
 	if again {
 		s.read = time.Now()
@@ -178,11 +178,11 @@ func (s *Sealer) open(ctx context.Context, salt, sealed []byte) ([]byte, error) 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.openBy(salt, sealed)
+	return s.openWithCurrent(salt, sealed)
 }
 
-// openBy opens a state with the current key. The caller must hold mu.
-func (s *Sealer) openBy(salt, sealed []byte) ([]byte, error) {
+// openWithCurrent opens a state with the current key. The caller must hold mu.
+func (s *Sealer) openWithCurrent(salt, sealed []byte) ([]byte, error) {
 	by := s.own
 	if !bytes.Equal(salt, s.salt[:]) {
 		var err error

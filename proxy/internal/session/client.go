@@ -41,7 +41,7 @@ type Client struct {
 func (c *Client) Handshake(params []byte, protocol string) {
 	p := &Peer{Protocol: protocol, Rev: rev.Rev2025}
 	if info, ok := rawjson.Member(params, "clientInfo"); ok {
-		p.Name, p.Version = brief(spec.Member(info, "name")), brief(spec.Member(info, "version"))
+		p.Name, p.Version = shortened(spec.Member(info, "name")), shortened(spec.Member(info, "version"))
 	}
 	if capabilities, ok := rawjson.Member(params, "capabilities"); ok {
 		p.Elicit, p.Capabilities = canElicit(capabilities), forwardedCapabilities(capabilities)
@@ -88,7 +88,7 @@ func (c *Client) PeerOf(m wire.Meta) Peer {
 		return c.Peer()
 	}
 	return Peer{
-		Name: brief(spec.Member(m.ClientInfo, "name")), Version: brief(spec.Member(m.ClientInfo, "version")),
+		Name: shortened(spec.Member(m.ClientInfo, "name")), Version: shortened(spec.Member(m.ClientInfo, "version")),
 		Protocol: m.ProtocolVersion, Rev: rev.Rev2026, Elicit: canElicit(m.ClientCapabilities),
 		Capabilities: m.ClientCapabilities,
 	}

@@ -149,10 +149,10 @@ func (s *clientRequests) End() {
 	}
 }
 
-// MayAsk reports whether the client declared the capability for a server's request, and refuses the
-// request if not. It removes the member task from the params: the proxy does not declare
-// tasks.requests (2025-11-25) for clients.
-func MayAsk(p Peer, q *upstream.ServerRequest) bool {
+// CheckCapability reports whether the client declared the capability for a server's request, and
+// refuses the request if not. It removes the member task from the params: the proxy does not
+// declare tasks.requests (2025-11-25) for clients.
+func CheckCapability(p Peer, q *upstream.ServerRequest) bool {
 	if !p.Answers(q.Method, q.Params) {
 		RefuseRequest(q)
 		return false

@@ -17,8 +17,8 @@ type Peer struct {
 	Capabilities  []byte // as declared by the client
 }
 
-// brief returns a name, shortened if it is too long for an audit record.
-func brief(name string) string {
+// shortened returns a name, shortened if it is too long for an audit record.
+func shortened(name string) string {
 	if len(name) <= audit.MaxText {
 		return name
 	}

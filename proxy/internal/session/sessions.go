@@ -129,7 +129,7 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	if known := s.known(id); known != nil {
 		return known, nil
 	}
-	if isChosen(by) && !s.roomForSplit(principal) {
+	if isChosenByCaller(by) && !s.roomForSplit(principal) {
 		return nil, errSplits
 	}
 	made := &Session{ID: id, Principal: principal, By: by, Label: label, Since: s.now(), Lasting: true, About: About{By: by, Label: label}.bytes()}
@@ -140,8 +140,8 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	return made, nil
 }
 
-// isChosen reports whether callers choose the names of such sessions.
-func isChosen(by string) bool { return by == "header" || by == "meta" || by == byAgent }
+// isChosenByCaller reports whether callers choose the names of such sessions.
+func isChosenByCaller(by string) bool { return by == "header" || by == "meta" || by == byAgent }
 
 func (s *Sessions) known(id string) *Session {
 	s.mu.Lock()
@@ -155,7 +155,7 @@ func (s *Sessions) roomForSplit(principal string) bool {
 	defer s.mu.Unlock()
 	own, all := 0, 0
 	for _, o := range s.open {
-		if isChosen(o.By) {
+		if isChosenByCaller(o.By) {
 			if all++; o.Principal == principal {
 				own++
 			}

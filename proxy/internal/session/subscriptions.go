@@ -49,7 +49,7 @@ func (i *subscriptions) SawList(method string) {
 func (i *subscriptions) OfList(method string) (seen bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return slices.Contains(i.listed, method), i.that(func(s *Subscription) bool { return s.Lists[filterOf(method)] })
+	return slices.Contains(i.listed, method), i.matching(func(s *Subscription) bool { return s.Lists[filterOf(method)] })
 }
 
 // Subscribe opens a subscription. It reports false if too many are open.
@@ -109,7 +109,7 @@ func (i *subscriptions) WatchesAny() bool {
 func (i *subscriptions) OfResource(uri string) (watched bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.watched[uri], i.that(func(s *Subscription) bool { return slices.Contains(s.Resources, uri) })
+	return i.watched[uri], i.matching(func(s *Subscription) bool { return slices.Contains(s.Resources, uri) })
 }
 
 // AddResources adds the URIs of all resources that the client watches to uris.
@@ -128,11 +128,11 @@ func (i *subscriptions) AddResources(uris map[string]bool) {
 func (i *subscriptions) OfTask(id string) []*Subscription {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.that(func(s *Subscription) bool { return slices.Contains(s.Tasks, id) })
+	return i.matching(func(s *Subscription) bool { return slices.Contains(s.Tasks, id) })
 }
 
-// that returns the open subscriptions that match. The caller must hold mu.
-func (i *subscriptions) that(does func(*Subscription) bool) (list []*Subscription) {
+// matching returns the open subscriptions that match. The caller must hold mu.
+func (i *subscriptions) matching(does func(*Subscription) bool) (list []*Subscription) {
 	for _, s := range i.open {
 		if does(s) {
 			list = append(list, s)

@@ -18,7 +18,7 @@ func (s *Tasks) awaitResult(x *Task) {
 	sent := x.Upstream.Send(upstream.Request{
 		Method: "tasks/result", Params: append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), '}'),
 		Ask: func(q *upstream.ServerRequest) {
-			if !s.ServerRequest(x.Upstream, q) && session.MayAsk(x.origin.Peer, q) {
+			if !s.ServerRequest(x.Upstream, q) && session.CheckCapability(x.origin.Peer, q) {
 				x.addInput(q)
 			}
 		},

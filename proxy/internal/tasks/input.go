@@ -21,7 +21,7 @@ func (s *Tasks) ServerRequest(u *pool.Server, q *upstream.ServerRequest) bool {
 	}
 	t := x.origin
 	switch {
-	case !session.MayAsk(t.Peer, q):
+	case !session.CheckCapability(t.Peer, q):
 		return true
 	case t.Peer.Rev.InputRequired:
 		x.addInput(q)
@@ -29,7 +29,7 @@ func (s *Tasks) ServerRequest(u *pool.Server, q *upstream.ServerRequest) bool {
 	}
 	to := x.stream()
 	if push, ok := to.(*events.Push); to == nil || ok && !push.Listening() {
-		x.hold(q)
+		x.queueInput(q)
 		return true
 	}
 	s.Ask(t.Client, to, u, q)

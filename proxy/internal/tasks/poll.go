@@ -25,7 +25,7 @@ func (s *Tasks) poll(x *Task) {
 			s.end(x, gate.Unknown, nil, fmt.Sprintf("task lost: %v", err))
 		default:
 			misses++
-			x.missed(s.Now())
+			x.countMissed(s.Now())
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task)
 		}
 	}
 	r.OnRequest = func(q *upstream.ServerRequest) {
-		if !s.ServerRequest(x.Upstream, q) && r.MayAsk(q) {
+		if !s.ServerRequest(x.Upstream, q) && r.CheckCapability(q) {
 			s.Ask(r.Client, session.OutboxStream{Outbox: r.Outbox}, x.Upstream, q)
 		}
 	}

@@ -28,13 +28,13 @@ func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool 
 		}
 		x := s.byToken(u, n)
 		if x != nil {
-			x.pass(method, params)
+			x.forward(method, params)
 		}
 		return x != nil
 	case "notifications/message":
 		x := s.byServer(u, wire.RelatedTask(params))
 		if x != nil {
-			x.pass(method, params)
+			x.forward(method, params)
 		}
 		return x != nil
 	}
@@ -44,7 +44,7 @@ func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool 
 // announced updates the task from a notification. The gate learns the end before the client does.
 func (s *Tasks) announced(x *Task, params []byte) {
 	if x.rev.TaskExtension { // the notification can be late or forged, so ask with tasks/get
-		s.check(x, func() {
+		s.runCheck(x, func() {
 			if about, err := s.get(x); err == nil {
 				s.Reached(s.Life.Ctx, x, about)
 			}
@@ -61,15 +61,15 @@ func (s *Tasks) announced(x *Task, params []byte) {
 		x.notify(spec.TaskStatus, note)
 		return
 	}
-	s.check(x, func() {
+	s.runCheck(x, func() {
 		s.Reached(s.Life.Ctx, x, about)
 		x.notify(spec.TaskStatus, note)
 	})
 }
 
-// check runs f on a new goroutine unless a check of this task is running: a server can send the
+// runCheck runs f on a new goroutine unless a check of this task is running: a server can send the
 // same notification endlessly.
-func (s *Tasks) check(x *Task, f func()) {
+func (s *Tasks) runCheck(x *Task, f func()) {
 	if x.checking.Swap(true) {
 		return
 	}
@@ -79,8 +79,8 @@ func (s *Tasks) check(x *Task, f func()) {
 	})
 }
 
-// pass forwards progress and log messages of the task under the client's own progress token.
-func (x *Task) pass(method string, params []byte) {
+// forward forwards progress and log messages of the task under the client's own progress token.
+func (x *Task) forward(method string, params []byte) {
 	t := x.origin
 	if note := t.Client.Notification(t.Peer, t.Meta, method, wire.RelateTask(params, x.id)); note != nil && !t.Peer.Rev.TaskExtension {
 		if s := x.stream(); s != nil {

@@ -61,11 +61,11 @@ func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bo
 func (s *taskTable) Release(of *session.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.vacate(of)
+	s.releaseSlot(of)
 }
 
-// vacate returns a slot. The caller must hold mu.
-func (s *taskTable) vacate(of *session.Session) {
+// releaseSlot returns a slot. The caller must hold mu.
+func (s *taskTable) releaseSlot(of *session.Session) {
 	s.placesAll--
 	if s.places[of]--; s.places[of] == 0 {
 		delete(s.places, of)
@@ -108,7 +108,7 @@ func (s *taskTable) add(x *Task, reserved bool, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if reserved {
-		s.vacate(x.owner())
+		s.releaseSlot(x.owner())
 	}
 	key := serverKey{upstream: x.Upstream, id: x.theirs}
 	switch {

@@ -125,8 +125,8 @@ func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	return x.asked.Add(every).Sub(now)
 }
 
-// missed records a tasks/get without a usable answer.
-func (x *Task) missed(now time.Time) {
+// countMissed records a tasks/get without a usable answer.
+func (x *Task) countMissed(now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.asked = now
@@ -189,9 +189,9 @@ func (x *Task) Leave(s spec.Stream) {
 	}
 }
 
-// hold keeps a server's request until the client can be reached. It refuses the request if too many
-// are kept.
-func (x *Task) hold(q *upstream.ServerRequest) {
+// queueInput keeps a server's request until the client can be reached. It refuses the request if
+// too many are kept.
+func (x *Task) queueInput(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.waiting = pool.Unanswered(x.waiting)

@@ -34,12 +34,12 @@ type Turn struct {
 	taken     bool
 }
 
-// Take waits for the turn. It reports false if done is closed first.
-func (t *Turn) Take(done <-chan struct{}) bool {
+// Acquire waits for the turn. It reports false if done is closed first.
+func (t *Turn) Acquire(done <-chan struct{}) bool {
 	if t == nil || t.taken {
 		return true
 	}
-	wait := t.Of.enter(t.Principal)
+	wait := t.Of.acquire(t.Principal)
 	if wait == nil {
 		t.taken = true
 		return true
@@ -54,17 +54,18 @@ func (t *Turn) Take(done <-chan struct{}) bool {
 	}
 }
 
-// Leave passes the turn to the next message. It does nothing if this message does not have the
+// Release passes the turn to the next message. It does nothing if this message does not have the
 // turn.
-func (t *Turn) Leave() {
+func (t *Turn) Release() {
 	if t != nil && t.taken {
 		t.taken = false
-		t.Of.leave(t.Principal)
+		t.Of.release(t.Principal)
 	}
 }
 
-// enter takes a turn and returns nil, or returns a channel that is closed when the turn is granted.
-func (s *Turns) enter(principal string) (wait chan struct{}) {
+// acquire takes a turn and returns nil, or returns a channel that is closed when the turn is
+// granted.
+func (s *Turns) acquire(principal string) (wait chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.by[principal]
@@ -81,8 +82,8 @@ func (s *Turns) enter(principal string) (wait chan struct{}) {
 	return wait
 }
 
-// leave passes a turn to the next message of the principal.
-func (s *Turns) leave(principal string) {
+// release passes a turn to the next message of the principal.
+func (s *Turns) release(principal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.by[principal]
@@ -111,5 +112,5 @@ func (s *Turns) giveUp(principal string, wait chan struct{}) {
 		}
 	}
 	s.mu.Unlock()
-	s.leave(principal) // the turn was granted meanwhile
+	s.release(principal) // the turn was granted meanwhile
 }

@@ -58,7 +58,7 @@ func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 // Declare is called after Intend for a server that might be up already. If the server does not know
 // the capabilities, Declare repeats the handshake, and waits for it until ctx ends.
 func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
-	again := u.again()
+	again := u.nextUp()
 	current := u.current.Load()
 	switch {
 	case current != nil && !u.Declares(capabilities):
@@ -89,8 +89,8 @@ func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan stru
 	}
 }
 
-// again returns a channel that is closed when the server is up the next time.
-func (u *Upstream) again() (up <-chan struct{}) {
+// nextUp returns a channel that is closed when the server is up the next time.
+func (u *Upstream) nextUp() (up <-chan struct{}) {
 	u.locked(func() {
 		if u.upAgain == nil {
 			u.upAgain = make(chan struct{})

@@ -43,9 +43,9 @@ type agreement struct {
 	late2026 bool   // such a server also offered 2026-07-28, but too late
 }
 
-// shake negotiates with the server on c. mcp-go implements the negotiation for both families of
+// handshake negotiates with the server on c. mcp-go implements the negotiation for both families of
 // revisions.
-func (u *Upstream) shake(ctx context.Context, c conn.Conn, protocol string) (agreement, error) {
+func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) (agreement, error) {
 	a := &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
 	err := a.initialize(ctx, protocol)
 	late := a.answeredLate() // the server was still starting when the probe timed out
@@ -168,11 +168,11 @@ func unsupported(refusal []byte) []byte {
 // offers2026 reports whether an answer to server/discover offers 2026-07-28. mcp-go assumes that it
 // does, but some servers answer only to list older revisions.
 func offers2026(discovered []byte) bool {
-	return offers(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
+	return offersRevision(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
-// offers reports whether an answer to server/discover lists a revision that satisfies ok.
-func offers(discovered []byte, ok func(version string) bool) bool {
+// offersRevision reports whether an answer to server/discover lists a revision that satisfies ok.
+func offersRevision(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false
 	rawjson.Elements(versions, func(value []byte, _ int) bool {
@@ -276,10 +276,10 @@ func (a *adapter) SetNotificationHandler(func(notification mcp.JSONRPCNotificati
 
 // introduction reads the server's description of itself from the last result.
 func (a *adapter) introduction() conn.Introduction {
-	i := conn.Introduction{ProtocolVersion: a.session.Version, Around: around(a.result)}
+	i := conn.Introduction{ProtocolVersion: a.session.Version, Around: undefinedMembers(a.result)}
 	info, _ := rawjson.Member(a.result, "serverInfo")
 	if i.Rev() == rev.Rev2026 {
-		i.Speaks2025 = offers(a.result, func(version string) bool { return !mcp.IsModernProtocol(version) })
+		i.Speaks2025 = offersRevision(a.result, func(version string) bool { return !mcp.IsModernProtocol(version) })
 		meta, _ := rawjson.Member(a.result, "_meta")
 		info, _ = rawjson.Member(meta, mcp.MetaKeyServerInfo)
 	}
@@ -293,10 +293,10 @@ func (a *adapter) introduction() conn.Introduction {
 // maxAround limits the size of the members of an introduction that are kept for clients.
 const maxAround = 256 << 10
 
-// around returns the members of an introduction that no revision defines, and its _meta, as an
-// object, or nil if the introduction is too large. It omits members that differ from a defined one
-// only in case, since a client that ignores case could confuse them.
-func around(result []byte) []byte {
+// undefinedMembers returns the members of an introduction that no revision defines, and its _meta,
+// as an object, or nil if the introduction is too large. It omits members that differ from a
+// defined one only in case, since a client that ignores case could confuse them.
+func undefinedMembers(result []byte) []byte {
 	if len(result) > maxAround {
 		return nil
 	}

@@ -34,7 +34,7 @@ func New(c conn.Config, o conn.Options) *Upstream {
 
 // renew repeats the handshake on c after the server has forgotten its session.
 func (u *Upstream) renew(ctx context.Context, c conn.Conn, version string) (*conn.Session, error) {
-	a, err := u.shake(ctx, c, version)
+	a, err := u.handshake(ctx, c, version)
 	if err != nil {
 		return nil, err
 	}

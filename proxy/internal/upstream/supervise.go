@@ -194,7 +194,7 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn.Conn, a
 	}
 	within, cancel := context.WithTimeout(ctx, s.host.Options.ConnectTimeout)
 	defer cancel()
-	a, err := s.shake(within, c, protocol)
+	a, err := s.handshake(within, c, protocol)
 	if err == nil {
 		again := ""
 		switch is2026, prefers2025 := a.Rev() == rev.Rev2026, s.prefers2025(); {

@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Beside returns the parts of the params that reach the upstream besides the named members: the
-// other members, and the members of _meta that concern neither the client's hop nor tracing. Each
-// result is an object; nil: empty.
-func (c Call) Beside(named ...string) (members, meta []byte) {
+// OtherParams returns the parts of the params that reach the upstream besides the named members:
+// the other members, and the members of _meta that concern neither the client's hop nor tracing.
+// Each result is an object; nil: empty.
+func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	var others, metas rawjson.Object
 	rawjson.Members(c.params, func(key, value []byte, _ int) bool {
 		switch f := fieldOf(key); {
@@ -37,11 +37,11 @@ func (c Call) Beside(named ...string) (members, meta []byte) {
 	return members, meta
 }
 
-// AsShown returns c with meta, which [Call.Beside] returned for the call that a person was shown,
-// so that no other _meta is forwarded. It keeps those members of c's own _meta that only identify
-// the request; other tracing members, which the person was not shown, are dropped.
-func (c Call) AsShown(meta []byte) Call {
-	_, own := c.Beside()
+// WithMetaShown returns c with meta, which [Call.OtherParams] returned for the call that a person
+// was shown, so that no other _meta is forwarded. It keeps those members of c's own _meta that only
+// identify the request; other tracing members, which the person was not shown, are dropped.
+func (c Call) WithMetaShown(meta []byte) Call {
+	_, own := c.OtherParams()
 	same := bytes.Equal(own, meta)
 	rawjson.Members(c.Meta, func(key, value []byte, _ int) bool {
 		if same = same && !ofTrace(key); ofRequest(key, value) {

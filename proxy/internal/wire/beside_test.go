@@ -28,11 +28,11 @@ func TestAsShown(t *testing.T) {
 			if c.shown != "" {
 				shown = []byte(c.shown)
 			}
-			got := parsed.AsShown(shown)
+			got := parsed.WithMetaShown(shown)
 			if string(got.Source()) != c.want || got.Name != "x" {
 				t.Errorf("got  %s\nwant %s", got.Source(), c.want)
 			}
-			if _, meta := got.Beside("name"); string(meta) != c.shown && name != "the same" {
+			if _, meta := got.OtherParams("name"); string(meta) != c.shown && name != "the same" {
 				t.Errorf("it would be shown as %s, and %s was", meta, c.shown)
 			}
 			if string(shown) != c.shown {

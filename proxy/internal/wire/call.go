@@ -25,9 +25,9 @@ type Call struct {
 	index  index
 }
 
-// Sent returns the parts of c that are still needed once it is sent: the tool's name, and whether
-// the call asked for a task. It does not refer to the message.
-func (c Call) Sent() Call {
+// Reduced returns the parts of c that are still needed once it is sent: the tool's name, and
+// whether the call asked for a task. It does not refer to the message.
+func (c Call) Reduced() Call {
 	left := Call{Name: c.Name, HasState: c.HasState}
 	if c.Task != nil {
 		left.Task = []byte(`{}`)

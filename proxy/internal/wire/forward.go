@@ -35,7 +35,7 @@ func (c Call) AppendForward(dst []byte, h Hop) []byte {
 		has[f.name] = true
 		c.forward(&out, f, h)
 	}
-	out.upTo(c.index.end)
+	out.copyUpTo(c.index.end)
 	if h.Task != nil && !has[fieldTask] {
 		out.add([]byte(`"task":`), h.Task)
 	}
@@ -56,7 +56,7 @@ func (c *Call) forward(out *splicer, f field, h Hop) {
 	switch f.name {
 	case fieldTool:
 		if h.Name != c.Name {
-			out.upTo(f.at)
+			out.copyUpTo(f.at)
 			out.dst = rawjson.AppendString(out.dst, h.Name)
 			out.done = f.end
 		}
@@ -86,7 +86,7 @@ func replaceOrDrop(out *splicer, f field, by []byte) {
 // forwardMeta rewrites _meta, and drops it if it becomes empty.
 func forwardMeta(out *splicer, f field, h Hop) {
 	before := *out
-	out.upTo(f.at)
+	out.copyUpTo(f.at)
 	meta := out.src[f.at:f.end]
 	inner := splice(out.dst, meta)
 	last, dropped := 1, false
@@ -102,7 +102,7 @@ func forwardMeta(out *splicer, f field, h Hop) {
 		}
 		return true
 	})
-	inner.upTo(last)
+	inner.copyUpTo(last)
 	if len(h.Meta) > 0 {
 		inner.add(h.Meta)
 	}

@@ -25,7 +25,7 @@ func isOwn(name []byte) bool {
 // mentions the prefix and cannot be read to its end, it returns null, because parsers could
 // disagree about it.
 func withoutOwn(doc []byte) []byte {
-	if !mayNameUs(doc) {
+	if !mayHaveOwnMember(doc) {
 		return doc
 	}
 	s := scrubber{src: doc}
@@ -38,18 +38,18 @@ func withoutOwn(doc []byte) []byte {
 	return s.dst
 }
 
-// mayNameUs reports whether doc might contain a member with the proxy's prefix. For most documents
-// it can tell without reading them as JSON. In documents with many slashes or escapes, such as a
-// file of many lines, reading only the keys is cheaper.
-func mayNameUs(doc []byte) bool {
+// mayHaveOwnMember reports whether doc might contain a member with the proxy's prefix. For most
+// documents it can tell without reading them as JSON. In documents with many slashes or escapes,
+// such as a file of many lines, reading only the keys is cheaper.
+func mayHaveOwnMember(doc []byte) bool {
 	looks := fewLooks + len(doc)/bytesPerLook
-	if may, done := mentionsUs(doc, looks); done {
+	if may, done := mayHaveOwnPrefix(doc, looks); done {
 		return may
 	}
 	if _, _, found, readable := ownMember(doc, 0); readable {
 		return found
 	}
-	may, _ := mentionsUs(doc, len(doc))
+	may, _ := mayHaveOwnPrefix(doc, len(doc))
 	return may
 }
 
@@ -58,10 +58,10 @@ const (
 	bytesPerLook = 1024
 )
 
-// mentionsUs reports whether doc contains the letters of the prefix, or escapes that could stand
-// for them. done is false if doc has more slashes and backslashes than looks, and the search was
-// stopped.
-func mentionsUs(doc []byte, looks int) (may, done bool) {
+// mayHaveOwnPrefix reports whether doc contains the letters of the prefix, or escapes that could
+// stand for them. done is false if doc has more slashes and backslashes than looks, and the search
+// was stopped.
+func mayHaveOwnPrefix(doc []byte, looks int) (may, done bool) {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(doc[at:], '/')
 		if i < 0 {
@@ -85,14 +85,14 @@ func mentionsUs(doc []byte, looks int) (may, done bool) {
 			return false, false
 		}
 		at += i
-		if doc[at+1] == 'u' && spelled(doc[at+2:at+6]) {
+		if doc[at+1] == 'u' && spellsPrefix(doc[at+2:at+6]) {
 			return true, true
 		}
 	}
 }
 
-// spelled reports whether the digits of an escape stand for a letter of the prefix.
-func spelled(digits []byte) bool {
+// spellsPrefix reports whether the digits of an escape stand for a letter of the prefix.
+func spellsPrefix(digits []byte) bool {
 	n, err := strconv.ParseUint(string(digits), 16, 16)
 	return err == nil && n < utf8.RuneSelf && strings.ContainsRune(OwnMeta, unicode.ToLower(rune(n)))
 }

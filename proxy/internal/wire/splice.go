@@ -21,8 +21,8 @@ func splice(dst, src []byte) splicer {
 	return splicer{dst: append(dst, src[:open]...), src: src, done: open}
 }
 
-// upTo copies src up to end. The first member loses the comma before it.
-func (s *splicer) upTo(end int) {
+// copyUpTo copies src up to end. The first member loses the comma before it.
+func (s *splicer) copyUpTo(end int) {
 	if end <= s.done {
 		return
 	}
@@ -40,14 +40,14 @@ func (s *splicer) upTo(end int) {
 
 // replace replaces the value of f.
 func (s *splicer) replace(f field, by []byte) {
-	s.upTo(f.at)
+	s.copyUpTo(f.at)
 	s.dst = append(s.dst, by...)
 	s.done = f.end
 }
 
 // drop omits f.
 func (s *splicer) drop(f field) {
-	s.upTo(f.from)
+	s.copyUpTo(f.from)
 	s.done = f.end
 }
 
@@ -108,7 +108,7 @@ func AppendStamped(dst, result, members []byte) []byte {
 		return append(dst, result...)
 	}
 	s := splice(dst, result)
-	s.upTo(last)
+	s.copyUpTo(last)
 	rawjson.Members(members, func(key, value []byte, _ int) bool {
 		if _, has := rawjson.Member(result, string(key)); !has {
 			s.add(rawjson.AppendString(nil, string(key)), []byte{':'}, value)
@@ -125,12 +125,12 @@ func AppendWithout(dst, obj []byte, key string) []byte {
 	rawjson.Members(obj, func(k, value []byte, at int) bool {
 		end := at + len(value)
 		if string(k) == key {
-			s.upTo(before)
+			s.copyUpTo(before)
 			s.done = end
 		}
 		before = end
 		return true
 	})
-	s.upTo(before)
+	s.copyUpTo(before)
 	return s.close()
 }

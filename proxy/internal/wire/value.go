@@ -14,7 +14,7 @@ const MaxValue = 1 << 20
 // else its only content block if that is a text block with JSON, or nil.
 func ResultValue(result []byte) []byte {
 	if value, ok := rawjson.Member(result, "structuredContent"); ok {
-		return short(value)
+		return shortValue(value)
 	}
 	content, _ := rawjson.Member(result, "content")
 	var block []byte
@@ -51,8 +51,8 @@ func ResultText(result []byte) string {
 	return strings.Join(texts, "\n")
 }
 
-// short returns value, or nil if it is longer than [MaxValue].
-func short(value []byte) []byte {
+// shortValue returns value, or nil if it is longer than [MaxValue].
+func shortValue(value []byte) []byte {
 	if len(value) > MaxValue {
 		return nil
 	}

@@ -29,7 +29,7 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	m, err := wire.ParseUpstream(data)
 	switch {
 	case err != nil:
-		if id, ok := spoiltAnswer(data); ok {
+		if id, ok := invalidAnswerTo(data); ok {
 			d.reply(id, Reply{Err: &Lost{Sent: true, Cause: ErrMalformed}})
 		}
 	case m.Kind == wire.Response:

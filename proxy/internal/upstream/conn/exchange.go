@@ -82,7 +82,7 @@ type Exchange struct {
 
 	Renewed bool // HTTP: sent a second time, because the server had dropped the session
 
-	Left atomic.Bool // the caller of Send should return
+	InlineStopped atomic.Bool // the caller of Send should return
 
 	mu       sync.Mutex // held while Notify runs
 	Answered atomic.Bool
@@ -120,9 +120,9 @@ func (x *Exchange) Cancel(reason string) {
 	}
 }
 
-// Leave makes an inline Send return; the rest of the exchange runs on another goroutine. It is
+// StopInline makes an inline Send return; the rest of the exchange runs on another goroutine. It is
 // called from Ask or Interrupted.
-func (x *Exchange) Leave() { x.Left.Store(true) }
+func (x *Exchange) StopInline() { x.InlineStopped.Store(true) }
 
 // Deliver ends the exchange with r. It reports false if the exchange had ended before.
 func (x *Exchange) Deliver(r Reply) bool {

@@ -22,8 +22,8 @@ type Host struct {
 	Client  *http.Client
 
 	IDs   atomic.Int64 // last id of a request or progress token
-	Words words        // last output lines of its process
-	Work  work         // goroutines that outlive a connection
+	Words outputLines  // last output lines of its process
+	Work  goroutines   // goroutines that outlive a connection
 
 	Acked chan int64 // receives the id of an acknowledged subscription; 0: unknown id
 

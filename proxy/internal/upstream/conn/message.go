@@ -20,9 +20,9 @@ func AnswerTo(m wire.Message, id int64) bool {
 	return m.Kind == wire.Response && ours && n == id
 }
 
-// spoiltAnswer returns the id of the request that data, which is not a valid message, seems to
+// invalidAnswerTo returns the id of the request that data, which is not a valid message, seems to
 // answer. No other answer will come.
-func spoiltAnswer(data []byte) (id int64, ok bool) {
+func invalidAnswerTo(data []byte) (id int64, ok bool) {
 	if _, isRequest := rawjson.Member(data, "method"); isRequest {
 		return 0, false
 	}
@@ -31,9 +31,10 @@ func spoiltAnswer(data []byte) (id int64, ok bool) {
 	return id, err == nil
 }
 
-// Spoils reports whether data seems to be such an invalid answer to the request with that id.
-func Spoils(data []byte, id int64) bool {
-	n, ok := spoiltAnswer(data)
+// IsInvalidAnswer reports whether data seems to be such an invalid answer to the request with that
+// id.
+func IsInvalidAnswer(data []byte, id int64) bool {
+	n, ok := invalidAnswerTo(data)
 	return ok && n == id
 }
 

@@ -33,15 +33,15 @@ func Poke(c chan struct{}) {
 	}
 }
 
-// work counts the goroutines that outlive a connection, so that Close can wait for them.
-type work struct {
+// goroutines counts the goroutines that outlive a connection, so that Close can wait for them.
+type goroutines struct {
 	mu    sync.Mutex
 	ended bool // no more goroutines can begin
 	group sync.WaitGroup
 }
 
 // Begin counts a goroutine, which must call Done. It reports false after End.
-func (w *work) Begin() bool {
+func (w *goroutines) Begin() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.ended {
@@ -50,10 +50,10 @@ func (w *work) Begin() bool {
 	return !w.ended
 }
 
-func (w *work) Done() { w.group.Done() }
+func (w *goroutines) Done() { w.group.Done() }
 
 // Go runs f on a new goroutine. It reports false after End.
-func (w *work) Go(f func()) bool {
+func (w *goroutines) Go(f func()) bool {
 	if !w.Begin() {
 		return false
 	}
@@ -65,7 +65,7 @@ func (w *work) Go(f func()) bool {
 }
 
 // End waits for all goroutines. No goroutine can begin after it.
-func (w *work) End() {
+func (w *goroutines) End() {
 	w.mu.Lock()
 	w.ended = true
 	w.mu.Unlock()

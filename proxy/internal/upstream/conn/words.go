@@ -15,24 +15,24 @@ const (
 	wordsLine = 300 // bytes of one line
 )
 
-// words holds the last output lines of a child that are not protocol messages. They usually explain
-// why it cannot be used. The lines of a child that has ended are kept until the next child writes a
-// line.
-type words struct {
+// outputLines holds the last output lines of a child that are not protocol messages. They usually
+// explain why it cannot be used. The lines of a child that has ended are kept until the next child
+// writes a line.
+type outputLines struct {
 	mu    sync.Mutex
 	lines []string
 	old   bool // the lines are from a child that has ended
 }
 
 // Begin marks the next line as the first one of a new child.
-func (w *words) Begin() {
+func (w *outputLines) Begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.old = true
 }
 
 // add adds a line with the prefix where.
-func (w *words) add(where string, line []byte) {
+func (w *outputLines) add(where string, line []byte) {
 	text := where + string(line[:min(len(line), wordsLine)])
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,7 +46,7 @@ func (w *words) add(where string, line []byte) {
 }
 
 // Said returns the stored lines.
-func (w *words) Said() []string {
+func (w *outputLines) Said() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	said := make([]string, 0, len(w.lines))

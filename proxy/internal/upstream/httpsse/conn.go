@@ -47,7 +47,7 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 		return nil, err
 	}
 	c := &Conn{Dispatcher: conn.NewDispatcher(u), http: requests, reader: make(chan struct{})}
-	c.Relays, c.Answer = func() bool { return true }, c.aside
+	c.Relays, c.Answer = func() bool { return true }, c.sendInBackground
 	c.ctx, c.stop = context.WithCancel(ctx)
 	late := time.AfterFunc(u.Options.ConnectTimeout, c.stop)
 	defer late.Stop()
@@ -158,16 +158,16 @@ func (c *Conn) Send(x *conn.Exchange) {
 	x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
 }
 
-// post sends one message, a second time only if mayGoAgain allows it. An answer comes on the
+// post sends one message, a second time only if checkResend allows it. An answer comes on the
 // stream.
-func (c *Conn) post(ctx context.Context, data []byte, mayGoAgain func() error) error {
+func (c *Conn) post(ctx context.Context, data []byte, checkResend func() error) error {
 	var sent atomic.Bool // a connection was available to write to
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	request, err := c.http.NewRequest(ctx, http.MethodPost, new(conn.Session), data)
 	if err != nil {
 		return conn.NotSent(err)
 	}
-	response, err := c.http.Do(request, mayGoAgain)
+	response, err := c.http.Do(request, checkResend)
 	switch {
 	case errors.Is(err, conn.ErrNotSent):
 		return err
@@ -186,8 +186,8 @@ func (c *Conn) post(ctx context.Context, data []byte, mayGoAgain func() error) e
 	return nil
 }
 
-// aside sends a message in the background and ignores errors.
-func (c *Conn) aside(data []byte) {
+// sendInBackground sends a message in the background and ignores errors.
+func (c *Conn) sendInBackground(data []byte) {
 	c.Host.Work.Go(func() { _ = c.push(c.ctx, data) })
 }
 
@@ -200,7 +200,7 @@ func (c *Conn) push(ctx context.Context, data []byte) error {
 
 func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 	c.Cancelled(x)
-	c.aside(wire.AppendNotification(nil, conn.MethodCancelled, conn.AppendCancelled(nil, x.ID, reason)))
+	c.sendInBackground(wire.AppendNotification(nil, conn.MethodCancelled, conn.AppendCancelled(nil, x.ID, reason)))
 }
 
 func (c *Conn) Notify(ctx context.Context, _ *conn.Session, method string, params []byte) error {

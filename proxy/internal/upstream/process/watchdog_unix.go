@@ -49,7 +49,7 @@ func (w *Watchdog) Watch(pid int) {
 		w.pids = map[int]bool{}
 	}
 	w.pids[pid] = true
-	w.say('+', pid)
+	w.sendCommand('+', pid)
 	if w.start == nil && !w.closed {
 		w.start = time.AfterFunc(watchdogDelay, w.run)
 	}
@@ -63,12 +63,12 @@ func (w *Watchdog) Forget(pid int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.pids, pid)
-	w.say('-', pid)
+	w.sendCommand('-', pid)
 }
 
-// say sends a command to the process if it runs. The process always reads; if it has exited, that
-// has been noticed or is about to be.
-func (w *Watchdog) say(op byte, pid int) {
+// sendCommand sends a command to the process if it runs. The process always reads; if it has
+// exited, that has been noticed or is about to be.
+func (w *Watchdog) sendCommand(op byte, pid int) {
 	if w.pipe != nil {
 		_, _ = fmt.Fprintf(w.pipe, "%c %d\n", op, pid)
 	}
@@ -97,7 +97,7 @@ func (w *Watchdog) launch() error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // signals to this process's group must not reach the watchdog
 	w.pipe = pipe
 	for pid := range w.pids { // before the start, so that the watchdog knows them even if this process is killed now
-		w.say('+', pid)
+		w.sendCommand('+', pid)
 	}
 	if err := cmd.Start(); err != nil {
 		pipe.Close()

@@ -63,7 +63,7 @@ func Spawn(u *conn.Host) (*Conn, error) {
 		return nil, process.StartError(u.Config.Command, err)
 	}
 	u.Options.Watchdog.Watch(cmd.Process.Pid)
-	return adopt(u, cmd, ends), nil
+	return newConn(u, cmd, ends), nil
 }
 
 // pipes holds both ends of the three standard streams of a child.
@@ -92,25 +92,25 @@ func closeAll(files [3]*os.File) {
 	}
 }
 
-// adopt starts the goroutines for a child that was started.
-func adopt(u *conn.Host, cmd *exec.Cmd, ends pipes) *Conn {
+// newConn starts the goroutines for a child that was started.
+func newConn(u *conn.Host, cmd *exec.Cmd, ends pipes) *Conn {
 	c := &Conn{
 		Dispatcher: conn.NewDispatcher(u), cmd: cmd, Pid: cmd.Process.Pid, stdout: ends.ours[1], stderr: ends.ours[2],
 		malformed: conn.NewTrickle(u.Log, "malformed output"), gone: make(chan struct{}),
 	}
-	c.Relays, c.Answer = func() bool { return u.Rev() == rev.Rev2025 }, c.say
+	c.Relays, c.Answer = func() bool { return u.Rev() == rev.Rev2025 }, c.sendAnswer
 	c.Stdin = process.NewPipe(ends.ours[0], c.Fail)
 	process.Widen(c.stdout)
 	u.Words.Begin()
 	c.readers.Add(2)
 	go c.read()
 	go c.readErrors()
-	go c.reap()
+	go c.awaitAndKill()
 	return c
 }
 
-// reap waits for the child's exit and kills the rest of its process tree.
-func (c *Conn) reap() {
+// awaitAndKill waits for the child's exit and kills the rest of its process tree.
+func (c *Conn) awaitAndKill() {
 	process.AwaitExit(c.cmd)
 	c.dead = process.KillTree(c.cmd, time.Now().Add(c.Host.Grace.Kill))
 	if c.dead {
@@ -170,13 +170,13 @@ func (c *Conn) Retire() {
 	}
 	c.Fail(process.ErrClosed)
 	c.Stdin.Shut()
-	if !c.goneWithin(g.Exit) {
+	if !c.exitedWithin(g.Exit) {
 		process.Terminate(c.cmd)
-		if !c.goneWithin(g.Term) {
+		if !c.exitedWithin(g.Term) {
 			process.KillTree(c.cmd, time.Now().Add(g.Kill)) // reap notices, and records the result
 		}
 	}
-	dead := c.goneWithin(g.Kill) && c.dead
+	dead := c.exitedWithin(g.Kill) && c.dead
 	if !dead {
 		c.readOutBy(time.Now())
 	}
@@ -187,7 +187,7 @@ func (c *Conn) Retire() {
 	c.malformed.Flush()
 }
 
-func (c *Conn) goneWithin(d time.Duration) bool {
+func (c *Conn) exitedWithin(d time.Duration) bool {
 	select {
 	case <-c.gone:
 		return true
@@ -231,7 +231,7 @@ func (c *Conn) readError(err error) error {
 	if errors.Is(err, process.ErrTooLong) {
 		return fmt.Errorf("%w: more than %d bytes", err, c.Host.Config.MaxMessage)
 	}
-	if c.goneWithin(c.Host.Grace.Tell) {
+	if c.exitedWithin(c.Host.Grace.Tell) {
 		return errors.New(process.Describe(c.exit))
 	}
 	if errors.Is(err, io.EOF) {
@@ -243,7 +243,7 @@ func (c *Conn) readError(err error) error {
 // Reason replaces a write error to a closed pipe by the exit status of the process, if it has
 // exited.
 func (c *Conn) Reason(err error) error {
-	if errors.Is(err, syscall.EPIPE) && c.goneWithin(c.Host.Grace.Tell) {
+	if errors.Is(err, syscall.EPIPE) && c.exitedWithin(c.Host.Grace.Tell) {
 		return errors.New(process.Describe(c.exit))
 	}
 	return err
@@ -261,8 +261,8 @@ func (c *Conn) take(line []byte, kept bool) {
 	}
 }
 
-// say sends the proxy's answer to a server's request.
-func (c *Conn) say(answer []byte) {
+// sendAnswer sends the proxy's answer to a server's request.
+func (c *Conn) sendAnswer(answer []byte) {
 	var position int64
 	_ = c.Stdin.Write(&position, len(answer), func(b []byte) []byte { return append(b, answer...) })
 }

@@ -16,20 +16,20 @@ func (e *Unauthorized) Unwrap() error { return e.Cause }
 
 const authorizationHeader = "Authorization"
 
-// maxTurnedAway limits how often one request is sent again with other credentials: once because
-// they were unknown, and once because they were insufficient. A server that refuses a request with
-// 401 or 403 has not executed it.
-const maxTurnedAway = 2
+// maxCredentialRetries limits how often one request is sent again with other credentials: once
+// because they were unknown, and once because they were insufficient. A server that refuses a
+// request with 401 or 403 has not executed it.
+const maxCredentialRetries = 2
 
 // Do sends a request with the credentials of the server, if any are configured. Before it sends a
-// refused request again, it calls mayGoAgain; nil: always allowed.
-func (c *Conn) Do(request *http.Request, mayGoAgain func() error) (*http.Response, error) {
+// refused request again, it calls checkResend; nil: always allowed.
+func (c *Conn) Do(request *http.Request, checkResend func() error) (*http.Response, error) {
 	credentials := c.Host.Config.Credentials
 	if credentials == nil {
 		return c.Host.Client.Do(request)
 	}
 	value, err := credentials.Authorization(request.Context())
-	for turnedAway := 0; ; turnedAway++ {
+	for retries := 0; ; retries++ {
 		if err != nil {
 			return nil, &Unauthorized{err}
 		}
@@ -38,7 +38,7 @@ func (c *Conn) Do(request *http.Request, mayGoAgain func() error) (*http.Respons
 			c.authorized.Store(&value)
 		}
 		response, failure := c.Host.Client.Do(request)
-		if failure != nil || !turnsAway(response) || turnedAway == maxTurnedAway {
+		if failure != nil || !isUnauthorized(response) || retries == maxCredentialRetries {
 			return response, failure
 		}
 		next, failure := credentials.Renew(request.Context(), value, response)
@@ -47,23 +47,23 @@ func (c *Conn) Do(request *http.Request, mayGoAgain func() error) (*http.Respons
 		}
 		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // Renew has read what matters
 		_ = response.Body.Close()
-		if value, err = next, failure; err == nil && mayGoAgain != nil {
-			if failure = mayGoAgain(); failure != nil {
+		if value, err = next, failure; err == nil && checkResend != nil {
+			if failure = checkResend(); failure != nil {
 				return nil, conn.NotSent(failure)
 			}
 		}
-		if request, failure = again(request); failure != nil {
+		if request, failure = withBodyAgain(request); failure != nil {
 			return nil, failure
 		}
 	}
 }
 
-func turnsAway(response *http.Response) bool {
+func isUnauthorized(response *http.Response) bool {
 	return response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden
 }
 
-// again returns a copy of request with its body from the start.
-func again(request *http.Request) (*http.Request, error) {
+// withBodyAgain returns a copy of request with its body from the start.
+func withBodyAgain(request *http.Request) (*http.Request, error) {
 	next := request.Clone(request.Context())
 	if request.GetBody == nil {
 		return next, nil

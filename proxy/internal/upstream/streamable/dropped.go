@@ -42,7 +42,7 @@ func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte)
 	case http.StatusNotFound, http.StatusGone:
 		return true
 	case http.StatusBadRequest:
-		return unknownSession.Match(said(body))
+		return unknownSession.Match(errorMessage(body))
 	}
 	return false
 }
@@ -55,7 +55,7 @@ func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 		return false
 	}
 	code, _ := rawjson.Member(refusal, "code")
-	if string(code) != codeUnknownSession || !unknownSession.Match(said(refusal)) {
+	if string(code) != codeUnknownSession || !unknownSession.Match(errorMessage(refusal)) {
 		return false
 	}
 	if x.Renewed {
@@ -64,9 +64,9 @@ func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 	return !c.otherSessions.Load()
 }
 
-// said returns the message of a JSON-RPC error, of a response with one, or of an error object of a
-// web framework; otherwise the text itself.
-func said(body []byte) []byte {
+// errorMessage returns the message of a JSON-RPC error, of a response with one, or of an error
+// object of a web framework; otherwise the text itself.
+func errorMessage(body []byte) []byte {
 	if inner, ok := rawjson.Member(body, "error"); ok && rawjson.Kind(inner) == '{' {
 		body = inner
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxDeaf limits the consecutive failures to open the stream; then the connection counts as lost.
-const maxDeaf = 3
+// maxStreamFailures limits the consecutive failures to open the stream; then the connection counts
+// as lost.
+const maxStreamFailures = 3
 
 // Listen keeps the GET stream of a server of 2025-11-25 open, if the server offers one.
 func (c *Conn) Listen(ctx context.Context) {
@@ -22,7 +23,7 @@ func (c *Conn) Listen(ctx context.Context) {
 		response, err := c.Get(ctx, s, lastID)
 		switch {
 		case err != nil:
-			if deaf++; deaf >= maxDeaf && ctx.Err() == nil {
+			if deaf++; deaf >= maxStreamFailures && ctx.Err() == nil {
 				c.Fail(c.TransportError(err))
 				return
 			}
@@ -40,7 +41,7 @@ func (c *Conn) Listen(ctx context.Context) {
 			retry := time.Duration(0)
 			conn.Poke(c.streamed)
 			stop := c.closeWith(ctx, s, response.Body)
-			lastID, retry = c.overhear(s, response)
+			lastID, retry = c.readGetStream(s, response)
 			stop()
 			if c.Current.Load() != s {
 				lastID, pause = "", conn.FirstPause
@@ -111,9 +112,9 @@ func (c *Conn) closeWith(ctx context.Context, s *conn.Session, body io.Closer) (
 	}
 }
 
-// overhear handles the events of the stream until it ends. It returns where the stream can be
+// readGetStream handles the events of the stream until it ends. It returns where the stream can be
 // resumed, and the delay that the server asks for.
-func (c *Conn) overhear(s *conn.Session, response *http.Response) (lastID string, retry time.Duration) {
+func (c *Conn) readGetStream(s *conn.Session, response *http.Response) (lastID string, retry time.Duration) {
 	defer response.Body.Close()
 	events := NewEventReader(response.Body, c.Host.Config.MaxMessage)
 	for {

@@ -26,8 +26,8 @@ type Moved struct {
 // Unwrap returns the status without the address.
 func (e *Moved) Unwrap() error { return &e.StatusError }
 
-// follows reports whether err is a redirect to follow, and directs later requests there.
-func (c *Conn) follows(err error) bool {
+// followRedirect reports whether err is a redirect to follow, and directs later requests there.
+func (c *Conn) followRedirect(err error) bool {
 	var moved *Moved
 	if !errors.As(err, &moved) {
 		return false

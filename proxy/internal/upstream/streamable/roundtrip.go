@@ -27,7 +27,7 @@ func (c *Conn) roundTrip(x *conn.Exchange) conn.Reply {
 	if s == nil {
 		return conn.Reply{Err: conn.NotSent(process.ErrClosed)}
 	}
-	return c.inNewSession(x, s, c.once(x, s))
+	return c.inNewSession(x, s, c.sendOnce(x, s))
 }
 
 // inNewSession returns the reply to x. If the server no longer knew session s, it first sends x
@@ -48,12 +48,12 @@ func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply)
 		}
 	}
 	x.Renewed = true
-	return c.once(x, c.Current.Load())
+	return c.sendOnce(x, c.Current.Load())
 }
 
-// once sends x in session s. It returns errUnknownSession if the server refused the request because
-// of the session, and so did not execute it.
-func (c *Conn) once(x *conn.Exchange, s *conn.Session) conn.Reply {
+// sendOnce sends x in session s. It returns errUnknownSession if the server refused the request
+// because of the session, and so did not execute it.
+func (c *Conn) sendOnce(x *conn.Exchange, s *conn.Session) conn.Reply {
 	var sent atomic.Bool // a connection was available to write to
 	ctx := httptrace.WithClientTrace(x.Ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	response, err := c.post(ctx, s, &x.Req, &x.Body)
@@ -151,10 +151,10 @@ func refusalIn(data []byte, id int64) ([]byte, bool) {
 // there. A call is never sent to the target of a redirect of its own.
 func (c *Conn) handshake(x *conn.Exchange) conn.Reply {
 	for range maxRedirects {
-		reply := c.once(x, x.Req.Session)
-		if !c.follows(reply.Err) {
+		reply := c.sendOnce(x, x.Req.Session)
+		if !c.followRedirect(reply.Err) {
 			return reply
 		}
 	}
-	return c.once(x, x.Req.Session)
+	return c.sendOnce(x, x.Req.Session)
 }

@@ -25,7 +25,7 @@ func (c *Conn) readStream(x *conn.Exchange, s *conn.Session, events *EventReader
 	for resumes, seen := 0, ""; ; resumes++ {
 		err := c.follow(x, s, events)
 		switch err {
-		case errLeft:
+		case errContinuesElsewhere:
 			rest := body // body itself must not escape to the heap for this
 			return conn.Reply{Rest: func() conn.Reply { return c.readStream(x, s, events, rest) }}
 		case nil:
@@ -46,8 +46,8 @@ func (c *Conn) readStream(x *conn.Exchange, s *conn.Session, events *EventReader
 		if x.Req.Interrupted != nil {
 			x.Req.Interrupted(events.retry)
 		}
-		if leaves(x) {
-			return conn.Reply{Rest: func() conn.Reply { return c.takeUp(x, s, events) }}
+		if mustReturn(x) {
+			return conn.Reply{Rest: func() conn.Reply { return c.readRest(x, s, events) }}
 		}
 		if body, err = c.resume(x, s, events); err != nil {
 			return c.broken(x, err)
@@ -55,8 +55,8 @@ func (c *Conn) readStream(x *conn.Exchange, s *conn.Session, events *EventReader
 	}
 }
 
-// takeUp reads the rest of an interrupted stream.
-func (c *Conn) takeUp(x *conn.Exchange, s *conn.Session, events *EventReader) conn.Reply {
+// readRest reads the rest of an interrupted stream.
+func (c *Conn) readRest(x *conn.Exchange, s *conn.Session, events *EventReader) conn.Reply {
 	body, err := c.resume(x, s, events)
 	if err != nil {
 		return c.broken(x, err)
@@ -71,12 +71,12 @@ func (c *Conn) broken(x *conn.Exchange, err error) conn.Reply {
 	return conn.Reply{Err: c.interrupted(x, err)}
 }
 
-// errLeft: an inline caller has to return before the stream ends.
-var errLeft = errors.New("left to another goroutine")
+// errContinuesElsewhere means that an inline caller has to return before the stream ends.
+var errContinuesElsewhere = errors.New("left to another goroutine")
 
-// leaves reports, once, that an inline caller of Send has to return.
-func leaves(x *conn.Exchange) bool {
-	if !x.Req.Here || !x.Left.Load() {
+// mustReturn reports, once, that an inline caller of Send has to return.
+func mustReturn(x *conn.Exchange) bool {
+	if !x.Req.Here || !x.InlineStopped.Load() {
 		return false
 	}
 	x.Req.Here = false
@@ -87,8 +87,8 @@ func leaves(x *conn.Exchange) bool {
 // which can be late.
 func (c *Conn) follow(x *conn.Exchange, s *conn.Session, events *EventReader) error {
 	for {
-		if leaves(x) {
-			return errLeft
+		if mustReturn(x) {
+			return errContinuesElsewhere
 		}
 		e, err := events.Next()
 		if err != nil {
@@ -99,7 +99,7 @@ func (c *Conn) follow(x *conn.Exchange, s *conn.Session, events *EventReader) er
 		}
 		m, err := wire.ParseUpstream(e.Data)
 		switch {
-		case err != nil && conn.Spoils(e.Data, x.ID):
+		case err != nil && conn.IsInvalidAnswer(e.Data, x.ID):
 			return conn.ErrMalformed
 		case err == nil && conn.AnswerTo(m, x.ID) && c.dropped(x, s, m.Error):
 			return errUnknownSession

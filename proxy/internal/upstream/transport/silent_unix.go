@@ -11,8 +11,8 @@ import (
 // canPeek reports that the state of a connection can be checked without blocking.
 const canPeek = true
 
-// silent reports whether the peer has neither closed an idle connection nor sent data on it.
-func silent(conn net.Conn) bool {
+// isIdleOpen reports whether the peer has neither closed an idle connection nor sent data on it.
+func isIdleOpen(conn net.Conn) bool {
 	s, ok := conn.(syscall.Conn)
 	if !ok {
 		return false

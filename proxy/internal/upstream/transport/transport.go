@@ -44,7 +44,7 @@ type DirectTransport struct {
 // RoundTrip sends request once. A connection that the server has closed is detected before the
 // request is written; after that the request is never sent again.
 func (t *DirectTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	if !t.takes(request) {
+	if !t.canServe(request) {
 		return t.Other.RoundTrip(request)
 	}
 	c, err := t.conn(request)
@@ -57,7 +57,7 @@ func (t *DirectTransport) RoundTrip(request *http.Request) (*http.Response, erro
 	return c.roundTrip(request)
 }
 
-func (t *DirectTransport) takes(request *http.Request) bool {
+func (t *DirectTransport) canServe(request *http.Request) bool {
 	if request.URL.Scheme != "http" || !canPeek {
 		return false
 	}
@@ -88,7 +88,7 @@ func (t *DirectTransport) conn(request *http.Request) (*directConn, error) {
 		if c == nil {
 			break
 		}
-		if c.addr == addr && time.Since(c.since) < KeepAlive && silent(c.net) {
+		if c.addr == addr && time.Since(c.since) < KeepAlive && isIdleOpen(c.net) {
 			return c, nil
 		}
 		_ = c.net.Close()
