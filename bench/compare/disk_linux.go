@@ -15,7 +15,7 @@ func flush(f *os.File) error {
 	}
 }
 
-// flushAll writes everything to the disks that waits for it.
+// flushAll writes all buffered data of the system to the disks.
 func flushAll() { syscall.Sync() }
 
 // fileSystem names the file system of dir.

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	flushes   = 200             // appends, each with a flush
-	flushTime = 2 * time.Second // after which no other append begins, on a slow disk
-	flushSize = 1600            // bytes of an append, as of a decision
+	flushes   = 200             // number of appends, each with a flush
+	flushTime = 2 * time.Second // time limit for starting appends, for slow disks
+	flushSize = 1600            // bytes per append, the size of a decision
 
-	// Between two flushes there are as many bytes that are not flushed as of an outcome, and as much
-	// time as the rest of a call takes: a disk that is never idle takes a flush in half of the time.
+	// Between two flushes, as many bytes stay unflushed as an outcome has, and as much time passes
+	// as the rest of a call takes: a disk that is never idle flushes twice as fast.
 	unflushed = 600
 	idle      = 300 * time.Microsecond
 )
 
-// measureFlush appends to a new file in dir, flushes each append, and returns the median time of one in microseconds.
-// It does so as calls do: see idle.
+// measureFlush appends to a new file in dir, flushes each append, and returns the median time of a
+// flush in microseconds. It imitates the pauses between calls, see idle.
 func measureFlush(dir string) (float64, error) {
 	f, err := os.CreateTemp(dir, "append-")
 	if err != nil {
@@ -49,7 +49,7 @@ func measureFlush(dir string) (float64, error) {
 	return median(took), nil
 }
 
-// flushFile is where a measurement is written, beside the other files of its target.
+// flushFile is the file with the result, in the directory of its target.
 const flushFile = "flush"
 
 // writeFlush measures the disk of dir and writes the result there.

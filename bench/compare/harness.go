@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// sample is one measurement of one target in one round, as the harness writes it.
+// A sample is one measurement of one target in one round, in the format of the harness.
 type sample struct {
 	Scenario, Target, Kind string
 	Round                  int
-	Metric                 string  // p50, rate or cold
-	Value                  float64 // microseconds, calls a second, or milliseconds
+	Metric                 string  // "p50", "rate" or "cold"
+	Value                  float64 // microseconds, calls per second, or milliseconds
 	Error                  string  `json:",omitempty"`
 	Load                   *load   `json:",omitempty"`
 }
 
-// load describes the calls of a sample.
+// A load describes the calls of a sample.
 type load struct {
 	Calls, Errors int64
 	FirstError    string `json:",omitempty"`
 	P50, P99      float64
-	ProxyCPU      float64 // microseconds a call
+	ProxyCPU      float64 // microseconds per call
 	ClientCPU     float64
 	RSS           int64 // bytes
 	UpstreamReqs  float64
@@ -35,12 +35,12 @@ type load struct {
 // flushTarget names the samples that measure the disk.
 const flushTarget = "flush"
 
-// harness runs the program that measures.
+// A harness runs the measuring program.
 type harness struct {
 	program, config string
 	rounds          int
 	duration        time.Duration
-	progress        io.Writer // for its progress, and its own tables
+	progress        io.Writer // receives the progress and tables of the program
 
 	work string // a new directory for the files of all targets
 	disk string // the file system of work
@@ -62,7 +62,7 @@ func (h *harness) prepare(dir string) (err error) {
 
 // measure runs all rounds of one scenario and removes the files of its targets, unless a target failed.
 func (h *harness) measure(s scenario) ([]sample, error) {
-	// What earlier scenarios wrote must not be on its way to the disk in this one.
+	// Data written by earlier scenarios must not be flushed during this one.
 	flushAll()
 	work := filepath.Join(h.work, s.id)
 	out := filepath.Join(h.work, s.id+".json")
@@ -94,7 +94,7 @@ func (h *harness) measure(s scenario) ([]sample, error) {
 	return samples, os.RemoveAll(work)
 }
 
-// writeSamples writes samples as the harness does.
+// writeSamples writes samples in the format of the harness.
 func writeSamples(file string, samples []sample) error {
 	text, err := json.MarshalIndent(samples, "", " ")
 	if err != nil {
@@ -103,7 +103,7 @@ func writeSamples(file string, samples []sample) error {
 	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
-// failures describes the samples in which a target or a call failed.
+// failures describes the samples with a failed target or call.
 func failures(samples []sample) (bad []string) {
 	for _, s := range samples {
 		switch at := fmt.Sprintf("%s, %s, round %d", s.Scenario, s.Target, s.Round+1); {

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// report is the table of a run.
+// A report is the table of a run.
 type report struct {
-	about   string // where, when and how it ran
+	about   string // place, time and parameters of the run
 	samples []sample
 
 	met    int
 	missed []string
 }
 
-// heading has the cells of the first line.
+// heading holds the cells of the header row.
 var heading = [...]string{
 	"scenario", "`floor`", "`naive` against `floor`", "`memory` against `floor`", "goal",
 	"`default` against `floor`", "`default` against `memory`", "goal", "processor time of a call in us: `floor`, `naive`, `memory`, `default`",
@@ -39,7 +39,7 @@ func (r *report) write(w io.Writer, scenarios []scenario) {
 	}
 }
 
-// flush tells what a flush took in all rounds of all scenarios.
+// flush describes the time of a flush over all rounds of all scenarios.
 func (r *report) flush() string {
 	var took []float64
 	for _, s := range r.samples {
@@ -68,7 +68,7 @@ func (r *report) row(s scenario) []string {
 	}
 }
 
-// memoryGoal judges the costs of memory against floor.
+// memoryGoal compares the cost of memory over floor with its goal.
 func (r *report) memoryGoal(s scenario, costs []float64) string {
 	if s.memory == 0 {
 		return "-"
@@ -76,7 +76,8 @@ func (r *report) memoryGoal(s scenario, costs []float64) string {
 	return r.judge(s, "memory", fmt.Sprintf("%.1f", s.memory), costs, median(costs) <= s.memory)
 }
 
-// defaultGoal judges default against memory, and shows the figure where the table does not have it yet.
+// defaultGoal compares the cost of default over memory with its goal. It shows the figure if the
+// table does not have it elsewhere.
 func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	costs := byDefault.against(memory)
 	text := fmt.Sprintf("%.2f", mostCost)

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// scenario is a row of the table; the harness defines what it measures.
+// A scenario is a row of the table. The harness defines the measurement.
 type scenario struct {
 	id, what string
-	memory   float64 // goal: the cost of memory against floor is at most this; 0: no goal
-	goal     goal    // of default against memory
+	memory   float64 // goal: maximum cost of memory over floor; 0: no goal
+	goal     goal    // goal for the cost of default over memory
 }
 
-// goal is what default may cost, compared with memory.
+// A goal is the allowed cost of default, relative to memory.
 type goal int
 
 const (
@@ -29,7 +29,7 @@ const (
 
 const defaultScenarios = "S1,S2,S3,S4,S5a,S5b,S5c"
 
-// all lists the scenarios of the harness but S9, which has several figures.
+// all lists the scenarios of the harness, except S9, which has several figures.
 var all = [...]scenario{
 	{"S1", "stdio, one call at a time", 1.5, costGoal},
 	{"S2", "stdio, 64 calls in flight", 2.6, costGoal},

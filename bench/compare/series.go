@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// series is what one target did in one scenario, by round. Rounds that failed are missing.
+// A series holds the results of one target in one scenario, by round. Failed rounds are missing.
 type series struct {
 	metric string
 	values map[int]float64
@@ -28,7 +28,7 @@ func (r *report) series(s scenario, target string) series {
 	return out
 }
 
-// against returns for each round that both have what s costs as a multiple of reference.
+// against returns the cost of s as a multiple of reference, for each round that both have.
 func (s series) against(reference series) (costs []float64) {
 	for _, round := range slices.Sorted(maps.Keys(s.values)) {
 		other, ok := reference.values[round]
@@ -54,7 +54,7 @@ func (s series) plus(other series) series {
 	return sum
 }
 
-// absolute is the median with its unit.
+// absolute returns the median with its unit.
 func (s series) absolute() string {
 	if len(s.values) == 0 {
 		return "-"
@@ -63,7 +63,7 @@ func (s series) absolute() string {
 	return fmt.Sprintf("%.0f %s", median(slices.Collect(maps.Values(s.values))), unit)
 }
 
-// processor is the median processor time of a call, in microseconds.
+// processor returns the median processor time per call, in microseconds.
 func (s series) processor() string {
 	if len(s.cpu) == 0 {
 		return "-"
@@ -71,7 +71,7 @@ func (s series) processor() string {
 	return fmt.Sprintf("%.0f", median(s.cpu))
 }
 
-// spread is the median of v, with the least and the most of several.
+// spread returns the median of v, with minimum and maximum if there are several values.
 func spread(v []float64) string {
 	switch len(v) {
 	case 0:
@@ -82,7 +82,7 @@ func spread(v []float64) string {
 	return fmt.Sprintf("%.2f [%.2f..%.2f]", median(v), slices.Min(v), slices.Max(v))
 }
 
-// median is 0 for no values.
+// median returns the median, or 0 for no values.
 func median(v []float64) float64 {
 	if len(v) == 0 {
 		return 0

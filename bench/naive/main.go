@@ -1,5 +1,5 @@
-// Command naive is a proxy of mcp-go alone, for comparison in the benchmark: it lists the tools
-// of one server and passes every call on, without policy or record.
+// Command naive is a minimal proxy built with mcp-go, for comparison in the benchmark. It lists the
+// tools of one server and forwards every call, without policy or record.
 //
 //	naive [-http ADDR] (-url URL | -- COMMAND [ARG...])
 package main
@@ -45,12 +45,12 @@ func run(ctx context.Context, args []string) error {
 		return server.NewStreamableHTTPServer(proxy).Start(*addr)
 	}
 	stdio := server.NewStdioServer(proxy)
-	server.WithWorkerPoolSize(100)(stdio) // the default of 5 is fewer than the calls in flight
+	server.WithWorkerPoolSize(100)(stdio) // the default of 5 is less than the number of calls in flight
 	server.WithQueueSize(10_000)(stdio)
 	return stdio.Listen(ctx, os.Stdin, os.Stdout)
 }
 
-// dial returns a client of the server at url or of the command, not started yet.
+// dial returns a client for the server at url or for the command. The client is not started.
 func dial(url string, command []string) (*client.Client, error) {
 	switch {
 	case (url == "") == (len(command) == 0):
@@ -58,7 +58,7 @@ func dial(url string, command []string) (*client.Client, error) {
 	case url == "":
 		return client.NewClient(transport.NewStdio(command[0], nil, command[1:]...)), nil
 	}
-	// The default of 2 idle connections would open a new one for most calls of 64 sessions.
+	// With the default of 2 idle connections, most calls of 64 sessions would open a new one.
 	pooled := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
 	t, err := transport.NewStreamableHTTP(url, transport.WithHTTPBasicClient(pooled))
 	if err != nil {

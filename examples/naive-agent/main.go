@@ -1,10 +1,9 @@
-// Naive-agent reaches a tool behind a gate by reading refusals. It knows
-// nothing of the rules, and of the tools only the one that it wants: what to do
-// first it takes from the text that a refused call is answered with.
+// Naive-agent uses a tool behind a gate by following the text of refusals. It knows neither the
+// rules nor any tool except the one that it wants.
 //
 //	naive-agent TOOL COMMAND [ARG...]
 //
-// The command is an MCP server that speaks stdio, such as petrigate wrap.
+// The command is an MCP server over stdio, such as petrigate wrap.
 package main
 
 import (
@@ -30,7 +29,7 @@ func main() {
 	}
 }
 
-// run starts the server, reaches the tool and ends the server.
+// run starts the server, calls the tool, and stops the server.
 func run(out io.Writer, tool, command string, args ...string) (err error) {
 	server := exec.Command(command, args...)
 	server.Stderr = os.Stderr
@@ -60,20 +59,20 @@ func run(out io.Writer, tool, command string, args ...string) (err error) {
 	return nil
 }
 
-// An agent calls one tool after the other.
+// An agent calls one tool at a time.
 type agent struct {
 	in    *json.Encoder
 	out   *json.Decoder
 	log   io.Writer
 	asked int // requests so far
-	calls int // of tools
+	calls int // tool calls so far
 }
 
-// wayOut is how a refusal says what to call first.
+// wayOut matches the tool that a refusal tells the caller to call first.
 var wayOut = regexp.MustCompile("Way out: call (.*); after that ")
 
-// reach calls the tool. If it is refused it calls what the refusal names, and
-// then the tool again.
+// reach calls the tool. If the call is refused, reach first calls the tool named by the refusal,
+// and then tries again.
 func (a *agent) reach(tool string) error {
 	text, failed, err := a.call(tool)
 	if err != nil || !failed {
@@ -125,7 +124,7 @@ func (a *agent) greet() error {
 	return a.in.Encode(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
 }
 
-// request waits for the answer to what it asks; whatever comes before is left out.
+// request sends a request and waits for its response. It skips all other messages.
 func (a *agent) request(method string, params, result any) error {
 	a.asked++
 	if err := a.in.Encode(map[string]any{"jsonrpc": "2.0", "id": a.asked, "method": method, "params": params}); err != nil {

@@ -1,12 +1,12 @@
-// Webhook-ntfy shows the approvals of petrigate on a phone, by ntfy (https://ntfy.sh or a
-// server of your own): the notification has buttons that approve and deny.
+// Webhook-ntfy shows the approvals of petrigate on a phone, using ntfy (https://ntfy.sh or your own
+// server). The notification has buttons to approve and deny.
 //
-// It is configured by the environment:
+// It is configured with environment variables:
 //
 //	PETRIGATE_HOOK_SECRET  the secret of approval.webhook
 //	NTFY_URL               the topic, such as https://ntfy.example.com/approvals
-//	NTFY_TOKEN             for a topic that not everybody may use; may be empty
-//	LISTEN                 where petrigate posts to; 127.0.0.1:7782 if empty
+//	NTFY_TOKEN             access token for a protected topic; may be empty
+//	LISTEN                 address that petrigate posts to; 127.0.0.1:7782 if empty
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	log.Fatal(server.ListenAndServe())
 }
 
-// A glue takes what petrigate posts, and publishes it.
+// A glue receives the posts of petrigate and publishes them.
 type glue struct {
 	secret, server, topic, token string
 	client                       *http.Client
@@ -54,7 +54,7 @@ func newGlue(env func(string) string) (*glue, error) {
 	return g, nil
 }
 
-// A message is what petrigate says of an approval, as far as a phone shows it.
+// A message holds the parts of an approval that are shown on the phone.
 type message struct {
 	Event, ID, State, Tool, Upstream, Client, Question, Actor, Approve, Deny string
 
@@ -63,7 +63,8 @@ type message struct {
 
 const maxBody = 1 << 20
 
-// ServeHTTP takes what petrigate posts. Any other status than 2xx has it posted again.
+// ServeHTTP receives a post of petrigate. Petrigate repeats the post after any status other than
+// 2xx.
 func (g *glue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil || r.Method != http.MethodPost || !verify(g.secret, r.Header.Get("X-Petrigate-Signature"), body, time.Now()) {
@@ -116,7 +117,7 @@ type action struct {
 	Clear  bool   `json:"clear,omitempty"`
 }
 
-// maxShown is how long a message of ntfy may be, with room for a sentence.
+// maxShown is the maximum length of an ntfy message, less room for a sentence.
 const maxShown = 3500
 
 func notificationOf(m message) notification {
@@ -130,7 +131,7 @@ func notificationOf(m message) notification {
 	n := notification{Title: "Allow " + m.Tool + " on " + m.Upstream + "?", Message: m.Question, Priority: 4, Tags: []string{"raised_hand"}}
 	deny := action{Action: "http", Label: "Deny", URL: m.Deny, Method: http.MethodPost, Clear: true}
 	look := action{Action: "view", Label: "Look", URL: m.Approve}
-	if len(m.Question) > maxShown || m.ArgumentsLeftOut { // nobody approves what they have not seen: the page shows it
+	if len(m.Question) > maxShown || m.ArgumentsLeftOut { // people must see all of what they approve: the page shows it
 		n.Message = strings.ToValidUTF8(m.Question[:min(len(m.Question), maxShown)], "") + "\n\nThis is not all of it: look before you approve."
 		n.Actions = []action{look, deny}
 		return n

@@ -1,14 +1,14 @@
-// Webhook-slack asks for the approvals of petrigate in a channel of Slack: a message shows the
-// call, and its buttons approve and deny.
+// Webhook-slack asks for the approvals of petrigate in a Slack channel. A message shows the call,
+// with buttons to approve and deny.
 //
-// It is configured by the environment:
+// It is configured with environment variables:
 //
 //	PETRIGATE_HOOK_SECRET  the secret of approval.webhook
-//	SLACK_BOT_TOKEN        of the app, with the scope chat:write
-//	SLACK_SIGNING_SECRET   of the app: what comes to /slack is signed with it
-//	SLACK_CHANNEL          the id of the channel
-//	SLACK_APPROVERS        ids of the users who may answer, with commas; all of the channel if empty
-//	LISTEN                 where petrigate posts to /petrigate, and Slack to /slack; 127.0.0.1:7782 if empty
+//	SLACK_BOT_TOKEN        token of the app, with the scope chat:write
+//	SLACK_SIGNING_SECRET   secret of the app that signs the requests to /slack
+//	SLACK_CHANNEL          ID of the channel
+//	SLACK_APPROVERS        comma-separated IDs of the users who may answer; the whole channel if empty
+//	LISTEN                 address of /petrigate (for petrigate) and /slack (for Slack); 127.0.0.1:7782 if empty
 package main
 
 import (
@@ -40,25 +40,25 @@ func main() {
 	log.Fatal(server.ListenAndServe())
 }
 
-// A glue takes what petrigate and Slack post.
+// A glue receives the posts of petrigate and Slack.
 type glue struct {
 	secret, signing string
-	approvers       []string // nil: everybody in the channel
+	approvers       []string // nil: everyone in the channel
 	slack           *slack
 
-	showing sync.Mutex // one message of petrigate at a time
+	showing sync.Mutex // held while one post of petrigate is handled
 
 	mu    sync.Mutex
-	asked map[string]question // by the id of the approval
+	asked map[string]question // by approval ID
 }
 
-// A question is one that stands in the channel.
+// A question is a question shown in the channel.
 type question struct {
 	message
-	posted string // the timestamp by which Slack knows the message
+	posted string // timestamp that identifies the message in Slack
 }
 
-// A message is what petrigate says of an approval, as far as Slack is told.
+// A message holds the parts of an approval that are used for Slack.
 type message struct {
 	Event, ID, State, Tool, Upstream, Question, Actor, Nonce, Answer, Approve string
 
@@ -89,8 +89,8 @@ func (g *glue) handler() http.Handler {
 
 const maxBody = 1 << 20
 
-// fromPetrigate shows a question, or that one has ended. Any other status than 2xx has it
-// posted again.
+// fromPetrigate shows a question, or that a question has ended. Petrigate repeats the post after
+// any status other than 2xx.
 func (g *glue) fromPetrigate(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	t, sum, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("X-Petrigate-Signature"), "t="), ",v1=")
@@ -112,12 +112,12 @@ func (g *glue) fromPetrigate(w http.ResponseWriter, r *http.Request) {
 }
 
 func (g *glue) show(m message) error {
-	g.showing.Lock() // an end that overtook its question would find no message to change
+	g.showing.Lock() // otherwise an end could overtake its question and find no message to change
 	defer g.showing.Unlock()
 	q, known := g.find(m.ID)
 	switch {
-	case m.Event == "asked" && !known: // not one that is delivered again
-		g.keep(question{message: m}) // before anybody can press a button
+	case m.Event == "asked" && !known: // ignore repeated posts
+		g.keep(question{message: m}) // before a button can be pressed
 		posted, err := g.slack.post(m)
 		if err != nil {
 			g.forget(m.ID)
@@ -152,7 +152,7 @@ func (g *glue) forget(id string) {
 	delete(g.asked, id)
 }
 
-// An interaction is a button that somebody has pressed.
+// An interaction is a pressed button.
 type interaction struct {
 	Type    string
 	User    struct{ ID string }
@@ -162,7 +162,7 @@ type interaction struct {
 	}
 }
 
-// fromSlack takes what somebody has pressed, and passes it on as a signed answer.
+// fromSlack receives a pressed button, and forwards it as a signed answer.
 func (g *glue) fromSlack(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	t := r.Header.Get("X-Slack-Request-Timestamp")
@@ -184,7 +184,7 @@ func (g *glue) fromSlack(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer posts the decision of a user. Their id names them, since they can change their name.
+// answer posts the decision of a user, identified by ID, because users can change their names.
 func (g *glue) answer(q question, decision, user string) {
 	if g.approvers != nil && !slices.Contains(g.approvers, user) {
 		g.slack.tell(user, "You are not among those who may answer "+q.ID+".")
@@ -195,7 +195,7 @@ func (g *glue) answer(q question, decision, user string) {
 		log.Print(err)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // Slack waits for 3
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // Slack waits for 3 s
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, q.Answer, strings.NewReader(string(body)))
 	if err != nil {
@@ -224,7 +224,7 @@ func mac(secret, text string) string {
 
 func equal(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
 
-// fresh reports whether a time in seconds is about now: an older request may be a replay.
+// fresh reports whether a Unix time is recent; an older request may be a replay.
 func fresh(seconds string) bool {
 	t, err := strconv.ParseInt(seconds, 10, 64)
 	return err == nil && time.Since(time.Unix(t, 0)).Abs() < 5*time.Minute

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// A slack is a channel of Slack, as a bot writes to it.
+// A slack is a Slack channel that a bot writes to.
 type slack struct {
 	api, token, channel string
 	client              *http.Client
 }
 
-// maxShown is how long the text of a block may be, with room for a sentence.
+// maxShown is the maximum length of a block's text, less room for a sentence.
 const maxShown = 2900
 
 // post shows a question with its buttons, and returns the timestamp of the message.
 func (s *slack) post(m message) (string, error) {
 	shown, buttons := m.Question, []any{button("approve", "primary", m.ID), button("deny", "danger", m.ID)}
-	if len(shown) > maxShown || m.ArgumentsLeftOut { // nobody approves what they have not seen: the page shows it
+	if len(shown) > maxShown || m.ArgumentsLeftOut { // people must see all of what they approve: the page shows it
 		shown = strings.ToValidUTF8(shown[:min(len(shown), maxShown)], "") + "\n\nThis is not all of it."
 		buttons[0] = map[string]any{"type": "button", "action_id": "look", "text": plain("Look and approve"), "url": m.Approve}
 	}
@@ -34,7 +34,7 @@ func (s *slack) post(m message) (string, error) {
 	})
 }
 
-// end takes the buttons off a message, and says how the question has ended.
+// end removes the buttons from a message, and shows the result of the question.
 func (s *slack) end(posted string, m message) error {
 	text := m.Tool + " on " + m.Upstream + ": " + m.ID + " is " + m.State
 	if m.Actor != "" {
@@ -47,19 +47,19 @@ func (s *slack) end(posted string, m message) error {
 	return err
 }
 
-// tell says something to one user of the channel.
+// tell sends a message that only one user sees.
 func (s *slack) tell(user, text string) {
 	if _, err := s.do("chat.postEphemeral", map[string]any{"channel": s.channel, "user": user, "text": escape(text)}); err != nil {
 		log.Print(err)
 	}
 }
 
-// plain is a text that Slack does not read as its markup.
+// plain returns text without Slack markup.
 func plain(text string) map[string]any {
 	return map[string]any{"type": "plain_text", "text": text, "emoji": false}
 }
 
-// escape is a text for where Slack reads its markup.
+// escape escapes text for Slack markup.
 func escape(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }

@@ -39,7 +39,7 @@ type listed struct {
 	XTestImports                 []string
 }
 
-// A listing is what the go command tells of the module.
+// A listing is the description of the module by the go command.
 type listing struct {
 	ours   []listed
 	export map[string]string // where the export data of all that they import is
@@ -353,7 +353,7 @@ func shipped(ours []listed) map[string]bool {
 	return all
 }
 
-// TestShipped keeps what is for tests out of the program.
+// TestShipped keeps test code out of the program.
 func TestShipped(t *testing.T) {
 	ours := packages(t)
 	all := shipped(ours)

@@ -31,9 +31,8 @@ var goals = map[string]float64{
 	"methods":   45, // methods of a type, with the functions that take it first
 }
 
-// TestBounds compares each measurement with its goal, or with its bound in bounds.txt where the
-// code does not meet the goal yet. With -update the bounds fall to what was measured; they never
-// rise.
+// TestBounds compares each measurement with its goal, or with its bound in bounds.txt if the code
+// does not meet the goal yet. With -update the bounds fall to the measured values; they never rise.
 func TestBounds(t *testing.T) {
 	bounds := readBounds(t)
 	kept := map[string]string{}
@@ -179,8 +178,8 @@ type fileGraph struct {
 	pairs map[[2]int]map[string]bool // by the file that uses and the file that is used: "user > used"
 }
 
-// graphOf reads the pairs of declarations of which one uses the other in another file of the
-// package: functions, methods, types, fields, constants and variables.
+// graphOf reads the pairs of declarations in a package that use each other across files: functions,
+// methods, types, fields, constants and variables.
 func graphOf(p typed) *fileGraph {
 	g := &fileGraph{pairs: map[[2]int]map[string]bool{}}
 	at := map[string]int{}

@@ -1,5 +1,5 @@
-// Package archtest holds the structure of the program by tests: which package may
-// import which (the one table of CONTRIBUTING.md), which package knows which library,
-// how large a package and a type may be, that a lock is touched in the file of its
-// type only, and that what others start from has an Example.
+// Package archtest tests the structure of the program: which package may import which (the table in
+// CONTRIBUTING.md), which package may use which library, the maximum size of packages and types,
+// that a lock is used only in the file that declares its type, and that entry points have an
+// Example.
 package archtest

@@ -1,4 +1,4 @@
-// Package jsondiff says what differs between two JSON values.
+// Package jsondiff compares two JSON values.
 package jsondiff
 
 import (
@@ -11,17 +11,18 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxShown is how much of a value, or of its place, a line shows; the line says how long it is.
+// maxShown is the maximum displayed length of a value or path, in bytes; longer texts are cut and
+// show their length.
 const maxShown = 200
 
-// A Change is a value that differs.
+// A Change is a difference at one path.
 type Change struct {
-	Path string          // from $
-	Was  json.RawMessage `json:",omitempty"` // nil: there was none
-	Is   json.RawMessage `json:",omitempty"` // nil: there is none
+	Path string          // begins with $
+	Was  json.RawMessage `json:",omitempty"` // nil: added
+	Is   json.RawMessage `json:",omitempty"` // nil: removed
 }
 
-// String says what became of the value, on a line.
+// String describes the change on one line.
 func (c Change) String() string {
 	switch {
 	case c.Was == nil:
@@ -34,7 +35,7 @@ func (c Change) String() string {
 	return line(c.Was) + " -> " + line(c.Is)
 }
 
-// line is a JSON value on a line.
+// line formats a JSON value on one line.
 func line(value []byte) string {
 	var b bytes.Buffer
 	if json.Compact(&b, value) != nil {
@@ -43,7 +44,7 @@ func line(value []byte) string {
 	return Brief(b.String())
 }
 
-// Brief is a text, or where that is long, its beginning with how long it is.
+// Brief returns the text, or the beginning of a long text with its length.
 func Brief(s string) string {
 	if len(s) <= maxShown {
 		return text.Escape(s)
@@ -51,9 +52,9 @@ func Brief(s string) string {
 	return text.Excerpt(s, maxShown) + fmt.Sprintf(" (%d bytes)", len(s))
 }
 
-// Compare lists what differs between two JSON values, at most so many changes, and counts
-// the others. Mask hides values where it applies, and reports how many; nil: it hides none.
-// Values that are hidden differ where what they hide does.
+// Compare lists at most the given number of changes between two JSON values, and counts the others.
+// mask hides values and returns their number; nil hides none. Hidden values are reported as changed
+// if the values behind them differ.
 func Compare(was, is []byte, most int, mask func([]byte) ([]byte, int)) (changes []Change, more int) {
 	if mask == nil {
 		mask = func(v []byte) ([]byte, int) { return v, 0 }
@@ -63,7 +64,7 @@ func Compare(was, is []byte, most int, mask func([]byte) ([]byte, int)) (changes
 	return d.changes, d.more
 }
 
-// A comparer walks through two JSON values at once.
+// A comparer walks through two JSON values in parallel.
 type comparer struct {
 	mask    func([]byte) ([]byte, int)
 	most    int
@@ -71,7 +72,7 @@ type comparer struct {
 	more    int
 }
 
-// value compares two values, whose place is the path, below the keys.
+// value compares two values at a path, below the keys.
 func (d *comparer) value(path string, keys []string, was, is []byte) {
 	kind := rawjson.Kind(is)
 	switch {
@@ -146,8 +147,8 @@ func elements(list []byte) (all [][]byte) {
 	return all
 }
 
-// sameScalar reports whether two values that are neither objects nor lists are the same.
-// Numbers are as they are written, since they are forwarded so.
+// sameScalar reports whether two scalars are equal. Numbers are compared as written, because they
+// are forwarded in that form.
 func sameScalar(was, is []byte) bool {
 	if rawjson.Kind(is) != '"' {
 		return bytes.Equal(was, is)
@@ -168,7 +169,8 @@ func (d *comparer) add(path string, keys []string, was, is []byte) {
 // hides reports whether the value below the keys is masked as a whole.
 func (d *comparer) hides(keys []string) bool { return rawjson.Kind(d.shown(keys, []byte(`{}`))) != '{' }
 
-// shown is the value below the keys as people see it. A mask knows a value by the keys above it.
+// shown returns the displayed form of the value below the keys. It rebuilds the enclosing objects,
+// because a mask recognizes a value by its keys.
 func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 	if value == nil {
 		return nil
@@ -180,7 +182,7 @@ func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 	whole, _ = d.mask(whole)
 	for _, key := range keys {
 		inside, ok := rawjson.Member(whole, key)
-		if !ok { // all that is above is masked
+		if !ok { // an enclosing object is masked
 			break
 		}
 		whole = inside
@@ -188,10 +190,10 @@ func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 	return bytes.Clone(whole)
 }
 
-// plainKey is a key that a path has as it is.
+// plainKey matches a key that needs no quotes in a path.
 var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// member is the step of a path to the member of an object.
+// member returns the path step to a member of an object.
 func member(key string) string {
 	if plainKey.MatchString(key) {
 		return "." + key

@@ -1,4 +1,4 @@
-// Package leftover fails the tests of packages that leave goroutines behind.
+// Package leftover fails the tests of packages that leak goroutines.
 package leftover
 
 import (
@@ -10,12 +10,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience is how long a goroutine that is about to end may take for it: much
-// longer than goleak waits, because the machine may be busy with other tests.
+// patience is how long a goroutine may take to end. It is much longer than the wait of goleak,
+// because the machine may be busy with other tests.
 const patience = 30 * time.Second
 
-// Main is the whole of a TestMain: it runs the tests, and fails where all have
-// passed and a goroutine is left.
+// Main implements TestMain: it runs the tests, and fails if all of them pass but a goroutine is
+// left.
 func Main(m *testing.M) {
 	code := m.Run()
 	if code == 0 {
@@ -27,7 +27,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// find says which goroutines do not end within a time.
+// find returns an error that lists the goroutines that do not end within the given time.
 func find(within time.Duration) error {
 	for began := time.Now(); ; {
 		err := goleak.Find()

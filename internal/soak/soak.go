@@ -1,4 +1,4 @@
-// Package soak says how much the random tests try.
+// Package soak sets the number of inputs that random tests try.
 package soak
 
 import (
@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// Variables of the environment, which .ci/soak sets for long runs.
+// Environment variables, set by .ci/soak for long runs.
 const (
-	Variable = "PETRIGATE_SOAK" // how many inputs a random test tries
-	Seed     = "PETRIGATE_SEED" // where it begins
+	Variable = "PETRIGATE_SOAK" // number of inputs per random test
+	Seed     = "PETRIGATE_SEED" // first seed
 )
 
-// Range returns the seed to begin with, and how many inputs to try: usual, a fifth of it
-// with -short or under the race detector, or as many as [Variable] says.
+// Range returns the first seed and the number of inputs to try: usual, or a fifth of it with -short
+// or under the race detector, or the value of [Variable].
 func Range(t testing.TB, usual int) (from uint64, count int) {
 	t.Helper()
 	count = Count(usual)
@@ -28,8 +28,8 @@ func Range(t testing.TB, usual int) (from uint64, count int) {
 	return from, count
 }
 
-// Count is usual, or a fifth of it with -short or under the race detector, which makes
-// everything ten times as slow and has little to find where nothing runs at once.
+// Count returns usual, or a fifth of it with -short or under the race detector, which slows
+// everything down by a factor of ten and finds little in sequential code.
 func Count(usual int) int {
 	if testing.Short() || Race {
 		return 1 + usual/5
@@ -37,8 +37,8 @@ func Count(usual int) int {
 	return usual
 }
 
-// Bulk skips a test under the race detector, unless .ci/soak runs it: for tests whose time
-// goes into amounts, or into the slow hash of a PIN, not into what runs at once.
+// Bulk skips a test under the race detector, unless .ci/soak runs it. It is for sequential tests
+// that take long because of the amount of data or the slow hash of a PIN.
 func Bulk(t testing.TB) {
 	t.Helper()
 	if Race && os.Getenv(Variable) == "" {

@@ -18,7 +18,7 @@ func main() {
 	}
 }
 
-// convert writes the rules of a domain, and plays recorded runs against them.
+// convert writes the rules of a domain, and replays recorded runs against them.
 func convert(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("procedures", flag.ContinueOnError)
 	tasks := flags.String("tasks", "", "the `file` of the tasks of a domain: an object of lists by service")
@@ -63,7 +63,7 @@ func convert(args []string, out io.Writer) error {
 
 // policy compiles the rules.
 func policy(text string) (p *gate.Policy, nets int, err error) {
-	f, _ := rules.Parse("procedures.rules", []byte(text)) // its errors come with those of Compile
+	f, _ := rules.Parse("procedures.rules", []byte(text)) // Compile reports the same errors
 	compiled, err := rules.Compile(f)
 	if err != nil {
 		return nil, 0, err
@@ -72,7 +72,7 @@ func policy(text string) (p *gate.Policy, nets int, err error) {
 	return p, len(compiled.Nets), err
 }
 
-// report plays the runs of the files.
+// report replays the runs in the files.
 func report(p *gate.Policy, d domain, in implied, files []string, out io.Writer) error {
 	var c count
 	for _, name := range files {

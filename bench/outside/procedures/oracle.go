@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// An oracle plays the procedures themselves: it knows which functions were called as
-// they demand, and with what.
+// An oracle evaluates the procedures directly. It records the calls that followed them, with their
+// arguments.
 type oracle struct {
 	domain domain
 	called map[string][]map[string]any
 }
 
-// permits reports whether everything was called that must be before.
+// permits reports whether all required calls were made before.
 func (o *oracle) permits(function string, args map[string]any) bool {
 	p := o.domain[function]
 	values := make(map[string]any, len(p.Vars))
@@ -23,8 +23,7 @@ func (o *oracle) permits(function string, args map[string]any) bool {
 	return o.holds(p.Needs, values)
 }
 
-// holds reports whether the calls so far satisfy the tree, with these values of its
-// variables.
+// holds reports whether the calls so far satisfy the tree with these values of its variables.
 func (o *oracle) holds(t *tree, values map[string]any) bool {
 	switch {
 	case t == nil:
@@ -44,7 +43,7 @@ func (o *oracle) holds(t *tree, values map[string]any) bool {
 	})
 }
 
-// empty reports whether the benchmark takes the value for none.
+// empty reports whether the benchmark treats the value as missing.
 func empty(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -59,7 +58,7 @@ func empty(v any) bool {
 	return reflect.ValueOf(v).Len() == 0
 }
 
-// add notes a call that was made as the procedures demand.
+// add records a call that followed the procedures.
 func (o *oracle) add(function string, args map[string]any) {
 	if o.called == nil {
 		o.called = make(map[string][]map[string]any)

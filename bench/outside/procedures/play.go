@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A run is one recorded conversation about a task, possibly several times.
+// A run holds one or more recorded conversations about a task.
 type run struct {
 	Task         task `json:"task"`
 	Interactions []struct {
@@ -17,7 +17,7 @@ type run struct {
 	} `json:"interactions"`
 }
 
-// A message calls functions, or has the result of a call.
+// A message contains function calls, or the result of a call.
 type message struct {
 	Calls []struct {
 		ID       string `json:"id"`
@@ -37,7 +37,7 @@ type record struct {
 	result   string
 }
 
-// records lists the calls that have a result, in the order in which they were made.
+// records lists the calls that have a result, in call order.
 func records(messages []message) (all []record) {
 	open := make(map[string]record)
 	for _, m := range messages {
@@ -64,8 +64,7 @@ func text(raw json.RawMessage) string {
 
 var failure = regexp.MustCompile(`^\w*Error\b`)
 
-// failed reports whether the call ran into an error. That it was answered with no is
-// another thing.
+// failed reports whether the call ended with an error. A negative answer is not an error.
 func (r *record) failed() bool { return failure.MatchString(r.result) }
 
 // yes reports whether the service was rendered.
@@ -74,18 +73,18 @@ func (r *record) yes() bool {
 	return strings.HasPrefix(s, "True") || strings.HasPrefix(s, "true")
 }
 
-// A count sums up the calls of many runs.
+// A count sums the calls of many runs.
 type count struct {
 	Runs, Calls, Agree     int
-	Missed                 int // the procedure forbids, and the gate admits
-	FalseRefusals          int // the procedure permits, and the gate refuses
-	OtherTask              int // of these, where the task leaves conditions of the domain out
-	Forbidden, Prevented   int // calls of functions whose procedure was not followed
-	Rendered, NotRendered  int // runs in which a service was rendered that the task forbids; those that the gate stops
+	Missed                 int // forbidden by the procedure, admitted by the gate
+	FalseRefusals          int // permitted by the procedure, refused by the gate
+	OtherTask              int // of these, calls whose task omits conditions of the domain
+	Forbidden, Prevented   int // calls that did not follow their procedure, and those refused
+	Rendered, NotRendered  int // runs that rendered a forbidden service, and those stopped by the gate
 	Unreadable, ErrorCalls int
 }
 
-// play decides the calls of a run by the policy and by the procedures.
+// play evaluates the calls of a run with the policy and with the procedures.
 func (c *count) play(p *gate.Policy, d domain, in implied, r *run) error {
 	own, err := d.with(&r.Task, in)
 	if err != nil {

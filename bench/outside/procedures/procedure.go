@@ -7,37 +7,36 @@ import (
 	"slices"
 )
 
-// A task is one task of a domain, as far as it is read here.
+// A task is one task of a domain, reduced to the fields used here.
 type task struct {
 	Goal    string `json:"user_goal"`
 	Graph   graph  `json:"directed_action_graph"`
 	Succeed any    `json:"action_should_succeed"` // true, false, 1 or 0
 }
 
-// permits reports whether the goal of the task may be reached at all.
+// permits reports whether the task allows its goal to be reached.
 func (t *task) permits() bool { return t.Succeed == true || t.Succeed == 1.0 }
 
-// A graph has functions and operators as nodes; what a node needs is connected to it.
+// A graph has functions and operators as nodes. A node is connected to the nodes that it requires.
 type graph struct {
 	Nodes       []json.RawMessage `json:"nodes"`
 	Connections [][2]int          `json:"connections"`
 }
 
-// A tree is what must have been called before a function: a function with its
-// parameters, or an operator over trees. Parameters are named by variables; equal
-// variables stand for equal values.
+// A tree is the condition for calling a function: another function with its parameters, or an
+// operator over trees. Variables name the parameters; equal variables stand for equal values.
 type tree struct {
 	Op       string // "and", "or" or "" for a function
 	Function string
-	Vars     map[string]string // of the parameters of the function
+	Vars     map[string]string // variables by parameter of the function
 	Kids     []*tree
 }
 
-// A procedure is a function with what must be called before it.
+// A procedure is a function with the calls that it requires.
 type procedure struct {
 	Function string
 	Vars     map[string]string
-	Needs    *tree // nil: nothing
+	Needs    *tree // nil: none
 }
 
 // leaves counts the functions of the tree.
@@ -55,10 +54,10 @@ func (t *tree) leaves() int {
 	return n
 }
 
-// maxDepth bounds the depth of a tree: a graph with a circle has none.
+// maxDepth limits the depth of a tree, in case the graph has a cycle.
 const maxDepth = 100
 
-// tree returns the node with what it is made of. The needs of a function are another
+// tree returns the tree of a node. A function is a leaf; its own requirements form another
 // procedure.
 func (g *graph) tree(node, depth int) (*tree, error) {
 	if depth > maxDepth {
@@ -121,11 +120,11 @@ func (g *graph) procedures() ([]procedure, error) {
 	return all, nil
 }
 
-// A domain has the procedure of each function.
+// A domain maps functions to their procedures.
 type domain map[string]procedure
 
-// read adds the procedures of all tasks. Of several procedures of one function the one
-// with the most functions counts: the others leave conditions out.
+// read adds the procedures of all tasks. If a function has several procedures, read keeps the one
+// with the most functions, because the others omit conditions.
 func (d domain) read(tasks map[string][]task, in implied) error {
 	for _, service := range slices.Sorted(maps.Keys(tasks)) {
 		for i := range tasks[service] {
@@ -147,17 +146,17 @@ func (d domain) read(tasks map[string][]task, in implied) error {
 	return nil
 }
 
-// implied lists, for a function, those whose success says that its conditions hold too,
-// with the names that their parameters have there: a login shows that the user exists.
+// implied maps a function to other functions that its success implies, with the corresponding
+// parameter names. For example, a successful login shows that the user exists.
 type implied map[string][]implication
 
-// An implication is one function that a success implies.
+// An implication is one implied function.
 type implication struct {
 	Function   string            `json:"function"`
-	Parameters map[string]string `json:"parameters"` // of the function, as the successful call names them
+	Parameters map[string]string `json:"parameters"` // its parameters, by their names in the successful call
 }
 
-// widen lets each function of the tree be replaced by one that implies it.
+// widen replaces each function of the tree with an OR of itself and the functions that imply it.
 func (in implied) widen(t *tree) *tree {
 	if t == nil {
 		return nil
@@ -190,7 +189,7 @@ func (in implied) widen(t *tree) *tree {
 	return wide
 }
 
-// with is the domain with the procedures of one task in the place of its own.
+// with returns the domain with the procedures of one task in place of its own.
 func (d domain) with(t *task, in implied) (domain, error) {
 	all, err := t.Graph.procedures()
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// maxClauses bounds the rules for one function.
+// maxClauses limits the rules per function.
 const maxClauses = 200
 
-// clauses is the tree as an AND of ORs over functions.
+// clauses returns the conjunctive normal form of the tree: an AND of ORs over functions.
 func (t *tree) clauses() [][]*tree {
 	switch {
 	case t == nil:
@@ -37,8 +37,8 @@ func (t *tree) clauses() [][]*tree {
 	return all
 }
 
-// rules writes the procedures as rules. loose counts the rules that leave out a
-// parameter which one of several functions must agree in, since the others lack it.
+// rules formats the procedures as rules. loose counts rules that omit a required parameter because
+// not all of their functions have it.
 func (d domain) rules() (text string, loose int, err error) {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(d)) {
@@ -62,11 +62,11 @@ func (d domain) rules() (text string, loose int, err error) {
 	return b.String(), loose, nil
 }
 
-// rule writes one clause: one of its functions must have succeeded with the parameters
-// that all of them share with the procedure's.
+// rule formats one clause: one of its functions must have succeeded with the parameters that all of
+// them share with the procedure.
 func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	var names []string
-	var common []string // fields, as the rule writes them
+	var common []string // fields as written in the rule
 	for i, t := range clause {
 		if !slices.Contains(names, t.Function) {
 			names = append(names, t.Function)
@@ -87,8 +87,7 @@ func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	return text, loose
 }
 
-// shared lists the parameters of a function that must be equal to those of the
-// procedure's own call.
+// shared lists the parameters of a function that must equal those of the procedure's own call.
 func (p *procedure) shared(t *tree) []string {
 	var fields []string
 	for _, first := range slices.Sorted(maps.Keys(t.Vars)) {
