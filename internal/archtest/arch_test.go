@@ -175,7 +175,8 @@ func TestPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := textfile.Diff("packages.md", want, "the packages", []byte(b.String())); len(diff) > 0 {
-		t.Errorf("packages.md is not as the packages are; look at the difference, and run go test ./internal/archtest -update\n%s", diff)
+		lines := strings.Split(string(diff), "\n")
+		t.Errorf("packages.md differs from the packages; look at the difference, and run go test ./internal/archtest -update\n%s", strings.Join(lines[:min(len(lines), 30)], "\n"))
 	}
 }
 
