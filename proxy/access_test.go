@@ -47,9 +47,9 @@ func TestNamedTokens(t *testing.T) {
 	}
 }
 
-// TestSeats: sessions over the limit are refused with a reason, per principal and in total, and a
-// session that ends makes room.
-func TestSeats(t *testing.T) {
+// TestSessionsOverLimitAreRefused: sessions over the limit are refused with a reason, per principal
+// and in total, and a session that ends makes room.
+func TestSessionsOverLimitAreRefused(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	s.door(proxy.Access{Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob", "cid": "token of cid"}, MaxSessions: 2, MaxAll: 3})
 	refused := func(token, why string) {
@@ -118,9 +118,9 @@ func TestIdleWhileBusy(t *testing.T) {
 	}
 }
 
-// TestListed: E001, E002. Hosts and origins that the operator lists are accepted, and similar ones
-// are not; a listener on all networks does not answer to its address.
-func TestListed(t *testing.T) {
+// TestListedHostsAndOriginsAreAccepted: E001, E002. Hosts and origins that the operator lists are
+// accepted, and similar ones are not; a listener on all networks does not answer to its address.
+func TestListedHostsAndOriginsAreAccepted(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	handler, err := s.proxy.Handler(proxy.Access{Addr: "0.0.0.0:7777", Token: token, Hosts: []string{"Gate.example", "other.example:8443"}, Origins: []string{"https://App.example/", "http://app.example:3000"}})
 	if err != nil {
@@ -157,9 +157,9 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// TestCrowd: E012. A principal with too many open requests is refused at once while others
-// continue, and a request that ends makes room; there is a limit on the total, too.
-func TestCrowd(t *testing.T) {
+// TestRequestsOverLimitAreRefused: E012. A principal with too many open requests is refused at once
+// while others continue, and a request that ends makes room; there is a limit on the total, too.
+func TestRequestsOverLimitAreRefused(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	named := map[string]string{}
 	for i := range 6 {

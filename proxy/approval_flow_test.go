@@ -34,9 +34,9 @@ func (c *client) parked(tool, args string) string {
 	return id
 }
 
-// TestOperator: a held call continues when an operator approves it, and is refused with the reason
-// when the operator denies it.
-func TestOperator(t *testing.T) {
+// TestOperatorAnswersHeldCall: a held call continues when an operator approves it, and is refused
+// with the reason when the operator denies it.
+func TestOperatorAnswersHeldCall(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, byOperator(time.Hour))
 		c := s.connect(l, "")
@@ -69,9 +69,9 @@ func TestOperator(t *testing.T) {
 	})
 }
 
-// TestPark: B010. A call that has waited long enough is parked; the same call later finds the
-// answer, once. Any other call is another question.
-func TestPark(t *testing.T) {
+// TestHeldCallParksAfterTimeout: B010. A call that has waited long enough is parked; the same call
+// later finds the answer, once. Any other call is another question.
+func TestHeldCallParksAfterTimeout(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, byOperator(atOnce))
 		c := s.connect(l, "")

@@ -126,9 +126,9 @@ func TestPageNotOpened(t *testing.T) {
 	}
 }
 
-// TestPageAlone: if the page is the only channel, declining to open it ends the question; and if
-// there is no page, or the client cannot open one, no person is asked.
-func TestPageAlone(t *testing.T) {
+// TestPageAsOnlyChannel: if the page is the only channel, declining to open it ends the question;
+// and if there is no page, or the client cannot open one, no person is asked.
+func TestPageAsOnlyChannel(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, withPages("url"))
 		c := s.connect(l, canOpen)
@@ -148,8 +148,8 @@ func TestPageAlone(t *testing.T) {
 	})
 }
 
-// TestPageDoor: an answer at the page counts only if the client was sent there.
-func TestPageDoor(t *testing.T) {
+// TestPageAnswerNeedsOffer: an answer at the page counts only if the client was sent there.
+func TestPageAnswerNeedsOffer(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, withPages("elicit", "url", "cli"))
 		c := s.connect(l, canBoth)

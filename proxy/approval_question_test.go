@@ -78,9 +78,9 @@ const (
 	cancel  = `{"action":"cancel"}`
 )
 
-// TestApprove: a call waits for the person and is executed once, and the consent is recorded and
-// used up.
-func TestApprove(t *testing.T) {
+// TestApprovedCallRunsOnce: a call waits for the person and is executed once, and the consent is
+// recorded and used up.
+func TestApprovedCallRunsOnce(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
 		c := s.connect(l, canElicit)

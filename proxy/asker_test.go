@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestWhoAsks: with several upstreams, a server's request names the upstream that asks, whatever it
-// claims itself, and is otherwise unchanged.
-func TestWhoAsks(t *testing.T) {
+// TestServerRequestNamesUpstream: with several upstreams, a server's request names the upstream
+// that asks, whatever it claims itself, and is otherwise unchanged.
+func TestServerRequestNamesUpstream(t *testing.T) {
 	const lied = `{"message":"Who? \u003c","_meta":{"a/b":1.50,"io.petrigate/upstream":"bank","c":{}},"requestedSchema":{}}`
 	for params, want := range map[string]string{
 		asksName: asksName[:len(asksName)-1] + `,"_meta":{"io.petrigate/upstream":"asker"}}`,

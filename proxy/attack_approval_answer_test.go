@@ -96,9 +96,9 @@ func TestDoubleAnswers(t *testing.T) {
 	})
 }
 
-// TestGuesses: B015, B016. A question cannot be answered by its number, by the id of its approval
-// or from another session, on any leg, while it is open.
-func TestGuesses(t *testing.T) {
+// TestGuessedAnswersDoNotCount: B015, B016. A question cannot be answered by its number, by the id
+// of its approval or from another session, on any leg, while it is open.
+func TestGuessedAnswersDoNotCount(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, channels("elicit", "web", "cli"))
 		c, other := s.connect(l, canElicit), s.connect(l, canElicit)

@@ -36,9 +36,9 @@ func (s *site) wired(request string, most int) (answers []*http.Response, closed
 	return answers, closed
 }
 
-// TestFraming: A026. Ambiguous ends of a request, or ambiguous headers, let nothing past the gate,
-// and nothing after them is read.
-func TestFraming(t *testing.T) {
+// TestAmbiguousFramingIsRefused: A026. Ambiguous ends of a request, or ambiguous headers, let
+// nothing past the gate, and nothing after them is read.
+func TestAmbiguousFramingIsRefused(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	_, port, _ := net.SplitHostPort(s.http.Listener.Addr().String())
 	body := s.modernCall().body

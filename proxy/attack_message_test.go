@@ -150,9 +150,9 @@ func TestMalformed(t *testing.T) {
 
 func clipped(b []byte) string { return string(b[:min(len(b), 300)]) }
 
-// TestVerbatim: A014, A015, A016, A024. Accepted arguments reach the upstream as the very same
-// bytes.
-func TestVerbatim(t *testing.T) {
+// TestArgumentsReachUpstreamVerbatim: A014, A015, A016, A024. Accepted arguments reach the upstream
+// as the very same bytes.
+func TestArgumentsReachUpstreamVerbatim(t *testing.T) {
 	cases := []string{
 		`{}`,
 		`{"id":12345678901234567891}`,

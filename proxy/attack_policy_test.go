@@ -163,8 +163,8 @@ func TestAllNamesCount(t *testing.T) {
 	})
 }
 
-// TestRefusals: every kind of rule refuses on every leg, with its reason.
-func TestRefusals(t *testing.T) {
+// TestEveryRuleKindRefuses: every kind of rule refuses on every leg, with its reason.
+func TestEveryRuleKindRefuses(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
 		c := s.connect(l, "")
@@ -194,9 +194,10 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// TestActions: A051 to A053. The strings in an action that is not a string restrict; an absent
-// action, or another word, does not match. Nor can the action hide in a key that differs in case.
-func TestActions(t *testing.T) {
+// TestNonStringActionsRestrict: A051 to A053. The strings in an action that is not a string
+// restrict; an absent action, or another word, does not match. Nor can the action hide in a key
+// that differs in case.
+func TestNonStringActionsRestrict(t *testing.T) {
 	blocked := []string{
 		`{"action":"timeout"}`, `{"action":"time\u006fut"}`, `{"\u0061ction":"timeout"}`,
 		`{"action":["timeout"]}`, `{"action":{"$eq":"timeout"}}`, `{"action":[["a"],{"b":["timeout"]}]}`,

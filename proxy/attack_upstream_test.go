@@ -219,9 +219,9 @@ func TestOneProcessForAll(t *testing.T) {
 	}
 }
 
-// TestDrip: F001. An answer that arrives byte by byte ends with the timeout of the call, and other
-// calls do not wait for it.
-func TestDrip(t *testing.T) {
+// TestSlowAnswerTimesOut: F001. An answer that arrives byte by byte ends with the timeout of the
+// call, and other calls do not wait for it.
+func TestSlowAnswerTimesOut(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		inner, over := testserver.New(testserver.Options{Eras: testserver.Legacy, Tools: testserver.Attack()}), make(chan struct{})
 		up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

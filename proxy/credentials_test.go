@@ -64,9 +64,9 @@ func (u *guardedUpstream) login() {
 	}
 }
 
-// TestLogins is the life of a login as clients see it: it is missing, exists, its token expires and
-// is replaced, it is revoked, and there is another.
-func TestLogins(t *testing.T) {
+// TestCredentialsLifeCycle is the life of a login as clients see it: it is missing, exists, its
+// token expires and is replaced, it is revoked, and there is another.
+func TestCredentialsLifeCycle(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		u := newGuardedUpstream(t)
 		s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{u.upstream()} }})

@@ -61,9 +61,9 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// TestIdleBody: E010. A client that announces a message and does not send all of it is answered and
-// disconnected.
-func TestIdleBody(t *testing.T) {
+// TestIdleBodyIsDisconnected: E010. A client that announces a message and does not send all of it
+// is answered and disconnected.
+func TestIdleBodyIsDisconnected(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	s.door(proxy.Access{Open: true, BodyTimeout: time.Millisecond})

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// TestFarewell: requests that a client sent before it closed its side are answered, as expected
-// when a file is piped into a server.
-func TestFarewell(t *testing.T) {
+// TestRequestsBeforeEndOfInputAreAnswered: requests that a client sent before it closed its side
+// are answered, as expected when a file is piped into a server.
+func TestRequestsBeforeEndOfInputAreAnswered(t *testing.T) {
 	s := start(t, setup{rules: "block danger\n"})
 	const said = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read"}}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"danger"}}

@@ -411,8 +411,8 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// TestIdle: an unused session expires, and its calls end with it.
-func TestIdle(t *testing.T) {
+// TestIdleSessionExpires: an unused session expires, and its calls end with it.
+func TestIdleSessionExpires(t *testing.T) {
 	now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
 	s := start(t, setup{policy: netPolicy(t, gate.Net{Name: "n"}), change: func(o *proxy.Options) { o.Now = now.Now }})
 	idle := httptest.NewUnstartedServer(nil)

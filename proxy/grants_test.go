@@ -131,9 +131,9 @@ func TestGrantOffRecord(t *testing.T) {
 	}
 }
 
-// TestNoGrant: a grant that is not allowed or cannot be recorded is not created; a denial creates
-// none.
-func TestNoGrant(t *testing.T) {
+// TestInvalidGrantIsNotCreated: a grant that is not allowed or cannot be recorded is not created; a
+// denial creates none.
+func TestInvalidGrantIsNotCreated(t *testing.T) {
 	s := start(t, setup{change: func(o *proxy.Options) {
 		o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: atOnce}
 	}})

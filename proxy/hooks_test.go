@@ -605,8 +605,8 @@ func TestHookPanic(t *testing.T) {
 	}
 }
 
-// TestHookDoor: events pass the guard of the endpoint.
-func TestHookDoor(t *testing.T) {
+// TestHookEventsPassGuard: events pass the guard of the endpoint.
+func TestHookEventsPassGuard(t *testing.T) {
 	s := start(t, setup{})
 	for name, c := range map[string]struct {
 		method, path, token, kind, origin string
@@ -651,8 +651,8 @@ func TestHookDoor(t *testing.T) {
 	}
 }
 
-// TestHookLeft: an agent that disconnects while a person is asked has made no call.
-func TestHookLeft(t *testing.T) {
+// TestHookOfDisconnectedAgent: an agent that disconnects while a person is asked has made no call.
+func TestHookOfDisconnectedAgent(t *testing.T) {
 	of := byOperator(time.Hour)
 	of.rules = hookRules
 	s := start(t, of)

@@ -50,8 +50,8 @@ func TestHostileMessages(t *testing.T) {
 	})
 }
 
-// TestGarbage: a child's lines that are not messages have no effect.
-func TestGarbage(t *testing.T) {
+// TestGarbageOfChildHasNoEffect: a child's lines that are not messages have no effect.
+func TestGarbageOfChildHasNoEffect(t *testing.T) {
 	up, _ := child(t, "--garbage")
 	s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
 	c := s.connect(legs()[0], "")
@@ -65,8 +65,8 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// TestMute: an upstream that never answers does not affect the others.
-func TestMute(t *testing.T) {
+// TestSilentUpstreamDoesNotAffectOthers: an upstream that never answers does not affect the others.
+func TestSilentUpstreamDoesNotAffectOthers(t *testing.T) {
 	var log testserver.Log
 	mute, _ := child(t, "--hang")
 	mute.Name = "mute"
@@ -80,8 +80,8 @@ func TestMute(t *testing.T) {
 	c.unknown("mute_safe")
 }
 
-// TestOneID: an id can be used again as soon as its reply has come.
-func TestOneID(t *testing.T) {
+// TestIDIsReusableAfterReply: an id can be used again as soon as its reply has come.
+func TestIDIsReusableAfterReply(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
 		c := s.connect(l, "")

@@ -33,9 +33,10 @@ func (s *site) everyLevel() {
 	}
 }
 
-// TestLevels: an upstream gets the most verbose level that a session requests, each session gets
-// its own level of that, and the upstream's level follows when a session requests another or ends.
-func TestLevels(t *testing.T) {
+// TestUpstreamLevelIsMostVerbose: an upstream gets the most verbose level that a session requests,
+// each session gets its own level of that, and the upstream's level follows when a session requests
+// another or ends.
+func TestUpstreamLevelIsMostVerbose(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{server: testserver.Options{Eras: testserver.Legacy}})
 		s.awaitSubscribed()

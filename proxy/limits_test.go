@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestInFlight: a call over the limit is refused before the gate decides, and a call that ends, in
-// any way, makes room.
-func TestInFlight(t *testing.T) {
+// TestCallsOverLimitAreRefused: a call over the limit is refused before the gate decides, and a
+// call that ends, in any way, makes room.
+func TestCallsOverLimitAreRefused(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		s := start(t, setup{rules: "limit slow to 4 per session\nlimit safe to 3 per session\nblock danger\n", change: func(o *proxy.Options) {
 			o.Upstreams[0].Limits.InFlight = 2

@@ -142,8 +142,8 @@ func TestWarnedOfDefinition(t *testing.T) {
 	}
 }
 
-// TestNoPins: without pins nothing is checked, and nothing can be accepted.
-func TestNoPins(t *testing.T) {
+// TestWithoutPinsNothingIsChecked: without pins nothing is checked, and nothing can be accepted.
+func TestWithoutPinsNothingIsChecked(t *testing.T) {
 	var pins *proxy.Pins
 	if n := len(pins.Changes()); n != 0 {
 		t.Errorf("%d changes", n)

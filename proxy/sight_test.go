@@ -46,10 +46,10 @@ func (r *readings) Records(ctx context.Context, q backend.Query) iter.Seq2[backe
 	return r.Database.Records(ctx, q)
 }
 
-// TestKilled: a call of a process that has ended is listed as unknown wherever calls are listed,
-// even in a session that this process has too. No record is read for that, and metrics and
-// readiness read nothing at all.
-func TestKilled(t *testing.T) {
+// TestCallOfEndedProcessIsUnknown: a call of a process that has ended is listed as unknown wherever
+// calls are listed, even in a session that this process has too. No record is read for that, and
+// metrics and readiness read nothing at all.
+func TestCallOfEndedProcessIsUnknown(t *testing.T) {
 	open, reads := sharing(t), &readings{}
 	var policy *gate.Policy
 	s := start(t, setup{change: func(o *proxy.Options) {

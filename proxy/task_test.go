@@ -200,8 +200,8 @@ func TestTaskCancelled(t *testing.T) {
 	})
 }
 
-// TestTaskLost: a task that its upstream does not know any more ends as unknown.
-func TestTaskLost(t *testing.T) {
+// TestUnknownTaskEndsUnknown: a task that its upstream does not know any more ends as unknown.
+func TestUnknownTaskEndsUnknown(t *testing.T) {
 	taskLegs(t, func(t *testing.T) setup {
 		return setup{policy: chain(t, "slow", "push"), server: testserver.Options{Tasks: &testserver.Tasks{Poll: 1}}}
 	}, func(t *testing.T, s *site, c *client) {
@@ -290,9 +290,9 @@ func TestTaskInput(t *testing.T) {
 	})
 }
 
-// TestTaskNews: progress continues under the client's own token, and status changes are sent, to
-// its client only.
-func TestTaskNews(t *testing.T) {
+// TestTaskProgressAndStatus: progress continues under the client's own token, and status changes
+// are sent, to its client only.
+func TestTaskProgressAndStatus(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		tool := testserver.Tool{Name: "work", Run: func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 			select {

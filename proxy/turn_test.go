@@ -69,9 +69,9 @@ func TestTurnsOlder(t *testing.T) {
 	}
 }
 
-// TestTurns: calls of one principal that take long to decide leave a processor to others, and a
-// client that disconnects meanwhile keeps no turn.
-func TestTurns(t *testing.T) {
+// TestSlowDecisionsLeaveProcessor: calls of one principal that take long to decide leave a
+// processor to others, and a client that disconnects meanwhile keeps no turn.
+func TestSlowDecisionsLeaveProcessor(t *testing.T) {
 	each := max(1, runtime.GOMAXPROCS(0)/2)
 	for _, l := range legs() {
 		if !l.http {

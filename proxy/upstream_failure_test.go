@@ -316,9 +316,9 @@ func TestLateAnswerOfChild(t *testing.T) {
 	}
 }
 
-// TestDown: calls of an upstream that is known to be down are answered before the decision, and
-// nothing is spent on them.
-func TestDown(t *testing.T) {
+// TestCallsOfDownUpstreamAreRefused: calls of an upstream that is known to be down are answered
+// before the decision, and nothing is spent on them.
+func TestCallsOfDownUpstreamAreRefused(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
 		up, _ := child(t, "--die-after 1")
 		s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
@@ -405,8 +405,9 @@ func TestSpoiltSuccess(t *testing.T) {
 	c.refuses("delete", `{}`, "blocked")
 }
 
-// TestLies: B019. Only a complete result without an error counts as a success.
-func TestLies(t *testing.T) {
+// TestOnlyCompleteResultIsSuccess: B019. Only a complete result without an error counts as a
+// success.
+func TestOnlyCompleteResultIsSuccess(t *testing.T) {
 	failures := []string{
 		`{"content":[],"isError":true}`, `{"content":[],"isError":"true"}`, `{"content":[],"isError":"false"}`, `{"content":[],"isError":null}`,
 		`{"content":[],"isError":1}`, `{"content":[],"isError":true,"IsError":false}`, `{"content":[],"iserror":false}`,

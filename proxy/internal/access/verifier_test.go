@@ -193,8 +193,9 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestForged: a signature counts only with a published key and an algorithm that fits the key.
-func TestForged(t *testing.T) {
+// TestForgedSignaturesAreRefused: a signature counts only with a published key and an algorithm
+// that fits the key.
+func TestForgedSignaturesAreRefused(t *testing.T) {
 	d := newDesk(t, nil)
 	d.publish("rs", "ed")
 	good := d.token(nil)
@@ -372,9 +373,9 @@ func await(t *testing.T, ok func() bool) {
 	}
 }
 
-// TestOddKeys: keys of other kinds, for other uses, weak or private keys are ignored, and the
-// others count.
-func TestOddKeys(t *testing.T) {
+// TestUnusableKeysAreIgnored: keys of other kinds, for other uses, weak or private keys are
+// ignored, and the others count.
+func TestUnusableKeysAreIgnored(t *testing.T) {
 	d := newDesk(t, func(o *access.Options) { o.Background = func(func(context.Context)) {} })
 	hidden := d.issuer.Secret("ec")
 	for _, key := range []any{
@@ -399,8 +400,9 @@ func TestOddKeys(t *testing.T) {
 	}
 }
 
-// TestGone: a client that has disconnected does not wait for the issuer.
-func TestGone(t *testing.T) {
+// TestDisconnectedClientDoesNotWaitForIssuer: a client that has disconnected does not wait for the
+// issuer.
+func TestDisconnectedClientDoesNotWaitForIssuer(t *testing.T) {
 	held := make(chan struct{})
 	v := newDesk(t, nil)
 	v.issuer.Answer(func(http.ResponseWriter, *http.Request) { <-held })

@@ -121,9 +121,9 @@ func TestChildInheritsNothing(t *testing.T) {
 	}
 }
 
-// TestForks: D013, F005. Of a child that starts many processes none remains, whatever their groups
-// and sessions.
-func TestForks(t *testing.T) {
+// TestForkingChildLeavesNoProcess: D013, F005. Of a child that starts many processes none remains,
+// whatever their groups and sessions.
+func TestForkingChildLeavesNoProcess(t *testing.T) {
 	s := start(t, child(t, "plain"))
 	pid := s.State().Pid
 	s.answer(s.tool("fork", "{}"))

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
-// TestSaid: the output of a child on both streams is known after its end.
-func TestSaid(t *testing.T) {
+// TestOutputOfChildIsKept: the output of a child on both streams is known after its end.
+func TestOutputOfChildIsKept(t *testing.T) {
 	u := New(Config{Name: "a", Command: "sh", Args: []string{"-c", "echo hello; echo why >&2; exit 3"}}, Options{})
 	u.Start(t.Context())
 	<-u.Settled()

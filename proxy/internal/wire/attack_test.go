@@ -135,7 +135,7 @@ func TestAttacks(t *testing.T) {
 }
 
 // Messages that look like attacks but are valid.
-func TestHarmless(t *testing.T) {
+func TestValidLookalikesPass(t *testing.T) {
 	tests := []struct{ name, params, arguments string }{
 		{"depth 128", `{"name":"x","arguments":` + nested(126) + `}`, nested(126)},
 		{"absent arguments", `{"name":"x"}`, ""},
@@ -209,5 +209,6 @@ func TestFoldIsUnicodeSimpleFold(t *testing.T) {
 func ExampleParse() {
 	_, fault := Parse([]byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"safe","Name":"danger"}}`), 4<<20)
 	fmt.Printf("%s\n", fault.Append(nil))
-	// Output: {"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"invalid params: \"Name\" differs from \"name\" in case only"}}
+	// Output: {"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"invalid params: \"Name\"
+	// differs from \"name\" in case only"}}
 }
