@@ -42,14 +42,14 @@ func (d *desk) StartAgain(session string, a operator.Actor) (operator.Stopping, 
 	return operator.Stopping{Already: session == "s9"}, nil
 }
 
-// active visits a console that has these records.
+// active opens a console that has these records.
 func active(t *testing.T, records ...[]byte) (*browser, *Console) {
 	b, c := visit(t)
 	c.journal.add(records, 0)
 	return b, c
 }
 
-// toolsOn are the tools of the rows that a page has, the first one first.
+// toolsOn returns the tools of the rows on a page, in order.
 func toolsOn(page string) (tools []string) {
 	for _, part := range strings.Split(page, `<td class="tool"><a href="/activity/`)[1:] {
 		_, rest, _ := strings.Cut(part, `">`)
@@ -59,7 +59,7 @@ func toolsOn(page string) (tools []string) {
 	return tools
 }
 
-// TestActivityFilters: each filter alone and together, on the page and in the export.
+// TestActivityFilters checks each filter alone and combined, on the page and in the export.
 func TestActivityFilters(t *testing.T) {
 	now := time.Now()
 	asks := record(t, audit.Decision{Time: now, Event: "decision", Session: "s3", Principal: "eve", Client: "zed", Upstream: "prod", Tool: "deploy", Names: []string{"deploy", "release"}, Decision: "ask", Kind: "approval", Approval: "ap_7", Reason: "waiting for a person"})
@@ -126,8 +126,9 @@ func TestActivityFilters(t *testing.T) {
 	}
 }
 
-// TestCommands: a row has the script of a call that runs one, as far as it is on record, in Activity and in the
-// history of its session, and can be found by it. Rows of processes and sessions can be left out.
+// TestCommands checks that a row shows the script of a call, if it is recorded, in the activity and
+// in the history of its session, and that a search finds it. Rows of processes and sessions can be
+// left out.
 func TestCommands(t *testing.T) {
 	now := time.Now()
 	bash := audit.Decision{
@@ -163,7 +164,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestWrongFilters: what cannot be read is told, and selects nothing.
+// TestWrongFilters checks that an invalid filter is reported and selects nothing.
 func TestWrongFilters(t *testing.T) {
 	b, _ := active(t, refusal(t, "s", "drop", day))
 	for query, want := range map[string]string{
@@ -181,7 +182,8 @@ func TestWrongFilters(t *testing.T) {
 	}
 }
 
-// TestActivityPages: the newest are first, and the others pages away, also while more come.
+// TestActivityPages checks that the newest rows come first and the others are on further pages,
+// also while rows arrive.
 func TestActivityPages(t *testing.T) {
 	b, c := active(t)
 	for n := range 250 {
@@ -210,7 +212,7 @@ func TestActivityPages(t *testing.T) {
 	}
 }
 
-// TestOneCall: all that is known of it, with what an operator did to it.
+// TestOneCall checks the page of a call, with the actions of operators on it.
 func TestOneCall(t *testing.T) {
 	decision := record(t, audit.Decision{
 		Time: day.Add(time.Minute), Called: day, Event: "decision", Session: "s", Principal: "ann", Call: 7, Upstream: "prod", Tool: "deploy", Names: []string{"deploy"}, Decision: "allow",
@@ -236,7 +238,8 @@ func TestOneCall(t *testing.T) {
 	}
 }
 
-// TestActivitySaysWhatItHas: an empty page says why it is empty, and what would keep more.
+// TestActivitySaysWhatItHas checks that an empty page explains why it is empty, and how to keep
+// more.
 func TestActivitySaysWhatItHas(t *testing.T) {
 	b, c := active(t)
 	if _, page := b.get("/activity"); !strings.Contains(page, "No call has come yet.") || !strings.Contains(page, "Nothing older is kept: <code>audit.file</code>") {
@@ -253,7 +256,7 @@ func TestActivitySaysWhatItHas(t *testing.T) {
 	}
 }
 
-// TestActivityEvents: a page is told of rows.
+// TestActivityEvents checks that a page is notified of new rows.
 func TestActivityEvents(t *testing.T) {
 	b, c := active(t)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -272,7 +275,8 @@ func TestActivityEvents(t *testing.T) {
 	}
 }
 
-// TestToolsPage: each tool with its names, what becomes of it, and the server's words as such.
+// TestToolsPage checks each tool with its names and verdict, and that the server's text is marked
+// as such.
 func TestToolsPage(t *testing.T) {
 	b, _ := visit(t)
 	left := 2
@@ -306,7 +310,7 @@ func TestToolsPage(t *testing.T) {
 	}
 }
 
-// TestStopIsConfirmed: a stop is confirmed first, and is that of who was let in.
+// TestStopIsConfirmed checks that a stop needs a confirmation and is recorded for the visitor.
 func TestStopIsConfirmed(t *testing.T) {
 	b, _ := visit(t)
 	for _, c := range []struct {
@@ -339,7 +343,7 @@ func TestStopIsConfirmed(t *testing.T) {
 	}
 }
 
-// TestHealthPage: what is not as it should be comes first, and each number has its place.
+// TestHealthPage checks that problems come first and that each number is shown.
 func TestHealthPage(t *testing.T) {
 	now := time.Now()
 	b, c := visit(t)
@@ -381,7 +385,7 @@ func TestHealthPage(t *testing.T) {
 	}
 }
 
-// TestWhenShowsOtherDay: a row of another day says which.
+// TestWhenShowsOtherDay checks that a row of another day shows its date.
 func TestWhenShowsOtherDay(t *testing.T) {
 	now := time.Date(2026, 1, 2, 0, 30, 0, 0, time.Local)
 	for want, at := range map[string]time.Time{"00:10:00": now.Add(-20 * time.Minute), "Jan 1 23:30:00": now.Add(-time.Hour)} {
@@ -391,7 +395,7 @@ func TestWhenShowsOtherDay(t *testing.T) {
 	}
 }
 
-// TestPercentOfSmallParts: a part that is there is never nothing, and one that is not all never all.
+// TestPercentOfSmallParts checks that a part is never rounded to nothing or to all.
 func TestPercentOfSmallParts(t *testing.T) {
 	for want, of := range map[string][2]int{"0 %": {0, 10}, "< 1 %": {1, 1000}, "> 99 %": {999, 1000}, "100 %": {7, 7}, "33 %": {1, 3}} {
 		if got := percent(of[0], of[1]); got != want {
@@ -403,7 +407,8 @@ func TestPercentOfSmallParts(t *testing.T) {
 	}
 }
 
-// TestHostileActivity: what callers, servers and operators write is no markup in any view.
+// TestHostileActivity checks that text of callers, servers and operators does not become markup in
+// any view.
 func TestHostileActivity(t *testing.T) {
 	const evil = "<script>alert(1)</script>\x1b[2J\u202e\"onload='x'"
 	nets := []audit.NetSays{{Net: evil, Verdict: evil, Transition: evil, Rule: evil}}
@@ -424,7 +429,7 @@ func TestHostileActivity(t *testing.T) {
 	b.desk.approvals = []operator.ApprovalInfo{{ID: "ap_1", State: operator.Approved, Rules: []string{evil}}}
 	for _, path := range []string{"/activity", "/activity/" + recordID(one), "/activity/" + recordID(odd), "/activity/" + recordID(stop), "/activity.jsonl", "/tools", "/health"} {
 		r, page := b.do(b.request(http.MethodGet, path, nil))
-		// In the values of a form the session is as it is, so that it can be chosen.
+		// The value of a form field is the unescaped session, so that it can be selected.
 		shown := strings.ReplaceAll(page, "\x1b[2J\u202e&#34;onload=&#39;x&#39;\"", "")
 		if r.StatusCode != http.StatusOK || strings.Contains(page, "<script>alert") && path != "/activity.jsonl" || strings.ContainsAny(shown, "\x1b\u202e") {
 			at := strings.IndexAny(shown, "\x1b\u202e")

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// BenchmarkInbox makes the first page of 1,000 questions and 5,000 answers.
+// BenchmarkInbox renders the first page of 1,000 pending and 5,000 answered approvals.
 func BenchmarkInbox(b *testing.B) {
 	d := &desk{changed: make(chan struct{})}
 	for n := range 6000 {
@@ -74,7 +74,7 @@ func crowd(b *testing.B) *proxy.Proxy {
 	return p
 }
 
-// BenchmarkPages makes each page of nets and sessions, of 60 nets and 1,000 sessions.
+// BenchmarkPages renders each page of nets and sessions, with 60 nets and 1,000 sessions.
 func BenchmarkPages(b *testing.B) {
 	p := crowd(b)
 	c := New(Options{Proxy: p, Hosts: []string{"127.0.0.1"}})

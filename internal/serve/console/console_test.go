@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { leftover.Main(m) }
 
-// A desk is a proxy whose approvals are what a test puts there.
+// A desk is a proxy with the approvals that a test sets.
 type desk struct {
 	mu        sync.Mutex
 	approvals []operator.ApprovalInfo
@@ -32,10 +32,10 @@ type desk struct {
 	evil      string
 
 	site   // nets and sessions
-	unused // what the console does not call
+	unused // methods that the console does not call
 }
 
-// unused has the methods of a proxy that a test does not expect.
+// unused provides the methods of a proxy that a test does not expect to be called.
 type unused struct{ operator.Proxy }
 
 func (d *desk) Status() operator.Status {
@@ -120,7 +120,7 @@ func question(n int, tool string) operator.ApprovalInfo {
 	}
 }
 
-// A browser is one with or without the cookie of a console.
+// A browser has or lacks the cookie of a console.
 type browser struct {
 	t      *testing.T
 	server *httptest.Server
@@ -131,7 +131,7 @@ type browser struct {
 
 var ann = Person{Name: "ann", ID: "uid 1000"}
 
-// visit opens a console with these approvals, in a browser that was let in.
+// visit opens a console with these approvals in a browser that is logged in.
 func visit(t *testing.T, approvals ...operator.ApprovalInfo) (*browser, *Console) {
 	t.Helper()
 	b := &browser{t: t, desk: &desk{approvals: approvals, changed: make(chan struct{})}}
@@ -157,7 +157,7 @@ func (b *browser) enter(code string) *http.Response {
 	return r
 }
 
-// request is one as a page of the console sends it.
+// request returns a request as a page of the console sends it.
 func (b *browser) request(method, path string, form url.Values) *http.Request {
 	r, err := http.NewRequestWithContext(b.t.Context(), method, b.server.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -203,7 +203,8 @@ func (b *browser) post(path string, form url.Values) (int, string) {
 	return r.StatusCode, page
 }
 
-// TestCodeLogsInOnce: a code lets in one browser, once, for its person; nothing is shown before.
+// TestCodeLogsInOnce checks that a code logs in one browser, once, as its person, and that nothing
+// is shown before.
 func TestCodeLogsInOnce(t *testing.T) {
 	b, c := visit(t, question(1, "deploy"))
 	stranger := &browser{t: t, server: b.server, desk: b.desk}
@@ -216,7 +217,7 @@ func TestCodeLogsInOnce(t *testing.T) {
 		t.Errorf("%d %s", code, page)
 	}
 	code := c.Code(ann)
-	for n, want := range []int{http.StatusSeeOther, http.StatusForbidden} { // the second time it is used up
+	for n, want := range []int{http.StatusSeeOther, http.StatusForbidden} { // the second use fails
 		if r := stranger.enter(code); r.StatusCode != want {
 			t.Errorf("time %d: %s", n, r.Status)
 		}
@@ -234,7 +235,8 @@ func TestCodeLogsInOnce(t *testing.T) {
 	}
 }
 
-// TestCookieAttributes: it is for our pages alone, and no script reads it.
+// TestCookieAttributes checks that the cookie is sent to pages of the console only and not readable
+// by scripts.
 func TestCookieAttributes(t *testing.T) {
 	b, c := visit(t)
 	r := b.enter(c.Code(ann))
@@ -255,8 +257,8 @@ func TestCookieAttributes(t *testing.T) {
 	}
 }
 
-// TestSecureCookie: behind a server that speaks TLS the cookie is for TLS alone, and what another site
-// says of itself lets nobody in.
+// TestSecureCookie checks that behind a TLS server the cookie is sent over TLS only, and that the
+// headers of another site do not help to log in.
 func TestSecureCookie(t *testing.T) {
 	b, c := visit(t)
 	if r, _ := b.do((&browser{t: t, server: b.server}).request(http.MethodGet, "/inbox", nil)); r.Header.Get("Referrer-Policy") != "same-origin" {
@@ -267,11 +269,11 @@ func TestSecureCookie(t *testing.T) {
 		in, secure         bool
 	}{
 		{"", b.server.URL, "same-origin", true, false},
-		{"", "null", "same-origin", true, false}, // of a browser that keeps to no-referrer
+		{"", "null", "same-origin", true, false}, // from a browser that always applies no-referrer
 		{"console.example", "https://console.example", "same-origin", true, true},
 		{"console.example", "https://console.example", "", true, true},
 		{"console.example", "http://console.example", "same-origin", true, false},
-		{"", "https://console.example", "same-origin", true, true}, // the server in front puts in our host
+		{"", "https://console.example", "same-origin", true, true}, // the reverse proxy replaces the host
 		{"", "https://console.example", "", false, false},
 		{"", "https://console.example", "same-site", false, false},
 		{"", "https://evil.example", "same-origin", false, false},
@@ -291,7 +293,7 @@ func TestSecureCookie(t *testing.T) {
 	}
 }
 
-// TestCodesAndCookiesExpire: codes and cookies are good for a while.
+// TestCodesAndCookiesExpire checks that codes and cookies are valid for a limited time.
 func TestCodesAndCookiesExpire(t *testing.T) {
 	now := time.Now()
 	d := newLogins(nil, func() time.Time { return now })
@@ -327,8 +329,8 @@ func TestCodesAndCookiesExpire(t *testing.T) {
 	}
 }
 
-// TestEachRequestCheckRefuses: C007, C008. Each check refuses by itself, also where the cookie and the token are
-// right, and a GET changes nothing.
+// TestEachRequestCheckRefuses covers C007 and C008: each check refuses by itself, even with the
+// right cookie and token, and a GET changes nothing.
 func TestEachRequestCheckRefuses(t *testing.T) {
 	b, _ := visit(t, question(1, "deploy"))
 	form := url.Values{"id": {"ap_1"}, "decision": {"approve"}, "token": {b.token}}
@@ -376,19 +378,20 @@ func TestEachRequestCheckRefuses(t *testing.T) {
 	}
 }
 
-// TestAllowedHosts: a name of the configuration is one of ours.
+// TestAllowedHosts checks that a configured host name is accepted.
 func TestAllowedHosts(t *testing.T) {
 	b, _ := visit(t)
 	for host, want := range map[string]int{"console.example": http.StatusUnauthorized, "Console.Example:99": http.StatusUnauthorized, "x.console.example": http.StatusForbidden, "": http.StatusOK} {
 		r := b.request(http.MethodGet, "/inbox", nil)
 		r.Host = host
-		if response, _ := b.do(r); response.StatusCode != want { // the cookie is of another port
+		if response, _ := b.do(r); response.StatusCode != want { // the cookie belongs to another port
 			t.Errorf("%q: %s", host, response.Status)
 		}
 	}
 }
 
-// TestAnswersCountForNamedApprovals: what is said counts for what the form names, and the next page says so.
+// TestAnswersCountForNamedApprovals checks that an answer counts for the approvals in the form
+// only, and that the next page reports it.
 func TestAnswersCountForNamedApprovals(t *testing.T) {
 	b, _ := visit(t, question(1, "deploy"), question(2, "push"), question(3, "drop"))
 	if code, _ := b.post("/answer", url.Values{"id": {"ap_1"}, "decision": {"deny"}, "reason": {"no <b>way</b>"}, "next": {"//evil.example/"}}); code != http.StatusSeeOther {
@@ -411,7 +414,7 @@ func TestAnswersCountForNamedApprovals(t *testing.T) {
 	}
 	b.get("/inbox")
 
-	// Several are confirmed first, and it is exactly these.
+	// Several answers need a confirmation of exactly these approvals.
 	both := url.Values{"id": {"ap_1", "ap_2", "ap_3"}, "decision": {"approve"}}
 	_, page := b.post("/answer", both)
 	if !strings.Contains(page, "Approve 2 calls, each once?") || !strings.Contains(page, "ap_1 was answered meanwhile") || strings.Count(b.desk.told(), ";") != 0 {
@@ -427,7 +430,7 @@ func TestAnswersCountForNamedApprovals(t *testing.T) {
 	}
 }
 
-// TestGrants: a person lets calls like one pass for a while, sees that, and ends it.
+// TestGrants checks that a person can give a grant, see it and revoke it.
 func TestGrants(t *testing.T) {
 	q := question(1, "deploy")
 	q.Arguments = json.RawMessage(`{"to":"x","<b>":1}`)
@@ -457,8 +460,8 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-// TestRejections: what somebody has said too late is in the history, which is searched for it,
-// and on the page of the approval.
+// TestRejections checks that a late answer is in the history, can be found by a search, and is on
+// the page of the approval.
 func TestRejections(t *testing.T) {
 	a := question(1, "deploy")
 	a.State, a.Actor, a.Channel = operator.Denied, "ann", "web"
@@ -474,7 +477,8 @@ func TestRejections(t *testing.T) {
 	}
 }
 
-// TestManyQuestions: the oldest are shown first, and the others are pages away.
+// TestManyQuestions checks that the oldest approvals come first and the others are on further
+// pages.
 func TestManyQuestions(t *testing.T) {
 	var many []operator.ApprovalInfo
 	for n := range 60 {
@@ -496,7 +500,7 @@ func TestManyQuestions(t *testing.T) {
 	}
 }
 
-// TestEventsUntilClose: a page is told of each change, until the console is closed.
+// TestEventsUntilClose checks that a page is notified of each change until the console is closed.
 func TestEventsUntilClose(t *testing.T) {
 	b, c := visit(t, question(1, "deploy"))
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -525,7 +529,7 @@ func TestEventsUntilClose(t *testing.T) {
 	}
 }
 
-// TestHostileText: what others have written is no markup, and looks like nothing else.
+// TestHostileText checks that text of others neither becomes markup nor imitates other text.
 func TestHostileText(t *testing.T) {
 	const evil = "<script>alert(1)</script>\x1b[2J\u202e\"onload='x'"
 	q := question(1, evil)
@@ -537,14 +541,15 @@ func TestHostileText(t *testing.T) {
 	b, _ := visit(t, q, done)
 	for _, path := range []string{"/inbox", "/inbox/ap_1", "/inbox/ap_2", "/inbox?q=" + url.QueryEscape(evil)} {
 		_, page := b.get(path)
-		own := strings.Contains(path, "?") // what the person has typed is shown as it is
+		own := strings.Contains(path, "?") // text typed by the person is shown unchanged
 		if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img src=x") || !own && strings.ContainsAny(page, "\x1b\u202e") {
 			t.Errorf("%s: %s", path, page)
 		}
 	}
 }
 
-// TestTemplateNamesAreUnique: no two templates have one name, of which the later one would count.
+// TestTemplateNamesAreUnique checks that template names are unique, because a later template would
+// replace an earlier one.
 func TestTemplateNamesAreUnique(t *testing.T) {
 	files, err := pageFiles.ReadDir("pages")
 	if err != nil {
@@ -568,8 +573,8 @@ func TestTemplateNamesAreUnique(t *testing.T) {
 	}
 }
 
-// TestPINField: where an approval needs the PIN, each form that approves asks for it, and Enter in
-// it presses no button by chance.
+// TestPINField checks that each form that approves asks for the PIN if the approval needs it, and
+// that Enter in the field presses no button by accident.
 func TestPINField(t *testing.T) {
 	all := []operator.ApprovalInfo{question(1, "deploy"), question(2, "push")}
 	b, _ := visit(t, all...)
@@ -598,8 +603,8 @@ func TestPINField(t *testing.T) {
 	}
 }
 
-// TestPINFieldOfOrders: where approvals need the PIN, so do the other forms that could let a call pass,
-// and each carries it. The form that stops asks for none.
+// TestPINFieldOfOrders checks that all other forms that could let a call pass have a PIN field if
+// approvals need the PIN, and that the form that stops calls has none.
 func TestPINFieldOfOrders(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	b.desk.status.Stopped = []operator.StopInfo{{Actor: "ann"}}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestFilesAreCachedByVersion: a browser keeps the files that pages name, under that name alone.
+// TestFilesAreCachedByVersion checks that browsers may cache static files under their versioned
+// address only.
 func TestFilesAreCachedByVersion(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	page := b.wants("/nets", "app.css", "app.js")

@@ -22,7 +22,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// day is when the records of these tests were made.
+// day is the date of the test records.
 var day = time.Date(2026, 1, 2, 8, 0, 0, 0, time.UTC)
 
 func record(t testing.TB, e audit.Event) []byte {
@@ -34,7 +34,7 @@ func record(t testing.TB, e audit.Event) []byte {
 	return doc
 }
 
-// allowed is the record of a decision.
+// allowed returns the record of an allowing decision.
 func allowed(t testing.TB, session string, call uint64, tool string, at time.Time) []byte {
 	return record(t, audit.Decision{
 		Time: at, Event: "decision", Session: session, Principal: "ann", Client: "cursor", Call: call, ID: fmt.Sprint(call), Upstream: "up", Tool: tool,
@@ -42,7 +42,7 @@ func allowed(t testing.TB, session string, call uint64, tool string, at time.Tim
 	})
 }
 
-// refusal is the record of a call that a net refused.
+// refusal returns the record of a call refused by a net.
 func refusal(t testing.TB, session, tool string, at time.Time) []byte {
 	return record(t, audit.Decision{
 		Time: at, Event: "decision", Session: session, Principal: "bob", Client: "claude", Upstream: "up", Tool: tool, Decision: "refuse", Kind: "blocked",
@@ -50,7 +50,7 @@ func refusal(t testing.TB, session, tool string, at time.Time) []byte {
 	})
 }
 
-// result is the record of how a call ended that came at that time.
+// result returns the record of the outcome of a call that came at this time.
 func result(t testing.TB, session string, call uint64, tool string, came time.Time, took time.Duration, outcome string) []byte {
 	return record(t, audit.Outcome{Time: came.Add(took), Event: "outcome", Session: session, Call: call, Tool: "up." + tool, Outcome: outcome, Millis: float64(took.Microseconds()) / 1000})
 }
@@ -61,7 +61,7 @@ func journalOf(records ...[]byte) *journal {
 	return j
 }
 
-// says is a row in a few words.
+// says summarizes a row.
 func says(r *row) string {
 	return strings.TrimRight(fmt.Sprintf("%s %s #%d %s %s %s", r.Event, r.Tool, r.Call, r.Decision, r.Outcome, r.Task), " ")
 }
@@ -73,8 +73,8 @@ func rowsSay(j *journal) (all []string) {
 	return all
 }
 
-// TestCallIsOneRow: a call is one row, with its decision and its outcome; what else happened is
-// between them.
+// TestCallIsOneRow checks that a call is one row with its decision and outcome, and that other
+// events are between the calls.
 func TestCallIsOneRow(t *testing.T) {
 	j := journalOf(
 		record(t, audit.Process{Time: day, Event: "start", Process: "p"}),
@@ -99,8 +99,8 @@ func TestCallIsOneRow(t *testing.T) {
 	}
 }
 
-// TestOutcomeOfOtherCallIsNotJoined: a result is shown at no other call: not of another session, tool, number or
-// time, not twice, and not at one that was refused.
+// TestOutcomeOfOtherCallIsNotJoined checks that an outcome is not joined to a call of another
+// session, tool, number or time, not twice, and not to a refused call.
 func TestOutcomeOfOtherCallIsNotJoined(t *testing.T) {
 	for name, other := range map[string][]byte{
 		"session":      result(t, "s2", 1, "push", day, time.Millisecond, "success"),
@@ -123,7 +123,8 @@ func TestOutcomeOfOtherCallIsNotJoined(t *testing.T) {
 	}
 }
 
-// TestSettlementIsJoined: what an operator says of a call is at that call, beside its result.
+// TestSettlementIsJoined checks that the settlement by an operator is shown at the call, beside its
+// outcome.
 func TestSettlementIsJoined(t *testing.T) {
 	settle := func(call uint64, at time.Time) []byte {
 		return record(t, audit.Operator{Time: at, Event: "settle failure", Session: "s", Call: call, Actor: "root"})
@@ -142,7 +143,8 @@ func TestSettlementIsJoined(t *testing.T) {
 	}
 }
 
-// TestJournalIsBounded: of calls and of other events so many are kept, and what is forgotten is joined to nothing.
+// TestJournalIsBounded checks the limits of calls and other events, and that nothing is joined to a
+// dropped call.
 func TestJournalIsBounded(t *testing.T) {
 	j := journalOf()
 	for n := range maxCalls + 50 {
@@ -169,9 +171,8 @@ func TestJournalIsBounded(t *testing.T) {
 	}
 }
 
-// recordsOf returns records of calls, each with a tool of its own kind of result, so that the row of
-// a call tells whether the result is its own: numbers and tools repeat in later runs of the
-// same session.
+// recordsOf returns records of calls. Each tool has its own kind of result, so that a row shows
+// whether its result is its own: numbers and tools repeat in later runs of the same session.
 func recordsOf(t testing.TB, random *rand.Rand) (records [][]byte, truth map[string]string) {
 	truth = map[string]string{}
 	for n := range 60 {
@@ -190,7 +191,7 @@ func recordsOf(t testing.TB, random *rand.Rand) (records [][]byte, truth map[str
 	return records, truth
 }
 
-// spoil puts records in another order, twice, cut off, changed and among others.
+// spoil reorders, duplicates, truncates and changes records, and adds others.
 func spoil(random *rand.Rand, records [][]byte) (all [][]byte) {
 	for _, r := range records {
 		all = append(all, r)
@@ -201,7 +202,7 @@ func spoil(random *rand.Rand, records [][]byte) (all [][]byte) {
 			all = append(all, r[:random.IntN(len(r))])
 		case 2:
 			own := bytes.Clone(r)
-			own[random.IntN(len(own))] = 0 // which no JSON has
+			own[random.IntN(len(own))] = 0 // a byte that no JSON contains
 			all[len(all)-1] = own
 		case 3:
 			all = append(all, []byte(`{"event":"x","session":"s0","call":1}`), []byte(`[]`), nil)
@@ -227,8 +228,8 @@ func ownResults(t *testing.T, what string, j *journal, truth map[string]string) 
 	return joined
 }
 
-// TestResultsStayWithTheirCalls: records in their order are all joined; of records in any
-// order, torn, twice and among others, none is shown at another call.
+// TestResultsStayWithTheirCalls checks that all ordered records are joined, and that of damaged and
+// reordered records none is joined to another call.
 func TestResultsStayWithTheirCalls(t *testing.T) {
 	from, n := soak.Range(t, 200)
 	for seed := from; seed < from+uint64(n); seed++ {
@@ -246,7 +247,7 @@ func TestResultsStayWithTheirCalls(t *testing.T) {
 	}
 }
 
-// FuzzJournal: whatever is on record, nothing panics, and each row can be shown and exported.
+// FuzzJournal checks that no record causes a panic, and that each row can be shown and exported.
 func FuzzJournal(f *testing.F) {
 	f.Add([]byte(`{"event":"decision","session":"s","call":1,"decision":"allow","tool":"x"}` + "\n" + `{"event":"outcome","session":"s","call":1,"tool":"x","ms":1e300}`))
 	f.Add(slices.Concat(allowed(f, "s", 1, "push", day), []byte("\n"), result(f, "s", 1, "push", day, 1, "success"), []byte("\n"), refusal(f, "s", "drop", day)))
@@ -269,8 +270,8 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// TestPastAndLive: a journal begins with what is on record and goes on with what comes, and
-// what is in both is one row.
+// TestPastAndLive checks that a journal starts with earlier records and continues with live ones,
+// and that a record in both is one row.
 func TestPastAndLive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	log, err := audit.Open(path, audit.Rotation{})
@@ -310,7 +311,7 @@ func TestPastAndLive(t *testing.T) {
 	if feed = audit.NewFeed(nil); feed.Active() {
 		t.Error("a feed that nobody follows is active")
 	}
-	// Another one has all of it from the file.
+	// Another journal reads all of it from the file.
 	again := newJournal(time.Now)
 	ctx, cancel = context.WithCancel(t.Context())
 	go again.run(ctx, audit.NewFeed(log).Follow(maxRecordsHeld), trail.File(path), make(chan []trail.Record, 1))
@@ -325,7 +326,8 @@ type openDesk struct{ *desk }
 
 func (openDesk) State(string) (*gate.State, error) { return &gate.State{}, nil }
 
-// TestRecordRightAfterNew: a record written right after New reaches the journal and the history.
+// TestRecordRightAfterNew checks that a record written right after New reaches the journal and the
+// history.
 func TestRecordRightAfterNew(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
@@ -346,7 +348,8 @@ func TestRecordRightAfterNew(t *testing.T) {
 	}
 }
 
-// TestUnreadablePastIsReported: what cannot be read is told, and what comes is shown all the same.
+// TestUnreadablePastIsReported checks that earlier records that cannot be read are reported, and
+// that live records are shown nevertheless.
 func TestUnreadablePastIsReported(t *testing.T) {
 	j := newJournal(time.Now)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -364,7 +367,8 @@ func TestUnreadablePastIsReported(t *testing.T) {
 	}
 }
 
-// TestUpdatesAreLimited: pages are told when rows have come, at most once in a second, and of the last one too.
+// TestUpdatesAreLimited checks that pages are notified of new rows at most once in a second,
+// including the last one.
 func TestUpdatesAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(time.Now)
@@ -383,7 +387,7 @@ func TestUpdatesAreLimited(t *testing.T) {
 			}
 		}()
 		for n := range 100 {
-			<-time.After(50 * time.Millisecond) // of the clock of the bubble
+			<-time.After(50 * time.Millisecond) // by the clock of the bubble
 			j.add([][]byte{allowed(t, "s", uint64(n)+1, "push", day)}, 0)
 		}
 		<-time.After(10 * time.Second)
@@ -410,7 +414,7 @@ func TestUpdatesAreLimited(t *testing.T) {
 	})
 }
 
-// TestUpdatesFromTheCall: news signals a row added right after it returns.
+// TestUpdatesFromTheCall checks that updates signals a row added right after it returns.
 func TestUpdatesFromTheCall(t *testing.T) {
 	for n := range 200 {
 		synctest.Test(t, func(t *testing.T) {
@@ -421,14 +425,14 @@ func TestUpdatesFromTheCall(t *testing.T) {
 			j.add([][]byte{allowed(t, "s", uint64(n)+1, "push", day)}, 0)
 			select {
 			case <-news:
-			case <-time.After(time.Minute): // of the clock of the bubble
+			case <-time.After(time.Minute): // by the clock of the bubble
 				t.Fatal("no signal")
 			}
 		})
 	}
 }
 
-// manyRows are as many rows as a journal has, with texts as long as they are kept.
+// manyRows returns a full journal, with texts of the maximum length.
 func manyRows(b testing.TB) []*row {
 	j := journalOf()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -447,7 +451,7 @@ func manyRows(b testing.TB) []*row {
 	return j.all()
 }
 
-// BenchmarkFilter: each filter over a full journal. A page may take 100 ms.
+// BenchmarkFilter applies each filter to a full journal. A page may take 100 ms.
 func BenchmarkFilter(b *testing.B) {
 	all := manyRows(b)
 	for name, f := range map[string]filter{
@@ -469,7 +473,7 @@ func BenchmarkFilter(b *testing.B) {
 	})
 }
 
-// others are a database that other processes write to.
+// others is a database that other processes write to.
 type others struct {
 	backend.Backend
 	mu      sync.Mutex
@@ -503,8 +507,8 @@ func (o *others) Records(_ context.Context, q backend.Query) iter.Seq2[backend.R
 
 func (o *others) Writer() string { return "me" }
 
-// TestOtherProcessesAreRead: what other processes write to the database comes too, once, while somebody
-// looks; nobody reads it when nobody does.
+// TestOtherProcessesAreRead checks that records of other processes arrive once while a page is
+// being viewed, and are not read otherwise.
 func TestOtherProcessesAreRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &others{}
@@ -531,7 +535,7 @@ func TestOtherProcessesAreRead(t *testing.T) {
 		<-time.After(2 * othersAfterView)
 		db.put(refusal(t, "s", "later", at))
 		<-time.After(othersAfterView)
-		if len(j.all()) != 3 { // and now somebody has looked
+		if len(j.all()) != 3 { // a page was viewed
 			t.Errorf("%q", rowsSay(j))
 		}
 		<-time.After(othersAfterView)

@@ -27,7 +27,7 @@ type site struct {
 	lock  sync.Mutex
 	all   []operator.SessionInfo
 	gates map[string]*gate.Session
-	done  []string // by operators
+	done  []string // actions of operators
 }
 
 func (s *site) Nets() (all []operator.PolicyNet) {
@@ -102,7 +102,7 @@ func (s *site) told() string {
 
 const evilName = "<b>x</b>\x1b[2J\u202e\"'"
 
-// backupNet requires a backup before a delete, as the rule does.
+// backupNet requires a backup before a delete, like the rule.
 func backupNet(name string) gate.Net {
 	return gate.Net{
 		Name: name, Places: []string{"idle", "ready", "gate"}, Initial: map[string]int{"idle": 1},
@@ -140,7 +140,7 @@ func visitNets(t *testing.T, way Way, nets ...gate.Net) (*browser, *Console) {
 	return b, c
 }
 
-// wants checks that a page has these parts, and no markup of others.
+// wants checks that a page contains these parts, and no markup from others.
 func (b *browser) wants(path string, parts ...string) string {
 	b.t.Helper()
 	code, page := b.get(path)
@@ -160,7 +160,8 @@ func (b *browser) wants(path string, parts ...string) string {
 	return page
 }
 
-// TestNets: each net has a line, and one is drawn with its tokens and what is missing.
+// TestNets checks that each net has a line, and that the drawing of a net shows its tokens and
+// missing tokens.
 func TestNets(t *testing.T) {
 	shadowed := backupNet("in-shadow")
 	shadowed.Shadow = true
@@ -181,7 +182,8 @@ func TestNets(t *testing.T) {
 	}
 }
 
-// TestNetsHostile: names of a policy and of its calls do not become markup, in links neither.
+// TestNetsHostile checks that names in a policy and in calls do not become markup, not even in
+// links.
 func TestNetsHostile(t *testing.T) {
 	bad := "n\"><script>alert(1)</script> & javascript:x"
 	n := backupNet(bad)
@@ -195,7 +197,8 @@ func TestNetsHostile(t *testing.T) {
 	}
 }
 
-// TestWhatEnables: a refused call has its rules, and the way out as calls with theirs.
+// TestWhatEnables checks that a refused call is shown with its rules, and the way out with the
+// rules of its calls.
 func TestWhatEnables(t *testing.T) {
 	var asked []string
 	b, _ := visitNets(t, func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut {
@@ -209,10 +212,10 @@ func TestWhatEnables(t *testing.T) {
 	}
 }
 
-// TestHistory: what happens in a session is kept with the state after it.
+// TestHistory checks that events in a session are kept with the state after them.
 func TestHistory(t *testing.T) {
 	waits := backupNet("backup-first")
-	waits.Transitions[1].Observe = false // it holds its token while the call is under way
+	waits.Transitions[1].Observe = false // the call in flight holds its token
 	b, c := visitNets(t, nil, waits)
 	b.wants("/nets?net=backup-first&session=s1", "There is no step to go back to")
 	session := b.desk.gates["s1"]
@@ -254,12 +257,12 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// passedOn gives the history a record, as if it came from the feed.
+// passedOn adds a record to the history as the feed would.
 func passedOn(c *Console, state func(string) (*gate.State, error), event string) {
 	c.history.add([][]byte{[]byte(strings.Replace(event, "{", `{"time":"2026-01-02T03:04:05Z",`, 1))}, 0, state)
 }
 
-// TestHistoryFollows: the history takes what the feed has, until it ends.
+// TestHistoryFollows checks that the history receives the records of the feed until it is closed.
 func TestHistoryFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		feed, h := audit.NewFeed(nil), newHistory()
@@ -283,7 +286,8 @@ func TestHistoryFollows(t *testing.T) {
 	})
 }
 
-// TestNetIsDrawnForEachValue: a net with a key is drawn for each value, and the others.
+// TestNetIsDrawnForEachValue checks that a net with a key is drawn for each value and for the
+// others.
 func TestNetIsDrawnForEachValue(t *testing.T) {
 	keyed := backupNet("backup-first")
 	keyed.Key = []gate.Field{{Path: "path"}}
@@ -308,7 +312,7 @@ func TestNetIsDrawnForEachValue(t *testing.T) {
 	b.wants(strings.ReplaceAll(link, "&amp;", "&"), "delete: enabled", `aria-current="true">path`)
 }
 
-// TestDescribeRecords: what is about a net is in words, and nothing else.
+// TestDescribeRecords checks that only records about nets are described.
 func TestDescribeRecords(t *testing.T) {
 	for event, want := range map[string]string{
 		`{"event":"decision","tool":"x","upstream":"u","decision":"refuse"}`: "u.x refused",
@@ -327,7 +331,7 @@ func TestDescribeRecords(t *testing.T) {
 	}
 }
 
-// TestRecordsTogetherShareStep: records that come together share a step.
+// TestRecordsTogetherShareStep checks that records that arrive together share a step.
 func TestRecordsTogetherShareStep(t *testing.T) {
 	h := newHistory()
 	var records [][]byte

@@ -23,14 +23,15 @@ func study(t *testing.T, rules string) *browser {
 	return studyOver(t, "", rules)
 }
 
-// studyOver opens one with the policy of these rules over a base policy; empty: there is none.
+// studyOver opens a console with the policy of these rules over a base policy, if base is not
+// empty.
 func studyOver(t *testing.T, base, rules string) *browser {
 	t.Helper()
 	extends := ""
 	if base != "" {
 		extends = "extends: [ { file: base.yaml, digest: \"" + basefile.Digest([]byte(base)) + "\" } ]\n"
 	}
-	record, err := os.ReadFile("../draft/testdata/records.jsonl") // six calls, of which delete was refused
+	record, err := os.ReadFile("../draft/testdata/records.jsonl") // six calls, one of them, delete, refused
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,15 +67,15 @@ func studyOver(t *testing.T, base, rules string) *browser {
 	return b
 }
 
-// between is what stands between two texts.
+// between returns the text between two texts.
 func between(s, from, to string) string {
 	_, s, _ = strings.Cut(s, from)
 	s, _, _ = strings.Cut(s, to)
 	return s
 }
 
-// TestPolicyPage: it has the policy in force, its files and claims, and an editor for each
-// text, and no secret.
+// TestPolicyPage checks that the page has the policy in force, its files and claims, and an editor
+// for each text, and no secret.
 func TestPolicyPage(t *testing.T) {
 	b := study(t, "\nlimit deploy to 2 per hour # "+hostile+"\nprove at-most 2 deploy per hour\nprove at-most 1 deploy per hour\n")
 	status, page := b.get("/policy")
@@ -96,7 +97,7 @@ func TestPolicyPage(t *testing.T) {
 		t.Errorf("%s\n%s", inline, page)
 	}
 	for path, want := range map[string]string{
-		"/policy?claim=1&step=0":                       "<b>", // of the first page
+		"/policy?claim=1&step=0":                       "<b>", // on the first page
 		"/policy?claim=1&step=2":                       "ready: 1, spent: 2",
 		"/policy?claim=1&step=99&text=" + hostile[:1]:  "ready: 1, spent: 2",
 		"/policy?claim=1&step=-1":                      "ready: 1, budget: 2",
@@ -118,8 +119,8 @@ func TestPolicyPage(t *testing.T) {
 	}
 }
 
-// TestDrafts: a draft is checked, compared and replayed, and stays in the editor; nothing of
-// it is kept.
+// TestDrafts checks that a draft is checked, compared and replayed, stays in the editor, and is not
+// stored.
 func TestDrafts(t *testing.T) {
 	const rules = "limit deploy to 2 per hour\nprove at-most 2 deploy per hour\n"
 	b := study(t, rules)
@@ -184,7 +185,7 @@ func TestDrafts(t *testing.T) {
 	}
 }
 
-// TestNoPolicyPage: a console without a policy says so.
+// TestNoPolicyPage checks that a console without a policy says so.
 func TestNoPolicyPage(t *testing.T) {
 	b, _ := visit(t)
 	if status, page := b.get("/policy"); status != http.StatusNotFound || !strings.Contains(page, "does not show its policy") {
@@ -192,8 +193,8 @@ func TestNoPolicyPage(t *testing.T) {
 	}
 }
 
-// TestDraftOverBase: a draft that lets pass what the base policy does not is an error, and no text of
-// the base can be drafted.
+// TestDraftOverBase checks that a draft that allows more than the base policy is an error, and that
+// no draft of a base text can be made.
 func TestDraftOverBase(t *testing.T) {
 	b := studyOver(t, "base: { name: acme, version: 1 }\nrules:\n  - inline: |\n      require test before push\n", "block rm\n")
 	_, page := b.get("/policy")

@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store"
 )
 
-// A recorded session is a log of calls that were made in the session s1.
+// A recorded session is a log of calls made in the session s1.
 type recorded struct {
 	*admission.Admission
 
@@ -43,7 +43,7 @@ func putOnRecord(t *testing.T, p *gate.Policy) *recorded {
 	return r
 }
 
-// call makes a call that ends in success if it passes.
+// call makes a call, which succeeds if it is allowed.
 func (r *recorded) call(tool, args string) {
 	c := &admission.Call{Key: r.key, Tool: tool, Canonical: tool, Gate: gate.Call{Tool: tool, Args: []byte(args), Time: time.Now()}}
 	if a, ok := r.Decide(r.t.Context(), c).(*admission.Admitted); ok {
@@ -51,7 +51,7 @@ func (r *recorded) call(tool, args string) {
 	}
 }
 
-// open opens a console after all that, whose proxy has the sessions.
+// open opens a console afterwards, whose proxy has the sessions.
 func (r *recorded) open(p *gate.Policy, sessions map[string]*gate.Session) *browser {
 	r.t.Helper()
 	if err := r.log.Close(); err != nil {
@@ -78,8 +78,8 @@ func policyOf(t *testing.T, nets ...gate.Net) *gate.Policy {
 	return p
 }
 
-// TestPastIsRebuilt: who opens the console after the fact goes back to it, also where the session is
-// over, and sees where the nets stood, or why that is not known.
+// TestPastIsRebuilt checks that a console opened later shows the earlier states of the nets, even
+// of an ended session, or why a state is unknown.
 func TestPastIsRebuilt(t *testing.T) {
 	shared := backupNet("shared")
 	shared.Scope = gate.ScopePrincipal
@@ -99,7 +99,8 @@ func TestPastIsRebuilt(t *testing.T) {
 	}
 }
 
-// TestUnknownPastIsNotShown: what the records do not tell is not shown, and the page says why.
+// TestUnknownPastIsNotShown checks that states that the records do not determine are not shown, and
+// that the page explains why.
 func TestUnknownPastIsNotShown(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(text string) string
@@ -140,14 +141,14 @@ func TestUnknownPastIsNotShown(t *testing.T) {
 	}
 }
 
-// after is what comes after the line.
+// after returns the text after the line.
 func after(s string) string {
 	_, s, _ = strings.Cut(s, "\n")
 	return s
 }
 
-// TestPastValues: values of before are those of now where the session still has them, and have
-// their hash otherwise.
+// TestPastValues checks that earlier values are shown by their current label if the session still
+// has them, and by their hash otherwise.
 func TestPastValues(t *testing.T) {
 	keyed := backupNet("backup-first")
 	keyed.Key = []gate.Field{{Path: "path"}}
@@ -174,7 +175,7 @@ func TestPastValues(t *testing.T) {
 	b.wants("/nets?net=backup-first&session=s1&at=4&value=none", "The value that was chosen is as every other value here")
 }
 
-// BenchmarkPast rebuilds where 60 nets stood after each of the last 25,000 records.
+// BenchmarkPast rebuilds the states of 60 nets after each of the last 25,000 records.
 func BenchmarkPast(b *testing.B) {
 	var nets []gate.Net
 	for n := range 60 {

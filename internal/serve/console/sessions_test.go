@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// TestSessions: the list has each session, and its page what an operator can do.
+// TestSessions checks that the list has each session, and that its page offers the actions of an
+// operator.
 func TestSessions(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	b.wants("/sessions", "1 session,", `href="/sessions?id=s1"`, "&lt;b&gt;x&lt;/b&gt;", "backup-first")
@@ -36,15 +37,15 @@ func TestSessions(t *testing.T) {
 	b.wants("/sessions?from=-1", ">n199<")
 }
 
-// TestSessionsEmpty says why nothing is shown.
+// TestSessionsEmpty checks that an empty list is explained.
 func TestSessionsEmpty(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	b.desk.all = nil
 	b.wants("/sessions", "No client is connected")
 }
 
-// TestResetAndSettle: a session is reset when that is confirmed, and a call is settled, in the name of the
-// visitor.
+// TestResetAndSettle checks that a session is reset after a confirmation, and a call is settled, in
+// the name of the visitor.
 func TestResetAndSettle(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	b.post("/sessions/reset", url.Values{"id": {"s1"}})
@@ -87,7 +88,8 @@ func TestResetAndSettle(t *testing.T) {
 	}
 }
 
-// TestAcceptedToolIsTheShownOne: the page has what a server has changed, and what is accepted is what it showed.
+// TestAcceptedToolIsTheShownOne checks that the page shows the change of a server, and that exactly
+// the shown definition is accepted.
 func TestAcceptedToolIsTheShownOne(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	b.wants("/tools", "Changed by their servers", "<span class=\"tool\">fs.read</span>", "quarantined", "&lt;script&gt;", "not there", `name="hash" value="h1"`)

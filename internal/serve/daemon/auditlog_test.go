@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestAuditLogProblemsAreLogged: lines that somebody has cut off, and a file that cannot be put aside, are
-// errors that operators read; records are written nevertheless.
+// TestAuditLogProblemsAreLogged checks that removed lines, and a file that cannot be rotated, are
+// logged as errors, and that records are written nevertheless.
 func TestAuditLogProblemsAreLogged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var said bytes.Buffer
@@ -49,7 +49,8 @@ func TestAuditLogProblemsAreLogged(t *testing.T) {
 	}
 }
 
-// TestMissingHeadIsLogged: operators are told where the directory takes no head of the log.
+// TestMissingHeadIsLogged checks that operators are warned if the directory does not accept the
+// head of the log.
 func TestMissingHeadIsLogged(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root writes everywhere")
@@ -71,7 +72,8 @@ func TestMissingHeadIsLogged(t *testing.T) {
 	}
 }
 
-// TestAuditInfoCountsRotatedFiles: what status says of the log is so, over files that were put aside.
+// TestAuditInfoCountsRotatedFiles checks the description of the log in the status, across rotated
+// files.
 func TestAuditInfoCountsRotatedFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	d := &Daemon{log: slog.New(slog.DiscardHandler), secrets: mask(nil), config: &config.Config{}}
@@ -84,7 +86,7 @@ func TestAuditInfoCountsRotatedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.audit.Close()
-	for range 3 { // the second and third in files of their own, each after a line that ends one and one that begins one
+	for range 3 { // the second and third are in files of their own, each after two lines about the rotation
 		if err := d.audit.Append([]byte(`{"event":"x"}`)); err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// A site has a configuration that extends a signed base, which is beside it.
+// A site has a configuration that extends a signed base beside it.
 type site struct {
 	*testing.T
 	dir, key string
@@ -37,7 +37,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// signed is a file that minisign has made.
+// signed returns a file signed with minisign.
 func (s *site) signed(name string) []byte {
 	s.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "basefile", "testdata", name))
@@ -54,7 +54,7 @@ func (s *site) write(name string, data []byte) {
 	}
 }
 
-// put puts a base beside a configuration that extends it.
+// put writes a base beside the configuration that extends it.
 func (s *site) put(base, local string) {
 	s.Helper()
 	s.write("base.yaml", s.signed(base+".yaml"))
@@ -70,7 +70,7 @@ func (s *site) extends(base, local string) {
 
 func (s *site) load() (*config.Config, error) { return config.Load(s.options) }
 
-// start puts the policy in force, as Run begins.
+// start puts the policy in force, as Run does at its start.
 func (s *site) start(log io.Writer) *Daemon {
 	s.Helper()
 	c, err := s.load()
@@ -95,7 +95,8 @@ func (s *site) start(log io.Writer) *Daemon {
 	return d
 }
 
-// TestSignedBaseCannotBeWeakened puts a signed base in force, and tries to widen it, to roll it back and to swap it.
+// TestSignedBaseCannotBeWeakened puts a signed base in force, and tries to widen it, to roll it
+// back and to swap it.
 func TestSignedBaseCannotBeWeakened(t *testing.T) {
 	s := newSite(t)
 	s.put("b7", "")
@@ -108,7 +109,7 @@ func TestSignedBaseCannotBeWeakened(t *testing.T) {
 		problem     string
 	}{
 		{"b8", "", true, control.DryRun, ""},
-		{"b7", "rules: [ { inline: block rm } ]", false, control.Applied, ""}, // a dry run notes nothing
+		{"b7", "rules: [ { inline: block rm } ]", false, control.Applied, ""}, // a dry run records nothing
 		{"b8", "", false, control.Applied, ""},
 		{"b7", "", false, control.Invalid, "rolled back"},
 		{"b8swapped", "", false, control.Invalid, "swapped"},
@@ -138,8 +139,8 @@ func TestSignedBaseCannotBeWeakened(t *testing.T) {
 	}
 }
 
-// TestVerifiedBaseIsUsed swaps the files of a base when they have been read: what was held against the
-// signature is what is in force.
+// TestVerifiedBaseIsUsed swaps the files of a base after they were read: the content in force must
+// be the content that was verified.
 func TestVerifiedBaseIsUsed(t *testing.T) {
 	s := newSite(t)
 	s.extends("file: base.yaml", "")
@@ -160,7 +161,7 @@ func TestVerifiedBaseIsUsed(t *testing.T) {
 	if reads[""] != 1 || reads[".minisig"] != 1 {
 		t.Errorf("it is read %v times", reads)
 	}
-	for _, link := range []string{"base.yaml", "base.yaml.minisig"} { // links, that lead elsewhere before the policy is built
+	for _, link := range []string{"base.yaml", "base.yaml.minisig"} { // links, which point elsewhere before the policy is built
 		s.write("good-"+link, s.signed("b7"+strings.TrimPrefix(link, "base")))
 		s.write("evil-"+link, []byte("base: { name: acme, version: 7 }\n"))
 		if err := os.Symlink("good-"+link, filepath.Join(s.dir, link)); err != nil {
@@ -186,7 +187,8 @@ func TestVerifiedBaseIsUsed(t *testing.T) {
 	}
 }
 
-// TestUnreachableBaseUsesCopy starts again while the address of a base cannot be read: with what was in force.
+// TestUnreachableBaseUsesCopy restarts while the address of a base cannot be read, and expects the
+// copy that was in force.
 func TestUnreachableBaseUsesCopy(t *testing.T) {
 	s := newSite(t)
 	gone := false
@@ -244,7 +246,7 @@ func (l locked) Write(b []byte) (int, error) {
 	return l.Writer.Write(b)
 }
 
-// TestBaseIsRefreshed reads an address again after the time that the configuration names.
+// TestBaseIsRefreshed checks that an address is read again at the configured interval.
 func TestBaseIsRefreshed(t *testing.T) {
 	s := newSite(t)
 	s.extends("url: https://p.example/base, refresh: 15m", "")

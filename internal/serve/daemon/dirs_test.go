@@ -37,8 +37,8 @@ func TestWhereSocketsAndTokensAre(t *testing.T) {
 	}
 }
 
-// TestRuntimeDirOfUser: a process that was started without the variables has its socket where others of the
-// user look for it; but only where nobody else could have put one.
+// TestRuntimeDirOfUser checks that a process started without the variables has its socket where the
+// user's other programs look for it, but only if no other user could have created that directory.
 func TestRuntimeDirOfUser(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no such directory")

@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestIdleConnectionsGiveWay: a client that opens hundreds of connections, and sends nothing, a part of a request, or a
-// request without the rest of its body, keeps no other client out: neither from the endpoint
-// for clients nor from a listener beside it.
+// TestIdleConnectionsGiveWay checks that a client that opens hundreds of connections, and sends
+// nothing, part of a request, or a request without its whole body, keeps no other client out of the
+// endpoint or of another listener.
 func TestIdleConnectionsGiveWay(t *testing.T) {
 	for name, bounded := range map[string]bool{"clients": true, "beside": false} {
 		for kind, said := range map[string]string{
@@ -25,7 +25,7 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 			"no body": "POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\ncode=",
 		} {
 			if bounded && kind == "no body" {
-				continue // the endpoint asks for a token first, and bounds the bodies of those who have one
+				continue // the endpoint asks for a token first, and limits the bodies of clients that have one
 			}
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				l, err := listenAt("127.0.0.1:0", config.Listen{MaxConnections: 16}, quietLog)
@@ -48,7 +48,7 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 				}
 				flood := func() {
 					for range 100 {
-						_, _ = io.WriteString(dial(), said) // it may have had to give way
+						_, _ = io.WriteString(dial(), said) // its connection may have been closed to make room
 					}
 				}
 				flood()
@@ -64,7 +64,7 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 						t.Errorf("%d: %q, %v", i, got, err)
 					}
 					if flood(); !bounded {
-						c = dial() // one that rests gives way, and comes back
+						c = dial() // an idle client gives way and reconnects
 					}
 				}
 			})
@@ -72,8 +72,8 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 	}
 }
 
-// TestBusyConnectionStays: a connection with a request under way never gives way, and one too many is
-// refused where all are busy.
+// TestBusyConnectionStays checks that a connection with a request in flight never gives way, and
+// that an excess connection is refused if all are busy.
 func TestBusyConnectionStays(t *testing.T) {
 	l, err := listenAt("127.0.0.1:0", config.Listen{MaxConnections: 2}, quietLog)
 	if err != nil {
@@ -116,8 +116,8 @@ func TestBusyConnectionStays(t *testing.T) {
 	}
 }
 
-// TestBodyTimeoutEndsRequest: a body that does not arrive ends the request, and one that has arrived does
-// not end a response that takes longer.
+// TestBodyTimeoutEndsRequest checks that a body that does not arrive ends the request, and that one
+// that has arrived does not limit the response.
 func TestBodyTimeoutEndsRequest(t *testing.T) {
 	l, err := listenAt("127.0.0.1:0", smallLimits(maxConsoleConns), quietLog)
 	if err != nil {
@@ -146,8 +146,8 @@ func TestBodyTimeoutEndsRequest(t *testing.T) {
 	}
 }
 
-// TestAllListenersAreLimited: what listens for requests does so by listenAt, which bounds it. The others
-// are of the user alone, or of tests.
+// TestAllListenersAreLimited checks that all listeners for requests are opened by listenAt, which
+// limits them. Others serve the user alone, or tests.
 func TestAllListenersAreLimited(t *testing.T) {
 	others := map[string]string{
 		"internal/serve/daemon/listener.go":                      "it is the one",

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// chain is a policy in which each of the calls requires the one before it.
+// chain is a policy with a chain of calls that each require the previous one.
 func chain(t *testing.T, calls ...string) *gate.Policy {
 	t.Helper()
 	n := gate.Net{Name: "chain", Places: []string{"0"}, Initial: map[string]int{"0": 1}}
@@ -29,7 +29,7 @@ func chain(t *testing.T, calls ...string) *gate.Policy {
 	return p
 }
 
-// known are tools by name, with the schemas of their arguments.
+// known is a toolset of names and input schemas.
 type known map[string]string
 
 func (k known) Names() (all []gate.Call) {
@@ -43,8 +43,8 @@ func (k known) Definition(tool string) string { return k[tool] }
 
 func (k known) Schema(tool string) json.RawMessage { return json.RawMessage(k[tool]) }
 
-// TestWayOutHasKnownArguments: no way out names an argument that the tool does not have, by the
-// schema that its server gives now.
+// TestWayOutHasKnownArguments checks that no way out names an argument that is missing in the
+// current schema of the tool.
 func TestWayOutHasKnownArguments(t *testing.T) {
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "p.rules", Text: "require backup before delete with same path\n"}}})
 	if err != nil {
@@ -78,9 +78,9 @@ func TestWayOutHasKnownArguments(t *testing.T) {
 // noAgents returns an empty list: hooks have reported no calls.
 func noAgents() []string { return nil }
 
-// TestWayOutThroughAgentTools: A3. What unlocks a server's tool may be a call of an agent's own tool: that is
-// named where its hooks have reported calls, and else not ruled out. That nothing helps is said
-// where it holds for those as well.
+// TestWayOutThroughAgentTools covers A3: a call of an agent's built-in tool may unlock a server's
+// tool. Such a call is named if hooks of the agent have reported calls, and is otherwise not ruled
+// out. A remedy says that nothing helps only if that holds for agent tools too.
 func TestWayOutThroughAgentTools(t *testing.T) {
 	src := "map bash.command runs go test as test\nrequire test before push\nlimit pull to 1 per session\nblock drop\nlimit bid to 1 per user\nrequire gemini-cli.read_file before sync\n"
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "p.rules", Text: src}}})
@@ -99,13 +99,13 @@ func TestWayOutThroughAgentTools(t *testing.T) {
 		apart      bool
 	}{
 		{nil, "push", verify.OwnToolMay, false},
-		{nil, "push", none, true}, // in this session, in which no tool of an agent is called
+		{nil, "push", none, true}, // no tool of an agent is called in this session
 		{[]string{"claude-code"}, "push", none, true},
 		{[]string{"claude-code"}, "bid", "No other call changes that.", true},
 		{[]string{"claude-code"}, "push", "Way out: call `Bash` with {\"command\":\"go test\"} (test); after that `push` is allowed.", false},
 		{nil, "pull", none, false},
 		{[]string{"codex"}, "pull", none, false},
-		{[]string{"claude-code"}, "sync", verify.OwnToolMay, false}, // hooks of Gemini may come
+		{[]string{"claude-code"}, "sync", verify.OwnToolMay, false}, // hooks of Gemini may report calls
 		{[]string{"claude-code", "gemini-cli"}, "sync", "Way out: call `read_file`; after that `sync` is allowed.", false},
 		{[]string{"claude-code"}, "sync", none, true},
 		{nil, "drop", "", false},
@@ -123,8 +123,8 @@ func TestWayOutThroughAgentTools(t *testing.T) {
 	}
 }
 
-// TestWayOutForAgentCall: a call of a server's tool is a way out for an agent's own tool only where it
-// counts in the session of the agent.
+// TestWayOutForAgentCall checks that a call of a server's tool is a way out for an agent's built-in
+// tool only if it counts in the session of the agent.
 func TestWayOutForAgentCall(t *testing.T) {
 	require := func(scope gate.Scope, first, before string) gate.Net {
 		return gate.Net{Name: before, Scope: scope, Places: []string{"0", "1"}, Initial: map[string]int{"0": 1}, Transitions: []gate.Transition{
@@ -146,7 +146,7 @@ func TestWayOutForAgentCall(t *testing.T) {
 		{"Write", "Way out: call `backup`; after that `Write` is allowed.", false},
 		{"Write", "", true},
 		{"Edit", "", true},
-		{"Bash", "Way out: call `count`; after that `Bash` is allowed.", true}, // a net of all sessions
+		{"Bash", "Way out: call `count`; after that `Bash` is allowed.", true}, // a net shared by all sessions
 	} {
 		f := &remedyFinder{policy: p, tools: func() toolset { return known{"backup": "", "count": ""} }, met: noAgents, apart: c.apart}
 		call := gate.Call{Tool: c.tool, Also: []gate.Name{{Text: "claude-code." + c.tool, Certain: true}}}
@@ -161,8 +161,8 @@ func TestWayOutForAgentCall(t *testing.T) {
 	}
 }
 
-// TestWayOutFollowsToolsAndReload: the way out is that of the policy and of the tools there are, in the state that is asked
-// about; the guide follows a reload.
+// TestWayOutFollowsToolsAndReload checks that the way out uses the current policy, tools and state,
+// also after a reload.
 func TestWayOutFollowsToolsAndReload(t *testing.T) {
 	tools := known{"a": "", "b": "", "c": ""}
 	g := &guide{tools: func() toolset { return tools }, met: noAgents}

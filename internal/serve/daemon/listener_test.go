@@ -33,8 +33,8 @@ func listenLocal(t *testing.T) net.Listener {
 	return l
 }
 
-// TestSlowReaderIsDropped: E010. A client that does not read is dropped, and one that
-// reads slowly gets everything.
+// TestSlowReaderIsDropped covers E010: a client that does not read is dropped, and one that reads
+// slowly gets everything.
 func TestSlowReaderIsDropped(t *testing.T) {
 	l := listenLocal(t)
 	accepted := make(chan net.Conn, 2)
@@ -80,8 +80,8 @@ func TestSlowReaderIsDropped(t *testing.T) {
 	}
 }
 
-// TestSlowReaderOfPiecesIsDropped: E010. Who takes ten seconds for each piece is dropped as
-// is who takes none, and who takes enough of them is not.
+// TestSlowReaderOfPiecesIsDropped covers E010: a client that takes ten seconds for each piece is
+// dropped like one that reads nothing, unless it reads enough pieces in that time.
 func TestSlowReaderOfPiecesIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLimitListener(nil, config.Listen{}, quietLog)
@@ -100,7 +100,7 @@ func TestSlowReaderOfPiecesIsDropped(t *testing.T) {
 	})
 }
 
-// A slowConn takes ten seconds for a write.
+// A slowConn takes ten seconds for each write.
 type slowConn struct {
 	net.Conn
 	deadline time.Time
@@ -115,12 +115,12 @@ func (c *slowConn) Write(b []byte) (int, error) {
 	if time.Until(c.deadline) < 10*time.Second {
 		return 0, os.ErrDeadlineExceeded
 	}
-	<-time.After(10 * time.Second) // of the bubble: no time passes
+	<-time.After(10 * time.Second) // time of the bubble: no real time passes
 	return len(b), nil
 }
 
-// TestExcessConnectionIsRefused: one too many is told why, and the next finds room when
-// another has gone.
+// TestExcessConnectionIsRefused checks that an excess connection gets the reason, and that the next
+// one is accepted after another has closed.
 func TestExcessConnectionIsRefused(t *testing.T) {
 	s := newLimitListener(listenLocal(t), config.Listen{MaxConnections: 2}, quietLog)
 	server := newServer(http.NotFoundHandler(), config.Listen{})
@@ -151,7 +151,7 @@ func TestExcessConnectionIsRefused(t *testing.T) {
 			t.Fatalf("one of two: %q", got)
 		}
 	}
-	answer, _ := io.ReadAll(open()) // it is closed with or without what it wants
+	answer, _ := io.ReadAll(open()) // it may be closed before the response was read
 	const want = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n" +
 		"this proxy has too many open connections (listen.maxConnections)\n"
 	if string(answer) != want {
@@ -167,7 +167,7 @@ func TestExcessConnectionIsRefused(t *testing.T) {
 	}
 }
 
-// TestConnectionsPerAddress: one address leaves room for others.
+// TestConnectionsPerAddress checks that one address leaves room for others.
 func TestConnectionsPerAddress(t *testing.T) {
 	at := func(ip string) netip.Addr { return limitKey(&net.TCPAddr{IP: net.ParseIP(ip), Port: 7}) }
 	var said bytes.Buffer
@@ -204,8 +204,7 @@ func TestConnectionsPerAddress(t *testing.T) {
 	}
 }
 
-// TestConnectionLimitsFromConfiguration: what is not said is the listener's own, and what is
-// said is taken over.
+// TestConnectionLimitsFromConfiguration checks the defaults of the limits and the configured ones.
 func TestConnectionLimitsFromConfiguration(t *testing.T) {
 	own, said := newServer(nil, config.Listen{}), newServer(nil, config.Listen{
 		MaxHeader: 8 << 10, Timeouts: config.Timeouts{Header: time.Second, KeepAlive: time.Hour},
@@ -224,7 +223,7 @@ func TestConnectionLimitsFromConfiguration(t *testing.T) {
 	}
 }
 
-// TestShutdownDrainsCalls: calls end by themselves, or are cut short and answered.
+// TestShutdownDrainsCalls checks that calls end by themselves, or are canceled and answered.
 func TestShutdownDrainsCalls(t *testing.T) {
 	l := listenLocal(t)
 	entered, release := make(chan struct{}), make(chan struct{})
@@ -246,7 +245,7 @@ func TestShutdownDrainsCalls(t *testing.T) {
 		answer <- string(b)
 	}()
 	<-entered
-	early := func(ctx context.Context) error { // as if the time were over
+	early := func(ctx context.Context) error { // as if the time limit had passed
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
 		return server.Shutdown(ctx)
@@ -264,7 +263,7 @@ func TestShutdownDrainsCalls(t *testing.T) {
 	}
 }
 
-// TestAnnounceToken compares what is said of a token that was made.
+// TestAnnounceToken compares the text about a new token.
 func TestAnnounceToken(t *testing.T) {
 	const want = `A token for clients was made and is kept in state/token. Paste this into the client's configuration:
 
@@ -285,7 +284,8 @@ func TestAnnounceToken(t *testing.T) {
 	}
 }
 
-// TestTokenIsShownOnlyAtTerminal: a token is shown at a terminal, and a log names its file.
+// TestTokenIsShownOnlyAtTerminal checks that a token is shown at a terminal, and that a log names
+// only its file.
 func TestTokenIsShownOnlyAtTerminal(t *testing.T) {
 	var log, say strings.Builder
 	d := &Daemon{log: slog.New(slog.NewTextHandler(&log, nil))}
@@ -299,7 +299,8 @@ func TestTokenIsShownOnlyAtTerminal(t *testing.T) {
 	}
 }
 
-// TestExposedModes: others must not read tokens, but the group may those that root gives.
+// TestExposedModes checks that others must not read tokens, except that a group may read those
+// owned by root.
 func TestExposedModes(t *testing.T) {
 	for mode, want := range map[os.FileMode][2]bool{
 		0o600: {false, false}, 0o400: {false, false}, 0o440: {true, false}, 0o640: {true, false},
@@ -311,8 +312,8 @@ func TestExposedModes(t *testing.T) {
 	}
 }
 
-// TestParseTokens: one token, or several with names; nothing of a token is in
-// a message.
+// TestParseTokens checks files with one token and with several named ones, and that no message
+// contains part of a token.
 func TestParseTokens(t *testing.T) {
 	const one, two = "0123456789abcdef", "fedcba9876543210"
 	for text, want := range map[string]string{

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestPercentFor: garbage may take many times what is live while that is little, and else so many
-// bytes, or half of what is live.
+// TestPercentFor checks that garbage may be a multiple of a small live heap, a fixed size beside a
+// larger one, and half of a very large one.
 func TestPercentFor(t *testing.T) {
 	for live, want := range map[uint64]int{0: 400, 5 << 20: 400, 12 << 20: 400, 24 << 20: 200, 64 << 20: 75, 96 << 20: 50, 1 << 30: 50} {
 		if got := percentFor(live); got != want {
@@ -26,15 +26,16 @@ func holding(n int, f func()) {
 	runtime.KeepAlive(held)
 }
 
-// collect collects until done: the tuner may miss a collection that follows another at once.
+// collect runs collections until done: the tuner may miss a collection that immediately follows
+// another.
 func collect(done func() bool) {
 	for !done() {
 		runtime.GC()
 	}
 }
 
-// TestTunerSetsPercent: each collection sets the pace by what it has found, both ways, and small changes
-// are left out.
+// TestTunerSetsPercent checks that each collection adjusts the percentage in both directions, and
+// that small changes are ignored.
 func TestTunerSetsPercent(t *testing.T) {
 	var pace atomic.Int64
 	tuner := &tuner{quiet: time.Hour, set: func(percent int) { pace.Store(int64(percent)) }}
@@ -51,20 +52,20 @@ func TestTunerSetsPercent(t *testing.T) {
 	}
 }
 
-// newTunerAt returns a tuner that has set a percentage, and is to set no other.
+// newTunerAt returns a tuner that has set a percentage and must not set another one.
 func newTunerAt(percent int, t *testing.T) *tuner {
 	return &tuner{percent: percent, set: func(percent int) { t.Errorf("set to %d", percent) }}
 }
 
-// TestTunerReleasesPeak: what a peak has left is given back after the last collection, and nothing
-// where there is little of it.
+// TestTunerReleasesPeak checks that memory of a peak is released after the last collection, unless
+// it is little.
 func TestTunerReleasesPeak(t *testing.T) {
 	var freed atomic.Bool
 	tuner := &tuner{free: func() {
 		debug.FreeOSMemory()
 		freed.Store(true)
 	}}
-	tuner.idle = time.AfterFunc(time.Hour, tuner.giveBack) // a collection has it run at once
+	tuner.idle = time.AfterFunc(time.Hour, tuner.giveBack) // it runs at once after a collection
 	tuner.awaitCollection()
 	defer tuner.end()
 	holding(96<<20, runtime.GC)
@@ -76,8 +77,8 @@ func TestTunerReleasesPeak(t *testing.T) {
 	}
 }
 
-// TestTunerChecksPeakOnce: a peak that the last collection found live is looked at again, since no other
-// collection may follow it; what stays live is not looked at twice.
+// TestTunerChecksPeakOnce checks that a peak that was live at the last collection is checked again,
+// because no other collection may follow, and that memory that stays live is not checked twice.
 func TestTunerChecksPeakOnce(t *testing.T) {
 	freed := 0
 	tuner := &tuner{quiet: time.Hour, free: func() {
@@ -93,7 +94,7 @@ func TestTunerChecksPeakOnce(t *testing.T) {
 	defer tuner.end()
 	tuner.release()
 	holding(96<<20, func() {
-		debug.FreeOSMemory() // all that is mapped is live
+		debug.FreeOSMemory() // all mapped memory is live
 		if !armed() {
 			t.Error("what has grown is not looked at again")
 		}

@@ -6,8 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/messagetest"
 )
 
-// TestEveryError finds errors and warnings that no test and no script of the
-// program shows.
+// TestEveryError finds errors and warnings that no test and no script of the program covers.
 func TestEveryError(t *testing.T) {
 	shown := messagetest.Text(t, "../../../cmd/petrigate/testdata/script/*.txtar") +
 		messagetest.Text(t, "../../../cmd/petrigate/testdata/*.txt") +

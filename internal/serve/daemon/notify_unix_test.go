@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestNotifyReady tells a socket like that of systemd, one that is gone, and none.
+// TestNotifyReady notifies a socket like that of systemd, one that is gone, and none.
 func TestNotifyReady(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notify")
 	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})

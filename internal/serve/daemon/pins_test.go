@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// TestPinsWithoutStateDirectory: where nothing can be kept, a warning is all that is lost with warn, and
-// enforce does not begin.
+// TestPinsWithoutStateDirectory checks that without a state directory mode warn only logs a
+// warning, and mode enforce prevents the start.
 func TestPinsWithoutStateDirectory(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("HOME", "")
@@ -29,7 +29,7 @@ func TestPinsWithoutStateDirectory(t *testing.T) {
 	}
 }
 
-// TestPinsFile: a file that is named is used, and one that is not as it was written is an error.
+// TestPinsFile checks that a configured file is used, and that a damaged file is an error.
 func TestPinsFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tools.json")
 	for _, mode := range []string{"warn", "enforce"} {
@@ -40,8 +40,8 @@ func TestPinsFile(t *testing.T) {
 	}
 }
 
-// TestSharedPins: with PostgreSQL the database has them, on machines without a place for a file too. A
-// file that is named is used instead, and one from before is read.
+// TestSharedPins checks that with PostgreSQL the pins are in the database, even on machines without
+// a state directory, that a configured file takes precedence, and that an earlier file is imported.
 func TestSharedPins(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HOME", "")
@@ -51,7 +51,7 @@ func TestSharedPins(t *testing.T) {
 	}{
 		{driver: "postgres"},
 		{driver: "sqlite", want: "XDG_STATE_HOME"},
-		{driver: "postgres", home: dir, want: "not as petrigate writes it"}, // of the file from before
+		{driver: "postgres", home: dir, want: "not as petrigate writes it"}, // of the earlier file
 		{driver: "postgres", file: filepath.Join(dir, "none.json")},
 	} {
 		t.Setenv("XDG_STATE_HOME", c.home)

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/telemetry"
 )
 
-// TestProcessorsFollowCalls: one is used once calls have come one at a time for a while, and all as soon
-// as two are in flight, or while something else needs them.
+// TestProcessorsFollowCalls checks that one processor is used after calls have come one at a time
+// for a while, and all as soon as two are in flight or something else needs them.
 func TestProcessorsFollowCalls(t *testing.T) {
 	var changes []bool
 	p := &processors{set: func(one bool) { changes = append(changes, one) }}
@@ -59,8 +59,8 @@ func TestProcessorsFollowCalls(t *testing.T) {
 	none.useAll()()
 }
 
-// TestProcessorsConcurrently: whatever happens at the same time, all are used while two calls are
-// in flight.
+// TestProcessorsConcurrently checks that under concurrency all processors are used while two calls
+// are in flight.
 func TestProcessorsConcurrently(t *testing.T) {
 	var mu sync.Mutex
 	one := false
@@ -88,8 +88,8 @@ func TestProcessorsConcurrently(t *testing.T) {
 	}
 }
 
-// TestProcessorsAreOptional: GOMAXPROCS is left alone where the user sets it, on other machines, and
-// where nothing goes over HTTP.
+// TestProcessorsAreOptional checks that GOMAXPROCS is left alone if the user sets it, on other
+// machines, and if nothing uses HTTP.
 func TestProcessorsAreOptional(t *testing.T) {
 	piped := &config.Config{Servers: []config.Server{{Command: "x"}}, Listen: config.Listen{Stdio: true}}
 	remote := &config.Config{Servers: []config.Server{{URL: "http://localhost"}}, Listen: config.Listen{Stdio: true}}

@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// TestStatePath: proxies with the same configuration share a database, and others do not.
+// TestStatePath checks that proxies with the same configuration share a database, and others do
+// not.
 func TestStatePath(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -43,7 +44,8 @@ func TestStatePath(t *testing.T) {
 	}
 }
 
-// TestUnusableStateFailsStart: what no waiting mends ends the start, and what may be mended does not.
+// TestUnusableStateFailsStart checks that a database that can never be used prevents the start, and
+// that one that may come back does not.
 func TestUnusableStateFailsStart(t *testing.T) {
 	dir := t.TempDir()
 	foreign := filepath.Join(dir, "notes.txt")

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestTLSFilesRemovedAfterCheck: between the check of a configuration and its use,
-// files may be replaced by others.
+// TestTLSFilesRemovedAfterCheck covers files that are replaced between the check of a configuration
+// and its use.
 func TestTLSFilesRemovedAfterCheck(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("empty.pem", nil, 0o600); err != nil {
@@ -34,7 +34,7 @@ func TestTLSFilesRemovedAfterCheck(t *testing.T) {
 	}
 }
 
-// said is the text of an error; empty where there is none.
+// said returns the text of an error, or "" for nil.
 func said(err error) string {
 	if err == nil {
 		return ""

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestTokenFileWithVariableIsNotChecked: in a configuration that is read as text no variable is looked up, so the
-// file of a path with a variable is not known, and check does not judge it.
+// TestTokenFileWithVariableIsNotChecked checks that in a configuration read as text no variable is
+// resolved, so that a token file with a variable in its path is not checked.
 func TestTokenFileWithVariableIsNotChecked(t *testing.T) {
 	dir := t.TempDir()
 	for path, want := range map[string]int{"${NOWHERE}/token": 0, dir + "/token": 1} {

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// logLines is a log whose lines can be waited for.
+// logLines is a log whose lines can be awaited.
 type logLines chan string
 
 func (s logLines) Write(line []byte) (int, error) {
@@ -32,7 +32,7 @@ func (s logLines) await(t *testing.T, part string) {
 	}
 }
 
-// hooked is a daemon with a webhook whose answers come in at an address.
+// hooked returns a daemon with a webhook and an address for its answers.
 func hooked(t *testing.T, address, more string) (*Daemon, logLines) {
 	t.Helper()
 	src := fmt.Sprintf(`{"mcpServers": {}, "approval": {"channels": ["webhook"], "webhook": {"url": "http://127.0.0.1:1", "secret": "${HOOK}", "listen": %q}}%s}`, address, more)
@@ -62,8 +62,9 @@ func hooked(t *testing.T, address, more string) (*Daemon, logLines) {
 	return d, log
 }
 
-// TestSharedAddress: proxies with one configuration share the address for answers. One takes
-// them, and another once that is gone; with states of its own a proxy does not start then.
+// TestSharedAddress checks that proxies with the same configuration share the address for answers:
+// one listens, and another takes over when it has ended. A proxy with states of its own does not
+// start then.
 func TestSharedAddress(t *testing.T) {
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

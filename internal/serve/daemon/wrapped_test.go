@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWrapNamesServers: a server that a package runner starts is called after
-// its package, since that is what questions and records name.
+// TestWrapNamesServers checks that a server started by a package runner is named after its package,
+// because questions and records show the name.
 func TestWrapNamesServers(t *testing.T) {
 	for command, want := range map[string]string{
 		"npx -y @modelcontextprotocol/server-filesystem /some/folder": "filesystem",
