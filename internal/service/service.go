@@ -92,19 +92,6 @@ type step struct {
 	retried bool // repeated on failure: it fails while an earlier service is still ending
 }
 
-// ManagerOf returns the manager of a system, or nil if petrigate supports none.
-func ManagerOf(s System) *Manager {
-	switch s.OS {
-	case "linux":
-		return systemd(s)
-	case "darwin":
-		return launchd(s)
-	case "windows":
-		return taskScheduler(s)
-	}
-	return nil
-}
-
 // Text returns the content of the file that describes s. It fails if the manager could not run such
 // a service.
 func (m *Manager) Text(s Service) (string, error) {
