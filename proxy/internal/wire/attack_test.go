@@ -209,6 +209,5 @@ func TestFoldIsUnicodeSimpleFold(t *testing.T) {
 func ExampleParse() {
 	_, fault := Parse([]byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"safe","Name":"danger"}}`), 4<<20)
 	fmt.Printf("%s\n", fault.Append(nil))
-	// Output: {"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"invalid params: \"Name\"
-	// differs from \"name\" in case only"}}
+	// Output: {"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"invalid params: \"Name\" differs from \"name\" in case only"}}
 }
