@@ -56,11 +56,11 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	}
 	d.noteDirectServers(items, c)
 	if c.Launch.URL != "" {
-		d.noteNoHeaders(c.Launch)
+		output{d.Out}.noteNoHeaders(c.Launch)
 	} else {
-		d.noteVariables(client, c.Config)
+		output{d.Out}.noteVariables(client, c.Config)
 	}
-	d.noteHardLink(f)
+	output{d.Out}.noteHardLink(f)
 	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
 	}
@@ -68,16 +68,16 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 }
 
 // noteHardLink warns that the file has another hard link, whose contents do not change.
-func (d *Driver) noteHardLink(f *file) {
+func (o output) noteHardLink(f *file) {
 	if info, err := os.Stat(f.target); err == nil && textfile.Linked(info) {
-		d.say("note: %s has another name, a hard link: what is there stays as it is now", text.Escape(f.path))
+		o.say("note: %s has another name, a hard link: what is there stays as it is now", text.Escape(f.path))
 	}
 }
 
 // noteNoHeaders warns that a proxy that requires a token refuses a client without headers.
-func (d *Driver) noteNoHeaders(l clientcfg.Launch) {
+func (o output) noteNoHeaders(l clientcfg.Launch) {
 	if len(l.Headers) == 0 {
-		d.say("note: a proxy over HTTP wants a token, unless listen.auth is none: --header 'Authorization: Bearer TOKEN', with the one in ~/.local/state/petrigate/token")
+		o.say("note: a proxy over HTTP wants a token, unless listen.auth is none: --header 'Authorization: Bearer TOKEN', with the one in ~/.local/state/petrigate/token")
 	}
 }
 
@@ -86,7 +86,7 @@ var variableReference = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*
 
 // noteVariables lists the variables that the client must set when it starts petrigate. Desktop
 // programs do not inherit the variables of a shell.
-func (d *Driver) noteVariables(client clientcfg.Client, path string) {
+func (o output) noteVariables(client clientcfg.Client, path string) {
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return // the caller that loads the file reports it
@@ -98,13 +98,13 @@ func (d *Driver) noteVariables(client clientcfg.Client, path string) {
 		}
 	}
 	if len(names) > 0 {
-		d.say("note: the configuration reads %s: set %s where %s is started, or petrigate does not start", text.And(names), map[bool]string{true: "it", false: "them"}[len(names) == 1], client.Title)
+		o.say("note: the configuration reads %s: set %s where %s is started, or petrigate does not start", text.And(names), map[bool]string{true: "it", false: "them"}[len(names) == 1], client.Title)
 	}
 }
 
 // connect writes the file and prints what to do next.
 func (d *Driver) connect(f *file, s step, connected bool) error {
-	if err := d.change(f, s, connected); err != nil {
+	if err := d.records().change(f, s, connected); err != nil {
 		return err
 	}
 	d.say("connected %s: %s", f.client.Title, text.Escape(f.path))
@@ -192,7 +192,7 @@ func (d *Driver) Disconnect(ctx context.Context, name, path string) error {
 		}
 		return err
 	}
-	n, err := d.readRecord(f)
+	n, err := d.records().read(f)
 	switch {
 	case err != nil:
 		return err
@@ -221,7 +221,7 @@ func (d *Driver) Disconnect(ctx context.Context, name, path string) error {
 
 // noteCopies names the files with the original contents of a file that cannot be read.
 func (d *Driver) noteCopies(f *file) {
-	for _, name := range []string{f.backup(), d.recordFile(f)} {
+	for _, name := range []string{f.backup(), d.records().path(f)} {
 		if _, err := os.Lstat(name); err == nil {
 			d.say("The file as it was before connect is in %s", text.Escape(name))
 		}
@@ -252,7 +252,7 @@ func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err e
 			continue
 		}
 		if after, err = f.restore(after, s); err != nil {
-			return nil, false, fmt.Errorf("%v\nThe file as it was before is in %s, and in %s", err, f.backup(), d.recordFile(f))
+			return nil, false, fmt.Errorf("%v\nThe file as it was before is in %s, and in %s", err, f.backup(), d.records().path(f))
 		}
 	}
 	return after, exists, nil
@@ -297,7 +297,7 @@ func (f *file) restore(src []byte, s step) ([]byte, error) {
 func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error {
 	first := n.Steps[0]
 	asBefore := exists == first.Existed && string(after) == string(first.Before)
-	if err := d.undo(f, after, exists, asBefore); err != nil {
+	if err := d.records().undo(f, after, exists, asBefore); err != nil {
 		return err
 	}
 	switch {

@@ -36,7 +36,7 @@ func (d *Driver) InspectHooks() (all []HookInspection) {
 		} else {
 			one.Exists, one.There = f.exists, h.Installed(f.doc)
 			one.Programs = h.Programs(f.doc)
-			n, err := d.readRecord(f)
+			n, err := d.records().read(f)
 			one.Kept = n != nil && err == nil
 			one.Off = d.disabledBy(h, f)
 		}

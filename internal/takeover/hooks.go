@@ -33,7 +33,7 @@ func (d *Driver) ConnectHooks(ctx context.Context, c HookConnection) error {
 	if !h.ByURL() {
 		c.Launch.URL = ""
 	}
-	n, err := d.readRecord(f)
+	n, err := d.records().read(f)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (d *Driver) withHooks(f *file, n *record, h clientcfg.Hooks, l clientcfg.La
 
 // writeHooks writes the file.
 func (d *Driver) writeHooks(f *file, h clientcfg.Hooks, after []byte) error {
-	if err := d.change(f, step{Existed: f.exists, Before: f.src, After: after}, len(h.Installed(f.doc)) > 0); err != nil {
+	if err := d.records().change(f, step{Existed: f.exists, Before: f.src, After: after}, len(h.Installed(f.doc)) > 0); err != nil {
 		return err
 	}
 	d.say("petrigate is a hook of %s: %s", h.Title, text.Escape(f.path))
@@ -138,7 +138,7 @@ func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	n, err := d.readRecord(f)
+	n, err := d.records().read(f)
 	if err != nil {
 		return false, err
 	}
@@ -164,7 +164,7 @@ func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 // unhook writes the file and deletes its record.
 func (d *Driver) unhook(f *file, n *record, h clientcfg.Hooks, after []byte, exists bool) error {
 	asBefore := n != nil && n.Steps[0].Existed == exists && bytes.Equal(after, n.Steps[0].Before)
-	if err := d.undo(f, after, exists, asBefore); err != nil {
+	if err := d.records().undo(f, after, exists, asBefore); err != nil {
 		return err
 	}
 	switch {

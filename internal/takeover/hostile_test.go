@@ -109,7 +109,7 @@ func TestBrokenNote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(p.desk.recordFile(f), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(p.desk.records().path(f), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	err = p.desk.Disconnect(t.Context(), "cursor", "")

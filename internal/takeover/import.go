@@ -232,7 +232,7 @@ func (d *Driver) Write(p *ImportPlan) error {
 			return err
 		}
 	}
-	d.printResults(p)
+	output{d.Out}.printResults(p)
 	if !p.Changes() {
 		d.say("nothing to take: %s stays as it is", text.Escape(p.Config))
 		return nil
@@ -241,7 +241,7 @@ func (d *Driver) Write(p *ImportPlan) error {
 	if err := d.Agree("Write " + text.Escape(p.Config) + "?"); err != nil {
 		return err
 	}
-	kept, err := d.copySource(p.file)
+	kept, err := d.records().copySource(p.file)
 	if err != nil {
 		return err
 	}
@@ -259,31 +259,31 @@ func (d *Driver) Write(p *ImportPlan) error {
 }
 
 // printResults prints the result for each server.
-func (d *Driver) printResults(p *ImportPlan) {
+func (o output) printResults(p *ImportPlan) {
 	for _, t := range p.Servers {
 		name := text.Escape(t.Name)
 		switch t.Result {
 		case "there":
-			d.say("%s: the configuration has it", name)
+			o.say("%s: the configuration has it", name)
 		case "refused":
-			d.say("%s: not taken: %s", name, text.Escape(t.Reason))
+			o.say("%s: not taken: %s", name, text.Escape(t.Reason))
 		default:
 			as := ""
 			if t.As != "" {
 				as = " as " + text.Escape(t.As)
 			}
-			d.say("%s: taken%s", name, as)
+			o.say("%s: taken%s", name, as)
 			for _, secret := range t.Secrets {
-				d.say("  note: the value of %s is written out; write ${%s}, and set the variable", text.Escape(secret), text.Escape(variableFor(secret)))
+				o.say("  note: the value of %s is written out; write ${%s}, and set the variable", text.Escape(secret), text.Escape(variableFor(secret)))
 			}
 			if len(t.Dropped) > 0 {
-				d.say("  note: %s is for %s and has no effect here", text.And(text.EscapeAll(t.Dropped)), p.file.client.Title)
+				o.say("  note: %s is for %s and has no effect here", text.And(text.EscapeAll(t.Dropped)), p.file.client.Title)
 			}
-			d.printNotes(p, t)
+			o.printNotes(p, t)
 		}
 	}
 	for _, g := range p.Left {
-		d.printSafeguard(p, "", g)
+		o.printSafeguard(p, "", g)
 	}
 }
 

@@ -61,7 +61,7 @@ func (d *Driver) status(c clientcfg.Client) ClientStatus {
 			l.Servers++
 		}
 	}
-	n, err := d.readRecord(f)
+	n, err := d.records().read(f)
 	switch {
 	case err != nil:
 		l.Problem = err.Error()

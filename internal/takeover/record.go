@@ -43,9 +43,16 @@ type removed struct {
 
 func (r removed) place() splice.Place { return splice.Place{Path: r.Path, Named: r.Named} }
 
-// recordFile returns the path of the record of a file.
-func (d *Driver) recordFile(f *file) string {
-	return filepath.Join(d.State, fmt.Sprintf("connected-%s-%s.json", f.client.Name, digest([]byte(f.target))))
+// records are the records of changed files, in the state directory. Other petrigate processes can
+// use the same directory: changes hold its lock.
+type records struct{ dir string }
+
+// records returns the records of the state directory.
+func (d *Driver) records() records { return records{d.State} }
+
+// path returns the path of the record of a file.
+func (r records) path(f *file) string {
+	return filepath.Join(r.dir, fmt.Sprintf("connected-%s-%s.json", f.client.Name, digest([]byte(f.target))))
 }
 
 func digest(b []byte) string {
@@ -53,9 +60,9 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// readRecord returns the record of a file, or nil if petrigate has not changed it.
-func (d *Driver) readRecord(f *file) (*record, error) {
-	name := d.recordFile(f)
+// read returns the record of a file, or nil if petrigate has not changed it.
+func (r records) read(f *file) (*record, error) {
+	name := r.path(f)
 	src, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -73,12 +80,12 @@ func (d *Driver) readRecord(f *file) (*record, error) {
 	return n, nil
 }
 
-// writeState writes a file in the state directory, readable only by this user.
-func (d *Driver) writeState(name string, src []byte) error {
-	if err := os.MkdirAll(d.State, 0o700); err != nil {
-		return fmt.Errorf("making %s: %w", d.State, err)
+// writeFile writes a file in the state directory, readable only by this user.
+func (r records) writeFile(name string, src []byte) error {
+	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+		return fmt.Errorf("making %s: %w", r.dir, err)
 	}
-	if err := safefile.OwnDirectory(d.State); err != nil {
+	if err := safefile.OwnDirectory(r.dir); err != nil {
 		return err
 	}
 	return textfile.Replace(name, src)
@@ -86,16 +93,16 @@ func (d *Driver) writeState(name string, src []byte) error {
 
 // change records a step and then writes the file, under the lock of the state directory. connected
 // means that the file already runs petrigate, so that an older backup must not be replaced.
-func (d *Driver) change(f *file, s step, connected bool) error {
-	return d.withLock(func() error {
-		n, err := d.readRecord(f)
+func (r records) change(f *file, s step, connected bool) error {
+	return r.locked(func() error {
+		n, err := r.read(f)
 		if err == nil {
 			err = f.unchanged()
 		}
 		if err != nil {
 			return err
 		}
-		if err := d.appendStep(f, n, s); err != nil {
+		if err := r.appendStep(f, n, s); err != nil {
 			return err
 		}
 		first := n == nil && !connected
@@ -109,14 +116,14 @@ func (d *Driver) change(f *file, s step, connected bool) error {
 		if first {
 			err = errors.Join(err, f.dropBackup(f.src))
 		}
-		return errors.Join(err, d.restoreRecord(f, n))
+		return errors.Join(err, r.restore(f, n))
 	})
 }
 
 // undo writes or removes a file and then deletes its record, under the lock of the state directory.
 // asBefore means that the file is restored exactly, so that an identical backup is not needed.
-func (d *Driver) undo(f *file, after []byte, exists, asBefore bool) error {
-	return d.withLock(func() error {
+func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
+	return r.locked(func() error {
 		err := f.unchanged()
 		if err == nil {
 			err = f.apply(after, exists)
@@ -127,46 +134,46 @@ func (d *Driver) undo(f *file, after []byte, exists, asBefore bool) error {
 		if err != nil {
 			return err
 		}
-		if err := os.Remove(d.recordFile(f)); !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(r.path(f)); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return nil
 	})
 }
 
-// withLock runs f while it holds the lock of the state directory, which excludes other petrigate
+// locked runs f while it holds the lock of the state directory, which excludes other petrigate
 // processes.
-func (d *Driver) withLock(f func() error) error { return textfile.Locked(d.State, f) }
+func (r records) locked(f func() error) error { return textfile.Locked(r.dir, f) }
 
 // appendStep adds a step to the record of a file.
-func (d *Driver) appendStep(f *file, n *record, s step) error {
+func (r records) appendStep(f *file, n *record, s step) error {
 	next := record{Version: 1, Client: f.client.Name, File: f.path, Time: time.Now()}
 	if n != nil {
 		next.Steps = slices.Clone(n.Steps)
 	}
 	next.Steps = append(next.Steps, s)
-	return d.writeRecord(f, &next)
+	return r.write(f, &next)
 }
 
-// restoreRecord writes the earlier record n, or removes the record if n is nil.
-func (d *Driver) restoreRecord(f *file, n *record) error {
+// restore writes the earlier record n, or removes the record if n is nil.
+func (r records) restore(f *file, n *record) error {
 	if n == nil {
-		return os.Remove(d.recordFile(f))
+		return os.Remove(r.path(f))
 	}
-	return d.writeRecord(f, n)
+	return r.write(f, n)
 }
 
-func (d *Driver) writeRecord(f *file, n *record) error {
+func (r records) write(f *file, n *record) error {
 	src, err := json.Marshal(n)
 	if err != nil {
 		return err
 	}
-	return d.writeState(d.recordFile(f), src)
+	return r.writeFile(r.path(f), src)
 }
 
 // copySource copies a file whose servers were imported to the state directory, and returns the name
 // of the copy.
-func (d *Driver) copySource(f *file) (string, error) {
-	name := filepath.Join(d.State, fmt.Sprintf("taken-%s-%s%s", f.client.Name, digest(f.src), filepath.Ext(f.path)))
-	return name, d.writeState(name, f.src)
+func (r records) copySource(f *file) (string, error) {
+	name := filepath.Join(r.dir, fmt.Sprintf("taken-%s-%s%s", f.client.Name, digest(f.src), filepath.Ext(f.path)))
+	return name, r.writeFile(name, f.src)
 }

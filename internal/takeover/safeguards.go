@@ -47,23 +47,23 @@ func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 }
 
 // printNotes prints what a person should know about an imported server.
-func (d *Driver) printNotes(p *ImportPlan, t ImportedServer) {
+func (o output) printNotes(p *ImportPlan, t ImportedServer) {
 	for _, note := range t.Notes {
-		d.say("  note: %s", text.Escape(note))
+		o.say("  note: %s", text.Escape(note))
 	}
 	if t.Off != "" {
-		d.say("  note: %s of %s switches it off; it is taken with disabled: true", text.Escape(t.Off), p.file.client.Title)
+		o.say("  note: %s of %s switches it off; it is taken with disabled: true", text.Escape(t.Off), p.file.client.Title)
 	}
 	for _, g := range t.Left {
-		d.printSafeguard(p, "  ", g)
+		o.printSafeguard(p, "  ", g)
 	}
 }
 
-func (d *Driver) printSafeguard(p *ImportPlan, indent string, g clientcfg.Safeguard) {
+func (o output) printSafeguard(p *ImportPlan, indent string, g clientcfg.Safeguard) {
 	where, value := text.Escape(g.Where), text.Escape(g.Value)
 	if g.Rule == "" {
-		d.say("%snote: %s (%s) stays in %s, and holds for no server that is taken", indent, where, value, p.file.client.Title)
+		o.say("%snote: %s (%s) stays in %s, and holds for no server that is taken", indent, where, value, p.file.client.Title)
 		return
 	}
-	d.say("%snote: %s (%s) is not taken over; write a rule: %s", indent, where, value, text.Escape(g.Rule))
+	o.say("%snote: %s (%s) is not taken over; write a rule: %s", indent, where, value, text.Escape(g.Rule))
 }

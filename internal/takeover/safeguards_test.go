@@ -33,7 +33,7 @@ func TestSafeguards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.desk.printResults(plan)
+		output{p.desk.Out}.printResults(plan)
 		said := p.out.String()
 		for _, line := range want {
 			if !strings.Contains(said, "note: "+line) {
@@ -56,7 +56,7 @@ func TestSafeguardsOfEntries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.desk.printResults(plan)
+	output{p.desk.Out}.printResults(plan)
 	if want := "note: default_tools_approval_mode (prompt) is not taken over; write a rule: require human-approval before db-2.*\n"; !strings.Contains(p.out.String(), want) {
 		t.Errorf("no %q in\n%s", want, p.out)
 	}
@@ -121,7 +121,7 @@ func TestExcludedOfProject(t *testing.T) {
 		if got := strings.Contains(string(plan.after), off); got != c.want || strings.Count(string(plan.after), "disabled:") > 1 {
 			t.Errorf("%s %s: the server is off: %t\n%s", c.file, c.src, got, plan.after)
 		}
-		p.desk.printResults(plan)
+		output{p.desk.Out}.printResults(plan)
 		if said := "in " + path + " of Claude Code switches it off; it is taken with disabled: true\n"; strings.Contains(p.out.String(), said) != c.want {
 			t.Errorf("%s %s: no %q in\n%s", c.file, c.src, said, p.out)
 		}

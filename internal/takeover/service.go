@@ -165,7 +165,7 @@ const startWait = 20 * time.Second
 // previous service.
 func (s *HookService) start(ctx context.Context, d *Driver, before service.Installed, unit string) error {
 	old := s.listening(d)
-	err := d.withLock(func() error { return s.Manager.Install(ctx, unit) })
+	err := d.records().locked(func() error { return s.Manager.Install(ctx, unit) })
 	if err == nil {
 		err = s.await(ctx, d, old)
 	}
@@ -187,7 +187,7 @@ func (s *HookService) start(ctx context.Context, d *Driver, before service.Insta
 
 // restore reinstalls the previous service, or removes the new one if there was no previous service.
 func (s *HookService) restore(ctx context.Context, d *Driver, before service.Installed) error {
-	return d.withLock(func() error {
+	return d.records().locked(func() error {
 		if before.Exists {
 			return s.Manager.Install(ctx, before.Text)
 		}
@@ -283,7 +283,7 @@ func (d *Driver) RemoveUnusedService(ctx context.Context, m *service.Manager) er
 	case err != nil:
 		return err
 	}
-	if err := d.withLock(func() error { return m.Remove(ctx) }); err != nil {
+	if err := d.records().locked(func() error { return m.Remove(ctx) }); err != nil {
 		return fmt.Errorf("removing the service %s, %s: %w", service.Name, m.File, err)
 	}
 	d.say("The service %s was ended and removed.", service.Name)

@@ -67,9 +67,13 @@ func Find(name string) (clientcfg.Client, error) {
 	return c, usage("%q is not a client that petrigate knows%s", name, hint)
 }
 
-func (d *Driver) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(d.Out, format+"\n", args...)
-}
+func (d *Driver) say(format string, args ...any) { output{d.Out}.say(format, args...) }
+
+// output prints what a command has done, and what a person should know about it.
+type output struct{ io.Writer }
+
+// say prints one line.
+func (o output) say(format string, args ...any) { _, _ = fmt.Fprintf(o, format+"\n", args...) }
 
 // ErrDeclined is returned if the person answers no.
 var ErrDeclined = errors.New("nothing was written")
