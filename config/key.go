@@ -71,12 +71,12 @@ func (f *KeyField) check(v Value) {
 	switch {
 	case strings.HasPrefix(f.Path, "$.") || strings.HasPrefix(f.Path, "$["):
 	case f.Result:
-		v.Fault(fmt.Sprintf("the part of a result is a path, not %q", f.Path), "write result.$."+f.Path)
+		v.Fault(fmt.Sprintf("expected a path into the result, not %q", f.Path), "write result.$."+f.Path)
 	case dotted && (head == "args" || head == "arguments"):
-		v.Fault(fmt.Sprintf("%q is no field: fields are those of the arguments", f.Path), "write $."+rest+`; an expression is { expression: "`+f.Path+`" }`)
+		v.Fault(fmt.Sprintf("%q is not a field: a field is a part of the arguments", f.Path), "write $."+rest+`; or use { expression: "`+f.Path+`" }`)
 	case strings.HasPrefix(f.Path, "$"):
-		v.Fault(fmt.Sprintf("%q is no path", f.Path), "write $."+strings.TrimPrefix(f.Path, "$"))
+		v.Fault(fmt.Sprintf("invalid path %q", f.Path), "write $."+strings.TrimPrefix(f.Path, "$"))
 	case strings.ContainsAny(f.Path, "*?("):
-		v.Fault(fmt.Sprintf("%q is no field", f.Path), `a field is a key, a path such as $.file.path, or { expression: "args.channel.lowerAscii()" }`)
+		v.Fault(fmt.Sprintf("invalid field %q", f.Path), `a field is a key, a path such as $.file.path, or { expression: "args.channel.lowerAscii()" }`)
 	}
 }

@@ -57,10 +57,10 @@ func (c *compiler) checkNames(s Statement) {
 			c.warnName(n, InvisibleChar, "", "the name contains the invisible character %U", r)
 		}
 		if before, after, ok := strings.Cut(n.Text, ","); ok && !n.Quoted {
-			c.warnName(n, KeywordLike, fmt.Sprintf("write two names with a space: %s, %s; quote it to keep it as it is", before, after), "%s is one name", n)
+			c.warnName(n, KeywordLike, fmt.Sprintf("write two names with a space: %s, %s; or quote the name", before, after), "%s is read as one name", n)
 		}
 		if strings.Contains(n.Text, "${") && !n.Quoted {
-			c.warnName(n, KeywordLike, "write the name out, or quote it to keep it as it is", "rules do not replace ${...}")
+			c.warnName(n, KeywordLike, "write the name out, or quote it", "rules do not expand ${...}")
 		}
 	}
 }

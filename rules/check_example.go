@@ -39,7 +39,7 @@ func (c *compiler) checkExamples() {
 				c.failExample(e, tool, maps[g])
 			case !e.Not && isEvidence(c.out.Nets, g.as):
 				if why := e.noEvidenceReason(tool, asked[g]); why != nil {
-					c.warnAt(e.Pos, e.line.span(e.value.off, e.value.end), NoProof, why.Advice, "rules restrict this call as %s, and its success does not count as %s: %s", e.As, e.As, why.What)
+					c.warnAt(e.Pos, e.line.span(e.value.off, e.value.end), NoProof, why.Advice, "rules restrict this call as %s, but its success does not count as %s: %s", e.As, e.As, why.What)
 				}
 			}
 		}

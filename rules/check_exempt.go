@@ -37,7 +37,7 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 			// A call that gets a name by a map may have it only possibly, and other tools can have
 			// the same name.
 			if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.covers(n, tool)) {
-				c.warnName(n, AllExempt, "", "every call of %s is exempt, so the rule applies to none", tool)
+				c.warnName(n, AllExempt, "", "every call of %s is exempt, so the rule never applies", tool)
 			}
 		}
 	}

@@ -32,9 +32,9 @@ func (c *compiler) checkExpressions(s Statement) {
 		if c.labels.maps[n.Text] != nil || !expressionSyntax.MatchString(n.Text) {
 			continue
 		}
-		hint := fmt.Sprintf("write: map tool when %s as name, and name in the rule", quote(n.Text))
+		hint := fmt.Sprintf("write: map tool when %s as name, and use the name in the rule", quote(n.Text))
 		if slices.Contains(r.Unless, n) {
-			hint = fmt.Sprintf("write: map %s when %s as safe, and in the rule: unless safe", tools[0], quote(n.Text))
+			hint = fmt.Sprintf("write: map %s when %s as safe, and end the rule with: unless safe", tools[0], quote(n.Text))
 		}
 		c.warnName(n, LikeExpression, hint, "%s is read as the name of a tool, not as an expression", n)
 	}

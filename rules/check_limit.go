@@ -22,13 +22,13 @@ func (c *compiler) checkLimit(s *Limit) {
 			c.failName(s, *s.Per, SelfRefill, "write: per session", "%s would refill its own limit", tool)
 			return
 		case c.covers(tool, *s.Per) && !s.exempts(*s.Per):
-			c.failName(s, *s.Per, SelfRefill, "write: per session", "every call of %s is a call of %s: the limit would refill itself", s.Per, tool)
+			c.failName(s, *s.Per, SelfRefill, "write: per session", "every call of %s is also a call of %s: the limit would refill itself", s.Per, tool)
 			return
 		case s.exempts(*s.Per):
 		case twoFields(s.Key) && (c.isOneOf(tool, *s.Per) || c.isOneOf(*s.Per, tool)):
-			c.warnName(*s.Per, OwnRefill, "count per another call", "a call of %s can count for one value and give back what another used: the limit refills itself", s.Per)
+			c.warnName(*s.Per, OwnRefill, "count per another call", "a call of %s can count for one value and refill the limit of another: the limit refills itself", s.Per)
 		case tool.Glob() && !s.Per.Glob() && toolnet.MatchGlob(tool.Text, s.Per.Text):
-			c.warnName(*s.Per, NoRefill, "", "%s is one of %s: its calls are counted and give nothing back", s.Per, tool)
+			c.warnName(*s.Per, NoRefill, "", "%s is one of %s: its calls use up the limit instead of refilling it", s.Per, tool)
 		}
 	}
 	c.checkPeriod(s)
@@ -44,7 +44,7 @@ func (c *compiler) checkPeriod(s *Limit) {
 	switch {
 	case s.Per.Quoted:
 	case slices.Contains(longPeriods, s.Per.Text):
-		c.warnName(*s.Per, KeywordLike, "the longest time of a limit is a day; quote the name if it is a tool",
+		c.warnName(*s.Per, KeywordLike, "use second, minute, hour or day; quote the name if it is a tool",
 			"calls of %s refill the limit", s.Per)
 	case meant != "":
 		c.warnName(*s.Per, KeywordLike, meant, "calls of %s refill the limit", s.Per)
@@ -73,7 +73,7 @@ func (c *compiler) checkContrary() {
 		case earlier == nil, c.fileOf[earlier].Base && !c.fileOf[s].Base && s.Count < earlier.Count:
 			first[key] = s
 		default:
-			c.warn(s, ContraryLimits, "", "%s has a limit of %s %s at %s too; both hold", joinNames(s.Tools), earlier.countText(), s.span()+keyEach(s.Key), earlier.Pos)
+			c.warn(s, ContraryLimits, "", "%s already has a limit of %s %s at %s; both apply", joinNames(s.Tools), earlier.countText(), s.span()+keyEach(s.Key), earlier.Pos)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (c *compiler) checkFailures() {
 		for _, tool := range s.Tools {
 			if r := required[pair{s.Per.String(), tool.String()}]; r != nil && !r.Or {
 				c.warnName(*s.Per, FailureRefills, fmt.Sprintf("write: per successful %s", s.Per),
-					"a call of %s that fails gives a call of %s back too; %s requires one that succeeds", s.Per, tool, r.Pos)
+					"a failed call of %s also refills the limit of %s, but %s requires a successful one", s.Per, tool, r.Pos)
 			}
 		}
 	}
@@ -245,7 +245,7 @@ func (c *compiler) checkShadows() {
 	for _, s := range c.statements {
 		text, shadow := strings.CutPrefix(s.String(), "shadow ")
 		if twin := enforced[text]; shadow && twin != nil {
-			c.warn(s, ShadowTwin, "", "the rule is enforced already, at %s", twin.Position())
+			c.warn(s, ShadowTwin, "", "the rule is already enforced at %s", twin.Position())
 		}
 	}
 }

@@ -115,7 +115,7 @@ func (m *Map) checkExactly(c *compiler) {
 func (c *compiler) checkProgram(m *Map) {
 	if program := m.Pattern.Words[0]; strings.ContainsAny(program, " \t") && !strings.ContainsAny(program, `/\`) {
 		p := m.Pattern
-		c.fail(m, p.line.errorAt(BadCommand, p.argument, "each word stands by itself; write: runs "+strings.Join(strings.Fields(program), " "), "no program is called %s", quote(program)))
+		c.fail(m, p.line.errorAt(BadCommand, p.argument, "do not quote several words together; write: runs "+strings.Join(strings.Fields(program), " "), "no program is called %s", quote(program)))
 	}
 }
 
@@ -123,7 +123,7 @@ func (c *compiler) checkProgram(m *Map) {
 func (m *Map) checkStar(c *compiler) {
 	if words := m.Pattern.Words; slices.Index(m.Pattern.command(), "*") > 0 {
 		i := slices.Index(words, "*")
-		c.warnPattern(m, IdleStar, "write: runs "+joinWords(slices.Concat(words[:i], words[i+1:])), "* between the words of a command changes nothing: other arguments may stand there")
+		c.warnPattern(m, IdleStar, "write: runs "+joinWords(slices.Concat(words[:i], words[i+1:])), "* between the words of a command has no effect: other arguments are allowed there anyway")
 	}
 }
 
@@ -138,9 +138,9 @@ func (c *compiler) checkRegex(m *Map, command bool) {
 	case p.Match(""):
 		c.warnPattern(m, MatchesAll, "", "the regex matches the empty text, and so every call of %s with the field %s", joinNames(m.Tools), m.Field)
 	case command && strings.HasPrefix(p.Text, "^"):
-		c.warnPattern(m, Anchored, `write \b in place of ^, or use runs`, "the regex finds a command only where the text begins, and not in: cd /tmp; ...")
+		c.warnPattern(m, Anchored, `write \b in place of ^, or use runs`, "the regex finds a command only at the start of the text, not in: cd /tmp; ...")
 	case command && escaped && !endsInEscape(bare):
-		c.warnPattern(m, Anchored, `write \b in place of $, or use runs`, "the regex finds a command only where the text ends, and not in: ... ; true")
+		c.warnPattern(m, Anchored, `write \b in place of $, or use runs`, "the regex finds a command only at the end of the text, not in: ... ; true")
 	case looseDot.MatchString(p.Text):
 		c.warnPattern(m, AnyCharacter, `write \. for a dot`, "a dot in %s matches any character", p)
 	}

@@ -31,9 +31,9 @@ func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 		switch {
 		case n.Quoted:
 		case n.Text == "human-approval" || n.Text == "human-approvals":
-			c.failName(s, n, Unexpected, help, "a rule ends with the success of a call, and %s is none", n)
+			c.failName(s, n, Unexpected, help, "a successful call ends a rule, and %s is not a call", n)
 		case likeApproval(n.Text) && c.labels.maps[n.Text] == nil:
-			c.warnName(n, KeywordLike, help, "the call %s ends the rule, not the approval of a person", n)
+			c.warnName(n, KeywordLike, help, "a call of %s ends the rule, not an approval", n)
 		}
 	}
 }
@@ -49,7 +49,7 @@ var times = []string{"midnight", "noon", "midday", "morning", "evening", "night"
 func (c *compiler) checkTimes(lists ...[]Name) {
 	for _, n := range slices.Concat(lists...) {
 		if word := strings.ToLower(n.Text); !n.Quoted && c.labels.maps[n.Text] == nil && (slices.Contains(times, word) || clock.MatchString(word)) {
-			c.warnName(n, KeywordLike, "rules know no time of day; quote the name if it is a tool", "%s is the name of a call, not a time", n)
+			c.warnName(n, KeywordLike, "rules do not know the time of day; quote the name if it is a tool", "%s is the name of a call, not a time", n)
 		}
 	}
 }

@@ -7,7 +7,7 @@ func (c *compiler) checkParts() {
 		for _, p := range partsOf(s) {
 			text := p.statement.String()
 			if earlier := first[text]; earlier != nil && earlier != s {
-				c.warnName(p.name, Repeated, "leave it out of one of the two", "%q is already at %s", text, earlier.Position())
+				c.warnName(p.name, Repeated, "remove it from one of the two rules", "the rule at %[2]s already says %[1]q", text, earlier.Position())
 				continue
 			}
 			first[text] = s

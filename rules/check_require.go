@@ -10,7 +10,7 @@ func (c *compiler) checkRequire(s *Require) {
 	if n := s.pairs(); n > maxPairs {
 		first := s.Before[maxPairs*len(s.Before)/n] // the first name beyond the limit
 		c.failName(s, first, ManyPairs, "write a pattern, such as git_*, for names that belong together",
-			"the lists make a net for each of %d pairs, and one statement may make %d", n, maxPairs)
+			"the lists make %d pairs, each with a net of its own; a statement can make at most %d", n, maxPairs)
 		return
 	}
 	for _, before := range s.Before {
@@ -18,14 +18,14 @@ func (c *compiler) checkRequire(s *Require) {
 	}
 	for _, first := range s.First {
 		if !first.Quoted && likeApproval(first.Text) {
-			c.warnName(first, KeywordLike, `write human-approval to ask a person`, "the call %s is required, not the approval of a person", first)
+			c.warnName(first, KeywordLike, `write human-approval to ask a person`, "the rule requires a call of %s, not an approval", first)
 		}
 		c.checkEvidence(first, "unlocks "+joinNames(s.Before))
-		c.checkSince(s, first, "%s is one of %s: its call takes its own success away, and %s stays locked", joinNames(s.Before))
+		c.checkSince(s, first, "%s is one of %s: each call of it cancels its own success, so %s stays locked", joinNames(s.Before))
 	}
 	own := "%s is one of %s: each call of %s needs a success of its own anyway"
 	if s.Once {
-		own = "%s is one of %s: each call of %s takes the success away, so that once changes nothing"
+		own = "%s is one of %s: each call of %s cancels the success, so once has no effect"
 	}
 	for _, before := range s.Before {
 		c.checkSince(s, before, own, before.String())
@@ -56,11 +56,11 @@ func (c *compiler) checkPairs(s *Require, before Name) {
 func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 	switch names := text.Join(nameTexts(own), "or"); {
 	case len(own) == 1 && own[0].same(before):
-		c.warn(s, SelfRequire, "name the call that has to succeed first", "%s is required before itself, so that no call of it ever passes", before)
+		c.warn(s, SelfRequire, "name the call that must succeed first", "%s is required before itself, so no call of it ever passes", before)
 	case slices.ContainsFunc(own, before.same):
-		c.warn(s, SelfRequire, "name a call that has to succeed first", "every call of %s is a call of %s, so that none ever passes", names, before)
+		c.warn(s, SelfRequire, "name a call that must succeed first", "every call of %s is also a call of %s, so none ever passes", names, before)
 	default:
-		c.warn(s, Locked, "", "%s stays locked: every call that is named %s is itself a call of %s", before, names, before)
+		c.warn(s, Locked, "", "%s stays locked: every call of %s is also a call of %s", before, names, before)
 	}
 }
 
@@ -77,7 +77,7 @@ func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 func (c *compiler) checkUntil(after, until []Name) {
 	for _, n := range until {
 		if slices.ContainsFunc(after, n.same) {
-			c.warnName(n, EndsItself, "", "%s begins what it ends", n)
+			c.warnName(n, EndsItself, "", "%s both starts and ends the rule", n)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (c *compiler) checkLocked(blocked, until []Name) {
 	for _, n := range until {
 		for _, b := range blocked {
 			if !b.Glob() && c.isOneOf(n, b) {
-				c.warnName(n, EndsItself, "name another call after until, or leave until out", "%s is blocked, so that it never ends what blocks it", n)
+				c.warnName(n, EndsItself, "name another call after until, or omit until", "this rule blocks %s, so %[1]s can never end it", n)
 			}
 		}
 	}

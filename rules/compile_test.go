@@ -443,7 +443,7 @@ func TestParseAt(t *testing.T) {
 	if err == nil || len(c.Warnings) != 1 {
 		t.Fatalf("%v, %v", err, c.Warnings)
 	}
-	want := `c.yaml:13:7: "block a" is already at c.yaml:11:5 and counts once`
+	want := `c.yaml:13:7: the statement at c.yaml:11:5 already says "block a"`
 	if w := c.Warnings[0]; w.String() != want || w.Excerpt() != "      block a\n      ^^^^^^^\n" {
 		t.Errorf("warning: %s\n%s", w, w.Excerpt())
 	}

@@ -35,7 +35,7 @@ func newCompiler(files []*File) *compiler {
 			c.fileOf[s] = f
 			text := s.String()
 			if earlier := first[text]; earlier != nil {
-				c.warn(s, Repeated, "", "%q is already at %s and counts once", text, earlier.Position())
+				c.warn(s, Repeated, "", "the statement at %[2]s already says %[1]q", text, earlier.Position())
 				continue
 			}
 			first[text] = s

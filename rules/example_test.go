@@ -16,7 +16,7 @@ func ExampleParse() {
 	// safety.rules:2:1: unknown statement "blok" (did you mean "block"?)
 	//     blok delete
 	//     ^^^^
-	// safety.rules:3:15: invalid count "three" (a whole number from 1 to 2147483647, in plain digits)
+	// safety.rules:3:15: invalid count "three" (use a whole number from 1 to 2147483647, in plain digits)
 	//     limit push to three per session
 	//                   ^^^^^
 }
@@ -50,7 +50,7 @@ func ExampleCompile() {
 	fmt.Println(c.Warnings[0])
 	// Output:
 	// bash `rm -rf build/` (delete) requires a successful call to backup first.
-	// safety.rules:4:1: "block push" is already at safety.rules:3:1 and counts once
+	// safety.rules:4:1: the statement at safety.rules:3:1 already says "block push"
 }
 
 func ExampleLoad() {

@@ -45,4 +45,4 @@ const (
 )
 
 // within is the hint for a rule that asks for the age of a success.
-const within = "a rule cannot say how old a success may be; a success serves one call (require A before B), or all until another call: require A before B since C"
+const within = "rules cannot limit the age of a success; it unlocks one call (require A before B), or counts until another call: require A before B since C"

@@ -91,7 +91,7 @@ var (
 )
 
 func (p *parser) unknownStatement(t token) {
-	hint := "a line begins with require, block, limit, allow, shadow, map, success, example or prove"
+	hint := "begin a line with require, block, limit, allow, shadow, map, success, example or prove"
 	if t.kind == bare {
 		hint = cmp.Or(hintForKeyword(strings.ToLower(t.text)), text.Suggest(t.text, statementWords), hint)
 	}
@@ -122,7 +122,7 @@ func (p *parser) shadow(at token) Statement {
 	case t.kind == atEnd:
 		p.line.fail(Missing, t, shadowForm, "the rule is missing")
 	case t.is("allow"):
-		p.line.fail(NoRule, t, "leave shadow out", "allow refuses nothing, in shadow or not")
+		p.line.fail(NoRule, t, "omit shadow", "allow refuses nothing, in shadow or not")
 	case slices.Contains(statementWords, t.text) && !slices.Contains(ruleWords, t.text):
 		p.line.fail(NoRule, t, "only require, block and limit can be in shadow", "%q is not a rule", p.line.text[t.off:t.end])
 	}

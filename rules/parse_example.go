@@ -19,10 +19,10 @@ func (p *parser) example(at token) Statement {
 	start := p.line.skip(p.line.off)
 	e.Tools, e.Field = p.target(exampleForm)
 	if i := slices.IndexFunc(e.Tools, Name.Glob); i >= 0 {
-		p.line.fail(MapGlob, token{off: start, end: p.line.off}, "name the tools", "an example is about calls of tools, not of the pattern %q", e.Tools[i].Text)
+		p.line.fail(MapGlob, token{off: start, end: p.line.off}, "name the tools", "an example needs a tool, not the pattern %q", e.Tools[i].Text)
 	}
 	if isPath(e.Field) {
-		p.line.fail(BadOperand, token{off: start, end: p.line.off}, `write all the arguments: example tool {"field": 1} as name`, "an example of a path")
+		p.line.fail(BadOperand, token{off: start, end: p.line.off}, `write all the arguments: example tool {"field": 1} as name`, "an example cannot use a path")
 	}
 	value := p.value(e.Field == "")
 	e.Value, e.line, e.value = value.text, p.line, value

@@ -44,7 +44,7 @@ func (p *parser) keyField(of side) KeyField {
 	}
 	if at := p.line.peek(); p.optional("as") {
 		if !of.other {
-			p.line.fail(BadKey, at, "write: for each path", `"as" names the field of another call, and here is none`)
+			p.line.fail(BadKey, at, "write: for each path", `"as" names the field of another call, but this rule has no other call`)
 		}
 		g := p.field(sameForm)
 		if k.Other = g; f.Result || of.first && !g.Result {
@@ -58,7 +58,7 @@ func (p *parser) keyField(of side) KeyField {
 func (p *parser) checked(k KeyField, of side) KeyField {
 	switch {
 	case k.Field.Result:
-		p.line.fail(BadKey, k.Field.at, "write: with same to as result.$.email", "a call that is to be decided has no result")
+		p.line.fail(BadKey, k.Field.at, "write: with same to as result.$.email", "a call has no result before it is made")
 	case k.Other.Result && !of.result:
 		p.line.fail(BadKey, k.Other.at, "write: per successful B", "only calls that succeed have a result")
 	}
@@ -101,15 +101,15 @@ func (p *parser) checkField(t token, ofResult bool) {
 	case isPath(t.text):
 		p.path(t.off, t.end)
 	case strings.Contains(t.text, `"`):
-		p.line.fail(BadQuotes, t, "an expression stands in quotes as a whole", "a quote inside the field %s", t.text)
+		p.line.fail(BadQuotes, t, "quote the whole expression", "a quote inside the field %s", t.text)
 	case ofResult:
-		p.line.fail(BadField, t, "write: result.$."+rest, "the part of a result is a path, not %q", rest)
+		p.line.fail(BadField, t, "write: result.$."+rest, "expected a path into the result, not %q", rest)
 	case dotted && (head == "args" || head == "arguments"):
-		p.line.fail(BadField, t, "write $."+rest+"; an expression stands in quotes", "%q is no field: fields are those of the arguments", t.text)
+		p.line.fail(BadField, t, "write $."+rest+"; or quote the expression", "%q is not a field: a field is a part of the arguments", t.text)
 	case strings.HasPrefix(t.text, "$"):
-		p.line.fail(BadField, t, "write $."+strings.TrimPrefix(t.text, "$"), "%q is no path", t.text)
+		p.line.fail(BadField, t, "write $."+strings.TrimPrefix(t.text, "$"), "invalid path %q", t.text)
 	case strings.ContainsAny(t.text, "*?"):
-		p.line.fail(BadField, t, fieldForm, "%q is no field: a field has no pattern", t.text)
+		p.line.fail(BadField, t, fieldForm, "%q is a pattern, not a field", t.text)
 	}
 }
 

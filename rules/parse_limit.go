@@ -18,7 +18,7 @@ func (p ruleParser) limit(r Rule) Statement {
 	case p.optional("of"):
 		f := p.field(sumForm)
 		if l.Of = &f; f.Result {
-			p.line.fail(BadField, f.at, sumForm, "a call that is to be decided has no result")
+			p.line.fail(BadField, f.at, sumForm, "a call has no result before it is made")
 		}
 		p.sumHint()
 		p.keyword("per", sumForm)
@@ -39,7 +39,7 @@ func (p ruleParser) limit(r Rule) Statement {
 	of := p.line.peek()
 	l.Key = p.key(side{other: l.Per != nil, result: l.Successful})
 	if l.Over == InARow && l.Key != nil {
-		p.line.fail(BadKey, of, "calls in a row are equal in all of their arguments", "a limit in a row has no key")
+		p.line.fail(BadKey, of, "omit the key: calls in a row are equal in all arguments", "a limit of calls in a row cannot have a key")
 	}
 	l.Rule = p.ending(r, limitClauses, l.later()...)
 	return l
@@ -48,14 +48,14 @@ func (p ruleParser) limit(r Rule) Statement {
 // sumHint refuses a sum of calls under way or in a row.
 func (p ruleParser) sumHint() {
 	if t := p.line.peek(); t.is("at") || t.is("in") {
-		p.line.fail(Unexpected, t, "a sum grows over a span; write: limit A to 1000 of amount per session", `expected "per", not %q`, t.text)
+		p.line.fail(Unexpected, t, "a sum needs a span; write: limit A to 1000 of amount per session", `expected "per", not %q`, t.text)
 	}
 }
 
 // secondSpan refuses a second span.
 func (p ruleParser) secondSpan() {
 	if t := p.line.peek(); t.is("per") || t.is("at") || t.is("in") {
-		p.line.fail(Trailing, t, "a limit has one span; write two: limit A to 1 at once, limit A to 3 per session", "unexpected %q after the span of the limit", t.text)
+		p.line.fail(Trailing, t, "write two limits: limit A to 1 at once, limit A to 3 per session", "unexpected %q after the span of the limit", t.text)
 	}
 }
 
@@ -101,7 +101,7 @@ func (p ruleParser) per(l *Limit) {
 		return
 	}
 	if n, word, ok := numberedSpan(t.text); ok && t.kind == bare {
-		p.line.fail(Unexpected, t, p.spansHint(l, n, cmp.Or(word, p.line.peek().text)), "%q is no span", t.text)
+		p.line.fail(Unexpected, t, p.spansHint(l, n, cmp.Or(word, p.line.peek().text)), "unknown unit of time %q", t.text)
 		return
 	}
 	switch {
@@ -115,7 +115,7 @@ func (p ruleParser) per(l *Limit) {
 	l.Per = &n
 	switch next := p.line.peek(); {
 	case !n.Quoted && slices.Contains([]byte(t.text), ','):
-		p.line.fail(Unexpected, t, limitForm, "one call gives calls back, not a list")
+		p.line.fail(Unexpected, t, limitForm, "only one call can refill a limit, not a list")
 	case t.kind == bare && (t.text == "each" || t.text == "every"):
 		p.line.fail(Unexpected, t, limitClauses, "unexpected %q", t.text)
 	case next.kind != atEnd && !next.is("unless") && !next.is("with") && !next.is("for") && t.kind == bare && text.Nearest(t.text, []string{"successful"}) != "":
@@ -130,7 +130,7 @@ func (p ruleParser) spanOnly(l *Limit) {
 	case t.kind == atEnd:
 		p.line.fail(Missing, t, sumForm, "the span is missing")
 	case !p.span(l, t):
-		p.line.fail(Unexpected, t, "a sum is per "+text.Join(SpanWords(), "or"), "%q is no span", p.line.text[t.off:t.end])
+		p.line.fail(Unexpected, t, "count a sum per "+text.Join(SpanWords(), "or"), "unknown span %q", p.line.text[t.off:t.end])
 	}
 }
 
@@ -164,11 +164,11 @@ func (p ruleParser) perUser(l *Limit) {
 	case l.Over == User && t.kind == bare && over.Window() > 0:
 		l.Over, l.PerUser = over, true
 	case l.Over.Window() > 0 && t.is("user"):
-		p.line.fail(Unexpected, at, "write: per user "+l.Over.String(), "the user comes first")
+		p.line.fail(Unexpected, at, "write: per user "+l.Over.String(), "user must come first")
 	case l.Over == User && !t.is("session"):
-		p.line.fail(Unexpected, t, userForm, "%q is no span of time", p.line.text[t.off:t.end])
+		p.line.fail(Unexpected, t, userForm, "unknown unit of time %q", p.line.text[t.off:t.end])
 	default:
-		p.line.fail(Unexpected, at, "a limit has one span: per session, per user or per user per day", "unexpected %q", at.text)
+		p.line.fail(Unexpected, at, "use one span: per session, per user or per user per day", "unexpected %q", at.text)
 	}
 }
 

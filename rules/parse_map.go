@@ -60,7 +60,7 @@ func (p *parser) targetField(tool token, end int) string {
 	case !dotted && p.line.peek().isCase("when"):
 		p.wrongCase(p.line.peek(), "when")
 	case strings.HasSuffix(p.line.text[:whole.end], ",") || p.anotherTool():
-		p.line.fail(BadOperand, whole, "the field follows the last tool: A, B.field; quote a tool with a dot in its name", "a field before another tool: %q", p.line.text[whole.off:whole.end])
+		p.line.fail(BadOperand, whole, "put the field after the last tool: A, B.field; quote a tool with a dot in its name", "a field before another tool: %q", p.line.text[whole.off:whole.end])
 	case !dotted:
 		p.line.fail(BadOperand, whole, "such as bash.command", "expected tool.field, not %q", p.line.text[whole.off:whole.end])
 	case tool.text == "" || field == "":

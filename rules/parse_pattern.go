@@ -123,10 +123,10 @@ func (p *parser) otherList(before []string, t token) {
 	case !strings.HasSuffix(t.text, ":*") || t.kind == quoted && !strings.Contains(t.text, " "):
 		return
 	case len(before) > 0:
-		hint = "; quote a word that ends so"
+		hint = "; quote a word that ends in :*"
 	}
 	words := append(slices.Clone(before), strings.Fields(strings.ReplaceAll(t.text, ":*", " *"))...)
-	p.line.fail(BadCommand, t, "write: runs "+joinWords(words)+hint, "the list of an agent has %s, and a map has words", p.line.text[t.off:t.end])
+	p.line.fail(BadCommand, t, "write: runs "+joinWords(words)+hint, "%s is the form of an agent's permission list; a map takes plain words", p.line.text[t.off:t.end])
 }
 
 // ruleOfAgent matches a rule for commands in the permission lists of agents, such as Bash(git
@@ -136,7 +136,7 @@ var ruleOfAgent = regexp.MustCompile(`^"?[A-Za-z_]+\(([^()]*)\)"?`)
 // operator refuses a script in place of a command.
 func (p *parser) operator(t token) {
 	if t.kind == bare && slices.Contains(operators, t.text) {
-		p.line.fail(BadCommand, t, "write a map for each command; quote an argument", "a map looks for one command, and %q belongs to a script", t.text)
+		p.line.fail(BadCommand, t, "write a map for each command; quote an argument", "a map looks for one command; %q joins several", t.text)
 	}
 }
 
@@ -179,7 +179,7 @@ func (p *parser) slash(start int) Pattern {
 	isRegex := closing >= 0 && p.endsAsMap(p.line.wordEnd(closing))
 	switch {
 	case isWord && isRegex:
-		p.line.fail(AmbiguousRegex, token{off: start, end: start + 1}, `write \/ for a slash that closes nothing`, "this can be read as a word and as a regex")
+		p.line.fail(AmbiguousRegex, token{off: start, end: start + 1}, `write \/ for a slash inside the regex`, "this can be read as a word or as a regex")
 		return Pattern{}
 	case isWord || closing < 0:
 		return p.openSlash()
@@ -250,7 +250,7 @@ func (p *parser) badRegex(t token, err error) {
 	case errors.Is(err, errLargeRegex):
 		code = LargeRegex
 	case strings.Contains(p.line.text[t.off:t.end], "(?"):
-		hint = "RE2 has no look-around and no back-references"
+		hint = "RE2 has no lookaround and no backreferences"
 	}
 	p.line.fail(code, t, hint, "%v", err)
 }

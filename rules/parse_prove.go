@@ -182,7 +182,7 @@ func (p claimParser) withoutApproval(form string) *Approval {
 	a := &Approval{Count: 1}
 	if t := p.line.peek(); t.kind == bare && t.text[0] >= '0' && t.text[0] <= '9' {
 		if a.Count = p.count(lackingForm); a.Count == 1 {
-			p.line.fail(BadCount, t, withoutForm, "one person is meant without a number")
+			p.line.fail(BadCount, t, withoutForm, "human-approval without a number means one person")
 		}
 		p.keyword("human-approvals", lackingForm)
 	} else {
@@ -217,7 +217,7 @@ func (p claimParser) perClause() {
 	}
 	p.line.off = start
 	claim.Successful = p.optional("successful")
-	claim.Others = p.claimNames("the session, or the call that starts the count anew, is missing", atMostForm)
+	claim.Others = p.claimNames("the session, or the call that restarts the count, is missing", atMostForm)
 }
 
 // places parses two or more names.

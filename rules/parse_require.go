@@ -86,7 +86,7 @@ func (p ruleParser) approvals() *Approve {
 	case t.isCase("human-approval"):
 		p.wrongCase(t, "human-approval")
 	case t.is("human-approvals"):
-		p.line.fail(Unexpected, t, personsForm, "the number of persons is missing")
+		p.line.fail(Unexpected, t, personsForm, "the number of people is missing")
 	case next.is("human-approval") || next.is("human-approvals"):
 		p.line.off = next.end
 		return &Approve{Persons: p.countAt(t)}

@@ -25,7 +25,7 @@ func isTimeSpan(word string) bool {
 
 // spansHint suggests limits per single span in place of a limit per n spans with the given word.
 func (p ruleParser) spansHint(l *Limit, n int, word string) string {
-	one := "a span is one " + text.Join(TimeSpans(), "or")
+	one := "use " + text.Join(TimeSpans(), "or")
 	write := func(count int, span string) string {
 		return fmt.Sprintf("%s; write: limit %s to %d per %s", one, joinNames(l.Tools), count, span)
 	}
@@ -46,7 +46,7 @@ func (p ruleParser) spansHint(l *Limit, n int, word string) string {
 		return write(l.Count, words[next])
 	}
 	rate := l.Count * seconds(words[next]) / length
-	return write(l.Count, words[next]) + fmt.Sprintf(" (stricter), or %d per %s (as many in a long time, and more at once)", rate, words[next])
+	return write(l.Count, words[next]) + fmt.Sprintf(" (stricter), or %d per %s (the same rate, but more at once)", rate, words[next])
 }
 
 // seconds returns the length in seconds of the span of time with this keyword.

@@ -28,7 +28,7 @@ func (p *parser) name(missing, form string) Name {
 
 func (p *parser) nameFrom(t token) Name {
 	if t.kind == bare && len(t.text) > 1 && t.text[0] == '/' && t.text[len(t.text)-1] == '/' {
-		p.line.fail(PatternName, t, "patterns belong to map: map bash.command /rm/ as dangerous", "%q is not a name", t.text)
+		p.line.fail(PatternName, t, "use a pattern in a map: map bash.command /rm/ as dangerous", "%q is not a name", t.text)
 	}
 	at := p.line.span(t.off, t.end)
 	return Name{Pos: p.line.position(t.off), Text: t.text, Quoted: t.kind == quoted, span: at}
@@ -174,7 +174,7 @@ func (p *parser) endOf(form string, optional ...string) {
 	if t.kind == atEnd {
 		return
 	}
-	hint := "one statement a line; a comment begins with #"
+	hint := "write one statement per line; begin a comment with #"
 	if t.kind == bare {
 		hint = cmp.Or(clauseHint(t.text, form), text.Suggest(t.text, optional), hint)
 	}
@@ -192,9 +192,9 @@ func clauseHint(word, form string) string {
 	}
 	switch strings.ToLower(word) {
 	case "and", "or", "&", "&&", "|", "||":
-		return "a comma stands between names"
+		return "separate names with commas"
 	case "same", "foreach", "each", "every", "by", "grouped", "where", "with-same", "for-each":
-		return "calls are told apart by a field: with same path, or in a limit: for each path"
+		return "distinguish calls by a field: with same path, or in a limit: for each path"
 	case "when", "if", "==", "!=", "=", "<", ">", "<=", ">=":
 		return `name the calls first: map tool when "args.amount > 100" as name`
 	case "except", "excluding", "but", "besides", "save":
@@ -232,9 +232,9 @@ func (p *parser) count(form string) int {
 func (p *parser) countAt(t token) int {
 	n, err := strconv.ParseInt(t.text, 10, 32)
 	if t.kind != bare || err != nil || n < 1 || strconv.FormatInt(n, 10) != t.text {
-		hint := fmt.Sprintf("a whole number from 1 to %d, in plain digits", math.MaxInt32)
+		hint := fmt.Sprintf("use a whole number from 1 to %d, in plain digits", math.MaxInt32)
 		if f, err := strconv.ParseFloat(t.text, 64); err == nil && f > 0 && f < math.MaxInt32 && f != math.Trunc(f) {
-			hint = fmt.Sprintf("a limit is a whole number; write %d", max(1, int(f)))
+			hint = fmt.Sprintf("use a whole number, such as %d", max(1, int(f)))
 		}
 		p.line.fail(BadCount, t, hint, "invalid count %q", p.line.text[t.off:t.end])
 		return 0

@@ -161,7 +161,7 @@ func (s *scanner) jsonString(start int, what string) token {
 	t := token{kind: quoted, off: start, end: end}
 	switch err := json.Unmarshal([]byte(s.text[start:end]), &t.text); {
 	case err != nil:
-		s.fail(BadQuotes, t, "write it as in JSON, also tabs and backslashes", "the quoted %s is not a JSON string", what)
+		s.fail(BadQuotes, t, "write it as in JSON, including tabs and backslashes", "the quoted %s is not a JSON string", what)
 	case strings.ContainsRune(t.text, utf8.RuneError): // json also decodes half of a surrogate pair to it
 		s.fail(BadQuotes, t, "", "the quoted %s contains an invalid character", what)
 	}
@@ -217,7 +217,7 @@ func (s *scanner) separated(t token, what string) token {
 		return token{}
 	}
 	if end := s.wordEnd(t.end); end > t.end {
-		s.fail(BadQuotes, token{off: t.end, end: end}, "put a space between them", "%q follows the %s", s.text[t.end:end], what)
+		s.fail(BadQuotes, token{off: t.end, end: end}, "put a space between them", "%q follows the %s directly", s.text[t.end:end], what)
 		return token{}
 	}
 	return t
