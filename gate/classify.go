@@ -110,12 +110,12 @@ func (j *judgement) judge(f *finding) {
 	j.manual = j.manual || f.net.manual && f.manual()
 }
 
-// verdicts returns the verdict of each net, including nets in shadow mode, for callers of the
-// package. shadow may be nil.
-func verdicts(j, shadow *judgement) []Verdict {
-	all := j.findings
-	if shadow != nil && len(shadow.findings) > 0 {
-		all = slices.Concat(all, shadow.findings)
+// verdicts returns the verdict of each net for callers of the package, together with the verdicts
+// of the nets in shadow mode.
+func (fs findings) verdicts(shadow findings) []Verdict {
+	all := fs
+	if len(shadow) > 0 {
+		all = slices.Concat(all, shadow)
 		slices.SortStableFunc(all, func(a, b finding) int { return cmp.Compare(a.net.index, b.net.index) })
 	}
 	if len(all) == 0 {
@@ -140,7 +140,7 @@ func verdicts(j, shadow *judgement) []Verdict {
 // considerKeyed evaluates the net for each value of the call.
 func (j *judgement) considerKeyed(n *net, base *NetData) {
 	base = j.now(n, "", base, base)
-	p := j.planFor(n)
+	p := j.keyed.planFor(n)
 	if p == nil {
 		j.considerAny(n, base)
 		return
@@ -181,7 +181,7 @@ func (j *judgement) considerAny(n *net, base *NetData) {
 
 // evaluateShadow evaluates the nets in shadow mode for the call in the given world.
 func (j *judgement) evaluateShadow(w world) *judgement {
-	k := &judgement{policy: j.policy, call: j.call, state: j.state, tools: j.tools, labels: j.labels, withoutMaps: j.withoutMaps, offered: j.offered, world: w, row: j.row, known: j.known}
+	k := &judgement{namedCall: j.namedCall, state: j.state, offered: j.offered, world: w, row: j.row, known: j.known}
 	k.findings, k.room = k.findingRoom[:0], k.choiceRoom[:0]
 	for _, s := range j.shadows {
 		if w == enforced {

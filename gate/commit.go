@@ -26,7 +26,7 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	a := &struct {
 		allow  Allow
 		ticket Ticket
-	}{Allow{Names: j.names(), Nets: verdicts(j, shadow), Would: would}, Ticket{Number: open.Number, Awaited: len(open.Nets) > 0}}
+	}{Allow{Names: j.names(), Nets: j.findings.verdicts(shadow), Would: would}, Ticket{Number: open.Number, Awaited: len(open.Nets) > 0}}
 	a.allow.Ticket = &a.ticket
 	return &a.allow, d
 }

@@ -16,7 +16,7 @@ func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 
 // Verdicts returns the verdicts of the last decision, without nets that abstain or are in shadow
 // mode.
-func (q *Prepared) Verdicts() []Verdict { return verdicts(&q.judgement, nil) }
+func (q *Prepared) Verdicts() []Verdict { return q.judgement.findings.verdicts(nil) }
 
 // Decide decides on c in the state s: it returns an [Allow], a [Refusal] or an [Ask], together with
 // the resulting change of the state. It does not modify s: the caller must apply the delta to this
@@ -75,7 +75,7 @@ func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
 	j.yield()
 	shadow := j.evaluateShadow(enforced)
 	shadow.yield()
-	said := verdicts(j, shadow)
+	said := j.findings.verdicts(shadow.findings)
 	for i, n := range p.nets {
 		switch {
 		case len(said) > 0 && said[0].Net == n.Name:

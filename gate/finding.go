@@ -25,6 +25,9 @@ type finding struct {
 	addsValue bool           // concerns a value without an entry in the state
 }
 
+// findings are the verdicts of the nets on one call, in the order of the policy.
+type findings []finding
+
 // subject is a net that applies to a call, with its state at the time of the call. A net with a key
 // has one subject for each value of the call, and one without a value for the parts that concern no
 // value.

@@ -189,12 +189,12 @@ func (m *move) start(c choice, flight Flight) {
 
 // pass removes the findings of nets that block, except if the call spoils evidence or ends a row
 // there.
-func (j *judgement) pass() {
-	findings := j.findings[:0]
-	for _, f := range j.findings {
+func (fs *findings) pass() {
+	passed := (*fs)[:0]
+	for _, f := range *fs {
 		if f.kind != Blocked || f.moves() {
-			findings = append(findings, f)
+			passed = append(passed, f)
 		}
 	}
-	j.findings = findings
+	*fs = passed
 }

@@ -55,8 +55,8 @@ func (j *judgement) near(d *Delta) {
 				d.Near = append(d.Near, Near{Name: l.Text, Why: why})
 			}
 		case l.Weak:
-		case j.spoiledBy(l.Text) != "":
-			why := Doubt{What: fmt.Sprintf("the same call is %s as well, after which %s is required again", j.spoiledBy(l.Text), l.Text), Advice: "make two calls"}
+		case j.findings.spoiledBy(l.Text) != "":
+			why := Doubt{What: fmt.Sprintf("the same call is %s as well, after which %s is required again", j.findings.spoiledBy(l.Text), l.Text), Advice: "make two calls"}
 			d.Near = append(d.Near, Near{Name: l.Text, Why: why})
 		case slices.ContainsFunc(j.state.Near, func(n Near) bool { return n.Name == l.Text }):
 			d.Near = append(d.Near, Near{Name: l.Text})
@@ -72,10 +72,10 @@ func (j *judgement) near(d *Delta) {
 }
 
 // spoiledBy lists the other names of the call that spoil its evidence for this name, or returns "".
-func (j *judgement) spoiledBy(name string) string {
+func (fs findings) spoiledBy(name string) string {
 	var by []string
-	for i := range j.findings {
-		f := &j.findings[i]
+	for i := range fs {
+		f := &fs[i]
 		if !slices.Contains(f.net.awaits, name) {
 			continue
 		}

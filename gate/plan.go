@@ -90,13 +90,12 @@ func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	}
 }
 
-// planFor returns the plan for the net, or nil. [judgement.classify] must request the nets in
-// order.
-func (j *judgement) planFor(n *net) *plan {
-	if j.keyed == nil {
+// planFor returns the plan for the net; nil if k is nil. [judgement.classify] must request the nets
+// in order.
+func (k *keyedCall) planFor(n *net) *plan {
+	if k == nil {
 		return nil
 	}
-	k := j.keyed
 	for k.plans[k.next].net != n {
 		k.next++
 	}
@@ -104,19 +103,19 @@ func (j *judgement) planFor(n *net) *plan {
 }
 
 // own returns the names that a net without Labels gives the call.
-func (j *judgement) own(n *net) ([]naming.Label, bool) {
-	if j.withoutMaps && n.Mapper == nil {
-		return naming.WithPatterns(slices.Clip(j.tools), n.own.Patterns), true
+func (c *namedCall) own(n *net) ([]naming.Label, bool) {
+	if c.withoutMaps && n.Mapper == nil {
+		return naming.WithPatterns(slices.Clip(c.tools), n.own.Patterns), true
 	}
-	return n.own.Labels(j.call, j.tools)
+	return n.own.Labels(c.call, c.tools)
 }
 
-// ownLabels is like [judgement.own], but uses the result that a plan has cached.
-func (j *judgement) ownLabels(s subject) ([]naming.Label, bool) {
+// ownLabels is like [namedCall.own], but uses the result that a plan has cached.
+func (c *namedCall) ownLabels(s subject) ([]naming.Label, bool) {
 	if s.plan() != nil {
 		return s.plan().labels, s.plan().ok
 	}
-	return j.own(s.net)
+	return c.own(s.net)
 }
 
 // allSpoils returns all transitions of the net that spoil evidence.

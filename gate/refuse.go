@@ -144,12 +144,12 @@ func (j *judgement) block(b *Block, f *finding) {
 // doubted returns the reason why it is uncertain whether the call has the label, and the net's
 // reason reworded to express that. If the label is certain, it returns a nil doubt and the
 // unchanged reason.
-func (j *judgement) doubted(f *finding, l *naming.Label, reason string) (*Doubt, string) {
+func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt, string) {
 	l = f.matched(l)
 	if !l.Weak || l.From != naming.FromMap {
 		return nil, reason
 	}
-	why, found := j.why(f, l.Text)
+	why, found := c.why(f, l.Text)
 	switch {
 	case found == toolnet.Perhaps && f.doubtful:
 		return &why, fmt.Sprintf("Cannot tell whether this is %s: %s.", l.Text, why)
@@ -176,11 +176,11 @@ func (f *finding) matched(l *naming.Label) *naming.Label {
 }
 
 // why queries the maps that name the calls of the net; see [Policy.Why].
-func (j *judgement) why(f *finding, name string) (Doubt, Found) {
+func (c *namedCall) why(f *finding, name string) (Doubt, Found) {
 	if f.net.Labels == nil {
-		return f.net.own.Why(j.call, j.tools, name)
+		return f.net.own.Why(c.call, c.tools, name)
 	}
-	return j.policy.names.Why(j.call, j.tools, name)
+	return c.policy.names.Why(c.call, c.tools, name)
 }
 
 // explain sets the reason and the related fields of the block, assuming that the call certainly has
@@ -227,8 +227,8 @@ func doubt(l *naming.Label, name string) string {
 }
 
 // wait adds the time until the clock allows the call, if it does.
-func (j *judgement) wait(f *finding, lists []int, b *Block) {
-	if in, ok := f.net.waitFor(f.data, j.call.Time, lists); ok {
+func (c *namedCall) wait(f *finding, lists []int, b *Block) {
+	if in, ok := f.net.waitFor(f.data, c.call.Time, lists); ok {
 		b.Retry = in
 		b.Reason = fmt.Sprintf("%s; the next is possible in %s.", strings.TrimSuffix(b.Reason, "."), text.RoundedUp(in))
 	}

@@ -23,7 +23,7 @@ func (s *Session) Replay(entries []Entry) {
 		var number uint64
 		s.update(func(state *State) *Delta {
 			j.classify(state)
-			j.pass()
+			j.findings.pass()
 			_, d := j.commit(nil, nil, nil)
 			number = state.Last + 1
 			return d

@@ -7,7 +7,7 @@ import (
 
 // shadow adds to d the moves of the nets in shadow mode for an admitted call. It returns their
 // verdicts and the refusal that they would have caused; nil if they agree.
-func (j *judgement) shadow(d *Delta, number uint64) (*judgement, *Refusal) {
+func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	if len(j.shadows) == 0 && !j.policy.shadow {
 		return nil, nil
 	}
@@ -27,7 +27,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (*judgement, *Refusal) {
 	if r != nil {
 		d.Would = r.Kind
 	}
-	return w, r
+	return w.findings, r
 }
 
 // move adds to d the moves of a net in shadow mode in both worlds, and counts the answer.
@@ -83,7 +83,7 @@ func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 
 // moveActual performs the moves of the nets that can fire, in the actual world.
 func (j *judgement) moveActual(d *Delta, number uint64) {
-	j.pass()
+	j.findings.pass()
 	metas, _ := j.validate()
 	j.applyMoves(d, number, metas)
 	j.dropNewValues(d, j.overfull(d))

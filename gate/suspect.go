@@ -57,8 +57,8 @@ func (p *Policy) maySpoil(n *net, c *Call) bool {
 }
 
 // couldHave reports whether the call has a name that u matches, or arguments could give it one.
-func (j *judgement) couldHave(n *net, u Tool) bool {
-	return slices.ContainsFunc(j.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || j.couldGive(n, u, Perhaps)
+func (c *namedCall) couldHave(n *net, u Tool) bool {
+	return slices.ContainsFunc(c.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || c.couldGive(n, u, Perhaps)
 }
 
 // addSuspects adds to the call the nets whose evidence it may spoil.

@@ -80,7 +80,7 @@ func (v *adviser) settle() *precedence.Settled {
 func (v *adviser) judge(tool int) {
 	c := v.tools[tool]
 	c.Args, c.Time = nil, v.now
-	v.j = judgement{policy: v.policy, call: &c, withoutMaps: true}
+	v.j = judgement{namedCall: namedCall{policy: v.policy, call: &c, withoutMaps: true}}
 	v.j.name()
 	v.j.classify(v.state)
 }
@@ -121,11 +121,11 @@ func (n *net) recovers(d *NetData) bool {
 }
 
 // hides reports whether the net blocks the call regardless of its arguments.
-func (j *judgement) hides(f *finding) bool { return f.kind == Blocked && !j.canUnblock(f) }
+func (c *namedCall) hides(f *finding) bool { return f.kind == Blocked && !c.canUnblock(f) }
 
 // canUnblock reports whether arguments could unblock the call, by giving it a name that exempts it or a
 // name that replaces its own.
-func (j *judgement) canUnblock(f *finding) bool {
+func (c *namedCall) canUnblock(f *finding) bool {
 	if f.broken {
 		return false
 	}
@@ -134,26 +134,26 @@ func (j *judgement) canUnblock(f *finding) bool {
 		return true
 	}
 	if f.special != nil && f.special.phase != nil {
-		return slices.ContainsFunc(f.special.phase.Tools, func(u Tool) bool { return j.couldGive(n, u, Surely) })
+		return slices.ContainsFunc(f.special.phase.Tools, func(u Tool) bool { return c.couldGive(n, u, Surely) })
 	}
-	if n.MatchFirst && n.own.Maps != nil && slices.ContainsFunc(j.tools, func(t naming.Label) bool { return n.own.Maps.Has(t.Text) }) {
+	if n.MatchFirst && n.own.Maps != nil && slices.ContainsFunc(c.tools, func(t naming.Label) bool { return n.own.Maps.Has(t.Text) }) {
 		return true
 	}
 	l := &f.labels[f.label]
-	if except := n.listing.Except(l); except != "" && j.couldGive(n, Tool{Name: except}, Surely) {
+	if except := n.listing.Except(l); except != "" && c.couldGive(n, Tool{Name: except}, Surely) {
 		return true
 	}
 	lists, _ := n.listing.Lookup(l)
 	return slices.ContainsFunc(lists, func(t int) bool {
-		return slices.ContainsFunc(n.Transitions[t].Unless, func(u Tool) bool { return j.couldGive(n, u, Surely) })
+		return slices.ContainsFunc(n.Transitions[t].Unless, func(u Tool) bool { return c.couldGive(n, u, Surely) })
 	})
 }
 
 // couldGive reports whether arguments could give the call a name that u matches; if how is Surely, a
 // certain name.
-func (j *judgement) couldGive(n *net, u Tool, how Found) bool {
+func (c *namedCall) couldGive(n *net, u Tool, how Found) bool {
 	if n.Labels != nil {
-		return j.policy.names.CanGive(j.tools, &u, how == Surely)
+		return c.policy.names.CanGive(c.tools, &u, how == Surely)
 	}
-	return n.own.CanGive(j.tools, &u, how == Surely)
+	return n.own.CanGive(c.tools, &u, how == Surely)
 }
