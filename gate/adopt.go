@@ -126,7 +126,7 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 		k.Fate = Held
 	}
 	if n.spoils {
-		a.to.Nets[n.index] = a.to.policy.withSuspects(a.from, n, a.to.Nets[n.index], old)
+		a.to.Nets[n.index] = a.withSuspects(n, a.to.Nets[n.index], old)
 		if old != nil && !elsewhere {
 			a.numbers[old.index] = n.index
 		}

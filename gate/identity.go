@@ -9,19 +9,7 @@ import (
 // Ignored returns the arguments of the call that are not part of its identity, see
 // [PolicyOptions.Ignored]; nil: all arguments are.
 func (p *Policy) Ignored(c *Call) []string {
-	if len(p.ignored) == 0 {
-		return nil
-	}
-	var fields []string
-	if !c.Foreign {
-		fields = slices.Concat(fields, p.ignored[c.Tool])
-	}
-	for _, n := range c.Also {
-		if n.Certain {
-			fields = slices.Concat(fields, p.ignored[n.Text])
-		}
-	}
-	return fields
+	return p.ignored.of(c)
 }
 
 // Row returns a text that is equal exactly for equal calls; empty if no net counts rows.
@@ -32,16 +20,38 @@ func (p *Policy) Row(c *Call) string {
 	return argument.Fingerprint(c, p.Ignored(c))
 }
 
-// setIgnored stores the arguments that are not part of the identity of calls.
-func (p *Policy) setIgnored(all []Ignored) {
-	p.givenIgnored = slices.Clone(all)
-	p.ignored = make(map[string][]string, len(all))
-	for _, i := range all {
-		p.ignored[i.Tool] = append(p.ignored[i.Tool], i.Field)
-	}
+// ignoredArguments are the arguments that are not part of the identity of calls.
+type ignoredArguments struct {
+	given  []Ignored           // as given in the options
+	byTool map[string][]string // by tool name
 }
 
-// fingerprintIgnored returns the ignored arguments that are part of the fingerprint.
-func (p *Policy) fingerprintIgnored() []Ignored {
-	return slices.DeleteFunc(slices.Clone(p.givenIgnored), func(i Ignored) bool { return i.Usual })
+func newIgnoredArguments(all []Ignored) ignoredArguments {
+	a := ignoredArguments{given: slices.Clone(all), byTool: make(map[string][]string, len(all))}
+	for _, i := range all {
+		a.byTool[i.Tool] = append(a.byTool[i.Tool], i.Field)
+	}
+	return a
+}
+
+// of returns the arguments of the call that are ignored.
+func (a *ignoredArguments) of(c *Call) []string {
+	if len(a.byTool) == 0 {
+		return nil
+	}
+	var fields []string
+	if !c.Foreign {
+		fields = slices.Concat(fields, a.byTool[c.Tool])
+	}
+	for _, n := range c.Also {
+		if n.Certain {
+			fields = slices.Concat(fields, a.byTool[n.Text])
+		}
+	}
+	return fields
+}
+
+// unusual returns the ignored arguments that are part of the fingerprint.
+func (a *ignoredArguments) unusual() []Ignored {
+	return slices.DeleteFunc(slices.Clone(a.given), func(i Ignored) bool { return i.Usual })
 }

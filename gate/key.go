@@ -3,33 +3,42 @@ package gate
 import (
 	"slices"
 
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 	"github.com/petrigate/petrigate/gate/internal/listing"
 )
 
-// readKeys numbers the fields and the keys of the nets.
-func (p *Policy) readKeys() {
-	p.keyed = listing.NewSet(len(p.nets))
-	for _, n := range p.nets {
+// netKeys are the keys of the nets of a policy.
+type netKeys struct {
+	keys    keyvalue.Set
+	keyed   listing.Set // nets with a key
+	results bool        // some net reads results
+}
+
+// newNetKeys numbers the fields and the keys of the nets.
+func newNetKeys(nets []*net) (k netKeys) {
+	k.keyed = listing.NewSet(len(nets))
+	for _, n := range nets {
 		for i := range n.Transitions {
 			n.keyOf = append(n.keyOf, -1)
 			if key := n.KeyOf(&n.Transitions[i]); len(key) > 0 {
-				p.readKey(n, i, p.keys.Number(key))
+				number := k.keys.Number(key)
+				n.setKey(i, number, k.keys.At(number))
 			}
 		}
 		if len(n.keys) > 0 {
-			p.keyed.Add(n.index)
-			n.written = *p.keys.At(n.keys[0])
+			k.keyed.Add(n.index)
+			n.written = *k.keys.At(n.keys[0])
 			if len(n.Key) > 0 {
 				n.written.Written = n.Key
 			}
 		}
-		p.results = p.results || len(n.results) > 0 || n.OnSuccess != nil
+		k.results = k.results || len(n.results) > 0 || n.OnSuccess != nil
 	}
+	return k
 }
 
-// readKey assigns the key with this number to a transition.
-func (p *Policy) readKey(n *net, transition, number int) {
-	k := p.keys.At(number)
+// setKey assigns the key, which has this number, to a transition.
+func (n *net) setKey(transition, number int, k *keyvalue.Key) {
 	local := slices.Index(n.keys, number)
 	if local < 0 {
 		local = len(n.keys)

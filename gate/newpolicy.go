@@ -15,13 +15,12 @@ import (
 // Equal nets with Labels become one (see [Policy.Merged]), and unequal ones with the same name get
 // the suffixes "#2", "#3" and so on. Two other nets with the same name are an error.
 func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
-	p := &Policy{asks: o.AskDoubts, deny: o.Deny, shadow: o.Shadow, static: o.Static, byName: make(map[string]*net, len(nets))}
-	errs := p.addNets(nets)
+	p := &Policy{asks: o.AskDoubts, deny: o.Deny, shadow: o.Shadow, static: o.Static, netTable: netTable{byName: make(map[string]*net, len(nets))}}
+	errs := p.add(nets, p.shadow, p.static)
 	if o.Keys < 0 {
 		errs = append(errs, &NetError{Msg: fmt.Sprintf("a net with a key is to keep %d values", o.Keys), Hint: "0 is 10,000"})
 	}
-	p.collect(nets, o)
-	p.setIgnored(o.Ignored)
+	p.labels, p.ignored = distinctLabels(nets, o.Labels), newIgnoredArguments(o.Ignored)
 	maps := p.Maps()
 	for _, m := range maps {
 		if msg := m.Fault(); msg != "" {
@@ -32,7 +31,7 @@ func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 		return nil, err
 	}
 	p.maxValues, p.givenMax = cmp.Or(o.Keys, defaultKeys), o.Keys
-	p.readKeys()
+	p.netKeys = newNetKeys(p.nets)
 	p.names = newNaming(maps, p.enforcedFirst())
 	p.index = newIndex(p.names, p.nets)
 	p.successes = p.Successes()
@@ -42,30 +41,31 @@ func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	return p, nil
 }
 
-// collect stores the distinct labels of the nets, in order, followed by those of the options.
-func (p *Policy) collect(nets []Net, o PolicyOptions) {
+// distinctLabels returns the distinct labels of the nets, in order, followed by the others.
+func distinctLabels(nets []Net, others []*Labels) (all []*Labels) {
 	add := func(l *Labels) {
-		if l != nil && !slices.Contains(p.labels, l) {
-			p.labels = append(p.labels, l)
+		if l != nil && !slices.Contains(all, l) {
+			all = append(all, l)
 		}
 	}
 	for i := range nets {
 		add(nets[i].Labels)
 	}
-	for _, l := range o.Labels {
+	for _, l := range others {
 		add(l)
 	}
+	return all
 }
 
 // enforcedFirst returns the nets with those in shadow mode last, so that the latter do not affect
 // the order of the names of a call.
-func (p *Policy) enforcedFirst() []*net {
-	enforced := slices.DeleteFunc(slices.Clone(p.nets), func(n *net) bool { return n.Shadow })
-	return append(enforced, slices.DeleteFunc(slices.Clone(p.nets), func(n *net) bool { return !n.Shadow })...)
+func (t *netTable) enforcedFirst() []*net {
+	enforced := slices.DeleteFunc(slices.Clone(t.nets), func(n *net) bool { return n.Shadow })
+	return append(enforced, slices.DeleteFunc(slices.Clone(t.nets), func(n *net) bool { return !n.Shadow })...)
 }
 
-// addNets compiles the nets, merges equal statements and makes the names of the nets unique.
-func (p *Policy) addNets(nets []Net) (errs ErrorList) {
+// add compiles the nets, merges equal statements and makes the names of the nets unique.
+func (t *netTable) add(nets []Net, shadow, static bool) (errs ErrorList) {
 	written := make(map[string]bool) // names of hand-written nets
 	for _, n := range nets {
 		if n.Labels == nil {
@@ -78,7 +78,7 @@ func (p *Policy) addNets(nets []Net) (errs ErrorList) {
 			errs = append(errs, &NetError{Net: def.Name, Msg: "two nets have this name", Rule: def.Rule})
 		}
 		seen[def.Name] = def.Labels == nil || seen[def.Name]
-		def.Shadow, def.Static = def.Shadow || p.shadow, def.Static || p.static
+		def.Shadow, def.Static = def.Shadow || shadow, def.Static || static
 		n, es := compile(def)
 		if errs = append(errs, es...); len(es) > 0 {
 			continue
@@ -86,33 +86,33 @@ func (p *Policy) addNets(nets []Net) (errs ErrorList) {
 		if def.Labels != nil {
 			key := fmt.Sprint(n.Name, "\x00", n.print, "\x00", n.Because, "\x00", n.Reason, "\x00", n.Shadow)
 			if first := equal[key]; first != nil {
-				p.merged = append(p.merged, Merge{Net: first.Name, First: first.Rule, Again: def.Rule})
+				t.merged = append(t.merged, Merge{Net: first.Name, First: first.Rule, Again: def.Rule})
 				continue
 			}
 			equal[key] = n
-			n.Name = p.freeName(n.Name, written)
+			n.Name = t.freeName(n.Name, written)
 		}
-		n.index = len(p.nets)
-		p.nets = append(p.nets, n)
-		p.byName[n.Name] = n
-		p.rows, p.advisory = p.rows || n.Row, p.advisory || n.Advisory
+		n.index = len(t.nets)
+		t.nets = append(t.nets, n)
+		t.byName[n.Name] = n
+		t.rows, t.advisory = t.rows || n.Row, t.advisory || n.Advisory
 		for _, name := range n.awaits {
-			if p.awaits == nil {
-				p.awaits = make(map[string]bool)
+			if t.awaits == nil {
+				t.awaits = make(map[string]bool)
 			}
-			p.awaits[name] = true
+			t.awaits[name] = true
 		}
 		if n.moving {
-			p.timed = append(p.timed, n.index)
+			t.timed = append(t.timed, n.index)
 		}
 	}
 	return errs
 }
 
 // freeName returns name, or name#2, name#3 and so on if it is taken.
-func (p *Policy) freeName(name string, written map[string]bool) string {
+func (t *netTable) freeName(name string, written map[string]bool) string {
 	free := name
-	for i := 2; p.byName[free] != nil || written[free]; i++ {
+	for i := 2; t.byName[free] != nil || written[free]; i++ {
 		free = fmt.Sprintf("%s#%d", name, i)
 	}
 	return free
@@ -120,7 +120,7 @@ func (p *Policy) freeName(name string, written map[string]bool) string {
 
 // fingerprint returns the fingerprint of everything that determines decisions.
 func (p *Policy) fingerprint(maps []Map) string {
-	f := fingerprint.Policy{AskDoubts: p.asks, Maps: maps, Successes: p.successes, Deny: p.deny, Shadow: p.shadow, Ignored: p.fingerprintIgnored()}
+	f := fingerprint.Policy{AskDoubts: p.asks, Maps: maps, Successes: p.successes, Deny: p.deny, Shadow: p.shadow, Ignored: p.ignored.unusual()}
 	if p.keys.Len() > 0 && p.maxValues != defaultKeys {
 		f.Keys = p.maxValues
 	}

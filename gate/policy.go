@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
@@ -38,36 +37,37 @@ const defaultKeys = 10_000
 
 // Policy is an immutable set of nets that decide together. It is safe for concurrent use.
 type Policy struct {
-	nets   []*net
-	byName map[string]*net
-	merged []Merge
+	netTable
 	deny   bool
 	shadow bool // the whole policy is in shadow mode
 	static bool // the whole policy is static
 	asks   bool // see [PolicyOptions.AskDoubts]
 	print  string
+	parts  []part // parts of the commands that give the names in awaits
 
-	timed []int // nets that move by the clock
-	rows  bool  // some net counts equal calls in a row
+	netKeys
+	maxValues int // maximum number of values in one net
+	givenMax  int // most as given in the options
 
-	advisory bool            // some net is advisory
-	awaits   map[string]bool // names of the calls whose success nets wait for
-	parts    []part          // parts of the commands that give those names
-
-	keys      keyvalue.Set // keys of the nets
-	keyed     listing.Set  // nets with a key
-	results   bool         // some net reads results
-	maxValues int          // maximum number of values in one net
-	givenMax  int          // most as given in the options
-
-	givenIgnored []Ignored           // ignored arguments as given in the options
-	ignored      map[string][]string // ignored arguments by tool name
+	ignored ignoredArguments
 
 	labels    []*Labels      // distinct labels of the nets and the options
 	successes []Condition    // conditions of the labels
 	names     *naming.Naming // naming of calls
 	ids       func() []NetID // identities of the nets
 	index     listing.Index  // nets that might apply to a call
+}
+
+// netTable holds the nets of a policy, in order and by name.
+type netTable struct {
+	nets   []*net
+	byName map[string]*net
+	merged []Merge
+
+	timed    []int           // nets that move by the clock
+	rows     bool            // some net counts equal calls in a row
+	advisory bool            // some net is advisory
+	awaits   map[string]bool // names of the calls whose success nets wait for
 }
 
 // A Merge is a statement that repeats an earlier one; both become one net with one budget.
@@ -88,7 +88,7 @@ func (p *Policy) Maps() []Map {
 // Options returns the options of the policy, including all labels, for building a policy from a
 // subset of its nets.
 func (p *Policy) Options() PolicyOptions {
-	return PolicyOptions{AskDoubts: p.asks, Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels), Keys: p.givenMax, Ignored: slices.Clone(p.givenIgnored)}
+	return PolicyOptions{AskDoubts: p.asks, Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels), Keys: p.givenMax, Ignored: slices.Clone(p.ignored.given)}
 }
 
 // Merged lists the statements that repeat an earlier one.

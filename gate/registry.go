@@ -62,14 +62,14 @@ func (p *Policy) Switch(active []string, name string, on bool) ([]string, error)
 
 // dynamic returns the net with that name if it can be switched. If the name is unknown, the error
 // suggests a similar one.
-func (p *Policy) dynamic(name string) (*net, error) {
-	if n := p.byName[name]; n != nil {
+func (t *netTable) dynamic(name string) (*net, error) {
+	if n := t.byName[name]; n != nil {
 		if n.Static {
 			return nil, fmt.Errorf("net %q cannot be switched at run time", name)
 		}
 		return n, nil
 	}
-	known := p.netNames(func(*net) bool { return true })
+	known := t.netNames(func(*net) bool { return true })
 	if near := text.Nearest(name, known); near != "" {
 		return nil, fmt.Errorf("unknown net %q; did you mean %q?", name, near)
 	}
@@ -86,9 +86,9 @@ func (n *net) already(on bool, active []string) error {
 }
 
 // netNames returns the names of the selected nets, in the order of the policy.
-func (p *Policy) netNames(wanted func(*net) bool) []string {
+func (t *netTable) netNames(wanted func(*net) bool) []string {
 	names := []string{}
-	for _, n := range p.nets {
+	for _, n := range t.nets {
 		if wanted(n) {
 			names = append(names, n.Name)
 		}

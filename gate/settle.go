@@ -19,7 +19,7 @@ func (q PreparedEnd) Settle(s *State, number uint64) *Delta {
 	d := &Delta{Closed: number}
 	switch {
 	case o == Unknown:
-		d = q.policy.endUnknown(s, c)
+		d = s.endUnknown(c)
 	case c.More > 0 && !q.end.All:
 		return c.withOneLess()
 	}

@@ -7,12 +7,12 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// withSuspects returns the initial state d of the net with the calls of s in flight that may spoil
-// its evidence. These are the calls that spoiled evidence of the net that it replaces, and every
+// withSuspects returns the initial state d of the net with the calls in flight that may spoil its
+// evidence. These are the calls that spoiled evidence of the net that it replaces, and every
 // call that might have a name listed by a spoiling transition. Only the tools of those calls are
 // known, not their arguments.
-func (p *Policy) withSuspects(s *State, n *net, d *NetData, old *net) *NetData {
-	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
+func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
+	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
 	if old != nil {
 		for _, f := range allSpoilers(s.Nets[old.index]) {
@@ -24,7 +24,7 @@ func (p *Policy) withSuspects(s *State, n *net, d *NetData, old *net) *NetData {
 	for _, open := range s.Open() {
 		f := s.flight(n, open.Number, open.Since)
 		known := slices.ContainsFunc(suspects, func(g Flight) bool { return g.SameCall(&f) })
-		if c := s.Calls[open.Number]; !known && p.maySpoil(n, &c.Call) {
+		if c := s.Calls[open.Number]; !known && a.maySpoil(n, &c.Call) {
 			f.Transition, f.Name = t, open.Tool
 			suspects = append(suspects, f)
 		}
@@ -43,10 +43,10 @@ func (p *Policy) withSuspects(s *State, n *net, d *NetData, old *net) *NetData {
 }
 
 // maySpoil reports whether the call, whose arguments are unknown, might spoil evidence of the net.
-func (p *Policy) maySpoil(n *net, c *Call) bool {
+func (a *adoption) maySpoil(n *net, c *Call) bool {
 	bare := *c
 	bare.Args = nil
-	j := &p.Prepare(bare).judgement
+	j := &a.to.policy.Prepare(bare).judgement
 	for i := range n.Transitions {
 		t := &n.Transitions[i]
 		if t.Spoils && (n.Mapper != nil || slices.ContainsFunc(t.Tools, func(u Tool) bool { return j.couldHave(n, u) })) {

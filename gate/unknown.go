@@ -10,8 +10,8 @@ import (
 const maxUnknown = 16
 
 // endUnknown returns the change of the open calls when the outcome of c becomes unknown.
-func (p *Policy) endUnknown(s *State, c *OpenCall) *Delta {
-	if o := p.representative(s, c); o != nil {
+func (s *State) endUnknown(c *OpenCall) *Delta {
+	if o := s.representative(c); o != nil {
 		stands := *o
 		stands.More++
 		return &Delta{Closed: c.Number, Opened: &stands}
@@ -32,7 +32,7 @@ func (c *OpenCall) withOneLess() *Delta {
 // unknown as well: a call of the same tool, without tokens in flight, that spoils at least the same
 // evidence. It returns nil if no call is suitable, if c has tokens in flight, or if the session has
 // few such calls.
-func (p *Policy) representative(s *State, c *OpenCall) (first *OpenCall) {
+func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	if len(s.Calls) <= maxUnknown {
 		return nil
 	}
@@ -42,33 +42,33 @@ func (p *Policy) representative(s *State, c *OpenCall) (first *OpenCall) {
 			continue
 		}
 		unknown++
-		if (first == nil || o.Number < first.Number) && sameTool(&o.Call, &c.Call) && !p.holdsTokens(s, o) && p.spoilsAllOf(s, o, c) {
+		if (first == nil || o.Number < first.Number) && sameTool(&o.Call, &c.Call) && !s.holdsTokens(o) && s.spoilsAllOf(o, c) {
 			first = o
 		}
 	}
-	if unknown < maxUnknown || p.holdsTokens(s, c) {
+	if unknown < maxUnknown || s.holdsTokens(c) {
 		return nil
 	}
 	return first
 }
 
-// sameTool reports whether [Policy.maySpoil] treats both calls alike.
+// sameTool reports whether [adoption.maySpoil] treats both calls alike.
 func sameTool(a, b *Call) bool {
 	return a.Tool == b.Tool && a.Foreign == b.Foreign && a.Upstream == b.Upstream &&
 		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)
 }
 
 // holdsTokens reports whether the call has tokens in flight that an unknown outcome does not give back.
-func (p *Policy) holdsTokens(s *State, c *OpenCall) bool {
-	return p.anyState(s, c, func(n *net, d *NetData) bool {
+func (s *State) holdsTokens(c *OpenCall) bool {
+	return s.anyState(c, func(n *net, d *NetData) bool {
 		call := s.flight(n, c.Number, c.Call.Time)
 		return slices.ContainsFunc(d.Flights, func(f Flight) bool { return f.SameCall(&call) && !n.Transitions[f.Transition].Release })
 	})
 }
 
 // spoilsAllOf reports whether the call o spoils all evidence that c spoils.
-func (p *Policy) spoilsAllOf(s *State, o, c *OpenCall) bool {
-	return !p.anyState(s, c, func(n *net, d *NetData) bool {
+func (s *State) spoilsAllOf(o, c *OpenCall) bool {
+	return !s.anyState(c, func(n *net, d *NetData) bool {
 		spoils := func(number uint64) bool {
 			call := s.flight(n, number, c.Call.Time)
 			return slices.ContainsFunc(d.Spoilers(), func(f Flight) bool { return f.SameCall(&call) })
@@ -79,14 +79,14 @@ func (p *Policy) spoilsAllOf(s *State, o, c *OpenCall) bool {
 
 // anyState reports whether ok returns true for any state of a net that may wait for the call: the
 // default state and those of the key values of the call, both actual and enforced.
-func (p *Policy) anyState(s *State, c *OpenCall, ok func(*net, *NetData) bool) bool {
+func (s *State) anyState(c *OpenCall, ok func(*net, *NetData) bool) bool {
 	for k, i := range c.Nets {
 		all := []*NetData{s.Nets[i]}
 		if len(c.Keys) > 0 {
 			all = append(all, s.Nets[i].Values.Get(c.Keys[k]))
 		}
 		for _, d := range all {
-			if d != nil && (ok(p.nets[i], d) || d.Shadow != nil && ok(p.nets[i], d.Shadow.Enforced)) {
+			if d != nil && (ok(s.policy.nets[i], d) || d.Shadow != nil && ok(s.policy.nets[i], d.Shadow.Enforced)) {
 				return true
 			}
 		}

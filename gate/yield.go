@@ -51,9 +51,9 @@ func newAdviser(p *Policy, s *State, tools []Call, w world, now time.Time) *advi
 }
 
 // ranks returns the attributes that rank the nets.
-func (p *Policy) ranks() []precedence.Net {
-	ranks := make([]precedence.Net, len(p.nets))
-	for i, n := range p.nets {
+func (t *netTable) ranks() []precedence.Net {
+	ranks := make([]precedence.Net, len(t.nets))
+	for i, n := range t.nets {
 		ranks[i] = precedence.Net{Name: n.Name, Priority: n.Priority, Advisory: n.Advisory}
 	}
 	return ranks
