@@ -121,7 +121,7 @@ func (a *adoption) inherit(n, old *net) {
 // restart starts n in its initial state. old is the previous net with the same name, or nil;
 // elsewhere means that another net has taken over the state of old.
 func (a *adoption) restart(n, old *net, elsewhere bool) {
-	k := Kept{Net: n.Name, Fate: Begun, Lost: !elsewhere && old.losesState(a.from)}
+	k := Kept{Net: n.Name, Fate: Begun, Lost: !elsewhere && a.losesState(old)}
 	if k.Lost && old.Labels == nil && !old.Shadow && !slices.Contains(a.Reset, n.Name) {
 		k.Fate = Held
 	}
@@ -139,17 +139,17 @@ func (a *adoption) reportDropped(heirs []int) {
 	for _, old := range a.from.policy.nets {
 		same := a.to.policy.byName[old.Name]
 		if !slices.Contains(heirs, old.index) && (same == nil || heirs[same.index] >= 0) {
-			a.kept = append(a.kept, Kept{Net: old.Name, Fate: Dropped, Lost: old.losesState(a.from)})
+			a.kept = append(a.kept, Kept{Net: old.Name, Fate: Dropped, Lost: a.losesState(old)})
 		}
 	}
 }
 
 // losesState reports whether restarting the net would lose state; n may be nil.
-func (n *net) losesState(s *State) bool {
+func (a *adoption) losesState(n *net) bool {
 	if n == nil {
 		return false
 	}
-	whole := s.Nets[n.index]
+	whole := a.from.Nets[n.index]
 	d := whole.Deciding()
 	return n.moved(d) || len(d.Watches) > 0 || whole.Values.Len() > 0
 }
@@ -166,7 +166,7 @@ func (n *net) convertShadow(d *NetData) *NetData {
 		enforced.Values = nil
 		c.Shadow = &ShadowData{Enforced: &enforced}
 	}
-	return n.mapValues(&c, d.Values, n.convertShadow)
+	return mapValues(&c, d.Values, n.convertShadow)
 }
 
 // withUsageOf returns the state of n with the usage that d records; d is the state of a corresponding
@@ -192,12 +192,12 @@ func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetDa
 		}
 		return c
 	}
-	return n.mapValues(both(d), d.Values, both)
+	return mapValues(both(d), d.Values, both)
 }
 
 // mapValues applies f to the state of each value and stores in d, which must not be shared yet, the
 // results that differ from d.
-func (n *net) mapValues(d *NetData, values *Values, f func(*NetData) *NetData) *NetData {
+func mapValues(d *NetData, values *Values, f func(*NetData) *NetData) *NetData {
 	if d.Values = nil; values.Len() == 0 {
 		return d
 	}

@@ -12,7 +12,7 @@ import (
 
 // compile checks and prepares one net.
 func compile(def Net) (*net, ErrorList) {
-	n := &net{Net: def.Clone()}
+	n := &net{definition: definition{Net: def.Clone()}}
 	n.Cause = cmp.Or(n.Cause, CauseNet)
 	if errs := n.Check(); len(errs) > 0 {
 		return nil, errs

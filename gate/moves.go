@@ -38,17 +38,17 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 
 // rejection returns the reason why the validator of the net rejects a firing, or "" if it accepts.
 // A panic counts as a rejection.
-func (n *net) rejection(f Firing) (reason string) {
+func (d *definition) rejection(f Firing) (reason string) {
 	defer func() {
 		if recover() != nil {
-			reason = fmt.Sprintf("The validator of net '%s' failed.", n.Name)
+			reason = fmt.Sprintf("The validator of net '%s' failed.", d.Name)
 		}
 	}()
-	err := n.Validate(f)
+	err := d.Validate(f)
 	if err == nil {
 		return ""
 	}
-	return cmp.Or(err.Error(), n.reason(f.Name))
+	return cmp.Or(err.Error(), d.reason(f.Name))
 }
 
 // rejected returns the block for a rejection by a validator.

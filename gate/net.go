@@ -11,9 +11,15 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
+// definition is a net as it was given, except for its name, with the sentences about it.
+type definition struct {
+	Net               // private copy
+	reasoned []string // the reason, split at each {key}
+}
+
 // net is a [Net] prepared for decisions. It is immutable.
 type net struct {
-	Net   // private copy
+	definition
 	index int
 	print string // fingerprint of the structure and the maps
 
@@ -28,7 +34,6 @@ type net struct {
 	on, off         *NetData      // initial states, active and inactive
 	listing         listing.Listing
 	own             naming.Own // names given by the net if it has no Labels; in any case its patterns
-	reasoned        []string   // the reason, split at each {key}
 	manual          bool       // some transition requires approval
 	moving          bool       // time alone changes the net
 	spoils          bool       // some transition spoils evidence

@@ -24,22 +24,22 @@ func (p *Policy) readIDs() []NetID {
 
 // mapsFor returns the maps that give calls a name that the net lists. A net's own maps are part of
 // its fingerprint already.
-func (n *net) mapsFor(maps []Map) (fed []Map) {
-	if n.Labels == nil {
+func (d *definition) mapsFor(maps []Map) (fed []Map) {
+	if d.Labels == nil {
 		return nil
 	}
 	var names []Tool
-	for i := range n.Transitions {
-		t := &n.Transitions[i]
+	for i := range d.Transitions {
+		t := &d.Transitions[i]
 		names = slices.Concat(names, t.Tools, t.Unless)
 		for _, u := range t.Tools {
 			names = append(names, Tool{Name: u.Except})
 		}
 	}
-	for _, name := range n.Free {
+	for _, name := range d.Free {
 		names = append(names, Tool{Name: name})
 	}
-	for _, ph := range n.Phases {
+	for _, ph := range d.Phases {
 		names = append(names, ph.Tools...)
 	}
 	for _, m := range maps {

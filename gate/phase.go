@@ -34,21 +34,21 @@ func allows(ph *Phase, ls []naming.Label) bool {
 
 // inPhase reports whether the list of some phase, marked or not, contains a certain name of the
 // call; if so, "default: deny" does not refuse the call.
-func (n *net) inPhase(ls []naming.Label) bool {
-	return slices.ContainsFunc(n.Phases, func(ph Phase) bool { return allows(&ph, ls) })
+func (d *definition) inPhase(ls []naming.Label) bool {
+	return slices.ContainsFunc(d.Phases, func(ph Phase) bool { return allows(&ph, ls) })
 }
 
 // phaseReason returns the reason why the tool cannot be called in a phase.
-func (n *net) phaseReason(ph *Phase, tool string) string {
-	if n.Reason != "" {
-		return n.Reason
+func (d *definition) phaseReason(ph *Phase, tool string) string {
+	if d.Reason != "" {
+		return d.Reason
 	}
 	if len(ph.Tools) == 0 {
-		return fmt.Sprintf("%s cannot be called while net '%s' is in %s: nothing can.", tool, n.Name, ph.Place)
+		return fmt.Sprintf("%s cannot be called while net '%s' is in %s: nothing can.", tool, d.Name, ph.Place)
 	}
 	var names []string
 	for _, u := range ph.Tools {
 		names = append(names, u.Name)
 	}
-	return fmt.Sprintf("%s cannot be called while net '%s' is in %s: only %s can.", tool, n.Name, ph.Place, list(names))
+	return fmt.Sprintf("%s cannot be called while net '%s' is in %s: only %s can.", tool, d.Name, ph.Place, list(names))
 }

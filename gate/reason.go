@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-func (n *net) reason(name string) string {
-	if n.Reason != "" {
-		return n.Reason
+func (d *definition) reason(name string) string {
+	if d.Reason != "" {
+		return d.Reason
 	}
 	return fmt.Sprintf("Tool '%s' is not available in the current state.", name)
 }
 
-func (n *net) approvalReason(name string, persons int) string {
+func (d *definition) approvalReason(name string, persons int) string {
 	switch {
-	case n.Reason != "":
-		return n.Reason
+	case d.Reason != "":
+		return d.Reason
 	case persons > 1:
 		return fmt.Sprintf("%s requires the approval of %d different people.", name, persons)
 	}
@@ -25,19 +25,19 @@ func (n *net) approvalReason(name string, persons int) string {
 }
 
 // unrest returns the reason of a net that does not come to rest.
-func (n *net) unrest() string {
-	return fmt.Sprintf("Net '%s' does not come to rest.", n.Name)
+func (d *definition) unrest() string {
+	return fmt.Sprintf("Net '%s' does not come to rest.", d.Name)
 }
 
 // because returns the sentence preceded by the explanation of the net's author.
-func (n *net) because(sentence string) string {
-	switch last, _ := utf8.DecodeLastRuneInString(n.Because); {
-	case n.Because == "":
+func (d *definition) because(sentence string) string {
+	switch last, _ := utf8.DecodeLastRuneInString(d.Because); {
+	case d.Because == "":
 		return sentence
 	case unicode.In(last, unicode.Letter, unicode.Digit):
-		return n.Because + ". " + sentence
+		return d.Because + ". " + sentence
 	}
-	return n.Because + " " + sentence
+	return d.Because + " " + sentence
 }
 
 // reason returns the reason of the net for the value of the finding.

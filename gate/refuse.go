@@ -120,8 +120,8 @@ func (j *judgement) blocks() []Block {
 }
 
 // block returns a block of the net for a name of the call.
-func (n *net) block(name, reason string) Block {
-	return Block{Net: n.Name, Cause: n.Cause, Rule: n.Rule, Name: name, Reason: n.because(reason)}
+func (d *definition) block(name, reason string) Block {
+	return Block{Net: d.Name, Cause: d.Cause, Rule: d.Rule, Name: name, Reason: d.because(reason)}
 }
 
 // shownHolders limits the calls in flight that a block lists, because a client can have many.

@@ -78,11 +78,11 @@ func (t *netTable) dynamic(name string) (*net, error) {
 
 // already returns the error that the net already has the requested state. It lists the active nets
 // in case the caller meant one of them.
-func (n *net) already(on bool, active []string) error {
+func (d *definition) already(on bool, active []string) error {
 	if on {
-		return fmt.Errorf("net %q is already active", n.Name)
+		return fmt.Errorf("net %q is already active", d.Name)
 	}
-	return fmt.Errorf("net %q is not active; active: %s", n.Name, list(active))
+	return fmt.Errorf("net %q is not active; active: %s", d.Name, list(active))
 }
 
 // netNames returns the names of the selected nets, in the order of the policy.

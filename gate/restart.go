@@ -24,13 +24,13 @@ func (n *net) restarted(d *NetData) *NetData {
 		r.Shadow = &ShadowData{Enforced: n.reset(d.Shadow.Enforced)}
 	}
 	if d.Values.Len() > 0 {
-		r.Values = n.restartedValues(r, d.Values)
+		r.Values = restartedValues(r, d.Values)
 	}
 	return r
 }
 
 // restartedValues returns the states for the values whose evidence a call in flight spoils.
-func (n *net) restartedValues(base *NetData, old *Values) *Values {
+func restartedValues(base *NetData, old *Values) *Values {
 	values := &Values{}
 	for key, d := range old.All() {
 		one := netstate.ForNewValue(base)

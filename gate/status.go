@@ -55,9 +55,9 @@ type InFlight struct {
 	Other      bool   // the call belongs to another session
 }
 
-// values returns the states for the values that differ from the default state, those with the
+// valuesOf returns the states for the values that differ from the default state, those with the
 // largest difference first, and the number of values omitted.
-func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
+func (s *State) valuesOf(n *net, base *NetData) ([]ValueState, int) {
 	type ranked struct {
 		text     string
 		data     *NetData
@@ -78,7 +78,7 @@ func (n *net) values(s *State, base *NetData) ([]ValueState, int) {
 	shown := all[:min(len(all), shownValues)]
 	var values []ValueState
 	for _, r := range shown {
-		v := ValueState{Key: n.written.ParseText(r.text), Marking: n.show(r.data), Spent: n.spending(r.data.Deciding()), InFlight: n.inFlight(s, r.data.Flights), Spoilers: n.inFlight(s, r.data.Spoilers())}
+		v := ValueState{Key: n.written.ParseText(r.text), Marking: n.show(r.data), Spent: n.spending(r.data.Deciding()), InFlight: s.inFlight(n, r.data.Flights), Spoilers: s.inFlight(n, r.data.Spoilers())}
 		if n.Shadow {
 			v.Enforced = n.show(r.data.Shadow.Enforced)
 		}
@@ -110,30 +110,30 @@ func (s *Session) Nets() (nets []NetState) { return read(s, s.policy.NetsOf) }
 func (p *Policy) NetsOf(s *State) []NetState {
 	var nets []NetState
 	for i, n := range p.nets {
-		nets = append(nets, n.state(s, s.Nets[i]))
+		nets = append(nets, s.stateOf(n, s.Nets[i]))
 	}
 	return nets
 }
 
-func (n *net) state(state *State, data *NetData) NetState {
-	s := NetState{
+func (s *State) stateOf(n *net, data *NetData) NetState {
+	state := NetState{
 		Name: n.Name, Scope: n.Scope, Active: data.Active, Shadow: n.Shadow, Static: n.Static, Moved: n.moved(data) || n.moved(data.Deciding()),
 		Marking: n.show(data), Spent: n.spending(data.Deciding()), Meta: maps.Clone(data.Meta),
 	}
-	_, s.Next = n.nextTick(data.Deciding())
+	_, state.Next = n.nextTick(data.Deciding())
 	if n.Shadow {
-		s.Enforced = n.show(data.Shadow.Enforced)
+		state.Enforced = n.show(data.Shadow.Enforced)
 	}
-	s.InFlight = n.inFlight(state, data.Flights)
-	s.Spoilers = n.inFlight(state, data.Spoilers())
+	state.InFlight = s.inFlight(n, data.Flights)
+	state.Spoilers = s.inFlight(n, data.Spoilers())
 	if len(n.keys) > 0 {
-		s.Key = n.written.Names()
-		s.Values, s.More = n.values(state, data)
+		state.Key = n.written.Names()
+		state.Values, state.More = s.valuesOf(n, data)
 	}
-	return s
+	return state
 }
 
-func (n *net) inFlight(s *State, flights []Flight) (list []InFlight) {
+func (s *State) inFlight(n *net, flights []Flight) (list []InFlight) {
 	for _, f := range flights {
 		list = append(list, InFlight{Transition: n.Transitions[f.Transition].Name, Call: f.Call, Name: f.Name, Other: f.Owner != s.Owners[n.Scope]})
 	}
@@ -275,7 +275,7 @@ func (s *Session) Prompt() string {
 		text := "## Active Petri Nets\n"
 		for i, n := range s.policy.nets {
 			if data := state.Nets[i]; data.Active {
-				text += n.describe(n.state(state, data), data)
+				text += n.describe(state.stateOf(n, data), data)
 			}
 		}
 		return text
