@@ -26,16 +26,14 @@ type Options struct {
 
 // Admission decides on calls. It is safe for concurrent use.
 type Admission struct {
-	ledger   Ledger
-	where    func(gate.Position) string
-	log      *slog.Logger
-	now      func() time.Time
-	watch    Watch
-	kill     Switch // nil: none
-	redactor *audit.Redactor
-	process  string
-	onEnd    func(session string)
+	ledger Ledger
+	log    *slog.Logger
+	now    func() time.Time
+	watch  Watch
+	kill   Switch // nil: none
+	onEnd  func(session string)
 
+	records    recordBuilder
 	generation inForce
 	counts     counts
 
@@ -50,21 +48,22 @@ type Admission struct {
 // New returns an Admission under o.Generation.
 func New(o Options) *Admission {
 	a := &Admission{
-		ledger: o.Ledger, where: o.Where, log: o.Logger, now: o.Now, watch: Watch{o.Observer, o.Meter},
-		kill: o.Switch, redactor: o.Redactor, process: o.Process, onEnd: o.Ended,
+		ledger: o.Ledger, log: o.Logger, now: o.Now, watch: Watch{o.Observer, o.Meter}, kill: o.Switch, onEnd: o.Ended,
+		records: recordBuilder{where: o.Where, redactor: o.Redactor, process: o.Process},
 	}
-	if a.where == nil {
-		a.where = gate.Position.String
+	if a.records.where == nil {
+		a.records.where = gate.Position.String
 	}
-	a.where = (&positions{text: a.where}).textOf
+	a.records.where = (&positions{text: a.records.where}).textOf
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
 	if a.now == nil {
 		a.now = time.Now
 	}
-	if a.redactor == nil {
-		a.redactor = &audit.Redactor{}
+	a.records.now = a.now
+	if a.records.redactor == nil {
+		a.records.redactor = &audit.Redactor{}
 	}
 	a.Unwritten.admission, a.Unwritten.wake = a, make(chan struct{}, 1)
 	a.generation.Store(o.Generation)

@@ -91,12 +91,18 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 			return Change{}, v.call.Invalid
 		}
 		change.Admits = true
-		if change.Events = a.allowEvents(v, d); v.consent != nil {
+		if a.ledger.Records() {
+			change.Events = a.records.allowed(v, d)
+			a.Recent.note(v.call.Key, v.entry.Call, v.entry.Args)
+		}
+		if v.consent != nil {
 			change.Uses = v.consent.ID
 		}
 	case *gate.Refusal:
 		v.refused = a.newRefusal(v.call, d)
-		change.Events = a.refusalEvents(v, d)
+		if a.ledger.Records() {
+			change.Events = a.records.refused(v, d)
+		}
 		if v.generation.wantsRemedy(d) {
 			v.state = s.Clone()
 			v.state.Tools = v.call.Offered

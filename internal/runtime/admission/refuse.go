@@ -19,7 +19,7 @@ func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 		blocks: r.Blocks,
 	}
 	for _, b := range r.Blocks {
-		out.Facts.Nets = append(out.Facts.Nets, Block{Net: b.Net, Cause: string(b.Cause), Rule: a.where(b.Rule), Reason: b.Reason})
+		out.Facts.Nets = append(out.Facts.Nets, Block{Net: b.Net, Cause: string(b.Cause), Rule: a.records.where(b.Rule), Reason: b.Reason})
 		if out.Facts.Cause == "" {
 			out.Facts.Cause = string(b.Cause)
 		}
@@ -33,7 +33,7 @@ func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string,
 	r := Refuse(string(gate.KindApproval), text)
 	r.Facts.Cause = string(gate.CauseApproval)
 	for _, s := range q.Steps {
-		r.Facts.Nets = append(r.Facts.Nets, Block{Net: s.Net, Cause: string(gate.CauseApproval), Rule: a.where(s.Rule), Reason: s.Reason})
+		r.Facts.Nets = append(r.Facts.Nets, Block{Net: s.Net, Cause: string(gate.CauseApproval), Rule: a.records.where(s.Rule), Reason: s.Reason})
 	}
 	a.recordRefusal(ctx, c, r, q.Names, consent)
 	return r
@@ -71,7 +71,7 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 			b.WriteByte(' ')
 		}
 		b.WriteString(block.Reason)
-		if rule := a.where(block.Rule); rule != "" {
+		if rule := a.records.where(block.Rule); rule != "" {
 			fmt.Fprintf(&b, " (%s)", rule)
 		}
 		for _, h := range block.Holds {

@@ -102,7 +102,9 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	s.ctx, s.left = a.watch.settling(ctx, t)
 	e.Time = a.now()
 	e, by = t.applyConditions(a, e, by)
-	s.settle.events = a.outcomeEvents(&s.entry, t, &e, by)
+	if s.settle.events = nil; a.ledger.Records() {
+		s.settle.events = a.records.outcome(&s.entry, a.Generation(), t, &e, by)
+	}
 	s.settle.prepare(a.Generation().Policy, e)
 	s.commit, s.err = a.ledger.Stage(s.ctx, t.key, s.run)
 	return s
@@ -132,27 +134,4 @@ func (s *Settling) Wait() {
 		*s = Settling{run: s.run}
 		a.settlings.Put(s)
 	}
-}
-
-// outcomeEntry is a record with space for the events of its step.
-type outcomeEntry struct {
-	audit.Outcome
-	events [1]audit.Event
-}
-
-// outcomeEvents returns the events of an outcome.
-func (a *Admission) outcomeEvents(entry *outcomeEntry, t *Ticket, e *gate.End, by string) []audit.Event {
-	if !a.ledger.Records() {
-		return nil
-	}
-	*entry = outcomeEntry{Outcome: audit.Outcome{
-		Time: e.Time, Event: "outcome", Session: t.key.Session, Call: t.Number,
-		Tool: t.tool, Outcome: e.Outcome.String(), By: by,
-		Millis: float64(e.Time.Sub(t.since).Microseconds()) / 1000,
-	}}
-	if e.Outcome == gate.Success && e.Result != nil {
-		entry.Values = a.redactor.Results(a.Generation().Reads.Result(e.Result))
-	}
-	entry.events[0] = &entry.Outcome
-	return entry.events[:]
 }

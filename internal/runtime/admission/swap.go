@@ -2,13 +2,9 @@ package admission
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
@@ -53,7 +49,7 @@ func (a *Admission) Swap(ctx context.Context, g *Generation, o SwapOptions) (Rep
 // swap is Swap for a caller that holds swapMu.
 func (a *Admission) swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
 	if g.Fingerprint != a.Generation().Fingerprint {
-		o.Events = append(o.Events, a.policyEvent(g))
+		o.Events = append(o.Events, a.records.policy(g))
 	}
 	sessions, err := a.ledger.Adopt(ctx, Adoption{Policy: g.Policy, Active: g.Active, Reset: o.Reset, Time: a.now(), Events: o.Events, Try: o.Try})
 	if err == nil && !o.Try {
@@ -81,28 +77,4 @@ func (a *Admission) SwitchNet(ctx context.Context, name string, on bool, actor s
 	a.log.Warn("operator", logkind.Operator, "event", event, "net", name, "actor", actor)
 	_, err = a.swap(ctx, &g, SwapOptions{Events: []audit.Event{audit.Switch{Time: a.now(), Event: event, Net: name, Actor: actor}}})
 	return err
-}
-
-// policyEvent returns the event that a policy is in force.
-func (a *Admission) policyEvent(g *Generation) audit.Event {
-	e := audit.Policy{Time: a.now(), Event: "policy", Process: a.process, Policy: g.Fingerprint, Files: g.Files, Active: g.Active, Rows: g.Reads.Rows(), Arguments: a.redactor.Mode()}
-	e.Fields, e.Results = g.Reads.Fields()
-	for _, m := range g.Policy.Maps() {
-		e.Maps = append(e.Maps, MapID(&m))
-	}
-	for _, n := range g.Policy.Nets() {
-		for i := range n.Transitions {
-			for _, t := range slices.Concat(n.Transitions[i].Tools, n.Transitions[i].Unless) {
-				if strings.Contains(t.Name, ".") && !slices.Contains(e.Actions, t.Name) {
-					e.Actions = append(e.Actions, audit.Bounded(t.Name))
-				}
-			}
-		}
-	}
-	return e
-}
-
-// MapID returns a short identifier of a map for records.
-func MapID(m *gate.Map) string {
-	return audit.HashOf(fmt.Sprintf("%q %v %q %q %q", m.Tool, m.Glob, m.Field, m.Source, m.As))[:16]
 }

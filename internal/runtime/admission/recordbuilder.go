@@ -1,0 +1,242 @@
+package admission
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/reading"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A recordBuilder builds the events of decisions and outcomes for the record.
+type recordBuilder struct {
+	where    func(gate.Position) string // a position as people read it
+	redactor *audit.Redactor
+	process  string // name of this process
+	now      func() time.Time
+}
+
+// allowed returns the events of an admission.
+func (rb *recordBuilder) allowed(v *verdict, d *gate.Allow) []audit.Event {
+	entry := &v.entry
+	rb.fillDecision(entry, v.call, v.generation, "allow", d.Names, v.consent)
+	entry.Call = d.Ticket.Number
+	rb.fillVerdicts(entry, v.generation, d.Nets)
+	entry.Would = rb.would(d.Would)
+	return entry.asEvents()
+}
+
+// refused returns the events of a refusal by the nets.
+func (rb *recordBuilder) refused(v *verdict, d *gate.Refusal) []audit.Event {
+	entry := &v.entry
+	rb.fillDecision(entry, v.call, v.generation, "refuse", d.Names, nil)
+	entry.Kind, entry.Reason = string(d.Kind), bounded(rb.reason(v.refused.Text, d.Kind, d.Blocks))
+	rb.fillVerdicts(entry, v.generation, v.prepared.Verdicts())
+	for _, b := range d.Blocks { // a net blocked by a validator has the verdict gated so far
+		i := slices.IndexFunc(entry.Nets, func(n audit.NetSays) bool { return n.Net == b.Net })
+		if i < 0 {
+			i = len(entry.Nets)
+			entry.Nets = append(entry.Nets, audit.NetSays{Net: b.Net, Rule: rb.where(b.Rule)})
+		}
+		entry.Nets[i].Verdict = audit.VerdictName(gate.Blocked)
+	}
+	return entry.asEvents()
+}
+
+// fillVerdicts records the verdicts of the nets, and the nets that read more of the call than the
+// record contains.
+func (rb *recordBuilder) fillVerdicts(entry *decisionEntry, g *Generation, verdicts []gate.Verdict) {
+	entry.Nets = slices.Grow(entry.nets[:0], len(verdicts))
+	for _, v := range verdicts {
+		entry.Nets = append(entry.Nets, audit.NetSays{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: rb.where(v.Rule), Shadow: v.Shadow})
+		if g.opaque[v.Net] {
+			entry.Reads = append(entry.Reads, v.Net)
+		}
+	}
+}
+
+// reason returns the text of a refusal by the nets for the record. Unless arguments may be
+// recorded, it contains none: a prefix of the hash replaces the value of a key.
+func (rb *recordBuilder) reason(sentence string, kind gate.Kind, blocks []gate.Block) string {
+	if rb.redactor.Plain() {
+		return sentence
+	}
+	if kind == gate.KindValidation {
+		sentence = "A validator does not accept the arguments."
+		for _, b := range blocks {
+			if rule := rb.where(b.Rule); rule != "" {
+				sentence += " (" + rule + ")"
+			}
+		}
+		return sentence
+	}
+	sentence = withoutQuotes(sentence, blocks)
+	for i := range blocks {
+		if b := &blocks[i]; len(b.Key) > 0 {
+			sentence = withoutValue(sentence, reading.Format(b.Key), "#"+audit.HashOf(b.Key[0].Value)[:8])
+		}
+	}
+	return sentence
+}
+
+// fillDecision fills r with the record of a decision on c.
+func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, decision string, names []gate.Name, consent *Consent) {
+	*r = decisionEntry{Decision: audit.Decision{
+		Time: rb.now(), Event: "decision", Decision: decision, Policy: g.Fingerprint,
+		Session: c.Session, Principal: c.Principal, Client: audit.Bounded(c.Client), ID: string(c.ID),
+		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Digest, Shadow: g.Policy.Shadow(),
+	}}
+	if r.Called = c.Gate.Time; r.Called.Equal(r.Time) {
+		r.Called = time.Time{}
+	}
+	if r.Arguments == "" {
+		sum := sha256.Sum256(c.Gate.Args)
+		r.Arguments = hex.EncodeToString(sum[:])
+	}
+	if c.Gate.Tool != "" { // empty for a call that is in flight already
+		r.Args = rb.redactor.Arguments(c.Gate.Args)
+		r.Values = rb.redactor.Values(g.Reads.Call(&c.Gate))
+		if row := g.Policy.Row(&c.Gate); row != "" {
+			r.Row = audit.HashOf(row)
+		}
+	}
+	r.setNames(c, names)
+	if consent != nil {
+		r.Approval, r.Channel, r.Actor = consent.ID, consent.Channel, consent.Actor
+	}
+}
+
+// would returns the verdict of the nets in shadow against the call, for the record; nil:
+// none.
+func (rb *recordBuilder) would(r *gate.Refusal) *audit.Would {
+	if r == nil {
+		return nil
+	}
+	w := &audit.Would{Decision: shadowDecision(r), Kind: string(r.Kind), Reason: bounded(rb.reason(r.Text, r.Kind, r.Blocks))}
+	verdict := audit.VerdictName(gate.Blocked)
+	if r.Kind == gate.KindApproval {
+		verdict = audit.VerdictName(gate.Gated)
+	}
+	for _, b := range r.Blocks {
+		w.Nets = append(w.Nets, audit.NetSays{Net: b.Net, Verdict: verdict, Rule: rb.where(b.Rule), Shadow: true})
+	}
+	return w
+}
+
+// outcome returns the events of an outcome.
+func (rb *recordBuilder) outcome(entry *outcomeEntry, g *Generation, t *Ticket, e *gate.End, by string) []audit.Event {
+	*entry = outcomeEntry{Outcome: audit.Outcome{
+		Time: e.Time, Event: "outcome", Session: t.key.Session, Call: t.Number,
+		Tool: t.tool, Outcome: e.Outcome.String(), By: by,
+		Millis: float64(e.Time.Sub(t.since).Microseconds()) / 1000,
+	}}
+	if e.Outcome == gate.Success && e.Result != nil {
+		entry.Values = rb.redactor.Results(g.Reads.Result(e.Result))
+	}
+	entry.events[0] = &entry.Outcome
+	return entry.events[:]
+}
+
+// policy returns the event that a policy is in force.
+func (rb *recordBuilder) policy(g *Generation) audit.Event {
+	e := audit.Policy{Time: rb.now(), Event: "policy", Process: rb.process, Policy: g.Fingerprint, Files: g.Files, Active: g.Active, Rows: g.Reads.Rows(), Arguments: rb.redactor.Mode()}
+	e.Fields, e.Results = g.Reads.Fields()
+	for _, m := range g.Policy.Maps() {
+		e.Maps = append(e.Maps, MapID(&m))
+	}
+	for _, n := range g.Policy.Nets() {
+		for i := range n.Transitions {
+			for _, t := range slices.Concat(n.Transitions[i].Tools, n.Transitions[i].Unless) {
+				if strings.Contains(t.Name, ".") && !slices.Contains(e.Actions, t.Name) {
+					e.Actions = append(e.Actions, audit.Bounded(t.Name))
+				}
+			}
+		}
+	}
+	return e
+}
+
+func bounded(reason string) string {
+	if len(reason) > maxReason {
+		return text.Excerpt(reason, maxReason)
+	}
+	return reason
+}
+
+// withoutQuotes removes quoted arguments from the text of the blocks: those of the call, of scripts
+// that could not be analyzed, and of calls that did not count.
+func withoutQuotes(sentence string, blocks []gate.Block) string {
+	for i := range blocks {
+		b := &blocks[i]
+		if b.Words != "" {
+			sentence = strings.ReplaceAll(sentence, b.Words+" (", " (")
+		}
+		if b.Doubt != nil {
+			sentence = withoutCode(sentence, *b.Doubt)
+		}
+		for k := range b.Near {
+			sentence = withoutCode(sentence, b.Near[k].Why)
+		}
+	}
+	return sentence
+}
+
+// withoutCode removes quoted parts of the script from the sentence.
+func withoutCode(sentence string, d gate.Doubt) string {
+	if strings.Contains(d.Advice, "`") {
+		sentence = strings.ReplaceAll(sentence, " "+d.Way(), "")
+	}
+	if d.Code != "" {
+		sentence = strings.ReplaceAll(sentence, "`"+d.Code+"`", "`...`")
+	}
+	return sentence
+}
+
+// withoutValue replaces a value where it is not part of a longer word.
+func withoutValue(sentence, value, substitute string) string {
+	if value == "" {
+		return sentence
+	}
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(sentence, value)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		if begins, ends := strings.TrimRightFunc(before, isWord) == before, strings.TrimLeftFunc(after, isWord) == after; begins && ends {
+			b.WriteString(substitute)
+		} else {
+			b.WriteString(value)
+		}
+		sentence = after
+	}
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// shadowDecision returns the decision that the caller would have got.
+func shadowDecision(r *gate.Refusal) string {
+	if r.Kind == gate.KindApproval {
+		return "ask"
+	}
+	return "refuse"
+}
+
+// outcomeEntry is a record with space for the events of its step.
+type outcomeEntry struct {
+	audit.Outcome
+	events [1]audit.Event
+}
+
+// MapID returns a short identifier of a map for records.
+func MapID(m *gate.Map) string {
+	return audit.HashOf(fmt.Sprintf("%q %v %q %q %q", m.Tool, m.Glob, m.Field, m.Source, m.As))[:16]
+}
