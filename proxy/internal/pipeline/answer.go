@@ -93,42 +93,31 @@ func (c *Call) replyRaw(head, body []byte) {
 	c.end(func() { c.Stream.Reply(head, body, wire.Tail) })
 }
 
-// end ends the call for its client. It calls send only if the client still waits: a server can
-// reply to a cancelled call before the proxy has ended the call.
+// end ends the call for its client, once. It first writes the notifications that the server sent
+// before the reply, and then calls send if the client still waits: a server can reply to a
+// cancelled call before the proxy has ended the call. send is nil if there is no answer.
 func (c *Call) end(send func()) {
-	wanted := c.wanted()
-	c.conclude(func() {
-		if wanted {
-			send()
-		}
-	})
-}
-
-// conclude ends the call for its client, once. It first writes the notifications that the server
-// sent before the reply.
-func (c *Call) conclude(send func()) {
-	if c.close() {
-		if c.outbox != nil {
-			c.outbox.WriteTo(c.Stream)
-		}
-		send()
-		c.Client.Requests.Answered()
+	first, wanted, stop := c.markAnswered()
+	if !first {
+		return
 	}
-}
-
-// close removes the call from the open requests of its client. It reports false if the call was
-// closed before.
-func (c *Call) close() bool {
-	first, stop := c.markAnswered()
-	if first {
-		c.uncountWaiting()
-		c.Client.Requests.End(wire.IDKey(c.ID))
+	if c.claims.Load() != 0 {
+		c.release(room)
+	}
+	c.Client.Requests.End(wire.IDKey(c.ID))
+	if c.trace != nil {
 		c.trace.finish()
-		if stop != nil {
-			stop(nil)
-		}
 	}
-	return first
+	if stop != nil {
+		stop(nil)
+	}
+	if c.outbox != nil {
+		c.outbox.WriteTo(c.Stream)
+	}
+	if wanted && send != nil {
+		send()
+	}
+	c.Client.Requests.Answered()
 }
 
 // deliver answers the call with the server's reply, byte for byte, or with an explanation of the
@@ -139,7 +128,7 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	}
 	switch {
 	case errors.Is(r.Err, spec.ErrCancelled) || errors.Is(r.Err, spec.ErrGone) || errors.Is(r.Err, context.Canceled):
-		c.conclude(func() {}) // no client waits for an answer
+		c.end(nil) // no client waits for an answer
 	case r.Err != nil:
 		c.answer(c.failed(r.Err))
 	case r.Error != nil:
@@ -152,7 +141,11 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 		c.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf(
 			"The upstream asked for more input before it would run %s. That is not supported yet; the call did not complete.", c.Tool.Exposed)))
 	default:
-		c.replyRaw(wire.ResultHead(c.ID), c.Tool.Upstream.ResultFor(r.Result, c.Method, c.Peer.Rev))
+		result := r.Result
+		if !c.plain {
+			result = c.Tool.Upstream.ResultFor(result, c.Method, c.Peer.Rev)
+		}
+		c.replyRaw(wire.ResultHead(c.ID), result)
 	}
 }
 

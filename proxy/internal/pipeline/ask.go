@@ -90,7 +90,7 @@ func (p *Pipeline) decideAgain(c *Call, q *admission.Asked, w *personWait) (a an
 	if a, used := p.redeem(c, q, r); used {
 		return a, true
 	}
-	c.release()
+	c.release(slot | taskSlot)
 	return nil, false
 }
 
@@ -126,10 +126,10 @@ func (p *Pipeline) redeem(c *Call, q *admission.Asked, r *approval.Request) (a a
 		c.trace.endApproval(admission.Result{Decision: "allow"})
 		p.forward(c, d.Pass())
 	case *admission.Refused:
-		c.release()
+		c.release(slot | taskSlot)
 		c.refuse(d)
 	case *admission.Asked:
-		c.release()
+		c.release(slot | taskSlot)
 		p.Admission.Withdraw(p.Life.Ctx, c.State.Key(), d)
 		a = p.denied(c, d, fmt.Sprintf("The state changed while a person was asked: %s now asks for more.", c.Tool.Exposed), nil)
 	}

@@ -7,10 +7,12 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/proxy/internal/burst"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/rounds"
+	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/turns"
@@ -34,6 +36,7 @@ type Call struct {
 	Meta     wire.Meta
 	Tool     *pool.Tool // nil until resolved
 	placed   bool       // Tool.Upstream is the connection that serves the session
+	plain    bool       // one request and one reply; see isPlain
 	input    input      // input for another round of the call
 
 	Turn    *turns.Turn  // turn of the principal for the decision; nil: not limited
@@ -54,10 +57,8 @@ type Call struct {
 
 	callState
 
-	size      int         // size of the message in the backlog
-	inBacklog atomic.Bool // the backlog counts the message
-	reserved  atomic.Bool // the call has a slot among those in flight to its server
-	taskPlace atomic.Bool // the call has a slot among the tasks of its session
+	size   int           // size of the message in the backlog
+	claims atomic.Uint32 // set of claims that the call holds
 }
 
 // A callState is the state of a call: which goroutine waits for its answer, and whether it is in
@@ -178,12 +179,13 @@ func (s *callState) setStop(stop context.CancelCauseFunc) {
 	}
 }
 
-// markAnswered marks the call as answered. It reports false if it was answered before.
-func (s *callState) markAnswered() (first bool, stop context.CancelCauseFunc) {
+// markAnswered marks the call as answered. first is false if it was answered before; wanted reports
+// whether the client still waits for the answer.
+func (s *callState) markAnswered() (first, wanted bool, stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	first, s.ended = !s.ended, true
-	return first, s.stop
+	return first, s.stopped == nil || errors.Is(s.stopped, spec.ErrClosing), s.stop
 }
 
 // wanted reports whether the client still waits for the answer.
@@ -211,4 +213,48 @@ type input struct {
 	suspended string // id of the suspendedCall; empty: none
 	elsewhere bool   // another process has suspended the call
 	ours      bool   // the proxy made the requestState, or the client sent none
+}
+
+// admission returns the call in the form that is decided and recorded.
+func (c *Call) admission() *admission.Call {
+	c.admitting = admission.Call{
+		Key: c.State.Key(), Gate: c.admitting.Gate, Offered: c.pipeline.Pool.Catalogue.Load().Calls,
+		Client: c.Peer.Name, ID: c.ID, Upstream: c.Tool.Upstream.Config.Name,
+		Tool: c.recordedName(), Method: c.Method, Canonical: c.Tool.Canonical, Digest: c.digest,
+	}
+	if c.params.HasState && c.Peer.Rev.InputRequired && !c.input.ours {
+		c.admitting.Invalid = seal.ErrState
+	}
+	return &c.admitting
+}
+
+// recordedName returns the name in the audit log: the tool's own name, or the canonical name of a
+// prompt or resource.
+func (c *Call) recordedName() string {
+	if c.Method == spec.CallTool {
+		return c.Tool.Name
+	}
+	return c.Tool.Canonical
+}
+
+// dropMessage drops the message of a sent call: its arguments can be large, and a client or server
+// that does not answer would make the proxy keep them. The digest of the arguments stays if the
+// call can have further rounds.
+func (c *Call) dropMessage() {
+	if c.claims.Load() != 0 {
+		c.release(room)
+	}
+	if c.Peer.Rev.InputRequired {
+		c.digest = c.argumentsDigest()
+	}
+	c.params, c.input.responses = c.params.Reduced(), nil
+	c.admitting.Gate = gate.Call{Time: c.admitting.Gate.Time}
+}
+
+// argumentsDigest returns the SHA-256 of the arguments.
+func (c *Call) argumentsDigest() string {
+	if c.digest != "" {
+		return c.digest
+	}
+	return wire.Digest(c.params.Arguments)
 }

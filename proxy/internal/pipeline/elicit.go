@@ -122,11 +122,11 @@ func (p *Pipeline) awaitElicitation(e *elicitation) {
 		p.handleElicitation(r, e.channel, <-e.result)
 	case open:
 		p.Approvals.Unshow(r)
-		e.call.notifyAnyStream(e.Cancelled("answered elsewhere or no longer needed"))
+		e.call.ownStream().notify(e.Cancelled("answered elsewhere or no longer needed"))
 		return
 	}
 	if e.channel == approval.URL && r.WasOpened() {
-		e.call.notifyAnyStream(asking.Completed(e.id))
+		e.call.ownStream().notify(asking.Completed(e.id))
 	}
 }
 

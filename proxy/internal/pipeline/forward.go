@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -17,11 +18,12 @@ import (
 func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 	u, ticket := c.Tool.Upstream, pass.Ticket()
 	f := &inflightCall{Call: c, ticket: ticket, rev: u.Rev(), inflightState: inflightState{receiver: c}}
+	c.plain = c.plain && f.rev == rev.Rev2025
 	inline, stopped := c.setInflight(f, !u.OneReader())
 	if stopped != nil { // cancelled before it was sent
-		c.release()
+		c.release(slot | taskSlot)
 		p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, "")
-		c.conclude(func() {})
+		c.end(nil)
 		return
 	}
 	if inline && c.outbox != nil { // its tool was unknown when the call began
@@ -31,7 +33,7 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 	f.answered = answered
 	request := f.request(trace)
 	request.Again = f.checkResend
-	if !f.mayNeedResend() {
+	if c.plain || !f.mayNeedResend() {
 		c.dropMessage()
 	}
 	f.SentAt = time.Now()
@@ -63,7 +65,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	p.abandon(ticket) // if the settlement could not be stored
 	switch {
 	case !c.wanted():
-		c.conclude(func() {})
+		c.end(nil)
 	case outdated:
 		if c.admitting.Gate.Time = p.Life.Now(); p.admissible(c) {
 			p.proceed(c, p.Admission.Decide(c.trace.context(p.Life.Ctx), c.admission())) // it has had its turn
@@ -88,15 +90,19 @@ func (f *inflightCall) request(trace func() (parent, state string)) upstream.Req
 		hop.InputResponses, hop.RequestState, hop.HasState = c.input.responses, c.input.state, c.input.hasState
 	} else {
 		r.Ask, r.Interrupted = f.onOwnRequest, f.onInterrupted
-		hop.Task = c.taskParams()
-		f.asTask = hop.Task != nil
+		if !c.plain {
+			hop.Task = c.taskParams()
+			f.asTask = hop.Task != nil
+		}
 	}
 	if c.Meta.ProgressToken != nil {
 		r.Token = u.NewToken()
 		f.token = r.Token
 		hop.ProgressToken = strconv.AppendInt(nil, r.Token, 10)
 	}
-	joinTrace(&hop, trace)
+	if trace != nil {
+		joinTrace(&hop, trace)
+	}
 	r.Params = c.params.AppendForward(nil, hop)
 	return r
 }
@@ -108,11 +114,10 @@ func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 		p.Advertiser.Touch(c.State)
 		p.forward(c, d.Pass())
 	case *admission.Refused:
-		c.release()
+		c.release(slot | taskSlot)
 		c.refuse(d)
 	case *admission.Asked:
-		c.release()                         // only running calls occupy a slot
-		c.uncountWaiting()                  // the approval broker counts the call from now on
+		c.release(slot | taskSlot | room)   // only running calls occupy a slot, and the approval broker counts the call from now on
 		c.Spawn(func() { p.approve(c, d) }) // ends in forward or in an answer
 	}
 }

@@ -43,20 +43,26 @@ func InFlight(u *pool.Server) (list []*inflightCall) {
 	return list
 }
 
-// An inflightState is the state of a request in flight: which call receives its reply, the requests
-// that its server makes meanwhile, and whether it was abandoned, replied to or settled. It ends
-// once. mu guards the fields.
+// A stage is how far a request in flight has come. It goes through the stages in their order.
+type stage int
+
+const (
+	pending stage = iota // neither replied to nor abandoned
+	ended                // replied to or abandoned; the gate does not know the end yet
+	settled              // the end is on record, and the gate knows it
+)
+
+// An inflightState is the state of a request in flight: how far it has come, which call receives
+// its reply, and the requests that its server makes meanwhile. mu guards the fields.
 type inflightState struct {
 	mu        sync.Mutex
-	over      bool
+	stage     stage
 	inline    bool                      // the goroutine that waits for the call sends the request and reads the reply
 	receiver  *Call                     // call that gets the answer; nil: the request is parked between two rounds
 	heldReply *upstream.Reply           // reply that came while parked
 	requests  []*upstream.ServerRequest // server's requests that wait for the client
 	exchange  *upstream.Exchange        // nil until sent
 	reason    error                     // why the request was abandoned
-	replied   bool                      // the server has replied
-	settled   bool                      // the end is on record, and the gate knows it
 	late      *upstream.Reply           // reply that came after the end but before it was settled
 	counted   bool                      // counted among the abandoned calls that may still occupy the server
 }
@@ -88,17 +94,32 @@ func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 	return s.reason
 }
 
-// markReplied records that the server has replied, and returns the state of the request before the
-// reply.
-func (s *inflightState) markReplied(r upstream.Reply) (over, settled, counted bool) {
+// An endState is a request in flight as its end found it.
+type endState struct {
+	before   stage                     // stage until then; a request ends once, from pending
+	counted  bool                      // counted among the abandoned calls that may still occupy the server
+	inline   bool                      // the goroutine that waits for the call sends the request and reads the reply
+	reason   error                     // why the request was abandoned; nil: it was not
+	receiver *Call                     // call that gets the answer; nil: the request is parked
+	requests []*upstream.ServerRequest // unanswered requests of the server
+}
+
+// markEnded ends the request with r unless it has ended before, and keeps r if the request is
+// parked. The server's reply is late if it comes after the end.
+func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) endState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.replied = true
-	if s.over && !s.settled {
-		late := r
-		s.late = &late
+	e := endState{s.stage, s.counted, s.inline, s.reason, s.receiver, s.requests}
+	switch {
+	case s.stage == ended && fromServer:
+		s.late = new(r)
+	case s.stage == pending && s.receiver == nil:
+		s.heldReply = new(r)
 	}
-	return s.over, s.settled, s.counted
+	if s.stage == pending {
+		s.stage, s.requests = ended, nil
+	}
+	return e
 }
 
 // markSettled records that the end is settled, and returns a reply that has come since the end, or
@@ -106,23 +127,9 @@ func (s *inflightState) markReplied(r upstream.Reply) (over, settled, counted bo
 func (s *inflightState) markSettled() (late *upstream.Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settled = true
+	s.stage = settled
 	late, s.late = s.late, nil
 	return late
-}
-
-// markOver ends the request with r, and keeps r if the request is parked. first is false if the
-// request had ended before.
-func (s *inflightState) markOver(r upstream.Reply) (first, inline bool, receiver *Call) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	first = !s.over
-	s.over = true
-	if s.receiver == nil && first {
-		held := r
-		s.heldReply = &held
-	}
-	return first, s.inline, s.receiver
 }
 
 // markAbandoned records why the client stopped waiting for the reply. It returns the exchange and
@@ -131,7 +138,7 @@ func (s *inflightState) markOver(r upstream.Reply) (first, inline bool, receiver
 func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over || s.replied {
+	if s.stage != pending {
 		return nil, false, nil
 	}
 	if s.reason == nil {
@@ -142,22 +149,9 @@ func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bo
 	return s.exchange, first, s.reason
 }
 
-// isAbandoned reports whether the reply r is the proxy's own reason for abandoning the request.
-func (s *inflightState) isAbandoned(r upstream.Reply) bool {
-	if r.Err == nil {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return r.Err == s.reason
-}
-
 // cause returns why no reply came. It is err, unless the proxy had cancelled the request that was
 // then lost: the cause is the cancellation, not the server.
 func (s *inflightState) cause(err error) error {
-	if err == nil {
-		return nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var lost *upstream.Lost
@@ -185,7 +179,7 @@ func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, w
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.over || s.reason != nil: // or about to be over, as the server knows
+	case s.stage != pending || s.reason != nil: // or about to be over, as the server knows
 		return nil, callOver
 	case len(s.requests) >= spec.MaxInputs:
 		return nil, "too many requests wait for the client"
@@ -209,7 +203,7 @@ func (s *inflightState) Holding() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = pool.Unanswered(s.requests)
-	return !s.over && (s.receiver == nil || len(s.requests) > 0)
+	return s.stage == pending && (s.receiver == nil || len(s.requests) > 0)
 }
 
 // parkFor takes the request away from c if ask keeps the server's requests for the next round; it
@@ -218,7 +212,7 @@ func (s *inflightState) Holding() bool {
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over || s.receiver != c || !ask(pool.Unanswered(s.requests)) { // answered, or parked already
+	if s.stage != pending || s.receiver != c || !ask(pool.Unanswered(s.requests)) { // answered, or parked already
 		return nil, false, false
 	}
 	inline = s.inline

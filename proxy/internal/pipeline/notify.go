@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/events"
-	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
 // Tell sends a notification to the client. It never blocks on a call with an outbox, since it runs
@@ -31,7 +30,7 @@ func (f *inflightCall) onNotification(method string, params []byte) {
 
 // ownStream returns a stream to the client of the call for goroutines that read from a server,
 // which must not wait for that client.
-func (c *Call) ownStream() spec.Stream { return callStream{c} }
+func (c *Call) ownStream() callStream { return callStream{c} }
 
 // A callStream writes to the client of a call. Notifications go through the outbox of the goroutine
 // that waits for the call, if the call has one.
@@ -47,15 +46,24 @@ func (s callStream) Send(parts ...[]byte) {
 
 func (s callStream) Reply(parts ...[]byte) { s.call.Stream.Reply(parts...) }
 
-// notifyAnyStream sends a notification on the stream of the call, or on the stream of the session
-// if that of the call has ended.
-func (c *Call) notifyAnyStream(note []byte) {
+// notify sends a notification on the stream of the call, or on the stream of the session if that of
+// the call has ended.
+func (s callStream) notify(note []byte) {
+	c := s.call
 	post, ok := c.Stream.(*events.Post)
 	switch {
 	case !ok:
 		c.Stream.Send(note)
 	case !post.Try(note):
 		c.Client.Out.Send(note)
+	}
+}
+
+// close closes the client's connection after an answer that another goroutine writes while the
+// handler is busy, so that no further request arrives on that connection.
+func (s callStream) close() {
+	if post, ok := s.call.Stream.(*events.Post); ok {
+		post.ExpectLateAnswer()
 	}
 }
 
@@ -74,13 +82,5 @@ func (f *inflightCall) onInterrupted(retry time.Duration) {
 	c.detach()
 	if x != nil {
 		x.StopInline()
-	}
-}
-
-// closeConnection closes the client's connection after an answer that another goroutine writes
-// while the handler is busy, so that no further request arrives on that connection.
-func (c *Call) closeConnection() {
-	if s, ok := c.Stream.(*events.Post); ok {
-		s.ExpectLateAnswer()
 	}
 }

@@ -41,3 +41,9 @@ func (r refusal) meta() []byte {
 	}
 	return meta
 }
+
+// RecordRefusal records a refusal that was not caused by a net. The call is refused even if
+// recording fails.
+func (p *Pipeline) RecordRefusal(c *Call, r refusal) {
+	p.Admission.Refused(p.Life.Ctx, c.admission(), r.Refused)
+}

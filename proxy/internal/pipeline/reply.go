@@ -4,26 +4,16 @@ import (
 	"context"
 	"time"
 
-	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/proxy/internal/burst"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // onReply handles the server's reply, however late.
-func (f *inflightCall) onReply(r upstream.Reply) {
-	over, settled, counted := f.markReplied(r)
-	if counted {
-		f.Call.Tool.Upstream.Abandoned.Add(f.Call.Client.Session, -1)
-	}
-	switch {
-	case !over:
-		f.end(r)
-	case settled:
-		f.settleLate(r)
-	}
-}
+func (f *inflightCall) onReply(r upstream.Reply) { f.end(r, true) }
 
 // Abandon stops waiting for the reply and cancels the request at the server, unless the reply has
 // come. The first reason counts.
@@ -36,7 +26,7 @@ func (f *inflightCall) Abandon(reason error) {
 		f.Call.Tool.Upstream.Abandoned.Add(f.Call.Client.Session, 1)
 		x.Cancel(reason.Error())
 	}
-	f.end(upstream.Reply{Err: reason})
+	f.end(upstream.Reply{Err: reason}, false)
 }
 
 // Cancel ends a call whose client sent notifications/cancelled or disconnected. A call that is not
@@ -51,38 +41,45 @@ func (c *Call) Cancel(reason error) {
 	}
 }
 
-// end ends the request in flight with the reply r, once, and completes the call that receives the
-// answer.
-func (f *inflightCall) end(r upstream.Reply) {
-	first, inline, c := f.markOver(r)
-	if !first {
+// end ends the request in flight with r, once, and completes the call that receives the answer.
+// fromServer reports that r is the server's reply; otherwise the request is abandoned.
+func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
+	u, e := f.Call.Tool.Upstream, f.markEnded(r, fromServer)
+	if e.counted && fromServer {
+		u.Abandoned.Add(f.Call.Client.Session, -1)
+	}
+	switch {
+	case e.before == settled && fromServer:
+		f.settleLate(r)
+		return
+	case e.before != pending:
 		return
 	}
-	f.Call.Tool.Upstream.InFlight.Remove(f)
+	u.InFlight.Remove(f)
 	f.observeReply(r)
-	if f.mayNeedResend() && f.isAbandoned(r) {
-		f.Call.dropMessage() // it will not be sent again
+	for _, q := range e.requests {
+		q.Refuse(spec.CodeInternal, callOver)
 	}
-	f.refuseRequests()
-	f.taskFromReply(r)
-	f.Call.release()
-	switch {
+	abandoned := r.Err != nil && r.Err == e.reason
+	if !f.Call.plain {
+		if abandoned && f.mayNeedResend() {
+			f.Call.dropMessage() // it will not be sent again
+		}
+		f.taskFromReply(r)
+	}
+	if f.Call.claims.Load() != 0 {
+		f.Call.release(slot | taskSlot)
+	}
+	switch c := e.receiver; {
 	case c == nil:
 		f.settleParked(r)
-	case inline && f.isAbandoned(r): // the goroutine that waits for the call is busy with the request and cannot answer
-		c.closeConnection()
+	case e.inline && abandoned: // the goroutine that waits for the call is busy with the request and cannot answer
+		c.ownStream().close()
 		f.finish(c, r, nil)
 		c.detach()
 	default:
 		f.delaysExit.Store(c.pipeline.Life.Hold())
 		c.complete(completion{inflight: f, reply: r})
-	}
-}
-
-// allowExit lets the proxy exit: the outcome is on record, or the call continues.
-func (f *inflightCall) allowExit() {
-	if f.delaysExit.Swap(false) {
-		f.Call.pipeline.Life.Release()
 	}
 }
 
@@ -95,34 +92,6 @@ func (f *inflightCall) observeReply(r upstream.Reply) {
 	}
 }
 
-// complete sends done to the goroutine that waits for the call. If no goroutine waits, it handles
-// done itself.
-func (c *Call) complete(done completion) {
-	if c.sendToWaiter(done) {
-		return
-	}
-	var together *burst.Burst
-	if done.inflight != nil {
-		together = &done.inflight.Call.Tool.Upstream.Burst
-	}
-	c.receive(done, together)
-}
-
-// receive answers the call with the completion of its round, in the burst together if that is not
-// nil.
-func (c *Call) receive(done completion, together *burst.Burst) {
-	switch {
-	case done.round != nil:
-		c.replyRaw(wire.ResultHead(c.ID), done.round)
-	case done.settled && done.inflight.handle != nil:
-		done.inflight.answerTask(c)
-	case done.settled:
-		c.deliver(done.reply, wire.ResultFacts(done.reply.Result))
-	default:
-		done.inflight.finish(c, done.reply, together)
-	}
-}
-
 // finish handles the end of the request where its reply is read: it records the outcome and answers
 // c. The gate learns the outcome before the client does. If the call continues as a task or with
 // another round of input, its ticket stays open. Replies in the same burst wait for their records
@@ -131,34 +100,60 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 	p := c.pipeline
 	open, later := false, false // open: the ticket stays open; later: the burst does the rest
 	defer func() {
-		if !open && !later {
-			p.abandon(f.ticket) // a panic settles as unknown
-		}
 		if !later {
-			f.allowExit()
-			f.afterSettling()
+			f.close(open)
 		}
 	}()
 	defer p.Life.Recovered(c.Method, c.ID, c.Stream)
-	if open = f.becomesTask(r); open {
+	if r.Err != nil {
+		r.Err = f.cause(r.Err)
+	}
+	facts := f.facts(r)
+	switch {
+	case f.Call.plain:
+	case f.becomesTask(r):
+		open = true
 		f.continueAsTask(c)
 		return
-	}
-	r.Err = f.cause(r.Err)
-	facts := f.facts(r)
-	if f.wantsInput(r, facts) {
-		why := f.askForInput(c, r.Result)
-		if open = why == ""; !open {
-			p.settle(f.Call.State, f.ticket, gate.End{Outcome: gate.Failure}, "")
-			c.answer(unanswered("unsupported", gate.Failure, why))
-		}
+	case f.wantsInput(r, facts):
+		open = f.continueWithInput(c, r.Result)
 		return
 	}
 	e := &ending{inflight: f, call: c, reply: r, facts: facts}
-	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(r, facts), "") // also during shutdown
+	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(outcome(r, facts), r.Result), "") // also during shutdown
 	if later = together.Add(e); !later {
 		c.yield()
-		e.deliver()
+		e.answer()
+	}
+}
+
+// facts returns the parts of the reply that decide how the call ended. If a net waits for the
+// outcome, a success must be strict JSON to the end. Of other results only the envelope is checked,
+// and they are forwarded unchanged.
+func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
+	facts := wire.ResultFacts(r.Result)
+	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {
+		facts.Broken = true
+	}
+	return facts
+}
+
+// close closes the request once its outcome is on record. Unless the ticket stays open, a call that
+// a panic has left unsettled is settled as unknown. A reply that came meanwhile overrides that.
+func (f *inflightCall) close(open bool) {
+	if !open {
+		f.Call.pipeline.abandon(f.ticket)
+	}
+	f.allowExit()
+	if late := f.markSettled(); late != nil {
+		f.settleLate(*late)
+	}
+}
+
+// allowExit lets the proxy exit: the outcome is on record, or the call continues.
+func (f *inflightCall) allowExit() {
+	if f.delaysExit.Swap(false) {
+		f.Call.pipeline.Life.Release()
 	}
 }
 
@@ -174,47 +169,15 @@ type ending struct {
 
 // Continue answers the call once its end is on record.
 func (e *ending) Continue() {
-	p, c := e.call.pipeline, e.call
-	defer e.inflight.afterSettling()
-	defer e.inflight.allowExit()
-	defer p.abandon(e.inflight.ticket) // a panic settles the call as unknown
-	defer p.Life.Recovered(c.Method, c.ID, c.Stream)
-	e.deliver()
+	c := e.call
+	defer e.inflight.close(false)
+	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
+	e.answer()
 }
 
-func (e *ending) deliver() {
+func (e *ending) answer() {
 	e.settling.Wait()
 	e.inflight.allowExit()
 	e.call.pipeline.Advertiser.Touch(e.inflight.Call.State)
 	e.call.deliver(e.reply, e.facts)
-}
-
-// continueAsTask tells the client about the task, or sends the call again as a task that the client
-// does not see.
-func (f *inflightCall) continueAsTask(c *Call) {
-	if f.handle != nil {
-		f.answerTask(c)
-		return
-	}
-	c.emulatesTask = true
-	c.spawnFromReply(func() { c.pipeline.forwardAgain(c, f.ticket) })
-}
-
-// answerTask sends the client the CreateTaskResult. If the task is over already, the gate learns it
-// before the client does.
-func (f *inflightCall) answerTask(c *Call) {
-	h := f.handle
-	if c.emulatesTask {
-		c.spawnFromReply(func() { c.pipeline.emulateTask(c, h.Task) })
-		return
-	}
-	give := func() { c.replyRaw(wire.ResultHead(c.ID), h.Result) }
-	if !h.About.Status.Over() {
-		give()
-		return
-	}
-	c.spawnFromReply(func() {
-		c.pipeline.Tasks.Reached(c.ctx, h.Task, h.About)
-		give()
-	})
 }

@@ -37,6 +37,18 @@ func (p *Pipeline) resume(c *Call) bool {
 	return false
 }
 
+// continueWithInput asks the client for the input of an InputRequiredResult. It reports whether the
+// call continues; otherwise the call has failed and is answered.
+func (f *inflightCall) continueWithInput(c *Call, result []byte) bool {
+	why := f.askForInput(c, result)
+	if why == "" {
+		return true
+	}
+	f.Call.pipeline.settle(f.Call.State, f.ticket, gate.End{Outcome: gate.Failure}, "")
+	c.answer(unanswered("unsupported", gate.Failure, why))
+	return false
+}
+
 // askForInput asks the client for the inputRequests of a result. It returns why the call cannot
 // continue, or an empty string.
 func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
@@ -54,7 +66,7 @@ func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 	case c.Peer.Rev.InputRequired:
 		return f.suspend(c, result)
 	}
-	c.spawnFromReply(func() { p.askRound(f, c, requests, result) })
+	c.continueOff(serverReader, func() { p.askRound(f, c, requests, result) })
 	return ""
 }
 
@@ -67,7 +79,7 @@ func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputReque
 		if c.wanted() {
 			c.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf("%s did not complete: %v.", c.Tool.Exposed, err)))
 		} else {
-			c.conclude(func() {})
+			c.end(nil)
 		}
 		return
 	}

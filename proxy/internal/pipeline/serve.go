@@ -1,8 +1,14 @@
 package pipeline
 
 import (
+	"context"
+	"fmt"
+
 	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
 // Serve routes a call through admission and forwards it if it is admitted; the server's reply
@@ -13,21 +19,176 @@ func (p *Pipeline) Serve(c *Call) {
 	if c.Method == spec.CallTool {
 		p.Came(c.params.Name)
 	}
-	for _, step := range [...]func(*Call) (next bool){
-		p.resolve,    // the tool, waiting for servers that start; check the headers that mirror its arguments
-		p.place,      // the connection that serves the session
-		p.resume,     // another round of a call that was admitted before: it continues without a new decision
-		p.admissible, // task mode, server up, decision recordable, within the limits: spend nothing in vain
-	} {
-		if !step(c) { // the step has answered the call, or calls Serve again after its wait
-			return
-		}
+	// A step that returns false has answered the call, or calls Serve again after its wait.
+	if !p.resolve(c) || !c.placed && !p.place(c) {
+		return
+	}
+	if c.plain = c.isPlain(); !c.plain && !p.resume(c) { // another round of an admitted call continues without a new decision
+		return
+	}
+	if !p.admissible(c) {
+		return
 	}
 	d := &decided{call: c, pending: p.decide(c)}
 	if !c.Burst.Add(d) {
 		c.yield()
 		p.proceed(c, d.pending.Wait())
 	}
+}
+
+// resolve finds the tool of the call, and checks the headers that mirror its arguments. If servers
+// are still starting, it spawns the wait for them and the rest of the call, and reports false.
+func (p *Pipeline) resolve(c *Call) bool {
+	if c.Tool == nil {
+		c.continueOff(clientReader, func() { p.resolveLate(c) })
+		return false
+	}
+	if c.Headers == nil {
+		return true
+	}
+	err := c.checkMirrored()
+	if err != nil {
+		c.answerError(spec.CodeHeaderMismatch, err.Error())
+	}
+	return err == nil
+}
+
+// resolveLate finds the tool of the call and blocks for as long as that takes.
+func (p *Pipeline) resolveLate(c *Call) {
+	if c.isBuiltin() {
+		c.answerBuiltin()
+		return
+	}
+	p.Pool.EnsureDeclared(c.ctx, c.Peer)
+	if c.setTool(c.awaitTarget(c.ctx)); c.Tool != nil {
+		p.Serve(c)
+		return
+	}
+	c.answerUnknown()
+}
+
+// place routes the call to the connection that serves its session: the server's shared connection,
+// or a dedicated one. The call continues once that connection is up and the client's capabilities
+// are declared to the server; if that takes time, place spawns the rest of the call and reports
+// false.
+func (p *Pipeline) place(c *Call) bool {
+	c.placed = true
+	if u := c.Tool.Upstream; u.Config.Isolation != pool.IsolateShared && !u.Dedicated() && !p.dedicate(c) {
+		return false
+	}
+	u := c.Tool.Upstream
+	if !c.Peer.Rev.PerRequest || u.Dedicated() || u.Declares(c.Peer.Capabilities) { // a handshake has declared them
+		return true
+	}
+	c.continueOff(clientReader, func() {
+		p.Pool.Declare(c.ctx, c.Peer)
+		p.Serve(c)
+	})
+	return false
+}
+
+// dedicate routes the call to the dedicated connection of its session, if the session has one. It
+// reports false if that connection is not up yet, and the call is served later, or if it cannot be
+// opened, and the call is answered.
+func (p *Pipeline) dedicate(c *Call) bool {
+	shared := c.Tool.Upstream
+	at, err := p.Pool.Place(c.Client.Session, shared, c.Peer)
+	if err != nil {
+		r := PlainRefusal("unavailable", fmt.Sprintf("%s was not called and nothing was spent: %v. End a session that is not used any more, or try again later.", c.Tool.Exposed, err))
+		p.RecordRefusal(c, r)
+		c.answer(r)
+		return false
+	}
+	if at == shared {
+		return true
+	}
+	own := *c.Tool
+	own.Upstream = at
+	c.Tool = &own
+	if !at.Starting() && at.Declares(c.Peer.Forwarded()) {
+		return true
+	}
+	c.continueOff(clientReader, func() {
+		ctx, cancel := context.WithTimeout(c.ctx, p.StartupLimit)
+		defer cancel()
+		at.AwaitReady(ctx, c.Peer)
+		p.Serve(c)
+	})
+	return false
+}
+
+// isPlain reports whether the call is one request with one reply: it asks for no task, and neither
+// its client nor its server is of a revision in which a call can become a task unasked, or have
+// further rounds. The steps for such calls are left out for a plain one. [Pipeline.forward] compares
+// the server's revision once more, because the server can have restarted.
+func (c *Call) isPlain() bool {
+	return c.params.Task == nil && c.Peer.Rev == rev.Rev2025 && c.Tool.Upstream.Rev() == rev.Rev2025
+}
+
+// admissible answers a call that could not run or could not be recorded even if the gate admitted
+// it, so that the gate spends nothing on it. It reports whether the gate should decide on the call.
+func (p *Pipeline) admissible(c *Call) bool {
+	if !c.plain && p.refuseTaskMode(c) {
+		return false
+	}
+	var a answer
+	u := c.Tool.Upstream
+	if state := u.State(); state.Phase != upstream.Up {
+		a = p.unreachable(c, state.Err)
+	} else {
+		if a = p.unrecordable(c); a != nil { // without a store, the session cannot be looked up either
+			c.answer(a)
+			return false
+		}
+		if !c.plain || u.Shared().Config.Limits.InFlight != 0 {
+			a = p.reserve(c)
+		}
+	}
+	if a != nil && (!c.isOver(false) || !c.refuseSession()) {
+		c.answer(a)
+	}
+	return a == nil
+}
+
+// unreachable returns the refusal of a call whose server is down. err is the reason; nil: none is
+// known.
+func (p *Pipeline) unreachable(c *Call, err error) refusal {
+	name := c.Tool.Upstream.Config.Name
+	if r, ok := c.unauthorized(err).(refusal); ok {
+		p.RecordRefusal(c, r)
+		return r
+	}
+	r := PlainRefusal("unavailable", fmt.Sprintf("The upstream %s is not running, so %s was not called and nothing was spent. %s",
+		name, c.Tool.Exposed, "Other tools may work; try again later."))
+	p.RecordRefusal(c, r)
+	return r
+}
+
+// unrecordable returns the refusal of a call whose decision cannot be recorded now, or nil if it
+// can.
+func (p *Pipeline) unrecordable(c *Call) answer {
+	if r := p.Admission.Ready(c.Tool.Canonical); r != nil {
+		return refusal{r}
+	}
+	if c.Peer.Rev.InputRequired { // its next round needs a sealed requestState
+		if err := p.Sealer.Ready(p.Life.Ctx); err != nil {
+			return refusal{p.Admission.RefuseError(p.Life.Ctx, c.admission(), err)}
+		}
+	}
+	return nil
+}
+
+// decide stages the decision of the gate once the call has its turn.
+func (p *Pipeline) decide(c *Call) *admission.Pending {
+	if c.Turn != nil {
+		c.Turn.Acquire(nil)
+		defer c.Turn.Release()
+	}
+	ctx := p.Life.Ctx
+	if c.trace != nil {
+		ctx = c.trace.ctx
+	}
+	return p.Admission.Stage(ctx, c.admission())
 }
 
 // decided is a call with a decision that is not on record yet. It is a [burst.Step].
@@ -41,11 +202,4 @@ func (d *decided) Continue() {
 	c := d.call
 	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
 	c.pipeline.proceed(c, d.pending.Wait())
-}
-
-// decide stages the decision of the gate once the call has its turn.
-func (p *Pipeline) decide(c *Call) *admission.Pending {
-	c.Turn.Acquire(nil)
-	defer c.Turn.Release()
-	return p.Admission.Stage(c.trace.context(p.Life.Ctx), c.admission())
 }

@@ -91,7 +91,7 @@ func (f *inflightCall) park(c *Call, own bool) {
 		exchange.StopInline()
 	}
 	if inline && !own { // the goroutine that waits for the call is reading and cannot answer
-		c.closeConnection()
+		c.ownStream().close()
 		c.receive(completion{round: result}, nil)
 		return
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
@@ -35,13 +34,8 @@ func neverRan(err error) bool {
 	return errors.Is(err, upstream.ErrNotSent) || errors.As(err, &status) && !status.Executed()
 }
 
-// endOf returns the end of a call for the gate, with the parts of the result that a net reads.
-func (p *Pipeline) endOf(r upstream.Reply, facts wire.Facts) gate.End {
-	return p.endWithResult(outcome(r, facts), r.Result)
-}
-
-// endWithResult returns the end of a call with the parts of a successful result that the policy reads.
-func (p *Pipeline) endWithResult(o gate.Outcome, result []byte) gate.End {
+// endOf returns the end of a call with the parts of a successful result that the policy reads.
+func (p *Pipeline) endOf(o gate.Outcome, result []byte) gate.End {
 	e := gate.End{Outcome: o}
 	if o == gate.Success && p.Admission.ReadsResults() {
 		e.Result = wire.ResultValue(result)
@@ -63,23 +57,14 @@ func (p *Pipeline) abandon(ticket *admission.Ticket) {
 	p.Admission.Abandon(context.Background(), ticket)
 }
 
-// afterSettling records that the end of the call is settled. A reply that came meanwhile overrides
-// it.
-func (f *inflightCall) afterSettling() {
-	if late := f.markSettled(); late != nil {
-		f.settleLate(*late)
-	}
-}
-
 // settleParked settles a call whose client has not returned with the next round.
 func (f *inflightCall) settleParked(r upstream.Reply) {
 	p := f.Call.pipeline
 	if f.handle != nil {
 		return
 	}
-	defer f.afterSettling()
-	defer p.abandon(f.ticket)
-	p.settle(f.Call.State, f.ticket, p.endOf(r, f.facts(r)), "")
+	defer f.close(false)
+	p.settle(f.Call.State, f.ticket, p.endOf(outcome(r, f.facts(r)), r.Result), "")
 }
 
 // settleLate settles a call whose client was told that the outcome is unknown.
@@ -89,24 +74,13 @@ func (f *inflightCall) settleLate(r upstream.Reply) {
 	if f.taskFromReply(r); f.handle != nil { // the end of the task settles the call
 		return
 	}
-	if e := c.pipeline.endOf(r, f.facts(r)); e.Outcome != gate.Unknown {
+	if e := c.pipeline.endOf(outcome(r, f.facts(r)), r.Result); e.Outcome != gate.Unknown {
 		c.pipeline.Life.Log.Info("late answer", "tool", c.Tool.Canonical, "call", f.ticket.Number, "outcome", e.Outcome.String())
 		c.pipeline.settle(c.State, f.ticket, e, "late answer")
 	}
 }
 
-// facts returns the parts of the reply that decide how the call ended. If a net waits for the
-// outcome, a success must be strict JSON to the end. Of other results only the envelope is checked,
-// and they are forwarded unchanged.
-func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
-	facts := wire.ResultFacts(r.Result)
-	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {
-		facts.Broken = true
-	}
-	return facts
-}
-
 // SettleTask settles the call that became a task. result is the result of a successful one.
 func (p *Pipeline) SettleTask(of tasks.Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string) {
-	p.settle(of.State, ticket, p.endWithResult(o, result), by)
+	p.settle(of.State, ticket, p.endOf(o, result), by)
 }

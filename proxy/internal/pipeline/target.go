@@ -6,7 +6,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
@@ -38,27 +37,10 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
 	c.Meta.ClientInfo = nil // Peer contains the needed parts
 	c.setTool(c.target())
-	p.observe(c, params.Meta)
+	if p.Admission.Watch().Observed() {
+		p.observe(c, params.Meta)
+	}
 	return c, true
-}
-
-// observe tells the observer, if one is set, that the call has arrived. The trace continues the one
-// in the client's _meta.
-func (p *Pipeline) observe(c *Call, meta []byte) {
-	if !p.Admission.Watch().Observed() {
-		return
-	}
-	i := admission.Info{
-		Key: c.Client.Session.Key(), Client: c.Peer.Name, Method: c.Method, ID: c.ID,
-		Protocol: c.Peer.Protocol, Transport: c.Client.Transport,
-		TraceParent: spec.Member(meta, keyTraceParent), TraceState: spec.Member(meta, keyTraceState),
-	}
-	if c.Tool != nil {
-		i.Upstream, i.Tool = c.Tool.Upstream.Config.Name, c.recordedName()
-	}
-	t := &callTrace{}
-	t.ctx, t.endSpan = p.Admission.Watch().Receiving(p.Life.Ctx, i)
-	c.trace = t
 }
 
 // setTool sets the tool of the call and the call that the gate decides on. It does nothing if tool
@@ -82,34 +64,19 @@ func (c *Call) setTool(tool *pool.Tool) {
 	}
 }
 
-// checkMirrored returns an error if the HTTP headers do not mirror the arguments that the tool's
-// inputSchema marks with x-mcp-header (2026-07-28).
-func (c *Call) checkMirrored() error {
-	if c.Headers == nil || c.Tool.Mirrored == nil {
-		return nil
-	}
-	lookup := func(name string) (string, bool) {
-		values := c.Headers.Values(name)
-		return c.Headers.Get(name), len(values) > 0
-	}
-	return mcp.ValidateParamHeadersLookup(lookup, c.Tool.Mirrored, c.params.Source())
-}
-
 // target returns the tool, prompt or resource of the call, or nil if it is not known without
 // waiting.
 func (c *Call) target() *pool.Tool {
 	p := c.pipeline
-	if c.isBuiltin() {
-		return nil
-	}
-	switch c.Method {
-	case spec.CallTool:
+	switch {
+	case c.Method == spec.CallTool:
 		return p.Pool.Known(c.params.Name)
-	case spec.GetPrompt:
+	case c.isBuiltin():
+	case c.Method == spec.GetPrompt:
 		if i, ok := p.Relay.KnownPrompt(c.params.Name); ok {
 			return pool.PromptTool(i)
 		}
-	case spec.ReadResource:
+	case c.Method == spec.ReadResource:
 		uri := spec.Member(c.params.Source(), "uri")
 		if u := p.Relay.Resources.Owner(p.Pool.Servers, uri); u != nil && u.State().Phase == upstream.Up && u.Has("resources") {
 			return pool.ResourceTool(u, uri)
@@ -136,4 +103,17 @@ func (c *Call) awaitTarget(ctx context.Context) *pool.Tool {
 		}
 	}
 	return nil
+}
+
+// checkMirrored returns an error if the HTTP headers do not mirror the arguments that the tool's
+// inputSchema marks with x-mcp-header (2026-07-28).
+func (c *Call) checkMirrored() error {
+	if c.Headers == nil || c.Tool.Mirrored == nil {
+		return nil
+	}
+	lookup := func(name string) (string, bool) {
+		values := c.Headers.Values(name)
+		return c.Headers.Get(name), len(values) > 0
+	}
+	return mcp.ValidateParamHeadersLookup(lookup, c.Tool.Mirrored, c.params.Source())
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
@@ -38,7 +39,7 @@ func (c *Call) taskParams() []byte {
 func (f *inflightCall) declared() []byte {
 	c := f.Call
 	capabilities := c.Peer.Forwarded()
-	f.taskable = c.Method == spec.CallTool && (c.Peer.TakesTasks() || c.emulatesTask) && tasks.MakesTasks(c.Tool.Upstream) && c.takeTaskPlace()
+	f.taskable = c.Method == spec.CallTool && (c.Peer.TakesTasks() || c.emulatesTask) && tasks.MakesTasks(c.Tool.Upstream) && c.takeTaskSlot()
 	if !f.taskable {
 		return capabilities
 	}
@@ -71,7 +72,7 @@ func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	c := f.Call
 	n := tasks.NewTask{
 		Origin: c.origin(), Upstream: c.Tool.Upstream, Rev: f.rev, Ticket: f.ticket, Token: f.token,
-		Reserved: c.taskPlace.Swap(false), Result: r.Result,
+		Reserved: c.claims.And(^taskSlot)&taskSlot != 0, Result: r.Result,
 	}
 	if c.emulatesTask {
 		n.Stream = c.ownStream()
@@ -92,4 +93,54 @@ func (c *Call) origin() tasks.Origin {
 		Client: c.Client, Meta: wire.Meta{ProgressToken: bytes.Clone(c.Meta.ProgressToken)},
 		Peer: session.Peer{Name: a.Name, Protocol: a.Protocol, Rev: a.Rev, Elicit: a.Elicit, Capabilities: bytes.Clone(a.Capabilities)},
 	}
+}
+
+// continueAsTask tells the client about the task, or sends the call again as a task that the client
+// does not see.
+func (f *inflightCall) continueAsTask(c *Call) {
+	if f.handle != nil {
+		f.answerTask(c)
+		return
+	}
+	c.emulatesTask = true
+	c.continueOff(serverReader, func() { c.pipeline.forwardAgain(c, f.ticket) })
+}
+
+// answerTask sends the client the CreateTaskResult. If the task is over already, the gate learns it
+// before the client does.
+func (f *inflightCall) answerTask(c *Call) {
+	h := f.handle
+	if c.emulatesTask {
+		c.continueOff(serverReader, func() { c.pipeline.emulateTask(c, h.Task) })
+		return
+	}
+	give := func() { c.replyRaw(wire.ResultHead(c.ID), h.Result) }
+	if !h.About.Status.Over() {
+		give()
+		return
+	}
+	c.continueOff(serverReader, func() {
+		c.pipeline.Tasks.Reached(c.ctx, h.Task, h.About)
+		give()
+	})
+}
+
+// refuseTaskMode answers a call that asks for a task from a server without tasks, and a call that
+// has to be a task although its client does not support tasks. It reports whether it answered.
+func (p *Pipeline) refuseTaskMode(c *Call) bool {
+	u := c.Tool.Upstream
+	switch {
+	case c.Peer.Rev.TaskExtension && c.params.Task != nil:
+		c.answerError(spec.CodeInvalidParams, `A call of this revision does not ask for a task: leave out "task".`)
+	case c.asTaskAnyway() && !c.Peer.TakesTasks():
+		text := fmt.Sprintf("Missing required client capability: %s can be called as a task only", c.Tool.Exposed)
+		c.end(func() {
+			c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeMissingCapability, text, spec.MissingTasks()))
+		})
+	case c.asTask() && u.State().Phase == upstream.Up && (u.Rev().TaskExtension || !tasks.MakesTasks(u)):
+		c.answerError(spec.CodeNoMethod, fmt.Sprintf("The upstream %s makes no tasks of calls; call %s without a task.", u.Config.Name, c.Tool.Exposed))
+	default:
+		return false
+	}
+	return true
 }

@@ -41,7 +41,7 @@ func (p *Pipeline) emulateTask(c *Call, x *tasks.Task) {
 		switch {
 		case c.ctx.Err() != nil: // the client has stopped waiting for the result
 			p.Tasks.Cancel(x)
-			c.conclude(func() {})
+			c.end(nil)
 			return
 		case x.IsLost():
 			misses = tasks.MaxMisses + 1

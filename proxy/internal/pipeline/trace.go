@@ -57,22 +57,17 @@ func (t *callTrace) endApproval(r admission.Result) {
 	}
 }
 
-// finish tells the observer that the call is answered.
+// finish tells the observer that the call is answered. t must not be nil.
 func (t *callTrace) finish() {
-	if t != nil {
-		var r admission.Result
-		if got := t.result.Load(); got != nil {
-			r = *got
-		}
-		t.endSpan(r)
+	var r admission.Result
+	if got := t.result.Load(); got != nil {
+		r = *got
 	}
+	t.endSpan(r)
 }
 
 // joinTrace adds the trace context to the _meta of the request to the upstream.
 func joinTrace(hop *wire.Hop, trace func() (parent, state string)) {
-	if trace == nil {
-		return
-	}
 	parent, state := trace()
 	if parent == "" {
 		return
@@ -101,4 +96,20 @@ func resultOf(r upstream.Reply) admission.Result {
 		return admission.Result{Code: cmp.Or(n, spec.CodeInternal)}
 	}
 	return admission.Result{Failed: r.Result != nil && wire.ResultFacts(r.Result).Failed, Err: r.Err}
+}
+
+// observe tells the observer that the call has arrived. The trace continues the one in the
+// client's _meta.
+func (p *Pipeline) observe(c *Call, meta []byte) {
+	i := admission.Info{
+		Key: c.Client.Session.Key(), Client: c.Peer.Name, Method: c.Method, ID: c.ID,
+		Protocol: c.Peer.Protocol, Transport: c.Client.Transport,
+		TraceParent: spec.Member(meta, keyTraceParent), TraceState: spec.Member(meta, keyTraceState),
+	}
+	if c.Tool != nil {
+		i.Upstream, i.Tool = c.Tool.Upstream.Config.Name, c.recordedName()
+	}
+	t := &callTrace{}
+	t.ctx, t.endSpan = p.Admission.Watch().Receiving(p.Life.Ctx, i)
+	c.trace = t
 }

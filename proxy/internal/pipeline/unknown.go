@@ -10,34 +10,6 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// resolve finds the tool of the call, and checks the headers that mirror its arguments. If servers
-// are still starting, it spawns the wait for them and the rest of the call, and reports false.
-func (p *Pipeline) resolve(c *Call) bool {
-	if c.Tool == nil {
-		c.spawnHeld(func() { p.resolveLate(c) })
-		return false
-	}
-	if err := c.checkMirrored(); err != nil {
-		c.answerError(spec.CodeHeaderMismatch, err.Error())
-		return false
-	}
-	return true
-}
-
-// resolveLate finds the tool of the call and blocks for as long as that takes.
-func (p *Pipeline) resolveLate(c *Call) {
-	if c.isBuiltin() {
-		c.answerBuiltin()
-		return
-	}
-	p.Pool.EnsureDeclared(c.ctx, c.Peer)
-	if c.setTool(c.awaitTarget(c.ctx)); c.Tool != nil {
-		p.Serve(c)
-		return
-	}
-	c.answerUnknown()
-}
-
 // answerUnknown answers a call of a tool, prompt or resource that no server offers.
 func (c *Call) answerUnknown() {
 	p := c.pipeline

@@ -1,0 +1,134 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/petrigate/petrigate/proxy/internal/tasks"
+)
+
+// A claim is a bounded resource that a call occupies.
+type claim = uint32
+
+const (
+	slot     claim = 1 << iota // among the calls in flight to its server (limits.inFlight)
+	taskSlot                   // among the tasks of its session
+	room                       // for its message, in the backlog
+)
+
+// reserve reserves the resources that the call needs: a slot among the calls in flight to its
+// server, a slot among the tasks of its session if it becomes a task, and room in the backlog if it
+// might be sent again. It returns the refusal of a call that gets no room. If it returns nil, the
+// caller must call release.
+func (p *Pipeline) reserve(c *Call) answer {
+	why := c.takeSlot()
+	if why == "" && (c.asTask() || c.asTaskAnyway()) && !c.takeTaskSlot() {
+		c.release(slot | taskSlot)
+		why = fmt.Sprintf("%d tasks are under way in this session, or your share of %d in all, and no more are allowed; wait until one is over", tasks.MaxTasks, tasks.MaxTasksAll)
+	}
+	if why == "" && c.mayNeedResend() && !p.backlog.count(c) { // its arguments are kept until it ends
+		c.release(slot | taskSlot)
+		why = strings.TrimSuffix(backlogFull, ".")
+	}
+	if why == "" {
+		return nil
+	}
+	r := PlainRefusal("busy", fmt.Sprintf("%s was not called and nothing was spent: %s.", c.Tool.Exposed, why))
+	p.RecordRefusal(c, r)
+	return r
+}
+
+// takeSlot reserves a slot among the calls in flight to the server (limits.inFlight). It returns
+// an empty string, or why the limit is reached.
+func (c *Call) takeSlot() (why string) {
+	u, several := c.Tool.Upstream.Shared(), c.pipeline.Sessions.SeveralPrincipals.Load()
+	limit := u.Config.Limits.InFlight
+	if limit == 0 {
+		return ""
+	}
+	switch own, ok := u.Calls.Take(c.Client.Principal, limit, several); {
+	case ok:
+	case own == limit || own == 0 || !several:
+		return fmt.Sprintf("%d calls of the upstream %s are under way, and no more are allowed at a time (limits.inFlight). Call it again when one of them has ended", limit, u.Config.Name)
+	default:
+		return fmt.Sprintf("%d of the %d calls of the upstream %s that may be under way at a time (limits.inFlight) are yours, and what is left is for others. Call it again when one of yours has ended", own, limit, u.Config.Name)
+	}
+	c.claims.Or(slot)
+	return ""
+}
+
+// takeTaskSlot reserves a slot among the tasks of the session, once, and reports whether the call
+// has one.
+func (c *Call) takeTaskSlot() bool {
+	if c.claims.Load()&taskSlot == 0 && c.pipeline.Tasks.Reserve(c.Client.Session, c.pipeline.Sessions.SeveralPrincipals.Load(), c.pipeline.Life.Now()) {
+		c.claims.Or(taskSlot)
+	}
+	return c.claims.Load()&taskSlot != 0
+}
+
+// release returns what the call occupies of the given claims. Further calls do nothing.
+func (c *Call) release(of claim) {
+	if c.claims.Load()&of == 0 {
+		return
+	}
+	held := c.claims.And(^of) & of
+	if held&slot != 0 {
+		c.Tool.Upstream.Shared().Calls.Give(c.Client.Principal)
+	}
+	if held&taskSlot != 0 {
+		c.pipeline.Tasks.Release(c.Client.Session)
+	}
+	if held&room != 0 {
+		c.pipeline.backlog.uncount(c)
+	}
+}
+
+// Limits on the bytes of calls that wait for a starting server or that might be sent again, for one
+// principal and in total. The approval broker counts the calls that wait for people.
+const (
+	maxBacklog    = 16      // times the largest message
+	maxBacklogAll = 64      // times the largest message
+	waitingCost   = 4 << 10 // bytes counted for a waiting call besides its message
+)
+
+// A backlog counts the bytes of waiting calls by principal.
+type backlog struct {
+	mu    sync.Mutex
+	total int
+	held  map[string]int // bytes by principal, without zero entries
+}
+
+// count counts the message of a call that is about to wait, and reports whether there is room for
+// it.
+func (b *backlog) count(c *Call) bool {
+	if c.claims.Load()&room != 0 {
+		return true
+	}
+	largest, who := c.pipeline.MaxRequest, c.Client.Principal
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.held[who]+c.size > maxBacklog*largest || b.total+c.size > maxBacklogAll*largest {
+		return false
+	}
+	if b.held == nil {
+		b.held = map[string]int{}
+	}
+	b.held[who] += c.size
+	b.total += c.size
+	c.claims.Or(room)
+	return true
+}
+
+// uncount stops counting a message that is sent or no longer needed.
+func (b *backlog) uncount(c *Call) {
+	who := c.Client.Principal
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.total -= c.size
+	if b.held[who] -= c.size; b.held[who] == 0 {
+		delete(b.held, who)
+	}
+}
+
+const backlogFull = "Your calls that wait are too large together. Call it again when one of them has ended."
