@@ -35,15 +35,15 @@ func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reas
 
 // openRequest opens the approval request of a call, or joins the one that is open. If no person can
 // be asked, it returns the answer to the call.
-func (p *Pipeline) openRequest(c *Call, q *admission.Asked) (*approval.Request, answer) {
-	key := c.approvalKey(q)
-	r, err := p.Approvals.Open(key, c.shown(q), q.Ask)
+func (q *askedCall) openRequest() (*approval.Request, answer) {
+	key := q.key()
+	r, err := q.Approvals.Open(key, q.shown(), q.asked.Ask)
 	if errors.Is(err, approval.ErrStore) {
-		p.Life.Log.Error("nobody is asked", "tool", c.Tool.Canonical, "error", err)
+		q.Life.Log.Error("nobody is asked", "tool", q.call.Tool.Canonical, "error", err)
 		err = approval.ErrStore
 	}
 	if err != nil {
-		return nil, p.denied(c, q, fmt.Sprintf("%s requires human approval, and %v.", c.Tool.Exposed, err), nil)
+		return nil, q.denied(fmt.Sprintf("%s requires human approval, and %v.", q.call.Tool.Exposed, err), nil)
 	}
 	return r, nil
 }
@@ -55,14 +55,14 @@ func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
 }
 
 // tellOperators logs, once per request, that a call waits for a person.
-func (p *Pipeline) tellOperators(c *Call, r *approval.Request) {
-	if !p.Approvals.Announce(r) {
+func (q *askedCall) tellOperators(r *approval.Request) {
+	if !q.Approvals.Announce(r) {
 		return
 	}
-	asked := p.Approvals.Look(r)
-	p.Life.Log.Info(asking.WaitingLogLine(asked.Call, r.ID, c.Peer.Name, asking.HowToAnswer(r, p.Approval.Verb)), logkind.Approval)
-	if p.Approval.Asked != nil {
-		p.Approval.Asked(asked)
+	asked := q.Approvals.Look(r)
+	q.Life.Log.Info(asking.WaitingLogLine(asked.Call, r.ID, q.call.Peer.Name, asking.HowToAnswer(r, q.Approval.Verb)), logkind.Approval)
+	if q.Approval.Asked != nil {
+		q.Approval.Asked(asked)
 	}
 }
 
@@ -78,42 +78,42 @@ func waiting(text string, r *approval.Request) refusal {
 
 // denied refuses a call that has no consent. said is the answer of a person; nil: no person
 // answered.
-func (p *Pipeline) denied(c *Call, q *admission.Asked, text string, said *admission.Consent) answer {
-	return refusal{p.Admission.Deny(p.Life.Ctx, c.admission(), q.Ask, text, said)}
+func (q *askedCall) denied(text string, said *admission.Consent) answer {
+	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
 }
 
-// approvalKey returns the key of the approval for this call: an approval is valid for calls with an
-// equal key.
-func (c *Call) approvalKey(q *admission.Asked) approval.Key {
+// key returns the key of the approval for this call: an approval is valid for calls with an equal
+// key.
+func (q *askedCall) key() approval.Key {
 	steps := ""
-	for _, s := range q.Steps {
+	for _, s := range q.asked.Steps {
 		steps += s.Net + "\x00" + s.Transition + "\x00"
 	}
-	arguments := rawjson.Without(c.params.Arguments, q.Generation.Policy.Ignored(&c.admitting.Gate))
+	arguments := rawjson.Without(q.call.params.Arguments, q.asked.Generation.Policy.Ignored(&q.call.admitting.Gate))
 	return approval.Key{
-		Session: c.State.ID, Tool: c.Tool.Canonical, Definition: c.Tool.Definition,
-		Arguments: wire.Digest(arguments), Beside: c.besideDigest(), Policy: q.Generation.Fingerprint, Steps: wire.Digest([]byte(steps)),
+		Session: q.call.State.ID, Tool: q.call.Tool.Canonical, Definition: q.call.Tool.Definition,
+		Arguments: wire.Digest(arguments), Beside: q.call.besideDigest(), Policy: q.asked.Generation.Fingerprint, Steps: wire.Digest([]byte(steps)),
 	}
 }
 
 // shown returns the call as a person sees it.
-func (c *Call) shown(q *admission.Asked) approval.Call {
-	client := c.Peer.Name
-	if c.Peer.Version != "" {
-		client += " " + c.Peer.Version
+func (q *askedCall) shown() approval.Call {
+	client := q.call.Peer.Name
+	if q.call.Peer.Version != "" {
+		client += " " + q.call.Peer.Version
 	}
-	beside, meta := c.beside()
+	beside, meta := q.call.beside()
 	return approval.Call{
-		Upstream: c.Tool.Upstream.Config.Name, Tool: c.Tool.Name,
-		Arguments: c.params.Arguments, Size: len(c.params.Arguments), SHA256: wire.Digest(c.params.Arguments), Beside: beside, Meta: meta,
-		Session: c.State.ID, Client: client, Principal: c.Client.Principal,
-		Ignored: q.Generation.Policy.Ignored(&c.admitting.Gate),
+		Upstream: q.call.Tool.Upstream.Config.Name, Tool: q.call.Tool.Name,
+		Arguments: q.call.params.Arguments, Size: len(q.call.params.Arguments), SHA256: wire.Digest(q.call.params.Arguments), Beside: beside, Meta: meta,
+		Session: q.call.State.ID, Client: client, Principal: q.call.Client.Principal,
+		Ignored: q.asked.Generation.Policy.Ignored(&q.call.admitting.Gate),
 	}
 }
 
 // shownBeside returns the members that a person sees besides the arguments.
-func (c *Call) shownBeside() *rounds.Approved {
-	members, meta := c.beside()
+func (q *askedCall) shownBeside() *rounds.Approved {
+	members, meta := q.call.beside()
 	if len(meta) > MaxKeptWhole {
 		meta = nil
 	}

@@ -11,7 +11,14 @@
 // A [Call] is one request of a client until it is answered. An inflightCall is one admitted request
 // to a server until the call is settled; it can outlive the Call, because a client can cancel or
 // disconnect. A suspendedCall is a call between two rounds of input (InputRequiredResult of
-// 2026-07-28). A personWait is the wait of a call for an approval.
+// 2026-07-28). An askedCall is a call that a person is asked about; a personWait is its wait.
+//
+// # Plain calls
+//
+// Most calls are plain: one request and one reply between revisions with a handshake, without a
+// task. Serve finds that out once per call (isPlain), and everything about tasks, further rounds of
+// input and sending again stands behind it. The built-in prompts, mirrored headers, traces, dedicated
+// connections and limits are asked for only where they are configured.
 //
 // # Goroutines
 //
@@ -22,17 +29,18 @@
 //     client's messages and never blocks there. Over streamable HTTP it runs on the handler's
 //     goroutine, which belongs to this call alone: [Pipeline.Begin] serves the call and [Call.Wait]
 //     then waits for its end.
-//   - Steps that block (a starting server, a new connection, a person). [Call.Spawn] runs them:
-//     over stdio and HTTP+SSE on a new goroutine, over streamable HTTP on the handler's goroutine,
-//     inside Wait and near the bottom of its stack. spawnHeld does the same and first counts the
-//     message in the backlog, because a waiting call keeps its arguments.
+//   - Steps that block. continueOff is the one place that chooses where they run. Before the decision
+//     (a starting server, a new connection) it counts the message in the backlog, because a waiting
+//     call keeps its arguments, and hands the rest of the call to [Call.Spawn]: over stdio and
+//     HTTP+SSE a new goroutine, over streamable HTTP the handler's goroutine, inside Wait and near
+//     the bottom of its stack. After a reply it uses the handler that waits, or else a goroutine of
+//     its own. A call that waits for a person is spawned too; the approval broker counts it.
 //   - Sending. If a handler waits and the server speaks streamable HTTP, the handler itself sends
 //     the request and reads the reply ("inline"). Otherwise Send returns at once, and the goroutine
 //     that reads from the server delivers the reply.
-//   - Reply. complete sends a completion to the handler's channel (sendToWaiter) if a handler waits, and
-//     otherwise calls receive on the goroutine that read the reply, which must not block. receive
-//     settles the call and answers it. Work that can block after a reply runs through
-//     spawnFromReply: on the waiting handler, or else on a goroutine of its own.
+//   - Reply. complete sends a completion to the handler's channel (sendToWaiter) if a handler waits.
+//     Otherwise the goroutine that read the reply settles and answers the call (completion.answer);
+//     it must not block.
 //   - Interruption. If a server ends its resumable response stream, the client's response ends too:
 //     detach stops the wait of the handler, stopInline marks that it no longer reads the reply,
 //     and the rest of the exchange continues on a goroutine of the upstream.

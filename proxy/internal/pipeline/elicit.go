@@ -29,13 +29,13 @@ type prompt struct {
 // elicitChannel returns the channel through which the client asks its user about r: a form if the
 // form can show all of r, otherwise the approval page, or an empty string for neither. A question
 // never has two prompts at a time.
-func (p *Pipeline) elicitChannel(c *Call, r *approval.Request) (channel string) {
+func (q *askedCall) elicitChannel(r *approval.Request) (channel string) {
 	switch {
-	case r.WasUnasked() || p.Approvals.Approves(r):
+	case r.WasUnasked() || q.Approvals.Approves(r):
 		return ""
-	case r.Allows(approval.Elicit) && c.Peer.Elicit && r.Size <= maxShown && len(p.text(r)) <= maxShown:
+	case r.Allows(approval.Elicit) && q.call.Peer.Elicit && r.Size <= maxShown && len(q.text(r)) <= maxShown:
 		return approval.Elicit
-	case r.Allows(approval.URL) && c.Peer.OpensURL() && !r.WasOpened() && p.Approval.Page(r.ID) != "":
+	case r.Allows(approval.URL) && q.call.Peer.OpensURL() && !r.WasOpened() && q.Approval.Page(r.ID) != "":
 		return approval.URL
 	}
 	return ""
@@ -57,20 +57,20 @@ type elicitation struct {
 // answer is valid as long as the question is open, also for a later call. Calls with the same
 // question share one prompt. If another channel answers first, the request is cancelled at the
 // client.
-func (p *Pipeline) elicit(c *Call, r *approval.Request, channel string) prompt {
+func (q *askedCall) elicit(r *approval.Request, channel string) prompt {
 	if channel == "" {
 		return prompt{}
 	}
-	first, over := p.Approvals.Show(r)
+	first, over := q.Approvals.Show(r)
 	if !first {
 		return prompt{callGone: over}
 	}
-	e := &elicitation{call: c, request: r, channel: channel, result: make(chan []byte, 1), gone: make(chan struct{})}
+	e := &elicitation{call: q.call, request: r, channel: channel, result: make(chan []byte, 1), gone: make(chan struct{})}
 	if channel == approval.URL {
 		e.id = lifetime.RandomID("pg-")
 	}
-	context.AfterFunc(c.ctx, func() {
-		if !c.wanted() {
+	context.AfterFunc(q.call.ctx, func() {
+		if !q.call.wanted() {
 			close(e.gone)
 		}
 	})
@@ -80,16 +80,16 @@ func (p *Pipeline) elicit(c *Call, r *approval.Request, channel string) prompt {
 		}
 		e.result <- result
 	}}
-	if !c.Client.ClientRequests.Open(e.ClientRequest) {
-		p.Approvals.Unshow(r)
+	if !q.call.Client.ClientRequests.Open(e.ClientRequest) {
+		q.Approvals.Unshow(r)
 		return prompt{}
 	}
-	p.Approvals.Put(r, channel)
-	e.Send(c.Stream, "elicitation/create", p.question(r, channel, e.id))
+	q.Approvals.Put(r, channel)
+	e.Send(q.call.Stream, "elicitation/create", q.question(r, channel, e.id))
 	told := make(chan struct{})
-	if !p.Life.Background(func() {
+	if !q.Life.Background(func() {
 		defer close(told)
-		p.awaitElicitation(e)
+		e.await()
 	}) {
 		e.Withdraw()
 		close(told)
@@ -97,10 +97,10 @@ func (p *Pipeline) elicit(c *Call, r *approval.Request, channel string) prompt {
 	return prompt{ended: told}
 }
 
-// awaitElicitation waits for the end of an elicitation and handles the client's answer. A person who has
+// await waits for the end of an elicitation and handles the client's answer. A person who has
 // opened the page has not answered yet.
-func (p *Pipeline) awaitElicitation(e *elicitation) {
-	r, open := e.request, true
+func (e *elicitation) await() {
+	p, r, open := e.call.pipeline, e.request, true
 	timer := time.NewTimer(r.Expires.Sub(p.Life.Now()))
 	defer timer.Stop()
 	for waits := true; waits; {
@@ -160,20 +160,20 @@ func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {
 // readResponse reads the inputResponses of a client of 2026-07-28. They count only with a
 // requestState that the proxy made for this very call, in a round with a question. It returns the
 // number of rounds so far.
-func (p *Pipeline) readResponse(c *Call, r *approval.Request) int {
-	if !c.Peer.Rev.InputRequired || !c.params.HasState {
+func (q *askedCall) readResponse(r *approval.Request) int {
+	if !q.call.Peer.Rev.InputRequired || !q.call.params.HasState {
 		return 0
 	}
-	state, err := p.Sealer.Open(p.Life.Ctx, c.params.RequestState)
+	state, err := q.Sealer.Open(q.Life.Ctx, q.call.params.RequestState)
 	if err != nil || state.Approval != r.ID || !state.For(r.Key.Bytes()) {
 		return 0
 	}
-	response, ok := rawjson.Member(c.params.InputResponses, asking.Key)
+	response, ok := rawjson.Member(q.call.params.InputResponses, asking.Key)
 	if ok {
 		if state.Elsewhere && !r.WasUnasked() { // the sealed state proves that another process has put the question to the client
-			p.Approvals.Put(r, state.Channel)
+			q.Approvals.Put(r, state.Channel)
 		}
-		p.handleElicitation(r, state.Channel, response)
+		q.handleElicitation(r, state.Channel, response)
 	}
 	return state.Number
 }

@@ -63,12 +63,12 @@ func (c *Call) complete(done completion) {
 	if done.inflight != nil {
 		together = &done.inflight.Call.Tool.Upstream.Burst
 	}
-	c.receive(done, together)
+	done.answer(c, together)
 }
 
-// receive answers the call with the completion of its round, in the burst together if that is not
+// answer answers the call with the completion of its round, in the burst together if that is not
 // nil.
-func (c *Call) receive(done completion, together *burst.Burst) {
+func (done completion) answer(c *Call, together *burst.Burst) {
 	switch {
 	case done.round != nil:
 		c.replyRaw(wire.ResultHead(c.ID), done.round)
@@ -141,7 +141,7 @@ func (c *Call) await() bool {
 			if !open {
 				return false
 			}
-			c.receive(*done, nil)
+			done.answer(c, nil)
 			return c.hasRoundAfter(*done)
 		}
 	}

@@ -64,7 +64,7 @@ func (p *Pipeline) resolveLate(c *Call) {
 		p.Serve(c)
 		return
 	}
-	c.answerUnknown()
+	p.answerUnknown(c)
 }
 
 // place routes the call to the connection that serves its session: the server's shared connection,

@@ -92,7 +92,7 @@ func (f *inflightCall) park(c *Call, own bool) {
 	}
 	if inline && !own { // the goroutine that waits for the call is reading and cannot answer
 		c.ownStream().close()
-		c.receive(completion{round: result}, nil)
+		completion{round: result}.answer(c, nil)
 		return
 	}
 	c.complete(completion{round: result})

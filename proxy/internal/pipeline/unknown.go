@@ -11,10 +11,9 @@ import (
 )
 
 // answerUnknown answers a call of a tool, prompt or resource that no server offers.
-func (c *Call) answerUnknown() {
-	p := c.pipeline
+func (p *Pipeline) answerUnknown(c *Call) {
 	if w := p.Pool.Catalogue.Load().Filtered[c.params.Name]; w != nil && c.Method == spec.CallTool {
-		c.refuseWithheld(w)
+		p.refuseWithheld(c, w)
 		return
 	}
 	p.Life.Log.Warn("call of something unknown refused", logkind.Unresolved, "method", c.Method, "name", text.Escape(c.params.Name), "session", c.State.ID)
@@ -47,9 +46,9 @@ func (p *Pipeline) recordUnknown(c *Call) {
 }
 
 // refuseWithheld refuses a call of a tool that the configuration withholds from clients.
-func (c *Call) refuseWithheld(tool *pool.Tool) {
+func (p *Pipeline) refuseWithheld(c *Call, tool *pool.Tool) {
 	c.Tool = tool
 	r := PlainRefusal(tool.Withheld())
-	c.pipeline.RecordRefusal(c, r)
+	p.RecordRefusal(c, r)
 	c.answer(r)
 }

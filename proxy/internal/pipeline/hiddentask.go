@@ -32,15 +32,22 @@ func (f *inflightCall) needsTask(r upstream.Reply) bool {
 	return wanted && string(code) == fmt.Sprint(spec.CodeMissingCapability)
 }
 
-// emulateTask polls a task until it is over, and answers the call.
-func (p *Pipeline) emulateTask(c *Call, x *tasks.Task) {
+// A hiddenTask is a task that the client of its call does not see.
+type hiddenTask struct {
+	*tasks.Task
+	call  *Call
+	asked map[string]bool // keys of the inputRequests that the client was asked
+}
+
+// answer polls the task until it is over, and answers the call.
+func (x *hiddenTask) answer() {
+	c, p := x.call, x.call.pipeline
 	defer x.Leave(c.ownStream())
-	asked := map[string]bool{}
 	for misses := 0; misses <= tasks.MaxMisses; {
-		detail, err := p.Tasks.Detail(c.ctx, x)
+		detail, err := p.Tasks.Detail(c.ctx, x.Task)
 		switch {
 		case c.ctx.Err() != nil: // the client has stopped waiting for the result
-			p.Tasks.Cancel(x)
+			p.Tasks.Cancel(x.Task)
 			c.end(nil)
 			return
 		case x.IsLost():
@@ -48,25 +55,26 @@ func (p *Pipeline) emulateTask(c *Call, x *tasks.Task) {
 		case err != nil:
 			misses++
 		case x.IsSettled():
-			c.deliverTask(detail)
+			x.deliver(detail)
 			return
 		default:
 			misses = 0
-			if why := p.passInput(c, x, detail, asked); why != "" && c.ctx.Err() == nil {
-				p.Tasks.Cancel(x)
+			if why := x.passInput(detail); why != "" && c.ctx.Err() == nil {
+				p.Tasks.Cancel(x.Task)
 				c.answer(unanswered("unsupported", gate.Failure, why))
 				return
 			}
 		}
 		if misses <= tasks.MaxMisses {
-			c.untilPoll(x)
+			x.untilPoll()
 		}
 	}
 	c.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf("The outcome of %s is unknown: its upstream ran it as a task, and that was cancelled, or is lost. Find out before calling it again.", c.Tool.Exposed)))
 }
 
-// deliverTask answers the call with the result or error of its task.
-func (c *Call) deliverTask(detail []byte) {
+// deliver answers the call with the result or error of the task.
+func (x *hiddenTask) deliver(detail []byte) {
+	c := x.call
 	if result, ok := rawjson.Member(detail, "result"); ok {
 		c.deliver(upstream.Reply{Result: result}, wire.ResultFacts(result))
 		return
@@ -79,7 +87,8 @@ func (c *Call) deliverTask(detail []byte) {
 }
 
 // untilPoll waits until the next tasks/get is due, and writes the server's notifications meanwhile.
-func (c *Call) untilPoll(x *tasks.Task) {
+func (x *hiddenTask) untilPoll() {
+	c := x.call
 	timer := time.NewTimer(min(max(x.NextPoll(0, c.pipeline.Life.Now()), tasks.FastPoll), maxEmulatedPoll))
 	defer timer.Stop()
 	over := x.Over
@@ -105,22 +114,23 @@ func (c *Call) untilPoll(x *tasks.Task) {
 
 // passInput sends new inputRequests of the task to the client, and sends the answers to the server
 // by tasks/update. It returns why the task cannot continue, or an empty string.
-func (p *Pipeline) passInput(c *Call, x *tasks.Task, detail []byte, asked map[string]bool) (why string) {
+func (x *hiddenTask) passInput(detail []byte) (why string) {
+	c, p := x.call, x.call.pipeline
 	if spec.Member(detail, "status") != "input_required" {
 		return ""
 	}
 	all, err := spec.InputRequests(detail)
 	var fresh []spec.InputRequest
 	for _, r := range all {
-		if !asked[r.Key] {
+		if !x.asked[r.Key] {
 			fresh = append(fresh, r)
 		}
-		asked[r.Key] = true
+		x.asked[r.Key] = true
 	}
 	if err == nil {
 		err = answersAll(c.Peer, fresh)
 	}
-	if err != nil || len(asked) > spec.MaxInputs {
+	if err != nil || len(x.asked) > spec.MaxInputs {
 		return fmt.Sprintf("The upstream %s asked for input that cannot be had.", x.Upstream.Config.Name)
 	}
 	if len(fresh) == 0 {
@@ -130,7 +140,7 @@ func (p *Pipeline) passInput(c *Call, x *tasks.Task, detail []byte, asked map[st
 	if err != nil {
 		return fmt.Sprintf("%s did not complete: %v.", c.Tool.Exposed, err)
 	}
-	if _, err := p.Tasks.Request(c.ctx, x, "tasks/update", append([]byte(`,"inputResponses":`), responses...)...); err != nil {
+	if _, err := p.Tasks.Request(c.ctx, x.Task, "tasks/update", append([]byte(`,"inputResponses":`), responses...)...); err != nil {
 		p.Life.Log.Warn("handing input to a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 	}
 	return ""
