@@ -36,7 +36,7 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 		for _, tool := range tools {
 			// A call that gets a name by a map may have it only possibly, and other tools can have
 			// the same name.
-			if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.covers(n, tool)) {
+			if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.labels.covers(n, tool)) {
 				c.warnName(n, AllExempt, "", "every call of %s is exempt, so the rule never applies", tool)
 			}
 		}

@@ -62,6 +62,6 @@ func (c *compiler) checkBudgets(s *Limit) {
 // limitsAll reports whether l counts all calls of the names.
 func (c *compiler) limitsAll(l *Limit, names []Name) bool {
 	return !slices.ContainsFunc(names, func(n Name) bool {
-		return !slices.ContainsFunc(l.Tools, func(other Name) bool { return c.isOneOf(n, other) })
+		return !slices.ContainsFunc(l.Tools, func(other Name) bool { return c.labels.isOneOf(n, other) })
 	})
 }

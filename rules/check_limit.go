@@ -21,11 +21,11 @@ func (c *compiler) checkLimit(s *Limit) {
 		case tool.same(*s.Per):
 			c.failName(s, *s.Per, SelfRefill, "write: per session", "%s would refill its own limit", tool)
 			return
-		case c.covers(tool, *s.Per) && !s.exempts(*s.Per):
+		case c.labels.covers(tool, *s.Per) && !s.exempts(*s.Per):
 			c.failName(s, *s.Per, SelfRefill, "write: per session", "every call of %s is also a call of %s: the limit would refill itself", s.Per, tool)
 			return
 		case s.exempts(*s.Per):
-		case twoFields(s.Key) && (c.isOneOf(tool, *s.Per) || c.isOneOf(*s.Per, tool)):
+		case twoFields(s.Key) && (c.labels.isOneOf(tool, *s.Per) || c.labels.isOneOf(*s.Per, tool)):
 			c.warnName(*s.Per, OwnRefill, "count per another call", "a call of %s can count for one value and refill the limit of another: the limit refills itself", s.Per)
 		case tool.Glob() && !s.Per.Glob() && toolnet.MatchGlob(tool.Text, s.Per.Text):
 			c.warnName(*s.Per, NoRefill, "", "%s is one of %s: its calls use up the limit instead of refilling it", s.Per, tool)

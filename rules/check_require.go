@@ -37,8 +37,8 @@ func (c *compiler) checkPairs(s *Require, before Name) {
 	var own []Name // names whose every call is one of before, and so waits itself
 	for _, first := range s.First {
 		// A call that is exempt passes, and its success counts.
-		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.isOneOf(first, before))
-		itself := is || c.onlyAs(first, before) && !c.labels.excludes(first, before) || c.alsoAs(first, before)
+		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.labels.isOneOf(first, before))
+		itself := is || c.labels.onlyAs(first, before) && !c.labels.excludes(first, before) || c.labels.alsoAs(first, before)
 		if !itself || s.exempts(first) {
 			continue
 		}
@@ -67,7 +67,7 @@ func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 // checkSince warns of a call that cancels the success that it earns or uses.
 func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	for _, spoiler := range s.Since {
-		if c.isOneOf(n, spoiler) {
+		if c.labels.isOneOf(n, spoiler) {
 			c.warnName(spoiler, SelfSpoil, "", format, n, spoiler, last)
 		}
 	}
@@ -86,7 +86,7 @@ func (c *compiler) checkUntil(after, until []Name) {
 func (c *compiler) checkLocked(blocked, until []Name) {
 	for _, n := range until {
 		for _, b := range blocked {
-			if !b.Glob() && c.isOneOf(n, b) {
+			if !b.Glob() && c.labels.isOneOf(n, b) {
 				c.warnName(n, EndsItself, "name another call after until, or omit until", "this rule blocks %s, so %[1]s can never end it", n)
 			}
 		}

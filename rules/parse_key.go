@@ -2,6 +2,9 @@ package rules
 
 import "strings"
 
+// A keyParser parses the fields of a key, and other fields.
+type keyParser struct{ *parser }
+
 // A side describes the fields that a key may name besides those of the restricted calls.
 type side struct {
 	other  bool // the rule has calls that earn
@@ -10,7 +13,7 @@ type side struct {
 }
 
 // key parses an optional key.
-func (p *parser) key(of side) []KeyField {
+func (p keyParser) key(of side) []KeyField {
 	switch {
 	case p.optional("with"):
 		p.keyword("same", sameForm)
@@ -36,7 +39,7 @@ func (p *parser) key(of side) []KeyField {
 }
 
 // keyField parses one field of a key, or two with "as" between them.
-func (p *parser) keyField(of side) KeyField {
+func (p keyParser) keyField(of side) KeyField {
 	f := p.field(sameForm)
 	k := KeyField{Field: f, Other: f}
 	if p.atComma() {
@@ -55,7 +58,7 @@ func (p *parser) keyField(of side) KeyField {
 }
 
 // checked refuses a result of calls that have no result.
-func (p *parser) checked(k KeyField, of side) KeyField {
+func (p keyParser) checked(k KeyField, of side) KeyField {
 	switch {
 	case k.Field.Result:
 		p.line.fail(BadKey, k.Field.at, "write: with same to as result.$.email", "a call has no result before it is made")
@@ -66,7 +69,7 @@ func (p *parser) checked(k KeyField, of side) KeyField {
 }
 
 // field parses a field. A comma ends it, except in quotes.
-func (p *parser) field(form string) Field {
+func (p keyParser) field(form string) Field {
 	if p.line.err != nil {
 		return Field{}
 	}
@@ -95,7 +98,7 @@ func (p *parser) field(form string) Field {
 }
 
 // checkField refuses text that is neither a key nor a path.
-func (p *parser) checkField(t token, ofResult bool) {
+func (p keyParser) checkField(t token, ofResult bool) {
 	head, rest, dotted := strings.Cut(t.text, ".")
 	switch {
 	case isPath(t.text):
@@ -114,7 +117,7 @@ func (p *parser) checkField(t token, ofResult bool) {
 }
 
 // fieldStop returns the end of the bare field at start.
-func (p *parser) fieldStop(start int) int {
+func (p keyParser) fieldStop(start int) int {
 	text, from := p.line.text, start
 	if strings.HasPrefix(text[start:], resultPrefix) {
 		from += len(resultPrefix)
@@ -134,7 +137,7 @@ func (p *parser) fieldStop(start int) int {
 }
 
 // expression parses a field in quotes.
-func (p *parser) expression(start int) Field {
+func (p keyParser) expression(start int) Field {
 	t := p.line.jsonString(start, "expression")
 	p.line.off = t.end
 	if !strings.HasPrefix(p.line.text[t.end:], ",") {

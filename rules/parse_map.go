@@ -12,9 +12,9 @@ func (p *parser) mapping(at token) Statement {
 	m := &Map{Pos: p.line.position(at.off)}
 	m.Tools, m.Field = p.target(mapForm)
 	if m.Field == "" {
-		m.Pattern = p.when()
+		m.Pattern = patternParser{p}.when()
 	} else {
-		m.Pattern = p.pattern()
+		m.Pattern = patternParser{p}.pattern()
 	}
 	p.keyword("as", mapForm)
 	m.As = p.name("the name that the map gives is missing", mapForm)
@@ -142,7 +142,7 @@ func (p *parser) path(from, to int) {
 func (p *parser) success(at token) Statement {
 	s := &Success{Pos: p.line.position(at.off)}
 	s.Tools = p.list("the tool is missing", "tool", successForm)
-	s.Condition = p.whenOf(successForm)
+	s.Condition = patternParser{p}.whenOf(successForm)
 	p.end()
 	return s
 }

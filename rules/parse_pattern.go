@@ -10,8 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
+// A patternParser parses what a map or a condition looks for.
+type patternParser struct{ *parser }
+
 // pattern parses the pattern of a map.
-func (p *parser) pattern() Pattern {
+func (p patternParser) pattern() Pattern {
 	if p.line.err != nil {
 		return Pattern{}
 	}
@@ -28,7 +31,7 @@ func (p *parser) pattern() Pattern {
 }
 
 // word parses a bare word. Keywords such as "runs" are words only if "as" follows.
-func (p *parser) word() Pattern {
+func (p patternParser) word() Pattern {
 	t := p.line.next()
 	if t.kind == atEnd {
 		p.line.fail(Missing, t, mapForm, "the word or regex to look for is missing")
@@ -61,7 +64,7 @@ var otherForms = map[string]string{
 }
 
 // likeKeyword refuses a word that is followed by others and looks like the keyword of a pattern.
-func (p *parser) likeKeyword(t token) {
+func (p patternParser) likeKeyword(t token) {
 	word := strings.ToLower(t.text)
 	hint := text.Suggest(word, patternWords[Runs:])
 	if meant := otherForms[word]; meant != "" {
@@ -73,12 +76,12 @@ func (p *parser) likeKeyword(t token) {
 }
 
 // patternAt returns an empty pattern between two offsets.
-func (p *parser) patternAt(from, to int) Pattern {
+func (p patternParser) patternAt(from, to int) Pattern {
 	return Pattern{Pos: p.line.position(from), line: p.line, written: token{off: from, end: to}}
 }
 
 // runs parses the command after runs. "exactly" is its program only if "as" follows.
-func (p *parser) runs(at token) Pattern {
+func (p patternParser) runs(at token) Pattern {
 	start := p.line.off
 	exactly := p.line.next().is("exactly") && !p.line.peek().is("as")
 	if !exactly {
@@ -90,7 +93,7 @@ func (p *parser) runs(at token) Pattern {
 }
 
 // words parses the words of a pattern, up to "as". Words may be quoted.
-func (p *parser) words(kind PatternKind, at token, missing, form string) Pattern {
+func (p patternParser) words(kind PatternKind, at token, missing, form string) Pattern {
 	found := Pattern{Kind: kind, argument: p.line.peek()}
 	last := at
 	for !p.line.peek().is("as") {
@@ -115,7 +118,7 @@ func (p *parser) words(kind PatternKind, at token, missing, form string) Pattern
 
 // otherList refuses the notation of agents' permission lists, and suggests the words for a map.
 // before has the preceding words. A quoted word may end in :*.
-func (p *parser) otherList(before []string, t token) {
+func (p patternParser) otherList(before []string, t token) {
 	list, hint := ruleOfAgent.FindStringSubmatch(p.line.text[t.off:]), ""
 	switch {
 	case len(before) == 0 && list != nil:
@@ -134,17 +137,17 @@ func (p *parser) otherList(before []string, t token) {
 var ruleOfAgent = regexp.MustCompile(`^"?[A-Za-z_]+\(([^()]*)\)"?`)
 
 // operator refuses a script in place of a command.
-func (p *parser) operator(t token) {
+func (p patternParser) operator(t token) {
 	if t.kind == bare && slices.Contains(operators, t.text) {
 		p.line.fail(BadCommand, t, "write a map for each command; quote an argument", "a map looks for one command; %q joins several", t.text)
 	}
 }
 
 // when parses an expression about the whole call.
-func (p *parser) when() Pattern { return p.whenOf(whenForm) }
+func (p patternParser) when() Pattern { return p.whenOf(whenForm) }
 
 // whenOf parses an expression; form is the form of the statement for hints.
-func (p *parser) whenOf(form string) Pattern {
+func (p patternParser) whenOf(form string) Pattern {
 	at := p.line.peek()
 	p.keyword("when", form)
 	if p.line.err != nil {
@@ -169,7 +172,7 @@ func (p *parser) whenOf(form string) Pattern {
 // slash parses a pattern that begins with a slash: a regex if there is a closing slash, otherwise a
 // word such as /etc. A later slash, in a name or a comment, may look like the closing one. If both
 // readings are valid, the line is refused.
-func (p *parser) slash(start int) Pattern {
+func (p patternParser) slash(start int) Pattern {
 	wordEnd := p.line.wordEnd(start)
 	closing := p.closing(start)
 	if closing >= 0 && closing < wordEnd {
@@ -189,7 +192,7 @@ func (p *parser) slash(start int) Pattern {
 }
 
 // openSlash parses a word that begins with a slash, or reports an unclosed regex.
-func (p *parser) openSlash() Pattern {
+func (p patternParser) openSlash() Pattern {
 	t := p.line.peek()
 	found := p.word()
 	escaped := len(t.text) > 1 && strings.HasSuffix(t.text, "/")
@@ -200,7 +203,7 @@ func (p *parser) openSlash() Pattern {
 }
 
 // closing returns the offset of the slash that closes the regex at start, or -1.
-func (p *parser) closing(start int) int {
+func (p patternParser) closing(start int) int {
 	for i := start + 1; i < len(p.line.text); i++ {
 		switch p.line.text[i] {
 		case '\\':
@@ -213,13 +216,13 @@ func (p *parser) closing(start int) int {
 }
 
 // endsAsMap reports whether the rest of the line, from off, is "as NAME".
-func (p *parser) endsAsMap(off int) bool {
+func (p patternParser) endsAsMap(off int) bool {
 	look := &scanner{place: p.line.place, text: p.line.text, off: off}
 	return look.next().is("as") && look.next().kind != atEnd && look.next().kind == atEnd && look.err == nil
 }
 
 // regex parses /expression/ or /expression/i.
-func (p *parser) regex(start, closing int) Pattern {
+func (p patternParser) regex(start, closing int) Pattern {
 	end := p.line.wordEnd(closing)
 	p.line.off = end
 	tail := token{off: closing + 1, end: end}
@@ -242,7 +245,7 @@ func (p *parser) regex(start, closing int) Pattern {
 	return found
 }
 
-func (p *parser) badRegex(t token, err error) {
+func (p patternParser) badRegex(t token, err error) {
 	code, hint := BadRegex, ""
 	switch {
 	case errors.Is(err, errEmptyRegex):

@@ -137,7 +137,8 @@ func (p claimParser) never() {
 		if claim.Once = p.optional("once"); claim.Once {
 			later = later[1:]
 		}
-		if claim.Key = p.key(side{other: true, first: true, result: true}); claim.Key != nil {
+		claim.Key = keyParser{p.parser}.key(side{other: true, first: true, result: true})
+		if claim.Key != nil {
 			later = nil
 		}
 		p.end(later...)
@@ -199,10 +200,10 @@ func (p claimParser) atMost() {
 	claim := p.claim
 	claim.Claim, claim.Count = AtMost, p.count(atMostForm)
 	claim.Tools = p.claimNames("the name that is counted is missing", atMostForm)
-	claim.Key = p.key(side{})
+	claim.Key = keyParser{p.parser}.key(side{})
 	p.keyword("per", atMostForm)
 	if p.perClause(); claim.Key == nil {
-		claim.Key = p.key(side{})
+		claim.Key = keyParser{p.parser}.key(side{})
 	}
 	p.end("for")
 }

@@ -6,13 +6,13 @@ import (
 )
 
 // isOneOf reports whether every call of n is a call of other.
-func (c *compiler) isOneOf(n, other Name) bool {
-	return n.same(other) || c.covers(other, n) || other.Glob() && !n.Glob() && other.Matches(n.Text)
+func (l *labels) isOneOf(n, other Name) bool {
+	return n.same(other) || l.covers(other, n) || other.Glob() && !n.Glob() && other.Matches(n.Text)
 }
 
 // covers reports whether every call of b is a call of a: the names are equal, b is an action of the
 // tool a, or b is a label that only calls of a get.
-func (c *compiler) covers(a, b Name) bool {
+func (l *labels) covers(a, b Name) bool {
 	if a.Glob() || b.Glob() {
 		return false
 	}
@@ -22,9 +22,9 @@ func (c *compiler) covers(a, b Name) bool {
 	if !b.Quoted && strings.HasPrefix(b.Text, a.Text+".") && !strings.Contains(a.Text, ".") {
 		return true
 	}
-	maps := c.labels.maps[b.Text]
+	maps := l.maps[b.Text]
 	for _, m := range maps {
-		if (m.tool().Text != a.Text || m.tool().Glob()) && !c.alsoLabels(m, a.Text) {
+		if (m.tool().Text != a.Text || m.tool().Glob()) && !l.alsoLabels(m, a.Text) {
 			return false
 		}
 	}
@@ -32,8 +32,8 @@ func (c *compiler) covers(a, b Name) bool {
 }
 
 // alsoLabels reports whether another map gives the label to all calls that m matches.
-func (c *compiler) alsoLabels(m *Map, label string) bool {
-	return slices.ContainsFunc(c.labels.maps[label], func(other *Map) bool {
+func (l *labels) alsoLabels(m *Map, label string) bool {
+	return slices.ContainsFunc(l.maps[label], func(other *Map) bool {
 		return other.tool().Text == m.tool().Text && other.Field == m.Field && other.Pattern.includes(m.Pattern)
 	})
 }
@@ -58,14 +58,14 @@ func (p Pattern) includes(q Pattern) bool {
 }
 
 // onlyAs reports whether maps give the name, and only to calls of b.
-func (c *compiler) onlyAs(n, b Name) bool {
+func (l *labels) onlyAs(n, b Name) bool {
 	other := func(m *Map) bool {
 		if m.tool().Glob() {
 			return b.Text != "*" && !b.same(m.tool())
 		}
 		return !b.Matches(m.tool().Text)
 	}
-	maps := c.labels.maps[n.Text]
+	maps := l.maps[n.Text]
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
@@ -76,8 +76,8 @@ func (l *labels) excludes(n, pattern Name) bool {
 }
 
 // alsoAs reports whether maps give the first name only to calls that also get the other name.
-func (c *compiler) alsoAs(n, other Name) bool {
-	return n.Text != other.Text && c.labels.maps[n.Text] != nil && c.labels.maps[other.Text] != nil && c.covers(other, n)
+func (l *labels) alsoAs(n, other Name) bool {
+	return n.Text != other.Text && l.maps[n.Text] != nil && l.maps[other.Text] != nil && l.covers(other, n)
 }
 
 // exempts reports whether the rule exempts calls with this name.
