@@ -38,8 +38,8 @@ func (c *compiler) checkFields(s Statement) {
 }
 
 // warnField adds a warning about a field of a statement.
-func (c *compiler) warnField(f Field, code Code, hint, format string, args ...any) {
-	c.warnAt(f.Pos, f.line.span(f.at.off, f.at.end), code, hint, format, args...)
+func (r *report) warnField(f Field, code Code, hint, format string, args ...any) {
+	r.warnAt(f.Pos, f.line.span(f.at.off, f.at.end), code, hint, format, args...)
 }
 
 // checkBudgets warns of a limit for each value without a limit for all values together: the caller

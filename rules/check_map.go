@@ -20,15 +20,15 @@ func (c *compiler) checkMaps() {
 		}
 		switch m.Pattern.Kind {
 		case Word:
-			if !m.checkKeyword(c) {
-				c.checkWord(m, scripts.of(m))
+			if !m.checkKeyword(&c.report) {
+				m.checkWord(&c.report, scripts.of(m))
 			}
 		case Runs:
-			c.checkProgram(m)
-			m.checkExactly(c)
-			m.checkStar(c)
+			m.checkProgram(&c.report)
+			m.checkExactly(&c.report)
+			m.checkStar(&c.report)
 		case Regex:
-			c.checkRegex(m, scripts.of(m) != nil || m.isCommand())
+			m.checkRegex(&c.report, scripts.of(m) != nil || m.isCommand())
 		}
 	}
 }
@@ -75,13 +75,13 @@ func (m *Map) target() string { return m.tool().Text + "\x00" + m.Field }
 
 // checkWord checks a word that is searched for as text. script is a map that reads the same field
 // as a script, or nil.
-func (c *compiler) checkWord(m, script *Map) {
+func (m *Map) checkWord(r *report, script *Map) {
 	p := m.Pattern
 	switch {
 	case strings.ContainsAny(p.Text, `^$*+?()[]{}|\`):
-		c.warnPattern(m, WordLikeRegex, "write a regex between slashes: /regex/", "the word %s is searched for literally", p.Text)
+		r.warnPattern(m, WordLikeRegex, "write a regex between slashes: /regex/", "the word %s is searched for literally", p.Text)
 	case script != nil && isWordByte(p.Text, 0) && !strings.Contains(p.Text, "/"):
-		c.warnPattern(m, TextOfScript, "if it is a command, write: runs "+p.Text,
+		r.warnPattern(m, TextOfScript, "if it is a command, write: runs "+p.Text,
 			"%s is searched for in the text of %s.%s, which the map at %s reads as a script", p.Text, script.tool(), m.Field, script.Pos)
 	}
 }
@@ -93,37 +93,37 @@ var keywordForms = map[string]string{
 
 // checkKeyword warns of a keyword without anything after it, since the map then looks for the
 // keyword as a word.
-func (m *Map) checkKeyword(c *compiler) bool {
+func (m *Map) checkKeyword(r *report) bool {
 	p := m.Pattern
 	form, ok := keywordForms[p.Text]
 	if ok {
-		c.warnPattern(m, KeywordAsWord, fmt.Sprintf(`write: %s; for the word, write: /\b%s\b/`, form, p.Text), "the map looks for the word %s in %s.%s", p.Text, joinNames(m.Tools), m.Field)
+		r.warnPattern(m, KeywordAsWord, fmt.Sprintf(`write: %s; for the word, write: /\b%s\b/`, form, p.Text), "the map looks for the word %s in %s.%s", p.Text, joinNames(m.Tools), m.Field)
 	}
 	return ok
 }
 
 // checkExactly warns of exactly without anything after it, since the map then looks for a program
 // of that name.
-func (m *Map) checkExactly(c *compiler) {
+func (m *Map) checkExactly(r *report) {
 	if p := m.Pattern; p.Text == "exactly" && !p.Exactly {
-		c.warnPattern(m, KeywordAsWord, "write: runs exactly COMMAND", "the map looks for a program called exactly")
+		r.warnPattern(m, KeywordAsWord, "write: runs exactly COMMAND", "the map looks for a program called exactly")
 	}
 }
 
 // checkProgram refuses a program with a space in its name: that is a whole command in one pair of
 // quotes.
-func (c *compiler) checkProgram(m *Map) {
+func (m *Map) checkProgram(r *report) {
 	if program := m.Pattern.Words[0]; strings.ContainsAny(program, " \t") && !strings.ContainsAny(program, `/\`) {
 		p := m.Pattern
-		c.fail(m, p.line.errorAt(BadCommand, p.argument, "do not quote several words together; write: runs "+strings.Join(strings.Fields(program), " "), "no program is called %s", quote(program)))
+		r.fail(m, p.line.errorAt(BadCommand, p.argument, "do not quote several words together; write: runs "+strings.Join(strings.Fields(program), " "), "no program is called %s", quote(program)))
 	}
 }
 
 // checkStar warns of a * between the words of a command, where other arguments are allowed anyway.
-func (m *Map) checkStar(c *compiler) {
+func (m *Map) checkStar(r *report) {
 	if words := m.Pattern.Words; slices.Index(m.Pattern.command(), "*") > 0 {
 		i := slices.Index(words, "*")
-		c.warnPattern(m, IdleStar, "write: runs "+joinWords(slices.Concat(words[:i], words[i+1:])), "* between the words of a command has no effect: other arguments are allowed there anyway")
+		r.warnPattern(m, IdleStar, "write: runs "+joinWords(slices.Concat(words[:i], words[i+1:])), "* between the words of a command has no effect: other arguments are allowed there anyway")
 	}
 }
 
@@ -131,18 +131,18 @@ func (m *Map) checkStar(c *compiler) {
 var looseDot = regexp.MustCompile(`^(?:[^\\\[]|\\.|\[[^\]]*\])*?\w\.\w`)
 
 // checkRegex checks a regex. command reports that the field contains commands.
-func (c *compiler) checkRegex(m *Map, command bool) {
+func (m *Map) checkRegex(r *report, command bool) {
 	p := m.Pattern
 	bare, escaped := strings.CutSuffix(p.Text, "$")
 	switch {
 	case p.Match(""):
-		c.warnPattern(m, MatchesAll, "", "the regex matches the empty text, and so every call of %s with the field %s", joinNames(m.Tools), m.Field)
+		r.warnPattern(m, MatchesAll, "", "the regex matches the empty text, and so every call of %s with the field %s", joinNames(m.Tools), m.Field)
 	case command && strings.HasPrefix(p.Text, "^"):
-		c.warnPattern(m, Anchored, `write \b in place of ^, or use runs`, "the regex finds a command only at the start of the text, not in: cd /tmp; ...")
+		r.warnPattern(m, Anchored, `write \b in place of ^, or use runs`, "the regex finds a command only at the start of the text, not in: cd /tmp; ...")
 	case command && escaped && !endsInEscape(bare):
-		c.warnPattern(m, Anchored, `write \b in place of $, or use runs`, "the regex finds a command only at the end of the text, not in: ... ; true")
+		r.warnPattern(m, Anchored, `write \b in place of $, or use runs`, "the regex finds a command only at the end of the text, not in: ... ; true")
 	case looseDot.MatchString(p.Text):
-		c.warnPattern(m, AnyCharacter, `write \. for a dot`, "a dot in %s matches any character", p)
+		r.warnPattern(m, AnyCharacter, `write \. for a dot`, "a dot in %s matches any character", p)
 	}
 }
 
@@ -151,7 +151,7 @@ func endsInEscape(expr string) bool {
 	return (len(expr)-len(strings.TrimRight(expr, `\`)))%2 == 1
 }
 
-func (c *compiler) warnPattern(m *Map, code Code, hint, format string, args ...any) {
+func (r *report) warnPattern(m *Map, code Code, hint, format string, args ...any) {
 	p := m.Pattern
-	c.warnAt(p.Pos, p.line.span(p.written.off, p.written.end), code, hint, format, args...)
+	r.warnAt(p.Pos, p.line.span(p.written.off, p.written.end), code, hint, format, args...)
 }

@@ -28,7 +28,7 @@ func (o Options) Compile(files ...*File) (*Compiled, error) {
 		c.add(s)
 	}
 	c.check()
-	c.out.Warnings = c.inOrder(c.out.Warnings)
+	c.out.Warnings = c.sortedWarnings()
 	if errs := c.errors(); len(errs) > 0 {
 		return c.out, errs
 	}

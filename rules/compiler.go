@@ -10,23 +10,27 @@ import (
 
 // A compiler is the state of one compilation.
 type compiler struct {
-	files      []*File
+	report
 	statements []Statement // statements of all files without duplicates
 	maps       []*Map      // maps of the statements, one for each tool
 	labels     *labels     // labels that the maps give
 	netNames   map[string]int
-	failed     map[Statement]*Error // errors found while compiling, by statement
-	fileOf     map[Statement]*File
 	readers    readers
 	out        *Compiled
 }
 
+// A report collects the errors and the warnings about the statements of files.
+type report struct {
+	files    []*File
+	fileOf   map[Statement]*File
+	failed   map[Statement]*Error // errors found while compiling, by statement
+	warnings []Warning            // in the order in which they were found
+}
+
 func newCompiler(files []*File) *compiler {
 	c := &compiler{
-		files:    files,
+		report:   report{files: files, fileOf: make(map[Statement]*File), failed: make(map[Statement]*Error)},
 		netNames: make(map[string]int),
-		failed:   make(map[Statement]*Error),
-		fileOf:   make(map[Statement]*File),
 		out:      &Compiled{Labels: &gate.Labels{}},
 	}
 	first := make(map[string]Statement)
@@ -69,40 +73,40 @@ type Verification struct {
 }
 
 // warn adds a warning about a whole statement.
-func (c *compiler) warn(s Statement, code Code, hint, format string, args ...any) {
-	line := c.fileOf[s].source[s]
-	c.warnAt(s.Position(), line.span(line.skip(0), line.off), code, hint, format, args...)
+func (r *report) warn(s Statement, code Code, hint, format string, args ...any) {
+	line := r.fileOf[s].source[s]
+	r.warnAt(s.Position(), line.span(line.skip(0), line.off), code, hint, format, args...)
 }
 
 // warnName adds a warning about a name in a statement.
-func (c *compiler) warnName(n Name, code Code, hint, format string, args ...any) {
-	c.warnAt(n.Pos, n.span, code, hint, format, args...)
+func (r *report) warnName(n Name, code Code, hint, format string, args ...any) {
+	r.warnAt(n.Pos, n.span, code, hint, format, args...)
 }
 
-func (c *compiler) warnAt(pos gate.Position, at span, code Code, hint, format string, args ...any) {
-	c.out.Warnings = append(c.out.Warnings, Warning{Pos: pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: at})
+func (r *report) warnAt(pos gate.Position, at span, code Code, hint, format string, args ...any) {
+	r.warnings = append(r.warnings, Warning{Pos: pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: at})
 }
 
 // failName refuses a statement because of a name in it.
-func (c *compiler) failName(s Statement, n Name, code Code, hint, format string, args ...any) {
-	c.fail(s, &Error{Pos: n.Pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: n.span})
+func (r *report) failName(s Statement, n Name, code Code, hint, format string, args ...any) {
+	r.fail(s, &Error{Pos: n.Pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: n.span})
 }
 
 // fail refuses a statement. Only the first error counts.
-func (c *compiler) fail(s Statement, e *Error) {
-	if c.failed[s] == nil {
-		c.failed[s] = e
+func (r *report) fail(s Statement, e *Error) {
+	if r.failed[s] == nil {
+		r.failed[s] = e
 	}
 }
 
 // errors returns all errors of the files, in order. There is at most one for each line, because a
 // line with a syntax error is not compiled.
-func (c *compiler) errors() ErrorList {
+func (r *report) errors() ErrorList {
 	var all ErrorList
-	for _, f := range c.files {
+	for _, f := range r.files {
 		errs := slices.Clone(f.errs)
 		for _, s := range f.Statements {
-			if e := c.failed[s]; e != nil {
+			if e := r.failed[s]; e != nil {
 				errs = append(errs, e)
 			}
 		}
@@ -112,18 +116,18 @@ func (c *compiler) errors() ErrorList {
 	return all
 }
 
-// inOrder sorts warnings by file and position.
-func (c *compiler) inOrder(warnings []Warning) []Warning {
-	order := make(map[string]int, len(c.files))
-	for i, f := range c.files {
+// sortedWarnings returns the warnings by file and position.
+func (r *report) sortedWarnings() []Warning {
+	order := make(map[string]int, len(r.files))
+	for i, f := range r.files {
 		order[f.Name] = i
 	}
-	slices.SortStableFunc(warnings, func(a, b Warning) int {
+	slices.SortStableFunc(r.warnings, func(a, b Warning) int {
 		return cmp.Or(
 			cmp.Compare(order[a.Pos.File], order[b.Pos.File]),
 			cmp.Compare(a.Pos.Line, b.Pos.Line),
 			cmp.Compare(a.Pos.Column, b.Pos.Column),
 		)
 	})
-	return warnings
+	return r.warnings
 }
