@@ -99,7 +99,7 @@ func TestSessionsOverLimitAreRefused(t *testing.T) {
 // TestIdleWhileBusy: a session with an open stream does not expire; its idle time begins when the
 // stream has ended.
 func TestIdleWhileBusy(t *testing.T) {
-	now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+	now := newClock()
 	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) { o.Now = now.Now }})
 	s.door(proxy.Access{Token: "a token", IdleTTL: 40 * time.Millisecond}) // checked every 5 ms
 	session := s.open("a token")

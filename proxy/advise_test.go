@@ -252,10 +252,9 @@ type conflict struct {
 	Nets, Yields           []struct{ Net string }
 }
 
+// conflicts returns the records of conflicts.
 func (s *site) conflicts() (found []conflict) {
-	s.records.mu.Lock()
-	defer s.records.mu.Unlock()
-	for _, line := range s.records.lines {
+	for _, line := range s.records.all() {
 		var c conflict
 		if json.Unmarshal(line, &c) == nil && c.Event == "conflict" {
 			found = append(found, c)
@@ -266,9 +265,7 @@ func (s *site) conflicts() (found []conflict) {
 
 // recordsHave reports whether a record contains the text.
 func (s *site) recordsHave(text string) bool {
-	s.records.mu.Lock()
-	defer s.records.mu.Unlock()
-	return slices.ContainsFunc(s.records.lines, func(line []byte) bool { return strings.Contains(string(line), text) })
+	return slices.ContainsFunc(s.records.all(), func(line []byte) bool { return strings.Contains(string(line), text) })
 }
 
 // TestAdvertisePossible: a tool that can never be called is not listed on any leg, until an

@@ -1,13 +1,11 @@
 package proxy_test
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,7 +21,7 @@ func TestDenialSticks(t *testing.T) {
 	again := soak.Count(1000)
 	for channel, set := range map[string]func() setup{"cli": func() setup { return byOperator(time.Hour) }, "elicit": func() setup { return setup{} }} {
 		eachLeg(t, func(t *testing.T, l leg) {
-			now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+			now := newClock()
 			how := set()
 			s := start(t, setup{change: func(o *proxy.Options) {
 				if how.change != nil {
@@ -186,29 +184,11 @@ func TestCancelIsTold(t *testing.T) {
 	})
 }
 
-// lines holds the output of a logger.
-type logLines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logLines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logLines) count(s string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), s)
-}
-
 // TestOperatorsAreTold: when a call begins to wait, the log says once which call and how to answer,
 // and later who has answered where. The model's text contains nothing that would approve the call.
 func TestOperatorsAreTold(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		out := &logLines{}
+		out := &syncBuffer{}
 		s := byOperator(atOnce)
 		change := s.change
 		s.change = func(o *proxy.Options) {
@@ -227,14 +207,14 @@ func TestOperatorsAreTold(t *testing.T) {
 		if r.text() != want {
 			t.Errorf("the model reads %q, want %q", r.text(), want)
 		}
-		if n := out.count("approval " + id + " wanted: deploy on up, by " + st.proxy.Approvals()[0].Principal + " (client tester); answer: petrigate approvals\""); n != 1 {
-			t.Errorf("said %d times:\n%s", n, out.text.String())
+		if n := strings.Count(out.String(), "approval "+id+" wanted: deploy on up, by "+st.proxy.Approvals()[0].Principal+" (client tester); answer: petrigate approvals\""); n != 1 {
+			t.Errorf("said %d times:\n%s", n, out.String())
 		}
 		if err := st.proxy.Resolve(id, true, "ada\u202e", "fine"); err != nil {
 			t.Fatal(err)
 		}
-		if n := out.count("approval " + id + ` approved: deploy on up, by ada\\u{202e} via cli" reason=fine`); n != 1 {
-			t.Errorf("said %d times:\n%s", n, out.text.String())
+		if n := strings.Count(out.String(), "approval "+id+` approved: deploy on up, by ada\\u{202e} via cli" reason=fine`); n != 1 {
+			t.Errorf("said %d times:\n%s", n, out.String())
 		}
 		c.must("deploy", `{}`)
 	})

@@ -127,12 +127,20 @@ type clock struct {
 	now time.Time
 }
 
+// newClock returns a clock at a fixed time.
+func newClock() *clock { return clockAt(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)) }
+
+// clockAt returns a clock that shows now.
+func clockAt(now time.Time) *clock { return &clock{now: now} }
+
+// Now returns the time of the clock.
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
+// move advances the clock.
 func (c *clock) move(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,7 +151,7 @@ func (c *clock) move(d time.Duration) {
 // not revive them.
 func TestExpiry(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+		now := newClock()
 		s := byOperator(atOnce)
 		s.change = func(o *proxy.Options) {
 			o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: atOnce, Expire: time.Minute}
@@ -173,7 +181,7 @@ func TestExpiry(t *testing.T) {
 // TestStateExpiry: B013 for the requestState of the modern legs.
 func TestStateExpiry(t *testing.T) {
 	modernLegs(t, func(t *testing.T, l leg) {
-		now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+		now := newClock()
 		s := start(t, setup{change: func(o *proxy.Options) { o.Now = now.Now }})
 		c := s.connect(l, canElicit)
 		q := c.asks("deploy", `{}`)

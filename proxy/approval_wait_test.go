@@ -11,7 +11,7 @@ import (
 // TestIdleWhileAsked: a session does not expire while a person thinks about one of its calls,
 // whether the call is held or parked, nor before the client calls again for the answer.
 func TestIdleWhileAsked(t *testing.T) {
-	now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+	now := newClock()
 	s := start(t, setup{change: func(o *proxy.Options) {
 		o.Now = now.Now
 		o.Approval = proxy.Approval{Channels: []string{"cli"}, HoldFor: func(client string) time.Duration {

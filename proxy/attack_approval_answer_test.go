@@ -153,7 +153,7 @@ func TestGuessedAnswersDoNotCount(t *testing.T) {
 // whatever the clock shows then, and neither does anyone else's.
 func TestAnswerAfterItsTime(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+		now := newClock()
 		s := start(t, setup{change: func(o *proxy.Options) {
 			o.Approval = proxy.Approval{Channels: []string{"elicit", "web", "cli"}, Hold: time.Hour}
 			o.Now = now.Now

@@ -313,7 +313,7 @@ func TestClockJumps(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, jump := range []time.Duration{day, -day} {
 		eachLeg(t, func(t *testing.T, l leg) {
-			now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+			now := newClock()
 			s := start(t, setup{change: func(o *proxy.Options) {
 				o.Approval = proxy.Approval{Channels: []string{"elicit", "web", "cli"}, Hold: atOnce}
 				o.Now = now.Now

@@ -54,7 +54,7 @@ func TestThousandPending(t *testing.T) {
 	for i := range 3 {
 		tokens[fmt.Sprint(i)] = fmt.Sprint("token of ", i)
 	}
-	now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+	now := newClock()
 	s := start(t, setup{change: func(o *proxy.Options) {
 		o.Approval = proxy.Approval{Channels: []string{"elicit", "web", "cli"}, Hold: atOnce, Expire: 24 * time.Hour}
 		o.Now = now.Now

@@ -33,7 +33,7 @@ type contest struct {
 // proxies share a database and an upstream.
 func newContest(t *testing.T, l leg, replicas int, capabilities string, channels ...string) *contest {
 	t.Helper()
-	c := &contest{T: t, now: &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}, wins: map[string]int{}}
+	c := &contest{T: t, now: newClock(), wins: map[string]int{}}
 	t.Cleanup(func() { t.Logf("answered via %v, %d of them executed", c.wins, c.executed) })
 	path := filepath.Join(t.TempDir(), "state.db")
 	for range replicas {
@@ -86,10 +86,8 @@ func (c *contest) handicap(firstWon bool) {
 
 // decided returns the recorded decisions about an approval since it was last asked.
 func (c *contest) decided(id string) (found []record) {
-	m := c.sites[0].records
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, line := range m.lines[c.read:] {
+	all := c.sites[0].records.all()
+	for _, line := range all[c.read:] {
 		var r record
 		if err := json.Unmarshal(line, &r); err != nil {
 			c.Fatal(err)
@@ -98,7 +96,7 @@ func (c *contest) decided(id string) (found []record) {
 			found = append(found, r)
 		}
 	}
-	c.read = len(m.lines)
+	c.read = len(all)
 	return found
 }
 

@@ -72,8 +72,8 @@ func shownSafely(t *testing.T, where, text string) {
 // content, at the client, as an operator, in the log, and in their own quoted words.
 func TestDeceptions(t *testing.T) {
 	eachLeg(t, func(t *testing.T, l leg) {
-		now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
-		out := &logLines{}
+		now := newClock()
+		out := &syncBuffer{}
 		s := start(t, setup{change: func(o *proxy.Options) {
 			o.Approval = proxy.Approval{Channels: []string{"elicit", "web", "cli"}, Hold: time.Hour}
 			o.Logger, o.Now = slog.New(slog.NewTextHandler(out, nil)), now.Now
@@ -107,9 +107,7 @@ func TestDeceptions(t *testing.T) {
 			}
 		}
 		s.executed("deploy", 0)
-		out.mu.Lock()
-		defer out.mu.Unlock()
-		shownSafely(t, "the log", strings.TrimSuffix(out.text.String(), "\n"))
+		shownSafely(t, "the log", strings.TrimSuffix(out.String(), "\n"))
 	})
 }
 

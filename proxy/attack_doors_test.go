@@ -1,8 +1,6 @@
 package proxy_test
 
 import (
-	"context"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -107,9 +105,8 @@ func TestBatchesOfOldRevisions(t *testing.T) {
 // connectIn returns a client of a revision with a handshake.
 func (s *site) connectIn(l leg, version string) *client {
 	s.t.Helper()
-	c := &client{site: s, leg: l, mail: newMailbox(), capabilities: "{}", version: version, http: &http.Client{}, cancels: map[string]context.CancelFunc{}}
-	s.t.Cleanup(c.close)
-	c.pipe()
+	c := s.unconnected(l)
+	c.version = version
 	c.initialize()
 	return c
 }
@@ -145,9 +142,7 @@ func TestNoFreshStart(t *testing.T) {
 // TestBeforeTheHandshake: A096. A call can be refused before the handshake.
 func TestBeforeTheHandshake(t *testing.T) {
 	s := start(t, setup{})
-	c := &client{site: s, leg: legs()[0], mail: newMailbox(), capabilities: "{}", version: "2025-11-25", http: &http.Client{}, cancels: map[string]context.CancelFunc{}}
-	t.Cleanup(c.close)
-	c.pipe()
+	c := s.unconnected(legs()[0])
 	c.list()
 	c.nothing("danger", callOf(`"name":"danger"`))
 	c.nothing("delete", callOf(`"name":"delete"`))

@@ -213,7 +213,7 @@ func TestLogIsOneLineEach(t *testing.T) {
 				t.Errorf("%q", line)
 			}
 		}
-		for _, record := range s.records.lines {
+		for _, record := range s.records.all() {
 			if bytes.ContainsAny(record, "\n\r\x1b") || bytes.Contains(record, []byte("forged\"}\r")) {
 				t.Errorf("%q", record)
 			}

@@ -49,12 +49,11 @@ func TestRecordsAreBounded(t *testing.T) {
 		for _, tool := range []string{"safe", "danger", "flaky"} {
 			c.do(tool, `{"action":"`+long+`","a":"`+hidden+`"}`)
 		}
-		s.records.mu.Lock()
-		defer s.records.mu.Unlock()
-		if len(s.records.lines) < 4 {
-			t.Errorf("%d records", len(s.records.lines))
+		records := s.records.all()
+		if len(records) < 4 {
+			t.Errorf("%d records", len(records))
 		}
-		for _, line := range s.records.lines {
+		for _, line := range records {
 			if len(line) > most {
 				t.Errorf("%d bytes: %s...", len(line), line[:most/4])
 			}

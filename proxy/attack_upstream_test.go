@@ -138,6 +138,7 @@ type revolving struct {
 	sent atomic.Int64
 }
 
+// ServeHTTP serves with the present server.
 func (v *revolving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

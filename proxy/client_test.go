@@ -26,6 +26,7 @@ type leg struct {
 	http, modern bool
 }
 
+// legs returns all legs.
 func legs() []leg {
 	return []leg{{"stdio", false, false}, {"http", true, false}, {"http-modern", true, true}, {"stdio-modern", false, true}}
 }
@@ -86,6 +87,7 @@ type client struct {
 	cancels map[string]context.CancelFunc // cancel functions of requests over HTTP, by id
 }
 
+// canElicit is the capabilities of a client with forms.
 const canElicit = `{"elicitation":{}}`
 
 // connect opens a client that declares the capabilities, none if empty.
@@ -143,6 +145,7 @@ func (c *client) pipe() {
 	}()
 }
 
+// initialize performs the handshake.
 func (c *client) initialize() {
 	c.t.Helper()
 	id := c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"initialize","params":{"protocolVersion":"` + c.version +
@@ -184,6 +187,13 @@ func (c *client) close() {
 		c.requests.Wait()
 		c.http.CloseIdleConnections()
 	})
+}
+
+// countFrom makes n the last id that was used.
+func (c *client) countFrom(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lastID = n
 }
 
 // nextID returns a new id in its JSON form.
@@ -293,6 +303,7 @@ func (c *client) send(raw []byte, change http.Header) {
 	}()
 }
 
+// setHeaders sets the headers of a correct client.
 func (c *client) setHeaders(r *http.Request) {
 	r.Header.Set("Authorization", "Bearer "+cmp.Or(c.bearer, token))
 	r.Header.Set("Content-Type", "application/json")
@@ -384,6 +395,22 @@ func (c *client) listenToPushes() {
 				c.mail.put(parseMessage([]byte(data), 0))
 			}
 		}
+	}()
+}
+
+// resume requests what an interrupted stream has after an event.
+func (c *client) resume(last string) {
+	c.t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, c.site.http.URL+"/mcp", nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.setHeaders(r)
+	r.Header.Set("Last-Event-ID", last)
+	c.requests.Add(1)
+	go func() {
+		defer c.requests.Done()
+		c.post(r)
 	}()
 }
 

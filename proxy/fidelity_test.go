@@ -29,6 +29,7 @@ func (m message) tools() map[string]string {
 	return found
 }
 
+// running returns the tool with a function that returns its name.
 func running(tool testserver.Tool) testserver.Tool {
 	tool.Run = func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 		return testserver.Text(c.Name), nil

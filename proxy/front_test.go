@@ -413,7 +413,7 @@ func TestAccess(t *testing.T) {
 
 // TestIdleSessionExpires: an unused session expires, and its calls end with it.
 func TestIdleSessionExpires(t *testing.T) {
-	now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+	now := newClock()
 	s := start(t, setup{policy: netPolicy(t, gate.Net{Name: "n"}), change: func(o *proxy.Options) { o.Now = now.Now }})
 	idle := httptest.NewUnstartedServer(nil)
 	handler, err := s.proxy.Handler(proxy.Access{Addr: idle.Listener.Addr().String(), Token: token, IdleTTL: 8 * time.Millisecond})
@@ -445,7 +445,8 @@ func TestSessionScope(t *testing.T) {
 	one, two := s.connect(legs()[2], ""), s.connect(legs()[2], "")
 	one.must("push", `{}`)
 	two.blocked("push") // B033
-	two.capabilities, two.lastID = canElicit, 1000
+	two.capabilities = canElicit
+	two.countFrom(1000)
 	two.blocked("push")
 	s.executed("push", 7)
 }

@@ -100,7 +100,7 @@ func TestForeignCancel(t *testing.T) {
 	legacyLegs(t, func(t *testing.T, l leg) {
 		s := start(t, setup{})
 		c, other := s.connect(l, ""), s.connect(l, "")
-		other.lastID = 100 // otherwise it could cancel a call of its own
+		other.countFrom(100) // otherwise it could cancel a call of its own
 		id := c.call("slow", `{}`)
 		s.awaitExecuted("slow", 1)
 		for _, requestID := range []string{`"` + id + `"`, id + `0`, `null`, `{}`, `[` + id + `]`, `true`} {

@@ -199,7 +199,7 @@ func TestIsolationRests(t *testing.T) {
 	t.Parallel()
 	u, _ := child(t, "--tools asking --era legacy")
 	u.Isolation, u.Limits.Sessions = proxy.IsolateSession, 2
-	now := &clock{now: time.Now().AddDate(1, 0, 0)} // by no other clock was anything unused for long
+	now := clockAt(time.Now().AddDate(1, 0, 0)) // by no other clock was anything unused for long
 	s := start(t, setup{rules: "block danger\n", change: func(o *proxy.Options) { o.Upstreams, o.Now = []proxy.Upstream{u}, now.Now }})
 	guest, resident, late := s.connect(legs()[2], ""), s.connect(legs()[1], ""), s.connect(legs()[1], "")
 	count := func(c *client, want string) {

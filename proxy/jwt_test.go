@@ -110,11 +110,9 @@ func TestJWT(t *testing.T) {
 	for _, r := range s.log.Records() {
 		fmt.Fprintf(&upstream, "%s %v\n", r.Bytes, r.Header)
 	}
-	s.records.mu.Lock()
-	for _, line := range s.records.lines {
+	for _, line := range s.records.all() {
 		audit.Write(line)
 	}
-	s.records.mu.Unlock()
 	for what, text := range map[string]string{"log": logged.String(), "upstream": upstream.String(), "audit": audit.String()} {
 		if text == "" || strings.Contains(text, signature) {
 			t.Errorf("the token is in the %s, or nothing is", what)

@@ -19,6 +19,7 @@ type message struct {
 	session             string
 }
 
+// parseMessage parses what can be parsed of a message.
 func parseMessage(raw []byte, status int) message {
 	if len(raw) > large {
 		return parseLarge(raw, status)
@@ -76,8 +77,10 @@ func at(doc []byte, path ...string) string {
 	return string(doc)
 }
 
+// isError reports whether the result of a call is an error.
 func (m message) isError() bool { return at(m.result, "isError") == "true" }
 
+// code returns the code of an error.
 func (m message) code() string { return at(m.err, "code") }
 
 // decision returns the machine-readable form of a refusal.
@@ -102,6 +105,7 @@ type mailbox struct {
 	changed  chan struct{}
 }
 
+// newMailbox returns an empty mailbox.
 func newMailbox() *mailbox { return &mailbox{changed: make(chan struct{})} }
 
 func (b *mailbox) put(m message) {
@@ -154,6 +158,7 @@ func (b *mailbox) count(ok func(message) bool) int {
 	return n
 }
 
+// String lists the messages, for failures.
 func (b *mailbox) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -2,7 +2,6 @@ package proxy_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -132,15 +131,5 @@ func TestStreamIsTakenUp(t *testing.T) {
 func (c *client) takeUp() {
 	c.t.Helper()
 	c.await("the first event", func(m message) bool { return len(m.raw) == 0 && m.status == http.StatusOK })
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, c.site.http.URL+"/mcp", nil)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	c.setHeaders(r)
-	r.Header.Set("Last-Event-ID", "1_0")
-	c.requests.Add(1)
-	go func() {
-		defer c.requests.Done()
-		c.post(r)
-	}()
+	c.resume("1_0")
 }

@@ -51,7 +51,7 @@ const (
 
 func newPendingBench(b *testing.B, hold time.Duration) *pendingBench {
 	b.Helper()
-	p := &pendingBench{B: b, now: &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}, args: `{"n":%d,"a":"` + strings.Repeat("x", 1<<10) + `"}`}
+	p := &pendingBench{B: b, now: newClock(), args: `{"n":%d,"a":"` + strings.Repeat("x", 1<<10) + `"}`}
 	up := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack()}))
 	var err error
 	p.proxy, err = proxy.New(proxy.Options{

@@ -70,6 +70,7 @@ func (p *pushes) told(want string) (id string) {
 	return id
 }
 
+// tell sends a log message of the upstream.
 func (s *site) tell(data string) {
 	s.upstream.Notify("notifications/message", `{"level":"info","data":`+data+`}`)
 }

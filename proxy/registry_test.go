@@ -58,6 +58,7 @@ func TestSwitchedNets(t *testing.T) {
 	}
 }
 
+// switchNet switches a net as an operator.
 func (s *site) switchNet(name string, on bool) {
 	s.t.Helper()
 	if err := s.proxy.SwitchNet(name, on, proxy.Actor{Name: "ann"}); err != nil {

@@ -35,6 +35,7 @@ func (c *client) request(method, params string) message {
 	return c.reply(c.ask(method, params))
 }
 
+// ask sends a request with members of params, and returns its id.
 func (c *client) ask(method, params string) (id string) {
 	return c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"` + method + `","params":{%META%` + params + `}}`)
 }

@@ -36,6 +36,7 @@ type fleet struct {
 	clients []*client
 }
 
+// newFleet starts three proxies that open the database.
 func newFleet(t *testing.T, open func() (proxy.Database, error), s setup) *fleet {
 	f := &fleet{t: t, setup: s, open: open}
 	for range 3 {
@@ -44,6 +45,7 @@ func newFleet(t *testing.T, open func() (proxy.Database, error), s setup) *fleet
 	return f
 }
 
+// add starts one more proxy, and connects a client to it.
 func (f *fleet) add() *client {
 	f.t.Helper()
 	s := f.setup
@@ -143,6 +145,7 @@ func (c *client) heard(args, result string) message {
 	return c.reply(c.sendInput(args, result))
 }
 
+// sendInput sends the input that an upstream has requested, and returns the id of the call.
 func (c *client) sendInput(args, state string) string {
 	return c.callWith("curious", args, "", `,"inputResponses":{"who":`+nameGiven+`},"requestState":`+state)
 }

@@ -11,7 +11,7 @@ import (
 
 // atClock is a setup whose proxy uses a clock of the test.
 func atClock(s setup) (setup, *clock) {
-	now := &clock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
+	now := newClock()
 	change := s.change
 	s.change = func(o *proxy.Options) {
 		o.Now = now.Now

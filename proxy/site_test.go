@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -72,8 +73,10 @@ type site struct {
 	bare       bool   // there is no proxy
 }
 
+// token is the token of clients over HTTP.
 const token = "token-of-the-tests"
 
+// start serves a site until the test ends.
 func start(t *testing.T, s setup) *site {
 	t.Helper()
 	st := &site{t: t, log: &testserver.Log{}, records: &memory{}, clientName: "tester"}
@@ -282,6 +285,7 @@ type memory struct {
 	panic bool
 }
 
+// Append keeps a record.
 func (m *memory) Append(record []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -295,12 +299,21 @@ func (m *memory) Append(record []byte) error {
 	return nil
 }
 
+// all returns the records as they were written.
+func (m *memory) all() [][]byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.lines)
+}
+
+// setFail makes later records fail, or succeed again.
 func (m *memory) setFail(fail bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fail = fail
 }
 
+// setPanic makes the recorder panic, or stop doing so.
 func (m *memory) setPanic(panic bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -328,15 +341,15 @@ func (m *memory) decisions(decision string) []record {
 	})
 }
 
+// outcomes returns the records of outcomes.
 func (m *memory) outcomes() []record {
 	return m.matching(func(r record) bool { return r.Event == "outcome" })
 }
 
+// matching returns the records that satisfy ok.
 func (m *memory) matching(ok func(record) bool) []record {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	var found []record
-	for _, line := range m.lines {
+	for _, line := range m.all() {
 		var r record
 		if err := json.Unmarshal(line, &r); err != nil {
 			panic(err)

@@ -1,7 +1,6 @@
 package proxy_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
@@ -174,14 +173,7 @@ func (c *client) introduction() []byte {
 	if c.leg.modern {
 		return c.request("server/discover", `"y":1`).result
 	}
-	again := &client{
-		site: c.site, leg: c.leg, mail: newMailbox(), capabilities: "{}", version: "2025-11-25",
-		http: c.http, cancels: map[string]context.CancelFunc{},
-	}
-	c.t.Cleanup(again.close)
-	if !c.leg.http {
-		again.pipe()
-	}
+	again := c.unconnected(c.leg)
 	r := again.reply(again.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":` + c.info() + `}}`))
 	again.session = r.session
 	return r.result
