@@ -9,7 +9,7 @@ import (
 
 func claudeDesktop() Client {
 	return Client{
-		Name: "claude-desktop", Title: "Claude Desktop", Aliases: []string{"claudedesktop"},
+		Name: "claude-desktop", Limits: Limits{NameLength: 64}, NoForms: true, Title: "Claude Desktop", Aliases: []string{"claudedesktop"},
 		Format: splice.JSON,
 		files: func(s System) []string {
 			file := s.path(s.settings(), "Claude", "claude_desktop_config.json")
@@ -44,7 +44,7 @@ func storePackageFiles(s System) []string {
 
 func claudeCode() Client {
 	return Client{
-		Name: "claude-code", Title: "Claude Code", Aliases: []string{"claude", "claudecode"},
+		Name: "claude-code", Limits: Limits{NameLength: 128 - len("mcp__petrigate__")}, Title: "Claude Code", Aliases: []string{"claude", "claudecode"},
 		Format: splice.JSON,
 		files:  claudeFiles,
 		place:  mcpServers,

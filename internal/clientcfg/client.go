@@ -29,6 +29,17 @@ type Client struct {
 	Overwrites bool
 	// Verify tells the user how to check that the client has the entry.
 	Verify string
+
+	Limits Limits
+	// NoForms is set for a client that does not declare elicitation, and so cannot show forms.
+	NoForms bool
+}
+
+// Limits are the known limits of a client. The zero value has none.
+type Limits struct {
+	Tools      int    // largest useful number of tools
+	MoreTools  string // what the client does with more tools
+	NameLength int    // maximum length of a tool name, without the prefix that the client adds
 }
 
 // Files returns the possible paths of the file on a system, most likely first.

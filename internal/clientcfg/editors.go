@@ -4,7 +4,7 @@ import "github.com/petrigate/petrigate/internal/clientcfg/splice"
 
 func cursor() Client {
 	return Client{
-		Name: "cursor", Title: "Cursor", Format: splice.JSON,
+		Name: "cursor", Limits: Limits{40, "chooses worse among more", 60 - len("petrigate_")}, Title: "Cursor", Format: splice.JSON,
 		files: inHome(".cursor/mcp.json"), place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: editorVariables},
 		entry:   stdio("url"), programs: []string{"cursor"}, folders: []string{"/cursor.app/contents/macos/"},
@@ -31,6 +31,7 @@ func vscodeInsiders() Client {
 func vscodeAt(folder string) Client {
 	return Client{
 		Format: splice.JSON,
+		Limits: Limits{128, "refuses requests with more, its own included", 64},
 		files: func(s System) []string {
 			all := []string{s.path(s.settings(), folder, "User", "mcp.json")}
 			if folder == "Code" && s.OS != "windows" {
@@ -52,7 +53,7 @@ func vscodeAt(folder string) Client {
 
 func windsurf() Client {
 	return Client{
-		Name: "windsurf", Title: "Windsurf", Format: splice.JSON,
+		Name: "windsurf", Limits: Limits{100, "leaves the rest out", 64}, NoForms: true, Title: "Windsurf", Format: splice.JSON,
 		files: inHome(".codeium/windsurf/mcp_config.json"), place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: windsurfVariables},
 		entry:   stdio("serverUrl"), programs: []string{"windsurf"}, folders: []string{"/windsurf.app/contents/macos/"},
@@ -62,7 +63,7 @@ func windsurf() Client {
 
 func cline() Client {
 	return Client{
-		Name: "cline", Title: "Cline", Format: splice.JSON,
+		Name: "cline", NoForms: true, Title: "Cline", Format: splice.JSON,
 		files: func(s System) (all []string) {
 			for _, editor := range []string{"Code", "Code - Insiders", "Cursor", "Windsurf"} {
 				all = append(all, s.path(s.settings(), editor, "User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"))
@@ -78,7 +79,7 @@ func cline() Client {
 
 func zed() Client {
 	return Client{
-		Name: "zed", Title: "Zed", Format: splice.JSON,
+		Name: "zed", NoForms: true, Title: "Zed", Format: splice.JSON,
 		files: func(s System) []string {
 			if s.OS == "windows" {
 				return []string{s.path(s.settings(), "Zed", "settings.json")}
@@ -113,7 +114,7 @@ func lmStudio() Client {
 
 func continueDev() Client {
 	return Client{
-		Name: "continue", Title: "Continue", Format: splice.YAML,
+		Name: "continue", NoForms: true, Title: "Continue", Format: splice.YAML,
 		files:   inHome(".continue/config.yaml"),
 		place:   splice.Place{Path: []string{"mcpServers"}, Named: "name"},
 		dialect: dialect{unit: milliseconds, variables: continueVariables},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
@@ -54,9 +55,9 @@ func AllHooks() []Hooks {
 		}
 		return all
 	}
-	return []Hooks{
+	all := []Hooks{
 		{
-			Agent: "claude-code", Client: "claude-code", Title: "Claude Code", wait: 60, url: true, typed: true,
+			Agent: "claude-code", wait: 60, url: true, typed: true,
 			files: func(s System) []string {
 				if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
 					return []string{s.path(dir, "settings.json")}
@@ -69,7 +70,7 @@ func AllHooks() []Hooks {
 			Open:       []string{"before version 2.1.295 a hook that fails lets the call pass", "@file mentions run no hook"},
 		},
 		{
-			Agent: "codex", Client: "codex", Title: "Codex", wait: 60, typed: true,
+			Agent: "codex", wait: 60, typed: true,
 			files: func(s System) []string {
 				if dir := s.env("CODEX_HOME"); dir != "" {
 					return []string{s.path(dir, "hooks.json")}
@@ -81,25 +82,30 @@ func AllHooks() []Hooks {
 			Open:   []string{"Codex leaves out a hook that you have not trusted: type /hooks in codex, and trust it", slow, "what is typed into a program that runs (write_stdin) has no hook"},
 		},
 		{
-			Agent: "gemini-cli", Client: "gemini", Title: "Gemini CLI", wait: 60, milli: true, typed: true,
+			Agent: "gemini-cli", wait: 60, milli: true, typed: true,
 			beside: []string{".gemini/settings.json"}, off: [][]string{{"hooksConfig", "enabled", "false"}, {"tools", "enableHooks", "false"}},
 			files: inHome(".gemini/settings.json"), events: on("BeforeTool", "AfterTool", "SessionEnd"),
 			Open: []string{slow},
 		},
 		{
-			Agent: "cursor", Client: "cursor", Title: "Cursor", wait: 60, flat: true,
+			Agent: "cursor", wait: 60, flat: true,
 			files: inHome(".cursor/hooks.json"), failClosed: splice.Member{Key: "failClosed", Value: true},
 			events: []hookEvent{{"preToolUse", true, others}, {"postToolUse", false, others}, {"postToolUseFailure", false, others}, {"sessionEnd", false, ""}},
 			own:    splice.Object{{Key: "version", Value: 1}},
 			Open:   []string{"MCP tools that do not come through petrigate are not seen: Cursor does not say of which server they are"},
 		},
 		{
-			Agent: "vscode", Client: "vscode", Title: "VS Code", wait: 30, flat: true, typed: true,
+			Agent: "vscode", wait: 30, flat: true, typed: true,
 			files:  inFolder(".github", "hooks", "petrigate.json"),
 			events: on("PreToolUse", "PostToolUse", "Stop"),
 			Open:   []string{slow, "VS Code ignores matchers: the hook sees every tool"},
 		},
 	}
+	for i := range all {
+		a, _ := agenttool.Find(all[i].Agent)
+		all[i].Client, all[i].Title = a.Client, a.Title
+	}
+	return all
 }
 
 // inFolder returns a files function for a path relative to the current directory, which is a

@@ -4,7 +4,7 @@ import "github.com/petrigate/petrigate/internal/clientcfg/splice"
 
 func codex() Client {
 	return Client{
-		Name: "codex", Title: "Codex", Format: splice.TOML,
+		Name: "codex", Limits: Limits{NameLength: 64 - len("mcp__petrigate__")}, Title: "Codex", Format: splice.TOML,
 		files: func(s System) []string {
 			if dir := s.env("CODEX_HOME"); dir != "" {
 				return []string{s.path(dir, "config.toml")}
@@ -26,7 +26,7 @@ func codex() Client {
 
 func gemini() Client {
 	return Client{
-		Name: "gemini", Title: "Gemini CLI", Aliases: []string{"gemini-cli"}, Format: splice.JSON,
+		Name: "gemini", Limits: Limits{NameLength: 63 - len("mcp_petrigate_")}, NoForms: true, Title: "Gemini CLI", Aliases: []string{"gemini-cli"}, Format: splice.JSON,
 		files: inHome(".gemini/settings.json"), place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: geminiVariables, urlIsSSE: true},
 		guards:  geminiGuards,
@@ -66,7 +66,7 @@ func goose() Client {
 
 func opencode() Client {
 	return Client{
-		Name: "opencode", Title: "OpenCode", Format: splice.JSON,
+		Name: "opencode", NoForms: true, Title: "OpenCode", Format: splice.JSON,
 		files: func(s System) []string {
 			dir := s.path(s.xdg(), "opencode")
 			if local := s.env("LOCALAPPDATA"); s.OS == "windows" && local != "" {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
@@ -61,7 +62,7 @@ func TestLongNamesAreCut(t *testing.T) {
 		for i := range count {
 			d.tools = append(d.tools, check.ListedTool{Exposed: "long-name-" + string(rune('a'+i))})
 		}
-		found := d.exceeded(limit{name: 5}, "Cursor")
+		found := d.exceeded(clientcfg.Limits{NameLength: 5}, "Cursor")
 		if len(found) != 1 || strings.Contains(found[0].Says, "and others") != more || !strings.Contains(found[0].Says, "long-name-c") {
 			t.Errorf("%d: %+v", count, found)
 		}
