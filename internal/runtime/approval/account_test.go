@@ -19,7 +19,7 @@ func ask(b *Broker, session, principal, tool string, n int) (*Request, error) {
 // flood opens questions until the book has no more room for them, and returns
 // those that it took. Each is left by its call as parked says.
 func flood(b *Broker, session, principal string, n int, parked bool) (taken []*Request, err error) {
-	known := len(b.byID)
+	known := len(b.requests.byID)
 	for i := range 100_000 {
 		q, err := ask(b, session, principal, fmt.Sprint(known+i), n)
 		if err != nil {
@@ -114,12 +114,12 @@ func TestRoomAgain(t *testing.T) {
 		t.Errorf("people who approve are not asked: %v", err)
 	}
 	clock.at = clock.at.Add(time.Hour)
-	if n := len(b.List()); n == 0 || len(b.byKey) != 0 {
-		t.Errorf("%d questions, %d of them can be asked for", n, len(b.byKey))
+	if n := len(b.List()); n == 0 || len(b.requests.byKey) != 0 {
+		t.Errorf("%d questions, %d of them can be asked for", n, len(b.requests.byKey))
 	}
 	clock.at = clock.at.Add(time.Hour)
-	if b.sweep(); len(b.byID)+len(b.byKey)+len(b.accounts)+b.recent.Len()+b.live.Len()+b.ended.Len()+b.denied.Len() != 0 {
-		t.Errorf("something is left: %d %d %d", len(b.byID), len(b.byKey), len(b.accounts))
+	if b.requests.sweep(); len(b.requests.byID)+len(b.requests.byKey)+len(b.requests.accounts)+b.requests.recent.Len()+b.requests.live.Len()+b.requests.ended.Len()+b.requests.denied.Len() != 0 {
+		t.Errorf("something is left: %d %d %d", len(b.requests.byID), len(b.requests.byKey), len(b.requests.accounts))
 	}
 }
 
@@ -142,7 +142,7 @@ func TestEndedKeepsLittle(t *testing.T) {
 	if n := held(b); n > 2*maxEnded*100 {
 		t.Errorf("%d bytes of calls are kept that cannot run", n)
 	}
-	for _, a := range b.accounts {
+	for _, a := range b.requests.accounts {
 		if a.bytes != 0 || a.waiting != 0 || a.recent != 0 {
 			t.Errorf("%+v", a)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Answer calls [Broker.AnswerAs] with the actor as the person.
@@ -28,7 +27,7 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 	said := Rejection{Approve: approve, Channel: channel, Actor: actor, Reason: clip(reason, maxReason), At: b.options.Now()}
 	var rejected *RejectedError
 	err := b.amend(id, func(q *Request) (Progress, bool, error) {
-		err := b.answerable(q, id, channel)
+		err := b.requests.answerable(q, id, channel)
 		if rejected = b.options.rejection(q, person, said); rejected != nil {
 			d, ok := q.reject(rejected.Rejection)
 			return d, ok, nil
@@ -42,7 +41,7 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 		}
 		d.Answer.Channel, d.Answer.Actor, d.Answer.Reason, d.Answer.At = channel, actor, said.Reason, said.At
 		if !approve {
-			d.Answer.State, d.Stands = Denied, b.standsUntil(q)
+			d.Answer.State, d.Stands = Denied, b.requests.standsUntil(q)
 			return d, true, nil
 		}
 		if len(d.Approvers) > 0 {
@@ -61,31 +60,6 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 		b.options.Log.Error("an answer that does not count is not in the history of its approval", "approval", id, "error", err)
 	}
 	return rejected
-}
-
-// answerable returns the reason why no answer through the channel counts for q, or nil. Requires
-// b.mu.
-func (b *Broker) answerable(q *Request, id, channel string) error {
-	switch {
-	case q == nil:
-		return fmt.Errorf("no approval %s is waiting", id)
-	case b.check(q) != Pending:
-		return fmt.Errorf("approval %s is %s already", id, q.progress.Answer.State)
-	case q.Via != "" && q.Via != channel:
-		return fmt.Errorf("approval %s is to be answered via %s only: its rule says so", id, q.Via)
-	case !slices.Contains(q.open, channel):
-		return fmt.Errorf("approval %s was not put to anybody where this answer comes from", id)
-	}
-	return nil
-}
-
-// standsUntil returns how long a denial of q remains in force if it is given now. Requires b.mu.
-func (b *Broker) standsUntil(q *Request) time.Time {
-	until := b.options.Now().Add(b.options.Cooldown)
-	if q.waiters == 0 && q.Expires.After(until) {
-		return q.Expires // a call was told to come back by then
-	}
-	return until
 }
 
 // rejection returns an error if the answer does not count and must be recorded, or nil. Requires

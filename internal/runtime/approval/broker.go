@@ -2,7 +2,6 @@ package approval
 
 import (
 	"cmp"
-	"container/list"
 	"context"
 	"errors"
 	"log/slog"
@@ -24,19 +23,7 @@ type Broker struct {
 	reading sync.Mutex // held while a large call is parsed
 
 	mu       sync.Mutex
-	byID     map[string]*Request
-	byKey    map[Key]*Request // the live request, or a denial in force
-	accounts accounts
-
-	// In chronological order.
-	live   list.List // pending or approved
-	ended  list.List // ended without a denial
-	denied list.List
-	recent list.List // opened within the last minute and not approved
-
-	last lastApproved
-
-	changed chan struct{} // closed at the next change of a request; nil: no waiter
+	requests requests
 }
 
 // New returns an empty broker.
@@ -44,7 +31,8 @@ func New(o Options) *Broker {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	b := &Broker{options: o, byID: map[string]*Request{}, byKey: map[Key]*Request{}, accounts: accounts{}}
+	b := &Broker{options: o}
+	b.requests = newRequests(&b.options)
 	b.grants.store, b.grants.now, b.grants.byID = o.Store, o.Now, map[string]*Grant{}
 	if o.Store != nil {
 		b.storage = &storage{b, o.Store, o.Log}
@@ -82,11 +70,11 @@ func (b *Broker) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	q, err := b.openHere(key, call, ask)
-	if err == nil && b.byID[q.ID] == nil {
+	q, err := b.requests.open(key, call, ask)
+	if err == nil && b.requests.byID[q.ID] == nil {
 		d, _ := b.grants.draft(q) // cannot fail without a store
-		b.insert(q)
-		b.apply(q, d, q.version+1)
+		b.requests.insert(q)
+		b.requests.apply(q, d, q.version+1)
 	}
 	return q, err
 }
@@ -108,44 +96,31 @@ const large = 256 << 10
 func (b *Broker) hasRequest(key Key) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.known(key) != nil
+	return b.requests.known(key) != nil
 }
 
 // join joins the request in force for key, or creates one that the store does not have yet.
 func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if q, err = b.openHere(key, call, ask); err != nil {
+	if q, err = b.requests.open(key, call, ask); err != nil {
 		return nil, false, err
 	}
-	return q, b.byID[q.ID] != nil, nil
-}
-
-// reclaim marks a request as opened by this broker, if it was taken for another broker's: it was
-// read from the store before this broker knew that the store had accepted it.
-func (b *Broker) reclaim(q *Request) {
-	if !q.foreign {
-		return
-	}
-	q.foreign, q.parked, q.announced = false, false, false
-	if q.progress.Answer.State == Pending {
-		q.recentElement = b.recent.PushBack(q)
-		b.accounts.update(q, func(a *account) { a.recent++ })
-	}
+	return q, b.requests.byID[q.ID] != nil, nil
 }
 
 // addStored adds a new request in the form accepted by the store.
 func (b *Broker) addStored(q *Request, d Progress, version int64) *Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if known := b.byID[q.ID]; known != nil { // it was read from the store meanwhile
-		b.reclaim(known)
+	if known := b.requests.byID[q.ID]; known != nil { // it was read from the store meanwhile
+		b.requests.reclaim(known)
 		known.waiters++
-		b.accounts.recharge(known)
+		b.requests.accounts.recharge(known)
 		return known
 	}
-	b.insert(q)
-	b.apply(q, d, version)
+	b.requests.insert(q)
+	b.requests.apply(q, d, version)
 	return q
 }
 
@@ -162,7 +137,22 @@ func (b *Broker) Refresh(ctx context.Context) {
 func (b *Broker) learn(rows []backend.Approval, ended bool) (over []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.learnHere(rows, ended)
+	now := b.options.Now()
+	for _, row := range rows {
+		if isLive(State(row.State)) && !now.Before(row.Expires) {
+			over = append(over, row.ID)
+		}
+		if isGrant(row) {
+			if err := b.grants.learn(row); err != nil {
+				b.options.Log.Error("a grant is left out", "error", err)
+			}
+			continue
+		}
+		if err := b.requests.learn(row, ended, now); err != nil {
+			b.options.Log.Error("an approval is left out", "error", err)
+		}
+	}
+	return over
 }
 
 // An amendment computes a change of a request, which is nil if it is unknown. It sees the current
@@ -177,11 +167,11 @@ func (b *Broker) amend(id string, f amendment) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sweep()
-	q := b.byID[id]
+	b.requests.sweep()
+	q := b.requests.byID[id]
 	d, ok, err := f(q)
 	if err == nil && ok {
-		b.apply(q, d, q.version+1)
+		b.requests.apply(q, d, q.version+1)
 	}
 	return err
 }
@@ -190,8 +180,8 @@ func (b *Broker) amend(id string, f amendment) error {
 func (b *Broker) draft(id string, f amendment) (q *Request, d Progress, row backend.Approval, ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sweep()
-	q = b.byID[id]
+	b.requests.sweep()
+	q = b.requests.byID[id]
 	if d, ok, err = f(q); err == nil && ok {
 		row, err = q.row(d)
 	}
@@ -202,14 +192,14 @@ func (b *Broker) draft(id string, f amendment) (q *Request, d Progress, row back
 func (b *Broker) accept(q *Request, d Progress, version int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.apply(q, d, version)
+	b.requests.apply(q, d, version)
 }
 
 // has reports whether the broker has the request with the ID.
 func (b *Broker) has(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.byID[id] != nil
+	return b.requests.byID[id] != nil
 }
 
 // Release ends one wait for q. A request that no call waits for, and that no call was told to come
@@ -218,9 +208,25 @@ func (b *Broker) Release(q *Request, parked bool) {
 	b.mu.Lock()
 	q.waiters--
 	q.parked = q.parked || parked
-	b.accounts.recharge(q)
+	b.requests.accounts.recharge(q)
 	b.mu.Unlock()
 	b.withdraw(q, func() bool { return q.waiters == 0 && !q.parked && !q.progress.Shared })
+}
+
+// withdraw ends a pending request if due returns true. If the store does not accept this, the
+// request remains until it expires.
+func (b *Broker) withdraw(q *Request, due func() bool) {
+	err := b.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
+		if q == nil || q.progress.Answer.State != Pending || !due() {
+			return d, false, nil
+		}
+		d = q.progress
+		d.Answer.State = Withdrawn
+		return d, true, nil
+	})
+	if err != nil {
+		b.options.Log.Error("an approval cannot be withdrawn", "approval", q.ID, "error", err)
+	}
 }
 
 // Announce reports whether this is the first announcement that q waits for an answer.
@@ -248,9 +254,9 @@ func (b *Broker) Put(q *Request, channel string) bool {
 func (b *Broker) Grant(id string, t Terms, channel, actor string) (*Grant, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sweep()
-	q := b.byID[id]
-	if err := b.answerable(q, id, channel); err != nil {
+	b.requests.sweep()
+	q := b.requests.byID[id]
+	if err := b.requests.answerable(q, id, channel); err != nil {
 		return nil, err
 	}
 	return newGrant(q, t, min(b.options.Grants, MaxGrant), channel, actor, b.options.Now())
@@ -267,9 +273,9 @@ var ErrUsed = errors.New("the approval was used already, or has expired")
 func (b *Broker) Claim(id string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sweep()
-	q := b.byID[id]
-	if q == nil || q.claimed || b.check(q) != Approved {
+	b.requests.sweep()
+	q := b.requests.byID[id]
+	if q == nil || q.claimed || b.requests.check(q) != Approved {
 		return ErrUsed
 	}
 	q.claimed = true
@@ -278,7 +284,7 @@ func (b *Broker) Claim(id string) error {
 
 // Consume ends a claimed request after its call was admitted.
 func (b *Broker) Consume(id string) {
-	b.unclaim(id, func(q *Request) { b.finish(q, Consumed) })
+	b.unclaim(id, func(q *Request) { b.requests.finish(q, Consumed) })
 }
 
 // Unclaim releases a claimed request whose call was not admitted.
@@ -297,19 +303,19 @@ func (b *Broker) Used(q *Request, ok bool) {
 	switch {
 	case !q.live():
 	case !ok && q.refused: // again, after rereading it
-		b.finish(q, Expired)
+		b.requests.finish(q, Expired)
 	case !ok:
 		q.stale, q.refused = true, true
 	case q.progress.Answer.State == Approved:
 		q.version++
-		b.finish(q, Consumed)
+		b.requests.finish(q, Consumed)
 	}
 }
 
 func (b *Broker) unclaim(id string, end func(*Request)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if q := b.byID[id]; q != nil && q.claimed {
+	if q := b.requests.byID[id]; q != nil && q.claimed {
 		q.claimed = false
 		end(q)
 	}
@@ -326,7 +332,7 @@ func (b *Broker) Approves(q *Request) bool {
 func (b *Broker) Status(q *Request) Answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.check(q)
+	b.requests.check(q)
 	return q.progress.Answer
 }
 
@@ -362,19 +368,19 @@ func (b *Broker) Unshow(q *Request) {
 func (b *Broker) Changed() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.changed == nil {
-		b.changed = make(chan struct{})
+	if b.requests.changed == nil {
+		b.requests.changed = make(chan struct{})
 	}
-	return b.changed
+	return b.requests.changed
 }
 
 // Waiting returns the number of pending requests.
 func (b *Broker) Waiting() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sweep()
+	b.requests.sweep()
 	n := 0
-	for at := b.live.Front(); at != nil; at = at.Next() {
+	for at := b.requests.live.Front(); at != nil; at = at.Next() {
 		if at.Value.(*Request).progress.Answer.State == Pending {
 			n++
 		}
@@ -386,9 +392,9 @@ func (b *Broker) Waiting() int {
 func (b *Broker) Sessions() map[string]bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sweep()
+	b.requests.sweep()
 	all := map[string]bool{}
-	for at := b.live.Front(); at != nil; at = at.Next() {
+	for at := b.requests.live.Front(); at != nil; at = at.Next() {
 		all[at.Value.(*Request).Key.Session] = true
 	}
 	return all
@@ -398,7 +404,7 @@ func (b *Broker) Sessions() map[string]bool {
 func (b *Broker) Look(q *Request) Record {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.check(q)
+	b.requests.check(q)
 	return q.record()
 }
 
@@ -416,8 +422,8 @@ func (b *Broker) Find(id string) (s Record, ok bool) {
 func (b *Broker) find(id string) (s Record, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sweep()
-	q := b.byID[id]
+	b.requests.sweep()
+	q := b.requests.byID[id]
 	if q == nil {
 		return Record{}, false
 	}
@@ -429,9 +435,9 @@ func (b *Broker) find(id string) (s Record, ok bool) {
 func (b *Broker) List() []Record {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sweep()
-	all := make([]Record, 0, len(b.byID))
-	for _, q := range b.byID {
+	b.requests.sweep()
+	all := make([]Record, 0, len(b.requests.byID))
+	for _, q := range b.requests.byID {
 		all = append(all, q.record())
 	}
 	slices.SortFunc(all, func(x, y Record) int {

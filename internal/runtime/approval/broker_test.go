@@ -81,7 +81,7 @@ func TestOneConsent(t *testing.T) {
 		t.Errorf("claimed: %v; a claim is for one call", err)
 	}
 	clock.at = clock.at.Add(2 * time.Minute)
-	if b.sweep(); b.Status(first).State != Approved {
+	if b.requests.sweep(); b.Status(first).State != Approved {
 		t.Error("it expired while a call was about to use it up")
 	}
 	clock.at = clock.at.Add(-2 * time.Minute)

@@ -15,7 +15,8 @@
 // A [Grant] approves later requests when they are opened, if they are similar to one that a person
 // has approved. The store keeps grants among the requests, with IDs of their own.
 //
-// Locks: Broker.reading serializes the parsing of large calls, Broker.mu guards the requests and
-// accounts, Grants.mu the grants. A broker may lock Grants.mu while it holds Broker.mu, never the
-// reverse. No lock is held during calls of the store. The package starts no goroutines.
+// Locks: Broker.reading serializes the parsing of large calls, Broker.mu guards the table of
+// requests and accounts (Broker.requests), Grants.mu the grants. A broker may lock Grants.mu while
+// it holds Broker.mu, never the reverse. No lock is held during calls of the store. The package
+// starts no goroutines.
 package approval

@@ -106,9 +106,9 @@ func TestSince(t *testing.T) {
 		t.Error(text)
 	}
 	for i := range 2 * maxRemembered {
-		b.last.add(&Request{Key: Key{Tool: fmt.Sprint(i)}})
+		b.requests.last.add(&Request{Key: Key{Tool: fmt.Sprint(i)}})
 	}
-	if n, m := len(b.last.byTool), b.last.order.Len(); n != maxRemembered || m != n {
+	if n, m := len(b.requests.last.byTool), b.requests.last.order.Len(); n != maxRemembered || m != n {
 		t.Errorf("%d calls are remembered, %d in order", n, m)
 	}
 }

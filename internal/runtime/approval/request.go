@@ -41,8 +41,8 @@ type Request struct {
 	refused   bool          // the store refused its use
 	endedAt   time.Time
 
-	element       *list.Element // element in one of the broker's lists
-	recentElement *list.Element // element in Broker.recent, or nil
+	element       *list.Element // element in one of the lists of requests
+	recentElement *list.Element // element in requests.recent, or nil
 	endedElement  *list.Element // element in the list of ended requests of its principal
 }
 
@@ -64,6 +64,21 @@ func (q *Request) WasUnasked() bool {
 	default:
 		return false
 	}
+}
+
+// leaveUnasked records that a channel showed the request to no person, and removes the channel. It
+// returns false if the request was not shown there. Requires Broker.mu.
+func (q *Request) leaveUnasked(channel string) bool {
+	if !q.WasUnasked() {
+		q.progress.Unasked = true
+		close(q.unasked)
+	}
+	at := slices.Index(q.open, channel)
+	if at < 0 {
+		return false
+	}
+	q.open = slices.Delete(q.open, at, at+1)
+	return true
 }
 
 // Allows reports whether the request may be shown through the channel.

@@ -2,22 +2,25 @@ package approval
 
 import (
 	"container/list"
+	"time"
 )
 
+// All functions in this file require Broker.mu.
+
 // sweep ends expired requests, and removes requests that ended long ago. It visits only requests
-// that it changes. Requires b.mu.
-func (b *Broker) sweep() {
-	now := b.options.Now()
-	for q := front(&b.recent); q != nil && !now.Before(q.Created.Add(recently)); q = front(&b.recent) {
-		b.uncountRecent(q)
+// that it changes.
+func (t *requests) sweep() {
+	now := t.options.Now()
+	for q := front(&t.recent); q != nil && !now.Before(q.Created.Add(recently)); q = front(&t.recent) {
+		t.uncountRecent(q)
 	}
-	for q := front(&b.live); q != nil && !q.claimed && !now.Before(q.Expires); q = front(&b.live) {
-		b.finish(q, Expired)
+	for q := front(&t.live); q != nil && !q.claimed && !now.Before(q.Expires); q = front(&t.live) {
+		t.finish(q, Expired)
 	}
-	keep := max(b.options.Expire, b.options.Cooldown)
-	for _, ended := range []*list.List{&b.ended, &b.denied} {
+	keep := max(t.options.Expire, t.options.Cooldown)
+	for _, ended := range []*list.List{&t.ended, &t.denied} {
 		for q := front(ended); q != nil && now.After(q.endedAt.Add(keep)); q = front(ended) {
-			b.forget(q)
+			t.forget(q)
 		}
 	}
 }
@@ -31,92 +34,101 @@ func front(l *list.List) *Request {
 
 // check returns the state of q, and ends q if it has expired. Unlike sweep, it is also correct if
 // the clock was set back after a later request was opened.
-func (b *Broker) check(q *Request) State {
-	if q.live() && !q.claimed && !b.options.Now().Before(q.Expires) {
-		b.finish(q, Expired)
+func (t *requests) check(q *Request) State {
+	if q.live() && !q.claimed && !t.options.Now().Before(q.Expires) {
+		t.finish(q, Expired)
 	}
 	return q.progress.Answer.State
 }
 
 // uncountRecent removes q from the recent requests that count as unanswered.
-func (b *Broker) uncountRecent(q *Request) {
+func (t *requests) uncountRecent(q *Request) {
 	if q.recentElement != nil {
-		b.recent.Remove(q.recentElement)
+		t.recent.Remove(q.recentElement)
 		q.recentElement = nil
-		b.accounts.update(q, func(a *account) { a.recent-- })
+		t.accounts.update(q, func(a *account) { a.recent-- })
 	}
 }
 
 // notifyChanged wakes the waiters of [Broker.Changed].
-func (b *Broker) notifyChanged() {
-	if b.changed != nil {
-		close(b.changed)
-		b.changed = nil
+func (t *requests) notifyChanged() {
+	if t.changed != nil {
+		close(t.changed)
+		t.changed = nil
 	}
 }
 
 // wake ends the waits for an answer to q.
-func (b *Broker) wake(q *Request, s State) {
+func (t *requests) wake(q *Request, s State) {
 	close(q.answered)
-	if b.options.Answered != nil && !q.foreign { // count it once, at the broker that opened it
-		b.options.Answered(string(s), q.progress.Answer.Channel, b.options.Now().Sub(q.Created))
+	if t.options.Answered != nil && !q.foreign { // count it once, at the broker that opened it
+		t.options.Answered(string(s), q.progress.Answer.Channel, t.options.Now().Sub(q.Created))
 	}
 }
 
 // finish moves q to a final state. Its call cannot run any more, so only the parts for display are
 // kept. A denial remains in force for repeated calls.
-func (b *Broker) finish(q *Request, s State) {
-	b.notifyChanged()
+func (t *requests) finish(q *Request, s State) {
+	t.notifyChanged()
 	if q.progress.Answer.State == Pending {
-		b.wake(q, s)
+		t.wake(q, s)
 	}
 	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // the approver said yes, or no person was asked
-		b.uncountRecent(q)
+		t.uncountRecent(q)
 	}
-	now := b.options.Now()
+	now := t.options.Now()
 	q.progress.Answer.State, q.endedAt = s, now
-	b.accounts.recharge(q)
+	t.accounts.recharge(q)
 	q.trim()
-	b.live.Remove(q.element)
+	t.live.Remove(q.element)
 	if s == Denied {
-		q.element = b.denied.PushBack(q)
-		b.accounts.update(q, func(a *account) { a.waiting, a.denied = a.waiting-1, a.denied+1 })
-		q.progress.Stands = b.standsUntil(q)
+		q.element = t.denied.PushBack(q)
+		t.accounts.update(q, func(a *account) { a.waiting, a.denied = a.waiting-1, a.denied+1 })
+		q.progress.Stands = t.standsUntil(q)
 		return
 	}
-	if b.byKey[q.Key] == q {
-		delete(b.byKey, q.Key)
+	if t.byKey[q.Key] == q {
+		delete(t.byKey, q.Key)
 	}
-	q.element = b.ended.PushBack(q)
+	q.element = t.ended.PushBack(q)
 	principal := q.accounts[1]
-	b.accounts.update(q, func(a *account) {
+	t.accounts.update(q, func(a *account) {
 		if a.waiting--; a == principal {
 			q.endedElement = a.ended.PushBack(q)
 		}
 	})
 	if principal.ended.Len() > maxEnded {
-		b.forget(front(&principal.ended))
+		t.forget(front(&principal.ended))
 	}
-	if b.ended.Len() > maxEndedAll {
-		b.forget(front(&b.ended))
+	if t.ended.Len() > maxEndedAll {
+		t.forget(front(&t.ended))
 	}
 }
 
 // forget removes an ended request.
-func (b *Broker) forget(q *Request) {
-	delete(b.byID, q.ID)
-	if b.byKey[q.Key] == q {
-		delete(b.byKey, q.Key)
+func (t *requests) forget(q *Request) {
+	delete(t.byID, q.ID)
+	if t.byKey[q.Key] == q {
+		delete(t.byKey, q.Key)
 	}
 	if q.progress.Answer.State == Denied {
-		b.denied.Remove(q.element)
-		b.accounts.update(q, func(a *account) { a.denied-- })
+		t.denied.Remove(q.element)
+		t.accounts.update(q, func(a *account) { a.denied-- })
 		return
 	}
-	b.ended.Remove(q.element)
-	b.accounts.update(q, func(a *account) {
+	t.ended.Remove(q.element)
+	t.accounts.update(q, func(a *account) {
 		if a == q.accounts[1] {
 			a.ended.Remove(q.endedElement)
 		}
 	})
+}
+
+// standsUntil returns how long a denial of q remains in force if it is given now.
+func (t *requests) standsUntil(q *Request) time.Time {
+	until := t.options.Now().Add(t.options.Cooldown)
+	if q.waiters == 0 && q.Expires.After(until) {
+		return q.Expires // a call was told to come back by then
+	}
+	return until
 }

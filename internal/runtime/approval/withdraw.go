@@ -1,23 +1,5 @@
 package approval
 
-import "slices"
-
-// withdraw ends a pending request if due returns true. If the store does not accept this, the
-// request remains until it expires.
-func (b *Broker) withdraw(q *Request, due func() bool) {
-	err := b.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
-		if q == nil || q.progress.Answer.State != Pending || !due() {
-			return d, false, nil
-		}
-		d = q.progress
-		d.Answer.State = Withdrawn
-		return d, true, nil
-	})
-	if err != nil {
-		b.options.Log.Error("an approval cannot be withdrawn", "approval", q.ID, "error", err)
-	}
-}
-
 // EndSession withdraws the pending requests of a session that has ended: its calls cannot be
 // repeated.
 func (b *Broker) EndSession(session string) {
@@ -50,18 +32,4 @@ func (b *Broker) MarkUnasked(q *Request, channel string) {
 	if err != nil {
 		b.options.Log.Error("other processes may take an answer to an approval from a client that asked nobody", "approval", q.ID, "error", err)
 	}
-}
-
-// Requires Broker.mu.
-func (q *Request) leaveUnasked(channel string) bool {
-	if !q.WasUnasked() {
-		q.progress.Unasked = true
-		close(q.unasked)
-	}
-	at := slices.Index(q.open, channel)
-	if at < 0 {
-		return false
-	}
-	q.open = slices.Delete(q.open, at, at+1)
-	return true
 }

@@ -1,0 +1,22 @@
+package approval
+
+import (
+	"fmt"
+	"slices"
+)
+
+// answerable returns the reason why no answer through the channel counts for q, or nil. Requires
+// Broker.mu.
+func (t *requests) answerable(q *Request, id, channel string) error {
+	switch {
+	case q == nil:
+		return fmt.Errorf("no approval %s is waiting", id)
+	case t.check(q) != Pending:
+		return fmt.Errorf("approval %s is %s already", id, q.progress.Answer.State)
+	case q.Via != "" && q.Via != channel:
+		return fmt.Errorf("approval %s is to be answered via %s only: its rule says so", id, q.Via)
+	case !slices.Contains(q.open, channel):
+		return fmt.Errorf("approval %s was not put to anybody where this answer comes from", id)
+	}
+	return nil
+}
