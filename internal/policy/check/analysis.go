@@ -88,7 +88,7 @@ type Analysis struct {
 	report *verify.Report
 	names  []verify.Name // in the order of the nets, then the other known tools
 	proofs []proven
-	nets   map[string]gate.NetInfo
+	nets   netInfos
 	policy *gate.Policy // with the active nets only
 	tools  ToolSet
 	dead   map[string][]string // transitions of hand-written nets that never fire, by net
@@ -96,13 +96,19 @@ type Analysis struct {
 	shadow bool                // the policy is in shadow mode; it was analyzed as if enforced
 	shell  config.Shell
 
-	unlisted []string     // known tools that no net lists by name
-	written  []config.Net // with the lines of their transitions
-	bases    []string     // files of the bases that the configuration extends
-	found    diag.List    // problems that building the policy found, without a proof
-	partly   []string     // hand-written nets whose states were not all explored
+	unlisted []string    // known tools that no net lists by name
+	written  writtenNets // with the lines of their transitions
+	bases    []string    // files of the bases that the configuration extends
+	found    diag.List   // problems that building the policy found, without a proof
+	partly   []string    // hand-written nets whose states were not all explored
 	effort   Effort
 }
+
+// netInfos are the nets that were analyzed, by name.
+type netInfos map[string]gate.NetInfo
+
+// writtenNets are the hand-written nets.
+type writtenNets []config.Net
 
 // A proven is a claim with its result.
 type proven struct {
@@ -127,7 +133,7 @@ func baseFiles(c *config.Config) (files []string) {
 // Run verifies a policy within the effort. The tools say which names belong to the same tool.
 func Run(ctx context.Context, result *policy.Result, source policy.Source, tools ToolSet, e Effort) (*Analysis, error) {
 	tools = tools.withAgents(result)
-	v := &Analysis{nets: make(map[string]gate.NetInfo), tools: tools, written: source.Nets, found: result.Problems, dead: make(map[string][]string)}
+	v := &Analysis{nets: make(netInfos), tools: tools, written: source.Nets, found: result.Problems, dead: make(map[string][]string)}
 	v.bases = baseFiles(source.Config)
 	if source.Config != nil {
 		v.shell = source.Config.Shell

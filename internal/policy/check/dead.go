@@ -24,7 +24,7 @@ func (v *Analysis) deadTransitions() diag.List {
 			if slices.ContainsFunc(t.Tools, v.impossible) {
 				continue
 			}
-			p := Warning(codeDead, v.transitionAt(n.Name, name), fmt.Sprintf("transition %q can never fire", name), "it needs "+v.needs(n.Name, t))
+			p := Warning(codeDead, v.written.transitionAt(n.Name, name), fmt.Sprintf("transition %q can never fire", name), "it needs "+v.needs(n.Name, t))
 			p.Net = n.Name
 			ps = append(ps, p)
 		}
@@ -45,7 +45,7 @@ func (v *Analysis) whyDead(name string, nets []verify.Net) string {
 		for _, dead := range v.dead[n.Name] {
 			t := transitionOf(v.nets[n.Name], dead)
 			if Lists(t, name) {
-				fmt.Fprintf(&b, "  %s of %s can never fire: it needs %s\n", v.transition(n.Name, dead), n.Name, v.needs(n.Name, t))
+				fmt.Fprintf(&b, "  %s of %s can never fire: it needs %s\n", v.written.transition(n.Name, dead), n.Name, v.needs(n.Name, t))
 			}
 		}
 	}

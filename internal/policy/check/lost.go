@@ -33,7 +33,7 @@ func (v *Analysis) lost() diag.List {
 		}
 		p := Warning(codeLost, first(l.Because), fmt.Sprintf("a call that fails can take away %s for good: %s %s %s then", ruleNames(names), citedAll(l.Because), verb, them), "")
 		p.Detail = "  after these calls no calls that succeed lead to " + ruleName(tools[0]) + ":\n" + steps(l.Trace) + v.stuck(l.Trace, l.Because)
-		p.Hint = v.afterFailure(l.Because)
+		p.Hint = v.nets.afterFailure(l.Because)
 		ps = append(ps, p)
 	}
 	return ps
@@ -63,9 +63,9 @@ func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 }
 
 // afterFailure returns a hint how to keep a failure from using up tokens.
-func (v *Analysis) afterFailure(nets []verify.Net) string {
+func (ns netInfos) afterFailure(nets []verify.Net) string {
 	for _, n := range nets {
-		switch v.nets[n.Name].Cause {
+		switch ns[n.Name].Cause {
 		case gate.CauseNet:
 			return "a transition with deferred: true gives its tokens back where the call fails"
 		case gate.CauseLimit:

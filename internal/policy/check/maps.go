@@ -68,7 +68,7 @@ func (v *Analysis) treatments() map[string]treatment {
 		}
 		net, asked := asks[name]
 		switch {
-		case n.Callable == verify.Impossible && v.lists(n.Because, name):
+		case n.Callable == verify.Impossible && v.nets.lists(n.Because, name):
 			treated[name] = treatment{forbidden, "can never be called, by " + byWhat(n)}
 		case asked:
 			treated[name] = treatment{asking, "needs approval, by " + cited(net.Name, net.Rule)}
@@ -80,8 +80,8 @@ func (v *Analysis) treatments() map[string]treatment {
 }
 
 // lists reports whether one of the nets lists the name.
-func (v *Analysis) lists(nets []verify.Net, name string) bool {
-	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(v.nets[n.Name]), name) })
+func (ns netInfos) lists(nets []verify.Net, name string) bool {
+	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(ns[n.Name]), name) })
 }
 
 // within reports whether text shows that narrow matches a part of what wide matches: some part of

@@ -90,12 +90,12 @@ func succeeds(t verify.Trace) bool {
 func (v *Analysis) uncallable() diag.List {
 	var ps diag.List
 	for cause, names := range v.grouped(v.uncallableUnexpectedly, func(n verify.Name) string { return citedAll(n.Because) }) {
-		p := Warning(codeNever, v.forbids(names[0]), ruleNames(names)+" can never be called", "")
+		p := Warning(codeNever, v.nets.forbids(names[0]), ruleNames(names)+" can never be called", "")
 		if cause == "" {
 			p.Hint = whyDefault
 		} else {
 			p.Msg += ", because of " + cause
-			p.Detail = v.reasons(names[0].Because)
+			p.Detail = v.nets.reasons(names[0].Because)
 		}
 		for _, n := range names {
 			p.Detail += v.whyDead(ruleName(n.Tool), n.Because)
@@ -107,14 +107,14 @@ func (v *Analysis) uncallable() diag.List {
 
 // uncallableUnexpectedly reports whether a name can never be called and that is a problem.
 func (v *Analysis) uncallableUnexpectedly(n verify.Name) bool {
-	return n.Callable == verify.Impossible && !v.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
+	return n.Callable == verify.Impossible && !v.nets.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
 }
 
 // forbids returns the position of the first net that lists the name and forbids it, or else of the
 // first net that causes it.
-func (v *Analysis) forbids(n verify.Name) diag.Position {
+func (ns netInfos) forbids(n verify.Name) diag.Position {
 	for _, net := range n.Because {
-		if v.nets[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(v.nets[net.Name]), ruleName(n.Tool)) {
+		if ns[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(ns[net.Name]), ruleName(n.Tool)) {
 			return diag.Position(net.Rule)
 		}
 	}
@@ -122,10 +122,10 @@ func (v *Analysis) forbids(n verify.Name) diag.Position {
 }
 
 // reasons returns the reasons of the rules, one per line.
-func (v *Analysis) reasons(nets []verify.Net) string {
+func (ns netInfos) reasons(nets []verify.Net) string {
 	var b strings.Builder
 	for _, n := range nets {
-		if info := v.nets[n.Name]; info.Labels != nil {
+		if info := ns[n.Name]; info.Labels != nil {
 			fmt.Fprintf(&b, "  %s:%d: %s\n", n.Rule.File, n.Rule.Line, reason(info))
 		}
 	}
@@ -133,8 +133,8 @@ func (v *Analysis) reasons(nets []verify.Net) string {
 }
 
 // blocked reports whether a name cannot be called only because of block rules.
-func (v *Analysis) blocked(n verify.Name) bool {
-	return len(n.Because) > 0 && !slices.ContainsFunc(n.Because, func(net verify.Net) bool { return v.nets[net.Name].Cause != gate.CauseBlock })
+func (ns netInfos) blocked(n verify.Name) bool {
+	return len(n.Because) > 0 && !slices.ContainsFunc(n.Because, func(net verify.Net) bool { return ns[net.Name].Cause != gate.CauseBlock })
 }
 
 func (v *Analysis) failing() diag.List {
@@ -169,7 +169,7 @@ func (v *Analysis) speaksOf(tool gate.Tool) diag.Position {
 func (v *Analysis) deadlocks() diag.List {
 	var ps diag.List
 	for _, g := range v.report.Groups {
-		if g.Deadlock.Result != verify.Refuted || len(g.Deadlock.Trace) == 0 || slices.ContainsFunc(g.Deadlock.Because, v.ends) || v.claimed(g.Deadlock) {
+		if g.Deadlock.Result != verify.Refuted || len(g.Deadlock.Trace) == 0 || slices.ContainsFunc(g.Deadlock.Because, v.nets.ends) || v.claimed(g.Deadlock) {
 			continue
 		}
 		p := Warning(codeDeadlock, first(g.Deadlock.Because), "the policy can get stuck: "+citedAll(g.Deadlock.Because)+" can forbid all further calls", "")
@@ -189,8 +189,8 @@ func (v *Analysis) claimed(d verify.Deadlock) bool {
 	})
 }
 
-func (v *Analysis) ends(net verify.Net) bool {
-	n := v.nets[net.Name]
+func (ns netInfos) ends(net verify.Net) bool {
+	n := ns[net.Name]
 	refills := slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe })
 	return n.Cause == gate.CauseLimit && !refills || n.Cause == gate.CauseBlock || len(n.Terminal) > 0
 }
@@ -204,7 +204,7 @@ func (v *Analysis) redundant() diag.List {
 			continue
 		}
 		p := Warning(codeRedundant, diag.Position(r.Net.Rule), r.Net.Name+" never changes a verdict", "")
-		p.Hint = v.before(r.Because)
+		p.Hint = v.nets.before(r.Because)
 		ps = append(ps, p)
 	}
 	return ps
@@ -218,10 +218,10 @@ func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 }
 
 // before names the nets that decide before a redundant one, and their effect.
-func (v *Analysis) before(nets []verify.Net) string {
+func (ns netInfos) before(nets []verify.Net) string {
 	asking := 0
 	for _, n := range nets {
-		if slices.ContainsFunc(v.nets[n.Name].Transitions, func(t gate.Transition) bool { return t.Manual }) {
+		if slices.ContainsFunc(ns[n.Name].Transitions, func(t gate.Transition) bool { return t.Manual }) {
 			asking++
 		}
 	}

@@ -87,7 +87,7 @@ func (v *Analysis) tokensText(s gate.NetState) string {
 	}
 	for _, f := range s.InFlight {
 		t := transitionOf(v.nets[s.Name], f.Transition)
-		text += fmt.Sprintf("; %s is in flight, from %s to %s", v.transition(s.Name, t.Name), placesText(t.Inputs), placesText(t.Outputs))
+		text += fmt.Sprintf("; %s is in flight, from %s to %s", v.written.transition(s.Name, t.Name), placesText(t.Inputs), placesText(t.Outputs))
 	}
 	return text
 }
@@ -108,12 +108,12 @@ func transitionOf(n gate.NetInfo, name string) gate.Transition {
 }
 
 // transition returns the name of a transition, with its line if it has one.
-func (v *Analysis) transition(net, name string) string {
-	return cited(name, gate.Position(v.transitionAt(net, name)))
+func (ns writtenNets) transition(net, name string) string {
+	return cited(name, gate.Position(ns.transitionAt(net, name)))
 }
 
-func (v *Analysis) transitionAt(net, name string) config.Position {
-	for _, n := range v.written {
+func (ns writtenNets) transitionAt(net, name string) config.Position {
+	for _, n := range ns {
 		i := slices.IndexFunc(n.Transitions, func(t config.Transition) bool { return t.Name == name })
 		if n.Name == net && i >= 0 {
 			return n.Transitions[i].Position
@@ -141,7 +141,7 @@ func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 		fmt.Fprintf(&b, "     - %s has %s\n", cited(n.Name, n.Rule), v.tokensText(states[n.Name]))
 		for _, t := range info.Transitions {
 			if missing := Lacking(t, states[n.Name]); len(t.Tools) > 0 && !t.Observe && missing != "" {
-				fmt.Fprintf(&b, "       %s waits for %s\n", v.transition(n.Name, t.Name), missing)
+				fmt.Fprintf(&b, "       %s waits for %s\n", v.written.transition(n.Name, t.Name), missing)
 			}
 		}
 	}
