@@ -31,7 +31,7 @@ import (
 // Build builds the policy of a source. Its error is the [diag.List] that prevents the policy from
 // being loaded; the result is never nil and holds the warnings too.
 func Build(s Source) (*Result, error) {
-	b := &builder{source: s, result: &Result{}, netMaps: make(map[string][]gate.Map)}
+	b := &builder{source: s, netReader: netReader{report: report{result: &Result{}}}, netMaps: make(map[string][]gate.Map)}
 	compiled := b.rules()
 	written := b.nets()
 	for _, n := range written {

@@ -12,35 +12,46 @@ import (
 )
 
 type builder struct {
+	netReader
 	source Source
 	files  []*rules.File
-	result *Result
 	labels *gate.Labels // labels given by the maps of rules
 
 	netMaps map[string][]gate.Map // maps of the hand-written nets, by name of the net
 	invalid bool                  // there are errors, apart from claims
 
-	// Created when a net needs them.
-	cel     *cel.Compiler
-	calls   *cel.Reader
-	scripts *shell.Reader
+	scripts *shell.Reader // created when a net needs it
 }
 
-func (b *builder) errors() diag.List { return b.result.Problems.Of(diag.Error) }
+// A report records the problems of a policy.
+type report struct {
+	result *Result
+}
 
-func (b *builder) add(p diag.Problem) { b.result.Problems = append(b.result.Problems, p) }
+// A netReader compiles the expressions of hand-written nets, and checks the nets.
+type netReader struct {
+	report
+
+	// Created when a net needs them.
+	cel   *cel.Compiler
+	calls *cel.Reader
+}
+
+func (r *report) errors() diag.List { return r.result.Problems.Of(diag.Error) }
+
+func (r *report) add(p diag.Problem) { r.result.Problems = append(r.result.Problems, p) }
 
 // atName records a problem of a name in rules.
-func (b *builder) atName(n rules.Name, p diag.Problem) {
+func (r *report) atName(n rules.Name, p diag.Problem) {
 	p.Excerpt = n.Excerpt()
-	b.add(p)
+	r.add(p)
 }
 
 // inNet records a problem of a net.
-func (b *builder) inNet(n *config.Net, p diag.Problem) {
+func (r *report) inNet(n *config.Net, p diag.Problem) {
 	p.Net = n.Name
 	p.Excerpt = cmp.Or(p.Excerpt, n.Excerpt(p.Line, p.Column))
-	b.add(p)
+	r.add(p)
 }
 
 // at returns the first known position.

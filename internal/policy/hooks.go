@@ -37,7 +37,7 @@ type memory struct {
 const forgotten = config.Reserved + "forgotten"
 
 // hooks compiles the validators and memories of the net.
-func (b *builder) hooks(n *config.Net, out *gate.Net) {
+func (r *netReader) hooks(n *config.Net, out *gate.Net) {
 	if len(n.Validate) == 0 && len(n.Remember) == 0 {
 		return
 	}
@@ -47,10 +47,10 @@ func (b *builder) hooks(n *config.Net, out *gate.Net) {
 		names.Remembered = append(names.Remembered, m.Set)
 	}
 	for _, v := range n.Validate {
-		h.validators = append(h.validators, b.validator(n, v, names))
+		h.validators = append(h.validators, r.validator(n, v, names))
 	}
 	for _, m := range n.Remember {
-		h.memories = append(h.memories, b.memory(n, m, names))
+		h.memories = append(h.memories, r.memory(n, m, names))
 	}
 	out.Validate, out.Identity = h.validate, identity(n)
 	if len(h.memories) > 0 {
@@ -58,45 +58,45 @@ func (b *builder) hooks(n *config.Net, out *gate.Net) {
 	}
 }
 
-func (b *builder) validator(n *config.Net, v config.Validator, names *cel.Names) validator {
+func (r *netReader) validator(n *config.Net, v config.Validator, names *cel.Names) validator {
 	out := validator{tools: v.Tools, source: v.Require.Text}
 	var err error
-	out.require, err = b.compiler().Condition(v.Require.Text, names)
-	b.inExpression(n, v.Require, err)
+	out.require, err = r.compiler().Condition(v.Require.Text, names)
+	r.inExpression(n, v.Require, err)
 	if v.Reason.Text != "" {
-		out.reason, err = b.compiler().Template(v.Reason.Text, names)
-		b.inExpression(n, v.Reason, err)
+		out.reason, err = r.compiler().Template(v.Reason.Text, names)
+		r.inExpression(n, v.Reason, err)
 	}
 	return out
 }
 
-func (b *builder) memory(n *config.Net, m config.Memory, names *cel.Names) memory {
+func (r *netReader) memory(n *config.Net, m config.Memory, names *cel.Names) memory {
 	out := memory{transition: m.Transition, set: m.Set}
 	for _, t := range n.Transitions {
 		out.observes = out.observes || t.Name == m.Transition && t.Observe
 	}
 	var err error
-	out.to, err = b.compiler().Value(m.To.Text, names)
-	b.inExpression(n, m.To, err)
+	out.to, err = r.compiler().Value(m.To.Text, names)
+	r.inExpression(n, m.To, err)
 	return out
 }
 
 // compiler returns the CEL compiler, which is created when a net needs it.
-func (b *builder) compiler() *cel.Compiler {
-	if b.cel == nil {
-		b.cel = cel.NewCompiler()
+func (r *netReader) compiler() *cel.Compiler {
+	if r.cel == nil {
+		r.cel = cel.NewCompiler()
 	}
-	return b.cel
+	return r.cel
 }
 
 // inExpression records the errors of an expression at their positions.
-func (b *builder) inExpression(n *config.Net, e config.Expression, err error) {
+func (r *netReader) inExpression(n *config.Net, e config.Expression, err error) {
 	var list diag.List
 	errors.As(err, &list)
 	for _, bad := range list {
 		p := problem(diag.Error, BadExpression, position(e.Position(bad.Line, bad.Column)), bad.Msg, bad.Hint)
 		p.Excerpt = e.Excerpt(bad.Line, bad.Column)
-		b.inNet(n, p)
+		r.inNet(n, p)
 	}
 }
 

@@ -12,28 +12,28 @@ import (
 )
 
 // key converts a key of a net for the gate.
-func (b *builder) key(n *config.Net, key []config.KeyField) []gate.Field {
+func (r *netReader) key(n *config.Net, key []config.KeyField) []gate.Field {
 	var fields []gate.Field
 	for _, f := range key {
-		fields = append(fields, b.field(n, f))
+		fields = append(fields, r.field(n, f))
 	}
 	return fields
 }
 
 // field converts a field. It reports an invalid field here, where its position is known, and gives
 // the gate a valid one instead.
-func (b *builder) field(n *config.Net, f config.KeyField) gate.Field {
+func (r *netReader) field(n *config.Net, f config.KeyField) gate.Field {
 	if f.Expression.Text != "" {
-		number, err := b.expressions().ValueExpr(f.Expression.Text)
+		number, err := r.expressions().ValueExpr(f.Expression.Text)
 		if err != nil {
-			b.inExpression(n, f.Expression, err)
+			r.inExpression(n, f.Expression, err)
 			return gate.Field{Path: f.Expression.Text}
 		}
-		return gate.Field{Reader: b.calls, Number: number, Source: f.String()}
+		return gate.Field{Reader: r.calls, Number: number, Source: f.String()}
 	}
 	if strings.HasPrefix(f.Path, "$.") || strings.HasPrefix(f.Path, "$[") {
 		if _, err := toolnet.ParsePath(f.Path); err != nil {
-			b.inNet(n, problem(diag.Error, InvalidNet, position(f.Position), fmt.Sprintf("the path %q: %v", f.Path, err), ""))
+			r.inNet(n, problem(diag.Error, InvalidNet, position(f.Position), fmt.Sprintf("the path %q: %v", f.Path, err), ""))
 			return gate.Field{Path: "field"}
 		}
 	}
@@ -41,9 +41,9 @@ func (b *builder) field(n *config.Net, f config.KeyField) gate.Field {
 }
 
 // expressions returns the reader of all expressions over calls in nets.
-func (b *builder) expressions() *cel.Reader {
-	if b.calls == nil {
-		b.calls = b.compiler().NewReader()
+func (r *netReader) expressions() *cel.Reader {
+	if r.calls == nil {
+		r.calls = r.compiler().NewReader()
 	}
-	return b.calls
+	return r.calls
 }

@@ -125,32 +125,32 @@ func plainTransition(t config.Transition) gate.Transition {
 }
 
 // checkNet warns of valid constructs that admit more than their author may expect.
-func (b *builder) checkNet(n *config.Net) {
+func (r *netReader) checkNet(n *config.Net) {
 	if n.Match == "first" && len(n.Map) > 1 {
-		b.inNet(n, problem(diag.Warning, FirstMatch, at(n.Of("match", ""), n.Position),
+		r.inNet(n, problem(diag.Warning, FirstMatch, at(n.Of("match", ""), n.Position),
 			`with "match: first" a call that matches several entries passes as the first alone: "cp a && rm a" as a copy`, "leave match out"))
 	}
 	for _, t := range n.Transitions {
 		if t.Unknown == "release" {
-			b.inNet(n, problem(diag.Warning, ReleasedToken, at(t.Of("unknown", ""), t.Position),
+			r.inNet(n, problem(diag.Warning, ReleasedToken, at(t.Of("unknown", ""), t.Position),
 				fmt.Sprintf("the transition %q counts a call whose outcome is unknown as not made, and it may have been", t.Name), ""))
 		}
 		if t.Weak == "progress" {
-			b.inNet(n, problem(diag.Warning, WeakProgress, at(t.Of("weak", ""), t.Position),
+			r.inNet(n, problem(diag.Warning, WeakProgress, at(t.Of("weak", ""), t.Position),
 				fmt.Sprintf("the transition %q fires for calls of which it cannot be told whether they are what it waits for", t.Name), ""))
 		}
 		if len(t.Except) == 0 {
-			b.warnGlobs(n, t.Tools, places(t.Of, "tools", t.Position))
+			r.warnGlobs(n, t.Tools, places(t.Of, "tools", t.Position))
 		}
-		b.checkUnless(n, t)
+		r.checkUnless(n, t)
 	}
-	b.warnGlobs(n, n.FreeTools, places(n.Of, "freeTools", n.Position))
-	b.warnWindows(n)
-	b.warnPlaces(n)
+	r.warnGlobs(n, n.FreeTools, places(n.Of, "freeTools", n.Position))
+	r.warnWindows(n)
+	r.warnPlaces(n)
 }
 
 // warnPlaces finds places that neither a transition nor an expression can use.
-func (b *builder) warnPlaces(n *config.Net) {
+func (r *netReader) warnPlaces(n *config.Net) {
 	if len(n.Validate)+len(n.Remember) > 0 || len(n.Transitions) == 0 {
 		return // expressions may read its tokens
 	}
@@ -165,19 +165,19 @@ func (b *builder) warnPlaces(n *config.Net) {
 			return slices.Contains(t.Inputs, place) || slices.Contains(t.Outputs, place)
 		})
 		if !used {
-			b.inNet(n, problem(diag.Warning, UnusedPlace, at(n.Of("places", place), n.Position), fmt.Sprintf("no transition uses the place %q", place), "leave it out, or name it in inputs or outputs"))
+			r.inNet(n, problem(diag.Warning, UnusedPlace, at(n.Of("places", place), n.Position), fmt.Sprintf("no transition uses the place %q", place), "leave it out, or name it in inputs or outputs"))
 		}
 	}
 }
 
 // checkUnless finds exemptions for names that no call certainly has.
-func (b *builder) checkUnless(n *config.Net, t config.Transition) {
+func (r *netReader) checkUnless(n *config.Net, t config.Transition) {
 	check := func(key, name string) {
 		gives := func(certain bool) bool {
 			return slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && (len(m.Runs) > 0 || m.When.Text != "") == certain })
 		}
 		if gives(false) && !gives(true) {
-			b.inNet(n, problem(diag.Error, WeakUnless, at(t.Of(key, name), t.Position),
+			r.inNet(n, problem(diag.Error, WeakUnless, at(t.Of(key, name), t.Position),
 				fmt.Sprintf("the transition %q spares %q, which no call carries with certainty", t.Name, name), "map it with runs or when"))
 		}
 	}
@@ -196,30 +196,30 @@ func moves(t config.Transition) bool {
 
 // warnWindows warns if a net with session scope evidently should count for all sessions: two
 // windows of a client are two sessions.
-func (b *builder) warnWindows(n *config.Net) {
+func (r *netReader) warnWindows(n *config.Net) {
 	if n.Scope != "" {
 		return // the scope was chosen explicitly
 	}
 	for _, p := range n.Prove {
 		if p.Claim == "exclusive" {
-			b.inNet(n, problem(diag.Warning, TwoWindows, position(p.Position),
+			r.inNet(n, problem(diag.Warning, TwoWindows, position(p.Position),
 				`"exclusive" holds in each session by itself: two windows are two sessions`, "scope: principal, or scope: session if that is meant"))
 			return
 		}
 	}
 	for _, t := range n.Transitions {
 		if t.Deferred && !t.Observe && moves(t) {
-			b.inNet(n, problem(diag.Warning, TwoWindows, position(t.Position),
+			r.inNet(n, problem(diag.Warning, TwoWindows, position(t.Position),
 				fmt.Sprintf("while %q is in flight only the calls of its own session wait: two windows are two sessions", t.Name), "scope: principal, or scope: session if that is meant"))
 			return
 		}
 	}
 }
 
-func (b *builder) warnGlobs(n *config.Net, tools []string, where func(tool string) gate.Position) {
+func (r *netReader) warnGlobs(n *config.Net, tools []string, where func(tool string) gate.Position) {
 	for _, tool := range tools {
 		if isPattern(tool) {
-			b.inNet(n, problem(diag.Warning, GlobInNet, where(tool), fmt.Sprintf("the tools of a net are exact names: %q is no pattern", tool), "patterns work in rules"))
+			r.inNet(n, problem(diag.Warning, GlobInNet, where(tool), fmt.Sprintf("the tools of a net are exact names: %q is no pattern", tool), "patterns work in rules"))
 		}
 	}
 }
