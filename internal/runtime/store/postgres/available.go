@@ -84,15 +84,6 @@ func (d *DB) probeLoop(ctx context.Context) {
 	}
 }
 
-// waitForProbe requests a probe and waits for its end, or for the end of ctx.
-func (d *DB) waitForProbe(ctx context.Context) {
-	ended, _ := d.health.requestProbe()
-	select {
-	case <-ended:
-	case <-ctx.Done():
-	}
-}
-
 // probe writes to the database and records the result. A broken connection alone does not make the
 // database unavailable. Only one goroutine calls probe, so a probe that began while the database
 // was unavailable cannot end after one that has succeeded.

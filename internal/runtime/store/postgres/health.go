@@ -74,6 +74,15 @@ func (h *health) requestProbe() (ended <-chan struct{}, began time.Time) {
 	return h.ended, h.began
 }
 
+// waitForProbe requests a probe and waits for its end, or for the end of ctx.
+func (h *health) waitForProbe(ctx context.Context) {
+	ended, _ := h.requestProbe()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+}
+
 func (h *health) beginProbe() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // The channel has the id of a table in its name: a database may have several schemas.
@@ -15,43 +16,45 @@ const (
 	notifySQL  = `SELECT pg_notify('petrigate_' || 'petrigate_change'::regclass::oid::text, '')`
 )
 
-// notify wakes the other processes after a change of approvals or stops. It is not part of the
-// transaction, since a transaction that notifies holds a lock of the whole server while it commits.
-// If it fails, the other processes find the change by polling.
-func (d *DB) notify(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, d.timeout)
-	defer cancel()
-	_, _ = d.pool.Exec(ctx, notifySQL)
-	d.wake()
+// A listener waits for changes of other processes, on a connection of its own.
+type listener struct {
+	config  *pgx.ConnConfig
+	timeout time.Duration // limit for each operation
+	poll    time.Duration // interval for polling
+	pool    *pgxpool.Pool // reset when the connection breaks
+	health  *health
+	wrap    func(doing string, err error) error // see [DB.wrap]
+
+	changes chan struct{} // full while a change has not been received
 }
 
 // wake wakes the reader of the channel of changes.
-func (d *DB) wake() {
+func (l *listener) wake() {
 	select {
-	case d.changes <- struct{}{}:
+	case l.changes <- struct{}{}:
 	default:
 	}
 }
 
 // listen waits for changes on a connection of its own until ctx ends. When the connection breaks,
 // it waits for a probe of the database and connects again.
-func (d *DB) listen(ctx context.Context, config *pgx.ConnConfig, poll time.Duration) {
+func (l *listener) listen(ctx context.Context) {
 	for ctx.Err() == nil {
-		_ = d.listenOnce(ctx, config, poll)
+		_ = l.listenOnce(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		d.pool.Reset() // the connections of the pool are probably broken too
-		d.waitForProbe(ctx)
-		d.wake()
-		sleep(ctx, poll)
+		l.pool.Reset() // the connections of the pool are probably broken too
+		l.health.waitForProbe(ctx)
+		l.wake()
+		sleep(ctx, l.poll)
 	}
 }
 
 // listenOnce listens until the connection breaks. It also polls whenever no notification has
 // arrived for a while: a connection pooler may drop notifications.
-func (d *DB) listenOnce(ctx context.Context, config *pgx.ConnConfig, poll time.Duration) error {
-	conn, err := d.dial(ctx, config)
+func (l *listener) listenOnce(ctx context.Context) error {
+	conn, err := l.dial(ctx)
 	if err != nil {
 		return err
 	}
@@ -62,28 +65,28 @@ func (d *DB) listenOnce(ctx context.Context, config *pgx.ConnConfig, poll time.D
 	}()
 	seen := int64(-1)
 	for {
-		if n, err := d.changeCount(ctx, conn); err != nil {
+		if n, err := l.changeCount(ctx, conn); err != nil {
 			if timedOut(err) && ctx.Err() == nil {
-				d.health.suspect(d.wrap("polling", err))
+				l.health.suspect(l.wrap("polling", err))
 			}
 			return err
 		} else if n != seen {
 			seen = n
-			d.wake()
+			l.wake()
 		}
-		if d.health.get() != nil {
-			d.waitForProbe(ctx)
+		if l.health.get() != nil {
+			l.health.waitForProbe(ctx)
 		}
-		if err := waitForNotification(ctx, conn, poll); err != nil {
+		if err := waitForNotification(ctx, conn, l.poll); err != nil {
 			return err
 		}
 	}
 }
 
-func (d *DB) dial(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+func (l *listener) dial(ctx context.Context) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := pgx.ConnectConfig(ctx, l.config)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +102,8 @@ func (d *DB) dial(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error
 }
 
 // changeCount returns the number of changes of approvals and stops.
-func (d *DB) changeCount(ctx context.Context, conn *pgx.Conn) (n int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+func (l *listener) changeCount(ctx context.Context, conn *pgx.Conn) (n int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	err = conn.QueryRow(ctx, `SELECT n FROM petrigate_change`).Scan(&n)
 	return n, err

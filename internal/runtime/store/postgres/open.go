@@ -21,11 +21,14 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		return nil, err
 	}
 	d := &DB{
-		name: describe(config.ConnConfig), timeout: o.Timeout, fresh: &freshParts{}, health: newHealth(),
-		changes: make(chan struct{}, 1), stopped: make(chan struct{}),
+		name: describe(config.ConnConfig), timeout: o.Timeout, fresh: &freshParts{}, health: newHealth(), stopped: make(chan struct{}),
 	}
 	if d.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, d.wrap("opening", err)
+	}
+	d.listener = &listener{
+		config: config.ConnConfig.Copy(), timeout: o.Timeout, poll: cmp.Or(o.Poll, time.Second), pool: d.pool, health: d.health, wrap: d.wrap,
+		changes: make(chan struct{}, 1),
 	}
 	if err := d.setUp(ctx, o); err != nil {
 		d.pool.Close()
@@ -37,7 +40,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		defer close(d.stopped)
 		var wait sync.WaitGroup
 		wait.Go(func() { d.probeLoop(background) })
-		d.listen(background, config.ConnConfig.Copy(), cmp.Or(o.Poll, time.Second))
+		d.listener.listen(background)
 		wait.Wait()
 	}()
 	return d, nil

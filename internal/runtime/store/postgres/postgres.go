@@ -9,8 +9,8 @@
 // commit, petrigate_resume returns whether the commit took effect.
 //
 // Main types: [DB] is the backend, writer commits, batch encodes ops, health tracks whether the
-// database is available, freshParts tracks which parts can be trusted after a crash of the server,
-// and loadQueue joins concurrent loads.
+// database is available, listener waits for changes of other processes, freshParts tracks which
+// parts can be trusted after a crash of the server, and loadQueue joins concurrent loads.
 //
 // Concurrency: one goroutine at a time has the writer. The mutexes of health, freshParts and
 // loadQueue are held only for a moment and never together. Two goroutines run until Close: one
@@ -38,15 +38,15 @@ type Options struct {
 
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
-	name    string // description of the database for messages, without secrets
-	timeout time.Duration
-	pool    *pgxpool.Pool
-	writer  *writer
-	fresh   *freshParts
-	loads   loadQueue
-	health  *health
-	space   freeSpace
-	changes chan struct{}
+	name     string // description of the database for messages, without secrets
+	timeout  time.Duration
+	pool     *pgxpool.Pool
+	writer   *writer
+	fresh    *freshParts
+	loads    loadQueue
+	health   *health
+	space    freeSpace
+	listener *listener
 
 	stop    context.CancelFunc
 	stopped chan struct{}
@@ -61,7 +61,17 @@ func (d *DB) Merges() bool { return false }
 func (d *DB) Writer() string { return d.writer.name }
 
 // Changes implements [backend.Backend].
-func (d *DB) Changes() <-chan struct{} { return d.changes }
+func (d *DB) Changes() <-chan struct{} { return d.listener.changes }
+
+// notify wakes the other processes after a change of approvals or stops. It is not part of the
+// transaction, since a transaction that notifies holds a lock of the whole server while it commits.
+// If it fails, the other processes find the change by polling.
+func (d *DB) notify(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	_, _ = d.pool.Exec(ctx, notifySQL)
+	d.listener.wake()
+}
 
 // wrap adds to err the operation, the database and advice, for an operator.
 func (d *DB) wrap(doing string, err error) error {
