@@ -35,21 +35,21 @@ func newAnalyze(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "analyze FILE",
 		Short: "Analyze one Petri net: states, deadlocks, bounds, invariants",
-		Long: "analyze reads one net and finds what it can do: its states, deadlocks, dead transitions, the bounds of its\n" +
-			"places, its invariants. FILE is a net as in a configuration (YAML or JSON), a plain place/transition net in\n" +
-			"JSON, or PNML; - is standard input. With --live it also finds the transitions that can always fire again,\n" +
-			"which takes about ten times as long as the rest; if that time runs out, the other answers stand.",
+		Long: "analyze explores one net: its states, deadlocks, dead transitions, place bounds and invariants. FILE is a net\n" +
+			"as in a configuration (YAML or JSON), a plain place/transition net in JSON, or PNML; - reads standard input.\n" +
+			"--live also finds the transitions that can always fire again. This takes about ten times as long; if time runs\n" +
+			"out, the other results still hold.",
 		Args: cobra.ExactArgs(1),
 	}
 	var f analyzeFlags
-	c.Flags().StringVar(&f.net, "net", "", "the `name` of the net, where FILE holds several")
+	c.Flags().StringVar(&f.net, "net", "", "the `name` of the net, if FILE contains several")
 	c.Flags().IntVar(&f.maxStates, "max-states", 10_000_000, "give up after so many `states`")
-	c.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "give up after this `duration`, by the clock")
+	c.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "give up after this `duration`")
 	c.Flags().BoolVar(&f.live, "live", false, "also find the transitions that can always fire again")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.maxStates < 1 || f.timeout <= 0 {
-			return usage("--max-states and --timeout are above 0")
+			return usage("--max-states and --timeout must be above 0")
 		}
 		n, err := f.read(s, args[0])
 		if err != nil {

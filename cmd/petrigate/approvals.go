@@ -39,17 +39,17 @@ func chosenApproval(args []string) (owned[operator.ApprovalInfo], error) {
 	waiting = uniqueBy(waiting, func(o owned[operator.ApprovalInfo]) string { return o.it.ID })
 	switch len(waiting) {
 	case 0:
-		return owned[operator.ApprovalInfo]{}, errors.New("no call waits for approval; petrigate approvals lists those that were answered lately")
+		return owned[operator.ApprovalInfo]{}, errors.New("no call is waiting for approval; petrigate approvals lists those answered recently")
 	case 1:
 		return waiting[0], nil
 	}
-	return owned[operator.ApprovalInfo]{}, fmt.Errorf("%d calls wait for approval, so name one by its id; petrigate approvals lists them", len(waiting))
+	return owned[operator.ApprovalInfo]{}, fmt.Errorf("%d calls are waiting for approval; name one by its id, as listed by petrigate approvals", len(waiting))
 }
 
 func approvalsShow(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "show [ID]", Short: "Show one approval in full", Args: cobra.MaximumNArgs(1),
-		Long: "show shows one approval in full: that with the ID, or the only one that waits.",
+		Long: "show prints one approval in full. Without an ID it prints the only pending one.",
 	}
 	return answering(c, s, "approval", func(args []string) (any, func() error, error) {
 		_, a, err := readApproval(args)
@@ -63,23 +63,23 @@ func approvalsShow(s stdio) *cobra.Command {
 func approvalsWatch(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch", Short: "Answer approvals at a terminal as they come", Args: cobra.NoArgs,
-		Long: "watch shows each call that waits for approval, whole, as soon as it waits, and takes an answer:\n" +
+		Long: "watch shows each pending call in full as soon as it arrives, and asks for an answer:\n" +
 			"  y             approve it, once\n" +
-			"  n [REASON]    deny it; the agent is told the reason\n" +
-			"  g             approve it, and calls like it for a while: asks for how long, and what has to stay the same\n" +
-			"  s             skip it: it waits on\n" +
-			"  q             quit; nothing is answered\n" +
-			"Enter alone is no answer, and neither is what was typed before the question was there. It follows all\n" +
-			"running proxies, those that start later too. With --json it answers nothing, and needs no terminal: it\n" +
-			"prints a line for each approval that waits, and for each that changes.",
+			"  n [REASON]    deny it; the agent receives the reason\n" +
+			"  g             approve it and similar calls for a while; asks for how long and which arguments must stay the same\n" +
+			"  s             skip it; it stays pending\n" +
+			"  q             quit without an answer\n" +
+			"Enter alone does not answer, and input typed before the question appeared is ignored. watch follows all\n" +
+			"running proxies, including those that start later. With --json it only reports: it needs no terminal and\n" +
+			"prints a line for each pending approval and for each change.",
 	}
-	asJSON := c.Flags().Bool("json", false, "print a line of JSON for each change, and answer nothing")
+	asJSON := c.Flags().Bool("json", false, "print a line of JSON for each change; answer nothing")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if *asJSON {
 			return unlessEnded(c.Context(), terminal.Stream(c.Context(), daemon.RuntimeDir(), s.out))
 		}
 		if !isTerminal(s.in) || !isTerminal(s.out) {
-			return usage("approvals watch asks at a terminal, and this is none; use --json to follow approvals from a program, or petrigate approvals ls")
+			return usage("approvals watch requires a terminal; use --json to follow approvals from a program, or petrigate approvals ls")
 		}
 		return unlessEnded(c.Context(), terminal.Watch(c.Context(), daemon.RuntimeDir(), s.in, s.out, actor()))
 	}

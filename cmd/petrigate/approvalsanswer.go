@@ -13,24 +13,25 @@ import (
 func approvalsApprove(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "approve [ID]", Short: "Approve one call, once", Args: cobra.MaximumNArgs(1),
-		Long: "approve lets one call pass, once, with exactly the arguments that are shown. At a terminal it shows the call\n" +
-			"and asks once more, and without an ID it takes the only call that waits; elsewhere it requires --yes and the ID.\n" +
-			"With --for, calls like it pass without a question for a while, or with --for session until its session ends\n" +
-			"(after a day at the latest): those of the same session and tool whose arguments have the same members, and the\n" +
-			"same values where --like names them. approvals grants lists what was given, approvals revoke ends it.",
+		Long: "approve lets one call pass, once, with exactly the arguments shown. At a terminal it shows the call and asks\n" +
+			"for confirmation, and the ID is optional if only one call is pending. Otherwise --yes and the ID are required.\n" +
+			"With --for, similar calls also pass without a question for a while, or with --for session until the session\n" +
+			"ends (at most a day). Similar calls are calls of the same session and tool whose arguments have the same\n" +
+			"members, with the same values for those that --like names. approvals grants lists grants, approvals revoke\n" +
+			"ends one.",
 	}
 	var wanted grantFlags
 	wanted.add(c)
 	reason := reasonFlag(c)
-	yes := c.Flags().Bool("yes", false, "approve without being asked once more")
+	yes := c.Flags().Bool("yes", false, "approve without confirmation")
 	pinIn := pinFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		id := strings.Join(args, "")
 		if (id != "" || len(args) == 0) && !*yes && (!isTerminal(s.in) || !isTerminal(s.out)) {
-			return usage("approve asks once more at a terminal, and this is none; use petrigate approvals show%s to see the call, and --yes to approve it", strings.TrimSuffix(" "+id, " "))
+			return usage("standard input is not a terminal: run petrigate approvals show%s to review the call, then pass --yes", strings.TrimSuffix(" "+id, " "))
 		}
 		if len(args) == 0 && *yes {
-			return usage("--yes approves without a look at the call, so name it by its id; petrigate approvals ls lists them")
+			return usage("--yes requires the id of the call; petrigate approvals ls lists them")
 		}
 		grant, err := wanted.grant(c)
 		if err != nil {
@@ -63,10 +64,10 @@ func approvalsApprove(s stdio) *cobra.Command {
 func approvalsDeny(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "deny [ID]", Short: "Deny one call", Args: cobra.MaximumNArgs(1),
-		Long: "deny refuses one call: that with the ID, or the only one that waits. It never asks, so --yes changes nothing.",
+		Long: "deny refuses one call. Without an ID it refuses the only pending one. It never asks, so --yes changes nothing.",
 	}
 	reason := reasonFlag(c)
-	c.Flags().Bool("yes", false, "accepted as by approve; deny never asks")
+	c.Flags().Bool("yes", false, "accepted for symmetry with approve; deny never asks")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		found, a, err := readApproval(args)
 		if err != nil {
@@ -78,7 +79,7 @@ func approvalsDeny(s stdio) *cobra.Command {
 }
 
 func reasonFlag(c *cobra.Command) *string {
-	return c.Flags().String("reason", "", "a `text` for the record, and for the agent where it is a denial")
+	return c.Flags().String("reason", "", "a `text` for the record; with a denial the agent sees it too")
 }
 
 // readApproval returns the approval with the id (or the prefix of an id) in args, or the only

@@ -16,7 +16,7 @@ import (
 func grantID(g operator.GrantInfo) string { return g.ID }
 
 func approvalsGrants(s stdio) *cobra.Command {
-	c := &cobra.Command{Use: "grants", Short: "List the grants by which calls pass without a question", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "grants", Short: "List the grants that let calls pass without a question", Args: cobra.NoArgs}
 	return answering(c, s, "grants", func([]string) (any, func() error, error) {
 		lists, err := askAll((*control.Client).Grants)
 		all := uniqueBy(append([]operator.GrantInfo{}, slices.Concat(lists...)...), grantID)
@@ -54,7 +54,7 @@ func alike(g operator.GrantInfo) string {
 }
 
 func approvalsRevoke(s stdio) *cobra.Command {
-	c := &cobra.Command{Use: "revoke ID", Short: "End a grant: the next call is asked about", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{Use: "revoke ID", Short: "End a grant: the next call requires approval again", Args: cobra.ExactArgs(1)}
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		found, err := pick("grant", "petrigate approvals grants", args[0], (*control.Client).Grants, grantID)
 		if err != nil {
@@ -63,7 +63,7 @@ func approvalsRevoke(s stdio) *cobra.Command {
 		if err := found.client.Revoke(found.it.ID, control.Revoke{Actor: actor()}); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(s.out, "%s is revoked. A person is asked about the next call.\n", found.it.ID)
+		_, err = fmt.Fprintf(s.out, "%s is revoked. The next call requires approval.\n", found.it.ID)
 		return err
 	}
 	return c
@@ -98,15 +98,15 @@ func (s *span) Set(word string) error {
 }
 
 func (f *grantFlags) add(c *cobra.Command) {
-	c.Flags().Var(&f.span, "for", "approve calls like this one too for this `time`, at most 1h, in its session; session: until that ends")
-	c.Flags().StringArrayVar(&f.like, "like", nil, "with --for: an `argument` that has to stay as it is, by name or path ($.a.b); without it all have to")
+	c.Flags().Var(&f.span, "for", "also approve similar calls of the session for this `time`, at most 1h, or for the session")
+	c.Flags().StringArrayVar(&f.like, "like", nil, "with --for: an `argument` that must stay the same, by name or path ($.a.b); default: all")
 }
 
 // grant returns the grant that the flags describe, or nil without --for.
 func (f *grantFlags) grant(c *cobra.Command) (*operator.Grant, error) {
 	switch {
 	case !c.Flags().Changed("for") && len(f.like) > 0:
-		return nil, usage("--like requires --for, which says for how long calls like this one are approved")
+		return nil, usage("--like requires --for")
 	case !c.Flags().Changed("for"):
 		return nil, nil
 	}

@@ -12,7 +12,7 @@ import (
 
 func approvalsList(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "ls", Short: "List approvals, pending first", Args: cobra.NoArgs}
-	alone := c.Flags().Bool("pending", false, "list only those that wait for an answer")
+	alone := c.Flags().Bool("pending", false, "list only pending approvals")
 	return answering(c, s, "approvals", func([]string) (any, func() error, error) {
 		lists, err := askAll((*control.Client).Approvals)
 		all := uniqueBy(append([]operator.ApprovalInfo{}, slices.Concat(lists...)...), approvalID)

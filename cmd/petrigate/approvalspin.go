@@ -17,11 +17,11 @@ import (
 
 func approvalsPIN(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "pin", Short: "Make the hash of a PIN that approvals need from then on", Args: cobra.NoArgs,
-		Long: "pin asks for a PIN, twice, and prints the line of the configuration by which a proxy knows it: its hash, below\n" +
-			"approval. An approval in the console or at the command line needs the PIN then, and so does whatever else\n" +
-			"could let a call pass: sessions reset and settle, tools accept, nets activate, start. Elsewhere than at a\n" +
-			"terminal, pin reads it from standard input.",
+		Use: "pin", Short: "Hash a PIN for approvals", Args: cobra.NoArgs,
+		Long: "pin asks for a PIN twice and prints its hash as a line for the approval section of the configuration. With\n" +
+			"that line, an approval in the console or on the command line requires the PIN, and so does every other command\n" +
+			"that could let a call pass: sessions reset and settle, tools accept, nets activate, start. Without a terminal,\n" +
+			"pin reads the PIN from standard input.",
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		asked := isTerminal(s.in) && isTerminal(s.err)
@@ -30,12 +30,12 @@ func approvalsPIN(s stdio) *cobra.Command {
 			return err
 		}
 		if asked {
-			again, err := readPIN(c.Context(), stdio{in: s.in, out: s.err}, "The same again: ", false)
+			again, err := readPIN(c.Context(), stdio{in: s.in, out: s.err}, "Repeat: ", false)
 			if err != nil {
 				return err
 			}
 			if again != typed {
-				return errors.New("the two are not the same; nothing was made")
+				return errors.New("the PINs do not match")
 			}
 		}
 		hash, err := pin.Hash(typed)
@@ -44,7 +44,7 @@ func approvalsPIN(s stdio) *cobra.Command {
 		}
 		_, err = fmt.Fprintf(s.out, "pin: %q\n", hash)
 		if asked && err == nil {
-			_, err = fmt.Fprintln(s.err, "Put this line below approval: in the configuration, and start the proxy again.")
+			_, err = fmt.Fprintln(s.err, "Add this line below approval: in the configuration, then restart the proxy.")
 		}
 		return err
 	}
@@ -53,7 +53,7 @@ func approvalsPIN(s stdio) *cobra.Command {
 
 // pinFlag adds --pin-stdin, for programs that pass the PIN on standard input.
 func pinFlag(c *cobra.Command) *bool {
-	return c.Flags().Bool("pin-stdin", false, "read the PIN, where one is needed (approval.pin), from standard input: that of one proxy")
+	return c.Flags().Bool("pin-stdin", false, "read the PIN of one proxy from standard input, if it has one (approval.pin)")
 }
 
 // promptPIN asks for the PIN of one proxy. It returns "" if the proxy needs none.
@@ -80,7 +80,7 @@ func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control
 		}
 	}
 	if fromInput && len(needing) > 1 {
-		return nil, usage("%s each need a PIN of their own, and --pin-stdin reads one; choose one of them with --proxy", text.And(names))
+		return nil, usage("%s each require their own PIN, and --pin-stdin reads only one; choose a proxy with --proxy", text.And(names))
 	}
 	for _, path := range needing {
 		prompt := prompts[path]
@@ -99,7 +99,7 @@ func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control
 func readPIN(ctx context.Context, s stdio, prompt string, fromInput bool) (string, error) {
 	if !fromInput {
 		if !isTerminal(s.in) {
-			return "", usage("this needs the PIN of the proxy, and standard input is no terminal; --pin-stdin reads it from there")
+			return "", usage("the proxy requires its PIN, and standard input is not a terminal; --pin-stdin reads the PIN from there")
 		}
 		return terminal.Secret(ctx, s.in, s.out, prompt)
 	}

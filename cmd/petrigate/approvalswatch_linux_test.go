@@ -392,7 +392,7 @@ func TestPINIsHiddenAtTerminal(t *testing.T) {
 	r := startPTY(t, env, 100, "sessions", "reset", o.proxy.Sessions()[0].ID)
 	r.expect("PIN: ")
 	r.keys(secret + "\n")
-	r.expect("is as it began")
+	r.expect("is reset")
 	if code, out := r.end(); code != 0 || strings.Contains(out, "horse") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
@@ -481,7 +481,7 @@ func TestAcceptRequiresYesAtTerminal(t *testing.T) {
 	for _, c := range []struct {
 		keys, want string
 		code, left int
-	}{{"n\n", "nothing is accepted", 1, 1}, {"y\n", "prod.deploy is accepted as its server describes it now.", 0, 0}} {
+	}{{"n\n", "nothing was accepted", 1, 1}, {"y\n", "prod.deploy is accepted as its server describes it now.", 0, 0}} {
 		p := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 200, "tools", "accept", "prod.*")
 		p.expect("- Deploys.")
 		p.expect("Accept this? [y/N] ")
@@ -512,12 +512,12 @@ func TestPINCommandAsksTwice(t *testing.T) {
 		code        int
 	}{
 		{"correct horse", `pin: "pbkdf2-sha256:`, 0},
-		{"correct house", "the two are not the same; nothing was made", 1},
+		{"correct house", "the PINs do not match", 1},
 	} {
 		p := startPTY(t, nil, 200, "approvals", "pin")
 		p.expect("PIN, of at least 6 characters: ")
 		p.keys("correct horse\n")
-		p.expect("The same again: ")
+		p.expect("Repeat: ")
 		p.keys(c.again + "\n")
 		p.expect(c.want)
 		if code, out := p.end(); code != c.code || strings.Contains(out, "correct") {

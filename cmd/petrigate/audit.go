@@ -19,8 +19,8 @@ func newAudit(s stdio) *cobra.Command {
 }
 
 // aboutLogs is the part of the help text that describes the argument LOG.
-const aboutLogs = "\n\nLOG is a file (with those that were put aside before it), a database of sqlite, or the URL of one of\n" +
-	"PostgreSQL. Without it the log of the configuration is read."
+const aboutLogs = "\n\nLOG is a file (with its rotated files), a SQLite database, or the URL of a PostgreSQL database. Without it the\n" +
+	"command reads the log of the configuration."
 
 // logCommand makes c a command that reads an audit log.
 func logCommand(s stdio, c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog) error) *cobra.Command {
@@ -56,7 +56,7 @@ func (s stdio) openLog(c *cobra.Command, args []string) (*daemon.AuditLog, error
 	o.Partial = true
 	cfg, err := r.load(o)
 	if errors.Is(err, config.ErrNotFound) {
-		err = fmt.Errorf("%w; or name the log", err)
+		err = fmt.Errorf("%w; or pass the log as an argument", err)
 	}
 	if err != nil {
 		return nil, err
@@ -66,11 +66,10 @@ func (s stdio) openLog(c *cobra.Command, args []string) (*daemon.AuditLog, error
 
 func auditVerify(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "verify", Short: "Find what was changed in the log",
-		Long: "verify follows the chain of hashes through the log. It finds a byte that was changed, and a record that was\n" +
-			"removed, put in or moved, also at the end, and names the first line that is not as it was written.\n" +
-			"Then it ends with exit code 4. Where the head beside a file is missing, it cannot tell whether records\n" +
-			"at the end were removed, and ends with exit code 1.",
+		Use: "verify", Short: "Detect changes to the log",
+		Long: "verify checks the hash chain of the log. It detects changed, removed, inserted and moved records, including at\n" +
+			"the end, reports the first bad line and ends with exit code 4. If the head file beside the log is missing, it\n" +
+			"cannot detect records removed at the end, and ends with exit code 1.",
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	return logCommand(s, c, func(ctx context.Context, log *daemon.AuditLog) error {
@@ -103,18 +102,18 @@ type filterFlags struct {
 
 func (f *filterFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.Event, "event", "", "of this `kind`, such as decision or outcome")
-	flags.StringVar(&f.Session, "session", "", "of the session with this `id`")
-	flags.StringVar(&f.Principal, "principal", "", "of this `principal`")
-	flags.StringVar(&f.Tool, "tool", "", "of calls with this `name`, alone or with its upstream")
-	flags.StringVar(&f.Kind, "kind", "", "refused for this `kind` of reason, such as blocked")
-	flags.StringVar(&f.Net, "net", "", "in which this `net` has a say")
-	flags.StringVar(&f.Approval, "approval", "", "with the approval of this `id`")
-	flags.Uint64Var(&f.Call, "call", 0, "of the call with this `number` in its session")
-	flags.Var(&choice{among: []string{"allow", "refuse", "ask"}}, "decision", "in which calls were decided so")
-	flags.Var(&choice{among: []string{"calls", "acts"}}, "only", "of calls alone, or of all but processes and sessions that begin and end")
-	flags.StringVar(&f.since, "since", "", "from this `time` on: 2026-01-31, 2026-01-31T15:04:05Z, or 2h ago")
-	flags.StringVar(&f.until, "until", "", "before this `time`")
+	flags.StringVar(&f.Event, "event", "", "records of this `kind`, such as decision or outcome")
+	flags.StringVar(&f.Session, "session", "", "records of the session with this `id`")
+	flags.StringVar(&f.Principal, "principal", "", "records of this `principal`")
+	flags.StringVar(&f.Tool, "tool", "", "calls of the tool with this `name`, with or without its upstream")
+	flags.StringVar(&f.Kind, "kind", "", "calls refused for this `kind` of reason, such as blocked")
+	flags.StringVar(&f.Net, "net", "", "calls on which this `net` has a verdict")
+	flags.StringVar(&f.Approval, "approval", "", "calls with the approval of this `id`")
+	flags.Uint64Var(&f.Call, "call", 0, "records of the call with this `number` in its session")
+	flags.Var(&choice{among: []string{"allow", "refuse", "ask"}}, "decision", "calls with this decision")
+	flags.Var(&choice{among: []string{"calls", "acts"}}, "only", "only calls, or everything except the start and end of processes and sessions")
+	flags.StringVar(&f.since, "since", "", "records since this `time`: 2026-01-31, 2026-01-31T15:04:05Z, or 2h ago")
+	flags.StringVar(&f.until, "until", "", "records before this `time`")
 }
 
 // parse completes the filter with the flags that need parsing.
@@ -159,12 +158,11 @@ func recordsCommand(s stdio, c *cobra.Command, do func(ctx context.Context, log 
 
 func auditTail(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "tail", Short: "Show the last records, and those that come",
-		Long: "tail shows the last records of the log. With -f it goes on with those that are written from then on, over\n" +
-			"the change to another file.",
+		Use: "tail", Short: "Show the last records, and follow the log",
+		Long: "tail shows the last records of the log. With -f it follows the log, across rotation to a new file.",
 	}
-	lines := c.Flags().IntP("lines", "n", 10, "how `many` records to begin with")
-	follow := c.Flags().BoolP("follow", "f", false, "go on with what is written")
+	lines := c.Flags().IntP("lines", "n", 10, "start with the last `n` records")
+	follow := c.Flags().BoolP("follow", "f", false, "follow the log")
 	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
 	return recordsCommand(s, c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {
 		p := trail.NewPrinter(s.out, *asJSON)
@@ -201,9 +199,9 @@ func auditTail(s stdio) *cobra.Command {
 func auditQuery(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "query", Short: "Show the records that match",
-		Long: "query shows the records that match all of its flags, the oldest first.",
+		Long: "query shows the records that match all of its flags, oldest first.",
 	}
-	limit := c.Flags().Int("limit", 0, "show at most so `many`; 0: all")
+	limit := c.Flags().Int("limit", 0, "show at most `n` records; 0: all")
 	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
 	return recordsCommand(s, c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {
 		p, left := trail.NewPrinter(s.out, *asJSON), *limit

@@ -12,8 +12,8 @@ import (
 func auditStats(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "stats", Short: "Count calls, refusals and approvals",
-		Long: "stats counts the calls of each tool by how they were decided and how they ended, with the quantiles of how\n" +
-			"long they took (to a twentieth), the refusals by rule, and the answers of people.",
+		Long: "stats counts the calls of each tool by decision and outcome, with latency quantiles (accurate to 5 %),\n" +
+			"refusals by rule, and people's answers.",
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	return recordsCommand(s, c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {

@@ -34,21 +34,21 @@ func newCheck(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [FILE...]",
 		Short: "Check a configuration, rules and nets before an agent runs",
-		Long: "check reads a configuration with all that it names, or only the rules and nets that are given, and\n" +
-			"reports every problem with its place. Before any agent runs it finds tools that can never be called, rules\n" +
-			"that change nothing and policies that get stuck, and proves the lines that begin with prove or says what\n" +
-			"calls break them. FILE is a configuration, rules, a net, or a folder with them. It ends with exit code 3\n" +
-			"where something does not load or a claim is not proved.",
+		Long: "check reads a configuration and the files it names, or only the given rules and nets, and reports every\n" +
+			"problem with its position. It finds tools that can never be called, rules without effect and policies that get\n" +
+			"stuck, before any agent runs. It proves each prove line or shows calls that break it. FILE is a configuration,\n" +
+			"a file of rules, a net, or a folder that contains them. check ends with exit code 3 if a file does not load or\n" +
+			"a claim is not proved.",
 	}
 	var f checkFlags
 	f.add(c, "check")
-	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), as tools/list gives it: names in rules are held against it")
-	c.Flags().BoolVar(&f.live, "live", false, "start the upstreams and hold names in rules against their tools")
-	c.Flags().IntVar(&f.states, "max-states", verify.DefaultStates, "how many `states` one search for a proof looks at")
-	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long to look for proofs, by the clock; what is not settled then is unknown")
-	c.Flags().BoolVar(&f.verbose, "verbose", false, "show the nets, their states, how the maps meet, and what was not looked at")
-	c.Flags().BoolVar(&f.unknown, "allow-unknown", false, "accept claims of which it is not known whether they hold")
-	c.Flags().BoolVar(&f.strict, "strict", false, "make warnings errors")
+	c.Flags().StringVar(&f.tools, "tools", "", "check names in rules against this tool list (`file`), a recorded answer to tools/list")
+	c.Flags().BoolVar(&f.live, "live", false, "start the upstreams and check names in rules against their tools")
+	c.Flags().IntVar(&f.states, "max-states", verify.DefaultStates, "explore at most this many `states` per search")
+	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "stop searching for proofs after this time; claims not settled by then are unknown")
+	c.Flags().BoolVar(&f.verbose, "verbose", false, "show the nets, their states, how the maps overlap, and what was not explored")
+	c.Flags().BoolVar(&f.unknown, "allow-unknown", false, "do not fail on claims that could not be proved or refuted")
+	c.Flags().BoolVar(&f.strict, "strict", false, "treat warnings as errors")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		if err := f.parse(s, c, files); err != nil {
@@ -76,7 +76,7 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 	watch := newProgress(s.err)
 	report, _, err := check.Look(ctx, source, problems, known, check.Effort{States: f.states, Time: f.timeout, Now: time.Now, Narrower: policydiff.Narrower, Widened: policydiff.Widened, Report: func(spent time.Duration) {
 		watch.update(func() string {
-			return fmt.Sprintf("looking for proofs: %.0f of at most %.0f s", spent.Seconds(), f.timeout.Seconds())
+			return fmt.Sprintf("searching for proofs: %.0f of at most %.0f s", spent.Seconds(), f.timeout.Seconds())
 		})
 	}})
 	watch.clear()

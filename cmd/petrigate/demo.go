@@ -16,9 +16,9 @@ const demoLimit = 30 * time.Second // for the whole demo, should something hang
 func newDemo(s stdio) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
-		Short: "Watch a scripted agent meet the gate",
-		Long: "demo plays an agent against a real proxy in front of a real MCP server, both of them this program,\n" +
-			"and shows what passes and what does not. It needs no set-up and no network and leaves nothing behind.",
+		Short: "Watch a scripted agent use a gated server",
+		Long: "demo runs a scripted agent against a real proxy in front of a real MCP server, both built into this program,\n" +
+			"and shows which calls pass. It needs no setup and no network, and leaves no files behind.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(c.Context(), demoLimit)

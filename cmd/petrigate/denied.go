@@ -25,10 +25,10 @@ func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted boo
 	case accepted:
 		return nil
 	case ask == nil:
-		return usage("nothing was written: --%s accepts that the agents' own tools are refused", denyTools)
+		return usage("nothing was written; to refuse the agents' own tools, pass --%s", denyTools)
 	}
 	_, _ = fmt.Fprintln(out)
-	yes, err := ask("Go on, and have these tools refused once the policy is enforced?")
+	yes, err := ask("Continue? The enforced policy will refuse these tools.")
 	if err == nil && !yes {
 		err = takeover.ErrDeclined
 	}

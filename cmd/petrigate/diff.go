@@ -15,19 +15,19 @@ import (
 func newDiff(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff OLD NEW",
-		Short: "Say whether a policy is stricter or looser than another",
-		Long: "diff compares two policies, each a file of rules or a configuration, and shows for each direction the\n" +
-			"shortest calls after which they decide differently. It plays all calls that the policies tell apart: they\n" +
-			"succeed, fail, or end and nobody knows how, and others begin meanwhile. Where it has not seen everything\n" +
-			"it says so, and ends with exit code 3 if it found no difference. With --fail-on looser it ends with exit\n" +
-			"code 4 where the new policy allows more, or may do so.",
+		Short: "Tell whether a policy is stricter or looser than another",
+		Long: "diff compares two policies. Each is a file of rules or a configuration. For each direction it shows the\n" +
+			"shortest calls after which the policies decide differently. It explores all calls that the policies\n" +
+			"distinguish: calls that succeed, fail or end with an unknown outcome, and concurrent calls. If the search is\n" +
+			"incomplete, diff says so, and ends with exit code 3 if it found no difference. With --fail-on looser it ends\n" +
+			"with exit code 4 if the new policy allows more, or may allow more.",
 		Args: cobra.ExactArgs(2),
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
-	states := c.Flags().Int("max-states", 20_000, "how many `states` to look at")
-	timeout := c.Flags().Duration("timeout", 10*time.Second, "how long to look, by the clock")
-	direction := choose(c.Flags(), "fail-on", "", "end with exit code 4 where the new policy is so, or may be", "looser", "stricter", "different")
-	allowUnknown := c.Flags().Bool("allow-unknown", false, "pass where no such calls were found, though not everything was seen")
+	states := c.Flags().Int("max-states", 20_000, "explore at most this many `states`")
+	timeout := c.Flags().Duration("timeout", 10*time.Second, "stop the search after this time")
+	direction := choose(c.Flags(), "fail-on", "", "end with exit code 4 if the new policy is, or could be, looser, stricter or different", "looser", "stricter", "different")
+	allowUnknown := c.Flags().Bool("allow-unknown", false, "do not fail if an incomplete search found no such calls")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		r, err := s.configLoader(c)
 		if err != nil {
@@ -71,7 +71,7 @@ func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error
 	case found:
 		return &exitError{exitDiffers, fmt.Errorf("--fail-on %s: there are such calls", direction)}
 	case direction != "" && !d.Excludes(direction) && !allowUnknown:
-		return &exitError{exitDiffers, fmt.Errorf("--fail-on %s: no such calls were found, but not everything was seen (--max-states, --timeout, or --allow-unknown)", direction)}
+		return &exitError{exitDiffers, fmt.Errorf("--fail-on %s: no such calls were found, but the search is incomplete (--max-states, --timeout, or --allow-unknown)", direction)}
 	case direction == "" && !allowUnknown && d.Undecided():
 		return &exitError{exitInvalid, nil}
 	}

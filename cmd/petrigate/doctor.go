@@ -18,15 +18,14 @@ import (
 
 func newDoctor(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "doctor", Short: "Find what breaks in practice, and its fix", Args: cobra.NoArgs,
-		Long: "doctor looks at the configuration, at files and who may write them, at the upstreams, which it starts, and at\n" +
-			"the files of clients: whether they are connected, and what they reach past petrigate. Each finding names its\n" +
-			"fix. With --fix it does those that are safe, each after a question. It ends with exit code 7 where a check\n" +
-			"has failed.",
+		Use: "doctor", Short: "Find common problems and suggest fixes", Args: cobra.NoArgs,
+		Long: "doctor checks the configuration, file permissions, the upstreams (it starts them), and the files of clients:\n" +
+			"whether they are connected, and which servers they reach without petrigate. Each finding comes with a fix.\n" +
+			"--fix applies the safe fixes after confirmation. doctor ends with exit code 7 if a check fails.",
 	}
 	var f deskFlags
-	fix := c.Flags().Bool("fix", false, "mend what is safe to mend, after a question")
-	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "with --fix, mend without a question")
+	fix := c.Flags().Bool("fix", false, "apply the safe fixes after confirmation")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "with --fix, do not ask for confirmation")
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if f.yes && !*fix {

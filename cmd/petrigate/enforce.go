@@ -10,14 +10,14 @@ import (
 
 func newEnforce(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "enforce", Short: "Enforce the policy that was in shadow", Args: cobra.NoArgs,
-		Long: "enforce ends the shadow of a configuration: what its policy would refuse is refused from then on. It shows\n" +
-			"what the policy in shadow would have refused so far, by the record or by the proxies that run, and what\n" +
-			"changes in the file: mode: shadow becomes mode: enforce. Then it asks, writes, and has the running proxies\n" +
-			"of this configuration read it again. Rules and nets that are in shadow by themselves stay so.",
+		Use: "enforce", Short: "End shadow mode and enforce the policy", Args: cobra.NoArgs,
+		Long: "enforce ends shadow mode of a configuration: from then on the policy refuses calls. It first shows what the\n" +
+			"policy would have refused so far, from the audit log or from running proxies, and the change to the file:\n" +
+			"mode: shadow becomes mode: enforce. After confirmation it writes the file and has the running proxies of this\n" +
+			"configuration reload it. Rules and nets with their own shadow mode stay in shadow.",
 	}
-	yes := c.Flags().Bool("yes", false, "write without a question")
-	deny := c.Flags().Bool(denyTools, false, "go on although the policy refuses agents' own tools that no rule names")
+	yes := c.Flags().Bool("yes", false, "write without confirmation")
+	deny := c.Flags().Bool(denyTools, false, "continue even if the policy refuses agents' own tools that no rule names")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		file, _ := c.Flags().GetString("config")
 		r, err := s.configLoader(c)

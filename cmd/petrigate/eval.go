@@ -15,11 +15,17 @@ func newEval(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "eval --cases FILE",
 		Short: "Evaluate a policy offline on cases",
-		Long: "eval reads cases, one JSON object a line, and prints one answer a line in the same order.\n" +
-			"Where a line is {\"case\": ..., \"expect\": ...} the answer is compared; a difference ends it with exit code 4.\n" +
-			"Claims in the rules and nets of a case (prove) are read and not proved: petrigate check proves them.\n" +
-			"A line that is not a case ends it with exit code 1, after the others.\n\n" +
-			"A case, which stands on one line:\n" +
+		Long: "eval reads cases, one JSON object per line, and prints one answer per line in the same order. For a line\n" +
+			"{\"case\": ..., \"expect\": ...} it compares the answer and ends with exit code 4 if it differs. It parses the\n" +
+			"claims (prove) of a case but does not prove them: petrigate check does. If a line is not a case, eval\n" +
+			"continues, and ends with exit code 1.\n" +
+			"\n" +
+			"A case is a single line:\n" +
+			"  {\"rules\": \"require backup before delete\", \"events\": [\n" +
+			"    {\"type\": \"call\", \"id\": \"1\", \"tool\": \"delete\", \"args\": {\"path\": \"a\"}},\n" +
+			"    {\"type\": \"call\", \"id\": \"2\", \"tool\": \"backup\"}, {\"type\": \"result\", \"id\": \"2\", \"outcome\": \"success\"},\n" +
+			"    {\"type\": \"call\", \"id\": \"3\", \"tool\": \"delete\"}]}\n" +
+			"docs/json.md lists the other fields and the fields of answers.\n" +
 			`  {"rules": "require backup before delete", "events": [` + "\n" +
 			`    {"type": "call", "id": "1", "tool": "delete", "args": {"path": "a"}},` + "\n" +
 			`    {"type": "call", "id": "2", "tool": "backup"}, {"type": "result", "id": "2", "outcome": "success"},` + "\n" +
@@ -46,9 +52,9 @@ func newEval(s stdio) *cobra.Command {
 		}
 		switch {
 		case len(e.Unreadable) > 0:
-			return fmt.Errorf("%s could not be read; petrigate eval --help shows the form of one", text.Count(len(e.Unreadable), "case"))
+			return fmt.Errorf("%s could not be read; petrigate eval --help shows the format", text.Count(len(e.Unreadable), "case"))
 		case len(e.Differences) > 0:
-			return &exitError{exitDiffers, fmt.Errorf("%s from what was expected", text.Subject(len(e.Differences), "answer", "differs", "differ"))}
+			return &exitError{exitDiffers, fmt.Errorf("%s from the expected answers", text.Subject(len(e.Differences), "answer", "differs", "differ"))}
 		}
 		return nil
 	}

@@ -33,20 +33,20 @@ func newExplain(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain TOOL",
 		Short: "Explain a verdict: which rule decides, and what would allow the call",
-		Long: "explain decides a call in a new session, without a server, and says what every net has to do with it, the\n" +
-			"names that the call carries, and the shortest way to have it allowed. --after makes calls before, which\n" +
-			"succeed one after the other; a person who is asked about them agrees. Write claude-code.Bash for\n" +
-			"the built-in tool Bash of Claude Code. Bash alone means it where the policy names tools of Claude Code,\n" +
-			"of no other agent with a Bash, and no server can have a tool of that name.",
+		Long: "explain decides a call in a new session, without a server. It shows the verdict of every net, the names that\n" +
+			"apply to the call, and the shortest way to have it allowed. --after runs calls first; each succeeds, and every\n" +
+			"approval they need is given. Write claude-code.Bash for the built-in tool Bash of Claude Code. Bash alone\n" +
+			"works if the policy names tools of Claude Code and of no other agent with a Bash, and no server can have a\n" +
+			"tool of that name.",
 		Args: cobra.ExactArgs(1),
 	}
 	var f explainFlags
 	f.add(c, "take")
-	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), as tools/list gives it; default: the tools of a running proxy with this configuration")
+	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), an answer to tools/list; default: the tools of a running proxy with this configuration")
 	c.Flags().StringVar(&f.args, "args", "", "the arguments of the call, a `JSON` object")
-	c.Flags().StringArrayVar(&f.after, "after", nil, "`calls` that are made before: a,b{\"x\": 1}")
-	c.Flags().BoolVar(&f.exitCode, "exit-code", false, "end with 5 where the call is refused, and with 6 where a person is asked")
-	c.Flags().BoolVar(&f.verbose, "verbose", false, "list also the nets that have nothing to say")
+	c.Flags().StringArrayVar(&f.after, "after", nil, "`calls` to make first: a,b{\"x\": 1}")
+	c.Flags().BoolVar(&f.exitCode, "exit-code", false, "end with 5 if the call is refused, with 6 if a person is asked")
+	c.Flags().BoolVar(&f.verbose, "verbose", false, "also list the nets that abstain")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, tool []string) error {
 		if err := f.parse(s, c, nil); err != nil {

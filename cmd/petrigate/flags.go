@@ -49,7 +49,7 @@ func (f *address) Set(value string) error {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return errors.New("write host:port, as 127.0.0.1:7777")
+		return errors.New("write host:port, for example 127.0.0.1:7777")
 	}
 	*f = address(value)
 	return nil

@@ -23,16 +23,16 @@ func newFmt(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fmt (FILE.rules | FOLDER)...",
 		Short: "Format files of rules",
-		Long: "fmt prints files of rules in their canonical form: statements with single spaces, one blank line at a time,\n" +
-			"comments behind neighboring statements in one column. It keeps every comment and what the rules mean. A\n" +
-			"folder stands for the files *.rules in it and below it, - for standard input. A file with mistakes is left\n" +
-			"alone, and ends it with exit code 3.",
+		Long: "fmt prints files of rules in canonical form: single spaces in statements, at most one blank line between them,\n" +
+			"and comments of adjacent statements aligned. It preserves every comment and the meaning of the rules. A folder\n" +
+			"stands for all *.rules files in it and below it, - for standard input. A file with errors is left unchanged,\n" +
+			"and fmt ends with exit code 3.",
 		Args: cobra.MinimumNArgs(1),
 	}
 	var f formatFlags
 	c.Flags().BoolVarP(&f.write, "write", "w", false, "write the files that change, and print nothing")
-	c.Flags().BoolVarP(&f.diff, "diff", "d", false, "print what would change")
-	c.Flags().BoolVar(&f.check, "check", false, "name the files that would change, and end with exit code 1 if there are any")
+	c.Flags().BoolVarP(&f.diff, "diff", "d", false, "print the changes as a diff")
+	c.Flags().BoolVar(&f.check, "check", false, "list the files that would change, and end with exit code 1 if there are any")
 	c.RunE = func(_ *cobra.Command, files []string) error { return f.format(s, files) }
 	return c
 }
@@ -40,7 +40,7 @@ func newFmt(s stdio) *cobra.Command {
 // format formats all files and returns the problems of all of them as one error.
 func (f formatFlags) format(s stdio, files []string) error {
 	if f.write && (f.diff || f.check) {
-		return usage("fmt writes with -w, or shows with -d and --check, and not both")
+		return usage("-w cannot be combined with -d or --check")
 	}
 	var problems diag.List
 	changed := 0
@@ -50,7 +50,7 @@ func (f formatFlags) format(s stdio, files []string) error {
 	}
 	for _, file := range files {
 		if file == "-" && f.write {
-			return usage("standard input cannot be written to; leave -w out")
+			return usage("-w cannot write to standard input")
 		}
 		differs, err := f.one(s, file)
 		var wrong diag.List

@@ -118,7 +118,7 @@ func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []b
 	}
 	agree := r.s.asker(r.c.Context())
 	if agree == nil {
-		return nil, usage("%s was found and not named, and may be somebody else's: petrigate starts, opens and reads nothing that it names until you trust it. If you do, add --config %s, or answer at a terminal", path, shellWord(path))
+		return nil, usage("%s was found in the working directory and is not trusted yet: petrigate starts, opens and reads nothing that it names until you trust it. To trust it, add --config %s, or answer at a terminal", path, shellWord(path))
 	}
 	if full, err := filepath.Abs(path); err == nil {
 		path = full
@@ -128,7 +128,7 @@ func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []b
 	case err != nil:
 		return nil, err
 	case !yes:
-		_, _ = fmt.Fprintln(r.s.err, "Nothing was done.")
+		_, _ = fmt.Fprintln(r.s.err, "Nothing was changed.")
 		return nil, &exitError{exitFailed, nil}
 	}
 	return accepts, r.book.Trust(path, src)
@@ -138,7 +138,7 @@ func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []b
 // written.
 func (r configLoader) requireOwnFile(path string) error {
 	if err := safefile.Project(path); err != nil {
-		return usage("%s was found and not named, and another user could have written it: %w. If you trust it nevertheless, add --config %s", path, err, shellWord(path))
+		return usage("%s was found in the working directory, and another user could have written it: %w. To trust it anyway, add --config %s", path, err, shellWord(path))
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func describeAccess(c *config.Config) string {
 		}
 	}
 	if c.State.Driver == "postgres" {
-		reaches = append(reaches, "a database of PostgreSQL")
+		reaches = append(reaches, "a PostgreSQL database")
 	}
 	if hook := c.Approval.Webhook; hook != nil {
 		reaches = append(reaches, cmp.Or(hook.URL, "a webhook"))

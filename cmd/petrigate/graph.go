@@ -26,13 +26,13 @@ func newGraph(s stdio) *cobra.Command {
 		Use:   "graph [FILE...]",
 		Short: "Draw the nets of a policy as Mermaid, DOT, SVG or PNML",
 		Long: "graph draws the nets of a configuration, or of --rules and --net. A circle is a place with its tokens, a box\n" +
-			"a call; a net lets a call pass when each circle with an arrow to its box holds a token.",
+			"is a call. A net lets a call pass if every circle with an arrow to its box holds a token.",
 	}
 	var f graphFlags
 	f.add(c, "draw")
 	c.Flags().Lookup("net").Usage = "draw this `file` of nets (as in a configuration, plain JSON, PNML); may be given more than once"
 	c.Flags().StringArrayVar(&f.only, "only", nil, "draw the net of this `name` only; may be given more than once")
-	f.format = choose(c.Flags(), "format", "mermaid", "what to write", "mermaid", "dot", "svg", "pnml")
+	f.format = choose(c.Flags(), "format", "mermaid", "the output format", "mermaid", "dot", "svg", "pnml")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		if err := f.parse(s, c, files); err != nil {
 			return err

@@ -9,13 +9,14 @@ import (
 )
 
 func newHook(s stdio) *cobra.Command {
-	c := &cobra.Command{Use: "hook AGENT", Short: "Gate the tools of an agent itself, as its hook", Args: cobra.ExactArgs(1), ValidArgs: hook.Names()}
-	c.Long = "hook is what an agent runs at the events of its hooks: it reads an event, has the running proxy decide on\n" +
-		"the call by its rules, or note how the call ended, and prints the answer in the form of the agent. Without\n" +
-		"an answer of a proxy a call is refused. docs/hooks.md has what goes into the files of each agent.\n\n" +
+	c := &cobra.Command{Use: "hook AGENT", Short: "Gate an agent's built-in tools, as its hook", Args: cobra.ExactArgs(1), ValidArgs: hook.Names()}
+	c.Long = "hook is the command that an agent runs for its hook events. It reads an event, has the running proxy decide on\n" +
+		"the call or record its outcome, and prints the answer in the agent's format. If no proxy answers, the call is\n" +
+		"refused. docs/hooks.md shows what to add to each agent's files.\n" +
+		"\n" +
 		"AGENT is claude-code, codex, gemini-cli, cursor or vscode."
-	session := c.Flags().String("session", "", "count for the session of this `name`, and not for that of the event")
-	servers := c.Flags().StringArray("server", nil, "the agent's `name` for petrigate as an MCP server, whose calls are gated there (default petrigate)")
+	session := c.Flags().String("session", "", "use the session with this `name` instead of the event's session")
+	servers := c.Flags().StringArray("server", nil, "the agent's `name` for petrigate as an MCP server (default petrigate); the proxy gates those calls itself")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		file, _ := c.Flags().GetString("config")
 		code := control.HookRun{

@@ -12,20 +12,23 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/starter"
 )
 
-const initHelp = "init asks the servers of the configuration for their tools and proposes rules: what only reads passes, a\n" +
-	"person is asked about what cannot be taken back, edits need a look, and limits end what runs away. It guesses\n" +
-	"from names, hints, schemas and a list of well-known servers, explains each rule in a comment, adds claims\n" +
-	"and proves them. The policy begins in shadow: it refuses nothing and records what it would refuse.\n\n" +
-	"It prints the rules, and writes them only with --yes, or after a question at a terminal: " + starter.FileName + "\n" +
-	"beside the configuration, and the missing keys into it. What is there already is never overwritten.\n\n" +
-	"A server that does not answer is left out, and the file says so: init ends with exit code 7 then. Run it again\n" +
-	"once the server answers, and it prints what to add.\n\n" +
-	"With an AGENT (claude-code, codex, gemini-cli, cursor or vscode) the policy is for the tools of that agent\n" +
-	"itself: tests since the last change before a push, and a person is asked before\n" +
-	"files are removed for good, a forced push, publishing, deploying and files with keys. init looks for the\n" +
-	"command that runs the tests in package.json, go.mod, Cargo.toml, pyproject.toml and the Makefile of the\n" +
-	"present folder; --test names another. With --pipefail, tests whose output goes through a pipe count too.\n" +
-	"Without a configuration it makes that of the user."
+const initHelp = "init asks the configured servers for their tools and proposes rules: calls that only read pass, irreversible\n" +
+	"calls require approval, edits require a look first, and limits stop runaway agents. It guesses from names,\n" +
+	"hints, schemas and a list of well-known servers, explains each rule in a comment, adds claims and proves them.\n" +
+	"The policy starts in shadow mode: it refuses nothing and records what it would refuse.\n" +
+	"\n" +
+	"init prints the rules. It writes them only with --yes or after confirmation at a terminal: the rules to\n" +
+	starter.FileName + " beside the configuration, and missing keys into the configuration. It never\n" +
+	"overwrites existing content.\n" +
+	"\n" +
+	"If a server does not answer, init leaves it out, notes that in the file and ends with exit code 7. Run init\n" +
+	"again once the server answers; it then prints what to add.\n" +
+	"\n" +
+	"With an AGENT (claude-code, codex, gemini-cli, cursor or vscode) the policy covers the agent's own tools: a\n" +
+	"push requires tests since the last change, and a person must approve permanent deletions, forced pushes,\n" +
+	"publishing, deployments and access to key files. init looks for the test command in package.json, go.mod,\n" +
+	"Cargo.toml, pyproject.toml and the Makefile of the current folder; --test names another. With --pipefail,\n" +
+	"tests whose output goes through a pipe count too. If there is no configuration, init creates the user's."
 
 func newInit(s stdio) *cobra.Command {
 	c := &cobra.Command{
@@ -33,20 +36,20 @@ func newInit(s stdio) *cobra.Command {
 		Long: initHelp,
 	}
 	var f checkFlags
-	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), as tools/list gives it, in place of the servers' answers")
-	yes := c.Flags().BoolP("yes", "y", false, "write without a question")
-	tests := c.Flags().StringArray("test", nil, "with AGENT, a `command` that runs the tests; may be given several times")
-	pipefail := c.Flags().Bool("pipefail", false, "with AGENT, let tests count whose output goes through a pipe: they run under set -o pipefail")
+	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), an answer to tools/list, instead of the servers' answers")
+	yes := c.Flags().BoolP("yes", "y", false, "write without confirmation")
+	tests := c.Flags().StringArray("test", nil, "with AGENT, a `command` that runs the tests; may be given more than once")
+	pipefail := c.Flags().Bool("pipefail", false, "with AGENT, count tests whose output goes through a pipe; they run under set -o pipefail")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 1 && f.tools != "":
-			return usage("--tools is for the tools of servers: leave it out, or leave out %q", args[0])
+			return usage("--tools names the tools of servers: leave it out, or leave out %q", args[0])
 		case len(args) == 1:
 			return s.initAgent(c, args[0], *tests, *yes, *pipefail)
 		case len(*tests) > 0:
-			return usage("--test is for an agent: petrigate init claude-code --test 'npm test'")
+			return usage("--test requires an agent: petrigate init claude-code --test 'npm test'")
 		case *pipefail:
-			return usage("--pipefail is for an agent: petrigate init claude-code --pipefail")
+			return usage("--pipefail requires an agent: petrigate init claude-code --pipefail")
 		}
 		f.config, _ = c.Flags().GetString("config")
 		r, err := s.configLoader(c)

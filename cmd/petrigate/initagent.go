@@ -19,11 +19,11 @@ import (
 func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pipefail bool) error {
 	agent, ok := starter.AgentOf(name)
 	if !ok {
-		return usage("%q is no agent whose tools petrigate knows; %s are", name, text.And(agentClients()))
+		return usage("unknown agent %q; petrigate knows the tools of %s", name, text.And(agentClients()))
 	}
 	for _, t := range tests {
 		if !starter.PlainCommand(t) {
-			return usage("--test %q is more than one plain command: leave out quotes, pipes and lists", t)
+			return usage("--test %q must be a single plain command without quotes, pipes and lists", t)
 		}
 	}
 	r, err := s.configLoader(c)
@@ -65,11 +65,11 @@ func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, 
 	switch {
 	case !plan.OffersPipefail():
 		if wanted {
-			return usage("--pipefail: there is no test that it could make count, the hooks of %s cannot change a script, or the configuration has a policy or the key shell already", a.Title)
+			return usage("--pipefail has no effect here: no test command was found, the hooks of %s cannot change a script, or the configuration already has a policy or the key shell", a.Title)
 		}
 		return nil
 	case !wanted && !yes && ask != nil:
-		wanted, err = ask(fmt.Sprintf("A pipe, as in \"%s | tail\", hides whether the tests failed. Let %s run such a script with `set -o pipefail; ` in front, so that it counts?", tests[0], a.Title))
+		wanted, err = ask(fmt.Sprintf("A pipe, as in \"%s | tail\", hides whether the tests failed. Prefix such scripts with `set -o pipefail; ` in %s, so that they count?", tests[0], a.Title))
 	}
 	if err != nil || !wanted {
 		return err
@@ -98,7 +98,7 @@ func (r configLoader) loadOrMake(named string) (cfg *config.Config, file string,
 func (s stdio) findTests(a starter.Agent, yes bool, ask func(string) (bool, error)) (tests []string, err error) {
 	for _, t := range starter.TestCommands(".") {
 		if ask != nil && !yes {
-			counts, err := ask(fmt.Sprintf("%s: %q seems to run the tests. Let it count?", t.From, t.Command))
+			counts, err := ask(fmt.Sprintf("%s: %q seems to run the tests. Count it as a test run?", t.From, t.Command))
 			if err != nil {
 				return nil, err
 			}
@@ -111,7 +111,7 @@ func (s stdio) findTests(a starter.Agent, yes bool, ask func(string) (bool, erro
 		tests = append(tests, t.Command)
 	}
 	if len(tests) == 0 {
-		_, _ = fmt.Fprintf(s.err, "No command counts as a run of the tests, so a person is asked before each push. Name one: petrigate init %s --test 'npm test'\n", a.Client)
+		_, _ = fmt.Fprintf(s.err, "No test command was found, so every push requires approval. Name one: petrigate init %s --test 'npm test'\n", a.Client)
 	}
 	return tests, nil
 }

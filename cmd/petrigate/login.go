@@ -29,23 +29,23 @@ type loginFlags struct {
 }
 
 func (f *loginFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.url, "url", "", "the `URL` of a server that wrap --url gates, instead of one of the configuration")
-	c.Flags().StringVar(&f.name, "name", daemon.Unnamed, "the `name` that wrap has for it")
+	c.Flags().StringVar(&f.url, "url", "", "the `URL` of a server for wrap --url, instead of a configured server")
+	c.Flags().StringVar(&f.name, "name", daemon.Unnamed, "the server's `name` in wrap")
 }
 
 func newLogin(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "login (SERVER | --url URL | --list)",
 		Short: "Log in to a server that requires OAuth, in the browser",
-		Long: "login gets tokens for a server over HTTP: it opens the browser at the server's authorization\n" +
-			"server, and keeps what that gives in the keyring of the system, or in a file that only you can\n" +
-			"read. serve and wrap use the tokens and refresh them; those that run already need no restart.",
+		Long: "login gets tokens for a server over HTTP. It opens the server's authorization server in the browser and stores\n" +
+			"the tokens in the system keyring, or in a file that only you can read. serve and wrap use and refresh the\n" +
+			"tokens; running proxies need no restart.",
 		Args: cobra.MaximumNArgs(1),
 	}
 	var f loginFlags
 	f.add(c)
-	noBrowser := c.Flags().Bool("no-browser", false, "print the address to open instead of opening it, and take the address that a browser of another machine ends at")
-	list := c.Flags().Bool("list", false, "say for each server whether there are tokens")
+	noBrowser := c.Flags().Bool("no-browser", false, "print the address instead of opening it, and read the final address of a browser on another machine")
+	list := c.Flags().Bool("list", false, "list the servers and whether they have tokens")
 	asJSON := c.Flags().Bool("json", false, "print JSON, with --list")
 	timeout := c.Flags().Duration("timeout", 5*time.Minute, "how long to wait for the browser")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -53,7 +53,7 @@ func newLogin(s stdio) *cobra.Command {
 		f.args = args
 		switch {
 		case *list && (len(args) > 0 || f.url != ""):
-			return usage("--list is about all servers")
+			return usage("--list takes no server")
 		case *list:
 			return listLogins(s, c, f.config, *asJSON)
 		case *asJSON:
@@ -95,11 +95,11 @@ func newLogout(s stdio) *cobra.Command {
 func (f *loginFlags) server(s stdio, c *cobra.Command) (_ config.Server, err error) {
 	switch {
 	case f.url != "" && len(f.args) > 0:
-		return config.Server{}, usage("login requires the name of a server or --url, not both")
+		return config.Server{}, usage("login takes the name of a server or --url, not both")
 	case f.url != "":
 		return daemon.Wrapped(f.name, f.url, "auto", nil)
 	case len(f.args) == 0:
-		return config.Server{}, usage("which server? petrigate login --list shows them")
+		return config.Server{}, usage("name a server; petrigate login --list shows them")
 	}
 	if f.configLoader, err = s.configLoader(c); err != nil {
 		return config.Server{}, err
@@ -129,7 +129,7 @@ func login(ctx context.Context, s stdio, server config.Server, noBrowser bool, t
 		return err
 	}
 	o := oauth.LoginOptions{Timeout: timeout, Open: func(address string) error {
-		_, _ = fmt.Fprintf(s.err, "Opening the browser to log in to %s. If none comes up, open this address in one of this machine:\n%s\n", server.Name, address)
+		_, _ = fmt.Fprintf(s.err, "Opening the browser to log in to %s. If no browser opens, open this address on this machine:\n%s\n", server.Name, address)
 		return oauth.OpenBrowser(address)
 	}}
 	if server.OAuth != nil {
@@ -137,7 +137,7 @@ func login(ctx context.Context, s stdio, server config.Server, noBrowser bool, t
 	}
 	if noBrowser {
 		o.Open = func(address string) error {
-			_, _ = fmt.Fprintln(s.err, "Open this address in a browser. If it runs on another machine, paste the address that it ends at here:")
+			_, _ = fmt.Fprintln(s.err, "Open this address in a browser. If the browser runs on another machine, paste its final address here:")
 			_, err := fmt.Fprintln(s.out, address)
 			return err
 		}
@@ -170,9 +170,9 @@ func logout(ctx context.Context, s stdio, server config.Server) error {
 		return err
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(s.err, "petrigate: %v; they are forgotten here\n", err)
+		_, _ = fmt.Fprintf(s.err, "petrigate: %v; they are deleted here\n", err)
 	}
-	text := "Nobody was logged in to %s.\n"
+	text := "There was no login for %s.\n"
 	if was {
 		text = "Logged out of %s.\n"
 	}

@@ -16,13 +16,13 @@ func newLSP(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lsp",
 		Short: "Serve editors: mistakes as you type, completion, hover, formatting",
-		Long: "lsp is a language server: an editor starts it and speaks with it over standard input and output. It\n" +
-			"serves files of rules, and finds mistakes in petrigate.yaml and *.net.yaml too. The policy of a file is that\n" +
-			"of the nearest petrigate.yaml that lists it, else the file alone. It never starts a server.",
+		Long: "lsp is a language server for editors, over standard input and output. It serves files of rules and reports\n" +
+			"problems in petrigate.yaml and *.net.yaml. The policy of a file is that of the nearest petrigate.yaml that\n" +
+			"lists it, or else the file alone. lsp never starts a server.",
 		Args: cobra.NoArgs,
 	}
-	tools := c.Flags().String("tools", "", "a recorded tool list (`file`), as tools/list gives it: its names are completed, and names in rules held against it")
-	c.Flags().Bool("stdio", true, "speak over standard input and output, as some editors ask for; there is no other way")
+	tools := c.Flags().String("tools", "", "complete names from this tool list (`file`), a recorded answer to tools/list, and check names in rules against it")
+	c.Flags().Bool("stdio", true, "use standard input and output, the only transport; some editors pass this flag")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		r, err := s.configLoader(c)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 func newNets(s stdio) *cobra.Command {
-	return group("nets", "Show the nets of running proxies, and switch them on or off",
+	return group("nets", "List, enable and disable the nets of running proxies",
 		netsList(s), netsSwitch(s, true), netsSwitch(s, false))
 }
 
@@ -53,16 +53,16 @@ func netState(n operator.PolicyNet) string {
 
 func netsSwitch(s stdio, on bool) *cobra.Command {
 	c := &cobra.Command{Args: cobra.ExactArgs(1)}
-	done := "is off: it takes no part in decisions, of sessions that begin later neither, and keeps its state"
+	done := "is inactive: it takes no part in decisions, including those of later sessions, and keeps its state"
 	if on {
-		c.Use, c.Short = "activate NET", "Let a net take part in decisions again"
-		c.Long = "activate lets a net take part in decisions again, in all sessions of the running proxy that has it.\n" +
-			"It goes on from where it was switched off: what was earned by then counts again."
-		done = "is active: it goes on from where it was switched off, and what was earned by then counts again"
+		c.Use, c.Short = "activate NET", "Enable a net"
+		c.Long = "activate enables a net again for all sessions of the running proxy that has it. The net continues from its\n" +
+			"state at deactivation; evidence from before counts again."
+		done = "is active: it continues from its state at deactivation, and evidence from before counts again"
 	} else {
-		c.Use, c.Short = "deactivate NET", "Take a net out of decisions"
-		c.Long = "deactivate takes a net out of decisions, in all sessions of the running proxy that has it. Its state is\n" +
-			"kept. What was proved of the policy does not hold without it."
+		c.Use, c.Short = "deactivate NET", "Disable a net"
+		c.Long = "deactivate disables a net for all sessions of the running proxy that has it. The net keeps its state. Claims\n" +
+			"proved about the policy can fail without it."
 	}
 	pid, pinIn := proxyFlag(c), new(bool)
 	if on {

@@ -17,10 +17,10 @@ import (
 
 func newOpen(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "open [APPROVAL]", Short: "Open the console in a browser", Args: cobra.MaximumNArgs(1)}
-	c.Long = "open opens the console of a running proxy, or the page of one approval. The address that it prints lets\n" +
-		"one browser in, once, for five minutes: give it to nobody."
+	c.Long = "open opens the console of a running proxy, or the page of one approval. The printed address works once, in one\n" +
+		"browser, for five minutes: do not share it."
 	pid := proxyFlag(c)
-	still := c.Flags().Bool("print", false, "print the address, and start no browser")
+	still := c.Flags().Bool("print", false, "print the address without starting a browser")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		client, path, err := consoleOf(args, *pid)
 		if err != nil {
@@ -34,7 +34,7 @@ func newOpen(s stdio) *cobra.Command {
 			return err
 		}
 		if err := startBrowser(opened.Address); err != nil {
-			_, _ = fmt.Fprintf(s.err, "no browser was started (%v): open the address yourself\n", err)
+			_, _ = fmt.Fprintf(s.err, "could not start a browser (%v): open the address yourself\n", err)
 		}
 		return nil
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-var errNoProxy = errors.New("no running proxy was found; one is started by petrigate serve, or by an MCP client that is configured for it")
+var errNoProxy = errors.New("no running proxy was found; start one with petrigate serve, or start an MCP client that runs it")
 
 // running returns the proxies of this user that answer.
 func running() ([]*control.Client, error) {
@@ -33,7 +33,7 @@ func running() ([]*control.Client, error) {
 
 // proxyFlag adds --proxy, which selects one of several proxies by process id.
 func proxyFlag(c *cobra.Command) *int {
-	return c.Flags().Int("proxy", 0, "of the proxy with this process `id` alone, as status shows it")
+	return c.Flags().Int("proxy", 0, "only the proxy with this process `id` (see status)")
 }
 
 // selectProxy returns the proxy with the process id pid, or the only one if pid is 0. what names
@@ -203,7 +203,7 @@ func filterByConfig(all []operator.Status, file string) ([]operator.Status, erro
 func newStatus(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "status", Short: "Show the running proxies", Args: cobra.NoArgs,
-		Long: "status shows the running proxies of this user; with --config, those of that configuration.",
+		Long: "status shows your running proxies; with --config, those of that configuration.",
 	}
 	return answering(c, s, "proxies", func([]string) (any, func() error, error) {
 		all, err := askAll((*control.Client).Status)

@@ -15,7 +15,7 @@ import (
 func permissionLists(system clientcfg.System, name string) (clientcfg.Client, []permission.Line, error) {
 	client, _, ok := clientcfg.Find(name)
 	if !ok {
-		return client, nil, usage("there is no client %q; the lists of these are read: %s", name, strings.Join(permission.Agents(), ", "))
+		return client, nil, usage("unknown client %q; petrigate reads the permissions of %s", name, strings.Join(permission.Agents(), ", "))
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -31,7 +31,7 @@ func (s stdio) permissions(system clientcfg.System, name string) error {
 	case err != nil:
 		return err
 	case len(lines) == 0:
-		return fmt.Errorf("no permission lists of %s were found; they are read of %s", client.Title, strings.Join(permission.Agents(), ", "))
+		return fmt.Errorf("no permission lists of %s were found; petrigate reads %s", client.Title, strings.Join(permission.Agents(), ", "))
 	}
 	rules, left := permission.Rules(client.Name, client.Title, lines)
 	fmt.Fprint(s.out, rules)

@@ -60,7 +60,7 @@ func (f *policyFlags) load() (policy.Source, error) {
 func (f *policyFlags) open() (*simulate.Simulation, error) {
 	source, err := f.load()
 	if errors.Is(err, config.ErrNotFound) {
-		err = fmt.Errorf("%w; or name a policy by --rules FILE or --net FILE", err)
+		err = fmt.Errorf("%w; or pass a policy with --rules FILE or --net FILE", err)
 	}
 	if err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func TestInitAgentAsksAboutTests(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := startPTY(t, nil, 200, "init", "claude-code", "--config", config)
-			questions := []string{`package.json: "npm test" seems to run the tests. Let it count?`, `Makefile: "make test" seems to run the tests. Let it count?`, `A pipe, as in "npm test | tail", hides`, "Write "}
+			questions := []string{`package.json: "npm test" seems to run the tests. Count it as a test run?`, `Makefile: "make test" seems to run the tests. Count it as a test run?`, `A pipe, as in "npm test | tail", hides`, "Write "}
 			if name == "none counts" {
 				questions = slices.Delete(questions, 2, 3)
 			}
@@ -94,7 +94,7 @@ func TestInitAgentAsksAboutTests(t *testing.T) {
 					t.Errorf("%q is in\n%s", not, rules)
 				}
 			}
-			if strings.Contains(out, "No command counts as a run of the tests") != (name == "none counts") {
+			if strings.Contains(out, "No test command was found") != (name == "none counts") {
 				t.Error(out)
 			}
 		})

@@ -11,14 +11,14 @@ import (
 )
 
 func newReload(s stdio) *cobra.Command {
-	c := &cobra.Command{Use: "reload", Short: "Have a running proxy read its configuration again", Args: cobra.NoArgs}
-	c.Long = "reload has the running proxy read its configuration, rules and nets again, and put the policy in force if it\n" +
-		"is sound. It prints how the new policy differs from the one before. What is used up of a limit stays used up,\n" +
-		"nets that are as they were keep their state, and calls under way end under the policy that admitted them. A\n" +
-		"hand-written net that has changed is not replaced while it has calls in flight or is not at its start.\n" +
-		"A proxy does the same by itself when one of the files changes, and on SIGHUP."
-	reset := c.Flags().StringArray("reset-net", nil, "put the `net` at its start, whatever its state is; may be given more than once")
-	dry := c.Flags().Bool("dry-run", false, "change nothing, and say what would change")
+	c := &cobra.Command{Use: "reload", Short: "Reload the configuration of a running proxy", Args: cobra.NoArgs}
+	c.Long = "reload makes the running proxy read its configuration, rules and nets again and apply the new policy if it is\n" +
+		"valid. It prints how the new policy differs from the old one. Used limits stay used, unchanged nets keep their\n" +
+		"state, and calls in flight end under the policy that admitted them. A changed hand-written net is not replaced\n" +
+		"while it has calls in flight or is not in its initial marking. A proxy also reloads when one of the files\n" +
+		"changes, and on SIGHUP."
+	reset := c.Flags().StringArray("reset-net", nil, "reset the `net`, whatever its state; may be given more than once")
+	dry := c.Flags().Bool("dry-run", false, "show the changes without making them")
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	pid := proxyFlag(c)
 	c.RunE = func(*cobra.Command, []string) error {
@@ -54,7 +54,7 @@ func reloadError(r control.Reloaded, said bool) error {
 	case said:
 		return &exitError{code, nil}
 	}
-	return &exitError{code, fmt.Errorf("the policy in force is as it was:\n%s", r.Problem)}
+	return &exitError{code, fmt.Errorf("the policy in force is unchanged:\n%s", r.Problem)}
 }
 
 func printReloaded(s stdio, r control.Reloaded) {
@@ -75,6 +75,6 @@ func printReloaded(s stdio, r control.Reloaded) {
 		say("nothing was changed (--dry-run)\n")
 	}
 	for _, key := range r.Restart {
-		say("%s: its change needs a restart\n", key)
+		say("%s: the change requires a restart\n", key)
 	}
 }

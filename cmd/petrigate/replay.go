@@ -18,17 +18,17 @@ import (
 
 func newReplay(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "replay", Short: "Make the decisions of an audit log again, under this or another policy",
-		Long: "replay makes every decision of an audit log again, session by session with the times on record. Under the\n" +
-			"policy that was in force each verdict has to come out as it is on record. Under another one it shows the\n" +
-			"first decision that differs, and how many differ by which rule. A call that the policy refuses is taken\n" +
-			"as not made. What is not on record is not guessed: it is counted as not known. A log whose chain of hashes\n" +
-			"is broken is not replayed: replay names the place, and ends with exit code 4.",
+		Use: "replay", Short: "Decide the calls of an audit log again, under the same or another policy",
+		Long: "replay decides every call of an audit log again, session by session, at the recorded times. Under the recorded\n" +
+			"policy each verdict must match. Under another policy replay shows the first decision that differs, and the\n" +
+			"number of differences for each rule. It treats a call that the policy refuses as not made. It does not guess\n" +
+			"missing data: it counts those decisions as unknown. It does not replay a log with a broken hash chain: it\n" +
+			"reports the position and ends with exit code 4.",
 	}
 	var f policyFlags
 	f.add(c, "replay under")
 	asJSON := c.Flags().Bool("json", false, "print JSON")
-	detailed := c.Flags().Bool("detailed-exitcode", false, "end with exit code 4 where a decision comes out otherwise")
+	detailed := c.Flags().Bool("detailed-exitcode", false, "end with exit code 4 if a decision differs")
 	c = logCommand(s, c, func(ctx context.Context, log *daemon.AuditLog) error {
 		p, err := f.policy()
 		if err != nil {
@@ -77,7 +77,7 @@ func verifyLog(ctx context.Context, s stdio, log *daemon.AuditLog) (*trail.Repor
 	}
 	warnings := r.Warnings
 	if r.Removed != nil {
-		warnings = append(warnings, r.Removed.String()+": what depends on them is not known")
+		warnings = append(warnings, r.Removed.String()+": decisions that depend on them are unknown")
 	}
 	for _, w := range warnings {
 		if _, err := fmt.Fprintf(s.err, "petrigate: warning: %s\n", text.Escape(w)); err != nil {
@@ -85,7 +85,7 @@ func verifyLog(ctx context.Context, s stdio, log *daemon.AuditLog) (*trail.Repor
 		}
 	}
 	if !r.OK() {
-		return nil, &exitError{exitDiffers, fmt.Errorf("%s was changed and is not replayed: %s", log.Name, r.Faults[0])}
+		return nil, &exitError{exitDiffers, fmt.Errorf("%s was changed, so it is not replayed: %s", log.Name, r.Faults[0])}
 	}
 	return &r, nil
 }
@@ -128,19 +128,19 @@ func printReplay(w io.Writer, name string, r *replay.Report) error {
 	fmt.Fprintf(&b, "%s: %s, %s decisions\n", name, trail.Records(r.Records), text.Grouped(r.Decisions))
 	switch {
 	case len(r.Recorded) == 1 && r.Recorded[0] == r.Policy:
-		fmt.Fprintf(&b, "policy %.12s: the one on record\n", r.Policy)
+		fmt.Fprintf(&b, "policy %.12s: same as on record\n", r.Policy)
 	case len(r.Recorded) > 0:
 		fmt.Fprintf(&b, "policy %.12s; on record: %s\n", r.Policy, abbreviate(r.Recorded))
 	}
-	fmt.Fprintf(&b, "%s come out as they are on record\n", text.Grouped(r.Agreed))
+	fmt.Fprintf(&b, "%s match the record\n", text.Grouped(r.Agreed))
 	if r.Wrong > 0 {
-		fmt.Fprintf(&b, "%s do not, under the very policy on record: the log was changed (petrigate audit verify), or is not complete\n", text.Grouped(r.Wrong))
+		fmt.Fprintf(&b, "%s differ although the policy is the same: the log was changed (petrigate audit verify) or is incomplete\n", text.Grouped(r.Wrong))
 	}
 	if r.Different > 0 {
-		fmt.Fprintf(&b, "%s come out otherwise under this policy\n", text.Grouped(r.Different))
+		fmt.Fprintf(&b, "%s differ under this policy\n", text.Grouped(r.Different))
 	}
 	if r.Unknown > 0 {
-		fmt.Fprintf(&b, "%s cannot be made again:\n", text.Grouped(r.Unknown))
+		fmt.Fprintf(&b, "%s are unknown:\n", text.Grouped(r.Unknown))
 		for _, why := range r.Reasons {
 			fmt.Fprintf(&b, "  %s: %s\n", text.Grouped(why.Count), text.Escape(why.Text))
 		}

@@ -54,7 +54,7 @@ func (f *policyFlags) file(c *cobra.Command, file string) error {
 // configure uses an argument as the value of --config.
 func (f *policyFlags) configure(c *cobra.Command, file string) error {
 	if f.config != "" && f.config != file {
-		return usage("%s looks at one configuration, not at %s and %s", c.Name(), f.config, file)
+		return usage("%s takes one configuration, not both %s and %s", c.Name(), f.config, file)
 	}
 	f.config = file
 	return nil
@@ -79,7 +79,7 @@ func (f *policyFlags) folder(c *cobra.Command, folder string) error {
 		}
 	}
 	if !found {
-		return usage("%q holds no petrigate.yaml, no *.rules and no *.net.yaml", folder)
+		return usage("%q contains no petrigate.yaml, *.rules or *.net.yaml", folder)
 	}
 	return nil
 }

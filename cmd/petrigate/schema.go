@@ -12,8 +12,8 @@ func newSchema(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of the configuration, for editors",
-		Long: "schema prints the JSON Schema (2020-12) of petrigate.yaml, or with --net that of a file of nets.\n" +
-			"An editor with a YAML language server reads it where the file begins with\n" +
+		Long: "schema prints the JSON Schema (2020-12) of petrigate.yaml; with --net, that of a file of nets. An editor with\n" +
+			"a YAML language server uses it if the file begins with\n" +
 			"  # yaml-language-server: $schema=./petrigate.schema.json",
 		Args: cobra.NoArgs,
 	}

@@ -20,16 +20,16 @@ func newServe(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve [FILE]",
 		Short: "Run the proxy that a configuration describes",
-		Long: "serve runs the proxy: over stdio, so that an MCP client can start it, or at an HTTP address.\n" +
-			"In stdio mode standard output carries the protocol alone; logs go to standard error.",
+		Long: "serve runs the proxy: over stdio, so that an MCP client can start it, or at an HTTP address. In stdio mode\n" +
+			"standard output carries only the protocol; logs go to standard error.",
 		Args: cobra.MaximumNArgs(1),
 	}
 	var addr address
-	c.Flags().Var(&addr, "http", "serve streamable HTTP there instead of stdio")
+	c.Flags().Var(&addr, "http", "serve streamable HTTP at this address instead of stdio")
 	auth := choose(c.Flags(), "auth", "", "authentication over HTTP", "token", "jwt", "none")
-	session := c.Flags().String("session", "", "all calls are in the session of this `name`")
-	still := c.Flags().Bool("no-watch", false, "do not read the configuration again when one of its files changes")
-	require := c.Flags().StringArray("require-base", nil, "serve no configuration that does not extend this `base`: a digest, or [NAME[@VERSION]=]KEY")
+	session := c.Flags().String("session", "", "put all calls into the session with this `name`")
+	still := c.Flags().Bool("no-watch", false, "do not reload when a configuration file changes")
+	require := c.Flags().StringArray("require-base", nil, "require the configuration to extend this `base`: a digest, or [NAME[@VERSION]=]KEY")
 	level := choose(c.Flags(), "log-level", "", "what to log", "debug", "info", "warn", "error")
 	quiet := quietFlag(c)
 	c.RunE = func(c *cobra.Command, files []string) error {
@@ -38,10 +38,10 @@ func newServe(s stdio) *cobra.Command {
 			return err
 		}
 		if f.bare() {
-			return usage("serve requires a configuration, and %q is not one; use petrigate wrap for rules and nets of one server", files[0])
+			return usage("serve requires a configuration, but %q is not one; use petrigate wrap to gate one server by rules and nets", files[0])
 		}
 		if f.found {
-			return usage("serve requires the file itself, and not its folder: petrigate serve %s", shellWord(f.config))
+			return usage("serve requires a file, not a folder: petrigate serve %s", shellWord(f.config))
 		}
 		if err := quiet(level); err != nil {
 			return err
@@ -55,7 +55,7 @@ func newServe(s stdio) *cobra.Command {
 		from := config.Options{Path: f.config, Flags: flags, Fetch: daemon.Fetching(c.Context()), Require: *require}
 		cfg, err := config.Load(from)
 		if file := configIn("."); errors.Is(err, config.ErrNotFound) && file != "" {
-			return fmt.Errorf("%w; the one in this folder is served by petrigate serve --config ./%s", err, file)
+			return fmt.Errorf("%w; to serve the one in this folder, run petrigate serve --config ./%s", err, file)
 		}
 		if err != nil {
 			return err
@@ -99,18 +99,18 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	}
 	defer func() { _ = d.Close() }()
 	if cfg.Listen.Stdio && isTerminal(s.in) {
-		slog.New(log).Warn("standard input is a terminal: an MCP client should start this program; petrigate demo shows what it does")
+		slog.New(log).Warn("standard input is a terminal, but serve expects an MCP client there; see petrigate demo for an example")
 	}
 	return d.Run(ctx, s.in, s.out, say)
 }
 
 // quietFlag adds --quiet. The function that it returns lowers the log level if the flag is given.
 func quietFlag(c *cobra.Command) func(level *string) error {
-	quiet := c.Flags().BoolP("quiet", "q", false, "tell only problems, approvals and what operators do")
+	quiet := c.Flags().BoolP("quiet", "q", false, "show only problems, approvals and operator actions")
 	return func(level *string) error {
 		switch {
 		case *quiet && c.Flags().Changed("log-level"):
-			return usage("use --quiet or --log-level, and not both")
+			return usage("--quiet and --log-level cannot be combined")
 		case *quiet:
 			*level = "warn"
 		}

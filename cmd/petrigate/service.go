@@ -24,8 +24,8 @@ import (
 type serviceFlags struct{ make, skip bool }
 
 func (f *serviceFlags) add(c *cobra.Command) {
-	c.Flags().BoolVar(&f.make, "service", false, "with --hooks, run the proxy as a service of yours, which starts when you log in")
-	c.Flags().BoolVar(&f.skip, "no-service", false, "with --hooks, make no service, and do not ask")
+	c.Flags().BoolVar(&f.make, "service", false, "with --hooks, install the proxy as a user service that starts when you log in")
+	c.Flags().BoolVar(&f.skip, "no-service", false, "with --hooks, do not install a service, and do not ask")
 }
 
 // check refuses flags that contradict each other.

@@ -21,8 +21,8 @@ import (
 func newSessions(s stdio) *cobra.Command {
 	c := group("sessions", "Inspect and repair session state",
 		sessionsList(s), sessionsShow(s), sessionsShadow(s), sessionsReset(s), sessionsSettle(s))
-	c.Long = "sessions lists the sessions of the running proxies, and, where states are in a database, those of other\n" +
-		"processes too. SESSION is the id of a session, the beginning of its id, or its name."
+	c.Long = "sessions lists the sessions of the running proxies. If state is in a database, it also lists the sessions of\n" +
+		"other processes. SESSION is the id of a session, a prefix of its id, or its name."
 	return c
 }
 
@@ -222,7 +222,7 @@ func printSession(w io.Writer, o operator.SessionInfo) {
 func outcomeNote(session string, call operator.CallInfo) string {
 	switch {
 	case call.Outcome != "":
-		return "; its outcome, " + call.Outcome + ", could not be put on record yet: the proxy tries again until it can"
+		return "; its outcome, " + call.Outcome + ", could not be put on record yet; the proxy keeps trying"
 	case call.Unknown:
 		its := "its outcome is"
 		if call.More > 0 {
@@ -260,7 +260,7 @@ func sessionsReset(s stdio) *cobra.Command {
 		if err := o.client.ResetSession(o.it.ID, control.Reset{Actor: actor(), PIN: typed}); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(s.out, "session %s is as it began%s\n", o.it.ID, sharedNetsNote(nets))
+		_, err = fmt.Fprintf(s.out, "session %s is reset%s\n", o.it.ID, sharedNetsNote(nets))
 		return err
 	}
 	return c
@@ -277,15 +277,15 @@ func sharedNetsNote(nets []operator.PolicyNet) string {
 	if len(shared) == 0 {
 		return ""
 	}
-	return ", except for what it shares with other sessions: " + strings.Join(text.EscapeAll(shared), ", ")
+	return ", except for nets that it shares with other sessions: " + strings.Join(text.EscapeAll(shared), ", ")
 }
 
 func sessionsSettle(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "settle SESSION CALL", Short: "Settle a call of unknown outcome as success or failure", Args: cobra.ExactArgs(2),
 	}
-	success := c.Flags().Bool("success", false, "it took effect")
-	failed := c.Flags().Bool("failure", false, "it did not")
+	success := c.Flags().Bool("success", false, "the call took effect")
+	failed := c.Flags().Bool("failure", false, "the call did not take effect")
 	pinIn := pinFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		number, err := strconv.ParseUint(strings.TrimPrefix(args[1], "#"), 10, 64)

@@ -10,10 +10,10 @@ import (
 
 func sessionsShadow(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "shadow [SESSION]", Short: "Show what nets in shadow would have refused, and where their markings differ", Args: cobra.MaximumNArgs(1),
-		Long: "shadow reports on the nets in shadow, which let every call pass: what they would have refused or asked a\n" +
-			"person about, how often, and where the marking that the calls led to is not the one that they would have\n" +
-			"had. Without a session it counts all of them since the proxy started, those that have ended too.",
+		Use: "shadow [SESSION]", Short: "Show what nets in shadow mode would have refused", Args: cobra.MaximumNArgs(1),
+		Long: "shadow reports on the nets in shadow mode, which let every call pass: how often they would have refused a call\n" +
+			"or asked a person, and where their actual marking differs from the marking under enforcement. Without a\n" +
+			"session it covers all sessions since the proxy started, including ended ones.",
 	}
 	return answering(c, s, "shadows", func(args []string) (any, func() error, error) {
 		reports, err := shadows(args)

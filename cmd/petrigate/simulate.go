@@ -14,8 +14,8 @@ func newSimulate(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "simulate [FILE...]",
 		Short: "Step through a policy interactively with simulated calls",
-		Long: "simulate reads commands, one a line, and shows after each what the nets make of it; no server is started.\n" +
-			"It works at a terminal and in a pipe. --record writes what was done as a file for petrigate test.\n\n" + simulate.Help,
+		Long: "simulate reads one command per line and shows the state of the nets after each. It starts no server. It works\n" +
+			"at a terminal and in a pipe. --record writes the session to a file for petrigate test.\n" + simulate.Help,
 	}
 	var f policyFlags
 	f.add(c, "take")
@@ -26,7 +26,7 @@ func newSimulate(s stdio) *cobra.Command {
 		}
 		if *record != "" {
 			if _, err := os.Lstat(*record); err == nil {
-				return fmt.Errorf("recording to %s: the file is there already", *record)
+				return fmt.Errorf("recording to %s: the file exists", *record)
 			}
 		}
 		st, err := f.open()

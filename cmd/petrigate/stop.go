@@ -16,14 +16,14 @@ import (
 
 func newStop(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "stop", Short: "Refuse all calls until petrigate start (kill switch)", Args: cobra.NoArgs}
-	c.Long = "stop has the running proxies refuse every call, or those of one session, until petrigate start. Calls\n" +
-		"that are under way end. Lists are still answered. Where the states are in a database, it holds for all\n" +
-		"proxies that use it, also for those that start later; without one, until the process ends. If the database\n" +
-		"does not take the stop, it holds for the proxies that were told alone, stop says so and ends with exit code 1,\n" +
-		"and they write it as soon as the database takes it. --config opens\n" +
-		"the database itself, which works also while no proxy runs, or none answers. It needs no PIN."
-	session := c.Flags().String("session", "", "of this `session` alone")
-	reason := c.Flags().String("reason", "", "the `text` that callers are told, and that goes on record")
+	c.Long = "stop makes the running proxies refuse every call, or all calls of one session, until petrigate start. Calls in\n" +
+		"flight end, and lists are still answered. If state is in a database, the stop applies to all proxies that use\n" +
+		"it, including those that start later; otherwise it lasts until the process ends. If the database does not\n" +
+		"accept the stop, it applies only to the proxies reached: stop says so and ends with exit code 1, and these\n" +
+		"proxies write it once the database accepts it. --config writes to the database directly, which works even if\n" +
+		"no proxy runs or answers. stop never requires the PIN."
+	session := c.Flags().String("session", "", "only the calls of this `session`")
+	reason := c.Flags().String("reason", "", "a `text` for callers and for the record")
 	pid, file := proxyFlag(c), databaseFlag(c)
 	c.RunE = func(*cobra.Command, []string) error {
 		if *file != "" {
@@ -40,8 +40,8 @@ func newStop(s stdio) *cobra.Command {
 
 func newStart(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "start", Short: "Let calls pass again after petrigate stop", Args: cobra.NoArgs}
-	c.Long = "start ends a petrigate stop: that of all calls, or with --session that of a session. Nothing is given\n" +
-		"back: budgets and nets are as they were."
+	c.Long = "start ends a stop of all calls, or with --session that of one session. It restores nothing: budgets and nets\n" +
+		"keep their state."
 	session := c.Flags().String("session", "", "end the stop of this `session`")
 	pid, file, pinIn := proxyFlag(c), databaseFlag(c), pinFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -77,7 +77,7 @@ func databaseFlag(c *cobra.Command) *string {
 // switchInDatabase writes a stop or start to the database of a configuration and prints the result.
 func switchInDatabase(s stdio, on bool, session string, pid int, file string, order func(p *proxy.Proxy, session string) (operator.Stopping, error)) error {
 	if pid != 0 {
-		return usage("--config is about all proxies with the database, --proxy about one; leave one of them out")
+		return usage("--config applies to all proxies of the database, --proxy to one; they cannot be combined")
 	}
 	c, err := config.Load(config.Options{Path: file, Fetch: daemon.Kept, Partial: true}) // only the location of the database is needed
 	if err != nil {
@@ -87,7 +87,7 @@ func switchInDatabase(s stdio, on bool, session string, pid int, file string, or
 		session := resolveSession(p, session)
 		done, err := order(p, session)
 		if err == nil && done.Alone != "" {
-			err = errors.New("the database did not take the order, and no proxy was told")
+			err = errors.New("the database did not accept the order, and no proxy received it")
 		}
 		if err == nil {
 			printSwitch(s.out, on, session, 0, done)
@@ -115,7 +115,7 @@ func resolveSession(p *proxy.Proxy, session string) string {
 func switchProxies(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (operator.Stopping, error)) error {
 	clients, session, err := switchTargets(session, pid)
 	if errors.Is(err, errNoProxy) {
-		return fmt.Errorf("%w. Where the states are in a database, --config FILE reaches that without a proxy", err)
+		return fmt.Errorf("%w. If state is in a database, --config FILE works without a proxy", err)
 	}
 	if err == nil && ask != nil {
 		err = ask(clients)
@@ -136,7 +136,7 @@ func switchProxies(s stdio, on bool, session string, pid int, ask func([]*contro
 			continue
 		}
 		if done.Alone != "" {
-			failed = append(failed, fmt.Errorf("%s %s proxy %d alone: %s", callsOf(session), switchEffect(on), status.Pid, done.Alone))
+			failed = append(failed, fmt.Errorf("%s %s proxy %d only: %s", callsOf(session), switchEffect(on), status.Pid, done.Alone))
 			continue
 		}
 		printSwitch(s.out, on, session, status.Pid, done)
@@ -183,7 +183,7 @@ func printSwitch(w io.Writer, on bool, session string, pid int, done operator.St
 	}
 	switch {
 	case on && done.Already:
-		_, _ = fmt.Fprintf(w, "%s were stopped already (%s)\n", what, which)
+		_, _ = fmt.Fprintf(w, "%s were already stopped (%s)\n", what, which)
 	case on:
 		_, _ = fmt.Fprintf(w, "%s %s are refused; petrigate start lets them pass again\n", what, where)
 	case done.Already:

@@ -23,16 +23,16 @@ type suggestFlags struct {
 func newSuggest(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "suggest [LOG...]", Short: "Suggest rules that an audit log supports",
-		Long: "suggest reads recorded calls and prints the rules that always held: calls that came after others, with the same\n" +
-			"values, numbers that were reached and never passed, calls that never followed what strangers may have\n" +
-			"written. Each has its evidence in a comment, was held against chance, and is proved by a replay: together\n" +
-			"they refuse no call that passed. What the policy of the configuration has already is left out. It also says\n" +
-			"what nets in shadow would have refused, and which questions people never denied." + aboutLogs,
+		Long: "suggest reads recorded calls and prints rules that always held: calls that followed others, with the same\n" +
+			"values; numeric limits that were reached and never exceeded; calls that never followed content from strangers.\n" +
+			"A comment shows the evidence for each rule. Each rule passes a significance test and a replay: together the\n" +
+			"rules refuse no call that passed. Rules that the policy already has are left out. suggest also reports what\n" +
+			"nets in shadow mode would have refused, and which approvals were never denied." + aboutLogs,
 	}
 	var f suggestFlags
-	c.Flags().IntVar(&f.sessions, "min-sessions", mining.DefaultSessions, "so `many` sessions have to support a rule")
-	c.Flags().BoolVar(&f.apply, "apply", false, "show the difference to the last file of rules of the configuration, and ask whether to write it")
-	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "with --apply: write without a question")
+	c.Flags().IntVar(&f.sessions, "min-sessions", mining.DefaultSessions, "require evidence from at least `n` sessions for a rule")
+	c.Flags().BoolVar(&f.apply, "apply", false, "show the change to the configuration's last file of rules, and write it after confirmation")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "with --apply: write without confirmation")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, logs []string) error {
 		switch {
@@ -41,7 +41,7 @@ func newSuggest(s stdio) *cobra.Command {
 		case f.apply && f.json:
 			return usage("--apply cannot be combined with --json")
 		case f.sessions < 1:
-			return usage("--min-sessions is at least 1, not %d", f.sessions)
+			return usage("--min-sessions must be at least 1, not %d", f.sessions)
 		}
 		file, _ := c.Flags().GetString("config")
 		r, err := s.configLoader(c)

@@ -26,8 +26,8 @@ type deskFlags struct {
 }
 
 func (f *deskFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.file, "file", "", "look at this `file` instead of the usual one of the client")
-	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "write without a question")
+	c.Flags().StringVar(&f.file, "file", "", "use this `file` instead of the client's default")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "write without confirmation")
 }
 
 // desk collects what the takeover package needs to know about this machine.
@@ -64,21 +64,23 @@ func newImport(s stdio) *cobra.Command {
 	var f deskFlags
 	var i takeover.Import
 	c := &cobra.Command{
-		Use: "import CLIENT", Short: "Take the servers of a client into the configuration", Args: cobra.ExactArgs(1),
-		Long: "import reads the servers of a client, shows what the configuration would become, and writes it once you\n" +
-			"agree. The file of the client stays as it is. Without --config it writes ./petrigate.yaml if there is one,\n" +
-			"otherwise the configuration of the user, which it makes.\n\n" +
-			"With --permissions it prints the permission lists of an agent as rules, and names the lines that it could not take.",
+		Use: "import CLIENT", Short: "Import a client's servers into the configuration", Args: cobra.ExactArgs(1),
+		Long: "import reads a client's servers, shows the resulting configuration, and writes it after confirmation. It does\n" +
+			"not change the client's file. Without --config it writes ./petrigate.yaml if that exists, otherwise the user's\n" +
+			"configuration, which it creates if necessary.\n" +
+			"\n" +
+			"With --permissions it prints an agent's permission lists as rules, and names the lines that it could not\n" +
+			"convert.",
 	}
 	f.add(c)
-	c.Flags().BoolVar(&f.yes, "write", false, "the same as --yes")
-	c.Flags().StringSliceVar(&i.Only, "only", nil, "take these servers only, by their `names`")
-	c.Flags().BoolVar(&i.Rename, "rename", false, "give a server another name if the configuration has another of its name")
+	c.Flags().BoolVar(&f.yes, "write", false, "same as --yes")
+	c.Flags().StringSliceVar(&i.Only, "only", nil, "import only the servers with these `names`")
+	c.Flags().BoolVar(&i.Rename, "rename", false, "rename a server if the configuration already has another of that name")
 	asJSON := c.Flags().Bool("json", false, "print JSON, and write nothing")
-	permissions := c.Flags().Bool("permissions", false, "print the permission lists of the client as rules, and write nothing")
+	permissions := c.Flags().Bool("permissions", false, "print the client's permission lists as rules, and write nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if *permissions && *asJSON {
-			return usage("--permissions prints rules, and takes no --json")
+			return usage("--permissions prints rules and cannot be combined with --json")
 		}
 		d, err := f.desk(c.Context(), s)
 		if err != nil {
@@ -165,24 +167,25 @@ func newConnect(s stdio) *cobra.Command {
 	var n takeover.Connection
 	var headers []string
 	c := &cobra.Command{
-		Use: "connect [CLIENT]", Short: "Put petrigate in the place of the servers of a client", Args: cobra.MaximumNArgs(1),
-		Long: "connect replaces the servers of a client that the configuration has by one entry that runs petrigate. It\n" +
-			"shows the difference, asks, and leaves a backup beside the file. petrigate disconnect undoes it.\n" +
-			"With --list it shows all clients instead.\n\n" +
-			"The hooks of an agent need a proxy that runs. --hooks offers to make one a service of yours, which systemd, launchd\n" +
-			"or the Task Scheduler starts when you log in; --service does so without a question.",
+		Use: "connect [CLIENT]", Short: "Replace a client's servers by petrigate", Args: cobra.MaximumNArgs(1),
+		Long: "connect replaces a client's servers that the configuration contains by one entry that runs petrigate. It shows\n" +
+			"the difference, asks for confirmation, and leaves a backup beside the file. petrigate disconnect undoes it.\n" +
+			"With --list it shows all clients instead.\n" +
+			"\n" +
+			"An agent's hooks need a running proxy. --hooks offers to install one as a user service, which systemd, launchd\n" +
+			"or the Task Scheduler starts when you log in; --service does so without asking.",
 	}
 	f.add(c)
-	c.Flags().BoolVar(&f.force, "force", false, "write although the client runs and may overwrite its file")
-	c.Flags().BoolVar(&n.All, "all-servers", false, "replace all servers, also those that the configuration does not have")
-	c.Flags().StringSliceVar(&n.Only, "only", nil, "replace these servers only, by their `names`")
-	c.Flags().StringVar(&n.Launch.URL, "url", "", "let the client reach petrigate at this `URL`, as serve --http gives it")
-	c.Flags().StringArrayVar(&headers, "header", nil, "with --url, a `header` of the requests, as 'Authorization: Bearer ...'")
-	hooks := c.Flags().Bool("hooks", false, "make petrigate a hook of the client, an agent, beside its own: its built-in tools are gated too")
+	c.Flags().BoolVar(&f.force, "force", false, "write even if the client is running and might overwrite its file")
+	c.Flags().BoolVar(&n.All, "all-servers", false, "replace all servers, including those that the configuration does not have")
+	c.Flags().StringSliceVar(&n.Only, "only", nil, "replace only the servers with these `names`")
+	c.Flags().StringVar(&n.Launch.URL, "url", "", "connect the client to petrigate at this `URL`, the address of serve --http")
+	c.Flags().StringArrayVar(&headers, "header", nil, "with --url, a request `header`, for example 'Authorization: Bearer ...'")
+	hooks := c.Flags().Bool("hooks", false, "add petrigate to the agent's hooks, to gate its built-in tools too")
 	var run serviceFlags
 	run.add(c)
-	deny := c.Flags().Bool(denyTools, false, "with --hooks, go on although the policy refuses the agent's own tools that no rule names")
-	list := c.Flags().Bool("list", false, "show all clients: their files, their servers, whether they are connected and run")
+	deny := c.Flags().Bool(denyTools, false, "with --hooks, continue even if the policy refuses the agent's own tools that no rule names")
+	list := c.Flags().Bool("list", false, "list all clients with their files, servers and state")
 	asJSON := c.Flags().Bool("json", false, "with --list, print JSON")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		d, err := f.desk(c.Context(), s)
@@ -194,11 +197,11 @@ func newConnect(s stdio) *cobra.Command {
 		case *list:
 			return d.PrintList(d.List(c.Context()))
 		case len(args) == 0 || *asJSON:
-			return usage("name a client, or use --list to see them, with --json if you like")
+			return usage("name a client, or list them with --list")
 		case n.All && len(n.Only) > 0:
 			return usage("--all-servers and --only cannot be combined")
 		case *hooks && (n.All || len(n.Only) > 0 || n.Launch.URL != "" || len(headers) > 0):
-			return usage("--hooks takes none of --all-servers, --only, --url and --header")
+			return usage("--hooks cannot be combined with --all-servers, --only, --url or --header")
 		case run.check(*hooks) != nil:
 			return run.check(*hooks)
 		case *hooks:
@@ -224,7 +227,7 @@ func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config
 		if hooks, _ := c.Flags().GetBool("hooks"); hooks {
 			first = "init"
 		}
-		return nil, fmt.Errorf("%w; begin with: petrigate %s %s", err, first, n.Client)
+		return nil, fmt.Errorf("%w; first run: petrigate %s %s", err, first, n.Client)
 	}
 	if err != nil {
 		return nil, err
@@ -273,7 +276,7 @@ func headersOf(lines []string) (all splice.Object, err error) {
 	for _, line := range lines {
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {
-			return nil, usage("--header takes NAME: VALUE, as 'Authorization: Bearer ...'")
+			return nil, usage("--header takes NAME: VALUE, for example 'Authorization: Bearer ...'")
 		}
 		all = append(all, splice.Member{Key: http.CanonicalHeaderKey(strings.TrimSpace(name)), Value: strings.TrimSpace(value)})
 	}
@@ -284,13 +287,13 @@ func newDisconnect(s stdio) *cobra.Command {
 	var f deskFlags
 	c := &cobra.Command{
 		Use: "disconnect CLIENT", Short: "Give a client its servers back", Args: cobra.ExactArgs(1),
-		Long: "disconnect undoes connect. A file that nobody has edited since is restored byte for byte; in one that was\n" +
-			"edited, the entry of petrigate goes, the servers come back to their places, and all edits stay. Hooks of\n" +
-			"connect --hooks go too, and with the last of them the service of connect --service.",
+		Long: "disconnect undoes connect. If the file has not been edited since, it is restored byte for byte. Otherwise\n" +
+			"disconnect removes the petrigate entry, puts the servers back in their places and keeps all edits. It also\n" +
+			"removes the hooks of connect --hooks, and with the last of them the service of connect --service.",
 	}
 	f.add(c)
-	c.Flags().BoolVar(&f.force, "force", false, "write although the client runs and may overwrite its file")
-	hooks := c.Flags().Bool("hooks", false, "take out the hooks alone, and leave the servers")
+	c.Flags().BoolVar(&f.force, "force", false, "write even if the client is running and might overwrite its file")
+	hooks := c.Flags().Bool("hooks", false, "remove only the hooks")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		d, err := f.desk(c.Context(), s)
 		if err != nil {

@@ -28,11 +28,11 @@ func newTest(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "test [PATH...]",
 		Short: "Run the tests of a policy",
-		Long: "test runs policy tests: files *_test.yaml with steps that say which calls are made and what is expected of\n" +
-			"them. PATH is such a file, a folder (default: this one), or ./... for a folder and all below it. A file of\n" +
-			"cases (*.jsonl), as eval reads it, is run as well. It ends with exit code 4 where a test fails.\n\n" +
-			"A file names its policy by config: or rules: and nets:, or it is the petrigate.yaml or the *.rules and\n" +
-			"*.net.yaml beside it; --config holds the tests against another one.\n\n" +
+		Long: "test runs policy tests: *_test.yaml files whose steps make calls and state the expected answers. PATH is such a\n" +
+			"file, a folder (default: the current one), or ./... for a folder and all below it. It also runs files of cases\n" +
+			"(*.jsonl) in the format of eval. It ends with exit code 4 if a test fails.\n\n" +
+			"A test file names its policy by config: or by rules: and nets:. Otherwise it tests the petrigate.yaml, or the\n" +
+			"*.rules and *.net.yaml, beside it. --config runs the tests against another policy.\n\n" +
 			"    rules: safety.rules\n" +
 			"    tests:\n" +
 			"      - name: a delete needs a backup\n" +
@@ -43,18 +43,18 @@ func newTest(s stdio) *cobra.Command {
 			"          - call: backup            # is allowed, and succeeds\n" +
 			"          - call: delete\n" +
 			"          - call: deploy\n" +
-			"            approve: true           # a person who is asked says yes\n\n" +
+			"            approve: true           # a person approves\n\n" +
 			"More keys of a step: result (success, failure, error, unknown, pending), expect (allow, refuse, ask),\n" +
-			"rule (file:line, or a net), names, times, would (what nets in shadow say), as, annotations, session;\n" +
+			"rule (file:line, or a net), names, times, would (the verdict of nets in shadow mode), as, annotations, session;\n" +
 			"settle: { call: N, result: R } ends a pending call, and after: 2m lets time pass. A test with several sessions\n" +
-			"lists them with their principals, as sessions: { a: ann, b: bob }. In the place of steps a test can have the\n" +
+			"lists them with their principals, as sessions: { a: ann, b: bob }. Instead of steps, a test can contain the\n" +
 			"events of a counterexample that check --json prints, with expect: refuse for its last call.",
 		Args: cobra.ArbitraryArgs,
 	}
 	var f testFlags
-	c.Flags().StringVar(&f.run, "run", "", "run the tests whose names match this `regexp` only")
-	c.Flags().BoolVar(&f.cover, "cover", false, "say which rules, maps and transitions no test exercises")
-	c.Flags().IntVar(&f.minCover, "min-cover", 0, "fail below this `percentage` of coverage")
+	c.Flags().StringVar(&f.run, "run", "", "run only the tests whose names match this `regexp`")
+	c.Flags().BoolVar(&f.cover, "cover", false, "list rules, maps and transitions that no test exercises")
+	c.Flags().IntVar(&f.minCover, "min-cover", 0, "fail if coverage is below this `percentage`")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show every step")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, paths []string) error {
@@ -64,7 +64,7 @@ func newTest(s stdio) *cobra.Command {
 		}
 		f.config, _ = c.Flags().GetString("config")
 		if f.minCover < 0 || f.minCover > 100 {
-			return usage("--min-cover is a percentage, not %d", f.minCover)
+			return usage("--min-cover must be a percentage, not %d", f.minCover)
 		}
 		f.cover = f.cover || f.minCover > 0
 		if len(paths) == 0 {
@@ -83,7 +83,7 @@ func test(ctx context.Context, s stdio, f testFlags, paths []string) error {
 	suite := &policytest.Suite{Loader: policytest.Loader{Call: check.CallsUnder, Cover: f.cover, Config: f.config, Options: f.options(f.config)}, Name: name, Problems: check.ConfigProblems}
 	for _, path := range paths {
 		if filepath.Ext(path) == ".rules" {
-			return usage("%q is a file of rules; tests stand beside it, in files *%s", path, policytest.Suffix)
+			return usage("%q is a file of rules; its tests are in *%s", path, policytest.Suffix)
 		}
 	}
 	if err := suite.Load(paths); err != nil {
@@ -108,7 +108,7 @@ func test(ctx context.Context, s stdio, f testFlags, paths []string) error {
 	case report.Failed > 0:
 		return &exitError{exitDiffers, nil}
 	case f.cover && report.Coverage.Percent < f.minCover:
-		return &exitError{exitDiffers, fmt.Errorf("the coverage is %d%%, and %d%% is wanted", report.Coverage.Percent, f.minCover)}
+		return &exitError{exitDiffers, fmt.Errorf("coverage is %d%%, below the required %d%%", report.Coverage.Percent, f.minCover)}
 	}
 	return nil
 }

@@ -16,9 +16,10 @@ import (
 
 func toolsDiff(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "diff [TOOL]...", Short: "Show the tools of which a server says something else than what was accepted",
-		Long: "diff shows what servers say of their tools now, beside what was accepted: at first sight, or by a person since.\n" +
-			"Without names it shows all such tools; a name may have a * for anything. It needs pinning in the configuration.",
+		Use: "diff [TOOL]...", Short: "Show the tools whose definitions differ from the accepted ones",
+		Long: "diff compares the current tool definitions of servers with the accepted ones: those first seen, or accepted by\n" +
+			"a person since. Without names it shows all changed tools; a name may contain * as a wildcard. diff requires\n" +
+			"pinning in the configuration.",
 	}
 	return answering(c, s, "changes", func(names []string) (any, func() error, error) {
 		found, err := changedTools(names)
@@ -26,7 +27,7 @@ func toolsDiff(s stdio) *cobra.Command {
 		return changes, func() error {
 			proxies, err := askAll((*control.Client).Status)
 			if err == nil && len(changes) == 0 && slices.ContainsFunc(proxies, func(p operator.Status) bool { return p.Pinning != "off" }) {
-				_, err = fmt.Fprintln(s.out, "every tool is as it was accepted")
+				_, err = fmt.Fprintln(s.out, "no tool has changed")
 			}
 			return errors.Join(err, terminal.PrintToolChanges(s.out, changes), terminal.PrintUnpinned(s.out, proxies))
 		}, err
@@ -35,16 +36,16 @@ func toolsDiff(s stdio) *cobra.Command {
 
 func toolsAccept(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "accept TOOL...", Short: "Accept what a server says of a tool now", Args: cobra.MinimumNArgs(1),
-		Long: "accept shows what has changed of the tools, asks once more at a terminal (elsewhere it requires --yes), and\n" +
-			"accepts what the servers say now, at all running proxies, or at one. A name may have a * for anything. Each proxy\n" +
-			"that needs a PIN (approval.pin) asks for its own.",
+		Use: "accept TOOL...", Short: "Accept the current definition of a tool", Args: cobra.MinimumNArgs(1),
+		Long: "accept shows the changes of the tools, asks for confirmation at a terminal (otherwise it requires --yes), and\n" +
+			"accepts the servers' current definitions at all running proxies, or at one. A name may contain * as a\n" +
+			"wildcard. Each proxy with a PIN (approval.pin) asks for its own.",
 	}
-	yes := c.Flags().Bool("yes", false, "accept without being asked once more")
+	yes := c.Flags().Bool("yes", false, "accept without confirmation")
 	pid, pinIn := proxyFlag(c), pinFlag(c)
 	c.RunE = func(c *cobra.Command, names []string) error {
 		if !*yes && (!isTerminal(s.in) || !isTerminal(s.out)) {
-			return usage("accept asks once more at a terminal, and this is none; use petrigate tools diff to see the changes, and --yes to accept them")
+			return usage("standard input is not a terminal: review the changes with petrigate tools diff, then pass --yes")
 		}
 		found, err := changedTools(names)
 		if err == nil && *pid != 0 {
@@ -55,7 +56,7 @@ func toolsAccept(s stdio) *cobra.Command {
 		}
 		changes := distinctChanges(found)
 		if len(changes) == 0 {
-			return fmt.Errorf("there is no change of %s to accept; petrigate tools diff lists what has changed", text.And(text.EscapeAll(names)))
+			return fmt.Errorf("there is no change of %s to accept; petrigate tools diff lists the changes", text.And(text.EscapeAll(names)))
 		}
 		if !*yes {
 			if err := terminal.PrintToolChanges(s.out, changes); err != nil {
@@ -66,7 +67,7 @@ func toolsAccept(s stdio) *cobra.Command {
 				return err
 			}
 			if !agreed {
-				return errors.New("nothing is accepted")
+				return errors.New("nothing was accepted")
 			}
 		}
 		var having []*control.Client

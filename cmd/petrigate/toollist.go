@@ -78,7 +78,7 @@ func liveTools(ctx context.Context, s stdio, cfg *config.Config) (tools []check.
 		return nil, nil, &exitError{exitUpstream, nil}
 	}
 	for _, left := range listing.LeftOut {
-		_, _ = fmt.Fprintln(s.err, "petrigate: a tool is left out:", left)
+		_, _ = fmt.Fprintln(s.err, "petrigate: a tool is omitted:", left)
 	}
 	for _, warning := range listing.Warnings {
 		_, _ = fmt.Fprintln(s.err, "petrigate: warning:", warning)

@@ -14,11 +14,11 @@ import (
 func newTools(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tools",
-		Short: "List the tools of the running proxies, with their names and present verdicts",
+		Short: "List the tools of the running proxies, with their names and current verdicts",
 		Args:  cobra.NoArgs,
 	}
 	c.AddCommand(toolsDiff(s), toolsAccept(s))
-	session := c.Flags().String("session", "", "say what holds in the session of this `ID` (default: the only one, else one that begins now)")
+	session := c.Flags().String("session", "", "show verdicts in the session with this `ID` (default: the only session, else a new one)")
 	return answering(c, s, "tools", func([]string) (any, func() error, error) {
 		lists, all, err := listTools(*session)
 		return all, func() error {
@@ -56,9 +56,9 @@ func printTools(w io.Writer, lists []listing[operator.ToolInfo]) error {
 			where = fmt.Sprintf(" of proxy %d", of.pid)
 		}
 		if id := of.all[0].Session; id != "" {
-			_, err = fmt.Fprintf(w, "%sNOW is what holds in session %s%s.\n", gap, text.Escape(id), where)
+			_, err = fmt.Fprintf(w, "%sNOW is the verdict in session %s%s.\n", gap, text.Escape(id), where)
 		} else {
-			_, err = fmt.Fprintf(w, "%sNOW is what holds in a session%s that begins now; --session ID says it of one that petrigate sessions lists.\n", gap, where)
+			_, err = fmt.Fprintf(w, "%sNOW is the verdict in a new session%s; use --session ID for one that petrigate sessions lists.\n", gap, where)
 		}
 		gap = ""
 	}

@@ -10,7 +10,7 @@ import (
 func newTopics() []*cobra.Command {
 	topics := []*cobra.Command{
 		{Use: "rules", Short: "The language of rules on one screen", Long: rulesTopic},
-		{Use: "environment", Short: "Environment variables, and where files are", Long: environmentTopic},
+		{Use: "environment", Short: "Environment variables and file locations", Long: environmentTopic},
 		{Use: "exit-codes", Short: "What the exit codes mean", Long: exitTopic},
 	}
 	for _, c := range topics {
@@ -19,87 +19,88 @@ func newTopics() []*cobra.Command {
 	return topics
 }
 
-const rulesTopic = `A file of rules has one rule a line; # begins a comment. All rules hold at once, whatever their
-order: one that refuses is enough. What no rule names passes (default: deny refuses it).
+const rulesTopic = `A file of rules has one rule per line; # starts a comment. All rules apply together, in any
+order: one refusal is enough. Calls that no rule names pass (default: deny refuses them).
 
-  require backup before delete                each delete needs a successful backup of its own
-  require review before release once          one is enough for the session
+  require backup before delete                each delete needs its own successful backup
+  require review before release once          one review is enough for the session
   require human-approval before deploy        a person is asked; "via cli" or "via elicit": how
   block shutdown                              never
-  limit push to 3 per session                 or per second, minute, hour, day of the session; per user: all of theirs
-  limit retry to 2 per test                   each test gives one back
-  limit upload to 1 per successful scan       each scan that succeeds gives one back
+  limit push to 3 per session                 or per second, minute, hour, day, in the session; per user: across sessions
+  limit retry to 2 per test                   each test allows one more retry
+  limit upload to 1 per successful scan       each successful scan allows one more upload
 
-  require test or lint before push, publish   lists of names; either of two is enough
+  require test or lint before push, publish   lists of names; either test or lint is enough
   require test before push since edit_file    only a test after the last edit counts
-  require test before push once since edit_file  one test is good for several pushes until the next edit
+  require test before push once since edit_file  one test allows several pushes until the next edit
   block send_email after fetch_url until ok   from a call of one tool until another succeeds
   require backup before delete with same path  each path on its own; or: with same src as path
   limit post to 3 per session for each channel
-  limit deploy to 1 at once                   calls under way
+  limit deploy to 1 at once                   calls in flight
   limit * to 3 in a row                       the same call again and again
   limit pay to 100 of amount per user per day  the sum of an argument
   require 2 human-approvals before deploy     two different people
-  allow read_*                                passes where the default is to deny
+  allow read_*                                passes with default: deny
 
   map bash.command runs rm as remove          a name for calls of bash whose script runs rm
-  map bash.command runs exactly npm test as t  with no other arguments; runs git log *: with any
-  map bash.command writes * as edit           for calls whose script writes such a file; or: reads .env*
-  map bash.command rm as remove               for those with the word rm in the argument command
-  map bash.command /git\s+push/i as push      for those that match a regular expression
+  map bash.command runs exactly npm test as t  without further arguments; runs git log *: with any
+  map bash.command writes * as edit           for scripts that write such a file; or: reads .env*
+  map bash.command rm as remove               for calls with the word rm in the argument command
+  map bash.command /git\s+push/i as push      for calls that match a regular expression
   map Edit, Write.path /\.env/ as secret      for several tools
-  map pay when "args.amount > 100" as large   for those of which an expression (CEL) is true
-  example bash.command "sudo rm x" as remove  what the maps must make of a call; or: not as
+  map pay when "args.amount > 100" as large   for calls that satisfy a CEL expression
+  example bash.command "sudo rm x" as remove  a test of the maps; or: not as
 
   success sh when "result.exitCode == 0"      what a successful result looks like
 
-  limit bash to 20 per session unless ls      spares the calls that certainly have that name
-  shadow block push                           records what it would refuse, and lets it pass
-  block cargo because "Use mise run instead."  refusals of the rule begin with these words
+  limit bash to 20 per session unless ls      exempts calls that certainly have that name
+  shadow block push                           records the calls it would refuse, and lets them pass
+  block cargo because "Use mise run instead."  refusals by the rule begin with this text
 
-  prove never deploy before test              claims, which check proves or refutes
+  prove never deploy before test              a claim, which check proves or refutes
   prove never delete without human-approval
   prove at-most 3 push per session
   prove reachable deploy                      in a new session
-  prove always-possible deploy                from wherever a session has got to
+  prove always-possible deploy                from every state a session can reach
 
 Names are those of tools (delete), of a tool of a server (github.delete), of a tool with an action
 (discord.ban), patterns (delete_*), or anything in quotes. petrigate check FILE.rules finds mistakes, and
-petrigate explain TOOL --rules FILE.rules says what becomes of a call.
+petrigate explain TOOL --rules FILE.rules shows the verdict on a call.
 `
 
 const environmentTopic = `Variables that petrigate reads:
 
-  PETRIGATE_CONFIG         the configuration, where --config does not name one
-  PETRIGATE_LISTEN_HTTP    and others: a scalar of listen, approval, audit and log in place of the
-                           configuration's, by its path in capitals (PETRIGATE_APPROVAL_HOLD, PETRIGATE_LOG_LEVEL,
-                           PETRIGATE_LISTEN_TOKEN_FILE, ...); a flag goes before it
-  PETRIGATE_REQUIRE_BASE   base policies that every configuration has to extend, as --require-base of serve takes
-                           them, with spaces between
-  PETRIGATE_RUNTIME_DIR    where running proxies have the sockets by which status, tools, approvals, sessions and
-                           nets reach them
-  NO_COLOR, TERM           no color where NO_COLOR is set, or TERM is dumb; never in a pipe
-  BROWSER                  what login opens pages with
+  PETRIGATE_CONFIG         the configuration file, unless --config names one
+  PETRIGATE_LISTEN_HTTP    and others: override a scalar of listen, approval, audit or log in the configuration.
+                           The name is the path of the key in capitals (PETRIGATE_APPROVAL_HOLD,
+                           PETRIGATE_LOG_LEVEL, PETRIGATE_LISTEN_TOKEN_FILE, ...). Flags take precedence
+  PETRIGATE_REQUIRE_BASE   base policies that every configuration must extend, as for --require-base of serve,
+                           separated by spaces
+  PETRIGATE_RUNTIME_DIR    the folder of the sockets through which status, tools, approvals, sessions and nets
+                           reach running proxies
+  NO_COLOR, TERM           no color if NO_COLOR is set or TERM is dumb; never in a pipe
+  BROWSER                  the program with which login opens pages
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY
-                           for servers over HTTP, and base policies, that are not on this machine
+                           proxies for servers and base policies on other machines
 
-Where things are:
+File locations:
 
-  configuration            --config, else $PETRIGATE_CONFIG, else ./petrigate.yaml (verbs of a terminal, not serve),
-                           else petrigate/petrigate.yaml below the configuration directory of the user
-                           ($XDG_CONFIG_HOME, usually ~/.config). ./petrigate.yaml is text until you trust it
-  token for HTTP, logins   petrigate below $XDG_STATE_HOME, usually ~/.local/state; logins in the keyring where
-                           there is one
-  sockets                  $PETRIGATE_RUNTIME_DIR, else petrigate below $XDG_RUNTIME_DIR or /run/user/UID, else
+  configuration            --config, else $PETRIGATE_CONFIG, else ./petrigate.yaml (terminal commands, not serve),
+                           else petrigate/petrigate.yaml in the user's configuration directory ($XDG_CONFIG_HOME,
+                           usually ~/.config). ./petrigate.yaml is only read as text until you trust it
+  token for HTTP, logins   petrigate in $XDG_STATE_HOME, usually ~/.local/state; logins go to the keyring if there
+                           is one
+  sockets                  $PETRIGATE_RUNTIME_DIR, else petrigate in $XDG_RUNTIME_DIR or /run/user/UID, else
                            petrigate-UID in the temporary directory
 `
 
 const exitTopic = `  0  success
   1  runtime error; a file is not formatted (fmt --check); a case cannot be read (eval)
   2  usage error
-  3  the configuration, rules or a net are invalid, or a claim is not proved; diff has not decided
-  4  an answer of eval is not the expected one, a policy test fails, or diff --fail-on
+  3  the configuration, rules or a net are invalid, or a claim is not proved; diff is incomplete and found no difference
+  4  an eval answer differs, a policy test fails, diff --fail-on finds such calls, audit verify finds a change,
+     or replay finds a broken chain or (--detailed-exitcode) a different decision
   5  the call is refused (explain --exit-code)
   6  a person is asked about the call (explain --exit-code)
-  7  a server does not answer (check --live, init), or a check of doctor failed
+  7  a server does not answer (check --live, init), or a doctor check failed
 `

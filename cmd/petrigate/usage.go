@@ -26,7 +26,7 @@ func strictUsage(c *cobra.Command) {
 				return usage("petrigate %s takes no arguments, not %q; see %s --help", verb(c), got[0], c.CommandPath())
 			}
 			if c.Flags().Lookup("args") != nil && slices.ContainsFunc(got, func(a string) bool { return strings.HasPrefix(a, "{") }) {
-				return usage("the arguments of a call stand behind --args: petrigate %s %s --args '{...}'", verb(c), got[0])
+				return usage("pass the arguments of a call with --args: petrigate %s %s --args '{...}'", verb(c), got[0])
 			}
 			return usage("wrong number of arguments (%d); usage: %s", len(got), c.UseLine())
 		}
@@ -63,7 +63,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 	hint := text.DidYouMean(unknown.GetSpecifiedName(), "--", known)
 	if c.Name() == "wrap" && hint == "" {
-		hint = " (flags of the server stand behind --, as its command does)"
+		hint = " (the server's command and its flags follow --)"
 	}
 	return usage("%w%s; see %s --help", err, hint, c.CommandPath())
 }

@@ -12,22 +12,22 @@ func newWrap(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "wrap [flags] (-- command [arg...] | --url URL)",
 		Short: "Gate one server, without a configuration file",
-		Long: "wrap runs the proxy in front of one server: the command behind --, or the one at --url.\n" +
-			"Its tools keep their names. What serve says of standard output holds here too.",
+		Long: "wrap runs the proxy in front of one server: the command after --, or the server at --url. Its tools keep their\n" +
+			"names. As with serve, standard output carries only the protocol in stdio mode.",
 	}
 	f := c.Flags()
 	files := f.StringArray("rules", nil, "`file` of rules; may be given more than once")
 	nets := f.StringArray("net", nil, "`file` with a net; may be given more than once")
 	url := f.String("url", "", "the `URL` of the server's streamable HTTP endpoint, instead of a command")
 	name := f.String("name", "", "`name` of the server in rules and records (default: from the command)")
-	protocol := choose(f, "protocol", "auto", "revision of the protocol that the server speaks", "auto", "legacy", "2026-07-28")
-	deny := f.Bool("deny", false, "refuse calls that no rule or net knows")
-	shadow := f.Bool("shadow", false, "let every call pass, and record what would have been refused")
+	protocol := choose(f, "protocol", "auto", "the server's protocol revision", "auto", "legacy", "2026-07-28")
+	deny := f.Bool("deny", false, "refuse calls that no rule or net covers")
+	shadow := f.Bool("shadow", false, "let every call pass, and record what the policy would refuse")
 	advertise := choose(f, "advertise", "all", "which tools to list", "all", "possible", "enabled")
 	var addr address
-	f.Var(&addr, "http", "serve streamable HTTP there instead of stdio")
+	f.Var(&addr, "http", "serve streamable HTTP at this address instead of stdio")
 	auth := choose(f, "auth", "token", "authentication over HTTP", "token", "none")
-	audit := f.String("audit", "", "put decisions on record in `file`")
+	audit := f.String("audit", "", "record decisions in this `file`")
 	level := choose(f, "log-level", "info", "what to log", "debug", "info", "warn", "error")
 	quiet := quietFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -35,7 +35,7 @@ func newWrap(s stdio) *cobra.Command {
 			return usage("wrap reads no configuration file: use serve --config, or --rules and --net")
 		}
 		if c.ArgsLenAtDash() > 0 {
-			return usage("%q stands before --; the command of the server and all of its arguments stand behind it", args[0])
+			return usage("%q must follow --, like the server's command and all of its arguments", args[0])
 		}
 		if err := quiet(level); err != nil {
 			return err

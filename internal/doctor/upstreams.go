@@ -28,7 +28,7 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 		all = append(all, upstream(u, listing.Began, d.remote(u.Name)))
 	}
 	for _, left := range listing.LeftOut {
-		all = append(all, warning(leftOutFix(left), "a tool is left out: %s", left))
+		all = append(all, warning(leftOutFix(left), "a tool is omitted: %s", left))
 	}
 	for _, w := range listing.Warnings {
 		if w == listing.Crowded {

@@ -31,7 +31,7 @@ const (
 
 // Errors of [PIN.Check].
 var (
-	ErrMissing = errors.New("this needs the PIN of the proxy, and none was typed")
+	ErrMissing = errors.New("the proxy requires its PIN, and none was typed")
 	ErrWrong   = errors.New("the PIN is wrong")
 )
 

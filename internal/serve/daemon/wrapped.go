@@ -18,9 +18,9 @@ func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	at, err := neturl.Parse(url)
 	switch {
 	case url == "" && len(args) == 0:
-		return server, errors.New("wrap wants a command behind --, or --url")
+		return server, errors.New("wrap requires a command after --, or --url")
 	case url != "" && len(args) > 0:
-		return server, errors.New("wrap wants a command or --url, and not both")
+		return server, errors.New("wrap takes a command or --url, not both")
 	case url != "" && (err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https"):
 		return server, errors.New("--url wants an address that begins with http:// or https://")
 	case strings.ContainsFunc(name, unicode.IsControl):

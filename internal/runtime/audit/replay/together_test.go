@@ -270,7 +270,7 @@ func shortened(t *testing.T, p *policy.Result) {
 		unknown, agreed = unknown+report.Unknown, agreed+report.Agreed
 	}
 	if unknown == 0 || agreed < unknown {
-		t.Errorf("%d come out as they are on record, %d are not known", agreed, unknown)
+		t.Errorf("%d match the record, %d are not known", agreed, unknown)
 	}
 }
 
