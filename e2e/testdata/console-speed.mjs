@@ -118,7 +118,7 @@ if (job.questions > 0) {
   });
   await all('page through the inbox', async () => {
     await go('/inbox'); // the last page leads on to none
-    return leads(() => page.getByRole('link', { name: 'The next ones' }).click());
+    return leads(() => page.getByRole('link', { name: 'Next', exact: true }).click());
   });
 }
 await go('/sessions');

@@ -48,7 +48,7 @@ const open = async (options = {}) => {
   await page.goto(address);
   if (options.javaScriptEnabled === false) {
     await page.fill('#code', address.split('#')[1]);
-    await page.click('button:has-text("Open")');
+    await page.click('button:has-text("Sign in")');
   }
   await page.waitForURL('**/inbox');
   return page;
@@ -224,13 +224,13 @@ await trial('links and forms show their pages in place', async (page) => {
   await page.fill('input[name=q]', 'deploy');
   await page.keyboard.press('Enter');
   await page.waitForURL('**/activity?q=deploy*');
-  await page.getByText(/selected, of/).waitFor();
+  await page.getByText(/\d of \d/).waitFor();
   await page.click('#pause');
   await page.waitForURL(/pause=1/);
-  assert.equal(await page.textContent('#pause'), 'Go on');
+  assert.equal(await page.textContent('#pause'), 'Resume');
   await page.goBack();
   await page.waitForURL('**/activity');
-  await page.getByText(/selected, of/).waitFor({ state: 'detached' });
+  await page.getByText(/\d of \d/).waitFor({ state: 'detached' });
   assert.equal(await page.textContent('#pause'), 'Pause');
   await page.goBack();
   await heading('Inbox');
@@ -313,7 +313,7 @@ await trial('expiry while it is open', async (page) => {
   const answer = call('deploy', { to: 'expire-me' });
   const mine = page.locator('article.card', { hasText: 'expire-me' });
   await mine.waitFor();
-  await mine.getByText('expired').or(mine.getByText('Answered elsewhere, or ended')).first().waitFor();
+  await mine.getByText('expired').or(mine.getByText('Answered elsewhere or ended')).first().waitFor();
   assert.equal(await mine.locator('button:enabled').count(), 0);
   await answer;
 });

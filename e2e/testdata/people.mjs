@@ -56,7 +56,7 @@ const atPage = async (url) => {
     const verb = (await page.locator('pre').textContent()).trim();
     if (verb !== 'petrigate open') throw new Error('the page wants ' + verb);
     await page.getByLabel('Code').fill((await petrigate('open', '--print')).split('#')[1]);
-    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).click();
     const question = page.locator('article.card.pending');
     await question.waitFor();
     if (new URL(page.url()).pathname !== new URL(url).pathname) throw new Error(`let in at ${page.url()}, not at ${url}`);

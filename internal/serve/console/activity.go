@@ -168,7 +168,7 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 		}
 		line, err := json.Marshal(one)
 		if err != nil {
-			c.options.Log.Error("exporting a call", "id", one.ID, "error", err)
+			c.options.Log.Error("call not exported", "id", one.ID, "error", err)
 			continue
 		}
 		if _, err := out.Write(append(text.EscapeJSON(line), '\n')); err != nil {
@@ -189,7 +189,7 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 	id, all := r.PathValue("id"), c.journal.all()
 	at := slices.IndexFunc(all, func(one *row) bool { return one.ID == id })
 	if at < 0 {
-		c.fail(w, r, http.StatusNotFound, "There is no such call among the newest ones. What is older, the audit log has: petrigate audit query.")
+		c.fail(w, r, http.StatusNotFound, "This call is not among the newest ones. Search the audit log for older calls: petrigate audit query.")
 		return
 	}
 	b := callBody{row: all[at]}

@@ -203,7 +203,7 @@ func TestActivityPages(t *testing.T) {
 		links := strings.Split(rest, `href="`)
 		path, _, _ = strings.Cut(links[len(links)-1], `"`)
 		path = strings.ReplaceAll(path, "&amp;", "&")
-		if at := strings.Index(rest, "Older ones"); at < 0 {
+		if at := strings.Index(rest, ">Older</a>"); at < 0 {
 			break
 		}
 	}
@@ -242,16 +242,16 @@ func TestOneCall(t *testing.T) {
 // more.
 func TestActivitySaysWhatItHas(t *testing.T) {
 	b, c := active(t)
-	if _, page := b.get("/activity"); !strings.Contains(page, "No call has come yet.") || !strings.Contains(page, "Nothing older is kept: <code>audit.file</code>") {
+	if _, page := b.get("/activity"); !strings.Contains(page, "No calls yet.") || !strings.Contains(page, "Older calls are not kept; set <code>audit.file</code>") {
 		t.Error(page)
 	}
-	if _, page := b.get("/activity?q=x"); !strings.Contains(page, "No call of the newest 0 is like that.") {
+	if _, page := b.get("/activity?q=x"); !strings.Contains(page, "None of the newest 0 calls match.") {
 		t.Error(page)
 	}
 	c.journal.add([][]byte{[]byte("{")}, 3)
 	c.journal.setReading(false, errors.New("it is <away>"))
-	if _, page := b.get("/activity?pause=1"); !strings.Contains(page, "3 records came faster") || !strings.Contains(page, "1 record of the log cannot be read") ||
-		!strings.Contains(page, "Older calls could not be read: it is &lt;away&gt;.") || !strings.Contains(page, `<a class="button" id="pause" href="/activity" data-paused="yes">Go on</a>`) {
+	if _, page := b.get("/activity?pause=1"); !strings.Contains(page, "3 records arrived too fast") || !strings.Contains(page, "1 record of the log cannot be read") ||
+		!strings.Contains(page, "Older calls could not be read: it is &lt;away&gt;.") || !strings.Contains(page, `<a class="button" id="pause" href="/activity" data-paused="yes">Resume</a>`) {
 		t.Error(page)
 	}
 }
@@ -287,7 +287,7 @@ func TestToolsPage(t *testing.T) {
 	_, page := b.get("/tools")
 	for _, want := range []string{
 		">p_drop</b>", ">prod.drop</span>", ">drop</span>", `<span class="state refuse">refuse</span>`, "refused: backup first", `title="0123456789abcdef">0123456789ab</span>`,
-		"<summary><q>Drops it.</q></summary>", "&lt;b&gt;Now&lt;/b&gt;", `<span class="net blocked" title="blocked, a.rules:1:1">n1</span>`, "by its arguments", "passes, 2 left", `<span class="mono">s1</span>`,
+		"<summary><q>Drops it.</q></summary>", "&lt;b&gt;Now&lt;/b&gt;", `<span class="net blocked" title="blocked, a.rules:1:1">n1</span>`, "depends on the arguments", "passes, 2 left", `<span class="mono">s1</span>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in %s", want, page)
@@ -302,10 +302,10 @@ func TestToolsPage(t *testing.T) {
 	if _, page := b.get("/tools?q=drops+REFUSE"); !strings.Contains(page, "p_drop") || strings.Contains(page, ">list</b>") || !strings.Contains(page, "1 of them shown") {
 		t.Error(page)
 	}
-	if _, page := b.get("/tools?q=nothing"); !strings.Contains(page, "No tool has these words.") {
+	if _, page := b.get("/tools?q=nothing"); !strings.Contains(page, "No matching tools.") {
 		t.Error(page)
 	}
-	if _, page := b.get("/tools?session=gone"); !strings.Contains(page, "The tools cannot be told: no session &#34;gone&#34;.") {
+	if _, page := b.get("/tools?session=gone"); !strings.Contains(page, "The tools cannot be listed: no session &#34;gone&#34;.") {
 		t.Error(page)
 	}
 }
@@ -318,10 +318,10 @@ func TestStopIsConfirmed(t *testing.T) {
 		form           url.Values
 		ask, did, note string
 	}{
-		{"/stop", url.Values{"reason": {" too <fast> "}}, "Refuse all calls?", `stop "" by ann: too <fast>`, "All calls are refused from now on, in all proxies with this database."},
+		{"/stop", url.Values{"reason": {" too <fast> "}}, "Stop all calls?", `stop "" by ann: too <fast>`, "All calls are refused from now on, in all proxies with this database."},
 		{"/stop", url.Values{"session": {"s1"}}, `the calls of session <span class="mono">s1</span>?`, `stop "s1" by ann: `, "The calls of session s1 are refused from now on, until this proxy ends."},
-		{"/start", url.Values{"session": {"s1"}}, "Let pass again", `start "s1" by ann`, "The calls of session s1 pass again, as the policy allows."},
-		{"/start", url.Values{"session": {"s9"}}, "Let pass again", `start "s9" by ann`, "The calls of session s9 were not stopped."},
+		{"/start", url.Values{"session": {"s1"}}, "Resume", `start "s1" by ann`, "The calls of session s1 pass again, as the policy allows."},
+		{"/start", url.Values{"session": {"s9"}}, "Resume", `start "s9" by ann`, "The calls of session s9 were not stopped."},
 	} {
 		b.desk.answers = nil
 		if code, page := b.post(c.path, c.form); code != http.StatusOK || !strings.Contains(page, c.ask) || b.desk.told() != "" {
@@ -367,20 +367,20 @@ func TestHealthPage(t *testing.T) {
 	c.journal.add([][]byte{refusal(t, "s", "push", now.Add(-90*time.Second))}, 0)
 	_, page := b.get("/health")
 	for _, want := range []string{
-		"since nothing can be put on record: no space left", "The upstream prod is down: exit status 1", "was read is not in force: p.yaml:1:1: no", "1 call is of unknown outcome",
-		">0123456789abcdef</dd>", "  it is wrong", "no &lt;key&gt;", "2 files put aside", "petrigate sessions settle SESSION CALL --success", "by eve", "wild",
-		"101 calls", "1 % refused", "60 in the last minute", ">50 ms</td><td>95 ms</td>", "5 questions are kept: 2 approved, 1 denied, 1 without an answer in time, 1 waiting.", "67 % were approvals",
+		"because decisions cannot be recorded: no space left", "The upstream prod is down: exit status 1", "changed configuration is not in force: p.yaml:1:1: no", "1 call is of unknown outcome",
+		">0123456789abcdef</dd>", "  it is wrong", "no &lt;key&gt;", "2 rotated files", "petrigate sessions settle SESSION CALL --success", "by eve", "wild",
+		"101 calls", "1 % refused", "60 in the last minute", ">50 ms</td><td>95 ms</td>", "5 approvals: 2 approved, 1 denied, 1 expired, 1 waiting.", "67 % were approvals",
 		"The median time to an answer is 30s.", `<span class="mono">a.rules:1:1</span>: approved 2 times`, `name="session" value="s1"`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in %s", want, page)
 		}
 	}
-	if strings.Contains(page, ">a.rules:2:1</span>: approved") || strings.Contains(page, "Every upstream answers") {
+	if strings.Contains(page, ">a.rules:2:1</span>: approved") || strings.Contains(page, "All upstreams respond") {
 		t.Error(page)
 	}
 	b.desk.status, b.desk.approvals = operator.Status{}, nil
-	if _, page := b.get("/health"); !strings.Contains(page, "Every upstream answers") || !strings.Contains(page, "No rule has had a person asked") {
+	if _, page := b.get("/health"); !strings.Contains(page, "All upstreams respond") || !strings.Contains(page, "No approvals are kept") {
 		t.Error(page)
 	}
 }

@@ -417,12 +417,12 @@ func TestAnswersCountForNamedApprovals(t *testing.T) {
 	// Several answers need a confirmation of exactly these approvals.
 	both := url.Values{"id": {"ap_1", "ap_2", "ap_3"}, "decision": {"approve"}}
 	_, page := b.post("/answer", both)
-	if !strings.Contains(page, "Approve 2 calls, each once?") || !strings.Contains(page, "ap_1 was answered meanwhile") || strings.Count(b.desk.told(), ";") != 0 {
+	if !strings.Contains(page, "Approve 2 calls, each once?") || !strings.Contains(page, "ap_1 was answered or ended meanwhile") || strings.Count(b.desk.told(), ";") != 0 {
 		t.Error(page)
 	}
 	both.Set("confirmed", "yes")
 	b.post("/answer", both)
-	if _, page := b.get("/inbox"); !strings.Contains(page, "ap_1 is not answered: approval ap_1 is answered already.") || !strings.Contains(page, "ap_3 is approved, once.") || !strings.Contains(page, "Nothing waits") {
+	if _, page := b.get("/inbox"); !strings.Contains(page, "ap_1 was not answered: approval ap_1 is answered already.") || !strings.Contains(page, "ap_3 is approved, once.") || !strings.Contains(page, "No calls waiting") {
 		t.Error(page)
 	}
 	if got := b.desk.told(); strings.Count(got, "true web") != 2 {
@@ -438,7 +438,7 @@ func TestGrants(t *testing.T) {
 	masked.Masked = 1
 	b, _ := visit(t, q, masked)
 	_, page := b.get("/inbox")
-	if strings.Count(page, "Let calls like this one") != 1 || !strings.Contains(page, "nobody allows what they do not see") || !strings.Contains(page, `name="like" value="&lt;b&gt;" checked`) || strings.Contains(page, "<i>") {
+	if strings.Count(page, "Also approve similar calls") != 1 || !strings.Contains(page, "you can only allow what you see") || !strings.Contains(page, `name="like" value="&lt;b&gt;" checked`) || strings.Contains(page, "<i>") {
 		t.Error(page)
 	}
 	for _, form := range []url.Values{{"id": {"ap_1"}}, {"for": {"10m"}}, {"id": {"ap_1"}, "for": {"always"}}} {
@@ -455,7 +455,7 @@ func TestGrants(t *testing.T) {
 	if want := "ap_1 true web uid 1000 ann ; granted for 10m0s like [to] session false; ap_3 true web uid 1000 ann ; granted for 0s like [] session true; revoked gr_1 ann"; b.desk.told() != want {
 		t.Error(b.desk.told())
 	}
-	if _, page := b.get("/inbox"); !strings.Contains(page, "calls like it pass for 10m") || !strings.Contains(page, "is answered already") || !strings.Contains(page, `<p class="note wrong">Grant gr_9 is not revoked`) || !strings.Contains(page, `<p class="note">Grant gr_1 is revoked`) {
+	if _, page := b.get("/inbox"); !strings.Contains(page, "similar calls pass for 10m") || !strings.Contains(page, "is answered already") || !strings.Contains(page, `<p class="note wrong">Grant gr_9 was not revoked`) || !strings.Contains(page, `<p class="note">Grant gr_1 is revoked`) {
 		t.Error(page)
 	}
 }
@@ -488,7 +488,7 @@ func TestManyQuestions(t *testing.T) {
 	for from, want := range map[string][2]string{"": {"ap_0", "ap_24"}, "?from=25": {"ap_25", "ap_49"}, "?from=50": {"ap_50", "ap_59"}, "?from=x": {"ap_0", "ap_24"}, "?from=99": {"ap_0", "ap_24"}} {
 		_, page := b.get("/inbox" + from)
 		first, last := strings.Index(page, `id="`+want[0]+`"`), strings.Index(page, `id="`+want[1]+`"`)
-		if first < 0 || last < first || !strings.Contains(page, "60 questions wait for a person") {
+		if first < 0 || last < first || !strings.Contains(page, "60 calls waiting for approval") {
 			t.Errorf("%q: %d %d", from, first, last)
 		}
 	}

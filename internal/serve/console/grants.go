@@ -18,7 +18,7 @@ func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 		g.For, err = time.ParseDuration(r.PostForm.Get("for"))
 	}
 	if err != nil || id == "" {
-		c.fail(w, r, http.StatusBadRequest, "The form says neither which call, nor for how long.")
+		c.fail(w, r, http.StatusBadRequest, "The form lacks the call or the duration.")
 		return
 	}
 	err = c.options.Proxy.Answer(id, operator.Answer{
@@ -27,7 +27,7 @@ func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		c.logins.addNote(r, fmt.Sprintf("%s: %v.", text.Escape(id), err), err)
 	} else {
-		c.logins.addNote(r, fmt.Sprintf("%s is approved, and calls like it pass for %s. The grant is listed below, and can be revoked.", id, g.Span()), nil)
+		c.logins.addNote(r, fmt.Sprintf("%s is approved, and similar calls pass for %s. The grant is listed below and can be revoked.", id, g.Span()), nil)
 	}
 	http.Redirect(w, r, "/inbox", http.StatusSeeOther)
 }
@@ -35,10 +35,10 @@ func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 // revoke ends a grant.
 func (c *Console) revoke(w http.ResponseWriter, r *http.Request) {
 	id := r.PostForm.Get("id")
-	line := fmt.Sprintf("Grant %s is revoked: the next call is asked about.", text.Escape(id))
+	line := fmt.Sprintf("Grant %s is revoked: the next call requires approval.", text.Escape(id))
 	err := c.options.Proxy.Revoke(id, visitorOf(r).Name)
 	if err != nil {
-		line = fmt.Sprintf("Grant %s is not revoked: %v.", text.Escape(id), err)
+		line = fmt.Sprintf("Grant %s was not revoked: %v.", text.Escape(id), err)
 	}
 	c.logins.addNote(r, line, err)
 	http.Redirect(w, r, "/inbox#grants", http.StatusSeeOther)

@@ -21,7 +21,7 @@ func (d *logins) guard(h http.Handler) http.Handler {
 			header.Set(name, value)
 		}
 		if !d.isAllowedHost(r.Host) {
-			http.Error(w, "This is the console of petrigate, and not of this host; console.allowedHosts can name it.", http.StatusForbidden)
+			http.Error(w, "The console does not serve this host; console.allowedHosts can allow it.", http.StatusForbidden)
 			return
 		}
 		if err := d.cross.Check(r); err != nil || !d.isSameSite(r) {
@@ -65,7 +65,7 @@ func (d *logins) requireLogin(h http.Handler, w http.ResponseWriter, r *http.Req
 		d.showLogin(w, r, "", http.StatusUnauthorized)
 		return
 	case !ok:
-		http.Error(w, "Open the console again with petrigate open.", http.StatusUnauthorized)
+		http.Error(w, "Sign in again with petrigate open.", http.StatusUnauthorized)
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -74,7 +74,7 @@ func (d *logins) requireLogin(h http.Handler, w http.ResponseWriter, r *http.Req
 			return
 		}
 		if subtle.ConstantTimeCompare([]byte(r.PostForm.Get("token")), []byte(v.Token)) != 1 {
-			http.Error(w, "The form is of another login. Load the page again.", http.StatusForbidden)
+			http.Error(w, "The form belongs to another login. Reload the page.", http.StatusForbidden)
 			return
 		}
 	}
@@ -86,7 +86,7 @@ func (d *logins) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	cookie := d.redeem(strings.TrimSpace(r.PostFormValue("code")))
 	if cookie == "" {
-		d.showLogin(w, r, "This code was used already, is too old, or is none.", http.StatusForbidden)
+		d.showLogin(w, r, "The code is invalid, expired or already used.", http.StatusForbidden)
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
@@ -104,7 +104,7 @@ func (d *logins) showLogin(w http.ResponseWriter, r *http.Request, wrong string,
 	}
 	var b bytes.Buffer
 	if err := pages().ExecuteTemplate(&b, "login", map[string]string{"Next": next, "Wrong": wrong}); err != nil {
-		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
+		http.Error(w, "The page cannot be rendered.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Referrer-Policy", "same-origin") // so that the Origin of the form shows whether https was used

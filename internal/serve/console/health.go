@@ -35,10 +35,10 @@ func (c *Console) health(w http.ResponseWriter, r *http.Request) {
 // faults lists the problems of the proxy.
 func faults(s *operator.Status) (all []string) {
 	if s.State.Error != "" {
-		all = append(all, "Calls are refused, since the states cannot be read or written: "+s.State.Error)
+		all = append(all, "Calls are refused because state cannot be read or written: "+s.State.Error)
 	}
 	if s.Audit != nil && s.Audit.Error != "" {
-		all = append(all, "Calls are refused, since nothing can be put on record: "+s.Audit.Error)
+		all = append(all, "Calls are refused because decisions cannot be recorded: "+s.Audit.Error)
 	}
 	for _, u := range s.Upstreams {
 		if u.State != "up" && u.State != "starting" {
@@ -46,10 +46,10 @@ func faults(s *operator.Status) (all []string) {
 		}
 	}
 	if s.ReloadProblem != "" {
-		all = append(all, "The configuration was changed, and what was read is not in force: "+firstLine(s.ReloadProblem))
+		all = append(all, "The changed configuration is not in force: "+firstLine(s.ReloadProblem))
 	}
 	if n := len(s.State.Unknown); n > 0 {
-		all = append(all, text.Subject(n, "call", "is", "are")+" of unknown outcome, whose process has ended: only a person can say how they ended")
+		all = append(all, text.Subject(n, "call", "is", "are")+" of unknown outcome from ended processes: a person must settle them")
 	}
 	return all
 }
@@ -96,15 +96,15 @@ func stopNotice(on bool, session string, done operator.Stopping, err error) stri
 	}
 	switch {
 	case err != nil && on:
-		return fmt.Sprintf("%s are not stopped: %v.", what, err)
+		return fmt.Sprintf("%s were not stopped: %v.", what, err)
 	case err != nil:
 		return fmt.Sprintf("%s are still stopped: %v.", what, err)
 	case done.Alone != "" && on:
-		return fmt.Sprintf("%s are refused by this proxy alone: %s.", what, done.Alone)
+		return fmt.Sprintf("%s are refused by this proxy only: %s.", what, done.Alone)
 	case done.Alone != "":
-		return fmt.Sprintf("%s pass again in this proxy: %s.", what, done.Alone)
+		return fmt.Sprintf("%s pass again in this proxy only: %s.", what, done.Alone)
 	case on && done.Already:
-		return what + " were stopped already."
+		return what + " were already stopped."
 	case on:
 		return what + " are refused from now on" + where + "."
 	case done.Already:

@@ -221,7 +221,7 @@ func (h *history) stepsOf(session string) (steps []step, gap string) {
 	case s != nil:
 		return append([]step(nil), s.steps...), s.gap
 	case h.reading:
-		return nil, "the records of before are being read"
+		return nil, "older records are being read"
 	}
 	return nil, h.before
 }

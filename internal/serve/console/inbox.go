@@ -94,7 +94,7 @@ func (c *Console) withDetails(list []operator.ApprovalInfo) []operator.ApprovalI
 func (c *Console) question(w http.ResponseWriter, r *http.Request) {
 	a, err := c.options.Proxy.Approval(r.PathValue("id"))
 	if err != nil {
-		c.fail(w, r, http.StatusNotFound, "There is no such approval: it has ended a while ago, or is of another proxy.")
+		c.fail(w, r, http.StatusNotFound, "There is no such approval: it ended a while ago, or belongs to another proxy.")
 		return
 	}
 	c.show(w, r, "question", "Approval "+a.ID, a)
@@ -107,12 +107,12 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	approve := decision == "approve"
 	switch {
 	case !approve && decision != "deny":
-		c.fail(w, r, http.StatusBadRequest, "The form says neither approve nor deny.")
+		c.fail(w, r, http.StatusBadRequest, "The form contains neither approve nor deny.")
 		return
 	case len(ids) == 0:
-		c.logins.addNote(r, "Nothing was chosen, so nothing was answered.", errNotAnswered)
+		c.logins.addNote(r, "Nothing was selected, so nothing was answered.", errNotAnswered)
 	case len(ids) > questionsShown:
-		c.fail(w, r, http.StatusBadRequest, fmt.Sprintf("One form answers at most %d questions.", questionsShown))
+		c.fail(w, r, http.StatusBadRequest, fmt.Sprintf("One form answers at most %d approvals.", questionsShown))
 		return
 	case len(ids) > 1 && r.PostForm.Get("confirmed") != "yes":
 		c.confirm(w, r, ids, approve)
@@ -133,18 +133,18 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) (line stri
 	v := visitorOf(r)
 	reason := r.PostForm.Get("reason")
 	if len(reason) > maxReason {
-		return fmt.Sprintf("%s is not answered: the reason is longer than %d bytes.", id, maxReason), errNotAnswered
+		return fmt.Sprintf("%s was not answered: the reason is longer than %d bytes.", id, maxReason), errNotAnswered
 	}
 	err = c.options.Proxy.Answer(id, operator.Answer{Approve: approve, Channel: c.channel(id), Person: v.ID, Actor: v.Name, Reason: reason, PIN: r.PostForm.Get("pin")})
 	if err != nil {
-		return fmt.Sprintf("%s is not answered: %v.", text.Escape(id), err), err
+		return fmt.Sprintf("%s was not answered: %v.", text.Escape(id), err), err
 	}
 	a, err := c.options.Proxy.Approval(id)
 	switch {
 	case !approve:
 		return id + " is denied.", nil
 	case err == nil && a.State == operator.Pending:
-		return fmt.Sprintf("%s is approved by %d of %d persons; it waits for another one.", id, a.Approvals, a.Needs), nil
+		return fmt.Sprintf("%s is approved by %d of %d people; it waits for another one.", id, a.Approvals, a.Needs), nil
 	}
 	return id + " is approved, once. The call runs now, or when the agent makes it again.", nil
 }

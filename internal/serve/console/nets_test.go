@@ -174,7 +174,7 @@ func TestNets(t *testing.T) {
 	if strings.Contains(page, "idle") || strings.Contains(page, ">start<") {
 		t.Error("the start of a rule is drawn")
 	}
-	b.wants("/nets?net=backup-first", "a session that begins now", "Choose a session")
+	b.wants("/nets?net=backup-first", "a new session", "Select a session")
 	for _, path := range []string{"/nets?net=nothing", "/nets?session=nobody", "/nets?net=backup-first&session=s1&at=4"} {
 		if code, _ := b.get(path); code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, code)
@@ -205,7 +205,7 @@ func TestWhatEnables(t *testing.T) {
 		asked = append(asked, c.Tool+" "+string(r.Kind)+" "+s.Policy().NetsOf(s)[0].Marking.String())
 		return WayOut{Calls: []string{"backup"}, Sentence: "Way out: call backup."}
 	}, backupNet("backup-first"))
-	b.wants("/nets?session=s1&why=delete", "refused now", "backup-first, a.rules:1", "The shortest way", `<b class="tool">backup</b> succeeds <span class="hint">backup-first, a.rules:1</span>`, "Way out: call backup.")
+	b.wants("/nets?session=s1&why=delete", "refused now", "backup-first, a.rules:1", "Shortest way", `<b class="tool">backup</b> succeeds <span class="hint">backup-first, a.rules:1</span>`, "Way out: call backup.")
 	b.wants("/nets?net=backup-first&session=s1&why=backup", "allowed now")
 	if got := strings.Join(asked, "; "); got != "delete blocked ready:1" {
 		t.Error(got)
@@ -217,7 +217,7 @@ func TestHistory(t *testing.T) {
 	waits := backupNet("backup-first")
 	waits.Transitions[1].Observe = false // the call in flight holds its token
 	b, c := visitNets(t, nil, waits)
-	b.wants("/nets?net=backup-first&session=s1", "There is no step to go back to")
+	b.wants("/nets?net=backup-first&session=s1", "No history")
 	session := b.desk.gates["s1"]
 	do := func(n uint64, tool string) {
 		t.Helper()
@@ -241,7 +241,7 @@ func TestHistory(t *testing.T) {
 	b.wants("/nets?net=backup-first&session=s1&at=2", "gate has 1 token", "delete: enabled", "after step 2")
 	delete(b.desk.gates, "s1")
 	passedOn(c, b.desk.State, `{"event":"outcome","session":"s1","tool":"x","outcome":"success","call":3}`)
-	b.wants("/nets?net=backup-first&session=s1", "This session has ended", "What it did after its last step here is not known: the session ended before", "after step 4")
+	b.wants("/nets?net=backup-first&session=s1", "This session has ended", "Its activity after the last step here is unknown: the session ended before", "after step 4")
 	b.desk.gates["s1"] = session
 	for n := range 3 * maxSteps {
 		c.history.addStep("s1", &step{Time: time.Now(), Said: []string{"x"}, state: session.Snapshot()})

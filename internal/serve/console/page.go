@@ -123,8 +123,8 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, code int, what st
 func (c *Console) write(w http.ResponseWriter, code int, name string, p page) {
 	var b bytes.Buffer
 	if err := pages().ExecuteTemplate(&b, name, p); err != nil {
-		c.options.Log.Error("making a page of the console", "page", name, "error", err)
-		http.Error(w, "The page cannot be made: see the log of petrigate.", http.StatusInternalServerError)
+		c.options.Log.Error("console page not rendered", "page", name, "error", err)
+		http.Error(w, "The page cannot be rendered; see petrigate's log.", http.StatusInternalServerError)
 		return
 	}
 	send(w, code, b.Bytes())

@@ -31,7 +31,7 @@ type policyBody struct {
 var sinces = []struct {
 	Name, Label string
 	For         time.Duration // 0: all
-}{{"", "all that is on record", 0}, {"1h", "the last hour", time.Hour}, {"24h", "the last day", 24 * time.Hour}, {"168h", "the last week", 7 * 24 * time.Hour}}
+}{{"", "all records", 0}, {"1h", "the last hour", time.Hour}, {"24h", "the last day", 24 * time.Hour}, {"168h", "the last week", 7 * 24 * time.Hour}}
 
 // policy shows the page of the policy in force, with an editor.
 func (c *Console) policy(w http.ResponseWriter, r *http.Request) {

@@ -81,7 +81,7 @@ func TestPolicyPage(t *testing.T) {
 	status, page := b.get("/policy")
 	for _, want := range []string{
 		`2 claims`, `<td class="mono">prove at-most 2 deploy per hour</td>`, `<span class="state proved">proved</span>`, `<span class="state refuted">refuted</span> <a href="/policy?text=`,
-		`<td class="mono">a.rules</td>`, `&lt;script&gt;alert(1)&lt;/script&gt;`, "<textarea", ">\n\nlimit deploy", "never put in force", `name="since"`, `<script src="/policy.js?v=`,
+		`<td class="mono">a.rules</td>`, `&lt;script&gt;alert(1)&lt;/script&gt;`, "<textarea", ">\n\nlimit deploy", "never saved or put in force", `name="since"`, `<script src="/policy.js?v=`,
 		`<td>yes</td><td>limit-deploy-2-per-hour</td>`,
 	} {
 		if !strings.Contains(page, want) {
@@ -93,7 +93,7 @@ func TestPolicyPage(t *testing.T) {
 	}
 	inline := between(page, `<a href="/policy?text=`, `#draft">petrigate.yaml`)
 	inline = inline[strings.LastIndex(inline, "=")+1:]
-	if _, page := b.get("/policy?text=" + inline); !strings.Contains(page, ">\nblock rm_rf</textarea>") || !strings.Contains(page, "the inline rules alone") {
+	if _, page := b.get("/policy?text=" + inline); !strings.Contains(page, ">\nblock rm_rf</textarea>") || !strings.Contains(page, "only the inline rules") {
 		t.Errorf("%s\n%s", inline, page)
 	}
 	for path, want := range map[string]string{
@@ -151,13 +151,13 @@ func TestDrafts(t *testing.T) {
 		{"check", rules, url.Values{"part": {"report"}}, []string{`<div id="problems">`, `<div id="report">`}},
 		{"check", strings.Repeat("x", draft.MaxText+1), nil, []string{"not checked", "256 KiB"}},
 		{"diff", "limit deploy to 1 per hour\n", nil, []string{"Against the policy in force: stricter", "allow before, refuse now", "changed</span>"}},
-		{"diff", "blokc", nil, []string{"Nothing was found out", "a.rules:1:1"}},
-		{"replay", rules, url.Values{"since": {"1h"}}, []string{"What this draft would have changed", `<option value="1h" selected>`, "The draft is the policy in force", "No decision of a policy is on record there"}},
+		{"diff", "blokc", nil, []string{"No result", "a.rules:1:1"}},
+		{"replay", rules, url.Values{"since": {"1h"}}, []string{"What the draft would have changed", `<option value="1h" selected>`, "The draft is the policy in force", "The record contains no policy decisions"}},
 		{"replay", "limit deploy to 1 per hour\nrequire human-approval before lint\n", nil, []string{
 			"14 records, 6 decisions.", `<li class="stop"><b>1</b> would be refused</li>`, `<li class="wait"><b>1</b> would ask a person</li>`, `<li class="pass"><b>1</b> would be allowed</li>`,
 			"the first is record 6", `<td>limit-deploy-1-per-hour</td><td class="mono">a.rules:1:1</td>`, " ago</time>",
 		}},
-		{"replay", "blokc", nil, []string{"Nothing was found out"}},
+		{"replay", "blokc", nil, []string{"No result"}},
 	} {
 		form := url.Values{"text": {one.text}}
 		for name, values := range one.form {
@@ -213,7 +213,7 @@ func TestDraftOverBase(t *testing.T) {
 	}
 	link := between(page, `<a href="/policy?text=`, `#draft">base.yaml`)
 	base := link[strings.LastIndex(link, "=")+1:]
-	if _, page := b.get("/policy?text=" + base); !strings.Contains(page, "base.yaml cannot be drafted here: it is of the base policy") || strings.Contains(page, "<textarea") {
+	if _, page := b.get("/policy?text=" + base); !strings.Contains(page, "base.yaml cannot be edited here: it is of the base policy") || strings.Contains(page, "<textarea") {
 		t.Error(page)
 	}
 	if _, page := b.post("/policy/check", url.Values{"of": {base}, "text": {"allow push\n"}}); !strings.Contains(page, "it is of the base policy") {

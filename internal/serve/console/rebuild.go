@@ -38,7 +38,7 @@ func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan [
 // rebuildAll rebuilds the steps of earlier records.
 func (h *history) rebuildAll(ctx context.Context, before <-chan []trail.Record, state func(session string) (*gate.State, error)) {
 	if before == nil {
-		h.forget("records of before are kept nowhere")
+		h.forget("older records are not kept")
 		return
 	}
 	h.setReading(true)
@@ -51,11 +51,11 @@ func (h *history) rebuildAll(ctx context.Context, before <-chan []trail.Record, 
 	}
 	fresh, err := state("")
 	if err == nil {
-		h.forget("the records of before do not tell of it")
+		h.forget("older records do not contain it")
 		err = h.rebuild(ctx, records, fresh)
 	}
 	if err != nil {
-		h.forget("the records of before cannot be made use of: " + err.Error())
+		h.forget("older records cannot be used: " + err.Error())
 	}
 }
 

@@ -24,7 +24,7 @@ type rebuilder struct {
 }
 
 func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
-	p := &rebuilder{policy: fresh.Policy(), durable: durable, last: map[string]uint64{}, startReason: "records older than those are not read"}
+	p := &rebuilder{policy: fresh.Policy(), durable: durable, last: map[string]uint64{}, startReason: "older records are not read"}
 	all := true
 	for _, n := range p.policy.NetsOf(fresh) {
 		if all = all && n.Active; n.Active {
@@ -56,13 +56,13 @@ func (p *rebuilder) boundary(r *trail.Record, e *trail.Entry) string {
 	case before > 0 && r.Seq != before+1:
 		return fmt.Sprintf("records are missing before %s", at)
 	case e.Event == "policy" && other:
-		return fmt.Sprintf("another policy came into force at %s, and was changed since", at)
+		return fmt.Sprintf("another policy came into force at %s and was changed since", at)
 	case e.Event == "decision" && other && e.Policy != "":
 		return fmt.Sprintf("a call was decided under another policy at %s", at)
 	case e.Event == "policy" && p.durable && !slices.Equal(e.Active, p.active):
-		return fmt.Sprintf("a process had other nets switched on at %s", at)
+		return fmt.Sprintf("a process had other active nets at %s", at)
 	case (e.Event == "activate" || e.Event == "deactivate") && (p.durable || !p.loaded):
-		return fmt.Sprintf("a net was switched at %s", at)
+		return fmt.Sprintf("a net was activated or deactivated at %s", at)
 	}
 	return ""
 }

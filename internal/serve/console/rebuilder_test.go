@@ -90,9 +90,9 @@ func TestPastIsRebuilt(t *testing.T) {
 	}
 	b := r.open(p, nil)
 	b.wants("/nets", "s1, which has ended")
-	b.wants("/nets?net=backup-first&session=s1", "This session has ended", "after step 5", "rebuilt from the records", "ready has 1 token", "1. delete refused", "4. delete allowed (call 2)", "This history is whole")
-	b.wants("/nets?net=backup-first&session=s1&at=3", "gate has 1 token", "after step 3", "cannot decide another call")
-	b.wants("/nets?net=shared&session=s1&at=3&why=delete", "gate has 1 token", "cannot decide another call")
+	b.wants("/nets?net=backup-first&session=s1", "This session has ended", "after step 5", "rebuilt from the records", "ready has 1 token", "1. delete refused", "4. delete allowed (call 2)", "This history is complete")
+	b.wants("/nets?net=backup-first&session=s1&at=3", "gate has 1 token", "after step 3", "cannot decide other calls")
+	b.wants("/nets?net=shared&session=s1&at=3&why=delete", "gate has 1 token", "cannot decide other calls")
 	b.wants("/nets?session=s1&at=3", "gate:1")
 	if code, _ := b.get("/nets?session=s2"); code != 404 {
 		t.Error(code)
@@ -108,15 +108,15 @@ func TestUnknownPastIsNotShown(t *testing.T) {
 		want   []string
 	}{
 		"begin": {func(s string) string { _, s, _ = strings.Cut(s, `"session opened"`); return after(s) }, "backup-first", []string{
-			"There is no step to go back to: the session may have begun before the oldest record that was read: records older than those are not read"}},
+			"No history: the session may have begun before the oldest record that was read: older records are not read"}},
 		"policy": {func(s string) string {
 			before, after, _ := strings.Cut(s, `"event":"decision"`)
 			return before + `"event":"decision"` + strings.Replace(after, policyOf(t, backupNet("backup-first")).Fingerprint(), strings.Repeat("a", 64), 1)
-		}, "backup-first", []string{"There is no step to go back to", "a call was decided under another policy at"}},
+		}, "backup-first", []string{"No history", "a call was decided under another policy at"}},
 		"gap": {func(s string) string {
 			lines := strings.SplitAfter(s, "\n")
 			return strings.Join(append(lines[:4:4], lines[5:]...), "")
-		}, "backup-first", []string{"There is no step to go back to", "records are missing before"}},
+		}, "backup-first", []string{"No history", "records are missing before"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := policyOf(t, backupNet("backup-first"))
@@ -166,13 +166,13 @@ func TestPastValues(t *testing.T) {
 		}
 	}
 	b := r.open(p, map[string]*gate.Session{"s1": now})
-	page := b.wants("/nets?net=backup-first&session=s1&at=4", "path &#34;a&#34;", "path #"+audit.HashOf(`"b"`)[:12], "Records have the values as hashes", "delete: gate is empty")
+	page := b.wants("/nets?net=backup-first&session=s1&at=4", "path &#34;a&#34;", "path #"+audit.HashOf(`"b"`)[:12], "Records contain hashes of the values", "delete: gate is empty")
 	_, rest, _ := strings.Cut(page, `aria-label="Value of path"`)
 	for _, link := range strings.Split(rest, `<a href="`)[2:4] {
 		link, _, _ = strings.Cut(link, `"`)
 		b.wants(strings.ReplaceAll(link, "&amp;", "&"), "delete: enabled", `aria-current="true">path`)
 	}
-	b.wants("/nets?net=backup-first&session=s1&at=4&value=none", "The value that was chosen is as every other value here")
+	b.wants("/nets?net=backup-first&session=s1&at=4&value=none", "The selected value is like every other value here")
 }
 
 // BenchmarkPast rebuilds the states of 60 nets after each of the last 25,000 records.

@@ -111,7 +111,7 @@ type sessionNet struct {
 func (c *Console) session(w http.ResponseWriter, r *http.Request, id string) {
 	info, err := c.options.Proxy.Session(id)
 	if err != nil {
-		c.fail(w, r, http.StatusNotFound, "There is no such session: it has ended, or is of another proxy.")
+		c.fail(w, r, http.StatusNotFound, "There is no such session: it has ended, or belongs to another proxy.")
 		return
 	}
 	p := &sessionPage{SessionInfo: info, Link: sessionLink(id), Reset: r.FormValue("reset") != ""}
@@ -134,10 +134,10 @@ func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, sessionLink(id)+"&reset=ask#reset", http.StatusSeeOther)
 		return
 	}
-	line := "Every net of the session " + text.Escape(id) + " is at its start again."
+	line := "Every net of the session " + text.Escape(id) + " is in its initial marking again."
 	err := c.options.Proxy.ResetSession(id, actorOf(r))
 	if err != nil {
-		line = fmt.Sprintf("The session %s is not reset: %v.", text.Escape(id), err)
+		line = fmt.Sprintf("Session %s was not reset: %v.", text.Escape(id), err)
 	}
 	c.logins.addNote(r, line, err)
 	http.Redirect(w, r, sessionLink(id), http.StatusSeeOther)
@@ -148,13 +148,13 @@ func (c *Console) settle(w http.ResponseWriter, r *http.Request) {
 	id, outcome := r.PostForm.Get("id"), r.PostForm.Get("outcome")
 	call, err := strconv.ParseUint(r.PostForm.Get("call"), 10, 64)
 	if err != nil || outcome != "success" && outcome != "failure" {
-		c.fail(w, r, http.StatusBadRequest, "The form has no call, or says neither success nor failure.")
+		c.fail(w, r, http.StatusBadRequest, "The form lacks the call or its outcome.")
 		return
 	}
 	line := fmt.Sprintf("Call %d is settled: %s.", call, outcome)
 	err = c.options.Proxy.SettleCall(id, call, outcome == "success", actorOf(r))
 	if err != nil {
-		line = fmt.Sprintf("Call %d is not settled: %v.", call, err)
+		line = fmt.Sprintf("Call %d was not settled: %v.", call, err)
 	}
 	c.logins.addNote(r, line, err)
 	http.Redirect(w, r, sessionLink(id), http.StatusSeeOther)

@@ -16,13 +16,13 @@ import (
 func TestSessions(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	b.wants("/sessions", "1 session,", `href="/sessions?id=s1"`, "&lt;b&gt;x&lt;/b&gt;", "backup-first")
-	b.wants("/sessions?q=nobody", "No session has these words")
+	b.wants("/sessions?q=nobody", "No matching sessions")
 	b.wants("/sessions?q=CONNECTION+s1", `href="/sessions?id=s1"`)
 	page := b.wants("/sessions?id=s1", "in flight</span>")
 	if strings.Contains(page, `name="call" value="8"`) {
 		t.Error("a call in flight can be settled by hand")
 	}
-	b.wants("/sessions?id=s1", "web, cli", `name="call" value="7"`, "gate:1", "has moved", "2 calls refused", "a.rules:9", `>ls &lt;x&gt;\u{202e}</div>`, `href="/nets?net=backup-first&amp;session=s1"`, "Reset the session")
+	b.wants("/sessions?id=s1", "web, cli", `name="call" value="7"`, "gate:1", "has moved", "refused 2 calls", "a.rules:9", `>ls &lt;x&gt;\u{202e}</div>`, `href="/nets?net=backup-first&amp;session=s1"`, "Reset the session")
 	if code, _ := b.get("/sessions?id=nobody"); code != http.StatusNotFound {
 		t.Errorf("an unknown session: %d", code)
 	}
@@ -33,7 +33,7 @@ func TestSessions(t *testing.T) {
 	if strings.Contains(page, ">n99<") {
 		t.Error("the first page has too many")
 	}
-	b.wants("/sessions?from=200", ">s1<", "The newest")
+	b.wants("/sessions?from=200", ">s1<", ">Newest<")
 	b.wants("/sessions?from=-1", ">n199<")
 }
 
@@ -52,17 +52,17 @@ func TestResetAndSettle(t *testing.T) {
 	if got := b.desk.site.told(); got != "" {
 		t.Errorf("without a confirmation: %s", got)
 	}
-	b.wants("/sessions?id=s1&reset=ask", "Put every net of this session back", `name="confirmed" value="yes"`)
+	b.wants("/sessions?id=s1&reset=ask", "Reset every net of this session", `name="confirmed" value="yes"`)
 	steps := []struct {
 		path string
 		form url.Values
 		code int
 		note string
 	}{
-		{"/sessions/reset", url.Values{"id": {"s1"}, "confirmed": {"yes"}}, http.StatusSeeOther, "is at its start again"},
+		{"/sessions/reset", url.Values{"id": {"s1"}, "confirmed": {"yes"}}, http.StatusSeeOther, "is in its initial marking again"},
 		{"/sessions/settle", url.Values{"id": {"s1"}, "call": {"7"}, "outcome": {"success"}}, http.StatusSeeOther, "Call 7 is settled: success."},
 		{"/sessions/settle", url.Values{"id": {"s1"}, "call": {"8"}, "outcome": {"failure"}}, http.StatusSeeOther, "Call 8 is settled: failure."},
-		{"/sessions/settle", url.Values{"id": {"s1"}, "call": {"99"}, "outcome": {"failure"}}, http.StatusSeeOther, "is not settled: no open call"},
+		{"/sessions/settle", url.Values{"id": {"s1"}, "call": {"99"}, "outcome": {"failure"}}, http.StatusSeeOther, "was not settled: no open call"},
 		{"/sessions/settle", url.Values{"id": {"s1"}, "call": {"8"}, "outcome": {"perhaps"}}, http.StatusBadRequest, ""},
 		{"/sessions/settle", url.Values{"id": {"s1"}, "call": {"-8"}, "outcome": {"success"}}, http.StatusBadRequest, ""},
 	}
@@ -92,11 +92,11 @@ func TestResetAndSettle(t *testing.T) {
 // the shown definition is accepted.
 func TestAcceptedToolIsTheShownOne(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
-	b.wants("/tools", "Changed by their servers", "<span class=\"tool\">fs.read</span>", "quarantined", "&lt;script&gt;", "not there", `name="hash" value="h1"`)
+	b.wants("/tools", "Changed by their servers", "<span class=\"tool\">fs.read</span>", "quarantined", "&lt;script&gt;", "absent", `name="hash" value="h1"`)
 	b.post("/tools/accept", url.Values{"tool": {"fs.read"}, "hash": {"h0"}})
-	b.wants("/tools", "fs.read is not accepted: not what was shown")
+	b.wants("/tools", "fs.read was not accepted: not what was shown")
 	b.post("/tools/accept", url.Values{"tool": {"fs.read"}, "hash": {"h1"}})
-	b.wants("/tools", "fs.read is accepted as its server describes it now")
+	b.wants("/tools", "fs.read is accepted with its current definition")
 	if got := b.desk.site.told(); got != "accept fs.read h1 by ann" {
 		t.Error(got)
 	}

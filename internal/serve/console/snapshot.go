@@ -65,7 +65,7 @@ func (c *Console) snapshotAt(w http.ResponseWriter, r *http.Request, at netsAddr
 	}
 	m.addSteps(steps, gap, at)
 	if at.At != "" && m.Here == nil {
-		c.fail(w, r, http.StatusNotFound, "This step is not kept any more.")
+		c.fail(w, r, http.StatusNotFound, "This step is no longer kept.")
 		return nil, false
 	}
 	if m.Here != nil {

@@ -71,10 +71,10 @@ func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	tool := r.PostForm.Get("tool")
-	line := text.Escape(tool) + " is accepted as its server describes it now."
+	line := text.Escape(tool) + " is accepted with its current definition."
 	err := c.options.Pins.Accept(tool, r.PostForm.Get("hash"), actorOf(r))
 	if err != nil {
-		line = fmt.Sprintf("%s is not accepted: %v.", text.Escape(tool), err)
+		line = fmt.Sprintf("%s was not accepted: %v.", text.Escape(tool), err)
 	}
 	c.logins.addNote(r, line, err)
 	http.Redirect(w, r, "/tools", http.StatusSeeOther)

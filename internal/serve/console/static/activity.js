@@ -3,7 +3,7 @@
 (() => {
   const set = (link, paused) => {
     document.body.dataset.paused = paused ? "yes" : "no";
-    link.textContent = paused ? "Go on" : "Pause";
+    link.textContent = paused ? "Resume" : "Pause";
   };
   document.addEventListener("page", () => {
     const link = document.getElementById("pause");

@@ -76,7 +76,7 @@
       card.querySelectorAll("button, input").forEach((e) => { e.disabled = true; });
       const line = document.createElement("p");
       line.className = "hint";
-      line.textContent = "Answered elsewhere, or ended: the history has it.";
+      line.textContent = "Answered elsewhere or ended; see the history.";
       card.append(line);
     });
     if (fresh.size > 0) document.getElementById("notes")?.replaceChildren(); // they are about others
@@ -151,7 +151,7 @@
       if (fields === undefined) { location.assign(url); return; }
       const line = document.createElement("p");
       line.className = "note wrong";
-      line.textContent = /^4/.test(e.message) ? "Nothing was done: open the console again with petrigate open." : "No answer came, so it is not known whether this was done. Load the page again.";
+      line.textContent = /^4/.test(e.message) ? "Nothing was done: sign in again with petrigate open." : "The proxy did not answer, so the result is unknown. Reload the page.";
       document.getElementById("notes").replaceChildren(line);
       scrollTo(0, 0);
     });

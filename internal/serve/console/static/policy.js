@@ -55,7 +55,7 @@
     x.onload = () => {
       clearInterval(slow);
       if (x.status === 200 && x.response) show(x.response, ids);
-      else say(x.status === 401 || x.status === 403 ? "Not checked: open the console again with petrigate open." : "Not checked: the server says " + x.status + ".");
+      else say(x.status === 401 || x.status === 403 ? "Not checked: sign in again with petrigate open." : "Not checked: HTTP status " + x.status + ".");
     };
     x.onerror = () => { clearInterval(slow); say("Not checked: the proxy does not answer."); };
     const body = new URLSearchParams(new FormData(form));
