@@ -140,7 +140,7 @@ func (p *Pipeline) admissible(c *Call) bool {
 			c.answer(a)
 			return false
 		}
-		if !c.plain || u.Shared().Config.Limits.InFlight != 0 {
+		if !c.plain || u.Config.Limits.InFlight != 0 {
 			a = p.reserve(c)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // Member returns the string value of an object's member, or an empty string.
@@ -56,21 +55,4 @@ func InputRequests(result []byte) (list []InputRequest, err error) {
 		return nil, errors.New("its questions cannot be read, or are too many")
 	}
 	return list, nil
-}
-
-// ParseCall parses the params of a call (tools/call, prompts/get or resources/read).
-func ParseCall(m wire.Message) (wire.Call, *wire.Fault) {
-	if m.Method != ReadResource {
-		return wire.ParseCall(m)
-	}
-	call, fault := wire.ParseRequest(m)
-	if fault != nil {
-		return call, fault
-	}
-	uri, _ := rawjson.Member(m.Params, "uri")
-	if s, ok := rawjson.String(uri); !ok || s == "" {
-		return call, &wire.Fault{Code: CodeInvalidParams, Message: `invalid params: "uri" is missing or empty`, ID: m.ID}
-	}
-	call.Arguments = append(append([]byte(`{"uri":`), uri...), '}') // for the gate and for people
-	return call, nil
 }
