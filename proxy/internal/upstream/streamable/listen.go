@@ -117,6 +117,7 @@ func (c *Conn) closeWith(ctx context.Context, s *conn.Session, body io.Closer) (
 func (c *Conn) readGetStream(s *conn.Session, response *http.Response) (lastID string, retry time.Duration) {
 	defer response.Body.Close()
 	events := NewEventReader(response.Body, c.Host.Config.MaxMessage)
+	stream := responseStream{c, nil, s, events}
 	for {
 		e, err := events.Next()
 		if err != nil {
@@ -126,6 +127,6 @@ func (c *Conn) readGetStream(s *conn.Session, response *http.Response) (lastID s
 			continue
 		}
 		m, err := wire.ParseUpstream(e.Data)
-		c.take(nil, s, m, err)
+		stream.take(m, err)
 	}
 }

@@ -64,7 +64,7 @@ func (c *Conn) sendOnce(x *conn.Exchange, s *conn.Session) conn.Reply {
 		s.ID = response.Header.Get(sessionHeader)
 	}
 	if response.StatusCode/100 == 2 && response.StatusCode != http.StatusAccepted && MediaType(response.Header) == "text/event-stream" {
-		return c.readStream(x, s, NewEventReader(response.Body, c.Host.Config.MaxMessage), response.Body)
+		return responseStream{c, x, s, NewEventReader(response.Body, c.Host.Config.MaxMessage)}.read(response.Body)
 	}
 	defer response.Body.Close()
 	switch {

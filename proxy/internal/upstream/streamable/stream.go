@@ -17,19 +17,27 @@ const (
 	longResume  = time.Minute
 )
 
-// readStream reads the stream that answers x: notifications and requests that belong to it, then
+// A responseStream is the event stream that answers one exchange, or belongs to none.
+type responseStream struct {
+	*Conn
+	x      *conn.Exchange // nil: the stream answers no request
+	s      *conn.Session
+	events *EventReader
+}
+
+// read reads the stream that answers x: notifications and requests that belong to it, then
 // its reply. A server of 2025-11-25 can end the stream early, any number of times; the rest is then
 // requested with GET, which executes nothing. If an inline caller of Send has to return, the Reply
 // contains the remaining work.
-func (c *Conn) readStream(x *conn.Exchange, s *conn.Session, events *EventReader, body io.ReadCloser) conn.Reply {
+func (r responseStream) read(body io.ReadCloser) conn.Reply {
 	for resumes, seen := 0, ""; ; resumes++ {
-		err := c.follow(x, s, events)
+		err := r.follow()
 		switch err {
 		case errContinuesElsewhere:
 			rest := body // body itself must not escape to the heap for this
-			return conn.Reply{Rest: func() conn.Reply { return c.readStream(x, s, events, rest) }}
+			return conn.Reply{Rest: func() conn.Reply { return r.read(rest) }}
 		case nil:
-			c.drain(x, body)
+			r.drain(body)
 			body.Close()
 			return conn.Reply{} // already delivered
 		case errUnknownSession:
@@ -37,38 +45,38 @@ func (c *Conn) readStream(x *conn.Exchange, s *conn.Session, events *EventReader
 			return conn.Reply{Err: err}
 		}
 		body.Close()
-		if events.lastID != seen {
-			resumes, seen = 0, events.lastID
+		if r.events.lastID != seen {
+			resumes, seen = 0, r.events.lastID
 		}
-		if err != io.EOF || seen == "" || s.Rev() == rev.Rev2026 || resumes == maxResumes {
-			return c.broken(x, err)
+		if err != io.EOF || seen == "" || r.s.Rev() == rev.Rev2026 || resumes == maxResumes {
+			return r.broken(err)
 		}
-		if x.Req.Interrupted != nil {
-			x.Req.Interrupted(events.retry)
+		if r.x.Req.Interrupted != nil {
+			r.x.Req.Interrupted(r.events.retry)
 		}
-		if mustReturn(x) {
-			return conn.Reply{Rest: func() conn.Reply { return c.readRest(x, s, events) }}
+		if mustReturn(r.x) {
+			return conn.Reply{Rest: r.readRest}
 		}
-		if body, err = c.resume(x, s, events); err != nil {
-			return c.broken(x, err)
+		if body, err = r.resume(); err != nil {
+			return r.broken(err)
 		}
 	}
 }
 
 // readRest reads the rest of an interrupted stream.
-func (c *Conn) readRest(x *conn.Exchange, s *conn.Session, events *EventReader) conn.Reply {
-	body, err := c.resume(x, s, events)
+func (r responseStream) readRest() conn.Reply {
+	body, err := r.resume()
 	if err != nil {
-		return c.broken(x, err)
+		return r.broken(err)
 	}
-	return c.readStream(x, s, events, body)
+	return r.read(body)
 }
 
-func (c *Conn) broken(x *conn.Exchange, err error) conn.Reply {
+func (r responseStream) broken(err error) conn.Reply {
 	if err == io.EOF {
 		err = errStreamEnd
 	}
-	return conn.Reply{Err: c.interrupted(x, err)}
+	return conn.Reply{Err: r.interrupted(r.x, err)}
 }
 
 // errContinuesElsewhere means that an inline caller has to return before the stream ends.
@@ -85,12 +93,12 @@ func mustReturn(x *conn.Exchange) bool {
 
 // follow handles events until the reply to x, and delivers the reply before the end of the stream,
 // which can be late.
-func (c *Conn) follow(x *conn.Exchange, s *conn.Session, events *EventReader) error {
+func (r responseStream) follow() error {
 	for {
-		if mustReturn(x) {
+		if mustReturn(r.x) {
 			return errContinuesElsewhere
 		}
-		e, err := events.Next()
+		e, err := r.events.Next()
 		if err != nil {
 			return err
 		}
@@ -99,57 +107,57 @@ func (c *Conn) follow(x *conn.Exchange, s *conn.Session, events *EventReader) er
 		}
 		m, err := wire.ParseUpstream(e.Data)
 		switch {
-		case err != nil && conn.IsInvalidAnswer(e.Data, x.ID):
+		case err != nil && conn.IsInvalidAnswer(e.Data, r.x.ID):
 			return conn.ErrMalformed
-		case err == nil && conn.AnswerTo(m, x.ID) && c.dropped(x, s, m.Error):
+		case err == nil && conn.AnswerTo(m, r.x.ID) && r.dropped(r.x, r.s, m.Error):
 			return errUnknownSession
-		case err == nil && conn.AnswerTo(m, x.ID):
-			x.Deliver(conn.ReplyOf(m, true))
+		case err == nil && conn.AnswerTo(m, r.x.ID):
+			r.x.Deliver(conn.ReplyOf(m, true))
 			return nil
-		case err == nil && m.Kind == wire.Notification && m.Method != conn.MethodCancelled && c.owner(x, m).Notify(m.Method, m.Params):
+		case err == nil && m.Kind == wire.Notification && m.Method != conn.MethodCancelled && r.owner(m).Notify(m.Method, m.Params):
 		default:
-			c.take(x, s, m, err)
+			r.take(m, err)
 		}
 	}
 }
 
 // owner returns the request that a notification on the stream of x belongs to. Some servers mix up
 // the streams of one session, so a progress token takes precedence.
-func (c *Conn) owner(x *conn.Exchange, m wire.Message) *conn.Exchange {
+func (r responseStream) owner(m wire.Message) *conn.Exchange {
 	if m.Method == "notifications/progress" {
-		if named := c.Pending.Progressing(m.Params); named != nil {
+		if named := r.Pending.Progressing(m.Params); named != nil {
 			return named
 		}
 	}
-	return x
+	return r.x
 }
 
 // take handles a message that is not an answer. x is the request of its stream; nil: no request.
-func (c *Conn) take(x *conn.Exchange, s *conn.Session, m wire.Message, err error) {
+func (r responseStream) take(m wire.Message, err error) {
 	switch {
 	case err != nil:
-		c.Host.Log.Debug("malformed event from upstream", "error", err)
+		r.Host.Log.Debug("malformed event from upstream", "error", err)
 	case m.Kind == wire.Response:
-		c.Host.Log.Debug("answer to no request dropped")
+		r.Host.Log.Debug("answer to no request dropped")
 	case m.Kind == wire.Request:
-		if s.Rev() == rev.Rev2026 || !c.Relay(x, m, func(answer []byte) { c.reply(s, answer) }) {
-			c.refuse(s, m)
+		if r.s.Rev() == rev.Rev2026 || !r.Relay(r.x, m, func(answer []byte) { r.reply(r.s, answer) }) {
+			r.refuse(r.s, m)
 		}
 	default:
-		c.Notification(m)
+		r.Notification(m)
 	}
 }
 
 // resume requests the rest of a stream that the server ended.
-func (c *Conn) resume(x *conn.Exchange, s *conn.Session, events *EventReader) (body io.ReadCloser, err error) {
+func (r responseStream) resume() (body io.ReadCloser, err error) {
 	pause := usualResume
-	if events.retry > 0 {
-		pause = min(events.retry, longResume)
+	if r.events.retry > 0 {
+		pause = min(r.events.retry, longResume)
 	}
-	if !conn.Sleep(x.Ctx, pause) {
-		return nil, x.Ctx.Err()
+	if !conn.Sleep(r.x.Ctx, pause) {
+		return nil, r.x.Ctx.Err()
 	}
-	response, err := c.Get(x.Ctx, s, events.lastID)
+	response, err := r.Get(r.x.Ctx, r.s, r.events.lastID)
 	if err != nil {
 		return nil, err
 	}
@@ -157,13 +165,13 @@ func (c *Conn) resume(x *conn.Exchange, s *conn.Session, events *EventReader) (b
 		response.Body.Close()
 		return nil, errStreamEnd
 	}
-	events.restart(response.Body)
+	r.events.restart(response.Body)
 	return response.Body, nil
 }
 
 // drain reads the rest of a body for a moment, so that its connection can be reused.
-func (c *Conn) drain(x *conn.Exchange, body io.Reader) {
-	stop := time.AfterFunc(drainTime, x.Abort)
+func (r responseStream) drain(body io.Reader) {
+	stop := time.AfterFunc(drainTime, r.x.Abort)
 	defer stop.Stop()
 	_, _ = io.CopyN(io.Discard, body, ExcerptLimit)
 }
