@@ -11,7 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// The approvals that operators see, and the single entry point for their answers.
+// An approvalControl shows the approvals and grants of a proxy to operators. It is the single entry
+// point for their answers, and checks the PIN where one is needed.
+type approvalControl struct{ *parts }
 
 // maxListed is the maximum size of the arguments that a list of approvals contains, so that lists
 // stay small.
@@ -19,7 +21,7 @@ const maxListed = 1 << 10
 
 // Approvals lists the pending requests for approval and the recently answered ones. It does not
 // render the questions, and omits differences and long arguments.
-func (p *Proxy) Approvals() []operator.ApprovalInfo {
+func (p *approvalControl) Approvals() []operator.ApprovalInfo {
 	list := []operator.ApprovalInfo{}
 	p.approvals.Refresh(p.life.Ctx)
 	for _, a := range p.approvals.List() {
@@ -34,7 +36,7 @@ func (p *Proxy) Approvals() []operator.ApprovalInfo {
 }
 
 // Approval returns one request for approval in full, as a person sees it.
-func (p *Proxy) Approval(id string) (operator.ApprovalInfo, error) {
+func (p *approvalControl) Approval(id string) (operator.ApprovalInfo, error) {
 	a, err := recordOf(p.approvals, id)
 	if err != nil {
 		return operator.ApprovalInfo{}, err
@@ -46,7 +48,7 @@ func (p *Proxy) Approval(id string) (operator.ApprovalInfo, error) {
 
 // MaskedApproval returns an approval like [Proxy.Approval], for a recipient that must not see
 // everything. mask returns the visible part of the arguments, of _meta and of the other params.
-func (p *Proxy) MaskedApproval(id string, mask func([]byte) []byte) (operator.ApprovalInfo, error) {
+func (p *approvalControl) MaskedApproval(id string, mask func([]byte) []byte) (operator.ApprovalInfo, error) {
 	a, err := recordOf(p.approvals, id)
 	if err != nil {
 		return operator.ApprovalInfo{}, err
@@ -68,7 +70,7 @@ func (p *Proxy) MaskedApproval(id string, mask func([]byte) []byte) (operator.Ap
 
 // PutApproval records that a question is shown to people through a channel. From then on, answers
 // through that channel count, if the channel is configured and the rules allow it.
-func (p *Proxy) PutApproval(id, channel string) error {
+func (p *approvalControl) PutApproval(id, channel string) error {
 	a, err := recordOf(p.approvals, id)
 	if err == nil && !p.approvals.Put(a.Request, channel) {
 		return fmt.Errorf("approval %s is not for %s", id, channel)
@@ -77,7 +79,7 @@ func (p *Proxy) PutApproval(id, channel string) error {
 }
 
 // ApprovalState returns the state of a request for approval, or an empty string if it is unknown.
-func (p *Proxy) ApprovalState(id string) operator.ApprovalState {
+func (p *approvalControl) ApprovalState(id string) operator.ApprovalState {
 	a, ok := p.approvals.Find(id)
 	if !ok {
 		return ""
@@ -93,13 +95,13 @@ func recordOf(b *approval.Broker, id string) (a approval.Record, err error) {
 	return a, err
 }
 
-func (p *Proxy) approvalInfo(a approval.Record) operator.ApprovalInfo {
+func (p *approvalControl) approvalInfo(a approval.Record) operator.ApprovalInfo {
 	return operator.ApprovalOf(a, p.pin != nil, p.where)
 }
 
 // Answer records a person's answer. It counts only through an open channel that shows this
 // approval, and only for the text that the person has read.
-func (p *Proxy) Answer(id string, a operator.Answer) error {
+func (p *approvalControl) Answer(id string, a operator.Answer) error {
 	if a.Channel == operator.ChannelCLI && !slices.Contains(p.options.Approval.Channels, operator.ChannelCLI) {
 		return fmt.Errorf("approvals by an operator are off in this proxy")
 	}
@@ -108,18 +110,18 @@ func (p *Proxy) Answer(id string, a operator.Answer) error {
 			return fmt.Errorf("approval %s is not what was shown any more, so it was not answered; look at it again", id)
 		}
 	}
-	if err := checkAnswerPIN(p, id, a); err != nil {
+	if err := p.checkAnswerPIN(id, a); err != nil {
 		return err
 	}
 	if a.Grant != nil {
-		return answerAndGrant(p, id, a)
+		return p.answerAndGrant(id, a)
 	}
 	return p.pipeline.Resolve(a.Person, id, a.Approve, a.Channel, a.Actor, a.Reason)
 }
 
 // checkAnswerPIN returns why an approval does not count without the correct PIN. A wrong PIN is
 // recorded. Webhooks need no PIN: they are other systems, which sign their answers.
-func checkAnswerPIN(p *Proxy, id string, a operator.Answer) error {
+func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	if c, _ := channel.Find(a.Channel); !a.Approve || c.Vouches {
 		return nil
 	}
@@ -127,28 +129,28 @@ func checkAnswerPIN(p *Proxy, id string, a operator.Answer) error {
 	if !ok || r.Answer.State != approval.Pending { // the answer does not count anyway, and must not reveal whether the PIN is right
 		return nil
 	}
-	return checkPIN(p, a.PIN, func() error {
+	return p.checkPIN(a.PIN, func() error {
 		said := approval.Rejection{Kind: approval.WrongPIN, Approve: true, Channel: a.Channel, Actor: a.Actor, At: p.life.Now()}
 		return p.admission.NoteAnswer(p.life.Ctx, said, r)
 	})
 }
 
 // Resolve answers like [Proxy.ResolveAs], for a person with the name of the actor.
-func (p *Proxy) Resolve(id string, approve bool, actor, reason string) error {
+func (p *approvalControl) Resolve(id string, approve bool, actor, reason string) error {
 	return p.ResolveAs(actor, id, approve, actor, reason)
 }
 
 // ResolveAs answers a request for approval for a person at the command line.
-func (p *Proxy) ResolveAs(person, id string, approve bool, actor, reason string) error {
+func (p *approvalControl) ResolveAs(person, id string, approve bool, actor, reason string) error {
 	return p.Answer(id, operator.Answer{Approve: approve, Channel: operator.ChannelCLI, Person: person, Actor: actor, Reason: reason})
 }
 
 // ApprovalsChanged returns a channel that is closed at the next change of an approval.
-func (p *Proxy) ApprovalsChanged() <-chan struct{} { return p.approvals.Changed() }
+func (p *approvalControl) ApprovalsChanged() <-chan struct{} { return p.approvals.Changed() }
 
 // onGranted returns a function that logs a call approved by a grant and notifies those that
 // follow answers.
-func onGranted(p *Proxy) func(approval.Record) {
+func (p *approvalControl) onGranted() func(approval.Record) {
 	return func(r approval.Record) {
 		p.life.Log.Info(fmt.Sprintf("approval %s approved by grant %s: %s on %s, by %s via %s", r.Request.ID, r.Answer.Grant,
 			text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(r.Answer.Actor), r.Answer.Channel), logkind.Approval)

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-func (p *Proxy) describe(s *session.Session) operator.SessionInfo {
+func (p *sessionView) describe(s *session.Session) operator.SessionInfo {
 	info := newSessionInfo(s)
 	for _, c := range p.sessions.Clients() {
 		if c.State == s {
@@ -24,7 +24,7 @@ func (p *Proxy) describe(s *session.Session) operator.SessionInfo {
 	sort.Strings(info.Clients)
 	state, err := p.pool.Snapshot(s)
 	if err != nil { // it has ended meanwhile, or the database is unavailable
-		info.Calls = unwrittenOf(p, s.ID, info.Calls)
+		info.Calls = p.unwrittenOf(s.ID, info.Calls)
 		return info
 	}
 	info.Nets = netsOf(state)
@@ -34,14 +34,14 @@ func (p *Proxy) describe(s *session.Session) operator.SessionInfo {
 		}
 	}
 	if open := state.Open(); len(open) > 0 {
-		lost := lostOf(p, s.Key())
+		lost := p.lostOf(s.Key())
 		for _, h := range open {
 			info.Calls = append(info.Calls, operator.CallInfo{
 				Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown || lost[h.Number], More: h.More, Arguments: p.admission.Recent.Arguments(s.Key(), h.Number),
 			})
 		}
 	}
-	info.Calls = unwrittenOf(p, s.ID, info.Calls)
+	info.Calls = p.unwrittenOf(s.ID, info.Calls)
 	return info
 }
 
@@ -78,12 +78,12 @@ func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operat
 	return info
 }
 
-func (p *Proxy) describeRemote(s admission.SessionInfo) operator.SessionInfo {
+func (p *sessionView) describeRemote(s admission.SessionInfo) operator.SessionInfo {
 	return withDatabaseInfo(p.describe(remoteSession(s)), s)
 }
 
 // lostOf returns the numbers of the open calls of a session whose processes have ended.
-func lostOf(p *Proxy, k admission.Key) map[uint64]bool {
+func (p *sessionView) lostOf(k admission.Key) map[uint64]bool {
 	if p.durable == nil {
 		return nil
 	}
@@ -98,8 +98,8 @@ func lostOf(p *Proxy, k admission.Key) map[uint64]bool {
 
 // unwrittenOf marks the calls of a session whose outcomes could not be recorded, and adds those
 // that are missing in calls because the database was unavailable.
-func unwrittenOf(p *Proxy, session string, calls []operator.CallInfo) []operator.CallInfo {
-	for _, e := range unwrittenCalls(p) {
+func (p *sessionView) unwrittenOf(session string, calls []operator.CallInfo) []operator.CallInfo {
+	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {
 			continue
 		}
@@ -113,16 +113,16 @@ func unwrittenOf(p *Proxy, session string, calls []operator.CallInfo) []operator
 }
 
 // unwrittenCalls lists the calls whose outcomes this process knows but could not record.
-func unwrittenCalls(p *Proxy) []operator.UnknownCall {
+func (p *sessionView) unwrittenCalls() []operator.UnknownCall {
 	list := []operator.UnknownCall{}
 	for _, e := range p.admission.Unwritten.List() {
-		list = append(list, operator.UnknownCall{Session: e.Session, Process: writerOf(p), Call: e.Call, Tool: e.Tool, Since: e.Since, Outcome: e.Outcome})
+		list = append(list, operator.UnknownCall{Session: e.Session, Process: p.writerOf(), Call: e.Call, Tool: e.Tool, Since: e.Since, Outcome: e.Outcome})
 	}
 	return list
 }
 
 // writerOf returns the name of this process in the database, or an empty string without a database.
-func writerOf(p *Proxy) string {
+func (p *sessionView) writerOf() string {
 	if p.options.Database == nil {
 		return ""
 	}

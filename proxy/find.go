@@ -15,7 +15,7 @@ const lookupTimeout = 10 * time.Second
 
 // find returns a session of this process or, with its description from the database, a session of
 // another process.
-func (p *Proxy) find(id string) (*session.Session, *admission.SessionInfo, error) {
+func (p *sessionView) find(id string) (*session.Session, *admission.SessionInfo, error) {
 	s, unknown := p.sessions.Find(id)
 	if unknown == nil {
 		return s, nil, nil
@@ -36,7 +36,7 @@ func (p *Proxy) find(id string) (*session.Session, *admission.SessionInfo, error
 }
 
 // localSession returns the session if this process has it, and otherwise nil.
-func (p *Proxy) localSession(id string) *session.Session {
+func (p *sessionView) localSession(id string) *session.Session {
 	s, err := p.sessions.Find(id)
 	if err != nil {
 		return nil

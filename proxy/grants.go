@@ -11,7 +11,7 @@ import (
 
 // answerAndGrant approves a request and creates the grant. A grant that cannot be recorded is not
 // created.
-func answerAndGrant(p *Proxy, id string, a operator.Answer) error {
+func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {
 	if !a.Approve {
 		return errors.New("a grant is given with an approval, not with a denial")
 	}
@@ -33,7 +33,7 @@ func answerAndGrant(p *Proxy, id string, a operator.Answer) error {
 }
 
 // Grants lists the valid grants, oldest first.
-func (p *Proxy) Grants() []operator.GrantInfo {
+func (p *approvalControl) Grants() []operator.GrantInfo {
 	p.approvals.Refresh(p.life.Ctx)
 	list := []operator.GrantInfo{}
 	for _, g := range p.approvals.Grants().List() {
@@ -43,14 +43,14 @@ func (p *Proxy) Grants() []operator.GrantInfo {
 }
 
 // endGrants ends the grants of a session that has ended.
-func endGrants(p *Proxy, session string) {
+func (p *approvalControl) endGrants(session string) {
 	if err := p.approvals.Grants().EndSession(session); err != nil {
 		p.life.Log.Warn("grants of a session that has ended are still listed", "session", session, "error", err)
 	}
 }
 
 // Revoke ends a grant. Later calls need an approval again.
-func (p *Proxy) Revoke(id, actor string) error {
+func (p *approvalControl) Revoke(id, actor string) error {
 	p.approvals.Refresh(p.life.Ctx)
 	g, err := p.approvals.Grants().Revoke(id)
 	if err != nil {

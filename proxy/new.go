@@ -45,7 +45,8 @@ func New(o Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{options: o, life: lifetime.New(o.Now, o.Logger), started: o.Now(), watchdog: &upstream.Watchdog{Logger: o.Logger}, where: o.where}
+	of := &parts{options: o, life: lifetime.New(o.Now, o.Logger), started: o.Now(), watchdog: &upstream.Watchdog{Logger: o.Logger}, where: o.where}
+	p := &Proxy{parts: of, approvalControl: approvalControl{of}, sessionView: sessionView{of}}
 	if err := p.wire(redactor); err != nil {
 		return nil, err
 	}
@@ -135,7 +136,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	if o.Meter != nil {
 		asking.Answered = o.Meter.Answered
 	}
-	asking.Granted = onGranted(p)
+	asking.Granted = p.onGranted()
 	p.approvals = approval.New(asking)
 	ledger, kill, err := p.ledger()
 	if err != nil {
@@ -144,7 +145,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	p.admission = admission.New(admission.Options{
 		Ledger: ledger, Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: kill,
 		Redactor: redactor, Process: o.Record.Process, Observer: o.Observer, Meter: o.Meter,
-		Ended: func(session string) { p.approvals.EndSession(session); endGrants(p, session) },
+		Ended: func(session string) { p.approvals.EndSession(session); p.endGrants(session) },
 	})
 	if p.durable != nil {
 		p.rounds = rounds.New(p.durable, p.admission, p.life)

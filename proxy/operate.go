@@ -79,7 +79,7 @@ func (p *Proxy) changeSession(id string, a operator.Actor, order string, f func(
 	if err != nil {
 		return err
 	}
-	if err := checkOrderPIN(p, a, s.ID, order); err != nil {
+	if err := p.checkOrderPIN(a, s.ID, order); err != nil {
 		return err
 	}
 	if err := f(s.Key()); err != nil {
@@ -109,7 +109,7 @@ func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 	if !on && p.pin != nil {
 		return errors.New("approvals need a PIN here (approval.pin), so no net is switched off while the proxy runs; take its rule out of the configuration")
 	}
-	if err := checkOrderPIN(p, a, "", "switch a net on"); err != nil {
+	if err := p.checkOrderPIN(a, "", "switch a net on"); err != nil {
 		return err
 	}
 	if err := p.admission.SwitchNet(p.life.Ctx, name, on, a.Name); err != nil {

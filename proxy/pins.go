@@ -141,7 +141,7 @@ func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 		return fmt.Errorf("what the server says of %s is not what was shown any more, so it was not accepted; look at it again", canonical)
 	}
 	of := p.proxy
-	if err := checkOrderPIN(of, a, "", "accept the tool "+canonical); err != nil {
+	if err := of.checkOrderPIN(a, "", "accept the tool "+canonical); err != nil {
 		return err
 	}
 	if err := of.admission.Note(of.life.Ctx, "accept", "", a.Name, canonical+" by the definition "+hash); err != nil {

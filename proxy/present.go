@@ -14,7 +14,7 @@ import (
 
 // State returns a copy of the state of a session with the tools that can be called. Without an id
 // it is the state of a new session, and the state per principal is that of the only principal.
-func (p *Proxy) State(id string) (*gate.State, error) {
+func (p *sessionView) State(id string) (*gate.State, error) {
 	if id == "" {
 		state, err := p.admission.Fresh(p.life.Ctx)
 		if err == nil {
@@ -31,13 +31,13 @@ func (p *Proxy) State(id string) (*gate.State, error) {
 
 // ListSessions lists the sessions like [Proxy.AllSessions], but without their nets, which take long
 // to read for many sessions.
-func (p *Proxy) ListSessions() ([]operator.SessionInfo, error) {
-	list, _, err := listSessions(p)
+func (p *sessionView) ListSessions() ([]operator.SessionInfo, error) {
+	list, _, err := p.listSessions()
 	return list, err
 }
 
 // listSessions lists the sessions without their nets, oldest first, and returns each by its id.
-func listSessions(p *Proxy) ([]operator.SessionInfo, map[string]*session.Session, error) {
+func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*session.Session, error) {
 	local, clients, waiting, used := p.sessions.All(), map[*session.Session][]string{}, map[string]int{}, p.sessions.Uses()
 	for _, c := range p.sessions.Clients() {
 		clients[c.State] = append(clients[c.State], clientName(c))
@@ -51,7 +51,7 @@ func listSessions(p *Proxy) ([]operator.SessionInfo, map[string]*session.Session
 	add := func(s *session.Session, info operator.SessionInfo) {
 		all[s.ID] = s
 		info.Waiting = waiting[info.ID]
-		info.Calls = unwrittenOf(p, info.ID, info.Calls)
+		info.Calls = p.unwrittenOf(info.ID, info.Calls)
 		list = append(list, info)
 	}
 	for i, s := range local {
@@ -60,7 +60,7 @@ func listSessions(p *Proxy) ([]operator.SessionInfo, map[string]*session.Session
 		sort.Strings(info.Clients)
 		known[s.ID] = i
 		if p.durable == nil {
-			info.Calls = openIn(p, s)
+			info.Calls = p.openIn(s)
 		}
 		add(s, info)
 	}
@@ -74,7 +74,7 @@ func listSessions(p *Proxy) ([]operator.SessionInfo, map[string]*session.Session
 			return nil, nil, err
 		}
 		if at, ok := known[s.Session]; ok {
-			list[at].Used, list[at].Calls = s.Used, unwrittenOf(p, s.Session, openOf(s))
+			list[at].Used, list[at].Calls = s.Used, p.unwrittenOf(s.Session, openOf(s))
 			continue
 		}
 		from := remoteSession(s)
@@ -96,7 +96,7 @@ func openOf(s admission.SessionInfo) []operator.CallInfo {
 }
 
 // openIn returns the open calls of a session whose state is in memory.
-func openIn(p *Proxy, s *session.Session) []operator.CallInfo {
+func (p *sessionView) openIn(s *session.Session) []operator.CallInfo {
 	calls := []operator.CallInfo{}
 	state, err := p.pool.Snapshot(s)
 	if err != nil { // it has ended meanwhile
@@ -111,7 +111,7 @@ func openIn(p *Proxy, s *session.Session) []operator.CallInfo {
 // ChannelsOf lists the channels through which approvals of the session can be answered now: the
 // configured ones, without forms in the client if none of its clients can show forms. A rule or a
 // call can allow fewer.
-func (p *Proxy) ChannelsOf(id string) ([]string, error) {
+func (p *sessionView) ChannelsOf(id string) ([]string, error) {
 	s, elsewhere, err := p.find(id)
 	if err != nil {
 		return nil, err

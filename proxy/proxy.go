@@ -74,6 +74,14 @@ type Options struct {
 type Proxy struct {
 	Hooks *hook.Gate // gate for calls that agents report through their hooks
 
+	*parts
+	approvalControl
+	sessionView
+}
+
+// parts are the parts of a proxy, and its options. They are set before the proxy starts and do not
+// change.
+type parts struct {
 	options  Options
 	life     *lifetime.Lifetime
 	started  time.Time

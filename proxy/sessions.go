@@ -11,15 +11,19 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
+// A sessionView shows the sessions of a proxy to operators: those of this process and, if states are
+// in a database, those of all others.
+type sessionView struct{ *parts }
+
 // stateInfo describes the database as far as the proxy knows it.
-func (p *Proxy) stateInfo() operator.StateInfo {
-	info := operator.StateInfo{Driver: "memory", Unknown: unwrittenCalls(p)}
+func (p *sessionView) stateInfo() operator.StateInfo {
+	info := operator.StateInfo{Driver: "memory", Unknown: p.unwrittenCalls()}
 	if p.durable == nil {
 		return info
 	}
 	ctx, cancel := context.WithTimeout(p.life.Ctx, lookupTimeout)
 	defer cancel()
-	info.Process = writerOf(p)
+	info.Process = p.writerOf()
 	err := p.durable.Ready()
 	if err == nil || errors.Is(err, audit.ErrUnrecorded) { // ErrUnrecorded concerns the audit file, not the database
 		var lost []operator.UnknownCall
@@ -36,7 +40,7 @@ func (p *Proxy) stateInfo() operator.StateInfo {
 }
 
 // surveyState counts the records, and lists the open calls of processes that have ended.
-func (p *Proxy) surveyState(ctx context.Context) (records uint64, unknown []operator.UnknownCall, err error) {
+func (p *sessionView) surveyState(ctx context.Context) (records uint64, unknown []operator.UnknownCall, err error) {
 	if records, err = store.Stored(ctx, p.options.Database); err != nil {
 		return 0, nil, err
 	}
@@ -48,7 +52,7 @@ func (p *Proxy) surveyState(ctx context.Context) (records uint64, unknown []oper
 }
 
 // Sessions lists the sessions of this process, oldest first.
-func (p *Proxy) Sessions() []operator.SessionInfo {
+func (p *sessionView) Sessions() []operator.SessionInfo {
 	list := []operator.SessionInfo{}
 	for _, s := range p.sessions.All() {
 		list = append(list, p.describe(s))
@@ -58,8 +62,8 @@ func (p *Proxy) Sessions() []operator.SessionInfo {
 
 // AllSessions lists the sessions, oldest first: those of this process and, if states are in a
 // database, all others there. It returns an error if the database cannot be read.
-func (p *Proxy) AllSessions() ([]operator.SessionInfo, error) {
-	list, all, err := listSessions(p)
+func (p *sessionView) AllSessions() ([]operator.SessionInfo, error) {
+	list, all, err := p.listSessions()
 	for i := range list {
 		if state, err := p.pool.Snapshot(all[list[i].ID]); err == nil { // otherwise it has ended meanwhile
 			list[i].Nets = netsOf(state)
@@ -72,7 +76,7 @@ func (p *Proxy) AllSessions() ([]operator.SessionInfo, error) {
 }
 
 // Session returns the state of one session.
-func (p *Proxy) Session(id string) (operator.SessionInfo, error) {
+func (p *sessionView) Session(id string) (operator.SessionInfo, error) {
 	s, info, err := p.find(id)
 	if err != nil {
 		return operator.SessionInfo{}, err

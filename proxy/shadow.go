@@ -18,7 +18,7 @@ func netShadow(r gate.ShadowReport, net string) *operator.NetShadow {
 
 // Shadow reports on the nets in shadow: in one session or, if id is empty, in all sessions since
 // the proxy started.
-func (p *Proxy) Shadow(id string) (operator.ShadowInfo, error) {
+func (p *sessionView) Shadow(id string) (operator.ShadowInfo, error) {
 	sessions := p.sessions.All()
 	if id != "" {
 		s, _, err := p.find(id)

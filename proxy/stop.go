@@ -25,7 +25,7 @@ func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 
 // StartAgain ends a stop: of one session, or of all calls.
 func (p *Proxy) StartAgain(session string, a operator.Actor) (operator.Stopping, error) {
-	if err := checkOrderPIN(p, a, "", "let stopped calls pass again"); err != nil {
+	if err := p.checkOrderPIN(a, "", "let stopped calls pass again"); err != nil {
 		return operator.Stopping{}, err
 	}
 	return p.setStopped(false, admission.Stop{Session: session, Actor: a.Name})
