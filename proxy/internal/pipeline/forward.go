@@ -80,7 +80,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 func (f *inflightCall) request(trace func() (parent, state string)) upstream.Request {
 	c := f.Call
 	u := c.Tool.Upstream
-	r := upstream.Request{Method: c.Method, Name: c.Tool.Name, Mirrored: c.Tool.Mirrored, Notify: f.onNotification, Deliver: f.onReply}
+	r := upstream.Request{Method: c.Method, Name: c.Tool.Name, Mirrored: c.Tool.Mirrored, Notify: f.onNotification, Deliver: func(r upstream.Reply) { f.end(r, true) }}
 	hop := wire.Hop{Name: c.params.Name}
 	if c.Method != spec.ReadResource {
 		hop.Name = c.Tool.Name

@@ -2,8 +2,10 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/proxy/internal/burst"
@@ -11,9 +13,6 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
-
-// onReply handles the server's reply, however late.
-func (f *inflightCall) onReply(r upstream.Reply) { f.end(r, true) }
 
 // Abandon stops waiting for the reply and cancels the request at the server, unless the reply has
 // come. The first reason counts.
@@ -138,11 +137,45 @@ func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	return facts
 }
 
+// outcome returns the outcome of a reply for the nets. Only a complete, strictly parsed result
+// without an error is a success. A call without a reply is a failure only if the server is proved
+// not to have begun it: a server that died in the middle might have had an effect.
+func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
+	switch {
+	case r.Err == nil && r.Error == nil && facts.Success():
+		return gate.Success
+	case r.Err == nil && facts.Handle(): // the work continues as a task that the proxy cannot follow
+		return gate.Unknown
+	case r.Err == nil, neverRan(r.Err):
+		return gate.Failure
+	default:
+		return gate.Unknown
+	}
+}
+
+// neverRan reports whether err proves that the server has not begun the call.
+func neverRan(err error) bool {
+	var status *upstream.StatusError
+	return errors.Is(err, upstream.ErrNotSent) || errors.As(err, &status) && !status.Executed()
+}
+
+// endOf returns the end of a call with the parts of a successful result that the policy reads.
+func (p *Pipeline) endOf(o gate.Outcome, result []byte) gate.End {
+	e := gate.End{Outcome: o}
+	if o == gate.Success && p.Admission.ReadsResults() {
+		e.Result = wire.ResultValue(result)
+	}
+	if o == gate.Success && p.Admission.Generation().Policy.JudgesResults() {
+		e.Text = wire.ResultText(result)
+	}
+	return e
+}
+
 // close closes the request once its outcome is on record. Unless the ticket stays open, a call that
 // a panic has left unsettled is settled as unknown. A reply that came meanwhile overrides that.
 func (f *inflightCall) close(open bool) {
 	if !open {
-		f.Call.pipeline.abandon(f.ticket)
+		f.Call.pipeline.Admission.Abandon(context.Background(), f.ticket)
 	}
 	f.allowExit()
 	if late := f.markSettled(); late != nil {

@@ -2,49 +2,13 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
-	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
-
-// outcome returns the outcome of a reply for the nets. Only a complete, strictly parsed result
-// without an error is a success. A call without a reply is a failure only if the server is proved
-// not to have begun it: a server that died in the middle might have had an effect.
-func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
-	switch {
-	case r.Err == nil && r.Error == nil && facts.Success():
-		return gate.Success
-	case r.Err == nil && facts.Handle(): // the work continues as a task that the proxy cannot follow
-		return gate.Unknown
-	case r.Err == nil, neverRan(r.Err):
-		return gate.Failure
-	default:
-		return gate.Unknown
-	}
-}
-
-// neverRan reports whether err proves that the server has not begun the call.
-func neverRan(err error) bool {
-	var status *upstream.StatusError
-	return errors.Is(err, upstream.ErrNotSent) || errors.As(err, &status) && !status.Executed()
-}
-
-// endOf returns the end of a call with the parts of a successful result that the policy reads.
-func (p *Pipeline) endOf(o gate.Outcome, result []byte) gate.End {
-	e := gate.End{Outcome: o}
-	if o == gate.Success && p.Admission.ReadsResults() {
-		e.Result = wire.ResultValue(result)
-	}
-	if o == gate.Success && p.Admission.Generation().Policy.JudgesResults() {
-		e.Text = wire.ResultText(result)
-	}
-	return e
-}
 
 // settle records how a call of the session ended, and then updates the nets.
 func (p *Pipeline) settle(s *session.Session, ticket *admission.Ticket, e gate.End, by string) {
