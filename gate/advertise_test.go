@@ -118,7 +118,7 @@ func TestAdvertiseFollows(t *testing.T) {
 	show("a b; x by limit-x")
 	p.Offer([]gate.Call{{Tool: "x"}})
 	h := p.Advertise(noon).Hidden[0]
-	if want := "x has reached its limit of 1 calls; the next is possible in 40s."; h.Reason != want || h.Retry != 40*time.Second {
+	if want := "x has reached its limit of 1 calls; the next call is possible in 40s."; h.Reason != want || h.Retry != 40*time.Second {
 		t.Error(h.Reason)
 	}
 	if a := p.Advertise(noon.Add(40 * time.Second)); len(a.Hidden) > 0 {
@@ -197,7 +197,7 @@ func TestAdvertiseWithMappers(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, n)
 	p.Offer([]gate.Call{{Tool: "a"}})
 	h := p.Advertise(noon).Hidden
-	want := []gate.Hidden{{Tool: "a", Block: gate.Block{Net: "n", Cause: gate.CauseNet, Name: "a", Reason: "Net 'n' cannot judge the call, because its mapper failed."}}}
+	want := []gate.Hidden{{Tool: "a", Block: gate.Block{Net: "n", Cause: gate.CauseNet, Name: "a", Reason: "Net 'n' cannot judge the call because its mapper failed."}}}
 	if diff := cmp.Diff(want, h); diff != "" {
 		t.Error(diff)
 	}

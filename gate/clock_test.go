@@ -47,7 +47,7 @@ func clockPlay(t *testing.T, p *player, script string) {
 				t.Fatalf("%s: allowed\n%s", step, p.Status())
 			}
 			want, _ := time.ParseDuration(strings.TrimPrefix(retry, "="))
-			if r.Retry != want || r.Retry != 0 && !strings.Contains(r.Text, "; the next is possible in ") {
+			if r.Retry != want || r.Retry != 0 && !strings.Contains(r.Text, "; the next call is possible in ") {
 				t.Errorf("%s: retry in %s (%s)", step, r.Retry, r.Text)
 			}
 		default:
@@ -194,7 +194,7 @@ func TestRetryOfSeveralNets(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, window(1, time.Minute), slow)
 	clockPlay(t, p, "x@0s x@10s!=1h29m50s")
 	r := p.Decide(callAt("x", noon.Add(20*time.Second)), nil).(*gate.Refusal)
-	if want := "x has reached its limit of 1 calls; the next is possible in 40s. Tool 'x' is not available in the current state; the next is possible in 1h29m40s."; r.Text != want {
+	if want := "x has reached its limit of 1 calls; the next call is possible in 40s. Tool 'x' is not available in the current state; the next call is possible in 1h29m40s."; r.Text != want {
 		t.Error(r.Text)
 	}
 	p = play(t, gate.PolicyOptions{}, window(1, time.Minute), limitNet("x", 1, "session"))

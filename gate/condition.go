@@ -35,7 +35,7 @@ func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 	if q.end.Broken == nil {
 		return
 	}
-	why := Doubt{What: fmt.Sprintf("its result is no success by `success %s when %q`", q.end.Broken.Tool, q.end.Broken.Source)}
+	why := Doubt{What: fmt.Sprintf("its result fails the condition `success %s when %q`", q.end.Broken.Tool, q.end.Broken.Source)}
 	for k, i := range c.Nets {
 		n, data := q.policy.nets[i], s.Nets[i]
 		if len(c.Keys) > 0 {

@@ -92,7 +92,7 @@ func TestBrokenConditionIsSaid(t *testing.T) {
 			}
 		}
 		returns("exit code 3")
-		refused("deploy requires read. A call did not count as read: its result is no success by `success sh when \"ok\"`.")
+		refused("deploy requires read. A call did not count as read: its result fails the condition `success sh when \"ok\"`.")
 		returns("ok")
 		p.allow(`deploy {"p":1}`)
 		refused("deploy requires read.")

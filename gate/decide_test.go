@@ -136,13 +136,13 @@ func TestARefusalNamesTheHolder(t *testing.T) {
 	p.allow("other")
 	a := p.allowCall(gate.Call{ID: "7", Tool: "build", Time: start}, nil)
 	r := p.refuseCall(gate.Call{Tool: "test", Time: start.Add(90 * time.Second)}, nil, gate.KindBlocked, "pipeline")
-	if want := "Tool 'test' is not available in the current state. Call 2 of build, which has not ended for 1m30s, holds what it needs."; r.Text != want {
+	if want := "Tool 'test' is not available in the current state. Call 2 of build has not ended after 1m30s and holds what this call needs."; r.Text != want {
 		t.Errorf("text %q", r.Text)
 	}
 	if h := r.Blocks[0].Holds; len(h) != 1 || h[0] != (gate.Holder{Number: a.Ticket.Number, ID: "7", Tool: "build", Since: start}) {
 		t.Errorf("holders %+v", h)
 	}
-	if r := p.refuse("test", gate.KindBlocked, "pipeline"); !strings.Contains(r.Text, "which has not ended, holds") {
+	if r := p.refuse("test", gate.KindBlocked, "pipeline"); !strings.Contains(r.Text, "has not ended and holds") {
 		t.Error(r.Text)
 	}
 }
@@ -296,7 +296,7 @@ func TestABrokenMapperBlocks(t *testing.T) {
 	n := handNet("n", nil, "t: p -> p | x")
 	n.Mapper = func(gate.Call) []gate.Name { panic("out of order") }
 	p := play(t, gate.PolicyOptions{}, n)
-	if r := p.refuse("y", gate.KindBlocked, "n"); r.Text != "Net 'n' cannot judge the call, because its mapper failed." {
+	if r := p.refuse("y", gate.KindBlocked, "n"); r.Text != "Net 'n' cannot judge the call because its mapper failed." {
 		t.Error(r.Text)
 	}
 }
@@ -315,7 +315,7 @@ func restless(flags string) gate.Net {
 
 func TestANetThatDoesNotComeToRest(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, restless(""))
-	if r := p.refuse("x", gate.KindBlocked, "n"); r.Text != "Net 'n' does not come to rest." {
+	if r := p.refuse("x", gate.KindBlocked, "n"); r.Text != "Net 'n' never settles: its transitions without tools keep firing." {
 		t.Error(r.Text)
 	}
 	p = play(t, gate.PolicyOptions{}, approvalNet("x"), restless(""))
@@ -324,7 +324,7 @@ func TestANetThatDoesNotComeToRest(t *testing.T) {
 	// It is too late to refuse at a result, so the net blocks all later calls.
 	p = play(t, gate.PolicyOptions{}, restless("[deferred]"))
 	p.success("x")
-	if r := p.refuse("x", gate.KindBlocked, "n"); r.Text != "Net 'n' does not come to rest." {
+	if r := p.refuse("x", gate.KindBlocked, "n"); r.Text != "Net 'n' never settles: its transitions without tools keep firing." {
 		t.Error(r.Text)
 	}
 	if len(p.Enabled()) != 0 {

@@ -29,7 +29,7 @@ func ExampleTransition_spoils() {
 	try(s, "push", gate.Success)
 	// Output:
 	// test: allowed
-	// push: push requires a test of the files as they are. Call 1 of edit, which has not ended, spoils evidence: a call of test beside it proves nothing.
+	// push: push requires a test of the files as they are. Call 1 of edit has not ended; a call of test beside it does not count.
 	// test: allowed
 	// push: allowed
 }
@@ -53,8 +53,8 @@ func ExampleNet_sum() {
 	}
 	// Output:
 	// budget (active): ready:1; spent: 879.50 of 1000 per day
-	// transfer has 120.50 left of 1000 per day, and this call needs 300; that is possible in 4h18m29s.
-	// transfer needs one number, which is not negative, as its amount: the sum of it is limited.
+	// transfer has 120.50 left of 1000 per day, but this call needs 300; try again in 4h18m29s.
+	// transfer needs one number of 0 or more as its amount, because the sum is limited.
 }
 
 func ExampleNet_row() {

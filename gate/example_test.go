@@ -332,7 +332,7 @@ func ExampleTransition_clock() {
 	// Output:
 	// 0s allowed
 	// 0s allowed
-	// 10s push is possible twice a minute; the next is possible in 20s.
+	// 10s push is possible twice a minute; the next call is possible in 20s.
 	// 30s allowed
 }
 

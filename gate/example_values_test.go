@@ -41,7 +41,7 @@ func ExampleNet_key() {
 	// allowed
 	// news has had its two posts.
 	// allowed
-	// post needs a value in `channel`: the call has none.
+	// post needs a value in `channel`: the call has no such value.
 	// twice (active): budget:2 for each channel; news: no tokens; team: no tokens
 }
 
@@ -68,7 +68,7 @@ func ExamplePolicyOptions_keys() {
 	post(s, `{"channel": "team"}`)
 	// Output:
 	// allowed
-	// Net 'twice' keeps 1 values of channel already, and the call would add one: no more are kept until they are reset.
+	// Net 'twice' already keeps 1 values of channel and accepts no new one until a reset.
 }
 
 // The state of a net contains the values whose marking differs from the default state.

@@ -77,7 +77,7 @@ func TestNoValue(t *testing.T) {
 	}
 	text, _ := json.Marshal(map[string]any{"path": many})
 	for args, why := range map[string]string{
-		`{}`: "the call has none.", ``: "the call has none.", `{"path":null}`: scalar, `{"path":{}}`: scalar, `{"path":[["a"]]}`: scalar,
+		`{}`: "the call has no such value.", ``: "the call has no such value.", `{"path":null}`: scalar, `{"path":{}}`: scalar, `{"path":[["a"]]}`: scalar,
 		`{"path":"\ud800"}`: scalar, `{"path":1e9999999999}`: scalar, `{"path":[]}`: "the list is empty.",
 		`{"path":"a","PATH":1}`: "another key of the call differs from it only in letter case.",
 		string(text):            "the call has more than 1000.",
@@ -93,7 +93,7 @@ func TestNoValue(t *testing.T) {
 
 func TestKeyOfExpressions(t *testing.T) {
 	n := sameNet("backup", "delete", "path")
-	for number, want := range []string{"", "delete needs a value in `whole`: the expression has none for this call.", "delete needs a value in `whole`: the expression has none for this call."} {
+	for number, want := range []string{"", "delete needs a value in `whole`: the expression has no value for this call.", "delete needs a value in `whole`: the expression has no value for this call."} {
 		n.Key = []gate.Field{{Reader: &values{}, Number: number, Source: "whole"}}
 		p := play(t, gate.PolicyOptions{}, n)
 		p.success(`backup "x"`)
@@ -152,7 +152,7 @@ func TestManyKeys(t *testing.T) {
 	}
 	p.success(`post {"channel":11}`)
 	r := p.refuse(`post {"channel":12}`, gate.KindBlocked, n.Name)
-	if want := "Net 'limit-post-2' keeps 12 values of channel already, and the call would add one: no more are kept until they are reset."; r.Text != want {
+	if want := "Net 'limit-post-2' already keeps 12 values of channel and accepts no new one until a reset."; r.Text != want {
 		t.Errorf("%s, want %s", r.Text, want)
 	}
 	p.status(n.Name + " (active): ready:1, budget:2 for each channel; 11: ready:1; 0: ready:1, budget:1; 1: ready:1, budget:1; 10: ready:1, budget:1; " +

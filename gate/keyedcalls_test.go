@@ -103,7 +103,7 @@ func TestManyValuesBlock(t *testing.T) {
 		nets = append(nets, "require-backup-before-delete")
 	}
 	r := p.refuse(`delete {"path":[1,2,3,4,5,6,7,8,9,10,11,12]}`, gate.KindBlocked, nets...)
-	if !strings.HasSuffix(r.Text, " delete 10 requires a successful backup of 10 first. So it is for 2 further values.") || strings.Contains(r.Text, "11") || r.Blocks[9].More != 2 || r.Blocks[8].More != 0 {
+	if !strings.HasSuffix(r.Text, " delete 10 requires a successful backup of 10 first. The same is true of 2 more values.") || strings.Contains(r.Text, "11") || r.Blocks[9].More != 2 || r.Blocks[8].More != 0 {
 		t.Errorf("%s: %+v", r.Text, r.Blocks)
 	}
 }
@@ -121,7 +121,7 @@ func TestKeysWithoutNames(t *testing.T) {
 	}
 	p := play(t, gate.PolicyOptions{}, n)
 	p.success(`test {"path":["a","b"]}`)
-	if r := p.refuse(`odd {"path":"a"}`, gate.KindBlocked, "n"); r.Text != "Net 'n' cannot judge the call, because its mapper failed." {
+	if r := p.refuse(`odd {"path":"a"}`, gate.KindBlocked, "n"); r.Text != "Net 'n' cannot judge the call because its mapper failed." {
 		t.Error(r.Text)
 	}
 	p.status("n (active): ready:1 for each path; a: gate:1; b: gate:1")
@@ -279,7 +279,7 @@ func TestValueThatDoesNotRest(t *testing.T) {
 	n.Key = []gate.Field{{Path: "path"}}
 	p := play(t, gate.PolicyOptions{}, n)
 	p.success(`x {"path":"a"}`)
-	if r := p.refuse(`x {"path":"a"}`, gate.KindBlocked, "n"); r.Text != "Net 'n' does not come to rest." {
+	if r := p.refuse(`x {"path":"a"}`, gate.KindBlocked, "n"); r.Text != "Net 'n' never settles: its transitions without tools keep firing." {
 		t.Error(r.Text)
 	}
 	p.success(`x {"path":"b"}`)

@@ -20,7 +20,7 @@ func TestAtOnce(t *testing.T) {
 		two := p.allowCall(gate.Call{ID: "two", Tool: "deploy"}, nil).Ticket
 		one.Settle(gate.Unknown) // it might still be running
 		r := p.refuse("deploy", gate.KindBlocked, "at-once")
-		if h := r.Blocks[0].Holds; len(h) != 2 || h[0].ID != "one" || h[1].ID != "two" || !strings.Contains(r.Text, "Call 1 of deploy, which has not ended, holds what it needs.") && end == gate.Success {
+		if h := r.Blocks[0].Holds; len(h) != 2 || h[0].ID != "one" || h[1].ID != "two" || !strings.Contains(r.Text, "Call 1 of deploy has not ended and holds what this call needs.") && end == gate.Success {
 			t.Errorf("%+v: %s", h, r.Text)
 		}
 		one.Settle(end)

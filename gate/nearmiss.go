@@ -32,7 +32,7 @@ func (j *judgement) nearTo(n *net, name string) []Near {
 		if m == nil || m.Reader == nil {
 			continue
 		}
-		why := Doubt{What: "a call is judged before any of it runs", Code: text.Excerpt(read, maxWords), Advice: "make two calls"}
+		why := Doubt{What: "the verdict is on the whole call, before any of it runs", Code: text.Excerpt(read, maxWords), Advice: "make two calls"}
 		near = append(slices.DeleteFunc(near, func(o Near) bool { return o.Name == l.Text }), Near{Name: l.Text, Why: why})
 	}
 	return near
@@ -56,7 +56,7 @@ func (j *judgement) near(d *Delta) {
 			}
 		case l.Weak:
 		case j.findings.spoiledBy(l.Text) != "":
-			why := Doubt{What: fmt.Sprintf("the same call is %s as well, after which %s is required again", j.findings.spoiledBy(l.Text), l.Text), Advice: "make two calls"}
+			why := Doubt{What: fmt.Sprintf("the same call is also %s, after which %s is required again", j.findings.spoiledBy(l.Text), l.Text), Advice: "make two calls"}
 			d.Near = append(d.Near, Near{Name: l.Text, Why: why})
 		case slices.ContainsFunc(j.state.Near, func(n Near) bool { return n.Name == l.Text }):
 			d.Near = append(d.Near, Near{Name: l.Text})

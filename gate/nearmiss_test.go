@@ -176,7 +176,7 @@ func TestSpoiledByItself(t *testing.T) {
 	p := play(t, gate.PolicyOptions{Labels: labels(maps...)}, freshNet("test", "push", "edit"), freshNet("test", "tag", "edit"))
 	p.success(`run {"c":"install and test"}`)
 	r := p.refuse("push", gate.KindBlocked, "require-test-before-push-since-edit")
-	if want := " A call did not count as test: the same call is edit as well, after which test is required again. Make two calls."; !strings.HasSuffix(r.Text, want) {
+	if want := " A call did not count as test: the same call is also edit, after which test is required again. Make two calls."; !strings.HasSuffix(r.Text, want) {
 		t.Errorf("%q, want ...%q", r.Text, want)
 	}
 	p.success(`run {"c":"test"}`)

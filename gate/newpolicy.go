@@ -18,7 +18,7 @@ func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	p := &Policy{asks: o.AskDoubts, deny: o.Deny, shadow: o.Shadow, static: o.Static, netTable: netTable{byName: make(map[string]*net, len(nets))}}
 	errs := p.add(nets, p.shadow, p.static)
 	if o.Keys < 0 {
-		errs = append(errs, &NetError{Msg: fmt.Sprintf("a net with a key is to keep %d values", o.Keys), Hint: "0 is 10,000"})
+		errs = append(errs, &NetError{Msg: fmt.Sprintf("a net with a key cannot keep %d values", o.Keys), Hint: "use 0 for the default of 10,000"})
 	}
 	p.labels, p.ignored = distinctLabels(nets, o.Labels), newIgnoredArguments(o.Ignored)
 	maps := p.Maps()
@@ -75,7 +75,7 @@ func (t *netTable) add(nets []Net, shadow, static bool) (errs ErrorList) {
 	equal, seen := make(map[string]*net), make(map[string]bool)
 	for _, def := range nets {
 		if def.Labels == nil && seen[def.Name] {
-			errs = append(errs, &NetError{Net: def.Name, Msg: "two nets have this name", Rule: def.Rule})
+			errs = append(errs, &NetError{Net: def.Name, Msg: "another net has this name", Rule: def.Rule})
 		}
 		seen[def.Name] = def.Labels == nil || seen[def.Name]
 		def.Shadow, def.Static = def.Shadow || shadow, def.Static || static

@@ -116,10 +116,10 @@ func TestReasonOfNet(t *testing.T) {
 		{"a list", "edit", with(workflow()), "Plan first."},
 		{"a marking", "stop", with(workflow()), "Plan first."},
 		{"doubt", `sh {"c":["x"]}`, shell, "Plan first. Cannot tell whether this is x: write the command plainly."},
-		{"a mapper", "x", broken, "Plan first. Net 'n' cannot judge the call, because its mapper failed."},
-		{"no value", "x", keyed, "Plan first. x needs a value in `path`: the call has none."},
-		{"no value to write", "x", about, "x needs a value in `path`: the call has none."},
-		{"a sum", `x {"amount":11}`, sum, "Plan first. x can spend at most 10 per session, and this call needs 11."},
+		{"a mapper", "x", broken, "Plan first. Net 'n' cannot judge the call because its mapper failed."},
+		{"no value", "x", keyed, "Plan first. x needs a value in `path`: the call has no such value."},
+		{"no value to write", "x", about, "x needs a value in `path`: the call has no such value."},
+		{"a sum", `x {"amount":11}`, sum, "Plan first. x can spend at most 10 per session, but this call needs 11."},
 	} {
 		p := play(t, gate.PolicyOptions{}, test.net)
 		if r := p.refuse(test.call, gate.KindBlocked, test.net.Name); r.Text != test.want {

@@ -67,7 +67,7 @@ func TestEvidenceWithinSameCallIsTooLate(t *testing.T) {
 	maps = append(maps, gate.Map{Tool: "run", Field: "c", Match: contains("test"), As: "test", Source: "test"},
 		gate.Map{Tool: "run", Field: "c", Match: contains("push"), As: "push", Source: "push"})
 	p := play(t, gate.PolicyOptions{Labels: labels(maps...)}, sequenceNet("test", "push"))
-	const refused, late = " (push) requires a successful call to test first.", " did not count as test: a call is judged before any of it runs. Make two calls."
+	const refused, late = " (push) requires a successful call to test first.", " did not count as test: the verdict is on the whole call, before any of it runs. Make two calls."
 	p.success(`sh {"c":"test; tail"}`)
 	for call, want := range map[string]string{
 		`sh {"c":"test; push"}`:     "sh `test; push`" + refused + " `test; push`" + late,

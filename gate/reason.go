@@ -26,7 +26,7 @@ func (d *definition) approvalReason(name string, persons int) string {
 
 // unrest returns the reason of a net that does not come to rest.
 func (d *definition) unrest() string {
-	return fmt.Sprintf("Net '%s' does not come to rest.", d.Name)
+	return fmt.Sprintf("Net '%s' never settles: its transitions without tools keep firing.", d.Name)
 }
 
 // because returns the sentence preceded by the explanation of the net's author.

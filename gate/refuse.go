@@ -46,7 +46,7 @@ func sentences(blocks []Block, now time.Time) string {
 	for i := range blocks {
 		text := blocks[i].Reason
 		if blocks[i].More > 0 {
-			text += fmt.Sprintf(" So it is for %d further values.", blocks[i].More)
+			text += fmt.Sprintf(" The same is true of %d more values.", blocks[i].More)
 		}
 		for _, h := range blocks[i].Holds {
 			text += " " + h.sentence(now)
@@ -78,17 +78,17 @@ func (h *Holder) sentence(now time.Time) string {
 	if h.Other {
 		where = " in another session"
 	}
-	text := fmt.Sprintf("Call %d of %s%s, which has not ended", h.Number, h.Tool, where)
+	text := fmt.Sprintf("Call %d of %s%s has not ended", h.Number, h.Tool, where)
 	if !h.Since.IsZero() && now.After(h.Since) {
-		text += fmt.Sprintf(" for %s", now.Sub(h.Since).Round(time.Second))
+		text += fmt.Sprintf(" after %s", now.Sub(h.Since).Round(time.Second))
 	}
 	switch {
 	case h.Brings:
-		return text + ", brings what is missing if it succeeds."
+		return text + "; its success brings what is missing."
 	case h.Voids != "":
-		return text + fmt.Sprintf(", spoils evidence: a call of %s beside it proves nothing.", h.Voids)
+		return text + fmt.Sprintf("; a call of %s beside it does not count.", h.Voids)
 	}
-	return text + ", holds what it needs."
+	return text + " and holds what this call needs."
 }
 
 // blocks returns the blocks of all nets that block the call.
@@ -191,7 +191,7 @@ func (j *judgement) explain(b *Block, f *finding) {
 		return
 	}
 	if f.broken {
-		b.Reason = f.withReason(fmt.Sprintf("Net '%s' cannot judge the call, because its mapper failed.", f.net.Name))
+		b.Reason = f.withReason(fmt.Sprintf("Net '%s' cannot judge the call because its mapper failed.", f.net.Name))
 		return
 	}
 	l := &f.labels[f.label]
@@ -221,7 +221,7 @@ func (j *judgement) explain(b *Block, f *finding) {
 // doubt returns the reason of a net that a weak name must not let progress.
 func doubt(l *naming.Label, name string) string {
 	if l.From&naming.FromTool != 0 {
-		return fmt.Sprintf("Cannot tell which server's %s this net waits for: it has to name the server too.", name)
+		return fmt.Sprintf("Cannot tell which server's %s this net waits for: the net must name the server too.", name)
 	}
 	return fmt.Sprintf("Cannot tell whether this is %s: write the command plainly.", name)
 }
@@ -230,7 +230,7 @@ func doubt(l *naming.Label, name string) string {
 func (c *namedCall) wait(f *finding, lists []int, b *Block) {
 	if in, ok := f.net.waitFor(f.data, c.call.Time, lists); ok {
 		b.Retry = in
-		b.Reason = fmt.Sprintf("%s; the next is possible in %s.", strings.TrimSuffix(b.Reason, "."), text.RoundedUp(in))
+		b.Reason = fmt.Sprintf("%s; the next call is possible in %s.", strings.TrimSuffix(b.Reason, "."), text.RoundedUp(in))
 	}
 }
 

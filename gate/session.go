@@ -52,7 +52,7 @@ func (s *Session) addShared(scope Scope, h *Shared) {
 	switch {
 	case h == nil:
 	case h.policy != s.policy || h.scope != scope:
-		panic("gate: a session is to share the state of another policy or scope")
+		panic("gate: a session cannot share the state of another policy or scope")
 	case len(h.nets) > 0:
 		s.shared = append(s.shared, h)
 		s.state.Owners[scope] = h.newOwner()

@@ -85,7 +85,7 @@ func TestFlightsOfOthers(t *testing.T) {
 	mine := a.allowCall(gate.Call{ID: "secret", Tool: "x", Time: noon}, nil).Ticket
 	b.allow("free")
 	r := b.refuseCall(gate.Call{Tool: "x", Time: noon.Add(time.Minute)}, nil, gate.KindBlocked, "n")
-	if want := "Tool 'x' is not available in the current state. Call 1 of x in another session, which has not ended for 1m0s, holds what it needs."; r.Text != want {
+	if want := "Tool 'x' is not available in the current state. Call 1 of x in another session has not ended after 1m0s and holds what this call needs."; r.Text != want {
 		t.Error(r.Text)
 	}
 	if h := r.Blocks[0].Holds[0]; !h.Other || h.ID != "" {

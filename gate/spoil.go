@@ -30,7 +30,7 @@ func (f *finding) findSpoilers(call *Call) {
 }
 
 // concerns reports whether a transition that spoils evidence applies to the value of the finding,
-// or to all values because the call has none.
+// or to all values because the call has no such value.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
 	return f.plan() == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan().spoils, all)

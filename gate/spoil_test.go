@@ -40,7 +40,7 @@ func TestFreshness(t *testing.T) {
 		t.Errorf("%+v, %+v", edit.Ticket, edit.Nets)
 	}
 	r := p.refuse("push", gate.KindBlocked, fresh)
-	if want := "push requires a successful call to test first. Call 4 of edit, which has not ended, spoils evidence: a call of test beside it proves nothing."; r.Text != want {
+	if want := "push requires a successful call to test first. Call 4 of edit has not ended; a call of test beside it does not count."; r.Text != want {
 		t.Errorf("%s\nwant %s", r.Text, want)
 	}
 	beside := p.allow("test")
@@ -218,7 +218,7 @@ func TestSpoilersAfterReset(t *testing.T) {
 	s[1].status(fresh+" (active, shadow): ready:1; enforced: ready:1", fresh+"#2 (active, global): ready:1; evidence spoiled by call 1 of edit of another session")
 	s[1].success("test")
 	r := s[1].refuse("push", gate.KindBlocked, fresh+"#2")
-	if !strings.Contains(r.Text, "Call 1 of edit in another session, which has not ended, spoils evidence") {
+	if !strings.Contains(r.Text, "Call 1 of edit in another session has not ended; a call of test beside it does not count") {
 		t.Error(r.Text)
 	}
 	edit.Settle(gate.Success)
@@ -283,7 +283,7 @@ func TestSpoilersReplayed(t *testing.T) {
 
 func TestSpoilersThatDoNotRest(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, restless("[observe] [spoils]"))
-	if r := p.refuse("x", gate.KindBlocked, "n"); r.Text != "Net 'n' does not come to rest." {
+	if r := p.refuse("x", gate.KindBlocked, "n"); r.Text != "Net 'n' never settles: its transitions without tools keep firing." {
 		t.Error(r.Text)
 	}
 }
@@ -385,7 +385,7 @@ func TestSpoilerSince(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, freshNet("test", "push", "edit"))
 	p.allowCall(callAt("edit", noon), nil)
 	r := p.refuseCall(callAt("push", noon.Add(12*time.Second)), nil, gate.KindBlocked, fresh)
-	if h := r.Blocks[0].Holds; len(h) != 1 || h[0].Voids != "test" || h[0].Tool != "edit" || !strings.Contains(r.Text, "has not ended for 12s, spoils evidence") {
+	if h := r.Blocks[0].Holds; len(h) != 1 || h[0].Voids != "test" || h[0].Tool != "edit" || !strings.Contains(r.Text, "has not ended after 12s; a call of test beside it does not count") {
 		t.Errorf("%+v: %s", h, r.Text)
 	}
 }
@@ -400,7 +400,7 @@ func TestRefusalNamesCallThatBringsTokens(t *testing.T) {
 	a := p.allow(`backup {"path":"x"}`)
 	p.allow(`backup {"path":"y"}`)
 	r := p.refuse(`delete {"path":"x"}`, gate.KindBlocked, n.Name)
-	if h := r.Blocks[0].Holds; len(h) != 1 || h[0].Number != a.Ticket.Number || !h[0].Brings || !strings.Contains(r.Text, "Call 1 of backup, which has not ended, brings what is missing if it succeeds.") {
+	if h := r.Blocks[0].Holds; len(h) != 1 || h[0].Number != a.Ticket.Number || !h[0].Brings || !strings.Contains(r.Text, "Call 1 of backup has not ended; its success brings what is missing.") {
 		t.Errorf("%+v %s", h, r.Text)
 	}
 	p.allow(`edit {"path":"x"}`).Ticket.Settle(gate.Success)

@@ -27,7 +27,7 @@ func TestSums(t *testing.T) {
 	pay := func(args string, after time.Duration) gate.Call { return callAt("transfer "+args, noon.Add(after)) }
 	p.allowCall(pay(`{"amount":879.50}`, 0), nil).Ticket.Settle(gate.Failure) // it might have been paid
 	r := p.refuseCall(pay(`{"amount":3e2}`, 0), nil, gate.KindBlocked, "sum")
-	if want := "transfer has 120.50 left of 1000 per day, and this call needs 300; that is possible in 4h18m29s."; r.Text != want {
+	if want := "transfer has 120.50 left of 1000 per day, but this call needs 300; try again in 4h18m29s."; r.Text != want {
 		t.Errorf("%s\nwant %s", r.Text, want)
 	}
 	if r.Retry.Round(time.Second) != 4*time.Hour+18*time.Minute+29*time.Second || r.Blocks[0].Name != "transfer" {
@@ -37,7 +37,7 @@ func TestSums(t *testing.T) {
 	p.Tick(noon.Add(retry - 1))
 	p.refuseCall(pay(`{"amount":300}`, retry-1), nil, gate.KindBlocked, "sum")
 	p.allowCall(pay(`{"amount":300}`, retry), nil)
-	if r := p.refuseCall(pay(`{"amount":1000.01}`, retry), nil, gate.KindBlocked, "sum"); r.Text != "transfer can spend at most 1000 per day, and this call needs 1000.01." || r.Retry != 0 {
+	if r := p.refuseCall(pay(`{"amount":1000.01}`, retry), nil, gate.KindBlocked, "sum"); r.Text != "transfer can spend at most 1000 per day, but this call needs 1000.01." || r.Retry != 0 {
 		t.Error(r.Text)
 	}
 	p.allowCall(pay(`{"amount":0}`, retry), nil)
@@ -62,7 +62,7 @@ func TestAmountsThatAreNone(t *testing.T) {
 		`{"amount":1,"Amount":2}`, `{"AMOUNT":1}`, `{"amount":1e101}`, `{"amount":1e-101}`, `{"amount":1e99999999999999999999}`, `{"amount":0.` + strings.Repeat("1", 100) + `}`,
 	} {
 		r := p.refuse("transfer "+args, gate.KindBlocked, "sum")
-		if want := "transfer needs one number, which is not negative, as its amount: the sum of it is limited."; r.Text != want {
+		if want := "transfer needs one number of 0 or more as its amount, because the sum is limited."; r.Text != want {
 			t.Errorf("%s: %s", args, r.Text)
 		}
 	}
@@ -70,7 +70,7 @@ func TestAmountsThatAreNone(t *testing.T) {
 	p.allow(`transfer {"amount":1e-100}`)
 	p.allow(`transfer {"amount":0.000001}`)
 	p.status("sum (active): ready:1; spent: 0.01 of 1000 per session")
-	if r := p.refuse(`transfer {"amount":1000}`, gate.KindBlocked, "sum"); r.Text != "transfer has 999.99 left of 1000 per session, and this call needs 1000." {
+	if r := p.refuse(`transfer {"amount":1000}`, gate.KindBlocked, "sum"); r.Text != "transfer has 999.99 left of 1000 per session, but this call needs 1000." {
 		t.Error(r.Text)
 	}
 }
@@ -145,7 +145,7 @@ func TestWordsOfSums(t *testing.T) {
 		{gate.ScopePrincipal, 0, "5 per user"}, {gate.ScopePrincipal, day, "5 per user per day"}, {gate.ScopeGlobal, 0, "5"}, {gate.ScopeGlobal, time.Second, "5 per second"},
 	} {
 		p := play(t, gate.PolicyOptions{}, scoped(c.scope, sumNet(5, c.every)))
-		if r := p.refuse(`transfer {"amount":6}`, gate.KindBlocked, "sum"); !strings.Contains(r.Text, "at most "+c.want+", and") {
+		if r := p.refuse(`transfer {"amount":6}`, gate.KindBlocked, "sum"); !strings.Contains(r.Text, "at most "+c.want+", but") {
 			t.Errorf("%s, want %s", r.Text, c.want)
 		}
 	}
@@ -250,7 +250,7 @@ func TestSumsForEach(t *testing.T) {
 	p.allowCall(callAt(`transfer {"to":"ann","amount":80}`, noon), nil)
 	p.allowCall(callAt(`transfer {"to":"bob","amount":50}`, noon), nil)
 	r := p.refuseCall(callAt(`transfer {"to":["bob","ann"],"amount":30}`, noon), nil, gate.KindBlocked, "sum")
-	if want := "transfer has 20 left of 100 per day for ann, and this call needs 30; that is possible in 2h24m."; r.Text != want {
+	if want := "transfer has 20 left of 100 per day for ann, but this call needs 30; try again in 2h24m."; r.Text != want {
 		t.Errorf("%s\nwant %s", r.Text, want)
 	}
 	p.refuse(`transfer {"to":"ann"}`, gate.KindBlocked, "sum")

@@ -85,6 +85,6 @@ func (n *net) idle(base, after *NetData, t time.Time, exclude func(key string) b
 
 // overfullReason returns the reason of a net that would store too many values.
 func (n *net) overfullReason(most int) string {
-	return fmt.Sprintf("Net '%s' keeps %s values of %s already, and the call would add one: no more are kept until they are reset.",
+	return fmt.Sprintf("Net '%s' already keeps %s values of %s and accepts no new one until a reset.",
 		n.Name, text.Grouped(most), strings.ReplaceAll(n.written.Names(), "`", "'"))
 }

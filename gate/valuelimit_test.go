@@ -32,7 +32,7 @@ func TestValuesAreFreed(t *testing.T) {
 		p.allowCall(post("2", 0), nil)
 		p.Tick(noon.Add(time.Minute - 1))
 		r := p.refuseCall(post("3", time.Minute-1), nil, gate.KindBlocked, "n")
-		if want := "Net 'n' keeps 2 values of channel already, and the call would add one: no more are kept until they are reset."; r.Text != want || r.Retry != 0 {
+		if want := "Net 'n' already keeps 2 values of channel and accepts no new one until a reset."; r.Text != want || r.Retry != 0 {
 			t.Errorf("%s %v, want %s", r.Text, r.Retry, want)
 		}
 		if r, ok := p.Decide(post("[3,4,5]", time.Minute), nil).(*gate.Refusal); !ok || r.Kind != gate.KindBlocked {
@@ -132,7 +132,7 @@ func TestValueLimitInShadowMode(t *testing.T) {
 
 func TestNegativeKeys(t *testing.T) {
 	_, err := gate.NewPolicy([]gate.Net{minuteNet()}, gate.PolicyOptions{Keys: -1})
-	if err == nil || !strings.Contains(err.Error(), "a net with a key is to keep -1 values") || !strings.Contains(err.Error(), "0 is 10,000") {
+	if err == nil || !strings.Contains(err.Error(), "a net with a key cannot keep -1 values") || !strings.Contains(err.Error(), "use 0 for the default of 10,000") {
 		t.Error(err)
 	}
 }

@@ -69,7 +69,7 @@ func TestWeakNameBesideACertainOne(t *testing.T) {
 func TestWeakNameOfATool(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, handNet("n", map[string]int{"p": 1}, "t: p -> q | read"))
 	r := p.refuseCall(gate.Call{Tool: "a_read", Also: []gate.Name{{Text: "read", Weak: true}}}, nil, gate.KindBlocked, "n")
-	if r.Text != "Cannot tell which server's read this net waits for: it has to name the server too." {
+	if r.Text != "Cannot tell which server's read this net waits for: the net must name the server too." {
 		t.Error(r.Text)
 	}
 }

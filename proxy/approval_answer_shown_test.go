@@ -31,7 +31,7 @@ func TestAnswerToAnotherText(t *testing.T) {
 	if err := s.proxy.Answer(one.ID, proxy.Answer{Approve: true, Channel: proxy.ChannelCLI, Person: "ada", Actor: "ada", Shown: one.Shown}); err != nil {
 		t.Error(err)
 	}
-	if err := s.proxy.Answer(one.ID, proxy.Answer{Channel: proxy.ChannelCLI, Shown: other.Shown}); err == nil || !strings.Contains(err.Error(), "is approved already") {
+	if err := s.proxy.Answer(one.ID, proxy.Answer{Channel: proxy.ChannelCLI, Shown: other.Shown}); err == nil || !strings.Contains(err.Error(), "is already approved") {
 		t.Errorf("got %v", err)
 	}
 	if a := s.whole(one.ID); a.Shown != one.Shown || a.Answered.IsZero() || a.Client != "tester 1" {

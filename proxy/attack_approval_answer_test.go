@@ -170,7 +170,7 @@ func TestAnswerAfterItsTime(t *testing.T) {
 		now.move(-time.Hour)
 		if l.modern {
 			c.asked("deploy", `{}`, q.send(approve)) // asks anew
-		} else if r := q.answer(approve); !r.isError() || !strings.Contains(r.text(), "nobody answered in time") {
+		} else if r := q.answer(approve); !r.isError() || !strings.Contains(r.text(), "no one answered in time") {
 			t.Errorf("%s", r.raw)
 		}
 		c.must("safe", `{}`)

@@ -288,7 +288,7 @@ func TestNobodyToAsk(t *testing.T) {
 			c := s.connect(l, "")
 			c.must("safe", `{}`)
 			r := c.refuses("deploy", `{}`, "approval")
-			if !strings.Contains(r.text(), "requires human approval") || !strings.Contains(r.text(), "nobody to ask") {
+			if !strings.Contains(r.text(), "requires human approval") || !strings.Contains(r.text(), "no one to ask") {
 				t.Errorf("%s: %s", name, r.text())
 			}
 			s.executed("deploy", 0)

@@ -42,7 +42,7 @@ func TestOnlyTheClient(t *testing.T) {
 		c := s.connect(l, canElicit)
 		q := c.asks("deploy", `{}`)
 		err := s.proxy.Resolve(s.pending(1)[0].ID, true, "ada", "")
-		if err == nil || !strings.Contains(err.Error(), "is to be answered via elicit only") {
+		if err == nil || !strings.Contains(err.Error(), "can be answered only via elicit") {
 			t.Errorf("the operator's answer: %v", err)
 		}
 		s.executed("deploy", 0)
@@ -57,8 +57,8 @@ func TestOnlyTheClient(t *testing.T) {
 // and nothing runs.
 func TestNoSuchChannel(t *testing.T) {
 	for rules, want := range map[string]string{
-		"require human-approval via cli before deploy\n":                                                  "deploy requires human approval via cli, and nobody can be asked that way now.",
-		"require human-approval via cli before deploy\nrequire human-approval via elicit before deploy\n": "its rules want it via cli and via elicit",
+		"require human-approval via cli before deploy\n":                                                  "deploy requires human approval via cli, but no one can be asked that way now.",
+		"require human-approval via cli before deploy\nrequire human-approval via elicit before deploy\n": "its rules require both via cli and via elicit",
 	} {
 		eachLeg(t, func(t *testing.T, l leg) {
 			s := start(t, setup{rules: rules, change: func(o *proxy.Options) {

@@ -57,7 +57,7 @@ func (p *approvalControl) Revoke(id, actor string) error {
 		return err
 	}
 	if err := p.admission.Note(p.life.Ctx, "revoke", g.Key.Session, actor, text.Escape(g.ID)); err != nil {
-		return fmt.Errorf("grant %s is revoked, but that is not on record: %w", id, err)
+		return fmt.Errorf("grant %s is revoked, but recording that failed: %w", id, err)
 	}
 	return nil
 }

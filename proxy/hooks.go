@@ -58,7 +58,7 @@ func logWaiting(p *Proxy, ask pipeline.Approval, r *approval.Request, agent stri
 	}
 	how := ask.Verb
 	if r.Via == approval.Webhook {
-		how = "by the webhook"
+		how = "via the webhook"
 	}
 	wanted := p.approvals.Look(r)
 	p.life.Log.Info(asking.WaitingLogLine(wanted.Call, r.ID, agent, how), logkind.Approval)

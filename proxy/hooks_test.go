@@ -319,13 +319,13 @@ func TestHookOrder(t *testing.T) {
 	must("", tells("claude-code", "PostToolUse", "a", `{}`)) // no call has begun
 	must("", tells("claude-code", "PreToolUse", "a", `{}`))
 	must("", tells("claude-code", "PreToolUse", "a", `{}`)) // it is the same call
-	must("its id is that of another call", tells("claude-code", "PreToolUse", "a", `{"n":1}`))
+	must("another call has the same id", tells("claude-code", "PreToolUse", "a", `{"n":1}`))
 	must("", tells("codex", "PostToolUse", "a", `{}`)) // the event of another agent
 	if n := len(s.records.outcomes()); n != 0 {
 		t.Errorf("%d calls have ended", n)
 	}
 	must("at once", tells("claude-code", "PreToolUse", "b", `{}`)) // a is still in flight, or its state is unknown
-	must("which is over", tells("claude-code", "PreToolUse", "a", `{}`))
+	must("a call that has ended", tells("claude-code", "PreToolUse", "a", `{}`))
 	must("", tells("claude-code", "PostToolUse", "a", `{}`))
 	must("", tells("claude-code", "PostToolUse", "a", `{}`))
 	must("", tells("claude-code", "PreToolUse", "a", `{}`)) // the same id again, for a call of its own
@@ -400,7 +400,7 @@ func TestHookOfNamesake(t *testing.T) {
 			missing := func(n int) {
 				t.Helper()
 				on := s.records.matching(func(r record) bool { return r.Event == "missing" })
-				if got := strings.Count(log.String(), "has not come there"); len(on) != n || got != n {
+				if got := strings.Count(log.String(), "did not reach it"); len(on) != n || got != n {
 					t.Errorf("%d are missing on record and %d in the log, want %d", len(on), got, n)
 				}
 			}
@@ -494,7 +494,7 @@ func TestHookApprovalHeld(t *testing.T) {
 		t.Error(why)
 	}
 	s = start(t, setup{rules: hookRules})
-	if why := s.asks("WebFetch", `{}`, "t1"); !strings.Contains(why, "there is nobody to ask") {
+	if why := s.asks("WebFetch", `{}`, "t1"); !strings.Contains(why, "there is no one to ask") {
 		t.Error(why)
 	}
 }

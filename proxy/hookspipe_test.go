@@ -65,7 +65,7 @@ func TestHookPipefail(t *testing.T) {
 func TestHookPipefailIgnored(t *testing.T) {
 	s := pipeSite(t)
 	s.before("Bash", piped, "t1", changed)
-	if why := s.asks("Bash", `{"command":"go test ./... | tail; rm -rf /"}`, "t1"); !strings.Contains(why, "its id is that of another") {
+	if why := s.asks("Bash", `{"command":"go test ./... | tail; rm -rf /"}`, "t1"); !strings.Contains(why, "another call has the same id") {
 		t.Errorf("%q", why)
 	}
 	s.ended("PostToolUse", "Bash", piped, "t1", `,"tool_response":{"stdout":"ok"}`)

@@ -32,7 +32,7 @@ func TestRetry(t *testing.T) {
 		c.must("push", `{}`)
 		c.must("push", `{}`)
 		r := c.do("push", `{}`)
-		if got := at(r.result, "_meta", "io.petrigate/decision", "retryAfterSeconds"); got != "30" || !strings.Contains(r.text(), "the next is possible in 30s.") {
+		if got := at(r.result, "_meta", "io.petrigate/decision", "retryAfterSeconds"); got != "30" || !strings.Contains(r.text(), "the next call is possible in 30s.") {
 			t.Errorf("%s", r.raw)
 		}
 		if r := c.do("danger", `{}`); at(r.result, "_meta", "io.petrigate/decision", "retryAfterSeconds") != "" {
@@ -77,7 +77,7 @@ func TestClockOfOutcomes(t *testing.T) {
 func TestFewReasons(t *testing.T) {
 	s := start(t, setup{rules: "require a before danger\nrequire b before danger\nrequire c before danger\nblock danger\n"})
 	r := s.connect(legs()[0], "").do("danger", `{}`)
-	want := "danger requires a successful call to a first. (test.rules:1:1) danger requires a successful call to b first. (test.rules:2:1) There are more reasons: 2."
+	want := "danger requires a successful call to a first. (test.rules:1:1) danger requires a successful call to b first. (test.rules:2:1) 2 more reasons are not shown."
 	if r.text() != want {
 		t.Errorf("got  %s\nwant %s", r.text(), want)
 	}

@@ -569,7 +569,7 @@ func TestApproveRequiresYesAfterQuestion(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.keys("y\n")
-		if code, out := p.end(); code != exitFailed || !strings.Contains(out, "petrigate: approval "+id+" is denied already") {
+		if code, out := p.end(); code != exitFailed || !strings.Contains(out, "petrigate: approval "+id+" is already denied") {
 			t.Errorf("exit code %d: %s", code, out)
 		}
 	})

@@ -23,7 +23,7 @@ func (n *Net) Check() ErrorList {
 		c.places[place] = true
 	}
 	if n.Scope > ScopeGlobal {
-		c.report("", fmt.Sprintf("%d is no scope", n.Scope), "")
+		c.report("", fmt.Sprintf("invalid scope %d", n.Scope), "")
 	}
 	c.sum()
 	c.phases()
@@ -64,7 +64,7 @@ func (c *checker) initial() {
 		case tokens < 0:
 			c.report("", fmt.Sprintf("the place %q starts with %d tokens", place, tokens), "a marking is never negative")
 		case tokens > math.MaxInt32:
-			c.report("", fmt.Sprintf("the place %q starts with %d tokens", place, tokens), fmt.Sprintf("%d is the most", math.MaxInt32))
+			c.report("", fmt.Sprintf("the place %q starts with %d tokens", place, tokens), fmt.Sprintf("use at most %d", math.MaxInt32))
 		}
 	}
 }
@@ -84,7 +84,7 @@ func (c *checker) transition(t *Transition) {
 	c.approvals(t)
 	c.evidence(t)
 	if t.Observe && t.Manual {
-		c.report(t.Name, "a transition that observes cannot be manual", "an observer never forbids a call, so there is nothing to approve")
+		c.report(t.Name, "a transition that observes cannot be manual", "an observer refuses nothing, so there is nothing to approve")
 	}
 	for _, tool := range slices.Concat(t.Tools, t.Unless) {
 		if tool.Name == "" {
@@ -111,7 +111,7 @@ func (c *checker) clock(t *Transition) {
 	switch {
 	case t.Every == 0:
 	case len(t.Tools) > 0:
-		c.report(t.Name, "the transition fires by the clock and has tools", "put the tools on a transition of their own")
+		c.report(t.Name, "the transition fires by the clock but has tools", "give the tools a transition of their own")
 	case t.Every < minEvery:
 		c.report(t.Name, fmt.Sprintf("the transition fires every %s", t.Every), fmt.Sprintf("%s is the shortest time", minEvery))
 	}
@@ -125,7 +125,7 @@ func (m *Map) Fault() string {
 	case m.Match == nil && m.Reader == nil:
 		return fmt.Sprintf("the map of %q.%q matches nothing", m.Tool, m.Field)
 	case m.Match != nil && m.Reader != nil:
-		return fmt.Sprintf("the map of %q.%q has a pattern and a reader", m.Tool, m.Field)
+		return fmt.Sprintf("the map of %q.%q has both a pattern and a reader", m.Tool, m.Field)
 	}
 	if jsonpath.IsPath(m.Field) {
 		if _, err := ParsePath(m.Field); err != nil {

@@ -46,7 +46,7 @@ func (c *checker) nearPlace(name string) string {
 // so a net that is meant to forbid something would never apply.
 func (c *checker) plain(transition string, tool Tool) {
 	if tool.Kind == Plain && strings.ContainsAny(tool.Name, "*?") {
-		c.report(transition, fmt.Sprintf("the tool %q has a sign of a pattern and is read as a name", tool.Name),
+		c.report(transition, fmt.Sprintf("the tool %q looks like a pattern but is read as a name", tool.Name),
 			fmt.Sprintf("write Tool{Name: %q, Kind: Glob} for all tools that match, or Kind: Literal for a tool of this name", tool.Name))
 	}
 }

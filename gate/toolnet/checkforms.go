@@ -12,9 +12,9 @@ func (c *checker) spoiler(t *Transition) {
 	switch {
 	case !t.Spoils:
 	case !t.Observe || len(t.Tools) == 0:
-		c.report(t.Name, "the transition spoils evidence and does not observe tools", "a call spoils evidence whether or not the net lets it pass: observe it")
+		c.report(t.Name, "the transition spoils evidence but does not observe tools", "make it an observer: a call spoils evidence whether or not the net lets it pass")
 	case t.Deferred:
-		c.report(t.Name, "the transition spoils evidence and is deferred", "evidence is void from the moment when the call is admitted, whatever comes of it")
+		c.report(t.Name, "the transition spoils evidence but is deferred", "make it immediate: evidence is void as soon as the call is admitted")
 	default:
 		c.unreachable(t)
 	}
@@ -28,7 +28,7 @@ func (c *checker) unreachable(t *Transition) {
 	}
 	for i := range c.net.Transitions {
 		if u := &c.net.Transitions[i]; u.Deferred && !u.Observe && slices.ContainsFunc(u.Inputs, taken) {
-			c.report(t.Name, fmt.Sprintf("the transition spoils evidence that the deferred transition %q can have in flight", u.Name), "a failure would give it back: make "+u.Name+" immediate")
+			c.report(t.Name, fmt.Sprintf("the transition spoils evidence that the deferred transition %q can have in flight", u.Name), "a failure would restore it: make "+u.Name+" immediate")
 		}
 	}
 }
@@ -36,7 +36,7 @@ func (c *checker) unreachable(t *Transition) {
 // evidence reports an error for a transition marked as evidence that does not follow successes.
 func (c *checker) evidence(t *Transition) {
 	if t.Evidence && !(t.Observe && t.Deferred) {
-		c.report(t.Name, "the transition is evidence and is not a deferred observer", "evidence is the success of a call")
+		c.report(t.Name, "the transition is evidence but not a deferred observer", "evidence is the success of a call")
 	}
 }
 
@@ -44,9 +44,9 @@ func (c *checker) evidence(t *Transition) {
 func (c *checker) approvals(t *Transition) {
 	switch {
 	case t.Approvals < 0:
-		c.report(t.Name, fmt.Sprintf("the transition needs the approval of %d persons", t.Approvals), "")
+		c.report(t.Name, fmt.Sprintf("the transition needs the approval of %d people", t.Approvals), "")
 	case t.Approvals > 0 && !t.Manual:
-		c.report(t.Name, "the transition needs approvals and is not manual", "only a manual transition asks persons")
+		c.report(t.Name, "the transition needs approvals but is not manual", "only a manual transition asks people")
 	}
 }
 
@@ -61,12 +61,12 @@ func (c *checker) sum() {
 	case msg != "":
 		c.report("", "the sum: "+msg, "")
 	case s.Field.Result:
-		c.report("", "the sum is of the result, which is not known when the call is decided", "sum up an argument")
+		c.report("", "the sum reads the result, which is unknown before the call", "sum up an argument")
 	case jsonpath.IsPath(s.Field.Path) && p.Many():
 		c.report("", fmt.Sprintf("the sum: the path %q leads to more than one value", s.Field.Path), "")
 	}
 	if s.Most < 1 {
-		c.report("", fmt.Sprintf("the sum is at most %d", s.Most), "1 is the least")
+		c.report("", fmt.Sprintf("the limit of the sum is %d", s.Most), "use 1 or more")
 	}
 	if s.Every != 0 && s.Every < minEvery {
 		c.report("", fmt.Sprintf("the sum comes back every %s", s.Every), fmt.Sprintf("%s is the shortest time", minEvery))

@@ -27,10 +27,10 @@ func (c *checker) keys() {
 		return
 	}
 	if n.Row {
-		c.report("", "the net counts calls in a row and has a key", "calls in a row are equal in all arguments: leave out the key")
+		c.report("", "the net counts calls in a row but has a key", "omit the key: calls in a row are equal in all arguments")
 	}
 	if len(n.Phases) > 0 {
-		c.report("", "the net has phases and a key", "a call without a value is in no phase: put the phases into a net of their own")
+		c.report("", "the net has both phases and a key", "put the phases into a net of their own: a call without a value is in no phase")
 	}
 	c.fields("", n.Key)
 	for i := range n.Transitions {
@@ -38,7 +38,7 @@ func (c *checker) keys() {
 	}
 	c.results()
 	if keys >= maxKeys {
-		c.report("", fmt.Sprintf("%d transitions have keys of their own", keys), fmt.Sprintf("%d is the most", maxKeys-1))
+		c.report("", fmt.Sprintf("%d transitions have keys of their own", keys), fmt.Sprintf("use at most %d", maxKeys-1))
 	}
 }
 
@@ -47,17 +47,17 @@ func (c *checker) key(t *Transition, size int) {
 	key := c.net.KeyOf(t)
 	switch {
 	case len(t.Tools) == 0 && len(t.Key) > 0:
-		c.report(t.Name, "the transition has a key and no tools", "a key is read from a call")
+		c.report(t.Name, "the transition has a key but no tools", "a key is read from calls, so give the transition tools")
 	case len(t.Tools) == 0:
 	case len(key) == 0:
-		c.report(t.Name, "the transition has no key, and others of the net have one", "give the net a key, or every transition with tools")
+		c.report(t.Name, "the transition has no key, but others of the net have one", "give the net a key, or every transition with tools")
 	case len(key) != size:
-		c.report(t.Name, fmt.Sprintf("the key has %s, and that of others %d", text.Count(len(key), "field"), size), "a value of the net has as many parts everywhere")
+		c.report(t.Name, fmt.Sprintf("the key has %s, but that of other transitions has %d", text.Count(len(key), "field"), size), "all keys of a net need the same number of fields")
 	}
 	c.fields(t.Name, t.Key)
 	for i := range key {
 		if key[i].Result && !(t.Observe && t.Deferred) {
-			c.report(t.Name, fmt.Sprintf("%q reads the result", key[i].Name()), "only an observer that is deferred knows the result: a call is judged before there is one")
+			c.report(t.Name, fmt.Sprintf("%q reads the result", key[i].Name()), "only a deferred observer knows the result: the verdict comes before it")
 		}
 	}
 }
@@ -74,7 +74,7 @@ func (c *checker) results() {
 		}
 		for _, u := range before {
 			if u.meets(t) {
-				c.report(t.Name, fmt.Sprintf("the transition and %q read the result of one tool", u.Name), "put one of them into a net of its own")
+				c.report(t.Name, fmt.Sprintf("the transition and %q read the result of the same tool", u.Name), "put one of them into a net of its own")
 			}
 		}
 		before = append(before, t)
@@ -112,7 +112,7 @@ func (f *Field) fault() string {
 	case f.Path == "" && f.Reader == nil:
 		return "a field has no path"
 	case f.Path != "" && f.Reader != nil:
-		return fmt.Sprintf("the field %q has a path and an expression", f.Name())
+		return fmt.Sprintf("the field %q has both a path and an expression", f.Name())
 	case f.Result && f.Reader != nil:
 		return fmt.Sprintf("the expression %q cannot read the result", f.Name())
 	}

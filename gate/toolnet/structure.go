@@ -53,15 +53,15 @@ func (c *checker) behavior() {
 	n := c.net
 	net, initial := n.Structure()
 	if !net.Advance(slices.Clone(initial), n.Structural(), MaxRounds, slices.Clone[petri.Marking]) {
-		c.report("", fmt.Sprintf("the transitions without tools do not come to rest in %d rounds", MaxRounds), "give one of them a tool")
+		c.report("", fmt.Sprintf("the transitions without tools still fire after %d rounds", MaxRounds), "give one of them a tool")
 		return // such a net may be unbounded as a consequence
 	}
 	if n.AllowUnbounded || net.NeverGrows() {
 		return
 	}
 	if pump := petri.FindPump(&net, initial); pump != nil {
-		c.report("", fmt.Sprintf("the net is unbounded: %s repeated adds tokens to %s without end",
-			strings.Join(n.named(pump.Cycle), ", "), strings.Join(n.placed(pump.Places), ", ")), "give a place for what is used up, or set allowUnbounded")
+		c.report("", fmt.Sprintf("the net is unbounded: repeating %s adds tokens to %s forever",
+			strings.Join(n.named(pump.Cycle), ", "), strings.Join(n.placed(pump.Places), ", ")), "add an input place that limits it, or set allowUnbounded")
 	}
 }
 

@@ -140,12 +140,12 @@ func TestProblems(t *testing.T) {
 			`error E003 a.rules:1:1: unknown statement "blok" (did you mean "block"?)`,
 			`error E101 n.yaml:4:3: net "n": transition "t": unknown place "p" (the net has no places)`,
 			`error E101 n.yaml:1:1: net "n": transition "u": the transition is manual and has no tools (a transition without tools fires by itself)`,
-			`error E101 n.yaml:9:1: net "n": two nets have this name`,
+			`error E101 n.yaml:9:1: net "n": another net has this name`,
 		}},
 		{"an unbounded net", Source{Nets: []config.Net{{Name: "n", Places: []string{"p"}, Transitions: []config.Transition{
 			{Name: "t", Outputs: []string{"p"}, Tools: []string{"x"}},
 		}}}}, []string{
-			`error E101 net "n": the net is unbounded: t repeated adds tokens to p without end (give a place for what is used up, or set allowUnbounded)`,
+			`error E101 net "n": the net is unbounded: repeating t adds tokens to p forever (add an input place that limits it, or set allowUnbounded)`,
 		}},
 		{"a pattern of a net", Source{Nets: []config.Net{{Name: "n", Map: []config.Map{
 			{Tool: "t", Field: "f", Pattern: "(", As: "x", Position: config.Position{File: "n.yaml", Line: 3, Column: 5}},

@@ -285,9 +285,9 @@ func TestMisleadingNetsDoNotLoad(t *testing.T) {
 		{"deferred without tools", head + "transitions:\n  - { name: t, inputs: [idle], outputs: [done], deferred: true }",
 			`n.yaml:5:5: net "n": transition "t": the transition is deferred and has no tools (a transition without tools fires by itself)`},
 		{"a structural loop that makes tokens", head + "transitions:\n  - { name: t, inputs: [idle], outputs: [idle, done] }",
-			`n.yaml:1:1: net "n": the transitions without tools do not come to rest in 10000 rounds (give one of them a tool)`},
+			`n.yaml:1:1: net "n": the transitions without tools still fire after 10000 rounds (give one of them a tool)`},
 		{"a transition that makes tokens", head + "transitions:\n  - { name: t, inputs: [idle], outputs: [idle, done], tools: [x] }",
-			`n.yaml:1:1: net "n": the net is unbounded: t repeated adds tokens to done without end (give a place for what is used up, or set allowUnbounded)`},
+			`n.yaml:1:1: net "n": the net is unbounded: repeating t adds tokens to done forever (add an input place that limits it, or set allowUnbounded)`},
 		{"two transitions of a name", head + "transitions:\n  - { name: t, inputs: [idle], outputs: [done], tools: [x] }\n  - { name: t, inputs: [done], outputs: [idle], tools: [y] }",
 			`n.yaml:6:13: duplicate transition "t" (the first is at 5:5)`},
 		{"two places of a name", "name: n\nplaces: [idle, idle]", `n.yaml:1:1: net "n": the place "idle" is named twice`},
@@ -335,7 +335,7 @@ func TestMisleadingNetsDoNotLoad(t *testing.T) {
 
 func TestTwoNetsOfAName(t *testing.T) {
 	_, err := Build(Source{Nets: append(parseNets(t, writeGuard), parseNets(t, writeGuard)...)})
-	if err == nil || err.Error() != `n.yaml:2:1: net "write-guard": two nets have this name` {
+	if err == nil || err.Error() != `n.yaml:2:1: net "write-guard": another net has this name` {
 		t.Error(err)
 	}
 }

@@ -174,7 +174,7 @@ func nonNil[T any](s []T) []T { return append([]T{}, s...) }
 func hash(v any) string {
 	doc, err := json.Marshal(v)
 	if err != nil {
-		panic("fingerprint: a fingerprint of something that is not plain data")
+		panic("fingerprint: the value is not plain data")
 	}
 	sum := sha256.Sum256(doc)
 	return hex.EncodeToString(sum[:])

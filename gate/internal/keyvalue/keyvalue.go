@@ -137,7 +137,7 @@ type Reading struct {
 // the call has no such value.
 func (r *Reading) Explain(k *Key, name string) string {
 	why := map[jsonpath.Fault]string{
-		jsonpath.Absent:    "the call has none",
+		jsonpath.Absent:    "the call has no such value",
 		jsonpath.Unfit:     "it must be a string, a number, true or false, or a list of those",
 		jsonpath.NoElement: "the list is empty",
 		jsonpath.Doubtful:  "another key of the call differs from it only in letter case",
@@ -145,7 +145,7 @@ func (r *Reading) Explain(k *Key, name string) string {
 	}[r.Fault]
 	f := &k.Written[r.Field]
 	if f.Reader != nil && r.Fault == jsonpath.Unfit {
-		why = "the expression has none for this call"
+		why = "the expression has no value for this call"
 	}
 	return name + " needs a value in `" + f.Name() + "`: " + why + "."
 }

@@ -171,15 +171,15 @@ func TestExplain(t *testing.T) {
 		key        int
 		args, want string
 	}{
-		{plain, `{}`, "`id`: the call has none."},
-		{plain, `{"id":1}`, "`path`: the call has none."},
+		{plain, `{}`, "`id`: the call has no such value."},
+		{plain, `{"id":1}`, "`path`: the call has no such value."},
 		{plain, `{"id":{}}`, "`id`: it must be a string, a number, true or false, or a list of those."},
 		{plain, `{"id":[]}`, "`id`: the list is empty."},
 		{plain, `{"id":1,"ID":2}`, "`id`: another key of the call differs from it only in letter case."},
 		{plain, `{"id":[1,2],"path":` + numbers(501) + `}`, "`path`: the call has more than 1000."},
 		{plain, `{"id":` + numbers(1001) + `}`, "`id`: the call has more than 1000."},
 		{plain, `{"id":` + many + `,"path":1}`, ""},
-		{expr, `{}`, "`size(args)`: the expression has none for this call."},
+		{expr, `{}`, "`size(args)`: the expression has no value for this call."},
 	} {
 		carrier := keyvalue.CallReader{Set: &s, Call: &toolnet.Call{Args: []byte(c.args)}}
 		switch r := carrier.Key(c.key); {

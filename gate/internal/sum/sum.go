@@ -27,7 +27,7 @@ type Limit struct {
 func (l Limit) Add(name string, c *toolnet.Call, spent *big.Rat) (amount *big.Rat, reason string, retry time.Duration) {
 	amount, ok := argument.Amount(&l.Field, c)
 	if !ok {
-		return nil, fmt.Sprintf("%s needs one number, which is not negative, as its %s: the sum of it is limited.", name, l.Field.Name()), 0
+		return nil, fmt.Sprintf("%s needs one number of 0 or more as its %s, because the sum is limited.", name, l.Field.Name()), 0
 	}
 	if left := l.left(spent); left.Cmp(amount) < 0 {
 		reason, retry = l.exceeded(name, left, amount)
@@ -51,16 +51,16 @@ func (l Limit) most() *big.Rat { return new(big.Rat).SetInt64(int64(l.Most)) }
 // it can.
 func (l Limit) exceeded(name string, left, amount *big.Rat) (reason string, retry time.Duration) {
 	if amount.Cmp(l.most()) > 0 {
-		return fmt.Sprintf("%s can spend at most %s, and this call needs %s.", name, l.each(), decimal(amount, true)), 0
+		return fmt.Sprintf("%s can spend at most %s, but this call needs %s.", name, l.each(), decimal(amount, true)), 0
 	}
-	reason = fmt.Sprintf("%s has %s left of %s, and this call needs %s", name, decimal(left, false), l.each(), decimal(amount, true))
+	reason = fmt.Sprintf("%s has %s left of %s, but this call needs %s", name, decimal(left, false), l.each(), decimal(amount, true))
 	if l.Every == 0 {
 		return reason + ".", 0
 	}
 	wait := new(big.Rat).Sub(amount, left)
 	wait.Mul(wait, new(big.Rat).SetFrac64(int64(l.Every), int64(l.Most)))
 	retry = time.Duration(ceil(wait).Int64())
-	return fmt.Sprintf("%s; that is possible in %s.", reason, text.RoundedUp(retry)), retry
+	return fmt.Sprintf("%s; try again in %s.", reason, text.RoundedUp(retry)), retry
 }
 
 // each describes the maximum sum, for a net with a key including the value: "1000 per user per day

@@ -41,12 +41,12 @@ func TestAdd(t *testing.T) {
 		{limit: limit(0), args: `{"amount":1000}`, want: "1000"},
 		{limit: limit(0), spent: "999.5", args: `{"amount":0.5}`, want: "1/2"},
 		{limit: limit(0), args: `{"amount":0}`, want: "0"},
-		{limit: limit(0), args: `{"amount":-1}`, reason: "transfer needs one number, which is not negative, as its amount: the sum of it is limited."},
-		{limit: limit(0), spent: "1/3", args: `{"amount":1000}`, reason: "transfer has 999.66 left of 1000 per session, and this call needs 1000."},
-		{limit: limit(day), args: `{"amount":1000.001}`, reason: "transfer can spend at most 1000 per day, and this call needs 1000.001."},
-		{limit: limit(day), spent: "750", args: `{"amount":500}`, reason: "transfer has 250 left of 1000 per day, and this call needs 500; that is possible in 6h.", retry: 6 * time.Hour},
-		{limit: limit(time.Second), spent: "1000", args: `{"amount":0.0000001}`, reason: "transfer has 0 left of 1000 per second, and this call needs 0.01; that is possible in 1ms.", retry: 1},
-		{limit: each, spent: "900", args: `{"amount":125}`, reason: "transfer has 100 left of 1000 per day for {key}, and this call needs 125; that is possible in 36m.", retry: 36 * time.Minute},
+		{limit: limit(0), args: `{"amount":-1}`, reason: "transfer needs one number of 0 or more as its amount, because the sum is limited."},
+		{limit: limit(0), spent: "1/3", args: `{"amount":1000}`, reason: "transfer has 999.66 left of 1000 per session, but this call needs 1000."},
+		{limit: limit(day), args: `{"amount":1000.001}`, reason: "transfer can spend at most 1000 per day, but this call needs 1000.001."},
+		{limit: limit(day), spent: "750", args: `{"amount":500}`, reason: "transfer has 250 left of 1000 per day, but this call needs 500; try again in 6h.", retry: 6 * time.Hour},
+		{limit: limit(time.Second), spent: "1000", args: `{"amount":0.0000001}`, reason: "transfer has 0 left of 1000 per second, but this call needs 0.01; try again in 1ms.", retry: 1},
+		{limit: each, spent: "900", args: `{"amount":125}`, reason: "transfer has 100 left of 1000 per day for {key}, but this call needs 125; try again in 36m.", retry: 36 * time.Minute},
 	} {
 		got, reason, retry := c.limit.Add("transfer", &toolnet.Call{Args: []byte(c.args)}, rat(t, c.spent))
 		want := rat(t, c.want)
@@ -107,7 +107,7 @@ func TestDecimals(t *testing.T) {
 		}
 		spent := new(big.Rat).Sub(big.NewRat(1000, 1), r)
 		_, reason, _ := limit(0).Add("x", &toolnet.Call{Args: []byte(`{"amount":1000}`)}, spent)
-		if want := "x has " + c.down + " left of 1000 per session, and this call needs 1000."; reason != want && spent.Sign() != 0 {
+		if want := "x has " + c.down + " left of 1000 per session, but this call needs 1000."; reason != want && spent.Sign() != 0 {
 			t.Errorf("%s\nwant %s", reason, want)
 		}
 	}

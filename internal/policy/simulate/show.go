@@ -128,7 +128,7 @@ func reason(r *gate.Refusal) string {
 	text := r.Text
 	for _, b := range r.Blocks {
 		for _, h := range b.Holds {
-			text = strings.ReplaceAll(text, fmt.Sprintf("Call %d of %s,", h.Number, h.Tool), fmt.Sprintf("Call %s of %s,", h.ID, h.Tool))
+			text = strings.ReplaceAll(text, fmt.Sprintf("Call %d of %s has", h.Number, h.Tool), fmt.Sprintf("Call %s of %s has", h.ID, h.Tool))
 		}
 	}
 	return blamed(r) + text

@@ -340,7 +340,7 @@ func TestUndurableCallIsRefused(t *testing.T) {
 
 	d.ledger.append = gone
 	if r := d.refuse("delete", "blocked"); r.Text != "delete requires a backup." {
-		t.Errorf("a refusal that is not on record: %q", r.Text)
+		t.Errorf("an unrecorded refusal: %q", r.Text)
 	}
 	d.ledger.append = nil
 

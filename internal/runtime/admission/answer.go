@@ -19,13 +19,13 @@ func (a *Admission) NoteAnswer(ctx context.Context, rejection approval.Rejection
 	if rejection.Approve {
 		what = "approve"
 	}
-	a.log.Log(ctx, level, "an answer does not count", "approval", to.Request.ID, "said", what, "why", rejection.Kind, "actor", text.Escape(rejection.Actor), "channel", rejection.Channel)
+	a.log.Log(ctx, level, "answer rejected", "approval", to.Request.ID, "said", what, "why", rejection.Kind, "actor", text.Escape(rejection.Actor), "channel", rejection.Channel)
 	err := a.Append(ctx, audit.Answer{
 		Time: rejection.At, Event: "answer", Session: to.Call.Session, Upstream: to.Call.Upstream, Tool: audit.Bounded(to.Call.Tool), Approval: to.Request.ID,
 		Said: what, Kind: rejection.Kind, Channel: rejection.Channel, Actor: audit.Bounded(rejection.Actor), Reason: audit.Bounded(rejection.Reason),
 	})
 	if err != nil {
-		return fmt.Errorf("that is not on record: %w", err)
+		return fmt.Errorf("recording the rejected answer: %w", err)
 	}
 	return nil
 }

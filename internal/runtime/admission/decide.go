@@ -19,7 +19,7 @@ func (a *Admission) Decide(ctx context.Context, c *Call) Decision {
 // has to ask again.
 func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Consent) (Decision, error) {
 	if now := a.Generation(); now.Fingerprint != q.Generation.Fingerprint {
-		return a.Deny(ctx, c, q.Ask, "The policy changed while a person was asked. Call it again to ask anew.", nil), nil
+		return a.Deny(ctx, c, q.Ask, "The policy changed while a person was being asked. Call the tool again to ask again.", nil), nil
 	}
 	trace := ctx
 	begun := a.watch.begun()
@@ -40,7 +40,7 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
 	err := Update(ctx, a.ledger, k, func(*gate.State) (Change, error) { return Change{Delta: q.Withdraw()}, nil })
 	if err != nil && !errors.Is(err, ErrNoSession) {
-		a.log.Error("a call that waited for a person cannot be withdrawn", "session", k.Session, "error", err)
+		a.log.Error("cannot withdraw a call that waited for a person", "session", k.Session, "error", err)
 	}
 }
 

@@ -170,5 +170,5 @@ var (
 
 	// ErrHeld is the error of [Ledger.Adopt] if a net written by hand has changed in the policy and
 	// is not in its initial state, or has calls in flight.
-	ErrHeld = errors.New("a net has changed that is not at its start or has calls in flight")
+	ErrHeld = errors.New("a changed net is not in its initial state or has calls in flight")
 )

@@ -53,7 +53,7 @@ func (a *Admission) Begin(ctx context.Context, p audit.Process) {
 	}); ok {
 		var err error
 		if p.Heads, err = l.Heads(ctx); err != nil {
-			a.log.Error("the ends of the chains of other processes are not known", "error", err)
+			a.log.Error("cannot read the ends of the chains of other processes", "error", err)
 		}
 	}
 	a.note(ctx, p)
@@ -64,7 +64,7 @@ func (a *Admission) Begin(ctx context.Context, p audit.Process) {
 func (a *Admission) Finish(ctx context.Context) {
 	a.Unwritten.catchUp(ctx)
 	for _, e := range a.Unwritten.List() {
-		a.log.Error("the outcome stays unknown: it could not be put on record before the end of the process",
+		a.log.Error("the outcome stays unknown: it could not be recorded before the process ended",
 			"tool", e.Tool, "session", e.Session, "call", e.Call, "outcome", e.Outcome)
 	}
 	a.note(ctx, audit.Process{Time: a.now(), Event: "end", Process: a.records.process})
@@ -115,6 +115,6 @@ func (a *Admission) countShadow(c *Call, number uint64, r *gate.Refusal) {
 			w.Rules = append(w.Rules, rule)
 		}
 	}
-	a.log.Info("in shadow: the call passes", logkind.Shadowed, "would", w.Decision, "tool", w.Tool, "session", c.Session, "kind", w.Kind, "nets", w.Nets, "reason", w.Reason)
+	a.log.Info("the call passes in shadow mode", logkind.Shadowed, "would", w.Decision, "tool", w.Tool, "session", c.Session, "kind", w.Kind, "nets", w.Nets, "reason", w.Reason)
 	a.counts.add(c.Session, w)
 }

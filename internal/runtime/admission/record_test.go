@@ -86,7 +86,7 @@ func TestHashedArguments(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	d.Decide(t.Context(), d.with("run", `{"sh":"rm x"}`))
-	if r = d.last(); r.Kind != "validation" || r.Reason != "A validator does not accept the arguments." || !slices.Equal(r.Reads, []string{"runs"}) || r.Nets[1].Verdict != "blocked" {
+	if r = d.last(); r.Kind != "validation" || r.Reason != "A validator rejects the arguments." || !slices.Equal(r.Reads, []string{"runs"}) || r.Nets[1].Verdict != "blocked" {
 		t.Errorf("%+v", r)
 	}
 	made := d.Decide(t.Context(), d.with("make", `{}`)).(*admission.Admitted)

@@ -69,7 +69,7 @@ func (rb *recordBuilder) reason(sentence string, kind gate.Kind, blocks []gate.B
 		return sentence
 	}
 	if kind == gate.KindValidation {
-		sentence = "A validator does not accept the arguments."
+		sentence = "A validator rejects the arguments."
 		for _, b := range blocks {
 			if rule := rb.where(b.Rule); rule != "" {
 				sentence += " (" + rule + ")"

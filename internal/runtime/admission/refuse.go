@@ -56,7 +56,7 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 	}
 	var b strings.Builder
 	if r.Kind == gate.KindStateChanged {
-		b.WriteString("The state changed while a person was asked. ")
+		b.WriteString("The state changed while a person was being asked. ")
 	}
 	seen := map[string]bool{}
 	for _, block := range r.Blocks {
@@ -86,7 +86,7 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 		b.WriteString(" " + way)
 	}
 	if more := len(seen) - maxReasons; more > 0 {
-		fmt.Fprintf(&b, " There are more reasons: %d.", more)
+		fmt.Fprintf(&b, " %s not shown.", text.Subject(more, "more reason", "is", "are"))
 	}
 	return b.String()
 }
@@ -99,7 +99,7 @@ func holderSentence(h gate.Holder, now time.Time) string {
 	case h.Brings:
 		what = ": wait until it has succeeded."
 	case h.Voids != "":
-		what = fmt.Sprintf(": a call of %s beside it proves nothing.", h.Voids)
+		what = fmt.Sprintf(": a call of %s beside it does not count.", h.Voids)
 	}
 	if h.Unknown {
 		return unknownHolderSentence(h, now, what)

@@ -59,6 +59,6 @@ func (s *Stop) sentence() string {
 	if s.Reason != "" {
 		b.WriteString(" (" + audit.Bounded(strings.TrimRight(s.Reason, ". \n")) + ")")
 	}
-	b.WriteString(". Nothing was called and nothing was spent. Calling again does not help until a person starts it again (petrigate start).")
+	b.WriteString(". Nothing was called and nothing was spent. Calling again does not help until an operator starts the calls again (petrigate start).")
 	return b.String()
 }

@@ -71,12 +71,12 @@ func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 	a := u.admission
 	s.settle.repeated = true
 	if s.ticket.settled.Store(true); u.add(s) {
-		a.log.Error("an outcome could not be put on record: the proxy keeps it and tries again until it can", "tool", s.ticket.tool,
+		a.log.Error("could not record an outcome: the proxy keeps it and retries", "tool", s.ticket.tool,
 			"session", s.ticket.key.Session, "call", s.ticket.Number, "outcome", s.settle.end.Outcome.String(), "error", why)
 		return
 	}
 	s.ticket.settled.Store(false)
-	a.log.Error("the outcome stays unknown: too many outcomes wait to be put on record", "tool", s.ticket.tool, "call", s.ticket.Number, "error", why)
+	a.log.Error("the outcome stays unknown: too many outcomes wait to be recorded", "tool", s.ticket.tool, "call", s.ticket.Number, "error", why)
 	if s.settle.end.Outcome != gate.Unknown {
 		a.Abandon(ctx, s.ticket)
 	}
@@ -106,7 +106,7 @@ func (u *Unwritten) catchUp(ctx context.Context) {
 			continue
 		}
 		written[s] = true
-		a.log.Info("an outcome is on record now", "tool", s.ticket.tool, "session", s.ticket.key.Session, "call", s.ticket.Number)
+		a.log.Info("recorded a delayed outcome", "tool", s.ticket.tool, "session", s.ticket.key.Session, "call", s.ticket.Number)
 	}
 	u.drop(written)
 }

@@ -31,8 +31,8 @@ const (
 
 var (
 	errWaiting = errors.New("too many approvals are waiting already")
-	errRecent  = errors.New("people were asked too often within a minute; wait a minute before you call it again")
-	errBytes   = errors.New("the calls that wait for approvals are too large together")
+	errRecent  = errors.New("people were asked too often in the last minute; wait a minute before you call it again")
+	errBytes   = errors.New("the calls that wait for approval are too large in total")
 	errDenied  = errors.New("people have denied too many calls lately")
 )
 

@@ -12,11 +12,11 @@ func (t *requests) answerable(q *Request, id, channel string) error {
 	case q == nil:
 		return fmt.Errorf("no approval %s is waiting", id)
 	case t.check(q) != Pending:
-		return fmt.Errorf("approval %s is %s already", id, q.progress.Answer.State)
+		return fmt.Errorf("approval %s is already %s", id, q.progress.Answer.State)
 	case q.Via != "" && q.Via != channel:
-		return fmt.Errorf("approval %s is to be answered via %s only: its rule says so", id, q.Via)
+		return fmt.Errorf("approval %s can be answered only via %s: its rule requires it", id, q.Via)
 	case !slices.Contains(q.open, channel):
-		return fmt.Errorf("approval %s was not put to anybody where this answer comes from", id)
+		return fmt.Errorf("approval %s is not open on the channel of this answer", id)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 		}
 		d := q.progress
 		if approve && slices.ContainsFunc(d.Approvers, who.mayBe) {
-			return d, false, fmt.Errorf("approval %s needs %d different persons, and this one has approved it already", id, q.Needs)
+			return d, false, fmt.Errorf("approval %s needs %d different people, and this person has already approved it", id, q.Needs)
 		}
 		d.Answer.Channel, d.Answer.Actor, d.Answer.Reason, d.Answer.At = channel, actor, said.Reason, said.At
 		if !approve {
@@ -57,7 +57,7 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 		return err
 	}
 	if err != nil {
-		b.options.Log.Error("an answer that does not count is not in the history of its approval", "approval", id, "error", err)
+		b.options.Log.Error("could not store a rejected answer", "approval", id, "error", err)
 	}
 	return rejected
 }

@@ -76,12 +76,12 @@ func addShape(into map[string]bool, at string, value []byte) {
 // pin returns pins for the fields, or one pin for all arguments if fields is empty.
 func (a arguments) pin(fields []string) ([]Pin, error) {
 	if len(fields) > maxPins {
-		return nil, fmt.Errorf("a grant names %d arguments at most", maxPins)
+		return nil, fmt.Errorf("a grant can name at most %d arguments", maxPins)
 	}
 	if len(fields) == 0 {
 		fields = []string{""}
 	} else if slices.Contains(fields, "") {
-		return nil, errors.New("an argument that is to stay as it is has no name")
+		return nil, errors.New("an argument of the grant has no name")
 	}
 	var pins []Pin
 	for _, field := range slices.Compact(slices.Sorted(slices.Values(fields))) {
@@ -111,7 +111,7 @@ func (a arguments) pinOne(field string) (Pin, error) {
 	}
 	one, ok := canonical(nil, value)
 	if !ok {
-		return Pin{}, fmt.Errorf("the argument %q is not read by all in one way", field)
+		return Pin{}, fmt.Errorf("parsers could read the argument %q differently", field)
 	}
 	sum := sha256.Sum256(one)
 	return Pin{field, hex.EncodeToString(sum[:]), text.Excerpt(string(one), maxValue)}, nil

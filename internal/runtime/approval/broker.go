@@ -144,12 +144,12 @@ func (b *Broker) learn(rows []backend.Approval, ended bool) (over []string) {
 		}
 		if isGrant(row) {
 			if err := b.grants.learn(row); err != nil {
-				b.options.Log.Error("a grant is left out", "error", err)
+				b.options.Log.Error("skipped a grant", "error", err)
 			}
 			continue
 		}
 		if err := b.requests.learn(row, ended, now); err != nil {
-			b.options.Log.Error("an approval is left out", "error", err)
+			b.options.Log.Error("skipped an approval", "error", err)
 		}
 	}
 	return over
@@ -225,7 +225,7 @@ func (b *Broker) withdraw(q *Request, due func() bool) {
 		return d, true, nil
 	})
 	if err != nil {
-		b.options.Log.Error("an approval cannot be withdrawn", "approval", q.ID, "error", err)
+		b.options.Log.Error("could not withdraw an approval", "approval", q.ID, "error", err)
 	}
 }
 

@@ -71,7 +71,7 @@ func TestOneConsent(t *testing.T) {
 	if err := b.Answer(first.ID, true, "cli", "ann", "fine"); err != nil || pending(first) {
 		t.Errorf("%v, pending %t", err, pending(first))
 	}
-	if err := b.Answer(first.ID, false, "cli", "bob", ""); err == nil || !strings.Contains(err.Error(), "approved already") {
+	if err := b.Answer(first.ID, false, "cli", "bob", ""); err == nil || !strings.Contains(err.Error(), "already approved") {
 		t.Errorf("the second answer counts: %v", err)
 	}
 	if want := (Answer{Approved, "cli", "ann", "fine", b.options.Now(), 1, ""}); b.Status(first) != want {
@@ -150,12 +150,12 @@ func TestSeveralPersons(t *testing.T) {
 		if got := redeem(b, q); got != (c.want == Approved) {
 			t.Errorf("%s: redeemed %t", name, got)
 		}
-		if c.want == Pending && !strings.Contains(b.Look(q).Text(gate.Position.String, b.options.Now()), "approved by 1 of the 2 persons that it needs") {
+		if c.want == Pending && !strings.Contains(b.Look(q).Text(gate.Position.String, b.options.Now()), "approved by 1 of 2 people") {
 			t.Errorf("%s: the question does not say who is missing", name)
 		}
 	}
 	b := newBrokerOf([]string{Elicit}, time.Now)
-	if _, err := b.Open(Key{}, Call{}, two); err == nil || !strings.Contains(err.Error(), "2 different persons, and only the one at the client") {
+	if _, err := b.Open(Key{}, Call{}, two); err == nil || !strings.Contains(err.Error(), "2 different people, but only the person at the client") {
 		t.Errorf("where only the client can be asked: %v", err)
 	}
 }

@@ -83,23 +83,23 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 	case most <= 0:
 		return nil, errors.New("this proxy gives no grants: approval.grants is false")
 	case t.Session && t.For != 0:
-		return nil, errors.New("a grant is for a time or for the session, not both")
+		return nil, errors.New("a grant lasts for a time or for the session, not both")
 	case t.Session && most < MaxGrant:
-		return nil, fmt.Errorf("a grant is for %s at most, as approval.grants says, and a session may last longer; say for how long", text.Exact(most))
+		return nil, fmt.Errorf("a grant lasts at most %s (approval.grants), and a session may last longer; give the grant a duration", text.Exact(most))
 	case !t.Session && (t.For <= 0 || t.For > most):
-		return nil, fmt.Errorf("a grant is for %s at most", text.Exact(most))
+		return nil, fmt.Errorf("a grant lasts at most %s", text.Exact(most))
 	case q.Needs > 1:
-		return nil, fmt.Errorf("approval %s needs %d persons, and there are no grants for such calls", q.ID, q.Needs)
+		return nil, fmt.Errorf("approval %s needs %d people, and such calls cannot have grants", q.ID, q.Needs)
 	}
 	if q.question.Call.Masked > 0 {
-		return nil, errors.New("there are no grants for calls with values that approval.mask hides")
+		return nil, errors.New("calls with values that approval.mask hides cannot have grants")
 	}
 	if t.Session {
 		t.For = MaxSession
 	}
 	a := readArguments(q.question.Call)
 	if a.shape == "" {
-		return nil, errors.New("there are no grants for calls whose arguments are that long, or are not read by all in one way")
+		return nil, errors.New("calls with arguments that are too long or ambiguous cannot have grants")
 	}
 	pins, err := a.pin(t.Like)
 	if err != nil {

@@ -257,24 +257,24 @@ func TestGrantTerms(t *testing.T) {
 		terms   Terms
 		channel string
 	}{
-		"this proxy gives no grants: approval.grants is false": {func(b *Broker, _ *wanted) { b.options.Grants = -1 }, Terms{For: time.Minute}, CLI},
-		"a grant is for 30m at most":                           {nil, Terms{For: 31 * time.Minute}, CLI},
-		"a grant is for 1h at most":                            {func(b *Broker, _ *wanted) { b.options.Grants = 3 * time.Hour }, Terms{For: 2 * time.Hour}, CLI},
-		"a grant is for 30m at most, as approval.grants says":  {nil, Terms{Session: true}, CLI},
-		"for a time or for the session, not both":              {nil, Terms{For: time.Minute, Session: true}, CLI},
-		"needs 2 persons, and there are no grants":             {func(_ *Broker, w *wanted) { w.persons = 2 }, Terms{For: time.Minute}, CLI},
-		"was not put to anybody where this answer comes from":  {nil, Terms{For: time.Minute}, Elicit},
-		"is to be answered via web only":                       {func(_ *Broker, w *wanted) { w.via = Web }, Terms{For: time.Minute}, CLI},
-		`the call has no single argument "paht"`:               {nil, Terms{For: time.Minute, Like: []string{"paht"}}, CLI},
-		`the call has no single argument "$.deep.n[*]"`:        {nil, Terms{For: time.Minute, Like: []string{"$.deep.n[*]"}}, CLI},
-		`the call has no single argument "key"`:                {nil, Terms{For: time.Minute, Like: []string{"key"}}, CLI},
-		`"$.": a key is missing after the dot`:                 {nil, Terms{For: time.Minute, Like: []string{"$."}}, CLI},
-		"an argument that is to stay as it is has no name":     {nil, Terms{For: time.Minute, Like: []string{"path", ""}}, CLI},
-		"a grant names 20 arguments at most":                   {nil, Terms{For: time.Minute, Like: make([]string, 21)}, CLI},
-		"there are no grants for calls whose arguments are that long, or are not read by all in one way": {func(_ *Broker, w *wanted) {
+		"this proxy gives no grants: approval.grants is false":  {func(b *Broker, _ *wanted) { b.options.Grants = -1 }, Terms{For: time.Minute}, CLI},
+		"a grant lasts at most 30m":                             {nil, Terms{For: 31 * time.Minute}, CLI},
+		"a grant lasts at most 1h":                              {func(b *Broker, _ *wanted) { b.options.Grants = 3 * time.Hour }, Terms{For: 2 * time.Hour}, CLI},
+		"a grant lasts at most 30m (approval.grants)":           {nil, Terms{Session: true}, CLI},
+		"a grant lasts for a time or for the session, not both": {nil, Terms{For: time.Minute, Session: true}, CLI},
+		"needs 2 people, and such calls cannot have grants":     {func(_ *Broker, w *wanted) { w.persons = 2 }, Terms{For: time.Minute}, CLI},
+		"is not open on the channel of this answer":             {nil, Terms{For: time.Minute}, Elicit},
+		"can be answered only via web":                          {func(_ *Broker, w *wanted) { w.via = Web }, Terms{For: time.Minute}, CLI},
+		`the call has no single argument "paht"`:                {nil, Terms{For: time.Minute, Like: []string{"paht"}}, CLI},
+		`the call has no single argument "$.deep.n[*]"`:         {nil, Terms{For: time.Minute, Like: []string{"$.deep.n[*]"}}, CLI},
+		`the call has no single argument "key"`:                 {nil, Terms{For: time.Minute, Like: []string{"key"}}, CLI},
+		`"$.": a key is missing after the dot`:                  {nil, Terms{For: time.Minute, Like: []string{"$."}}, CLI},
+		"an argument of the grant has no name":                  {nil, Terms{For: time.Minute, Like: []string{"path", ""}}, CLI},
+		"a grant can name at most 20 arguments":                 {nil, Terms{For: time.Minute, Like: make([]string, 21)}, CLI},
+		"calls with arguments that are too long or ambiguous cannot have grants": {func(_ *Broker, w *wanted) {
 			w.arguments = `{"a":"` + strings.Repeat("x", maxComparable) + `"}`
 		}, Terms{For: time.Minute}, CLI},
-		"or are not read by all": {func(_ *Broker, w *wanted) { w.arguments = `{"a":"\udead"}` }, Terms{For: time.Minute}, CLI},
+		"too long or ambiguous": {func(_ *Broker, w *wanted) { w.arguments = `{"a":"\udead"}` }, Terms{For: time.Minute}, CLI},
 	} {
 		t.Run(want, func(t *testing.T) {
 			b, _ := newGranting()

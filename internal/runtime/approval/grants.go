@@ -86,7 +86,7 @@ func (s *Grants) Revoke(id string) (Grant, error) {
 			return Grant{}, err
 		}
 	}
-	return Grant{}, fmt.Errorf("grant %s is used so often that it cannot be revoked now; stop its session", id)
+	return Grant{}, fmt.Errorf("grant %s is in use too often to be revoked now; stop its session", id)
 }
 
 // draft returns the progress of a new request, possibly approved by a grant.
@@ -196,7 +196,7 @@ func (s *Grants) drop(id string) {
 func (s *Grants) learn(row backend.Approval) error {
 	var g Grant
 	if err := json.Unmarshal(row.Data, &g); err != nil || g.ID != row.ID || grantKey(g.ID) != row.Key || g.Key.Session != row.Session {
-		return fmt.Errorf("grant %s in the state database is not as it was written", row.ID)
+		return fmt.Errorf("grant %s in the state database is damaged", row.ID)
 	}
 	if State(row.State) != Approved || !s.now().Before(g.Until) || g.Until.Sub(g.Created) > g.most() {
 		s.drop(g.ID)

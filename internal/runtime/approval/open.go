@@ -91,7 +91,7 @@ func (t *requests) request(key Key, call Call, ask *gate.Ask) (*Request, error) 
 	}
 	t.setChannels(q)
 	if q.Needs > 1 && !q.AllowsBeside(Elicit) {
-		return nil, fmt.Errorf("its rules require %d different persons, and only the one at the client can be asked", q.Needs)
+		return nil, fmt.Errorf("its rules require %d different people, but only the person at the client can be asked", q.Needs)
 	}
 	return q, nil
 }

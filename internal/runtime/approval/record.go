@@ -25,9 +25,9 @@ type RejectedError struct {
 func (e *RejectedError) Error() string {
 	r := e.Record.Request
 	if e.Rejection.Kind == OwnCall {
-		return fmt.Sprintf("approval %s is of a call by %s, who cannot approve it as well: somebody else has to, or deny it (approval.self: true permits it)", r.ID, text.Escape(e.Record.Call.Principal))
+		return fmt.Sprintf("approval %s is for a call by %s, who cannot approve it: another person must answer (approval.self: true allows it)", r.ID, text.Escape(e.Record.Call.Principal))
 	}
-	return fmt.Sprintf("approval %s is %s already", r.ID, e.Record.Answer.State.Word())
+	return fmt.Sprintf("approval %s is already %s", r.ID, e.Record.Answer.State.Word())
 }
 
 func (q *Request) record() Record {

@@ -21,7 +21,7 @@ func TestTooLate(t *testing.T) {
 	before := b.Look(q).Answer
 	for n := range maxRejections + 2 {
 		err := b.Answer(q.ID, n%2 == 0, CLI, "bob", "too risky")
-		if rejected, ok := errors.AsType[*RejectedError](err); !ok || rejected.Rejection.Kind != TooLate || !strings.Contains(err.Error(), "is approved already") {
+		if rejected, ok := errors.AsType[*RejectedError](err); !ok || rejected.Rejection.Kind != TooLate || !strings.Contains(err.Error(), "is already approved") {
 			t.Fatalf("%v", err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestOwnCall(t *testing.T) {
 			if !c.own || self {
 				continue
 			}
-			if all := b.Look(q).Rejections; len(all) != 1 || all[0].Kind != OwnCall || !strings.Contains(err.Error(), "somebody else has to") {
+			if all := b.Look(q).Rejections; len(all) != 1 || all[0].Kind != OwnCall || !strings.Contains(err.Error(), "another person must answer") {
 				t.Errorf("%s: %v, %+v", name, err, all)
 			}
 			if err := b.AnswerAs(c.person, q.ID, false, c.channel, c.actor, ""); err != nil || b.Status(q).State != Denied {

@@ -34,7 +34,7 @@ func read(row backend.Approval) (doc document, err error) {
 		return doc, fmt.Errorf("approval %s in the state database: %w", row.ID, err)
 	}
 	if doc.Key.digest() != row.Key || doc.Needs < 1 {
-		return doc, fmt.Errorf("approval %s in the state database is not as it was written", row.ID)
+		return doc, fmt.Errorf("approval %s in the state database is damaged", row.ID)
 	}
 	doc.Answer.State = State(row.State)
 	return doc, nil

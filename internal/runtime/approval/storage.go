@@ -74,7 +74,7 @@ func (s *storage) share(q *Request) {
 		return d, true, nil
 	})
 	if err != nil {
-		s.log.Error("another process may withdraw an approval that a call waits for here", "approval", q.ID, "error", err)
+		s.log.Error("could not mark an approval as shared: another process may withdraw it", "approval", q.ID, "error", err)
 	}
 }
 
@@ -139,7 +139,7 @@ func (s *storage) refresh(ctx context.Context, since time.Time) {
 		err = s.store.DropApprovals(ctx, since)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.log.Error("approvals of other processes are not known now", "error", err)
+		s.log.Error("cannot read the approvals of other processes", "error", err)
 	}
 }
 

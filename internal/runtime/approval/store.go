@@ -43,4 +43,4 @@ const (
 
 // ErrStore is the error for a request or an answer that the store does not accept. As far as is
 // known, the request is unchanged.
-var ErrStore = errors.New("the approval cannot be kept")
+var ErrStore = errors.New("could not store the approval")

@@ -22,7 +22,7 @@ func (s Record) Text(where func(gate.Position) string, now time.Time) string {
 	s.writeSince(b, now)
 	fmt.Fprintf(b, "\nApproval %s, ", s.Request.ID)
 	if s.Request.Needs > 1 {
-		fmt.Fprintf(b, "approved by %d of the %d persons that it needs, ", s.Answer.Approvals, s.Request.Needs)
+		fmt.Fprintf(b, "approved by %d of %d people, ", s.Answer.Approvals, s.Request.Needs)
 	}
 	if left := s.Request.Expires.Sub(now); s.Answer.State == Pending || s.Answer.State == Approved {
 		fmt.Fprintf(b, "good for %s.", text.Duration(left))
@@ -59,17 +59,17 @@ func (s Record) question(where func(gate.Position) string) *strings.Builder {
 	}
 	fmt.Fprintf(&b, "Arguments (%d bytes, sha256 %s):", c.Size, c.SHA256)
 	if c.Dropped {
-		b.WriteString(" not kept, since the call cannot run any more.")
+		b.WriteString(" not kept, because the call can no longer run.")
 	} else {
 		b.WriteString("\n" + indented(c.Shown()))
 	}
 	if ignored := c.ignoredPresent(); len(ignored) > 0 {
-		fmt.Fprintf(&b, "\nThe answer is for any value of: %s", text.Escape(strings.Join(ignored, ", ")))
+		fmt.Fprintf(&b, "\nThe answer covers any value of: %s", text.Escape(strings.Join(ignored, ", ")))
 	}
 	writeBeside(&b, "Beside the arguments", c.Beside)
 	writeBeside(&b, "In _meta", c.ShownMeta())
 	if c.Masked > 0 {
-		fmt.Fprintf(&b, "\nMasked by approval.mask: %s. The sha256 is that of what is forwarded.", text.Count(c.Masked, "value"))
+		fmt.Fprintf(&b, "\nMasked by approval.mask: %s. The sha256 is of the forwarded arguments.", text.Count(c.Masked, "value"))
 	}
 	return &b
 }
@@ -90,7 +90,7 @@ func (s Record) writeSince(b *strings.Builder, now time.Time) {
 	}
 	fmt.Fprintf(b, "\n%s was last approved %s ago (%s)", text.Escape(s.Call.Tool), text.Duration(max(0, now.Sub(c.At))), text.Escape(c.Approval))
 	if c.Redefined {
-		b.WriteString(", when its definition was another one")
+		b.WriteString(", with another definition")
 	}
 	switch {
 	case c.TooLong:

@@ -32,13 +32,13 @@ func warnings(forwarded, seen [][]byte) []string {
 			text.Subject(w.hidden, "character", "is", "are"), plural(w.hidden, "changes", "change"), plural(w.hidden, "is", "are"), w.characterNames()))
 	}
 	if w.spaces >= manySpaces {
-		w.add(fmt.Sprintf("%d spaces or line ends follow each other: read on to the end", w.spaces))
+		w.add(fmt.Sprintf("%d spaces or line ends in a row: read to the end", w.spaces))
 	}
 	for _, part := range seen {
 		rawjson.Strings(part, w.addresses)
 	}
 	if w.more {
-		w.list = append(w.list, "there is more of this kind than is listed here")
+		w.list = append(w.list, "there are more warnings of this kind")
 	}
 	return w.list
 }
@@ -117,7 +117,7 @@ var (
 func (w *warner) addresses(b []byte) bool {
 	if hasCode(b) {
 		for _, host := range coded.FindAll(b, maxWarnings+1) {
-			w.add(fmt.Sprintf("the host %s stands for letters beyond ASCII", text.Excerpt(string(host), maxQuoted)))
+			w.add(fmt.Sprintf("the host %s encodes non-ASCII letters", text.Excerpt(string(host), maxQuoted)))
 		}
 	}
 	if bytes.IndexByte(b, '@') < 0 && bytes.IndexFunc(b, func(r rune) bool { return r >= 0x80 }) < 0 {
@@ -156,10 +156,10 @@ func (w *warner) host(authority string) {
 	at := strings.LastIndexByte(authority, '@')
 	host, _, _ := strings.Cut(authority[at+1:], ":")
 	if at >= 0 {
-		w.add(fmt.Sprintf("the host of an address is %s, behind a user name", text.Excerpt(host, maxQuoted)))
+		w.add(fmt.Sprintf("the host of an address is %s, after a user name", text.Excerpt(host, maxQuoted)))
 	}
 	if !ascii(host) {
-		w.add(fmt.Sprintf("the host %q has letters beyond ASCII (%s): it is %s", text.Excerpt(host, maxQuoted), nonASCII(host), text.Excerpt(punycodeHost(host), maxQuoted)))
+		w.add(fmt.Sprintf("the host %q has non-ASCII letters (%s): it is %s", text.Excerpt(host, maxQuoted), nonASCII(host), text.Excerpt(punycodeHost(host), maxQuoted)))
 	}
 }
 

@@ -30,6 +30,6 @@ func (b *Broker) MarkUnasked(q *Request, channel string) {
 		return d, over || b.storage != nil, nil
 	})
 	if err != nil {
-		b.options.Log.Error("other processes may take an answer to an approval from a client that asked nobody", "approval", q.ID, "error", err)
+		b.options.Log.Error("could not close an approval at a client that showed no question: other processes may accept its answer", "approval", q.ID, "error", err)
 	}
 }

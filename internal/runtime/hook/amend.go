@@ -26,7 +26,7 @@ func (g *Gate) amend(e *Event) (answer []byte) {
 // mismatchWarning returns the warning that a call was made with other arguments than those decided.
 func mismatchWarning(c *call, e *Event) string {
 	if c.sent == e.digest() {
-		return "the agent has not run a script with the change that shell.pipefail made: its version may not know updatedInput, or another hook has changed it too"
+		return "the agent ran a script without the change by shell.pipefail: its version may not support updatedInput, or another hook changed the script too"
 	}
-	return "a call was made with other arguments than it was decided on" // another hook or a person has changed the arguments
+	return "the agent made a call with other arguments than the ones decided on" // another hook or a person has changed the arguments
 }

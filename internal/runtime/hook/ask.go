@@ -30,8 +30,8 @@ func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admi
 func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) (d admission.Decision, over bool) {
 	r, err := g.Approvals.Open(approvalKey(c, where, q), asked(c, where, q), q.Ask)
 	if err != nil {
-		g.Log.Error("nobody is asked", "tool", c.Canonical, "error", err)
-		return g.deny(c, q, fmt.Sprintf("%s requires human approval, and %v.", c.Gate.Tool, err), nil), true
+		g.Log.Error("could not ask for approval", "tool", c.Canonical, "error", err)
+		return g.deny(c, q, fmt.Sprintf("%s requires human approval, but %v.", c.Gate.Tool, err), nil), true
 	}
 	state := g.await(ctx, c, r)
 	parked := state == approval.Pending
@@ -90,7 +90,7 @@ func (g *Gate) redeem(c *admission.Call, q *admission.Asked, r *approval.Request
 		g.Approvals.Used(r, true)
 	case *admission.Asked:
 		g.Admission.Withdraw(g.Ctx, c.Key, more)
-		d = g.deny(c, more, fmt.Sprintf("The state changed while a person was asked: %s now asks for more.", c.Gate.Tool), nil)
+		d = g.deny(c, more, fmt.Sprintf("The state changed while a person was being asked: %s now needs more approvals.", c.Gate.Tool), nil)
 	}
 	return d, true
 }

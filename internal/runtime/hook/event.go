@@ -58,13 +58,13 @@ func (e *Event) Ignored() bool { return e.kind == ignored }
 func (a *Agent) Read(body []byte) (*Event, error) {
 	e := &Event{agent: a, kind: before}
 	if len(body) > MaxEvent {
-		return e, fmt.Errorf("the event has %d bytes, and at most %d are read", len(body), MaxEvent)
+		return e, fmt.Errorf("the event has %d bytes; the limit is %d", len(body), MaxEvent)
 	}
 	if err := rawjson.Check(body, rawjson.MaxDepth); err != nil {
 		return e, fmt.Errorf("the event is not plain JSON: %w", err)
 	}
 	if rawjson.Kind(body) != '{' {
-		return e, errors.New("the event is no JSON object")
+		return e, errors.New("the event is not a JSON object")
 	}
 	e.Name = cmp.Or(text(body, "hook_event_name"), text(body, "hookEventName"))
 	if e.Name == "" {
@@ -101,7 +101,7 @@ func (a *Agent) kindOf(name string) kind {
 func (e *Event) readCall(body []byte) (err error) {
 	e.ID, e.Tool = text(body, "tool_use_id"), text(body, "tool_name")
 	if id, ok := rawjson.Member(body, "tool_use_id"); ok && rawjson.Kind(id) != '"' && string(id) != "null" {
-		return errors.New("its tool_use_id is no text")
+		return errors.New("its tool_use_id is not a string")
 	}
 	if e.Args, err = argumentsOf(body); err != nil {
 		return err
@@ -135,11 +135,11 @@ func argumentsOf(body []byte) ([]byte, error) {
 		s, _ := rawjson.String(value)
 		value = []byte(s)
 		if err := rawjson.Check(value, rawjson.MaxDepth); err != nil {
-			return nil, fmt.Errorf("its tool_input is no JSON: %w", err)
+			return nil, fmt.Errorf("its tool_input is not JSON: %w", err)
 		}
 	}
 	if rawjson.Kind(value) != '{' {
-		return nil, errors.New("its tool_input is no JSON object")
+		return nil, errors.New("its tool_input is not a JSON object")
 	}
 	return value, nil
 }
@@ -180,7 +180,7 @@ func (e *Event) isInterpreted() bool {
 // check returns why a call cannot be decided or settled; nil: it can.
 func (e *Event) check() error {
 	if e.Session == "" || len(e.Session) > maxName {
-		return errors.New("the event names no session, or one by too long a name")
+		return errors.New("the event has no session, or its name is too long")
 	}
 	switch e.kind {
 	case before, after, failed:
@@ -189,19 +189,19 @@ func (e *Event) check() error {
 	}
 	switch {
 	case !e.agent.knows(e.Name):
-		return fmt.Errorf("the event %s is not known; send petrigate those that docs/hooks.md names", words.Excerpt(words.Escape(e.Name), maxName))
+		return fmt.Errorf("unknown event %s; send the events that docs/hooks.md lists", words.Excerpt(words.Escape(e.Name), maxName))
 	case !validTool(e.Tool):
-		return fmt.Errorf("the event names no tool that could be one: %s", words.Excerpt(words.Escape(e.Tool), maxName))
+		return fmt.Errorf("the event has no valid tool name: %s", words.Excerpt(words.Escape(e.Tool), maxName))
 	case e.agent.hasIDs && e.ID == "":
 		return errors.New("the event has no tool_use_id")
 	case len(e.ID) > maxName:
 		return errors.New("the tool_use_id of the event is too long")
 	case len(e.turn) > maxName:
-		return errors.New("the turn that the event names is too long")
+		return errors.New("the turn of the event is too long")
 	case len(e.folders) > maxFolders:
-		return errors.New("the folders that the event names are too long")
+		return errors.New("the folders of the event are too long")
 	case len(e.Args) > maxArgs:
-		return fmt.Errorf("the arguments have %d bytes, and at most %d are read", len(e.Args), maxArgs)
+		return fmt.Errorf("the arguments have %d bytes; the limit is %d", len(e.Args), maxArgs)
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ func (g *Gate) leaveToProxy(ctx context.Context, r *Request, e *Event, tool stri
 	case e.Before():
 		g.proxied.add(&proxiedCall{key: key, tool: agentName(tool)})
 	case g.proxied.ended(key):
-		what.Event, what.Reason = "missing", "it was left to the proxy, and has ended without coming there: is another server called like the proxy?"
-		g.Log.Warn("a call that was left to the proxy has not come there: another server may have its name", "agent", e.agent.Name, "tool", e.Tool, "principal", r.Principal)
+		what.Event, what.Reason = "missing", "the hook left it to the proxy, and it ended without reaching the proxy: does another server have the name of the proxy?"
+		g.Log.Warn("a call that the hook left to the proxy did not reach it: another server may have the name of the proxy", "agent", e.agent.Name, "tool", e.Tool, "principal", r.Principal)
 	default:
 		return Reply{Output: Pass}
 	}

@@ -18,7 +18,7 @@ import (
 func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	a := Find(r.Agent)
 	if a == nil {
-		return Reply{}, fmt.Errorf("there is no agent %q; those whose hooks are understood are %s", r.Agent, strings.Join(Names(), ", "))
+		return Reply{}, fmt.Errorf("unknown agent %q; known agents: %s", r.Agent, strings.Join(Names(), ", "))
 	}
 	if len(r.Servers) == 0 {
 		r.Servers = []string{"petrigate"}
@@ -34,7 +34,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	case e.kind == ignored:
 		return Reply{Output: Pass}, nil
 	case wrong != nil:
-		g.Log.Warn("the event of a hook was refused", "agent", a.Name, "reason", wrong.Error())
+		g.Log.Warn("refused the event of a hook", "agent", a.Name, "reason", wrong.Error())
 		if e.Before() {
 			return refuse(e, "The call was not made: "+wrong.Error()+"."), nil
 		}
@@ -42,7 +42,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	}
 	defer func() {
 		if v := recover(); v != nil { // agents treat a missing answer as permission
-			g.Log.Error("panic at the event of a hook", "agent", a.Name, "event", e.Name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			g.Log.Error("panic while handling the event of a hook", "agent", a.Name, "event", e.Name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			reply = refuse(e, "The call was not made: petrigate has failed.")
 		}
 	}()
@@ -72,7 +72,7 @@ func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 	case e.Before():
 		return g.before(ctx, s, key, e)
 	case s == nil:
-		g.Log.Info("an event is of a session without calls", "agent", e.agent.Name, "event", e.Name)
+		g.Log.Info("an event belongs to a session without calls", "agent", e.agent.Name, "event", e.Name)
 	case e.kind == after || e.kind == failed:
 		g.after(s, e)
 	case e.kind == turnEnds:
@@ -102,11 +102,11 @@ func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event
 	g.settleUnknown(late)
 	switch {
 	case over:
-		return refuse(e, "The call was not made: its id is that of a call which is over.")
+		return refuse(e, "The call was not made: a call that has ended has the same id.")
 	case known != nil:
 		return repeatAnswer(ctx, known, c, e)
 	}
-	c.reply = refuse(e, "The call was not made: it could not be decided on.") // in case of a panic
+	c.reply = refuse(e, "The call was not made: petrigate could not decide on it.") // in case of a panic
 	defer close(c.decided)
 	defer func() {
 		if c.reply.Denied != "" {
@@ -123,13 +123,13 @@ func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event
 // repeatAnswer returns the answer to a call that the agent has reported before.
 func repeatAnswer(ctx context.Context, known, c *call, e *Event) Reply {
 	if known.sent != c.sent {
-		return refuse(e, "The call was not made: its id is that of another call.")
+		return refuse(e, "The call was not made: another call has the same id.")
 	}
 	select {
 	case <-known.decided:
 		return known.reply
 	case <-ctx.Done():
-		return refuse(e, "The call was not made: it is being decided on.")
+		return refuse(e, "The call was not made: petrigate is still deciding on it.")
 	}
 }
 
@@ -153,7 +153,7 @@ func (g *Gate) decide(ctx context.Context, s *calls, key admission.Key, c *call,
 	case *admission.Refused:
 		return refuse(e, d.Text)
 	}
-	return refuse(e, "The call was not made: it could not be decided on.")
+	return refuse(e, "The call was not made: petrigate could not decide on it.")
 }
 
 // admissionCall returns the call for the admission.
@@ -177,7 +177,7 @@ func (g *Gate) offers(name string) bool {
 func (g *Gate) after(s *calls, e *Event) {
 	c := s.takeAdmitted(e.key())
 	if c == nil {
-		g.Log.Info("the end of a call that is not under way was told", "agent", e.agent.Name, "event", e.Name)
+		g.Log.Info("an event ended a call that is not under way", "agent", e.agent.Name, "event", e.Name)
 		return
 	}
 	end := gate.End{Outcome: e.outcome()}

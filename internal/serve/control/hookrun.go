@@ -30,7 +30,7 @@ type HookRun struct {
 func (h HookRun) Run(ctx context.Context) (code int) {
 	agent := hook.Find(h.Agent)
 	if agent == nil {
-		_, _ = fmt.Fprintf(h.Err, "petrigate: there is no agent %q; those whose hooks are understood are %s\n", h.Agent, strings.Join(hook.Names(), ", "))
+		_, _ = fmt.Fprintf(h.Err, "petrigate: unknown agent %q; known agents: %s\n", h.Agent, strings.Join(hook.Names(), ", "))
 		return 2 // refuses the call
 	}
 	ctx, cancel := context.WithTimeout(ctx, agent.Limit())

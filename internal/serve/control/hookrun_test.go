@@ -90,7 +90,7 @@ func TestHookRunRefusesLongEvent(t *testing.T) {
 	long := strings.NewReader(strings.Replace(beforeCall, "<ls>", strings.Repeat("x", 2*hook.MaxEvent), 1))
 	var out, err bytes.Buffer
 	h := HookRun{Dir: socketDir(t), Agent: "codex", In: long, Out: &out, Err: &err}
-	if code := h.Run(t.Context()); code != 2 || long.Len() != 0 || !strings.Contains(err.String(), "at most 8388608 are read") {
+	if code := h.Run(t.Context()); code != 2 || long.Len() != 0 || !strings.Contains(err.String(), "the limit is 8388608") {
 		t.Errorf("%d, %d bytes are left: %s", code, long.Len(), &err)
 	}
 }
@@ -112,7 +112,7 @@ func TestHookRunRefusesWithoutDecision(t *testing.T) {
 	}
 	code, out, err = runHook(t.Context(), h, `{"hook_event_name":`)
 	denied("no event", code, out, err)
-	if code, out, err = runHook(t.Context(), HookRun{Dir: dir, Agent: "clod"}, beforeCall); code != 2 || out != "" || !strings.Contains(err, "no agent") {
+	if code, out, err = runHook(t.Context(), HookRun{Dir: dir, Agent: "clod"}, beforeCall); code != 2 || out != "" || !strings.Contains(err, "unknown agent") {
 		t.Errorf("%d %s %s", code, out, err)
 	}
 

@@ -321,7 +321,7 @@ func TestLateAnswerIsRefused(t *testing.T) {
 	}})
 	call := s.call("deploy", `{}`)
 	d := s.next("asked")
-	if r := s.reply(call); !strings.Contains(r, "nobody answered in time") {
+	if r := s.reply(call); !strings.Contains(r, "no one answered in time") {
 		t.Error(r)
 	}
 	if ended := s.next("ended"); ended.State != "expired" {
@@ -453,7 +453,7 @@ func TestUnresolvedHostGetsNothing(t *testing.T) {
 		s := start(t, setup{rules: "require human-approval via webhook before deploy\n", change: func(h *webhook.Options, o *proxy.Options) {
 			h.URL, o.Approval.Expire = url, 300*time.Millisecond
 		}})
-		if r := s.reply(s.call("deploy", `{}`)); !strings.Contains(r, "nobody answered in time") {
+		if r := s.reply(s.call("deploy", `{}`)); !strings.Contains(r, "no one answered in time") {
 			t.Error(r)
 		}
 		s.ran("deploy", 0)

@@ -26,17 +26,17 @@ func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, end
 	case said.State == approval.Denied:
 		return denied(tool, said, now)
 	case said.State == approval.Expired:
-		return fmt.Sprintf("%s requires human approval, and nobody answered in time.", tool)
+		return fmt.Sprintf("%s requires human approval, but no one answered in time.", tool)
 	case gone:
-		return fmt.Sprintf("%s requires human approval, and the client went away before a person answered.", tool)
+		return fmt.Sprintf("%s requires human approval, but the client disconnected before a person answered.", tool)
 	case ending:
-		return fmt.Sprintf("%s requires human approval, and petrigate has ended before a person answered. Call it again once it runs.", tool)
+		return fmt.Sprintf("%s requires human approval, but petrigate stopped before a person answered. Call the tool again once petrigate runs.", tool)
 	case r.WasUnasked():
-		return fmt.Sprintf("%s requires human approval, but the client showed the question to nobody, and no other channel is open.", tool)
+		return fmt.Sprintf("%s requires human approval, but the client did not show the question, and no other channel is open.", tool)
 	case r.Via != "":
-		return fmt.Sprintf("%s requires human approval via %s, and nobody can be asked that way now.", tool, r.Via)
+		return fmt.Sprintf("%s requires human approval via %s, but no one can be asked that way now.", tool, r.Via)
 	default:
-		return fmt.Sprintf("%s requires human approval, and there is nobody to ask: this client cannot show a question and no other channel is open.", tool)
+		return fmt.Sprintf("%s requires human approval, but there is no one to ask: this client cannot show a question, and no other channel is open.", tool)
 	}
 }
 
@@ -74,7 +74,7 @@ func WaitingLogLine(c approval.Call, id, client, how string) string {
 func HowToAnswer(r *approval.Request, verb string) string {
 	switch {
 	case r.Via == approval.Webhook:
-		return "by the webhook"
+		return "via the webhook"
 	case r.AllowsBeside(channel.OfClient()...):
 		return verb
 	}
@@ -86,7 +86,7 @@ func Answered(r approval.Record, approve bool, channel, actor string) string {
 	verb := "denied"
 	switch {
 	case approve && r.Request.Needs > 1:
-		verb = fmt.Sprintf("approved (%d of %d persons)", r.Answer.Approvals, r.Request.Needs)
+		verb = fmt.Sprintf("approved (%d of %d people)", r.Answer.Approvals, r.Request.Needs)
 	case approve:
 		verb = "approved"
 	}

@@ -39,11 +39,11 @@ func (q *askedCall) openRequest() (*approval.Request, answer) {
 	key := q.key()
 	r, err := q.Approvals.Open(key, q.shown(), q.asked.Ask)
 	if errors.Is(err, approval.ErrStore) {
-		q.Life.Log.Error("nobody is asked", "tool", q.call.Tool.Canonical, "error", err)
+		q.Life.Log.Error("could not ask for approval", "tool", q.call.Tool.Canonical, "error", err)
 		err = approval.ErrStore
 	}
 	if err != nil {
-		return nil, q.denied(fmt.Sprintf("%s requires human approval, and %v.", q.call.Tool.Exposed, err), nil)
+		return nil, q.denied(fmt.Sprintf("%s requires human approval, but %v.", q.call.Tool.Exposed, err), nil)
 	}
 	return r, nil
 }

@@ -139,7 +139,7 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 		q.call.release(slot | taskSlot)
 		q.Admission.Withdraw(q.Life.Ctx, q.call.State.Key(), d)
 		other := askedCall{q.Pipeline, q.call, d}
-		a = other.denied(fmt.Sprintf("The state changed while a person was asked: %s now asks for more.", q.call.Tool.Exposed), nil)
+		a = other.denied(fmt.Sprintf("The state changed while a person was being asked: %s now needs more approvals.", q.call.Tool.Exposed), nil)
 	}
 	return a, true
 }
