@@ -262,7 +262,7 @@ func TestBaseIsRefreshed(t *testing.T) {
 		var log bytes.Buffer
 		d := s.start(locked{&log, &mu})
 		ctx, end := context.WithCancel(t.Context())
-		wait := d.refresh(ctx)
+		wait := d.triggers.refresh(ctx)
 		for _, step := range []struct {
 			entry   string // of another configuration, which is reloaded; empty: it stays
 			serves  string

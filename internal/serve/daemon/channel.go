@@ -15,3 +15,32 @@ type channel interface {
 	// close ends the announcements.
 	close()
 }
+
+// channels are the open channels of a daemon.
+type channels []channel
+
+// close ends the announcements.
+func (a channels) close() {
+	for _, c := range a {
+		c.close()
+	}
+}
+
+// start starts all channels, or none.
+func (a channels) start() (stop func(), err error) {
+	var stops []func()
+	stop = func() {
+		for _, f := range stops {
+			f()
+		}
+	}
+	for _, c := range a {
+		end, err := c.start()
+		if err != nil {
+			stop()
+			return nil, err
+		}
+		stops = append(stops, end)
+	}
+	return stop, nil
+}

@@ -9,7 +9,7 @@ func (d *Daemon) openChannels() error {
 	for _, open := range openers {
 		c, err := open(d)
 		if err != nil {
-			d.closeChannels()
+			d.channels.close()
 			return err
 		}
 		if c != nil {
@@ -17,29 +17,4 @@ func (d *Daemon) openChannels() error {
 		}
 	}
 	return nil
-}
-
-func (d *Daemon) closeChannels() {
-	for _, c := range d.channels {
-		c.close()
-	}
-}
-
-// startChannels starts all channels, or none.
-func (d *Daemon) startChannels() (stop func(), err error) {
-	var stops []func()
-	stop = func() {
-		for _, f := range stops {
-			f()
-		}
-	}
-	for _, c := range d.channels {
-		end, err := c.start()
-		if err != nil {
-			stop()
-			return nil, err
-		}
-		stops = append(stops, end)
-	}
-	return stop, nil
 }

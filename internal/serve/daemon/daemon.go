@@ -15,8 +15,8 @@
 // reverse order.
 //
 // The configuration in force belongs to the reloads, whose mutex also serializes reloads. Reloads
-// are triggered by operators, by hang-up signals, by changed files and by refreshed bases; each
-// trigger has its own goroutine, which Run waits for. All listeners are limitListeners, which bound
+// are triggered by operators, by hang-up signals, by changed files and by refreshed bases; each of
+// the reloadTriggers has its own goroutine, which Run waits for. All listeners are limitListeners, which bound
 // the connections in total and per address.
 //
 // Other functions of the package serve commands that do not run a proxy: they list the tools of
@@ -26,7 +26,6 @@ package daemon
 import (
 	"io"
 	"log/slog"
-	"strings"
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/config"
@@ -71,21 +70,21 @@ type Daemon struct {
 	config     *config.Config
 	file       string                 // absolute path of the configuration; empty: no file
 	listen     atomic.Pointer[string] // address for clients; nil: not listening yet
-	secrets    *strings.Replacer
+	secrets    masker
 	log        *slog.Logger
 	audit      *audit.Log // nil: no audit file
 	feed       *audit.Feed
 	database   *database // nil: states are in memory
 	begun      atomic.Bool
 	monitor    *monitor
-	channels   []channel         // announce requests for approval
+	channels   channels          // announce requests for approval
 	narrator   *narrate.Narrator // nil: no narration
 	processors *processors       // nil: GOMAXPROCS is not changed
 	reloads    reloads
+	triggers   *reloadTriggers
 	bases      atomic.Pointer[[]operator.BaseInfo] // bases of the policy in force
 	console    *consoleServer
 	pins       *proxy.Pins // nil: definitions of tools are not pinned
-	hangUps    <-chan struct{}
 	tokens     []*oauth.Source
 }
 

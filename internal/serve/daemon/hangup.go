@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// onHangUp reloads the configuration for each signal, until ctx ends. wait waits for the last
+// onHangUp reloads the configuration for each hang-up signal, until ctx ends. wait waits for the last
 // reload.
-func (d *Daemon) onHangUp(ctx context.Context, signals <-chan struct{}) (wait func()) {
+func (t *reloadTriggers) onHangUp(ctx context.Context) (wait func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -16,8 +16,8 @@ func (d *Daemon) onHangUp(ctx context.Context, signals <-chan struct{}) (wait fu
 			select {
 			case <-ctx.Done():
 				return
-			case <-signals:
-				d.Reload(ctx, control.Reload{Actor: "SIGHUP"})
+			case <-t.hangUps:
+				t.reload(ctx, control.Reload{Actor: "SIGHUP"})
 			}
 		}
 	}()

@@ -10,9 +10,12 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A monitor exports the state of the proxy: it counts, makes traces if configured, and knows
-// whether the proxy is shutting down.
+// A monitor exports the state of the proxy: it counts, makes traces if configured, serves health
+// checks, and knows whether the proxy is shutting down.
 type monitor struct {
+	proxy    *proxy.Proxy // set by New before the monitor serves anything
+	secrets  masker
+	log      *slog.Logger
 	metrics  *telemetry.Metrics
 	tracer   *telemetry.Tracer // nil: no traces
 	draining atomic.Bool
@@ -20,8 +23,8 @@ type monitor struct {
 
 // newMonitor returns the monitor of a configuration. Invalid environment variables, which may be
 // meant for another program, do not prevent the start.
-func newMonitor(c *config.Config, log *slog.Logger, version string) (*monitor, error) {
-	m := &monitor{metrics: telemetry.NewMetrics()}
+func newMonitor(c *config.Config, log *slog.Logger, secrets masker, version string) (*monitor, error) {
+	m := &monitor{secrets: secrets, log: log, metrics: telemetry.NewMetrics()}
 	target, err := telemetry.FindTarget(c.Telemetry.Traces, os.Getenv)
 	switch {
 	case err != nil && c.Telemetry.Traces != "":

@@ -3,7 +3,6 @@ package daemon
 import (
 	"fmt"
 	"log/slog"
-	"strings"
 
 	"github.com/petrigate/petrigate/internal/serve/narrate"
 	"github.com/petrigate/petrigate/internal/text"
@@ -11,7 +10,7 @@ import (
 
 // newNarrator returns the narrator of the options, or nil. It is quiet while the log level is above
 // info.
-func newNarrator(o *Options, secrets *strings.Replacer) *narrate.Narrator {
+func newNarrator(o *Options, secrets masker) *narrate.Narrator {
 	if o.Narration == nil {
 		return nil
 	}

@@ -25,7 +25,7 @@ func New(o Options) (*Daemon, error) {
 	if o.Log == nil {
 		o.Log = slog.DiscardHandler
 	}
-	d := &Daemon{config: c, secrets: mask(c.Secrets()), hangUps: o.HangUps}
+	d := &Daemon{config: c, secrets: mask(c.Secrets())}
 	d.narrator = newNarrator(&o, d.secrets)
 	d.log = slog.New(redacted(d.narrator.Log(o.Log), c.Secrets()))
 	d.console = &consoleServer{daemon: d}
@@ -33,6 +33,7 @@ func New(o Options) (*Daemon, error) {
 		d.processors = newProcessors(c)
 	}
 	d.reloads = reloads{load: o.Load, watch: o.Watch, level: o.Level, config: c, result: o.Policy, review: newReview(c, o.Known), adopted: make(chan struct{}, 1)}
+	d.triggers = &reloadTriggers{reloads: &d.reloads, reload: d.Reload, hangUps: o.HangUps, log: d.log}
 	if file, err := filepath.Abs(c.File); err == nil && c.File != "" {
 		d.file = file
 	}
@@ -63,11 +64,12 @@ func New(o Options) (*Daemon, error) {
 	}
 	options.Pins = d.pins
 	d.applyPolicy(o.Policy.Policy, &options)
-	if d.monitor, err = newMonitor(c, d.log, o.Version); err == nil {
+	if d.monitor, err = newMonitor(c, d.log, d.secrets, o.Version); err == nil {
 		d.monitor.observe(&options, d.processors)
 		d.feed = audit.NewFeed(options.Recorder)
 		options.Recorder = d.feed
 		d.Proxy, err = proxy.New(options)
+		d.monitor.proxy = d.Proxy
 	}
 	if err != nil {
 		d.monitor.close()
@@ -118,7 +120,7 @@ func (d *Daemon) Close() error {
 	d.processors.useAll()
 	d.reloads.close()
 	err := d.Proxy.Close()
-	d.closeChannels()
+	d.channels.close()
 	d.recordEnd()
 	d.narrator.End()
 	for _, t := range d.tokens {

@@ -4,13 +4,18 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/operator"
 )
+
+// A masker removes secrets from texts.
+type masker struct{ *strings.Replacer }
 
 // A redactor removes secrets from a log, whatever their source: a server may print its own command
 // line.
 type redactor struct {
 	slog.Handler
-	secrets *strings.Replacer
+	secrets masker
 }
 
 // redacted returns a handler that removes the secrets.
@@ -64,11 +69,22 @@ func (r redactor) attrs(list []slog.Attr) []slog.Attr {
 	return clean
 }
 
-// mask returns a replacer of secrets.
-func mask(secrets []string) *strings.Replacer {
+// mask returns a masker of these secrets.
+func mask(secrets []string) masker {
 	var pairs []string
 	for _, s := range secrets {
 		pairs = append(pairs, s, "***")
 	}
-	return strings.NewReplacer(pairs...)
+	return masker{strings.NewReplacer(pairs...)}
+}
+
+// maskUpstreams removes secrets from the errors and output of upstreams.
+func (m masker) maskUpstreams(upstreams []operator.UpstreamStatus) {
+	for i := range upstreams {
+		u := &upstreams[i]
+		u.Error = m.Replace(u.Error)
+		for k, line := range u.Said {
+			u.Said[k] = m.Replace(line)
+		}
+	}
 }

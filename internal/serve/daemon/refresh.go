@@ -32,21 +32,21 @@ func (s *reloads) nextRefresh() (every time.Duration) {
 
 // refresh fetches the bases again at the interval in the configuration, until ctx ends. wait waits
 // for the last fetch.
-func (d *Daemon) refresh(ctx context.Context) (wait func()) {
+func (t *reloadTriggers) refresh(ctx context.Context) (wait func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for {
 			var due <-chan time.Time
-			if every := d.reloads.nextRefresh(); every > 0 {
+			if every := t.reloads.nextRefresh(); every > 0 {
 				due = time.After(every)
 			}
 			select {
 			case <-ctx.Done():
 				return
-			case <-d.reloads.adopted:
+			case <-t.reloads.adopted:
 			case <-due:
-				d.refreshBases(ctx)
+				t.refreshBases(ctx)
 			}
 		}
 	}()
@@ -55,17 +55,17 @@ func (d *Daemon) refresh(ctx context.Context) (wait func()) {
 
 // refreshBases loads the configuration again, and reloads it if a base has changed or has become
 // invalid.
-func (d *Daemon) refreshBases(ctx context.Context) {
-	c, err := d.reloads.load()
+func (t *reloadTriggers) refreshBases(ctx context.Context) {
+	c, err := t.reloads.load()
 	if err == nil {
 		for _, b := range c.Bases {
 			if b.Copy != "" {
-				d.log.Warn("a base policy cannot be read at its address: nobody knows whether there is a newer one", "base", b.Name, "version", b.Version, "from", b.File, "error", b.Copy)
+				t.log.Warn("a base policy cannot be read at its address: nobody knows whether there is a newer one", "base", b.Name, "version", b.Version, "from", b.File, "error", b.Copy)
 			}
 		}
-		if now, _ := d.reloads.inForce(); sameBases(c, now) {
+		if now, _ := t.reloads.inForce(); sameBases(c, now) {
 			return
 		}
 	}
-	d.Reload(ctx, control.Reload{Actor: "refreshed base"})
+	t.reload(ctx, control.Reload{Actor: "refreshed base"})
 }

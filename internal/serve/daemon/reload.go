@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -202,6 +204,17 @@ func (s *reloads) files() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return filesOf(s.config)
+}
+
+// isRelevant reports whether a file may belong to the configuration, or be a link on the path to
+// such a file.
+func (s *reloads) isRelevant(name string) bool {
+	base := filepath.Base(name)
+	switch filepath.Ext(base) {
+	case ".rules", ".yaml", ".yml", ".json", ".pnml", ".xml":
+		return true
+	}
+	return strings.HasPrefix(base, "..") || slices.ContainsFunc(s.files(), func(file string) bool { return filepath.Base(file) == base })
 }
 
 // inForce returns the configuration in force and its policy.

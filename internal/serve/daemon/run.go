@@ -32,7 +32,7 @@ func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) erro
 		return err
 	}
 	defer func() { _ = socket.Close() }()
-	unmonitor, err := d.serveMonitor()
+	unmonitor, err := d.monitor.serve(d.config.Telemetry.Metrics)
 	if err != nil {
 		return err
 	}
@@ -41,12 +41,12 @@ func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) erro
 		return err
 	}
 	defer d.console.close()
-	stopChannels, err := d.startChannels()
+	stopChannels, err := d.channels.start()
 	if err != nil {
 		return err
 	}
 	defer stopChannels()
-	defer d.follow(ctx)()
+	defer d.triggers.follow(ctx)()
 	if d.config.Listen.Stdio {
 		return d.serveStdio(ctx, in, out)
 	}
@@ -160,7 +160,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	if access.Several() {
 		d.processors.useAll() // requests of one principal must not delay those of others
 	}
-	access.Beside = d.endpoint().Serve
+	access.Beside = d.monitor.endpoint().Serve
 	handler, err := d.Handler(access)
 	if err != nil {
 		return &InvalidError{err}

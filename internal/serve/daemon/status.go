@@ -27,26 +27,8 @@ func (d *Daemon) Status() operator.Status {
 	for _, c := range d.channels {
 		c.describe(&s)
 	}
-	d.maskUpstreams(s.Upstreams)
+	d.secrets.maskUpstreams(s.Upstreams)
 	return s
-}
-
-// upstreamStates describes the upstreams, without secrets and without querying the database.
-func (d *Daemon) upstreamStates() []operator.UpstreamStatus {
-	all := d.Overview().Upstreams
-	d.maskUpstreams(all)
-	return all
-}
-
-// maskUpstreams removes secrets from the errors and output of upstreams.
-func (d *Daemon) maskUpstreams(upstreams []operator.UpstreamStatus) {
-	for i := range upstreams {
-		u := &upstreams[i]
-		u.Error = d.secrets.Replace(u.Error)
-		for k, line := range u.Said {
-			u.Said[k] = d.secrets.Replace(line)
-		}
-	}
 }
 
 // silentUpstreams returns the names of the upstreams that have not answered.

@@ -5,18 +5,19 @@ import (
 	"net/http"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/telemetry"
 	"github.com/petrigate/petrigate/proxy"
 )
 
 // endpoint returns the endpoint for metrics and health checks.
-func (d *Daemon) endpoint() *telemetry.Endpoint {
-	return &telemetry.Endpoint{Metrics: d.monitor.metrics, State: d.telemetryState, Missing: d.notReady}
+func (m *monitor) endpoint() *telemetry.Endpoint {
+	return &telemetry.Endpoint{Metrics: m.metrics, State: m.state, Missing: m.notReady}
 }
 
-// telemetryState returns the current state for the metrics.
-func (d *Daemon) telemetryState() telemetry.State {
-	s := d.Overview()
+// state returns the current state for the metrics.
+func (m *monitor) state() telemetry.State {
+	s := m.proxy.Overview()
 	t := telemetry.State{
 		Version: s.Version, Started: s.Started, Sessions: s.Sessions, Clients: s.Clients, Tools: s.Tools, Asking: s.Waiting, Goroutines: s.Goroutines,
 	}
@@ -27,15 +28,15 @@ func (d *Daemon) telemetryState() telemetry.State {
 }
 
 // notReady returns the reasons why the proxy is not ready.
-func (d *Daemon) notReady() []string {
+func (m *monitor) notReady() []string {
 	var all []string
-	if d.monitor.draining.Load() {
+	if m.draining.Load() {
 		all = append(all, "the proxy is ending")
 	}
-	if err := d.Ready(); err != nil {
-		all = append(all, "decisions: "+d.secrets.Replace(err.Error()))
+	if err := m.proxy.Ready(); err != nil {
+		all = append(all, "decisions: "+m.secrets.Replace(err.Error()))
 	}
-	for _, u := range d.upstreamStates() {
+	for _, u := range m.upstreamStates() {
 		if u.State != "up" {
 			line := "upstream " + u.Name + ": " + u.State
 			if u.Error != "" {
@@ -47,26 +48,32 @@ func (d *Daemon) notReady() []string {
 	return all
 }
 
-// serveMonitor serves the endpoint at the address of telemetry.metrics, until stop.
-func (d *Daemon) serveMonitor() (stop func(), err error) {
-	addr := d.config.Telemetry.Metrics
+// upstreamStates describes the upstreams, without secrets and without querying the database.
+func (m *monitor) upstreamStates() []operator.UpstreamStatus {
+	all := m.proxy.Overview().Upstreams
+	m.secrets.maskUpstreams(all)
+	return all
+}
+
+// serve serves the endpoint at the address of telemetry.metrics, if there is one, until stop.
+func (m *monitor) serve(addr string) (stop func(), err error) {
 	if addr == "" {
 		return func() {}, nil
 	}
-	listener, err := listenAt(addr, smallLimits(maxMetricsConns), d.log)
+	listener, err := listenAt(addr, smallLimits(maxMetricsConns), m.log)
 	if err != nil {
 		return nil, listenError(addr, err)
 	}
 	host, _, _ := net.SplitHostPort(addr) // listening has succeeded, so the address is valid
 	open := !IsLoopback(host)
 	if open {
-		d.log.Warn("metrics are open to everybody who reaches this address, and tell the names of servers and tools", "address", listener.Addr().String())
+		m.log.Warn("metrics are open to everybody who reaches this address, and tell the names of servers and tools", "address", listener.Addr().String())
 	}
-	server := newServer(d.endpoint().Handler(func(r *http.Request) bool {
+	server := newServer(m.endpoint().Handler(func(r *http.Request) bool {
 		return proxy.Local(r) || open && r.URL.Path == "/metrics"
 	}), config.Listen{})
 	server.WriteTimeout = writeTimeout
-	d.log.Info("serving metrics", "url", "http://"+shownAddr(listener)+"/metrics")
+	m.log.Info("serving metrics", "url", "http://"+shownAddr(listener)+"/metrics")
 	go func() { _ = listener.serve(server, false) }() // ends with the server
 	return func() { _ = server.Close() }, nil
 }

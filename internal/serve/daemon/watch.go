@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -22,14 +21,14 @@ import (
 const settleDelay = 200 * time.Millisecond
 
 // follow reloads the configuration when it changes and after each hang-up signal, until end.
-func (d *Daemon) follow(ctx context.Context) (end func()) {
-	if d.reloads.load == nil {
+func (t *reloadTriggers) follow(ctx context.Context) (end func()) {
+	if t.reloads.load == nil {
 		return func() {}
 	}
 	ctx, stop := context.WithCancel(ctx)
-	files, signals, bases := func() {}, d.onHangUp(ctx, d.hangUps), d.refresh(ctx)
-	if d.reloads.watch {
-		files = d.watch(ctx)
+	files, signals, bases := func() {}, t.onHangUp(ctx), t.refresh(ctx)
+	if t.reloads.watch {
+		files = t.watch(ctx)
 	}
 	return func() {
 		stop()
@@ -42,15 +41,15 @@ func (d *Daemon) follow(ctx context.Context) (end func()) {
 // watch reloads the configuration when one of its files changes. It watches the folders of the
 // files and of the targets of links, because editors, and Kubernetes, replace files instead of
 // writing them.
-func (d *Daemon) watch(ctx context.Context) (wait func()) {
+func (t *reloadTriggers) watch(ctx context.Context) (wait func()) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
-		d.log.Warn("changed files are not noticed; petrigate reload reads them", "error", err)
+		t.log.Warn("changed files are not noticed; petrigate reload reads them", "error", err)
 		return func() {}
 	}
 	done := make(chan struct{})
-	f := &follower{Daemon: d, watcher: w, folders: map[string]bool{}}
-	files, read := d.reloads.files(), d.reloads.sums()
+	f := &follower{reloadTriggers: t, watcher: w, folders: map[string]bool{}}
+	files, read := t.reloads.files(), t.reloads.sums()
 	f.watchFolders(files)
 	f.known = subset(read, files)
 	timer := time.NewTimer(settleDelay)
@@ -65,13 +64,13 @@ func (d *Daemon) watch(ctx context.Context) (wait func()) {
 			case <-ctx.Done():
 				return
 			case e := <-w.Events:
-				if !d.isRelevant(e.Name) {
+				if !t.reloads.isRelevant(e.Name) {
 					continue // for example the audit log
 				}
 				f.appeared = f.appeared || e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename)
 				timer.Reset(settleDelay)
 			case err := <-w.Errors:
-				d.log.Warn("a change of files may have been missed; petrigate reload reads them", "error", err)
+				t.log.Warn("a change of files may have been missed; petrigate reload reads them", "error", err)
 			case <-timer.C:
 				f.check(ctx)
 			}
@@ -80,20 +79,9 @@ func (d *Daemon) watch(ctx context.Context) (wait func()) {
 	return func() { <-done }
 }
 
-// isRelevant reports whether a file may belong to the configuration, or be a link on the path to
-// such a file.
-func (d *Daemon) isRelevant(name string) bool {
-	base := filepath.Base(name)
-	switch filepath.Ext(base) {
-	case ".rules", ".yaml", ".yml", ".json", ".pnml", ".xml":
-		return true
-	}
-	return strings.HasPrefix(base, "..") || slices.ContainsFunc(d.reloads.files(), func(file string) bool { return filepath.Base(file) == base })
-}
-
 // A follower watches the files of the configuration. Its goroutine is the only one that uses it.
 type follower struct {
-	*Daemon
+	*reloadTriggers
 	watcher  *fsnotify.Watcher
 	folders  map[string]bool   // watched folders
 	known    map[string]string // hashes of the files in force, taken before these were read
@@ -114,7 +102,7 @@ func (f *follower) check(ctx context.Context) {
 	if f.appeared = false; !others && maps.Equal(subset(now, files), f.known) {
 		return
 	}
-	f.Reload(ctx, control.Reload{Actor: "changed file"})
+	f.reload(ctx, control.Reload{Actor: "changed file"})
 	files = f.reloads.files() // the reload may have changed them
 	f.watchFolders(files)
 	f.known = subset(now, files)

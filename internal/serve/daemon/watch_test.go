@@ -57,7 +57,7 @@ func following(t *testing.T, load, again func() (*config.Config, error), before,
 	}
 	before()
 	ctx, cancel := context.WithCancel(t.Context())
-	end := d.follow(ctx)
+	end := d.triggers.follow(ctx)
 	after()
 	for applied := 0; applied < policies; {
 		if <-log.messages == "another policy is in force" {

@@ -73,11 +73,11 @@ func TestSharedAddress(t *testing.T) {
 	defer func() { _ = other.Close() }()
 	at := other.Addr().String()
 	alone, _ := hooked(t, at, `, "state": {"driver": "memory"}`)
-	if _, err := alone.startChannels(); err == nil || !strings.Contains(err.Error(), "another program has this port") {
+	if _, err := alone.channels.start(); err == nil || !strings.Contains(err.Error(), "another program has this port") {
 		t.Errorf("%v", err)
 	}
 	d, log := hooked(t, at, "")
-	stop, err := d.startChannels()
+	stop, err := d.channels.start()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,16 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/petrigate/petrigate/internal/serve/control"
+)
+
+// reloadTriggers cause the reloads that no operator asks for.
+type reloadTriggers struct {
+	reloads *reloads
+	reload  func(context.Context, control.Reload) control.Reloaded // see [Daemon.Reload]
+	hangUps <-chan struct{}                                        // each value triggers a reload; may be nil
+	log     *slog.Logger
+}
