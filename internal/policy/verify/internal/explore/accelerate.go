@@ -4,7 +4,7 @@ import "slices"
 
 // repeatable returns how often the step from a to b can be repeated before it could become a
 // different step.
-func (n *Net) repeatable(a, b *local) int {
+func (n *structure) repeatable(a, b *local) int {
 	if a.stuck || b.stuck || a.spoiled != b.spoiled || !slices.Equal(a.flights, b.flights) {
 		return 0
 	}
@@ -34,7 +34,7 @@ func (n *Net) repeatable(a, b *local) int {
 // that leaves every transition enabled that this place alone could disable. It is three times what
 // all transitions take: the call may fire them when it begins, when it ends, and when the net fires
 // its structural transitions after either.
-func (n *Net) enough(place int) int {
+func (n *structure) enough(place int) int {
 	sum := 0
 	for i := range n.Trans {
 		sum += weight(n.Trans[i].In, place)

@@ -58,7 +58,7 @@ func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every 
 
 // bounded reports whether the place never has more tokens than at the start: every token it gains
 // comes from a second place, which is empty at the start, and the total of both never grows.
-func (n *Net) bounded(place int) bool {
+func (n *structure) bounded(place int) bool {
 	for q, name := range n.Info.Places {
 		if q == place || n.Info.Initial[name] > 0 {
 			continue

@@ -17,7 +17,7 @@ const minLargeCounter = 8
 
 // counter returns the place of the net that is a large counter, or -1. A net with several has none
 // that can be reduced.
-func (n *Net) counter() int {
+func (n *structure) counter() int {
 	found := -1
 	for i, p := range n.Info.Places {
 		if n.Info.Initial[p] > minLargeCounter {
@@ -32,7 +32,7 @@ func (n *Net) counter() int {
 
 // steady reports whether only calls and the clock take from the place and put into it, one token at
 // a time and without deferring it to the end of the call.
-func (n *Net) steady(place int) bool {
+func (n *structure) steady(place int) bool {
 	for i := range n.Trans {
 		in, out := weight(n.Trans[i].In, place), weight(n.Trans[i].Out, place)
 		def := &n.Info.Transitions[i]

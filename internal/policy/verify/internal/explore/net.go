@@ -9,9 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Net is a net of the policy prepared for exploration. Its local states are numbered as they are
-// met, and every step from one is computed once.
-type Net struct {
+// structure is the part of a net that no step changes: its transitions and what calls mean to it.
+type structure struct {
 	*callclass.Net
 	lasting    [][]petri.Arc
 	free       []int // structural transitions, by index
@@ -20,6 +19,12 @@ type Net struct {
 	spoils     bool  // a transition of the net spoils the evidence that others watch for
 	static     bool  // the marking never changes
 	incomplete bool  // the effects that calls can have on the net are not all known
+}
+
+// Net is a net of the policy prepared for exploration. Its local states are numbered as they are
+// met, and every step from one is computed once.
+type Net struct {
+	structure
 
 	counterAt int          // the place whose initial marking was reduced, see [Net.cap]
 	capped    map[int]*Net // copies with reduced counters, see [Net.cap]
@@ -88,7 +93,7 @@ type ended struct {
 const maxRounds = 10_000
 
 func newNet(names *callclass.Net) *Net {
-	n := &Net{Net: names, ends: make(map[endKey]*ended), held: new(callclass.Numbers[holding])}
+	n := &Net{structure: structure{Net: names}, ends: make(map[endKey]*ended), held: new(callclass.Numbers[holding])}
 	n.internHold(holding{})
 	watches := 0
 	for i, t := range n.Info.Transitions {
@@ -112,7 +117,7 @@ func newNet(names *callclass.Net) *Net {
 }
 
 // isStatic reports whether no transition that can fire changes the marking.
-func (n *Net) isStatic() bool {
+func (n *structure) isStatic() bool {
 	for i, t := range n.Info.Transitions {
 		same := len(n.lasting[i]) == 0 && !n.Trans[i].Adds()
 		if !n.Dead[i] && (!same || t.Deferred) {
@@ -191,7 +196,7 @@ func keyed(nets []*Net) bool {
 
 // advance fires the structural transitions until nothing moves or a marking repeats. It returns
 // false and restores the marking if that does not terminate.
-func (n *Net) advance(l *local) bool {
+func (n *structure) advance(l *local) bool {
 	if !slices.ContainsFunc(n.free, func(t int) bool { return n.Trans[t].Enabled(l.marking) }) {
 		return true
 	}
@@ -211,7 +216,7 @@ func (n *Net) advance(l *local) bool {
 	return true
 }
 
-func (n *Net) round(l *local) bool {
+func (n *structure) round(l *local) bool {
 	present := n.present(l)
 	var ready []int
 	for _, t := range n.free {
@@ -229,7 +234,7 @@ func (n *Net) round(l *local) bool {
 	return fired
 }
 
-func (n *Net) competes(t int, present petri.Marking) bool {
+func (n *structure) competes(t int, present petri.Marking) bool {
 	for _, u := range n.free {
 		if u != t && n.Trans[u].Enabled(present) && n.Trans[t].ConflictsWith(&n.Trans[u], present) {
 			return true
@@ -240,7 +245,7 @@ func (n *Net) competes(t int, present petri.Marking) bool {
 
 // present returns the marking with the tokens in flight returned to the places they were taken
 // from.
-func (n *Net) present(l *local) petri.Marking {
+func (n *structure) present(l *local) petri.Marking {
 	m := slices.Clone(l.marking)
 	for t, flights := range l.flights {
 		for range flights {

@@ -10,7 +10,7 @@ type question struct {
 }
 
 // questions returns what the net asks before a call that begins with the step b.
-func (n *Net) questions(b *begun) (all []question) {
+func (n *structure) questions(b *begun) (all []question) {
 	for _, t := range b.asks {
 		def := &n.Info.Transitions[t]
 		all = append(all, question{n.Index, max(1, def.Approvals), def.Via})

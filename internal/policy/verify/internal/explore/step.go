@@ -60,7 +60,7 @@ func (n *Net) compute(state int, e callclass.Meaning) *begun {
 }
 
 // spoil fires the enabled spoiling transitions of the call and ends all watches of the net.
-func (n *Net) spoil(e callclass.Meaning, next *local, h *holding, b *begun) {
+func (n *structure) spoil(e callclass.Meaning, next *local, h *holding, b *begun) {
 	for _, t := range e.Spoilers() {
 		if n.Trans[t].Enabled(next.marking) {
 			n.Trans[t].Fire(next.marking)
@@ -83,7 +83,7 @@ func (n *Net) unspoiled(state int) int {
 }
 
 // judge evaluates the names of the call one after the other, as the gate does.
-func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
+func (n *structure) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 	scratch := slices.Clone(l.marking)
 	blocked, forbids := false, false
 	for _, a := range e {
@@ -134,27 +134,27 @@ func (n *Net) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 
 // lists reports whether a transition lists the call. Phases and free names alone do not make it a
 // call of the net.
-func (n *Net) lists(meaning int) bool {
+func (n *structure) lists(meaning int) bool {
 	return slices.ContainsFunc(n.Meanings.List[meaning], func(a callclass.Ask) bool { return len(a.Barred) == 0 && !a.Free })
 }
 
 // holds reports whether one of the places is marked, so that its phase is active. A token in flight
 // counts for the place that it was taken from.
-func (n *Net) holds(l *local, places []int) bool {
+func (n *structure) holds(l *local, places []int) bool {
 	present := n.present(l)
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 
 // void reports whether a watch of the call would be useless, because a spoiling call is in flight
 // or the call itself spoils.
-func (n *Net) void(l *local, e callclass.Meaning, t int) bool {
+func (n *structure) void(l *local, e callclass.Meaning, t int) bool {
 	def := &n.Info.Transitions[t]
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
 // earn adds the transitions that take the success of the call as evidence, in addition to the
 // chosen transitions that gate it.
-func (n *Net) earn(l *local, e callclass.Meaning, chosen []int) []int {
+func (n *structure) earn(l *local, e callclass.Meaning, chosen []int) []int {
 	after := slices.Clone(l.marking)
 	for _, t := range chosen {
 		if n.Info.Transitions[t].Deferred {
@@ -176,7 +176,7 @@ func (n *Net) earn(l *local, e callclass.Meaning, chosen []int) []int {
 
 // candidate returns the first enabled transition of the list, or -1. An evidence transition is a
 // candidate only if all listed transitions observe.
-func (n *Net) candidate(l *local, lists []int, observed bool) int {
+func (n *structure) candidate(l *local, lists []int, observed bool) int {
 	if l.stuck {
 		return -1
 	}
@@ -189,7 +189,7 @@ func (n *Net) candidate(l *local, lists []int, observed bool) int {
 }
 
 // take removes from m what firing t takes permanently, if t is enabled.
-func (n *Net) take(t int, m petri.Marking) bool {
+func (n *structure) take(t int, m petri.Marking) bool {
 	if !n.Trans[t].Enabled(m) {
 		return false
 	}
@@ -208,7 +208,7 @@ func (n *Net) take(t int, m petri.Marking) bool {
 
 // unwatched returns the set of watches that end because their transition is not enabled after a
 // firing.
-func (n *Net) unwatched(m petri.Marking) uint64 {
+func (n *structure) unwatched(m petri.Marking) uint64 {
 	var set uint64
 	for t, w := range n.watchAt {
 		if w >= 0 && !n.Trans[t].Enabled(m) {
@@ -219,7 +219,7 @@ func (n *Net) unwatched(m petri.Marking) uint64 {
 }
 
 // keep returns the watches that are not killed.
-func (n *Net) keep(watches []int, killed uint64) []int {
+func (n *structure) keep(watches []int, killed uint64) []int {
 	if killed == 0 {
 		return watches
 	}
@@ -279,7 +279,7 @@ func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 }
 
 // succeed produces the output of the transitions that the call had begun, and fires its watches.
-func (n *Net) succeed(l *local, done, watches []int) (killed uint64) {
+func (n *structure) succeed(l *local, done, watches []int) (killed uint64) {
 	for _, t := range done {
 		n.Trans[t].Put(l.marking)
 		killed |= n.unwatched(l.marking)

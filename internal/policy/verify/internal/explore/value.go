@@ -157,6 +157,6 @@ func (n *Net) unused() map[int]bool {
 
 // anyValue reports whether the name belongs to calls without a value, or to the clock. A result
 // that may have a value does not give the call one.
-func (n *Net) anyValue(a callclass.Ask) bool {
+func (n *structure) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }
