@@ -70,13 +70,11 @@ var outcomes = [...]gate.Outcome{succeeds: gate.Success, fails: gate.Failure, un
 // stored as words: the monitor state, the local state of each net, and the sorted types of the
 // calls in flight.
 type Space struct {
-	*view
+	openTypes
 	q *Query
 	tree[event]
 	words []uint32
 	At    []int // start of each state in words
-
-	types callclass.Numbers[openType]
 
 	edges    []edge
 	hit      int32 // state before the hit; -1: none
@@ -84,8 +82,14 @@ type Space struct {
 	atState  bool // the state itself meets the query
 	complete bool
 
-	next []uint32 // scratch buffers
-	key  []byte
+	next []uint32 // scratch buffer
+}
+
+// openTypes numbers the types of the calls in flight of a view.
+type openTypes struct {
+	*view
+	types callclass.Numbers[openType]
+	key   []byte // scratch buffer
 }
 
 type edge struct {
@@ -95,7 +99,7 @@ type edge struct {
 
 // explore visits the states breadth first until the query is met or the limit is reached.
 func (v *view) explore(q *Query, limit int) *Space {
-	s := &Space{view: v, q: q, hit: -1}
+	s := &Space{openTypes: openTypes{view: v}, q: q, hit: -1}
 	s.visit(make([]uint32, 1+len(v.nets)), -1, event{})
 	for k, asked := 0, -askEvery; k < len(s.At); k++ {
 		if s.complete = len(s.At) <= limit && !v.model.due(&asked, len(s.At)); !s.complete {
@@ -264,20 +268,20 @@ func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 }
 
 // spoils reports whether a call of the type spoils what some net watches.
-func (s *Space) spoils(id uint32) bool {
-	return slices.ContainsFunc(s.types.List[id].holds, func(h callclass.Effect) bool { return s.nets[h.Net].held.List[h.Meaning].spoils })
+func (o *openTypes) spoils(id uint32) bool {
+	return slices.ContainsFunc(o.types.List[id].holds, func(h callclass.Effect) bool { return o.nets[h.Net].held.List[h.Meaning].spoils })
 }
 
 // clearSpoiled marks the nets as unspoiled where no call in flight spoils.
-func (s *Space) clearSpoiled(words []uint32) {
-	for _, pos := range s.spoiling {
+func (o *openTypes) clearSpoiled(words []uint32) {
+	for _, pos := range o.spoiling {
 		spoils := func(id uint32) bool {
-			return slices.ContainsFunc(s.types.List[id].holds, func(h callclass.Effect) bool {
-				return h.Net == pos && s.nets[pos].held.List[h.Meaning].spoils
+			return slices.ContainsFunc(o.types.List[id].holds, func(h callclass.Effect) bool {
+				return h.Net == pos && o.nets[pos].held.List[h.Meaning].spoils
 			})
 		}
-		if local := int(words[1+pos]); s.nets[pos].locals.List[local].spoiled && !slices.ContainsFunc(words[1+len(s.nets):], spoils) {
-			words[1+pos] = uint32(s.nets[pos].unspoiled(local))
+		if local := int(words[1+pos]); o.nets[pos].locals.List[local].spoiled && !slices.ContainsFunc(words[1+len(o.nets):], spoils) {
+			words[1+pos] = uint32(o.nets[pos].unspoiled(local))
 		}
 	}
 }
@@ -287,9 +291,9 @@ func (s *Space) clearSpoiled(words []uint32) {
 const maxAlike = 2
 
 // insert adds a call in flight, unless the equal calls already stand for any number.
-func (s *Space) insert(opens []uint32, id uint32) []uint32 {
+func (o *openTypes) insert(opens []uint32, id uint32) []uint32 {
 	i, alike := find(opens, id)
-	if s.types.List[id].enough(alike) {
+	if o.types.List[id].enough(alike) {
 		return opens
 	}
 	return slices.Insert(opens, i, id)
@@ -310,14 +314,14 @@ func (t *openType) enough(alike int) bool {
 }
 
 // survivors returns the calls in flight after watches have ended.
-func (s *Space) survivors(opens []uint32, killed []uint64) []uint32 {
+func (o *openTypes) survivors(opens []uint32, killed []uint64) []uint32 {
 	var out []uint32
 	for _, id := range opens {
-		t := s.types.List[id]
+		t := o.types.List[id]
 		var holds []callclass.Effect
 		changed := false
 		for _, h := range t.holds {
-			left := s.nets[h.Net].without(h.Meaning, killed[h.Net])
+			left := o.nets[h.Net].without(h.Meaning, killed[h.Net])
 			changed = changed || left != h.Meaning
 			if left > 0 {
 				holds = append(holds, callclass.Effect{Net: h.Net, Meaning: left})
@@ -325,19 +329,19 @@ func (s *Space) survivors(opens []uint32, killed []uint64) []uint32 {
 		}
 		switch {
 		case !changed:
-			out = s.insert(out, id)
+			out = o.insert(out, id)
 		case len(holds) > 0:
 			t.holds = holds
-			out = s.insert(out, s.typeOf(t))
+			out = o.insert(out, o.typeOf(t))
 		}
 	}
 	return out
 }
 
-func (s *Space) typeOf(t openType) uint32 {
-	t.watches = !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool { return !s.nets[h.Net].tokenless(h.Meaning) })
+func (o *openTypes) typeOf(t openType) uint32 {
+	t.watches = !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool { return !o.nets[h.Net].tokenless(h.Meaning) })
 	t.many = t.many && t.watches && !t.stays
-	k := append(s.key[:0], t.tag)
+	k := append(o.key[:0], t.tag)
 	switch {
 	case t.many:
 		k = append(k, 1)
@@ -349,23 +353,23 @@ func (s *Space) typeOf(t openType) uint32 {
 	for _, h := range t.holds {
 		k = callclass.AppendKey(k, []int{h.Net, h.Meaning})
 	}
-	s.key = k
-	return uint32(s.types.Of(k, t))
+	o.key = k
+	return uint32(o.types.Of(k, t))
 }
 
 // unclear reports whether an unknown outcome of the call has an effect that differs from a call
 // that never ends and from one that fails.
-func (s *Space) unclear(id uint32) bool {
-	t := &s.types.List[id]
+func (o *openTypes) unclear(id uint32) bool {
+	t := &o.types.List[id]
 	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
-		hold := &s.nets[h.Net].held.List[h.Meaning]
+		hold := &o.nets[h.Net].held.List[h.Meaning]
 		return len(hold.flights) > 0 || hold.spoils
 	})
 	if !flies {
 		return false // equivalent to a failure
 	}
 	for _, h := range t.holds {
-		n := s.nets[h.Net]
+		n := o.nets[h.Net]
 		hold := n.held.List[h.Meaning]
 		if len(hold.watches) > 0 || slices.ContainsFunc(hold.flights, func(t int) bool { return n.Info.Transitions[t].Release }) {
 			return true
