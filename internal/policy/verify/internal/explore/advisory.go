@@ -9,10 +9,10 @@ import "fmt"
 
 // Yielding returns the reason why an answer is unknown if one of the nets is advisory, and the
 // empty string otherwise.
-func (m *Model) Yielding(nets []int) string {
+func (sys *system) Yielding(nets []int) string {
 	for _, n := range nets {
-		if m.Nets[n].Info.Advisory {
-			return fmt.Sprintf("the advisory net %s does not block where it yields", m.Nets[n].Info.Name)
+		if sys.Nets[n].Info.Advisory {
+			return fmt.Sprintf("the advisory net %s does not block where it yields", sys.Nets[n].Info.Name)
 		}
 	}
 	return ""

@@ -71,8 +71,8 @@ func Tagged(match func(*callclass.Class) bool) func(*callclass.Class) uint8 {
 }
 
 // Spent returns which bound ended a search: the time or the number of states.
-func (m *Model) Spent() string {
-	if m.Stop() {
+func (l *searchLimits) Spent() string {
+	if l.Stop() {
 		return WhyTime
 	}
 	return WhyStates

@@ -11,7 +11,7 @@ import (
 
 // Unbalanced returns the query for a state where the net holds a different number of tokens than
 // at the start, including tokens in flight.
-func (m *Model) Unbalanced(net int) *Query {
+func (sys *system) Unbalanced(net int) *Query {
 	return &Query{Sole: -1, state: func(s *Space, words []uint32) bool {
 		n, start, now := s.nets[s.at[net]], 0, 0
 		for _, tokens := range n.Info.Initial {
@@ -28,8 +28,8 @@ func (m *Model) Unbalanced(net int) *Query {
 const MaxExclusive = 32
 
 // Coinciding returns the query for a state where two of the places of the net are marked.
-func (m *Model) Coinciding(net int, places []int) *Query {
-	n := m.Nets[net]
+func (sys *system) Coinciding(net int, places []int) *Query {
+	n := sys.Nets[net]
 	return &Query{
 		Sole: -1,
 		state: func(s *Space, words []uint32) bool {
@@ -49,9 +49,9 @@ func (m *Model) Coinciding(net int, places []int) *Query {
 
 // GatedGoal returns the goal that is met by a call that the net gates. A run may stop where one of
 // the places is marked.
-func (m *Model) GatedGoal(net int, places []string) *Goal {
+func (sys *system) GatedGoal(net int, places []string) *Goal {
 	g := &Goal{
-		values:  m.Nets[net].Keyed(),
+		values:  sys.Nets[net].Keyed(),
 		Matches: func(s *callclass.Class) bool { return s.Concerns(net) },
 		ok: func(s *Space, k int32, c int) bool {
 			pos := s.at[net]

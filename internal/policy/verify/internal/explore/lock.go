@@ -17,8 +17,8 @@ func (s *Space) Deadlock() Answer {
 }
 
 // gated reports whether a transition of some net lists the call.
-func (m *Model) gated(s *callclass.Class) bool {
-	return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return m.Nets[t.Net].lists(t.Meaning) })
+func (sys *system) gated(s *callclass.Class) bool {
+	return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return sys.Nets[t.Net].lists(t.Meaning) })
 }
 
 // Lock looks for a state that is not excused and where no successful continuation reaches the goal.
@@ -162,7 +162,7 @@ func (v *view) numbers() []int {
 // locks answers whether the nets alone forbid, after the run, every call that match selects, even
 // if all calls succeed.
 func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []int, match func(*callclass.Class) bool) Result {
-	r := &run{model: m, nets: make([]*Net, len(m.Nets)), local: make([]int, len(m.Nets))}
+	r := &run{nets: make([]*Net, len(m.Nets)), local: make([]int, len(m.Nets))}
 	for _, n := range nets {
 		r.nets[n] = all[n]
 	}
@@ -226,8 +226,8 @@ func (m *Model) LockOfOne(nets []int) Answer {
 }
 
 // stands reports whether all nets admit the run.
-func (m *Model) stands(ms []Move) bool {
-	_, stopped := m.Replay(ms)
+func (sys *system) stands(ms []Move) bool {
+	_, stopped := sys.Replay(ms)
 	return stopped < 0
 }
 

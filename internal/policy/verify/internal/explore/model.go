@@ -11,20 +11,30 @@ import (
 // A Model is the policy prepared for exploration: its nets and the classes of calls. The zero value
 // is not usable; see [New]. It caches results of searches and must not be used concurrently.
 type Model struct {
-	Nets      []*Net
+	system
+	searchLimits
 	Calls     *callclass.Enumerator
 	Classes   []*callclass.Class // classes that the default admits
 	byNet     [][]int            // classes that affect a net, by net
 	keyed     bool               // some enforced net has a key
-	Limit     int                // maximum number of states of one search
-	Stop      func() bool
-	States    int        // number of states visited so far
-	effort    int        // states visited so far, weighted by the number of classes tried in each
-	attractor *attractor // computed when first needed
-	all       *scope     // scope of all classes, computed when first needed
-	off       []bool     // nets left out because they were found redundant, by net
-	full      *Model     // for the result of [Model.OneValue]: the model with all calls; nil otherwise
-	one       *Model     // result of [Model.OneValue], computed when first needed
+	attractor *attractor         // computed when first needed
+	all       *scope             // scope of all classes, computed when first needed
+	full      *Model             // for the result of [Model.OneValue]: the model with all calls; nil otherwise
+	one       *Model             // result of [Model.OneValue], computed when first needed
+}
+
+// A system is the nets of a policy, which run together.
+type system struct {
+	Nets []*Net
+	off  []bool // nets left out because they were found redundant, by net
+}
+
+// searchLimits bound the searches, and count what they have done.
+type searchLimits struct {
+	Limit  int // maximum number of states of one search
+	Stop   func() bool
+	States int // number of states visited so far
+	effort int // states visited so far, weighted by the number of classes tried in each
 }
 
 // Options bound the searches.
@@ -38,7 +48,7 @@ const DefaultStates = 50_000
 
 // New prepares the nets of a policy and the classes of its calls for exploration.
 func New(p *gate.Policy, c callclass.Options, o Options) *Model {
-	m := &Model{Limit: o.States, Stop: lasting(o.Stop)}
+	m := &Model{searchLimits: searchLimits{Limit: o.States, Stop: lasting(o.Stop)}}
 	if m.Limit < 1 {
 		m.Limit = DefaultStates
 	}
@@ -88,12 +98,12 @@ func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classe
 const askEvery = 64
 
 // due calls Model.Stop if at least askEvery states were visited since the last call.
-func (m *Model) due(asked *int, states int) bool {
+func (l *searchLimits) due(asked *int, states int) bool {
 	if states-*asked < askEvery {
 		return false
 	}
 	*asked = states
-	return m.Stop()
+	return l.Stop()
 }
 
 // lasting returns stop, except that a true result is permanent, so that all searches in progress

@@ -4,11 +4,11 @@ import "github.com/petrigate/petrigate/gate"
 
 // Meets follows the monitor of a query for a call that begins, and reports whether the run meets
 // the query. A query about calls that never end ([Query].Stay) is assumed to be met.
-func (m *Model) Meets(q *Query, ms []Move) bool {
+func (sys *system) Meets(q *Query, ms []Move) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true
 	}
-	r, mon, hit := m.newRun(), uint32(0), false
+	r, mon, hit := sys.newRun(), uint32(0), false
 	tags := make(map[int]uint8)
 	for _, mv := range ms {
 		if mv.Class == nil {

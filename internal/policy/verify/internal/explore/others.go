@@ -15,7 +15,7 @@ import (
 // maxOthers bounds the states visited for such calls, unless the limit of a search is much larger.
 const maxOthers = 2000
 
-func (m *Model) othersLimit() int { return max(maxOthers, m.Limit/25) }
+func (l *searchLimits) othersLimit() int { return max(maxOthers, l.Limit/25) }
 
 // proveLost checks that after the run, whose calls all have one value, no successful calls with any
 // values meet the goal. It returns the empty string if that is proved, and otherwise why it is
@@ -107,9 +107,9 @@ func (g *Goal) related(m *Model) []int {
 }
 
 // numbers returns the indexes of the nets that are not left out.
-func (m *Model) numbers() []int {
+func (sys *system) numbers() []int {
 	var out []int
-	for i, off := range m.off {
+	for i, off := range sys.off {
 		if !off {
 			out = append(out, i)
 		}
@@ -129,7 +129,7 @@ type others struct {
 // values that are admitted. why is empty if no matching call was found; more is true if calls were
 // added.
 func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why string, more bool) {
-	r := runOf(o.model, o.nets)
+	r := o.model.runOf(o.nets)
 	if r.play(ms); r.long {
 		return WhyLong, false
 	}

@@ -157,10 +157,10 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 // nil if all nets have the same scope as n. Nets of another scope are ignored because they might
 // permit, in another session, what n forbids: session nets start anew there, and wider nets keep
 // what earlier sessions earned.
-func (m *Model) offWithOtherScopes(n int) []bool {
-	off, found := slices.Clone(m.off), false
-	for i, o := range m.Nets {
-		if o.Info.Scope != m.Nets[n].Info.Scope {
+func (sys *system) offWithOtherScopes(n int) []bool {
+	off, found := slices.Clone(sys.off), false
+	for i, o := range sys.Nets {
+		if o.Info.Scope != sys.Nets[n].Info.Scope {
 			off[i], found = true, true
 		}
 	}

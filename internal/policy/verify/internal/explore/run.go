@@ -10,7 +10,6 @@ import (
 
 // A run is one session that is followed call by call.
 type run struct {
-	model *Model
 	nets  []*Net // by index in the model; nil: the net is not followed
 	local []int
 	calls []*live
@@ -28,9 +27,9 @@ type live struct {
 }
 
 // newRun starts a run in all nets that are not left out, with unreduced counters.
-func (m *Model) newRun() *run {
-	r := &run{model: m, nets: slices.Clone(m.Nets), local: make([]int, len(m.Nets))}
-	for i, off := range m.off {
+func (sys *system) newRun() *run {
+	r := &run{nets: slices.Clone(sys.Nets), local: make([]int, len(sys.Nets))}
+	for i, off := range sys.off {
 		if off {
 			r.nets[i] = nil
 		}
@@ -39,17 +38,17 @@ func (m *Model) newRun() *run {
 }
 
 // runOf starts a run in the given nets only, with unreduced counters.
-func runOf(m *Model, nets []int) *run {
-	r := &run{model: m, nets: make([]*Net, len(m.Nets)), local: make([]int, len(m.Nets))}
+func (sys *system) runOf(nets []int) *run {
+	r := &run{nets: make([]*Net, len(sys.Nets)), local: make([]int, len(sys.Nets))}
 	for _, n := range nets {
-		r.nets[n] = m.Nets[n]
+		r.nets[n] = sys.Nets[n]
 	}
 	return r
 }
 
 // newRun starts a run in the nets of the view only, with the counters of the view.
 func (v *view) newRun() *run {
-	r := &run{model: v.model, nets: make([]*Net, len(v.model.Nets)), local: make([]int, len(v.model.Nets))}
+	r := &run{nets: make([]*Net, len(v.model.Nets)), local: make([]int, len(v.model.Nets))}
 	for _, n := range v.nets {
 		r.nets[n.Index] = n
 	}
@@ -251,12 +250,12 @@ func (r *run) apply(mv Move, ok func(blocking []int) bool) bool {
 
 // Replay plays moves in all nets. stopped is a net that blocks one of them, or whose verdict is
 // unknown; -1 if all moves were played.
-func (m *Model) Replay(ms []Move) (r *run, stopped int) {
-	r, stopped = m.newRun(), -1
+func (sys *system) Replay(ms []Move) (r *run, stopped int) {
+	r, stopped = sys.newRun(), -1
 	for _, mv := range ms {
 		if !r.apply(mv, func(blocking []int) bool {
 			if len(blocking) > 0 {
-				stopped = m.pickBlocking(blocking, mv.Class)
+				stopped = pickBlocking(blocking, mv.Class)
 			}
 			return len(blocking) == 0
 		}) {
@@ -270,7 +269,7 @@ func (m *Model) Replay(ms []Move) (r *run, stopped int) {
 }
 
 // pickBlocking picks the net to examine first: preferably one that never admits the call.
-func (m *Model) pickBlocking(blocking []int, s *callclass.Class) int {
+func pickBlocking(blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if slices.Contains(s.Shut, n) {
 			return n
@@ -281,7 +280,7 @@ func (m *Model) pickBlocking(blocking []int, s *callclass.Class) int {
 
 // clone returns an independent copy without the calls that hold nothing.
 func (r *run) clone() *run {
-	c := &run{model: r.model, nets: r.nets, local: slices.Clone(r.local)}
+	c := &run{nets: r.nets, local: slices.Clone(r.local)}
 	for _, l := range r.calls {
 		if len(l.holds) > 0 {
 			c.calls = append(c.calls, &live{class: l.class, holds: slices.Clone(l.holds), number: l.number})

@@ -179,14 +179,14 @@ func (m *Model) Objection(q *Query, ms []Move) int {
 }
 
 // pickRelevant picks a blocking net that waits for a success which the query is about, or else the
-// net that [Model.pickBlocking] picks.
+// net that [pickBlocking] picks.
 func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if !slices.Contains(s.Shut, n) && q.Tag != nil && slices.ContainsFunc(m.byNet[n], func(i int) bool { return q.Tag(m.Classes[i])&Succeeded != 0 }) {
 			return n
 		}
 	}
-	return m.pickBlocking(blocking, s)
+	return pickBlocking(blocking, s)
 }
 
 // otherRefuser returns a net that refuses the call too, or asks as strictly, although sole should
@@ -196,7 +196,7 @@ func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
 	switch {
 	case len(others) > 0:
-		return r.model.pickBlocking(others, s)
+		return pickBlocking(others, s)
 	case len(blocking) > 0:
 		return -1
 	}

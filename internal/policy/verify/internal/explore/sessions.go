@@ -30,8 +30,8 @@ func (m *Model) InSessions(q *Query) bool {
 
 // followed reports whether the nets of the view admit the run with the counters as the policy
 // states them.
-func (m *Model) followed(s *Space, ms []Move) bool {
-	r := m.newRun()
+func (sys *system) followed(s *Space, ms []Move) bool {
+	r := sys.newRun()
 	for i := range r.nets {
 		if s.at[i] < 0 {
 			r.nets[i] = nil

@@ -17,7 +17,7 @@ func (m *Model) Keyed() bool { return m.keyed }
 // OneValue returns the model restricted to calls with the tracked value. It is computed once.
 func (m *Model) OneValue() *Model {
 	if m.one == nil {
-		m.one = &Model{Nets: m.Nets, keyed: m.keyed, Calls: m.Calls, Stop: m.Stop, full: m}
+		m.one = &Model{system: system{Nets: m.Nets}, keyed: m.keyed, Calls: m.Calls, searchLimits: searchLimits{Stop: m.Stop}, full: m}
 		for _, s := range m.Classes {
 			if !s.HasOther() {
 				m.one.Classes = append(m.one.Classes, s)

@@ -126,9 +126,9 @@ func (v *view) price() int { return 16 + len(v.classes) }
 // usualPrice is the highest price where a search is limited by states rather than by effort.
 const usualPrice = 64
 
-func (m *Model) visited(v *view, states int) {
-	m.States += states
-	m.effort += states * v.price()
+func (l *searchLimits) visited(v *view, states int) {
+	l.States += states
+	l.effort += states * v.price()
 }
 
 // uncertain reports whether it is unknown that a call of the class can be made or is admitted.
