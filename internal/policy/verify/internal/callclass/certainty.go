@@ -29,7 +29,7 @@ func (b *Enumerator) findCertainties() {
 }
 
 // isEvidence reports whether a net or an assertion uses the label as evidence.
-func (b *Enumerator) isEvidence(name string) bool {
+func (b *vocabulary) isEvidence(name string) bool {
 	l := &label{text: name, from: fromMap}
 	for _, n := range b.nets {
 		for i, t := range n.Info.Transitions {

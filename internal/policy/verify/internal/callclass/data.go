@@ -13,6 +13,14 @@ import (
 // that are compared with each other, and fields with the same name, form a sort and share one
 // tracked value.
 
+// keyFields has the fields that keys and assertions read from the calls of a vocabulary.
+type keyFields struct {
+	vocabulary
+	sorts  []*sort
+	sortOf map[gate.Field]int
+	asked  []Reading // fields that assertions read
+}
+
 // reading returns the fields that the transition reads from its calls; nil if the net has no key.
 func (n *Net) reading(transition int) []gate.Field {
 	t := &n.Info.Transitions[transition]
@@ -44,7 +52,7 @@ func (n *Net) Keyed() bool {
 
 // findSorts partitions the fields into sorts: fields that nets or assertions compare belong
 // together.
-func (b *Enumerator) findSorts(compared [][]Reading) {
+func (b *keyFields) findSorts(compared [][]Reading) {
 	of := make(map[gate.Field]int)
 	put := func(f gate.Field, number int) int {
 		f = normalize(f)
@@ -98,7 +106,7 @@ func (b *Enumerator) findSorts(compared [][]Reading) {
 
 // Crossed reports whether two fields of one key belong to the same sort. Such a key can have two
 // different values of that sort, but the model tracks only one.
-func (b *Enumerator) Crossed(key []gate.Field) bool {
+func (b *keyFields) Crossed(key []gate.Field) bool {
 	seen := make(map[int]bool)
 	for _, f := range key {
 		sort, known := b.sortOf[normalize(f)]
@@ -114,7 +122,7 @@ func (b *Enumerator) Crossed(key []gate.Field) bool {
 var valueTexts = []string{"x", "y", "z", "main", "other", "k1", "k2", "1", "2", "a-b", "c-d", "#", "-"}
 
 // findTexts chooses two values for the sort that no map matches, if possible.
-func (b *Enumerator) findTexts(s *sort) {
+func (b *keyFields) findTexts(s *sort) {
 	s.texts = [2]string{valueTexts[0], valueTexts[1]}
 	var free []string
 	for _, text := range valueTexts {
@@ -137,7 +145,7 @@ const maxData = 4
 
 // data returns the fields that keys read from a call with these effects and names. why is not empty
 // if not all of them can be tracked.
-func (b *Enumerator) data(s *Class) (data []Datum, why string) {
+func (b *keyFields) data(s *Class) (data []Datum, why string) {
 	add := func(f gate.Field) {
 		f = normalize(f)
 		if !slices.ContainsFunc(data, func(d Datum) bool { return d.Field == f }) {

@@ -29,12 +29,12 @@ type Options struct {
 // New enumerates the classes of calls that the nets of the policy distinguish.
 func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	b := &Enumerator{
-		vocabulary: vocabulary{
+		keyFields: keyFields{vocabulary: vocabulary{
 			nets: nets, naming: newNaming(p.Maps(), nets, o.Names, o.Tools),
 			extra: o.Names, complete: o.Known, tries: cmp.Or(o.Syntheses, maxSyntheses),
 			isTool: map[string]bool{}, supposed: map[string]bool{}, listed: map[string]bool{},
 			action: map[string][]string{}, joint: map[string]bool{}, clock: &clock{stop: o.Stop},
-		},
+		}},
 		Deny: p.Options().Deny && !o.Passes, conditions: map[string]*conditions{}, paths: map[string][]string{}, certainConditions: map[*mapping]bool{}, lacks: o.Lacks,
 	}
 	for _, text := range o.Gaps {
@@ -113,7 +113,7 @@ func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 }
 
 // addPhases adds the phases that do not admit a call with these names to its effects.
-func (b *Enumerator) addPhases(s *Class, names []gate.Name) {
+func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 	var ls []label
 	for _, name := range names {
 		l := label{text: name.Text, from: fromTool | fromMap, certain: name.Certain, weak: name.Weak}

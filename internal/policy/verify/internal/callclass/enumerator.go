@@ -10,7 +10,7 @@ import (
 
 // An Enumerator derives the classes of a policy. It must not be used concurrently.
 type Enumerator struct {
-	vocabulary
+	keyFields
 	classes           Numbers[*Class]
 	gaps              []gap // calls that were left out
 	deferred          []*deferred
@@ -20,9 +20,6 @@ type Enumerator struct {
 	conditions        map[string]*conditions // conditions by tool
 	paths             map[string][]string    // by tool, see [Enumerator.pathsOf]
 	certainConditions map[*mapping]bool      // see [Enumerator.certainIfHolds]
-	sorts             []*sort
-	sortOf            map[gate.Field]int
-	asked             []Reading // fields that assertions read
 	lacks             func(tool string, f gate.Field) string
 }
 
@@ -111,7 +108,7 @@ func (b *Enumerator) addGap(tool, format string, args ...any) {
 }
 
 // fields returns the names of the fields of the tool that some map or action rule reads.
-func (b *Enumerator) fields(tools []label) []string {
+func (b *vocabulary) fields(tools []label) []string {
 	var fields []string
 	for _, m := range b.maps {
 		if m.appliesTo(tools) {

@@ -67,7 +67,7 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 
 // mappedAt returns the position of the map that gives the name to calls of the tool; empty if no
 // map does.
-func (b *Enumerator) mappedAt(tool, name string) string {
+func (b *vocabulary) mappedAt(tool, name string) string {
 	for _, m := range b.naming.maps {
 		if m.matchesTool(tool) && m.As == name && m.Rule.Line > 0 {
 			return fmt.Sprintf(" (%s:%d)", m.Rule.File, m.Rule.Line)

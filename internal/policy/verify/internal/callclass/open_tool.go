@@ -241,7 +241,7 @@ func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 
 // sameLabel groups the patterns by the label that they give to a call. A net that uses the first
 // matching map distinguishes all its maps.
-func (b *Enumerator) sameLabel(ps []pattern) [][]int {
+func (b *vocabulary) sameLabel(ps []pattern) [][]int {
 	var groups [][]int
 	for i := range ps {
 		net := ps[i].net

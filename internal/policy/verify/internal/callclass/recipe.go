@@ -9,7 +9,7 @@ import (
 
 // literal returns the value of the field; for another value, one that differs from the tracked
 // value.
-func (b *Enumerator) literal(v Values, d *Datum) literal {
+func (b *keyFields) literal(v Values, d *Datum) literal {
 	texts := b.sorts[d.sort].texts
 	same, ok := v.same[d.sort]
 	if !ok {
@@ -27,7 +27,7 @@ func (b *Enumerator) literal(v Values, d *Datum) literal {
 }
 
 // written returns the source of the expression as some net states it.
-func (b *Enumerator) written(f gate.Field) string {
+func (b *keyFields) written(f gate.Field) string {
 	for _, n := range b.nets {
 		for t := range n.Info.Transitions {
 			for _, g := range n.reading(t) {

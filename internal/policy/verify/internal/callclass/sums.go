@@ -15,7 +15,7 @@ import (
 // call can be admitted at all.
 
 // sums returns the sums of the nets that the class affects.
-func (b *Enumerator) sums(s *Class) (all []sum) {
+func (b *vocabulary) sums(s *Class) (all []sum) {
 	for _, e := range s.Effects {
 		if of := b.nets[e.Net].Info.Sum; of != nil {
 			all = append(all, sum{normalize(of.Field), new(big.Rat).SetInt64(int64(of.Most)), e.Net})

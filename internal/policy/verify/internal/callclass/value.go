@@ -6,7 +6,7 @@ import (
 )
 
 // mapsOf returns the maps of a field of the tool.
-func (b *Enumerator) mapsOf(field string, tools []label) []pattern {
+func (b *vocabulary) mapsOf(field string, tools []label) []pattern {
 	var ps []pattern
 	for _, m := range b.maps {
 		if m.Field == field && m.appliesTo(tools) {
@@ -150,7 +150,7 @@ func (b *Enumerator) actionsOf(tools []label, ps []pattern, set uint64, invented
 }
 
 // named reports whether rules name the action itself, and not only labels that maps give it.
-func (b *Enumerator) named(tools []label, action string) bool {
+func (b *vocabulary) named(tools []label, action string) bool {
 	return slices.ContainsFunc(tools, func(t label) bool {
 		l := label{text: t.text + "." + action, from: fromAction, certain: t.certain}
 		return b.naming.dotted[l.text] || b.naming.addsMatch(&l, tools)

@@ -46,7 +46,7 @@ func (b *Enumerator) variants(tool string, f *form) []*Class {
 }
 
 // project replaces the effects on nets with a key by the effects on the tracked value.
-func (b *Enumerator) project(s *Class) {
+func (b *vocabulary) project(s *Class) {
 	effects := s.Effects
 	s.Effects, s.Shut = nil, nil
 	for _, e := range effects {
@@ -105,7 +105,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 }
 
 // keyOf returns what distinguishes the class for nets and assertions.
-func (b *Enumerator) keyOf(s *Class, f *form) string {
+func (b *vocabulary) keyOf(s *Class, f *form) string {
 	var key strings.Builder
 	fmt.Fprintf(&key, "%q", s.Tool)
 	b.appendNames(&key, b.naming.labels(f))
@@ -125,7 +125,7 @@ func (b *Enumerator) keyOf(s *Class, f *form) string {
 }
 
 // appendNames appends what nets and assertions can see of names.
-func (b *Enumerator) appendNames(key *strings.Builder, ls []label) {
+func (b *vocabulary) appendNames(key *strings.Builder, ls []label) {
 	key.WriteByte('|')
 	for _, l := range ls {
 		if b.listed[l.text] || l.glob > 0 {

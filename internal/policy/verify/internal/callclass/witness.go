@@ -26,7 +26,7 @@ func (s *Class) HasValues(v Values) bool {
 }
 
 // RecordKey records the values of a key of the net, for sorts without a value so far.
-func (b *Enumerator) RecordKey(v *Values, net int, key []gate.KeyValue) {
+func (b *keyFields) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	if v.same == nil {
 		v.same = make(map[int]literal)
 	}
@@ -47,7 +47,7 @@ func (b *Enumerator) RecordKey(v *Values, net int, key []gate.KeyValue) {
 
 // KeyText returns the text that identifies the values in the state of a net; ok is false if the
 // values are unknown.
-func (b *Enumerator) KeyText(v Values, net int) (text string, ok bool) {
+func (b *keyFields) KeyText(v Values, net int) (text string, ok bool) {
 	n := b.nets[net]
 	for t := range n.Info.Transitions {
 		var parts []string
