@@ -134,6 +134,55 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 	a.kept = append(a.kept, k)
 }
 
+// withSuspects returns the initial state d of the net with the calls in flight that may spoil its
+// evidence. These are the calls that spoiled evidence of the net that it replaces, and every
+// call that might have a name listed by a spoiling transition. Only the tools of those calls are
+// known, not their arguments.
+func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
+	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
+	var suspects []Flight
+	if old != nil {
+		for _, f := range allSpoilers(s.Nets[old.index]) {
+			if !slices.ContainsFunc(suspects, func(g Flight) bool { return g.SameCall(&f) }) { // a call can spoil several values
+				suspects = append(suspects, Flight{Owner: f.Owner, Call: f.Call, Transition: t, Name: f.Name, Since: f.Since})
+			}
+		}
+	}
+	for _, open := range s.Open() {
+		f := s.flight(n, open.Number, open.Since)
+		known := slices.ContainsFunc(suspects, func(g Flight) bool { return g.SameCall(&f) })
+		if c := s.Calls[open.Number]; !known && a.maySpoil(n, &c.Call) {
+			f.Transition, f.Name = t, open.Tool
+			suspects = append(suspects, f)
+		}
+	}
+	if len(suspects) == 0 {
+		return d
+	}
+	c := *d
+	netstate.SetSpoilers(&c, suspects)
+	if c.Shadow != nil {
+		enforced := *c.Shadow.Enforced
+		netstate.SetSpoilers(&enforced, suspects)
+		c.Shadow = &ShadowData{Enforced: &enforced}
+	}
+	return &c
+}
+
+// maySpoil reports whether the call, whose arguments are unknown, might spoil evidence of the net.
+func (a *adoption) maySpoil(n *net, c *Call) bool {
+	bare := *c
+	bare.Args = nil
+	j := &a.to.policy.Prepare(bare).judgement
+	for i := range n.Transitions {
+		t := &n.Transitions[i]
+		if t.Spoils && (n.Mapper != nil || slices.ContainsFunc(t.Tools, func(u Tool) bool { return j.couldHave(n, u) })) {
+			return true
+		}
+	}
+	return false
+}
+
 // reportDropped reports the nets that the new policy does not have.
 func (a *adoption) reportDropped(heirs []int) {
 	for _, old := range a.from.policy.nets {

@@ -1,10 +1,6 @@
 package gate
 
-import (
-	"slices"
-
-	"github.com/petrigate/petrigate/gate/internal/argument"
-)
+import "github.com/petrigate/petrigate/gate/internal/argument"
 
 // Ignored returns the arguments of the call that are not part of its identity, see
 // [PolicyOptions.Ignored]; nil: all arguments are.
@@ -18,40 +14,4 @@ func (p *Policy) Row(c *Call) string {
 		return ""
 	}
 	return argument.Fingerprint(c, p.Ignored(c))
-}
-
-// ignoredArguments are the arguments that are not part of the identity of calls.
-type ignoredArguments struct {
-	given  []Ignored           // as given in the options
-	byTool map[string][]string // by tool name
-}
-
-func newIgnoredArguments(all []Ignored) ignoredArguments {
-	a := ignoredArguments{given: slices.Clone(all), byTool: make(map[string][]string, len(all))}
-	for _, i := range all {
-		a.byTool[i.Tool] = append(a.byTool[i.Tool], i.Field)
-	}
-	return a
-}
-
-// of returns the arguments of the call that are ignored.
-func (a *ignoredArguments) of(c *Call) []string {
-	if len(a.byTool) == 0 {
-		return nil
-	}
-	var fields []string
-	if !c.Foreign {
-		fields = slices.Concat(fields, a.byTool[c.Tool])
-	}
-	for _, n := range c.Also {
-		if n.Certain {
-			fields = slices.Concat(fields, a.byTool[n.Text])
-		}
-	}
-	return fields
-}
-
-// unusual returns the ignored arguments that are part of the fingerprint.
-func (a *ignoredArguments) unusual() []Ignored {
-	return slices.DeleteFunc(slices.Clone(a.given), func(i Ignored) bool { return i.Usual })
 }

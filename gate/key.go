@@ -50,7 +50,3 @@ func (n *net) setKey(transition, number int, k *keyvalue.Key) {
 		n.mixed = n.mixed || k.Mixed
 	}
 }
-
-// ReadsResults reports whether the policy uses the results of calls: as values of a key, for a
-// hook, or for a condition. If not, [End.Result] has no effect.
-func (p *Policy) ReadsResults() bool { return p.results || p.JudgesResults() }
