@@ -13,14 +13,6 @@ import (
 // that are compared with each other, and fields with the same name, form a sort and share one
 // tracked value.
 
-// keyFields has the fields that keys and assertions read from the calls of a vocabulary.
-type keyFields struct {
-	vocabulary
-	sorts  []*sort
-	sortOf map[gate.Field]int
-	asked  []Reading // fields that assertions read
-}
-
 // reading returns the fields that the transition reads from its calls; nil if the net has no key.
 func (n *Net) reading(transition int) []gate.Field {
 	t := &n.Info.Transitions[transition]

@@ -23,6 +23,14 @@ type Enumerator struct {
 	lacks             func(tool string, f gate.Field) string
 }
 
+// keyFields has the fields that keys and assertions read from the calls of a vocabulary.
+type keyFields struct {
+	vocabulary
+	sorts  []*sort
+	sortOf map[gate.Field]int
+	asked  []Reading // fields that assertions read
+}
+
 // A Class is a kind of call: a physical tool with the names that a single real call can have
 // together.
 type Class struct {
