@@ -16,7 +16,7 @@ func (p ruleParser) limit(r Rule) Statement {
 	l.Count = p.count(limitForm)
 	switch at := p.line.peek(); {
 	case p.optional("of"):
-		f := keyParser{p.parser}.field(sumForm)
+		f := keyParser(p).field(sumForm)
 		if l.Of = &f; f.Result {
 			p.line.fail(BadField, f.at, sumForm, "a call has no result before it is made")
 		}
@@ -37,7 +37,7 @@ func (p ruleParser) limit(r Rule) Statement {
 	}
 	p.secondSpan()
 	of := p.line.peek()
-	l.Key = keyParser{p.parser}.key(side{other: l.Per != nil, result: l.Successful})
+	l.Key = keyParser(p).key(side{other: l.Per != nil, result: l.Successful})
 	if l.Over == InARow && l.Key != nil {
 		p.line.fail(BadKey, of, "omit the key: calls in a row are equal in all arguments", "a limit of calls in a row cannot have a key")
 	}

@@ -23,7 +23,7 @@ func (p ruleParser) require(r Rule) Statement {
 		s.Since = p.list("the call that takes the success away is missing", "name", sinceForm)
 		s.Once = s.Once || p.optional("once")
 	}
-	s.Key = keyParser{p.parser}.key(side{other: true, first: true, result: true})
+	s.Key = keyParser(p).key(side{other: true, first: true, result: true})
 	s.Rule = p.ending(r, requireClauses, s.later()...)
 	return s
 }
