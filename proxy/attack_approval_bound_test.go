@@ -7,20 +7,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/proxytest"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
 
 // answeredForNothing sends the answer of q, and fails if that runs anything: a client with rounds
 // is asked anew, another one is refused.
-func (q question) answeredForNothing(answer string) {
-	q.c.t.Helper()
-	if q.c.leg.modern {
-		q.c.asked(q.tool, q.args, q.send(answer))
+func answeredForNothing(q proxytest.Question, answer string) {
+	q.Client.T.Helper()
+	if q.Client.Leg.Modern {
+		q.Client.Asked(q.Tool, q.Args, q.Send(answer))
 		return
 	}
-	if r := q.answer(answer); !r.isError() {
-		q.c.t.Errorf("%s", r.raw)
+	if r := q.Answer(answer); !r.IsError() {
+		q.Client.T.Errorf("%s", r.Raw)
 	}
 }
 
@@ -28,85 +29,85 @@ func (q question) answeredForNothing(answer string) {
 // whether the call waits, was told to come back, or comes with the answer.
 func TestReloadWhilePending(t *testing.T) {
 	const other = "require human-approval before deploy\nblock read\n"
-	reload := func(s *site, rules string) {
-		s.t.Helper()
-		if _, err := s.proxy.Reload(s.t.Context(), proxy.Replacement{Policy: policyOf(s.t, rules)}); err != nil {
-			s.t.Fatal(err)
+	reload := func(s *proxytest.Site, rules string) {
+		s.T.Helper()
+		if _, err := s.Proxy.Reload(s.T.Context(), proxy.Replacement{Policy: proxytest.PolicyOf(s.T, rules)}); err != nil {
+			s.T.Fatal(err)
 		}
 	}
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, byOperator(time.Hour))
-		c := s.connect(l, "")
-		id := c.call("deploy", `{}`)
-		question := s.only()
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s := proxytest.Start(t, proxytest.OperatorSetup(time.Hour))
+		c := s.Connect(l, "")
+		id := c.Call("deploy", `{}`)
+		question := onlyApproval(s)
 		reload(s, other)
-		if err := s.answer(question, "cli", true); err != nil {
+		if err := answer(s, question, "cli", true); err != nil {
 			t.Fatal(err)
 		}
-		if r := c.reply(id); !r.isError() || !strings.Contains(r.text(), "policy changed") {
-			t.Errorf("%s", r.raw)
+		if r := c.Reply(id); !r.IsError() || !strings.Contains(r.Text(), "policy changed") {
+			t.Errorf("%s", r.Raw)
 		}
-		s.executed("deploy", 0)
+		s.Executed("deploy", 0)
 
-		s = start(t, byOperator(atOnce))
-		c = s.connect(l, "")
-		parked := c.parked("deploy", `{}`)
-		if err := s.answer(parked, "cli", true); err != nil {
+		s = proxytest.Start(t, proxytest.OperatorSetup(proxytest.ParkAtOnce))
+		c = s.Connect(l, "")
+		parked := c.Parked("deploy", `{}`)
+		if err := answer(s, parked, "cli", true); err != nil {
 			t.Fatal(err)
 		}
 		reload(s, other)
-		if again := c.parked("deploy", `{}`); again == parked {
+		if again := c.Parked("deploy", `{}`); again == parked {
 			t.Error("a consent under one policy counts under another")
 		}
-		s.executed("deploy", 0)
+		s.Executed("deploy", 0)
 
-		s = start(t, setup{})
-		c = s.connect(l, canElicit)
-		q := c.asks("deploy", `{}`)
+		s = proxytest.Start(t, proxytest.Setup{})
+		c = s.Connect(l, proxytest.CanElicit)
+		q := c.Asks("deploy", `{}`)
 		reload(s, other)
-		q.answeredForNothing(approve)
-		s.executed("deploy", 0)
+		answeredForNothing(q, proxytest.Approve)
+		s.Executed("deploy", 0)
 		reload(s, other) // reload of the same policy: the next question is unaffected
-		q = c.asks("deploy", `{"n":2}`)
+		q = c.Asks("deploy", `{"n":2}`)
 		reload(s, other)
-		if r := q.answer(approve); r.result == nil || r.isError() {
-			t.Errorf("%s", r.raw)
+		if r := q.Answer(proxytest.Approve); r.Result == nil || r.IsError() {
+			t.Errorf("%s", r.Raw)
 		}
-		s.executed("deploy", 1)
+		s.Executed("deploy", 1)
 	})
 }
 
 // TestSwappedWhilePending: B008. A consent applies to the tool as it was when the person was asked. It
 // does not apply to another tool of the same name, or to a tool that was removed and came back changed.
 func TestSwappedWhilePending(t *testing.T) {
-	eachLeg(t, func(t *testing.T, l leg) {
-		swap := func(s *site, c *client) {
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		swap := func(s *proxytest.Site, c *proxytest.Client) {
 			other := testserver.Attack()[0]
 			other.Name, other.Description = "deploy", "Drops the database."
-			s.upstream.RemoveTool("deploy")
-			s.upstream.AddTool(other)
-			s.eventually("the list is another", func() bool { return strings.Contains(string(c.list().raw), "Drops") })
+			s.Upstream.RemoveTool("deploy")
+			s.Upstream.AddTool(other)
+			s.Eventually("the list is another", func() bool { return strings.Contains(string(c.List().Raw), "Drops") })
 		}
-		s := start(t, byOperator(atOnce))
-		c := s.connect(l, "")
-		s.awaitSubscribed()
-		parked := c.parked("deploy", `{}`)
-		if err := s.answer(parked, "cli", true); err != nil {
+		s := proxytest.Start(t, proxytest.OperatorSetup(proxytest.ParkAtOnce))
+		c := s.Connect(l, "")
+		s.AwaitSubscribed()
+		parked := c.Parked("deploy", `{}`)
+		if err := answer(s, parked, "cli", true); err != nil {
 			t.Fatal(err)
 		}
 		swap(s, c)
-		if again := c.parked("deploy", `{}`); again == parked {
+		if again := c.Parked("deploy", `{}`); again == parked {
 			t.Error("the consent counts for another tool")
 		}
-		s.executed("deploy", 0)
+		s.Executed("deploy", 0)
 
-		s = start(t, setup{})
-		c = s.connect(l, canElicit)
-		s.awaitSubscribed()
-		q := c.asks("deploy", `{}`)
+		s = proxytest.Start(t, proxytest.Setup{})
+		c = s.Connect(l, proxytest.CanElicit)
+		s.AwaitSubscribed()
+		q := c.Asks("deploy", `{}`)
 		swap(s, c)
-		q.answeredForNothing(approve)
-		s.executed("deploy", 0)
+		answeredForNothing(q, proxytest.Approve)
+		s.Executed("deploy", 0)
 	})
 }
 
@@ -118,44 +119,44 @@ func TestNearlyTheCall(t *testing.T) {
 		`{"env":"prod","n":1}`, `{"n":1,"env":"staging"}`, `{"env":"staging","n":1.0}`, `{"env":"staging","n":1e0}`, `{"env":"staging","n":"1"}`,
 		`{"env":"staging","n":1,"x":0}`, `{"env":"staging"}`, `{"env": "staging","n":1}`, `{"env":"st\u0061ging","n":1}`, `{"ENV":"staging","n":1}`, `{}`, ``,
 	}
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, byOperator(atOnce))
-		c := s.connect(l, "")
-		id := c.parked("deploy", shown)
-		if err := s.answer(id, "cli", true); err != nil {
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s := proxytest.Start(t, proxytest.OperatorSetup(proxytest.ParkAtOnce))
+		c := s.Connect(l, "")
+		id := c.Parked("deploy", shown)
+		if err := answer(s, id, "cli", true); err != nil {
 			t.Fatal(err)
 		}
 		for _, other := range others {
-			if again := c.parked("deploy", other); again == id {
+			if again := c.Parked("deploy", other); again == id {
 				t.Errorf("%s runs by the consent to %s", other, shown)
 			}
 		}
-		s.executed("deploy", 0)
-		c.must("deploy", shown)
+		s.Executed("deploy", 0)
+		c.Must("deploy", shown)
 
-		s = start(t, setup{})
-		c = s.connect(l, canElicit)
-		q := c.asks("deploy", shown)
+		s = proxytest.Start(t, proxytest.Setup{})
+		c = s.Connect(l, proxytest.CanElicit)
+		q := c.Asks("deploy", shown)
 		for _, other := range others {
 			if other == "" {
 				continue // with rounds it is the same as {}
 			}
 			o := q
-			o.args = other
-			if l.modern {
-				o.answeredForNothing(approve) // nor while the client itself is asked
-				o.answeredForNothing(approve)
+			o.Args = other
+			if l.Modern {
+				answeredForNothing(o, proxytest.Approve) // nor while the client itself is asked
+				answeredForNothing(o, proxytest.Approve)
 			} else { // another question, which the answer to the first does not answer
-				c.asks("deploy", other)
+				c.Asks("deploy", other)
 			}
 		}
-		s.executed("deploy", 0)
-		if r := q.answer(approve); r.result == nil || r.isError() {
-			t.Errorf("%s", r.raw)
+		s.Executed("deploy", 0)
+		if r := q.Answer(proxytest.Approve); r.Result == nil || r.IsError() {
+			t.Errorf("%s", r.Raw)
 		}
-		c.must("safe", `{}`)
-		s.executed("deploy", 1)
-		if got := s.log.Records(testserver.Executed); string(got[0].Args) != shown {
+		c.Must("safe", `{}`)
+		s.Executed("deploy", 1)
+		if got := s.Log.Records(testserver.Executed); string(got[0].Args) != shown {
 			t.Errorf("executed with %s", got[0].Args)
 		}
 	})
@@ -165,46 +166,46 @@ func TestNearlyTheCall(t *testing.T) {
 // another upstream, nor for a prompt of that name.
 func TestConsentElsewhere(t *testing.T) {
 	const rules = "require human-approval before *same\nrequire human-approval before \"prompt:c.same\"\n"
-	eachLeg(t, func(t *testing.T, l leg) {
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		var logs [2]testserver.Log
-		set := func(channels ...string) setup {
-			return setup{rules: rules, server: testserver.Options{Tools: []testserver.Tool{plainTool("other")}, Capabilities: whole, Methods: map[string]testserver.Method{
-				"prompts/list": says(`{"prompts":[{"name":"same"}]}`), "prompts/get": says(`{"messages":[]}`),
-			}}, change: func(o *proxy.Options) {
+		set := func(channels ...string) proxytest.Setup {
+			return proxytest.Setup{Rules: rules, Server: testserver.Options{Tools: []testserver.Tool{proxytest.PlainTool("other")}, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{
+				"prompts/list": proxytest.Returns(`{"prompts":[{"name":"same"}]}`), "prompts/get": proxytest.Returns(`{"messages":[]}`),
+			}}, Change: func(o *proxy.Options) {
 				o.Upstreams[0].Name = "c"
-				o.Upstreams = append(o.Upstreams, upstreamOf(t, "a", &logs[0], plainTool("same")), upstreamOf(t, "b", &logs[1], plainTool("same")))
-				o.Approval = proxy.Approval{Channels: channels, Hold: atOnce}
+				o.Upstreams = append(o.Upstreams, proxytest.ServeTools(t, "a", &logs[0], proxytest.PlainTool("same")), proxytest.ServeTools(t, "b", &logs[1], proxytest.PlainTool("same")))
+				o.Approval = proxy.Approval{Channels: channels, Hold: proxytest.ParkAtOnce}
 			}}
 		}
-		s := start(t, set("cli"))
-		c := s.connect(l, "")
-		id := c.parked("a_same", `{}`)
-		if err := s.answer(id, "cli", true); err != nil {
+		s := proxytest.Start(t, set("cli"))
+		c := s.Connect(l, "")
+		id := c.Parked("a_same", `{}`)
+		if err := answer(s, id, "cli", true); err != nil {
 			t.Fatal(err)
 		}
-		if again := c.parked("b_same", `{}`); again == id {
+		if again := c.Parked("b_same", `{}`); again == id {
 			t.Error("the consent counts at another upstream")
 		}
-		c.request("prompts/get", `"name":"same","arguments":{}`)
-		if n := logs[0].Executed("") + logs[1].Executed(""); n != 0 || s.received("prompts/get") != "" {
-			t.Errorf("%d were executed, and %s", n, s.received("prompts/get"))
+		c.Request("prompts/get", `"name":"same","arguments":{}`)
+		if n := logs[0].Executed("") + logs[1].Executed(""); n != 0 || s.Received("prompts/get") != "" {
+			t.Errorf("%d were executed, and %s", n, s.Received("prompts/get"))
 		}
-		c.must("a_same", `{}`)
+		c.Must("a_same", `{}`)
 
-		if !l.modern {
+		if !l.Modern {
 			return // on this leg an answer has no state that could be sent elsewhere
 		}
-		s = start(t, set("elicit"))
-		c = s.connect(l, canElicit)
-		q := c.asks("a_same", `{}`)
+		s = proxytest.Start(t, set("elicit"))
+		c = s.Connect(l, proxytest.CanElicit)
+		q := c.Asks("a_same", `{}`)
 		o := q
-		o.tool = "b_same"
-		o.answeredForNothing(approve)
-		if r := c.request("prompts/get", `"name":"same","arguments":{}`+q.with(approve)); at(r.result, "messages") != "" {
-			t.Errorf("%s", r.raw)
+		o.Tool = "b_same"
+		answeredForNothing(o, proxytest.Approve)
+		if r := c.Request("prompts/get", `"name":"same","arguments":{}`+q.With(proxytest.Approve)); proxytest.Member(r.Result, "messages") != "" {
+			t.Errorf("%s", r.Raw)
 		}
-		if n := logs[0].Executed("") + logs[1].Executed(""); n != 1 || s.received("prompts/get") != "" {
-			t.Errorf("%d were executed, and %s", n, s.received("prompts/get"))
+		if n := logs[0].Executed("") + logs[1].Executed(""); n != 1 || s.Received("prompts/get") != "" {
+			t.Errorf("%d were executed, and %s", n, s.Received("prompts/get"))
 		}
 	})
 }
@@ -213,52 +214,52 @@ func TestConsentElsewhere(t *testing.T) {
 // use up its approvals.
 func TestConsentOfAnother(t *testing.T) {
 	tokens := map[string]string{"ann": "token of ann", "bob": "token of bob"}
-	eachLeg(t, func(t *testing.T, l leg) {
-		connect := func(s *site, who, capabilities string) *client {
-			c := s.unconnected(l)
-			c.bearer, c.capabilities = tokens[who], capabilities
-			if !l.modern {
-				c.initialize()
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		connect := func(s *proxytest.Site, who, capabilities string) *proxytest.Client {
+			c := s.Unconnected(l)
+			c.Bearer, c.Capabilities = tokens[who], capabilities
+			if !l.Modern {
+				c.Initialize()
 			}
 			return c
 		}
-		s := start(t, setup{})
-		s.door(proxy.Access{Tokens: tokens})
-		ann, bob := connect(s, "ann", canElicit), connect(s, "bob", canElicit)
-		q := ann.asks("deploy", `{}`)
-		theirs := q.at(bob)
-		if l.modern {
-			theirs.answeredForNothing(approve)
+		s := proxytest.Start(t, proxytest.Setup{})
+		s.ServeWith(proxy.Access{Tokens: tokens})
+		ann, bob := connect(s, "ann", proxytest.CanElicit), connect(s, "bob", proxytest.CanElicit)
+		q := ann.Asks("deploy", `{}`)
+		theirs := q.At(bob)
+		if l.Modern {
+			answeredForNothing(theirs, proxytest.Approve)
 		} else {
-			theirs.send(approve)
-			bob.must("safe", `{}`)
+			theirs.Send(proxytest.Approve)
+			bob.Must("safe", `{}`)
 		}
-		s.executed("deploy", 0)
-		if r := q.answer(approve); r.result == nil || r.isError() {
-			t.Errorf("%s", r.raw)
+		s.Executed("deploy", 0)
+		if r := q.Answer(proxytest.Approve); r.Result == nil || r.IsError() {
+			t.Errorf("%s", r.Raw)
 		}
-		s.executed("deploy", 1)
+		s.Executed("deploy", 1)
 
-		s = start(t, byOperator(atOnce))
-		s.door(proxy.Access{Tokens: tokens})
+		s = proxytest.Start(t, proxytest.OperatorSetup(proxytest.ParkAtOnce))
+		s.ServeWith(proxy.Access{Tokens: tokens})
 		ann, bob = connect(s, "ann", "{}"), connect(s, "bob", "{}")
-		id := ann.parked("deploy", `{}`)
-		if err := s.answer(id, "cli", true); err != nil {
+		id := ann.Parked("deploy", `{}`)
+		if err := answer(s, id, "cli", true); err != nil {
 			t.Fatal(err)
 		}
-		if l.http && !l.modern {
-			own := bob.session
-			bob.session = ann.session
-			bob.call("deploy", `{}`)
-			bob.await("404", func(m message) bool { return m.status == 404 })
-			bob.session = own
+		if l.HTTP && !l.Modern {
+			own := bob.Session
+			bob.Session = ann.Session
+			bob.Call("deploy", `{}`)
+			bob.Await("404", func(m proxytest.Message) bool { return m.Status == 404 })
+			bob.Session = own
 		}
-		if again := bob.parked("deploy", `{}`); again == id {
+		if again := bob.Parked("deploy", `{}`); again == id {
 			t.Error("the consent of one counts for another")
 		}
-		s.executed("deploy", 0)
-		ann.must("deploy", `{}`)
-		s.executed("deploy", 1)
+		s.Executed("deploy", 0)
+		ann.Must("deploy", `{}`)
+		s.Executed("deploy", 1)
 	})
 }
 
@@ -266,19 +267,19 @@ func TestConsentOfAnother(t *testing.T) {
 // have one; on the others there is nothing to forge.
 func TestStateIsWhole(t *testing.T) {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-	eachLeg(t, func(t *testing.T, l leg) {
-		s, elsewhere := start(t, setup{}), start(t, setup{})
-		c := s.connect(l, canElicit)
-		q := c.asks("deploy", `{}`)
-		if !l.modern {
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s, elsewhere := proxytest.Start(t, proxytest.Setup{}), proxytest.Start(t, proxytest.Setup{})
+		c := s.Connect(l, proxytest.CanElicit)
+		q := c.Asks("deploy", `{}`)
+		if !l.Modern {
 			for _, state := range []string{`""`, `"x"`, `"AAAA"`, `null`, `{}`} {
-				c.callWith("deploy", `{}`, "", `,"inputResponses":{"approval":`+approve+`},"requestState":`+state)
+				c.CallWith("deploy", `{}`, "", `,"inputResponses":{"approval":`+proxytest.Approve+`},"requestState":`+state)
 			}
-			c.must("safe", `{}`)
-			s.executed("deploy", 0)
+			c.Must("safe", `{}`)
+			s.Executed("deploy", 0)
 			return
 		}
-		state, err := strconv.Unquote(q.state)
+		state, err := strconv.Unquote(q.State)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,21 +290,21 @@ func TestStateIsWhole(t *testing.T) {
 				forged = append(forged, state[:last]+string(b))
 			}
 		}
-		foreign, err := strconv.Unquote(elsewhere.connect(l, canElicit).asks("deploy", `{}`).state)
+		foreign, err := strconv.Unquote(elsewhere.Connect(l, proxytest.CanElicit).Asks("deploy", `{}`).State)
 		if err != nil {
 			t.Fatal(err)
 		}
 		half := len(state) / 2
 		for _, f := range append(forged, foreign, state[:half]+foreign[half:], foreign[:half]+state[half:]) {
 			bad := q
-			bad.state = strconv.Quote(f)
-			bad.answeredForNothing(approve)
+			bad.State = strconv.Quote(f)
+			answeredForNothing(bad, proxytest.Approve)
 		}
-		s.executed("deploy", 0)
-		if r := q.answer(approve); r.result == nil || r.isError() { // the original state was valid all the time
-			t.Errorf("%s", r.raw)
+		s.Executed("deploy", 0)
+		if r := q.Answer(proxytest.Approve); r.Result == nil || r.IsError() { // the original state was valid all the time
+			t.Errorf("%s", r.Raw)
 		}
-		s.executed("deploy", 1)
+		s.Executed("deploy", 1)
 	})
 }
 
@@ -312,65 +313,65 @@ func TestStateIsWhole(t *testing.T) {
 func TestClockJumps(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, jump := range []time.Duration{day, -day} {
-		eachLeg(t, func(t *testing.T, l leg) {
-			now := newClock()
-			s := start(t, setup{change: func(o *proxy.Options) {
-				o.Approval = proxy.Approval{Channels: []string{"elicit", "web", "cli"}, Hold: atOnce}
+		proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+			now := proxytest.NewClock()
+			s := proxytest.Start(t, proxytest.Setup{Change: func(o *proxy.Options) {
+				o.Approval = proxy.Approval{Channels: []string{"elicit", "web", "cli"}, Hold: proxytest.ParkAtOnce}
 				o.Now = now.Now
 			}})
-			c := s.connect(l, "")
+			c := s.Connect(l, "")
 			id := func(n int) (args, id string) {
 				args = fmt.Sprintf(`{"n":%d}`, n)
-				return args, c.parked("deploy", args)
+				return args, c.Parked("deploy", args)
 			}
 			open, openID := id(1)
 			approved, approvedID := id(2)
 			used, usedID := id(3)
 			denied, deniedID := id(4)
 			for id, yes := range map[string]bool{approvedID: true, usedID: true, deniedID: false} {
-				if err := s.answer(id, "web", yes); err != nil {
+				if err := answer(s, id, "web", yes); err != nil {
 					t.Fatal(err)
 				}
 			}
-			c.must("deploy", used)
-			now.move(jump)
-			s.executed("deploy", 1)
-			if again := c.parked("deploy", used); again == usedID {
+			c.Must("deploy", used)
+			now.Move(jump)
+			s.Executed("deploy", 1)
+			if again := c.Parked("deploy", used); again == usedID {
 				t.Error("a consent is good twice")
 			}
 			if jump > 0 {
 				for args, id := range map[string]string{open: openID, approved: approvedID, denied: deniedID} {
-					if err := s.answer(id, "cli", true); err == nil {
+					if err := answer(s, id, "cli", true); err == nil {
 						t.Errorf("%s was answered a day too late", args)
 					}
-					if again := c.parked("deploy", args); again == id {
+					if again := c.Parked("deploy", args); again == id {
 						t.Errorf("%s is good a day too late", args)
 					}
 				}
-				now.move(-jump) // nothing is revived when the clock goes back
+				now.Move(-jump) // nothing is revived when the clock goes back
 				for args, id := range map[string]string{open: openID, approved: approvedID, denied: deniedID} {
-					if again := c.parked("deploy", args); again == id {
+					if again := c.Parked("deploy", args); again == id {
 						t.Errorf("%s is back", args)
 					}
 				}
-				s.executed("deploy", 1)
+				s.Executed("deploy", 1)
 				return
 			}
-			if r := c.do("deploy", denied); r.decision("decision") != "refuse" {
-				t.Errorf("a denial is over before its time: %s", r.raw)
+			if r := c.Do("deploy", denied); r.Decision("decision") != "refuse" {
+				t.Errorf("a denial is over before its time: %s", r.Raw)
 			}
-			if again := c.parked("deploy", open); again != openID {
+			if again := c.Parked("deploy", open); again != openID {
 				t.Errorf("asked anew: %s", again)
 			}
-			c.must("deploy", approved) // once
-			if again := c.parked("deploy", approved); again == approvedID {
+			c.Must("deploy", approved) // once
+			if again := c.Parked("deploy", approved); again == approvedID {
 				t.Error("a consent is good twice")
 			}
-			now.move(day + 15*time.Minute)
-			if err := s.answer(openID, "cli", true); err == nil {
+			now.Move(day + 15*time.Minute)
+			if err := answer(s, openID, "cli", true); err == nil {
 				t.Error("answered too late by the first clock")
 			}
-			s.executed("deploy", 2)
+			s.Executed("deploy", 2)
 		})
 	}
 }

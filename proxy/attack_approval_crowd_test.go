@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/proxytest"
 	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
@@ -15,7 +16,7 @@ import (
 // A crowd is a thousand calls that were told to come back for their answers: the maximum for its
 // sessions and principals.
 type crowd struct {
-	clients []*client
+	clients []*proxytest.Client
 	ids     [][]string // ids of approvals, by client
 }
 
@@ -25,19 +26,19 @@ const (
 )
 
 // newCrowd opens the approvals at a proxy whose clock is now. The calls are all different.
-func newCrowd(s *site, now *clock) *crowd {
-	s.t.Helper()
+func newCrowd(s *proxytest.Site, now *proxytest.Clock) *crowd {
+	s.T.Helper()
 	w := &crowd{}
 	for i := range crowdSessions {
-		c := s.unconnected(legs()[1])
-		c.bearer = fmt.Sprint("token of ", i/4)
-		c.initialize()
+		c := s.Unconnected(proxytest.Legs()[1])
+		c.Bearer = fmt.Sprint("token of ", i/4)
+		c.Initialize()
 		var ids []string
 		for n := range ofSession {
 			if n%50 == 0 {
-				now.move(time.Minute) // the rate of questions is limited
+				now.Move(time.Minute) // the rate of questions is limited
 			}
-			ids = append(ids, c.parked("deploy", fmt.Sprintf(`{"n":%d}`, n)))
+			ids = append(ids, c.Parked("deploy", fmt.Sprintf(`{"n":%d}`, n)))
 		}
 		w.clients, w.ids = append(w.clients, c), append(w.ids, ids)
 	}
@@ -54,56 +55,56 @@ func TestThousandPending(t *testing.T) {
 	for i := range 3 {
 		tokens[fmt.Sprint(i)] = fmt.Sprint("token of ", i)
 	}
-	now := newClock()
-	s := start(t, setup{change: func(o *proxy.Options) {
-		o.Approval = proxy.Approval{Channels: []string{"elicit", "web", "cli"}, Hold: atOnce, Expire: 24 * time.Hour}
+	now := proxytest.NewClock()
+	s := proxytest.Start(t, proxytest.Setup{Change: func(o *proxy.Options) {
+		o.Approval = proxy.Approval{Channels: []string{"elicit", "web", "cli"}, Hold: proxytest.ParkAtOnce, Expire: 24 * time.Hour}
 		o.Now = now.Now
 	}})
-	s.door(proxy.Access{Tokens: tokens})
+	s.ServeWith(proxy.Access{Tokens: tokens})
 	w := newCrowd(s, now)
 	const all = crowdSessions * ofSession
-	s.pending(all)
+	s.Pending(all)
 	executed := 0
-	for _, l := range legs() {
-		c := s.unconnected(l)
-		if c.bearer = "token of me"; !l.modern {
-			c.initialize()
+	for _, l := range proxytest.Legs() {
+		c := s.Unconnected(l)
+		if c.Bearer = "token of me"; !l.Modern {
+			c.Initialize()
 		}
-		c.must("safe", `{}`)
+		c.Must("safe", `{}`)
 		for range 3 {
-			c.must("read", `{}`)
+			c.Must("read", `{}`)
 		}
-		c.blocked("danger")
-		args := fmt.Sprintf(`{"leg":%q}`, l.name)
-		id := c.parked("deploy", args)
-		if err := s.answer(id, "web", true); err != nil {
+		c.Blocked("danger")
+		args := fmt.Sprintf(`{"leg":%q}`, l.Name)
+		id := c.Parked("deploy", args)
+		if err := answer(s, id, "web", true); err != nil {
 			t.Fatal(err)
 		}
-		c.must("deploy", args)
+		c.Must("deploy", args)
 		executed++
-		s.executed("deploy", executed)
+		s.Executed("deploy", executed)
 	}
-	s.pending(all)
-	over := w.clients[0].do("deploy", `{"n":-1}`)
-	if !over.isError() || over.decision("kind") != "approval" || over.decision("decision") != "refuse" {
-		t.Errorf("one more than may wait: %s", over.raw)
+	s.Pending(all)
+	over := w.clients[0].Do("deploy", `{"n":-1}`)
+	if !over.IsError() || over.Decision("kind") != "approval" || over.Decision("decision") != "refuse" {
+		t.Errorf("one more than may wait: %s", over.Raw)
 	}
 	for i, c := range w.clients {
 		for n, id := range w.ids[i] {
 			yes := n%10 != 0
-			if err := s.answer(id, []string{"web", "cli"}[n%2], yes); err != nil {
+			if err := answer(s, id, []string{"web", "cli"}[n%2], yes); err != nil {
 				t.Fatal(err)
 			}
 			if yes {
-				c.must("deploy", fmt.Sprintf(`{"n":%d}`, n))
+				c.Must("deploy", fmt.Sprintf(`{"n":%d}`, n))
 				executed++
-			} else if r := c.do("deploy", fmt.Sprintf(`{"n":%d}`, n)); !r.isError() {
-				t.Errorf("a denied call passed: %s", r.raw)
+			} else if r := c.Do("deploy", fmt.Sprintf(`{"n":%d}`, n)); !r.IsError() {
+				t.Errorf("a denied call passed: %s", r.Raw)
 			}
 		}
 	}
-	s.pending(0)
-	s.executed("deploy", executed)
+	s.Pending(0)
+	s.Executed("deploy", executed)
 }
 
 // TestAnswersAmongManyPending: B046. A client with the maximum number of waiting calls can still
@@ -111,28 +112,28 @@ func TestThousandPending(t *testing.T) {
 func TestAnswersAmongManyPending(t *testing.T) {
 	t.Parallel()
 	const questions = 20
-	legacyLegs(t, func(t *testing.T, l leg) {
+	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		each := soak.Count(25)
-		if l.http {
+		if l.HTTP {
 			each = min(each, 10) // each call is a connection
 		}
-		s := start(t, setup{change: func(o *proxy.Options) {
+		s := proxytest.Start(t, proxytest.Setup{Change: func(o *proxy.Options) {
 			o.Approval = proxy.Approval{Channels: []string{"elicit"}, Hold: time.Hour}
 		}})
-		c := s.connect(l, canElicit)
+		c := s.Connect(l, proxytest.CanElicit)
 		open := map[string]bool{}
 		for n := range questions * each {
-			open[c.call("deploy", fmt.Sprintf(`{"n":%d}`, n%questions))] = true
+			open[c.Call("deploy", fmt.Sprintf(`{"n":%d}`, n%questions))] = true
 		}
 		for n := range questions * each {
-			q := c.await("a prompt", func(m message) bool { return m.method == "elicitation/create" })
-			c.must("safe", `{}`)
-			c.send([]byte(`{"jsonrpc":"2.0","id":`+q.id+`,"result":`+approve+`}`), nil)
-			r := c.await("a reply", func(m message) bool { return m.method == "" && open[m.id] })
-			if delete(open, r.id); r.result == nil || r.isError() {
-				t.Fatalf("%s", r.raw)
+			q := c.Await("a prompt", func(m proxytest.Message) bool { return m.Method == "elicitation/create" })
+			c.Must("safe", `{}`)
+			c.Send([]byte(`{"jsonrpc":"2.0","id":`+q.ID+`,"result":`+proxytest.Approve+`}`), nil)
+			r := c.Await("a reply", func(m proxytest.Message) bool { return m.Method == "" && open[m.ID] })
+			if delete(open, r.ID); r.Result == nil || r.IsError() {
+				t.Fatalf("%s", r.Raw)
 			}
-			s.executed("deploy", n+1)
+			s.Executed("deploy", n+1)
 		}
 	})
 }
@@ -140,7 +141,7 @@ func TestAnswersAmongManyPending(t *testing.T) {
 // TestOrderOfSuccesses: B020. A call becomes possible with the success that it requires, in
 // whichever order successes come, and never more often than the rule allows.
 func TestOrderOfSuccesses(t *testing.T) {
-	eachLeg(t, func(t *testing.T, l leg) {
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		var held [5]chan struct{}
 		for i := range held {
 			held[i] = make(chan struct{})
@@ -154,38 +155,38 @@ func TestOrderOfSuccesses(t *testing.T) {
 			}
 			return testserver.Text("done"), nil
 		}}
-		s := start(t, setup{rules: "require backup before delete\n", server: testserver.Options{Tools: []testserver.Tool{backup, plainTool("delete")}}})
-		c := s.connect(l, "")
+		s := proxytest.Start(t, proxytest.Setup{Rules: "require backup before delete\n", Server: testserver.Options{Tools: []testserver.Tool{backup, proxytest.PlainTool("delete")}}})
+		c := s.Connect(l, "")
 		var ids []string
 		begin := func(n int) {
-			ids = append(ids, c.call("backup", fmt.Sprintf(`{"n":%d}`, n)))
-			s.awaitExecuted("backup", n+1)
+			ids = append(ids, c.Call("backup", fmt.Sprintf(`{"n":%d}`, n)))
+			s.AwaitExecuted("backup", n+1)
 		}
 		done := func(n int) {
 			close(held[n])
-			if r := c.reply(ids[n]); r.result == nil || r.isError() {
-				t.Fatalf("%s", r.raw)
+			if r := c.Reply(ids[n]); r.Result == nil || r.IsError() {
+				t.Fatalf("%s", r.Raw)
 			}
 		}
 		begin(0)
 		begin(1)
-		c.blocked("delete")
+		c.Blocked("delete")
 		done(1) // the second is faster
-		c.must("delete", `{}`)
-		c.blocked("delete")
+		c.Must("delete", `{}`)
+		c.Blocked("delete")
 		done(0) // it began before that delete, and does not count for a later one
-		c.blocked("delete")
+		c.Blocked("delete")
 		begin(2)
 		begin(3)
 		begin(4)
-		c.blocked("delete")
+		c.Blocked("delete")
 		for _, n := range []int{4, 3, 2} { // one of them is enough, and more do not add up
 			done(n)
 		}
-		c.must("delete", `{}`)
-		c.blocked("delete")
-		s.executed("delete", 2)
-		if n := s.openCalls(); n != 0 {
+		c.Must("delete", `{}`)
+		c.Blocked("delete")
+		s.Executed("delete", 2)
+		if n := s.OpenCalls(); n != 0 {
 			t.Errorf("%d calls are open", n)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/proxytest"
 	"github.com/petrigate/petrigate/internal/runtime/store/journal"
 	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/proxy"
@@ -19,9 +20,9 @@ import (
 // A contest is one question that several channels answer concurrently, in different ways.
 type contest struct {
 	*testing.T
-	now   *clock
-	asks  *client // client of the call, at the first proxy
-	sites []*site // proxies with the question; one, or replicas
+	now   *proxytest.Clock
+	asks  *proxytest.Client // client of the call, at the first proxy
+	sites []*proxytest.Site // proxies with the question; one, or replicas
 
 	executed int
 	read     int            // lines of the record that were checked
@@ -31,13 +32,13 @@ type contest struct {
 
 // newContest returns proxies with the channels, and a client of the leg at the first one. Several
 // proxies share a database and an upstream.
-func newContest(t *testing.T, l leg, replicas int, capabilities string, channels ...string) *contest {
+func newContest(t *testing.T, l proxytest.Leg, replicas int, capabilities string, channels ...string) *contest {
 	t.Helper()
-	c := &contest{T: t, now: newClock(), wins: map[string]int{}}
+	c := &contest{T: t, now: proxytest.NewClock(), wins: map[string]int{}}
 	t.Cleanup(func() { t.Logf("answered via %v, %d of them executed", c.wins, c.executed) })
 	path := filepath.Join(t.TempDir(), "state.db")
 	for range replicas {
-		c.sites = append(c.sites, start(t, setup{change: func(o *proxy.Options) {
+		c.sites = append(c.sites, proxytest.Start(t, proxytest.Setup{Change: func(o *proxy.Options) {
 			o.Approval, o.Now = proxy.Approval{Channels: channels, Hold: time.Hour}, c.now.Now
 			if replicas == 1 {
 				return
@@ -48,11 +49,11 @@ func newContest(t *testing.T, l leg, replicas int, capabilities string, channels
 			}
 			t.Cleanup(func() { _ = b.Close() })
 			if o.Database = b; len(c.sites) > 0 {
-				o.Upstreams = c.sites[0].options.Upstreams
+				o.Upstreams = c.sites[0].Options.Upstreams
 			}
 		}}))
 	}
-	c.asks = c.sites[0].connect(l, capabilities)
+	c.asks = c.sites[0].Connect(l, capabilities)
 	return c
 }
 
@@ -85,10 +86,10 @@ func (c *contest) handicap(firstWon bool) {
 }
 
 // decided returns the recorded decisions about an approval since it was last asked.
-func (c *contest) decided(id string) (found []record) {
-	all := c.sites[0].records.all()
+func (c *contest) decided(id string) (found []proxytest.Record) {
+	all := c.sites[0].Records.All()
 	for _, line := range all[c.read:] {
-		var r record
+		var r proxytest.Record
 		if err := json.Unmarshal(line, &r); err != nil {
 			c.Fatal(err)
 		}
@@ -102,11 +103,11 @@ func (c *contest) decided(id string) (found []record) {
 
 // judge fails unless one answer counted, in the record, for the client and for the upstream alike.
 // said are the channels that answered without an error, and approved are those that approved.
-func (c *contest) judge(id string, r message, said []string, approved map[string]bool) {
+func (c *contest) judge(id string, r proxytest.Message, said []string, approved map[string]bool) {
 	c.Helper()
 	var winner string
 	for i, s := range c.sites {
-		a, err := s.proxy.Approval(id)
+		a, err := s.Proxy.Approval(id)
 		if err != nil && i > 0 {
 			continue // it first saw the approval after it was over
 		}
@@ -134,10 +135,10 @@ func (c *contest) judge(id string, r message, said []string, approved map[string
 		c.executed++
 		decision = "allow"
 	}
-	if r.result == nil || r.isError() == approved[winner] {
-		c.Fatalf("%s has won, the client reads %s", winner, r.raw)
+	if r.Result == nil || r.IsError() == approved[winner] {
+		c.Fatalf("%s has won, the client reads %s", winner, r.Raw)
 	}
-	c.sites[0].executed("deploy", c.executed)
+	c.sites[0].Executed("deploy", c.executed)
 	of := c.decided(id)
 	if len(of) != 1 || of[0].Decision != decision || of[0].Channel != winner {
 		c.Fatalf("%s has won, on record: %+v", winner, of)
@@ -145,19 +146,19 @@ func (c *contest) judge(id string, r message, said []string, approved map[string
 	if c.Failed() {
 		c.FailNow()
 	}
-	c.now.move(20 * time.Minute) // so that denials do not add up
+	c.now.Move(20 * time.Minute) // so that denials do not add up
 }
 
 // late fails unless an answer that came too late is recorded where it was given, once, and in the
 // history of the approval there.
-func (c *contest) late(s *site, id, channel string, approve bool) {
+func (c *contest) late(s *proxytest.Site, id, channel string, approve bool) {
 	c.Helper()
 	said := map[bool]string{true: "approve", false: "deny"}[approve]
-	of := s.records.matching(func(r record) bool { return r.Event == "answer" && r.Approval == id })
+	of := s.Records.Matching(func(r proxytest.Record) bool { return r.Event == "answer" && r.Approval == id })
 	if len(of) != 1 || of[0].Said != said || of[0].Kind != "late" || of[0].Channel != channel || of[0].Actor != "ada" {
 		c.Fatalf("%s via %s was too late, on record: %+v", said, channel, of)
 	}
-	a, err := s.proxy.Approval(id)
+	a, err := s.Proxy.Approval(id)
 	if err != nil || len(a.Rejections) != 1 || a.Rejections[0].Channel != channel || a.Rejections[0].Approve != approve || a.Rejections[0].Kind != "late" {
 		c.Fatalf("%s via %s was too late, in the history: %v, %+v", said, channel, err, a.Rejections)
 	}
@@ -169,8 +170,8 @@ func (c *contest) late(s *site, id, channel string, approve bool) {
 func TestRacedAnswers(t *testing.T) {
 	t.Parallel()
 	from, rounds := soak.Range(t, 50)
-	eachLeg(t, func(t *testing.T, l leg) {
-		raceOfClient(newContest(t, l, 1, canElicit, "elicit", "web", "cli"), from, rounds)
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		raceOfClient(newContest(t, l, 1, proxytest.CanElicit, "elicit", "web", "cli"), from, rounds)
 	})
 }
 
@@ -178,8 +179,8 @@ func TestRacedAnswers(t *testing.T) {
 func TestRacedAnswersElsewhere(t *testing.T) {
 	t.Parallel()
 	from, rounds := soak.Range(t, 20)
-	eachLeg(t, func(t *testing.T, l leg) {
-		raceOfClient(newContest(t, l, 2, canElicit, "elicit", "web", "cli"), from, rounds)
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		raceOfClient(newContest(t, l, 2, proxytest.CanElicit, "elicit", "web", "cli"), from, rounds)
 	})
 }
 
@@ -190,18 +191,18 @@ func raceOfClient(c *contest, seed uint64, rounds int) {
 	elsewhere := c.sites[len(c.sites)-1]
 	for n := range rounds {
 		channel, yes := []string{"web", "cli"}[random.IntN(2)], random.IntN(2) == 0
-		q := c.asks.asks("deploy", fmt.Sprintf(`{"n":%d}`, n))
-		id, call := c.asks.only(), ""
+		q := c.asks.Asks("deploy", fmt.Sprintf(`{"n":%d}`, n))
+		id, call := onlyApproval(c.asks.Site), ""
 		errs := c.race(
 			func() error {
-				call = q.send(map[bool]string{true: approve, false: deny}[!yes])
+				call = q.Send(map[bool]string{true: proxytest.Approve, false: proxytest.Deny}[!yes])
 				return errors.New("is told in its reply")
 			},
-			func() error { return elsewhere.answer(id, channel, yes) },
+			func() error { return answer(elsewhere, id, channel, yes) },
 		)
-		r := c.asks.reply(call)
+		r := c.asks.Reply(call)
 		for _, s := range c.sites {
-			s.proxy.Approvals() // reads the changes of the others
+			s.Proxy.Approvals() // reads the changes of the others
 		}
 		var said []string
 		if errs[1] == nil {
@@ -217,14 +218,18 @@ func raceOfClient(c *contest, seed uint64, rounds int) {
 func TestRacedOperators(t *testing.T) {
 	t.Parallel()
 	from, rounds := soak.Range(t, 50)
-	eachLeg(t, func(t *testing.T, l leg) { raceOfOperators(newContest(t, l, 1, "", "web", "cli"), from, rounds) })
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		raceOfOperators(newContest(t, l, 1, "", "web", "cli"), from, rounds)
+	})
 }
 
 // TestRacedOperatorsElsewhere: the same if each of them is at another process.
 func TestRacedOperatorsElsewhere(t *testing.T) {
 	t.Parallel()
 	from, rounds := soak.Range(t, 20)
-	eachLeg(t, func(t *testing.T, l leg) { raceOfOperators(newContest(t, l, 2, "", "web", "cli"), from, rounds) })
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		raceOfOperators(newContest(t, l, 2, "", "web", "cli"), from, rounds)
+	})
 }
 
 // raceOfOperators lets two people answer differently.
@@ -234,11 +239,11 @@ func raceOfOperators(c *contest, seed uint64, rounds int) {
 	last := len(c.sites) - 1
 	for n := range rounds {
 		yes, at := random.IntN(2) == 0, random.IntN(2)*last // process of the first of them
-		call := c.asks.call("deploy", fmt.Sprintf(`{"n":%d}`, n))
-		id := c.asks.only()
+		call := c.asks.Call("deploy", fmt.Sprintf(`{"n":%d}`, n))
+		id := onlyApproval(c.asks.Site)
 		errs := c.race(
-			func() error { return c.sites[at].answer(id, "web", yes) },
-			func() error { return c.sites[last-at].answer(id, "cli", !yes) },
+			func() error { return answer(c.sites[at], id, "web", yes) },
+			func() error { return answer(c.sites[last-at], id, "cli", !yes) },
 		)
 		if (errs[0] == nil) == (errs[1] == nil) {
 			c.Fatalf("of two answers: %v, %v", errs[0], errs[1])
@@ -248,14 +253,14 @@ func raceOfOperators(c *contest, seed uint64, rounds int) {
 			said = "cli"
 		}
 		for _, s := range c.sites {
-			s.proxy.Approvals()
+			s.Proxy.Approvals()
 		}
 		if errs[0] == nil {
 			c.late(c.sites[last-at], id, "cli", !yes)
 		} else {
 			c.late(c.sites[at], id, "web", yes)
 		}
-		c.judge(id, c.asks.reply(call), []string{said}, map[string]bool{"web": yes, "cli": !yes})
+		c.judge(id, c.asks.Reply(call), []string{said}, map[string]bool{"web": yes, "cli": !yes})
 		c.handicap(errs[0] == nil)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/petrigate/petrigate/internal/proxytest"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -71,42 +72,42 @@ func shownSafely(t *testing.T, where, text string) {
 // TestDeceptions: C011, C012, C013, C016, C019. Whatever a client writes, a person sees its true
 // content, at the client, as an operator, in the log, and in their own quoted words.
 func TestDeceptions(t *testing.T) {
-	eachLeg(t, func(t *testing.T, l leg) {
-		now := newClock()
-		out := &syncBuffer{}
-		s := start(t, setup{change: func(o *proxy.Options) {
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		now := proxytest.NewClock()
+		out := &proxytest.SyncBuffer{}
+		s := proxytest.Start(t, proxytest.Setup{Change: func(o *proxy.Options) {
 			o.Approval = proxy.Approval{Channels: []string{"elicit", "web", "cli"}, Hold: time.Hour}
 			o.Logger, o.Now = slog.New(slog.NewTextHandler(out, nil)), now.Now
 		}})
-		s.clientName = "evil\x1b[2J\nFORGED\u202e"
-		c := s.connect(l, canElicit)
+		s.ClientName = "evil\x1b[2J\nFORGED\u202e"
+		c := s.Connect(l, proxytest.CanElicit)
 		for i, d := range deceptions() {
 			for _, escapes := range []bool{false, true} {
-				now.move(time.Minute) // the rate of questions is limited
+				now.Move(time.Minute) // the rate of questions is limited
 				key, value := quoted(d+"key", escapes), quoted(d, escapes)
 				if escapes && value == quoted(d, false) {
 					continue // the same call, which was denied
 				}
 				args := fmt.Sprintf(`{"n":%d,%s:%s,"last":"rm -rf"}`, i, key, value)
-				q := c.asked("deploy", args, c.callWith("deploy", args, `"com.example/reason":`+value, `,"x-reason":`+value))
-				id := s.only()
-				operator := s.question(id)
-				shownSafely(t, "the client", q.text())
+				q := c.Asked("deploy", args, c.CallWith("deploy", args, `"com.example/reason":`+value, `,"x-reason":`+value))
+				id := onlyApproval(s)
+				operator := s.Question(id)
+				shownSafely(t, "the client", q.Text())
 				shownSafely(t, "an operator", operator)
-				if !strings.Contains(q.text(), "rm -rf") || !strings.Contains(operator, "rm -rf") {
-					t.Errorf("%q hides what follows it: %q, %q", d, q.text(), operator)
+				if !strings.Contains(q.Text(), "rm -rf") || !strings.Contains(operator, "rm -rf") {
+					t.Errorf("%q hides what follows it: %q, %q", d, q.Text(), operator)
 				}
-				if err := s.proxy.Answer(id, proxy.Answer{Channel: "web", Person: d, Actor: d, Reason: d}); err != nil {
+				if err := s.Proxy.Answer(id, proxy.Answer{Channel: "web", Person: d, Actor: d, Reason: d}); err != nil {
 					t.Fatal(err)
 				}
-				back := q.call
-				if l.modern {
-					back = c.callWith("deploy", args, "", `,"x-reason":`+value+q.with(decline))
+				back := q.Call
+				if l.Modern {
+					back = c.CallWith("deploy", args, "", `,"x-reason":`+value+q.With(proxytest.Decline))
 				}
-				shownSafely(t, "the model", c.reply(back).text())
+				shownSafely(t, "the model", c.Reply(back).Text())
 			}
 		}
-		s.executed("deploy", 0)
+		s.Executed("deploy", 0)
 		shownSafely(t, "the log", strings.TrimSuffix(out.String(), "\n"))
 	})
 }
@@ -117,42 +118,42 @@ func TestShownIsExecuted(t *testing.T) {
 	arguments := []string{
 		`{"id":12345678901234567891,"f":1.0,"e":1E2,"z":-0}`, `{"b":1,"a":2,"B":3}`, `{ "s" : "\u0061\/\u202e" ,"t":[ ] }`, `{"ü":"日本 🙂","":null}`, `{}`, ``,
 	}
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, channels("elicit", "web", "cli"))
-		c := s.connect(l, canElicit)
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s := proxytest.Start(t, channels("elicit", "web", "cli"))
+		c := s.Connect(l, proxytest.CanElicit)
 		for i, args := range arguments {
 			for j, channel := range []string{"elicit", "web", "cli"} {
-				q := c.asks("deploy", args)
-				id := s.only()
+				q := c.Asks("deploy", args)
+				id := onlyApproval(s)
 				sum := sha256.Sum256([]byte(args))
 				digest := hex.EncodeToString(sum[:])
-				if a, err := s.proxy.Approval(id); err != nil || a.SHA256 != digest || args != "" && string(a.Arguments) != args {
+				if a, err := s.Proxy.Approval(id); err != nil || a.SHA256 != digest || args != "" && string(a.Arguments) != args {
 					t.Errorf("%s: listed as %s, %s, %v", args, a.Arguments, a.SHA256, err)
 				}
-				if !strings.Contains(q.text(), digest) || !strings.Contains(s.question(id), digest) {
-					t.Errorf("%s: shown without its digest: %s", args, q.text())
+				if !strings.Contains(q.Text(), digest) || !strings.Contains(s.Question(id), digest) {
+					t.Errorf("%s: shown without its digest: %s", args, q.Text())
 				}
-				said := approve
+				said := proxytest.Approve
 				if channel != "elicit" {
-					if err := s.answer(id, channel, true); err != nil {
+					if err := answer(s, id, channel, true); err != nil {
 						t.Fatal(err)
 					}
-					said = decline // too late
+					said = proxytest.Decline // too late
 				}
-				var r message
-				if l.modern || channel == "elicit" {
-					r = q.answer(said)
+				var r proxytest.Message
+				if l.Modern || channel == "elicit" {
+					r = q.Answer(said)
 				} else {
-					r = c.reply(q.call)
+					r = c.Reply(q.Call)
 				}
-				if r.result == nil || r.isError() {
-					t.Fatalf("%s: %s", args, r.raw)
+				if r.Result == nil || r.IsError() {
+					t.Fatalf("%s: %s", args, r.Raw)
 				}
-				executed := s.log.Records(testserver.Executed)
+				executed := s.Log.Records(testserver.Executed)
 				if n := 3*i + j + 1; len(executed) != n || !bytes.Equal(executed[n-1].Args, []byte(args)) && args != "" {
 					t.Errorf("%s: %d were executed, with %s", args, len(executed), executed[len(executed)-1].Args)
 				}
-				allowed := s.records.decisions("allow")
+				allowed := s.Records.Decisions("allow")
 				if last := allowed[len(allowed)-1]; last.Arguments != digest || last.Approval != id || last.Channel != channel {
 					t.Errorf("%s: on record: %+v", args, last)
 				}
@@ -175,27 +176,27 @@ func TestNothingIsHidden(t *testing.T) {
 		"lines":  `{"a":"` + strings.Repeat(`\n`, 5_000) + `","b":"rm -rf"}`,
 		"keys":   `{` + keys.String() + `"b":"rm -rf"}`,
 	}
-	eachLeg(t, func(t *testing.T, l leg) {
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		for name, args := range arguments {
-			s := start(t, setup{change: func(o *proxy.Options) {
-				o.Approval = proxy.Approval{Channels: []string{"elicit", "cli"}, Hold: atOnce}
+			s := proxytest.Start(t, proxytest.Setup{Change: func(o *proxy.Options) {
+				o.Approval = proxy.Approval{Channels: []string{"elicit", "cli"}, Hold: proxytest.ParkAtOnce}
 			}})
-			c := s.connect(l, canElicit)
-			r := c.do("deploy", args)
-			id := s.only()
-			operator := s.question(id)
+			c := s.Connect(l, proxytest.CanElicit)
+			r := c.Do("deploy", args)
+			id := onlyApproval(s)
+			operator := s.Question(id)
 			if !strings.Contains(operator, "rm -rf") || !strings.Contains(operator, fmt.Sprint(len(args))+" bytes") {
 				t.Errorf("%s: an operator is not shown the end of it, or how long it is", name)
 			}
-			for _, shown := range []string{at(r.result, "inputRequests"), c.mail.String()} {
+			for _, shown := range []string{proxytest.Member(r.Result, "inputRequests"), c.Mail.String()} {
 				if strings.Contains(shown, "elicitation/create") && !strings.Contains(shown, "rm -rf") {
 					t.Errorf("%s: the client is asked without the end of it", name)
 				}
 			}
-			if err := s.answer(id, "cli", false); err != nil {
+			if err := answer(s, id, "cli", false); err != nil {
 				t.Error(err)
 			}
-			s.executed("deploy", 0)
+			s.Executed("deploy", 0)
 		}
 	})
 }
@@ -210,13 +211,13 @@ func TestWordsOfServers(t *testing.T) {
 			tools[i].InputSchema = json.RawMessage(`{"type":"object","title":"FORGED schema","properties":{"a":{"type":"string","description":"FORGED property"}}}`)
 		}
 	}
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{server: testserver.Options{Tools: tools}, change: func(o *proxy.Options) {
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Tools: tools}, Change: func(o *proxy.Options) {
 			o.Approval.Channels = []string{"elicit", "cli"}
 		}})
-		c := s.connect(l, canElicit)
-		q := c.asks("deploy", `{"a":"b"}`)
-		for where, text := range map[string]string{"the client": string(q.params), "an operator": s.question(s.only())} {
+		c := s.Connect(l, proxytest.CanElicit)
+		q := c.Asks("deploy", `{"a":"b"}`)
+		for where, text := range map[string]string{"the client": string(q.Params), "an operator": s.Question(onlyApproval(s))} {
 			if strings.Contains(text, "FORGED") || strings.Contains(text, "trusted") {
 				t.Errorf("%s reads the words of a server: %s", where, text)
 			}
@@ -235,44 +236,44 @@ func TestQuestionOfServer(t *testing.T) {
 		if len(c.Params["requestState"]) == 0 {
 			return json.RawMessage(`{"resultType":"input_required","inputRequests":{"approval":{"method":"elicitation/create","params":` + lookalike + `}},"requestState":"theirs"}`), nil
 		}
-		return json.RawMessage(`{"resultType":"complete","content":[],"heard":` + at(c.Params["inputResponses"], "approval") + `}`), nil
+		return json.RawMessage(`{"resultType":"complete","content":[],"heard":` + proxytest.Member(c.Params["inputResponses"], "approval") + `}`), nil
 	}}
 	for _, era := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
-		eachLeg(t, func(t *testing.T, l leg) {
+		proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 			tool := modern
 			if era == testserver.Legacy {
-				tool = curious("elicitation/create", lookalike)
+				tool = proxytest.AskingTool("elicitation/create", lookalike)
 			}
-			s := start(t, setup{server: testserver.Options{Eras: era, Tools: []testserver.Tool{tool, plainTool("deploy"), plainTool("safe")}}})
-			c := s.connect(l, canAll)
-			q := c.asks("deploy", `{}`)
-			id := c.call("curious", `{}`)
-			if l.modern {
-				r := c.reply(id)
-				state, key := at(r.result, "requestState"), "approval"
+			s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: era, Tools: []testserver.Tool{tool, proxytest.PlainTool("deploy"), proxytest.PlainTool("safe")}}})
+			c := s.Connect(l, proxytest.CanAll)
+			q := c.Asks("deploy", `{}`)
+			id := c.Call("curious", `{}`)
+			if l.Modern {
+				r := c.Reply(id)
+				state, key := proxytest.Member(r.Result, "requestState"), "approval"
 				if era == testserver.Legacy {
 					key = "request-1"
 				}
-				mixed := `,"inputResponses":{"approval":` + approve + `,"` + key + `x":` + approve + `},"requestState":`
-				c.asked("deploy", `{}`, c.callWith("deploy", `{}`, "", mixed+state))
-				id = c.callWith("curious", `{}`, "", `,"inputResponses":{"`+key+`":`+approve+`},"requestState":`+state)
+				mixed := `,"inputResponses":{"approval":` + proxytest.Approve + `,"` + key + `x":` + proxytest.Approve + `},"requestState":`
+				c.Asked("deploy", `{}`, c.CallWith("deploy", `{}`, "", mixed+state))
+				id = c.CallWith("curious", `{}`, "", `,"inputResponses":{"`+key+`":`+proxytest.Approve+`},"requestState":`+state)
 			} else {
-				theirs := c.questioned("elicitation/create")
-				if theirs.id == q.elicit {
-					t.Errorf("one id for two questions: %s", theirs.raw)
+				theirs := c.AwaitRequest("elicitation/create")
+				if theirs.ID == q.Elicit {
+					t.Errorf("one id for two questions: %s", theirs.Raw)
 				}
-				c.respond(theirs.id, approve)
+				c.Respond(theirs.ID, proxytest.Approve)
 			}
-			if r := c.reply(id); !strings.Contains(at(r.result, "heard"), `"decision":"approve"`) {
-				t.Errorf("%s", r.raw)
+			if r := c.Reply(id); !strings.Contains(proxytest.Member(r.Result, "heard"), `"decision":"approve"`) {
+				t.Errorf("%s", r.Raw)
 			}
-			c.must("safe", `{}`)
-			s.executed("deploy", 0)
-			s.pending(1)
-			if r := q.answer(approve); r.result == nil || r.isError() {
-				t.Errorf("%s", r.raw)
+			c.Must("safe", `{}`)
+			s.Executed("deploy", 0)
+			s.Pending(1)
+			if r := q.Answer(proxytest.Approve); r.Result == nil || r.IsError() {
+				t.Errorf("%s", r.Raw)
 			}
-			s.executed("deploy", 1)
+			s.Executed("deploy", 1)
 		})
 	}
 }
@@ -280,18 +281,18 @@ func TestQuestionOfServer(t *testing.T) {
 // TestNobodyToAsk: C001, C028. If no person can be asked, the call is refused without waiting, with
 // advice for the model and its user.
 func TestNobodyToAsk(t *testing.T) {
-	eachLeg(t, func(t *testing.T, l leg) {
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		for name, open := range map[string][]string{"no channel": {}, "the client, which cannot ask": {"elicit"}} {
-			s := start(t, setup{change: func(o *proxy.Options) {
+			s := proxytest.Start(t, proxytest.Setup{Change: func(o *proxy.Options) {
 				o.Approval = proxy.Approval{Channels: open, Hold: time.Hour, Expire: 24 * time.Hour}
 			}})
-			c := s.connect(l, "")
-			c.must("safe", `{}`)
-			r := c.refuses("deploy", `{}`, "approval")
-			if !strings.Contains(r.text(), "requires human approval") || !strings.Contains(r.text(), "no one to ask") {
-				t.Errorf("%s: %s", name, r.text())
+			c := s.Connect(l, "")
+			c.Must("safe", `{}`)
+			r := c.Refuses("deploy", `{}`, "approval")
+			if !strings.Contains(r.Text(), "requires human approval") || !strings.Contains(r.Text(), "no one to ask") {
+				t.Errorf("%s: %s", name, r.Text())
 			}
-			s.executed("deploy", 0)
+			s.Executed("deploy", 0)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/proxytest"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -28,7 +29,7 @@ func TestBorrowedNames(t *testing.T) {
 	}
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
-			eachLeg(t, func(t *testing.T, l leg) {
+			proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 				var logs [2]testserver.Log
 				tools := func(names ...string) (list []testserver.Tool) {
 					for _, name := range names {
@@ -36,15 +37,15 @@ func TestBorrowedNames(t *testing.T) {
 					}
 					return list
 				}
-				s := start(t, setup{rules: tt.rules, change: func(o *proxy.Options) {
+				s := proxytest.Start(t, proxytest.Setup{Rules: tt.rules, Change: func(o *proxy.Options) {
 					o.Upstreams = []proxy.Upstream{
-						upstreamOf(t, "x", &logs[0], tools("backup", "delete")...),
-						upstreamOf(t, "y", &logs[1], tools("x.backup", "x_backup", "backup", "delete", "x", "y", "z", "z.backup")...),
+						proxytest.ServeTools(t, "x", &logs[0], tools("backup", "delete")...),
+						proxytest.ServeTools(t, "y", &logs[1], tools("x.backup", "x_backup", "backup", "delete", "x", "y", "z", "z.backup")...),
 					}
 				}})
-				c := s.connect(l, "")
-				c.must(exposedAs(t, s, tt.tool), tt.args)
-				c.blocked(tt.locked)
+				c := s.Connect(l, "")
+				c.Must(proxytest.ExposedName(t, s, tt.tool), tt.args)
+				c.Blocked(tt.locked)
 				if n := logs[0].Executed("delete") + logs[1].Executed("delete"); n != 0 {
 					t.Error("executed")
 				}
@@ -78,22 +79,22 @@ func TestBareNamesRestrictOnly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			eachLeg(t, func(t *testing.T, l leg) {
+			proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 				var log testserver.Log
-				s := start(t, setup{policy: r.Policy, change: func(o *proxy.Options) {
+				s := proxytest.Start(t, proxytest.Setup{Policy: r.Policy, Change: func(o *proxy.Options) {
 					o.Approval = proxy.Approval{}
-					plain := upstreamOf(t, "plain", &log, plainTool("files"), plainTool("files_late")) // a server whose tools have no prefix
+					plain := proxytest.ServeTools(t, "plain", &log, proxytest.PlainTool("files"), proxytest.PlainTool("files_late")) // a server whose tools have no prefix
 					plain.Prefix = &nothing
-					o.Upstreams = []proxy.Upstream{upstreamOf(t, "evil", &log, plainTool("read")), upstreamOf(t, "files", &log, plainTool("read")), plain}
+					o.Upstreams = []proxy.Upstream{proxytest.ServeTools(t, "evil", &log, proxytest.PlainTool("read")), proxytest.ServeTools(t, "files", &log, proxytest.PlainTool("read")), plain}
 				}})
-				c := s.connect(l, "")
+				c := s.Connect(l, "")
 				for _, name := range tt.passes {
-					c.must(name, `{}`)
+					c.Must(name, `{}`)
 				}
 				before := log.Executed("read")
 				for _, name := range tt.refused {
-					if r := c.do(name, `{"action":"late","say":"hi"}`); !r.isError() {
-						t.Errorf("%s passes: %s", name, r.raw)
+					if r := c.Do(name, `{"action":"late","say":"hi"}`); !r.IsError() {
+						t.Errorf("%s passes: %s", name, r.Raw)
 					}
 				}
 				if n := log.Executed("read") - before + log.Executed("files") + log.Executed("files_late"); n != 0 {
@@ -113,37 +114,21 @@ func TestNamesOfServersToCome(t *testing.T) {
 		{"require x_backup before delete\n", "y.x_backup", `{}`},
 		{"require x.backup before delete\n", "y.x", `{"action":"backup"}`},
 	}
-	mute, _ := child(t, "--hang")
+	mute, _ := proxytest.ChildUpstream(t, "--hang")
 	mute.Name = "x"
 	for _, tt := range cases {
-		eachLeg(t, func(t *testing.T, l leg) {
+		proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 			var log testserver.Log
-			s := start(t, setup{rules: tt.rules + "require y.x_own before own\n", change: func(o *proxy.Options) {
+			s := proxytest.Start(t, proxytest.Setup{Rules: tt.rules + "require y.x_own before own\n", Change: func(o *proxy.Options) {
 				o.Startup = 20 * time.Millisecond
-				o.Upstreams = []proxy.Upstream{mute, upstreamOf(t, "y", &log, plainTool("x.backup"), plainTool("x_backup"), plainTool("x"), plainTool("delete"), plainTool("x_own"), plainTool("own"), plainTool("ready"))}
+				o.Upstreams = []proxy.Upstream{mute, proxytest.ServeTools(t, "y", &log, proxytest.PlainTool("x.backup"), proxytest.PlainTool("x_backup"), proxytest.PlainTool("x"), proxytest.PlainTool("delete"), proxytest.PlainTool("x_own"), proxytest.PlainTool("own"), proxytest.PlainTool("ready"))}
 			}})
-			c := s.connect(l, "")
-			s.eventually("y answers", func() bool { r := c.do("y_ready", `{}`); return r.result != nil && !r.isError() })
-			c.must(exposedAs(t, s, tt.tool), tt.args)
-			c.blocked("y_delete")
-			c.must("y_x_own", `{}`) // under the name that identifies the server
-			c.must("y_own", `{}`)
+			c := s.Connect(l, "")
+			s.Eventually("y answers", func() bool { r := c.Do("y_ready", `{}`); return r.Result != nil && !r.IsError() })
+			c.Must(proxytest.ExposedName(t, s, tt.tool), tt.args)
+			c.Blocked("y_delete")
+			c.Must("y_x_own", `{}`) // under the name that identifies the server
+			c.Must("y_own", `{}`)
 		})
 	}
-}
-
-// exposedAs returns the exposed name of the tool with a canonical name.
-func exposedAs(t *testing.T, s *site, canonical string) string {
-	t.Helper()
-	tools, err := s.proxy.Tools("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tool := range tools {
-		if tool.Canonical == canonical {
-			return tool.Exposed
-		}
-	}
-	t.Fatalf("no tool %s", canonical)
-	return ""
 }

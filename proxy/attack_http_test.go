@@ -8,19 +8,21 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/petrigate/petrigate/internal/proxytest"
 )
 
 // wired sends bytes on a connection of their own, and returns the responses until the connection is
 // closed or there are enough.
-func (s *site) wired(request string, most int) (answers []*http.Response, closed bool) {
-	s.t.Helper()
-	conn, err := net.Dial("tcp", s.http.Listener.Addr().String())
+func wired(s *proxytest.Site, request string, most int) (answers []*http.Response, closed bool) {
+	s.T.Helper()
+	conn, err := net.Dial("tcp", s.HTTP.Listener.Addr().String())
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
 	if _, err := io.WriteString(conn, request); err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	in := bufio.NewReader(conn)
 	for len(answers) < most {
@@ -39,12 +41,12 @@ func (s *site) wired(request string, most int) (answers []*http.Response, closed
 // TestAmbiguousFramingIsRefused: A026. Ambiguous ends of a request, or ambiguous headers, let
 // nothing past the gate, and nothing after them is read.
 func TestAmbiguousFramingIsRefused(t *testing.T) {
-	s := start(t, setup{rules: "block danger\n"})
-	_, port, _ := net.SplitHostPort(s.http.Listener.Addr().String())
-	body := s.modernCall().body
+	s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\n"})
+	_, port, _ := net.SplitHostPort(s.HTTP.Listener.Addr().String())
+	body := s.ModernCall().Body
 	danger := strings.Replace(body, `"name":"read"`, `"name":"danger"`, 1)
 	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body)
-	first := "POST /mcp HTTP/1.1\r\nHost: localhost:" + port + "\r\nAuthorization: Bearer " + token + "\r\nContent-Type: application/json\r\n"
+	first := "POST /mcp HTTP/1.1\r\nHost: localhost:" + port + "\r\nAuthorization: Bearer " + proxytest.Token + "\r\nContent-Type: application/json\r\n"
 	named := "Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: read\r\n"
 	length := fmt.Sprintf("Content-Length: %d\r\n", len(body))
 	second := first + strings.Replace(named, "read", "danger", 1) + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(danger), danger)
@@ -77,8 +79,8 @@ func TestAmbiguousFramingIsRefused(t *testing.T) {
 		{"HTTP/0.9", "POST /mcp\r\n\r\n" + body, 400, 0},
 		{"another method by header", strings.Replace(first, "POST", "GET", 1) + "X-HTTP-Method-Override: POST\r\n" + named + length + "Connection: close\r\n\r\n" + body, 405, 0},
 	} {
-		before := s.log.Executed("")
-		answers, closed := s.wired(c.request, 2)
+		before := s.Log.Executed("")
+		answers, closed := wired(s, c.request, 2)
 		if len(answers) == 0 || answers[0].StatusCode != c.want {
 			t.Errorf("%s: %v, want %d", c.name, answers, c.want)
 			continue
@@ -86,73 +88,73 @@ func TestAmbiguousFramingIsRefused(t *testing.T) {
 		if len(answers) != 1 || !closed {
 			t.Errorf("%s: %d answers, closed: %v", c.name, len(answers), closed)
 		}
-		if n := s.log.Executed("") - before; n != c.executed {
+		if n := s.Log.Executed("") - before; n != c.executed {
 			t.Errorf("%s: %d executions", c.name, n)
 		}
 	}
-	s.executed("danger", 0)
+	s.Executed("danger", 0)
 }
 
 // TestKeptConnections: if the length of a request is clear, the connection takes the next one.
 func TestKeptConnections(t *testing.T) {
-	s := start(t, setup{rules: "block danger\n"})
-	_, port, _ := net.SplitHostPort(s.http.Listener.Addr().String())
-	body := s.modernCall().body
-	request := "POST /mcp HTTP/1.1\r\nHost: localhost:" + port + "\r\nAuthorization: Bearer " + token + "\r\nContent-Type: application/json\r\n" +
+	s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\n"})
+	_, port, _ := net.SplitHostPort(s.HTTP.Listener.Addr().String())
+	body := s.ModernCall().Body
+	request := "POST /mcp HTTP/1.1\r\nHost: localhost:" + port + "\r\nAuthorization: Bearer " + proxytest.Token + "\r\nContent-Type: application/json\r\n" +
 		"Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: read\r\n" + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
-	answers, closed := s.wired(request+request, 2)
+	answers, closed := wired(s, request+request, 2)
 	if len(answers) != 2 || closed {
 		t.Errorf("%d answers, closed: %v", len(answers), closed)
 	}
-	s.executed("read", 2)
+	s.Executed("read", 2)
 }
 
 // TestRevisionHeaders: A096. The header of the revision only determines whether a request is served
 // at all.
 func TestRevisionHeaders(t *testing.T) {
-	s := start(t, setup{})
-	c := s.connect(legs()[1], "")
-	c.must("safe", `{}`)
+	s := proxytest.Start(t, proxytest.Setup{})
+	c := s.Connect(proxytest.Legs()[1], "")
+	c.Must("safe", `{}`)
 	for _, version := range []string{"", "1900-01-01", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "2099-01-01", "x", "2025-11-25 ", "2025-11-25,2026-07-28"} {
 		for tool, want := range map[string]string{"danger": "blocked", "delete": "blocked", "deploy": "approval"} {
-			p := s.modernCall()
-			p.body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `"}}`
-			p.header.Set("Mcp-Name", tool)
-			p.header.Set("Mcp-Session-Id", c.session)
-			if p.header.Set("Mcp-Protocol-Version", version); version == "" {
-				p.header.Del("Mcp-Protocol-Version")
+			p := s.ModernCall()
+			p.Body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `"}}`
+			p.Header.Set("Mcp-Name", tool)
+			p.Header.Set("Mcp-Session-Id", c.Session)
+			if p.Header.Set("Mcp-Protocol-Version", version); version == "" {
+				p.Header.Del("Mcp-Protocol-Version")
 			}
-			status, _, body := s.fetch(p)
-			if m := parseMessage([]byte(body), status); status == 200 && m.decision("kind") != want || status != 200 && status != 400 {
+			status, _, body := s.Fetch(p)
+			if m := proxytest.ParseMessage([]byte(body), status); status == 200 && m.Decision("kind") != want || status != 200 && status != 400 {
 				t.Errorf("%q: %s: %d %s", version, tool, status, body)
 			}
 		}
 	}
-	s.executed("", 1)
+	s.Executed("", 1)
 }
 
 // TestForeignEvents: a stream can be resumed only in its own session, whatever Last-Event-ID a
 // client sends.
 func TestForeignEvents(t *testing.T) {
-	s := start(t, setup{})
-	c, other := s.connect(legs()[1], ""), s.connect(legs()[1], "")
-	id := c.call("slow", `{}`)
-	s.awaitExecuted("slow", 1)
-	seen := []string{"1_0", "2_0", "3_0", "4_0", "1_-1", "1_99999999999999999999", "1_9223372036854775807", "_", "1", "../1_0", "0_0", "1_0_0", c.session + "_0"}
+	s := proxytest.Start(t, proxytest.Setup{})
+	c, other := s.Connect(proxytest.Legs()[1], ""), s.Connect(proxytest.Legs()[1], "")
+	id := c.Call("slow", `{}`)
+	s.AwaitExecuted("slow", 1)
+	seen := []string{"1_0", "2_0", "3_0", "4_0", "1_-1", "1_99999999999999999999", "1_9223372036854775807", "_", "1", "../1_0", "0_0", "1_0_0", c.Session + "_0"}
 	got := make(chan string, len(seen))
 	for _, last := range seen {
-		body := other.since(last)
+		body := other.StreamSince(last)
 		go func() {
 			defer func() { _ = body.Close() }()
 			b, _ := io.ReadAll(body)
 			got <- last + ": " + string(b)
 		}()
 	}
-	s.upstream.Release()
-	if r := c.reply(id); r.isError() || r.text() != "released" {
-		t.Errorf("%s", r.raw)
+	s.Upstream.Release()
+	if r := c.Reply(id); r.IsError() || r.Text() != "released" {
+		t.Errorf("%s", r.Raw)
 	}
-	other.close() // ends its streams
+	other.Close() // ends its streams
 	for range seen {
 		if text := <-got; strings.Contains(text, "released") {
 			t.Errorf("%s", text)
@@ -160,49 +162,33 @@ func TestForeignEvents(t *testing.T) {
 	}
 }
 
-// since returns a stream of the session after the client's Last-Event-ID.
-func (c *client) since(last string) io.ReadCloser {
-	c.t.Helper()
-	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.site.http.URL+"/mcp", http.NoBody)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	c.setHeaders(r)
-	r.Header.Set("Last-Event-ID", last)
-	response, err := c.http.Do(r)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return response.Body
-}
-
 // TestMalformedOlder: the messages of HTTP+SSE (2024-11-05) are parsed like those of the other
 // transports.
 func TestMalformedOlder(t *testing.T) {
-	s := start(t, setup{})
-	c := s.older(token)
-	c.ask(opening)
-	c.ask(strings.Replace(pushing, "push", "read", 1))
-	before := s.state()
+	s := proxytest.Start(t, proxytest.Setup{})
+	c := s.ConnectOlder(proxytest.Token)
+	c.Ask(proxytest.InitializeRequest)
+	c.Ask(strings.Replace(proxytest.PushRequest, "push", "read", 1))
+	before := s.State()
 	for i, m := range differentials() {
 		id := fmt.Sprint(100 + i)
 		raw := strings.ReplaceAll(strings.ReplaceAll(m.template, "%ID%", id), "%META%", "")
-		r := c.ask(raw)
+		r := c.Ask(raw)
 		want := id
 		if m.noID {
 			want = "null"
 		}
-		if r.code() != m.code || r.id != want {
-			t.Errorf("%s: %s, want %s", m.name, clipped(r.raw), m.code)
+		if r.Code() != m.code || r.ID != want {
+			t.Errorf("%s: %s, want %s", m.name, proxytest.Clip(r.Raw), m.code)
 		}
 	}
 	for _, tool := range []string{"danger", "delete", "deploy"} {
-		if r := c.ask(strings.Replace(pushing, "push", tool, 1)); !r.isError() || r.decision("decision") != "refuse" {
-			t.Errorf("%s: %s", tool, r.raw)
+		if r := c.Ask(strings.Replace(proxytest.PushRequest, "push", tool, 1)); !r.IsError() || r.Decision("decision") != "refuse" {
+			t.Errorf("%s: %s", tool, r.Raw)
 		}
 	}
-	if s.state() != before {
+	if s.State() != before {
 		t.Error("the state moved")
 	}
-	s.executed("", 1)
+	s.Executed("", 1)
 }

@@ -109,7 +109,10 @@ func TestAttacksPageIsWhole(t *testing.T) {
 		t.Errorf("%d cases are on the page", n)
 	}
 	cases := regexp.MustCompile(`\b[A-F]\d{3}\b`)
-	for _, pkg := range []string{"proxy", "proxy/internal/wire", "proxy/internal/httpguard", "proxy/internal/lines", "internal/shell"} {
+	for _, pkg := range []string{
+		"proxy", "proxy/internal/front", "proxy/internal/pipeline", "proxy/internal/relay", "proxy/internal/router", "proxy/internal/session", "proxy/internal/tasks",
+		"proxy/internal/wire", "proxy/internal/httpguard", "proxy/internal/lines", "internal/shell",
+	} {
 		for _, id := range cases.FindAllString(testSources(t, pkg), -1) {
 			if areas[id[0]] && !on[id] {
 				t.Errorf("a test of %s names %s, which is not on the page", pkg, id)

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"strings"
 	"testing"
+
+	"github.com/petrigate/petrigate/internal/proxytest"
 )
 
 // TestArgumentsOnRecord: A014. The recorded digest is that of the forwarded bytes: numbers that a
@@ -14,16 +16,16 @@ func TestArgumentsOnRecord(t *testing.T) {
 		`{"id":12345678901234567891}`, `{"id":12345678901234567000}`, `{"id":12345678901234567890.0}`,
 		`{"n":1}`, `{"n":1.0}`, `{"n":1E0}`, `{"n":-0}`, `{"n":0}`, `{"n": 1}`, `{"n":1e400}`, `{"n":1e401}`, `{"s":"\u0061"}`, `{"s":"a"}`,
 	}
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{})
-		c := s.connect(l, "")
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s := proxytest.Start(t, proxytest.Setup{})
+		c := s.Connect(l, "")
 		seen := map[string]string{}
 		for i, a := range arguments {
-			c.must("read", a)
-			c.refuses("danger", a, "blocked")
+			c.Must("read", a)
+			c.Refuses("danger", a, "blocked")
 			sum := sha256.Sum256([]byte(a))
 			want := hex.EncodeToString(sum[:])
-			for _, r := range s.records.decisions("")[2*i:] {
+			for _, r := range s.Records.Decisions("")[2*i:] {
 				if r.Arguments != want {
 					t.Errorf("%s: %s has the digest %s, want %s", a, r.Tool, r.Arguments, want)
 				}
@@ -42,14 +44,14 @@ func TestRecordsAreBounded(t *testing.T) {
 	const most = 8 << 10
 	hidden := "\u009b31m\u202e\u200b\U0001d159"
 	long := hidden + strings.Repeat("x", 1<<20)
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{rules: "block danger\nblock flaky.*\nmap read.command rm as delete\n"})
-		s.clientName = long[:50<<10] // longer ones are refused
-		c := s.connect(l, "")
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\nblock flaky.*\nmap read.command rm as delete\n"})
+		s.ClientName = long[:50<<10] // longer ones are refused
+		c := s.Connect(l, "")
 		for _, tool := range []string{"safe", "danger", "flaky"} {
-			c.do(tool, `{"action":"`+long+`","a":"`+hidden+`"}`)
+			c.Do(tool, `{"action":"`+long+`","a":"`+hidden+`"}`)
 		}
-		records := s.records.all()
+		records := s.Records.All()
 		if len(records) < 4 {
 			t.Errorf("%d records", len(records))
 		}
@@ -67,16 +69,16 @@ func TestRecordsAreBounded(t *testing.T) {
 // TestMalformedIsNotADecision: a malformed message is answered before it becomes a call, and leaves
 // no decision on record; the next call does.
 func TestMalformedIsNotADecision(t *testing.T) {
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{})
-		c := s.connect(l, "")
-		c.must("safe", `{}`)
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s := proxytest.Start(t, proxytest.Setup{})
+		c := s.Connect(l, "")
+		c.Must("safe", `{}`)
 		for _, m := range differentials()[:10] {
-			c.nothing(m.name, m.template)
+			nothing(c, m.name, m.template)
 		}
-		if n := len(s.records.decisions("")); n != 1 {
+		if n := len(s.Records.Decisions("")); n != 1 {
 			t.Errorf("%d decisions on record", n)
 		}
-		c.refuses("danger", `{}`, "blocked")
+		c.Refuses("danger", `{}`, "blocked")
 	})
 }

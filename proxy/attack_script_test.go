@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/petrigate/petrigate/internal/proxytest"
 	"github.com/petrigate/petrigate/proxy"
 )
 
@@ -61,19 +62,19 @@ func jsonString(s string) string {
 // TestScripts: A070 to A083. A script that runs rm, or might run it, is not executed without a
 // backup, and other scripts are.
 func TestScripts(t *testing.T) {
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{rules: "map bash.command runs rm as delete\nrequire backup before delete\n"})
-		c := s.connect(l, "")
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s := proxytest.Start(t, proxytest.Setup{Rules: "map bash.command runs rm as delete\nrequire backup before delete\n"})
+		c := s.Connect(l, "")
 		refused, executed := 0, 0
 		for _, row := range scripts(t, "rm.txt") {
 			args, ok := command(row[1])
 			if !ok {
 				continue
 			}
-			r := c.do("bash", args)
+			r := c.Do("bash", args)
 			free := row[0] == "no match" || row[0] == "strict" // scripts that are opaque only in strict reading
-			if want := !free; r.isError() != want || want && r.decision("kind") != "blocked" {
-				t.Errorf("%s: %q: %s", row[0], row[1], clipped(r.raw))
+			if want := !free; r.IsError() != want || want && r.Decision("kind") != "blocked" {
+				t.Errorf("%s: %q: %s", row[0], row[1], proxytest.Clip(r.Raw))
 			}
 			if free {
 				executed++
@@ -81,9 +82,9 @@ func TestScripts(t *testing.T) {
 				refused++
 			}
 		}
-		c.close()
-		s.executed("bash", executed)
-		if n := len(s.records.decisions("refuse")); n != refused || refused < 300 {
+		c.Close()
+		s.Executed("bash", executed)
+		if n := len(s.Records.Decisions("refuse")); n != refused || refused < 300 {
 			t.Errorf("%d refusals on record, want %d", n, refused)
 		}
 	})
@@ -92,50 +93,50 @@ func TestScripts(t *testing.T) {
 // TestScriptsAsEvidence: A084. Only a script that certainly made the copy, and succeeded, counts as
 // the backup that a rule requires.
 func TestScriptsAsEvidence(t *testing.T) {
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{rules: "map bash.command runs cp as backup\nrequire backup before delete\n"})
-		c := s.connect(l, "")
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s := proxytest.Start(t, proxytest.Setup{Rules: "map bash.command runs cp as backup\nrequire backup before delete\n"})
+		c := s.Connect(l, "")
 		deleted := 0
 		for _, row := range scripts(t, "evidence.txt") {
 			args, ok := command(row[1])
 			if !ok {
 				continue
 			}
-			c.do("bash", strings.TrimSuffix(args, "}")+`,"fail":true}`) // a failed backup does not count
-			if r := c.do("delete", `{}`); !r.isError() {
+			c.Do("bash", strings.TrimSuffix(args, "}")+`,"fail":true}`) // a failed backup does not count
+			if r := c.Do("delete", `{}`); !r.IsError() {
 				t.Errorf("%q failed, and delete was let pass", row[1])
 			}
-			c.must("bash", args)
-			if r := c.do("delete", `{}`); r.isError() != (row[0] == "no") {
-				t.Errorf("%q is %s backup: %s", row[1], row[0], clipped(r.raw))
+			c.Must("bash", args)
+			if r := c.Do("delete", `{}`); r.IsError() != (row[0] == "no") {
+				t.Errorf("%q is %s backup: %s", row[1], row[0], proxytest.Clip(r.Raw))
 			}
 			if row[0] == "yes" {
 				deleted++
 			}
 		}
-		s.executed("delete", deleted)
+		s.Executed("delete", deleted)
 	})
 }
 
 // TestScriptsInOtherTypes: A054. A script that is not a string is opaque in every form, and never
 // evidence.
 func TestScriptsInOtherTypes(t *testing.T) {
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{rules: "map bash.command runs rm as delete\nmap bash.command runs cp as backup\nrequire backup before delete\nblock danger\n"})
-		c := s.connect(l, "")
-		c.must("safe", `{}`)
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s := proxytest.Start(t, proxytest.Setup{Rules: "map bash.command runs rm as delete\nmap bash.command runs cp as backup\nrequire backup before delete\nblock danger\n"})
+		c := s.Connect(l, "")
+		c.Must("safe", `{}`)
 		for _, args := range []string{
 			`{"command":["rm","-rf","x"]}`, `{"command":["ls","rm x"]}`, `{"command":{"cmd":"rm x"}}`, `{"command":[["rm"],["x"]]}`,
 			`{"command":{"argv":["sh","-c","rm x"]}}`, `{"command":["sh","-c",{"a":"rm x"}]}`, `{"command":["$X"]}`, `{"command":"rm x","Command":"ls"}`,
 		} {
-			c.refuses("bash", args, "blocked")
+			c.Refuses("bash", args, "blocked")
 		}
 		for _, args := range []string{`{"command":["cp","a","b"]}`, `{"command":{"cmd":"cp a b"}}`, `{"command":[["cp a b"]]}`} {
-			c.must("bash", args)
-			c.refuses("delete", `{}`, "blocked")
+			c.Must("bash", args)
+			c.Refuses("delete", `{}`, "blocked")
 		}
-		c.must("bash", `{"command":"cp a b"}`)
-		c.must("delete", `{}`)
+		c.Must("bash", `{"command":"cp a b"}`)
+		c.Must("delete", `{}`)
 	})
 }
 
@@ -150,16 +151,16 @@ func TestThreeNames(t *testing.T) {
 	prefix := "srv"
 	for name, text := range rules {
 		t.Run(name, func(t *testing.T) {
-			eachLeg(t, func(t *testing.T, l leg) {
-				s := start(t, setup{rules: text + "map bash.command runs rm as erase\nlimit erase to 1 per session\n", change: func(o *proxy.Options) { o.Upstreams[0].Prefix = &prefix }})
-				c := s.connect(l, "")
-				c.must("srv_safe", `{}`)
-				c.refuses("srv_bash", `{"command":"ls","action":"reboot"}`, "blocked")
-				c.must("srv_bash", `{"command":"rm a"}`)
-				c.refuses("srv_bash", `{"command":"ls; rm b"}`, "blocked")
-				c.must("srv_bash", `{"command":"ls"}`)
-				c.refuses("srv_bash", `{"command":"ls"}`, "blocked")
-				s.executed("bash", 2)
+			proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+				s := proxytest.Start(t, proxytest.Setup{Rules: text + "map bash.command runs rm as erase\nlimit erase to 1 per session\n", Change: func(o *proxy.Options) { o.Upstreams[0].Prefix = &prefix }})
+				c := s.Connect(l, "")
+				c.Must("srv_safe", `{}`)
+				c.Refuses("srv_bash", `{"command":"ls","action":"reboot"}`, "blocked")
+				c.Must("srv_bash", `{"command":"rm a"}`)
+				c.Refuses("srv_bash", `{"command":"ls; rm b"}`, "blocked")
+				c.Must("srv_bash", `{"command":"ls"}`)
+				c.Refuses("srv_bash", `{"command":"ls"}`, "blocked")
+				s.Executed("bash", 2)
 			})
 		})
 	}

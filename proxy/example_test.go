@@ -7,11 +7,10 @@ import (
 	"os"
 	"strings"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 	"github.com/petrigate/petrigate/rules"
-
-	"github.com/petrigate/petrigate/gate"
 )
 
 // onlyAfter is the policy of the examples.

@@ -3,6 +3,8 @@ package proxy_test
 import (
 	"fmt"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/proxytest"
 )
 
 // The corpus: values that the protocol and JSON allow, and that programs change when they decode
@@ -41,9 +43,6 @@ func together(values []string) string {
 	return "{" + b.String()[1:] + "}"
 }
 
-// strange is a _meta with keys of every form that the protocol allows, and others.
-const strange = `{"a/b":1.50,"com.example/k\u00e9y":{"n":-0},"example.com/":null,"":"","io.modelcontextprotocol/unheard":[1E2],"progresstokens":"x","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=b","baggage":"k=\u0076"}`
-
 // marks are annotations and icons with unknown members.
 const marks = `"annotations":{"audience":["user","assistant","nobody"],"priority":0.50,"lastModified":"2025-01-12T15:00:58Z","x":1.0},` +
 	`"icons":[{"src":"data:image/png;base64,AA==","mimeType":"image/png","sizes":["48x48","any"],"theme":"dark","x":-0},{"src":"https://example.com/a?b=c&d=<e>"}]`
@@ -51,11 +50,11 @@ const marks = `"annotations":{"audience":["user","assistant","nobody"],"priority
 // contents are blocks of every known type and of unknown ones.
 func contents() []string {
 	return []string{
-		`{"type":"text","text":"a\nb ` + "\u2028" + ` 😀 \ud83d\ude00 \/",` + marks + `,"_meta":` + strange + `}`,
+		`{"type":"text","text":"a\nb ` + "\u2028" + ` 😀 \ud83d\ude00 \/",` + marks + `,"_meta":` + proxytest.UnusualMeta + `}`,
 		`{"type":"image","data":"iVBORw0KGgo=","mimeType":"image/png",` + marks + `}`,
 		`{"type":"image","data":"not base64!","mimeType":""}`,
 		`{"type":"audio","data":"UklGRg==","mimeType":"audio/wav","_meta":{},"duration":1.0}`,
-		`{"type":"resource","resource":{"uri":"file:///a%20b?c=\u0064","mimeType":"text/x","text":"\u00e9","_meta":` + strange + `,"size":1E3},` + marks + `}`,
+		`{"type":"resource","resource":{"uri":"file:///a%20b?c=\u0064","mimeType":"text/x","text":"\u00e9","_meta":` + proxytest.UnusualMeta + `,"size":1E3},` + marks + `}`,
 		`{"type":"resource","resource":{"uri":"blob:x","blob":"AA=="}}`,
 		`{"type":"resource_link","uri":"test://x","name":"l\u00efnk","title":"","description":"<&>","mimeType":"a/b","size":18446744073709551616,` + marks + `}`,
 		`{"type":"tool_use","id":"1","name":"n","input":{"n":1.0}}`,
@@ -68,7 +67,7 @@ func contents() []string {
 // revision requires.
 func results() []string {
 	list := []string{
-		`{"content":[` + strings.Join(contents(), ",") + `],"_meta":` + strange + `%TYPE%}`,
+		`{"content":[` + strings.Join(contents(), ",") + `],"_meta":` + proxytest.UnusualMeta + `%TYPE%}`,
 		`{"content":[]%TYPE%}`, `{"content":[],"unknown":{"isError":true,"resultType":"mine"}%TYPE%}`,
 		`{"content" : [ ] , "structuredContent" : { }%TYPE% }`,
 		`{"content":[],"z":` + together(hostileValues()) + `,"_meta":{}%TYPE%}`,
@@ -99,7 +98,7 @@ func failures() []string {
 	}
 	list = append(list,
 		`{"code":-32042,"message":"URL","data":{"elicitations":[{"mode":"url","elicitationId":"\u0065-1","url":"https://example.com/?a=1&b=2","message":"<Sign in>","x":-0}]}}`,
-		`{"message":"in another order","data":null,"code":-32603}`, `{"code":-32000,"message":"","extra":{"a":-0},"_meta":`+strange+`}`,
+		`{"message":"in another order","data":null,"code":-32603}`, `{"code":-32000,"message":"","extra":{"a":-0},"_meta":`+proxytest.UnusualMeta+`}`,
 		`{"code":-32602,"message":"long","data":"`+strings.Repeat("x", 100<<10)+`"}`, `{"code":-32601,"message":"`+strings.Repeat("é", 100<<10)+`"}`,
 	)
 	for _, value := range append(hostileValues(), foulValues()...) {
@@ -126,7 +125,7 @@ func keywords() string {
 // hostileTools are valid tool objects with different names.
 func hostileTools() []string {
 	tools := []string{
-		`{"name":"schemas","title":"T\u00eftle","description":"a\nb ` + "\u2028" + `😀","inputSchema":` + keywords() + `,"outputSchema":` + keywords() + `,` + marks + `,"_meta":` + strange + `,` +
+		`{"name":"schemas","title":"T\u00eftle","description":"a\nb ` + "\u2028" + `😀","inputSchema":` + keywords() + `,"outputSchema":` + keywords() + `,` + marks + `,"_meta":` + proxytest.UnusualMeta + `,` +
 			`"execution":{"taskSupport":"optional","x":-0},"annotations2":{}}`,
 		`{ "outputSchema" : true , "inputSchema":{ } ,"execution":null,"icons":[],"annotations":{"title":"","readOnlyHint":false,"destructiveHint":"maybe","idempotentHint":null,"openWorldHint":true,"x":{}}, "n\u0061me" : "sp\u0061ced" }`,
 		`{"name":"foreign.a/b-C_9","inputSchema":{"type":"object"},"title":null,"_meta":null}`,

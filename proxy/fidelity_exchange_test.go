@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/petrigate/petrigate/internal/proxytest"
 	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
@@ -63,23 +64,23 @@ func (p *parrot) run(_ context.Context, c *testserver.Call) (json.RawMessage, er
 
 // eachWay runs a case on every leg, in front of an upstream of each family that answers with one
 // object or with an event stream.
-func eachWay(t *testing.T, f func(t *testing.T, l leg, o testserver.Options)) {
-	eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
+func eachWay(t *testing.T, f func(t *testing.T, l proxytest.Leg, o testserver.Options)) {
+	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Eras) {
 		for _, stream := range []bool{false, true} {
-			if soak.Race && stream != l.modern {
+			if soak.Race && stream != l.Modern {
 				continue
 			}
-			f(t, l, testserver.Options{Eras: era, Stream: stream, Capabilities: whole})
+			f(t, l, testserver.Options{Eras: era, Stream: stream, Capabilities: proxytest.AllCapabilities})
 		}
 	})
 }
 
 // through runs a case behind the proxy and, if the client and the upstream are of one family, also
 // without it: a test expects what happens without petrigate.
-func through(t *testing.T, l leg, o testserver.Options, f func(c *client)) {
+func through(t *testing.T, l proxytest.Leg, o testserver.Options, f func(c *proxytest.Client)) {
 	for _, direct := range []bool{false, true} {
-		if !direct || l.modern == (o.Eras == testserver.Modern) {
-			f(start(t, setup{policy: netPolicy(t), server: o, direct: direct}).connect(l, ""))
+		if !direct || l.Modern == (o.Eras == testserver.Modern) {
+			f(proxytest.Start(t, proxytest.Setup{Policy: proxytest.NetPolicy(t), Server: o, Direct: direct}).Connect(l, ""))
 		}
 	}
 }
@@ -89,34 +90,20 @@ func answered(id, member, value string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"` + member + `":` + value + `}`
 }
 
-// differ shows the first difference between two texts.
-func differ(t *testing.T, what, got, want string) {
-	t.Helper()
-	if got == want {
-		return
-	}
-	i := 0
-	for i < min(len(got), len(want)) && got[i] == want[i] {
-		i++
-	}
-	from := max(0, i-60)
-	t.Fatalf("%s differs at %d of %d and %d bytes:\ngot  ...%s\nwant ...%s", what, i, len(got), len(want), got[from:min(len(got), i+100)], want[from:min(len(want), i+100)])
-}
-
 // TestFidelityOfResults: the client gets a tool's result unchanged.
 func TestFidelityOfResults(t *testing.T) {
 	t.Parallel()
-	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
+	eachWay(t, func(t *testing.T, l proxytest.Leg, o testserver.Options) {
 		var p parrot
 		o.Tools = []testserver.Tool{p.tool("say")}
-		through(t, l, o, func(c *client) {
+		through(t, l, o, func(c *proxytest.Client) {
 			for _, result := range results() {
-				if (l.modern || o.Eras == testserver.Modern) && strings.HasPrefix(result, `{"resultType"`) {
+				if (l.Modern || o.Eras == testserver.Modern) && strings.HasPrefix(result, `{"resultType"`) {
 					continue // it has a meaning there
 				}
 				p.result = typed(result, o.Eras == testserver.Modern)
-				id := c.call("say", `{}`)
-				differ(t, "result", string(c.reply(id).raw), answered(id, "result", typed(result, l.modern)))
+				id := c.Call("say", `{}`)
+				proxytest.CompareText(t, "result", string(c.Reply(id).Raw), answered(id, "result", typed(result, l.Modern)))
 			}
 		})
 	})
@@ -126,20 +113,20 @@ func TestFidelityOfResults(t *testing.T) {
 func TestFidelityOfErrors(t *testing.T) {
 	t.Parallel()
 	soak.Bulk(t)
-	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
+	eachWay(t, func(t *testing.T, l proxytest.Leg, o testserver.Options) {
 		var p parrot
 		o.Tools = []testserver.Tool{p.tool("say")}
 		o.Methods = map[string]testserver.Method{"prompts/get": p.run, "prompts/list": p.run, "resources/read": p.run, "completion/complete": p.run}
-		through(t, l, o, func(c *client) {
+		through(t, l, o, func(c *proxytest.Client) {
 			for _, p.failure = range failures() {
-				id := c.call("say", `{}`)
-				differ(t, "error", string(c.reply(id).raw), answered(id, "error", p.failure))
+				id := c.Call("say", `{}`)
+				proxytest.CompareText(t, "error", string(c.Reply(id).Raw), answered(id, "error", p.failure))
 				if len(p.failure) > 10<<10 {
 					continue
 				}
 				for method, params := range features() {
-					r := c.request(method, params)
-					differ(t, method, string(r.raw), answered(r.id, "error", p.failure))
+					r := c.Request(method, params)
+					proxytest.CompareText(t, method, string(r.Raw), answered(r.ID, "error", p.failure))
 				}
 			}
 		})
@@ -159,7 +146,7 @@ func features() map[string]string {
 // TestFidelityOfFeatures: params and results of methods other than tools/call.
 func TestFidelityOfFeatures(t *testing.T) {
 	t.Parallel()
-	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
+	eachWay(t, func(t *testing.T, l proxytest.Leg, o testserver.Options) {
 		var p parrot
 		o.Methods = map[string]testserver.Method{}
 		all := features()
@@ -167,24 +154,24 @@ func TestFidelityOfFeatures(t *testing.T) {
 		for method := range all {
 			o.Methods[method] = p.run
 		}
-		through(t, l, o, func(c *client) { repeats(t, c, &p, o.Eras == testserver.Modern, all) })
+		through(t, l, o, func(c *proxytest.Client) { repeats(t, c, &p, o.Eras == testserver.Modern, all) })
 	})
 }
 
 // repeats sends every request with odd params and compares the results.
-func repeats(t *testing.T, c *client, p *parrot, modern bool, all map[string]string) {
+func repeats(t *testing.T, c *proxytest.Client, p *parrot, modern bool, all map[string]string) {
 	for method, params := range all {
 		params += `,"z":` + together(hostileValues()[:40])
 		for _, result := range results()[:10] {
 			p.result = typed(result, modern)
-			r := c.request(method, params)
-			want := typed(result, c.leg.modern)
-			if c.leg.modern && !modern && (strings.HasSuffix(method, "/list") || method == "resources/read") {
+			r := c.Request(method, params)
+			want := typed(result, c.Leg.Modern)
+			if c.Leg.Modern && !modern && (strings.HasSuffix(method, "/list") || method == "resources/read") {
 				want = strings.Replace(want, `"resultType":"complete"`, `"resultType":"complete","ttlMs":0,"cacheScope":"private"`, 1)
 			}
-			differ(t, method, string(r.raw), answered(r.id, "result", want))
+			proxytest.CompareText(t, method, string(r.Raw), answered(r.ID, "result", want))
 		}
-		heard := c.received(method)
+		heard := c.Received(method)
 		if !strings.HasSuffix(strings.TrimSpace(heard), params+`}}`) && !strings.Contains(heard, params+`,"_meta":`) {
 			t.Errorf("%s: the upstream got %.300s", method, heard)
 		}
@@ -197,32 +184,32 @@ var hopMeta = regexp.MustCompile(`,?"io\.modelcontextprotocol/protocolVersion":"
 // TestFidelityOfCalls: the upstream gets what the client sends.
 func TestFidelityOfCalls(t *testing.T) {
 	t.Parallel()
-	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
+	eachWay(t, func(t *testing.T, l proxytest.Leg, o testserver.Options) {
 		p := parrot{result: typed(`{"content":[]%TYPE%}`, o.Eras == testserver.Modern)}
 		o.Tools = []testserver.Tool{p.tool("hear")}
-		s := start(t, setup{server: o})
-		c := s.connect(l, "")
+		s := proxytest.Start(t, proxytest.Setup{Server: o})
+		c := s.Connect(l, "")
 		odd := `"a/b":1.50,"":{"progressToken":1},"traceparent":"\u0030"`
 		for _, value := range hostileValues() {
 			args := `{"v":` + value + `,"_meta":{"progressToken":` + value + `},"n\u0061me":[ ],"arguments":{}}`
 			rest := ` "x": ` + value + ` , "name" : "hear","arguments": ` + args + ` ,"y":[ ] `
-			c.reply(c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tools/call","params":{` + c.meta(odd+`,"progressToken":"\u0074"`) + rest + `}}`))
-			heard := s.received("tools/call")
-			token := at([]byte(heard), "params", "_meta", "progressToken")
+			c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tools/call","params":{` + c.Meta(odd+`,"progressToken":"\u0074"`) + rest + `}}`))
+			heard := s.Received("tools/call")
+			token := proxytest.Member([]byte(heard), "params", "_meta", "progressToken")
 			if token == "" || strings.Contains(token, "t") {
 				t.Fatalf("%s", heard)
 			}
-			want := `{"jsonrpc":"2.0","id":` + at([]byte(heard), "id") + `,"method":"tools/call","params":{"_meta":{` + odd + `,"progressToken":` + token + `},` + rest + `}}`
-			differ(t, "call", hopMeta.ReplaceAllString(strings.TrimSuffix(heard, "\n"), ""), want)
-			if got := s.log.Records(testserver.Executed); string(got[len(got)-1].Args) != args {
+			want := `{"jsonrpc":"2.0","id":` + proxytest.Member([]byte(heard), "id") + `,"method":"tools/call","params":{"_meta":{` + odd + `,"progressToken":` + token + `},` + rest + `}}`
+			proxytest.CompareText(t, "call", hopMeta.ReplaceAllString(strings.TrimSuffix(heard, "\n"), ""), want)
+			if got := s.Log.Records(testserver.Executed); string(got[len(got)-1].Args) != args {
 				t.Errorf("arguments %s, want %s", got[len(got)-1].Args, args)
 			}
 		}
 		for _, foul := range foulValues() { // refused, not repaired
-			before := s.log.Executed("")
-			c.call("hear", `{"v":`+foul+`}`)
-			if r := c.reply("null"); r.code() != "-32700" || s.log.Executed("") != before {
-				t.Errorf("%s: %s", foul, r.raw)
+			before := s.Log.Executed("")
+			c.Call("hear", `{"v":`+foul+`}`)
+			if r := c.Reply("null"); r.Code() != "-32700" || s.Log.Executed("") != before {
+				t.Errorf("%s: %s", foul, r.Raw)
 			}
 		}
 	})
@@ -232,21 +219,21 @@ func TestFidelityOfCalls(t *testing.T) {
 // prefix, and a tool is called by its own name there.
 func TestFidelityOfTools(t *testing.T) {
 	t.Parallel()
-	eachWay(t, func(t *testing.T, l leg, o testserver.Options) {
+	eachWay(t, func(t *testing.T, l proxytest.Leg, o testserver.Options) {
 		var raw []string
 		for _, object := range hostileTools() {
 			raw = append(raw, object)
-			o.Tools = append(o.Tools, running(testserver.Tool{Name: "x", Raw: json.RawMessage(object)}))
+			o.Tools = append(o.Tools, proxytest.Runnable(testserver.Tool{Name: "x", Raw: json.RawMessage(object)}))
 		}
 		o.PageSize = 7
-		c := start(t, setup{server: o}).connect(l, "")
+		c := proxytest.Start(t, proxytest.Setup{Server: o}).Connect(l, "")
 		var list []json.RawMessage
-		if err := json.Unmarshal([]byte(at(c.list().result, "tools")), &list); err != nil || len(list) != len(raw) {
+		if err := json.Unmarshal([]byte(proxytest.Member(c.List().Result, "tools")), &list); err != nil || len(list) != len(raw) {
 			t.Fatalf("%d tools of %d: %v", len(list), len(raw), err)
 		}
 		for i, object := range list {
-			want := strings.Replace(raw[i], `"foreign.a/b-C_9"`, at(object, "name"), 1) // no client could use the name
-			differ(t, "tool", string(object), want)
+			want := strings.Replace(raw[i], `"foreign.a/b-C_9"`, proxytest.Member(object, "name"), 1) // no client could use the name
+			proxytest.CompareText(t, "tool", string(object), want)
 		}
 	})
 }
@@ -260,11 +247,11 @@ func TestFidelityOfManyTools(t *testing.T) {
 		want = append(want, object)
 		o.Tools = append(o.Tools, testserver.Tool{Name: fmt.Sprint("t", i), Raw: json.RawMessage(object)})
 	}
-	s := start(t, setup{policy: netPolicy(t), server: o})
-	eachLeg(t, func(t *testing.T, l leg) {
-		c := s.connect(l, "")
-		differ(t, "list", at(c.list().result, "tools"), "["+strings.Join(want, ",")+"]")
-		c.close()
+	s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.NetPolicy(t), Server: o})
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		c := s.Connect(l, "")
+		proxytest.CompareText(t, "list", proxytest.Member(c.List().Result, "tools"), "["+strings.Join(want, ",")+"]")
+		c.Close()
 	})
 }
 
@@ -275,19 +262,19 @@ func TestFidelityOfMuch(t *testing.T) {
 	block := `{"type":"text","text":"` + strings.Repeat(`\u00e9 é 😀 \/ 1.0 `, 1<<10) + `"},`
 	blocks := func(size int) string { return `{"content":[` + strings.Repeat(block, size/len(block)+1) + `{}]%TYPE%}` }
 	args := `{"v":"` + strings.Repeat(`\"é\/`, (3900<<10)/7) + `"}`
-	eachEra(t, func(t *testing.T, l leg, era testserver.Eras) {
-		o := testserver.Options{Eras: era, Stream: l.http}
+	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Eras) {
+		o := testserver.Options{Eras: era, Stream: l.HTTP}
 		large := blocks(2 << 20)
-		if l.http == l.modern && l.modern == (era == testserver.Modern) {
+		if l.HTTP == l.Modern && l.Modern == (era == testserver.Modern) {
 			large = blocks(20 << 20)
 		}
 		p := parrot{result: typed(large, o.Eras == testserver.Modern)}
 		o.Tools = []testserver.Tool{p.tool("much")}
-		s := start(t, setup{server: o})
-		c := s.connect(l, "")
-		id := c.call("much", args)
-		differ(t, "result", string(c.reply(id).raw), answered(id, "result", typed(large, l.modern)))
-		if got := s.log.Records(testserver.Executed); len(got) != 1 || !bytes.Equal(got[0].Args, []byte(args)) {
+		s := proxytest.Start(t, proxytest.Setup{Server: o})
+		c := s.Connect(l, "")
+		id := c.Call("much", args)
+		proxytest.CompareText(t, "result", string(c.Reply(id).Raw), answered(id, "result", typed(large, l.Modern)))
+		if got := s.Log.Records(testserver.Executed); len(got) != 1 || !bytes.Equal(got[0].Args, []byte(args)) {
 			t.Errorf("%d calls, or other arguments", len(got))
 		}
 	})
@@ -295,18 +282,18 @@ func TestFidelityOfMuch(t *testing.T) {
 
 // TestFidelityOverStdio: the same behind an upstream that speaks stdio.
 func TestFidelityOverStdio(t *testing.T) {
-	up, _ := child(t, "--era legacy")
-	s := start(t, setup{change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
-	eachLeg(t, func(t *testing.T, l leg) {
-		c := s.connect(l, "")
+	up, _ := proxytest.ChildUpstream(t, "--era legacy")
+	s := proxytest.Start(t, proxytest.Setup{Change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		c := s.Connect(l, "")
 		for _, result := range slices.DeleteFunc(results(), func(s string) bool { return strings.Contains(s, "foul") || strings.HasPrefix(s, `{"resultType"`) }) {
-			id := c.call("lie", `{"result":`+typed(result, false)+`}`)
-			differ(t, "result", string(c.reply(id).raw), answered(id, "result", typed(result, l.modern)))
+			id := c.Call("lie", `{"result":`+typed(result, false)+`}`)
+			proxytest.CompareText(t, "result", string(c.Reply(id).Raw), answered(id, "result", typed(result, l.Modern)))
 		}
 		for _, failure := range failures()[:40] {
-			id := c.call("lie", `{"error":`+failure+`}`)
-			differ(t, "error", string(c.reply(id).raw), answered(id, "error", failure))
+			id := c.Call("lie", `{"error":`+failure+`}`)
+			proxytest.CompareText(t, "error", string(c.Reply(id).Raw), answered(id, "error", failure))
 		}
-		c.close()
+		c.Close()
 	})
 }

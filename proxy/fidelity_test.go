@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/petrigate/petrigate/internal/proxytest"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -16,54 +16,33 @@ import (
 // odd is a tool object that typed clients would change.
 const odd = `{"title":"Odd","name":"odd","inputSchema":{"type":"object","properties":{"n":{"type":"integer","maximum":12345678901234567890,"x-k":1.0}},"$defs":{},"additionalProperties":false},"_meta":{"a/b":1.50},"annotations":{"readOnlyHint":true,"new":null},"icons":[{"src":"data:,<>&"}],"unknown":["\u00e9","é"]}`
 
-// tools returns the objects of a list by name, byte for byte.
-func (m message) tools() map[string]string {
-	var r struct{ Tools []json.RawMessage }
-	_ = json.Unmarshal(m.result, &r)
-	found := map[string]string{}
-	for _, raw := range r.Tools {
-		var t struct{ Name string }
-		_ = json.Unmarshal(raw, &t)
-		found[t.Name] = string(raw)
-	}
-	return found
-}
-
-// running returns the tool with a function that returns its name.
-func running(tool testserver.Tool) testserver.Tool {
-	tool.Run = func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
-		return testserver.Text(c.Name), nil
-	}
-	return tool
-}
-
 // TestListIsVerbatim: tool objects are forwarded byte for byte, except for their names.
 func TestListIsVerbatim(t *testing.T) {
 	prefix := "p"
 	for _, prefixed := range []bool{false, true} {
-		eachLeg(t, func(t *testing.T, l leg) {
-			s := start(t, setup{
-				server: testserver.Options{Tools: append(testserver.Attack(), running(testserver.Tool{Name: "odd", Raw: json.RawMessage(odd)})), PageSize: 5},
-				change: func(o *proxy.Options) {
+		proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+			s := proxytest.Start(t, proxytest.Setup{
+				Server: testserver.Options{Tools: append(testserver.Attack(), proxytest.Runnable(testserver.Tool{Name: "odd", Raw: json.RawMessage(odd)})), PageSize: 5},
+				Change: func(o *proxy.Options) {
 					if prefixed {
 						o.Upstreams[0].Prefix = &prefix
 					}
 				},
 			})
-			c := s.connect(l, "")
+			c := s.Connect(l, "")
 			name, want := "odd", odd
 			if prefixed {
 				name, want = "p_odd", strings.Replace(odd, `"name":"odd"`, `"name":"p_odd"`, 1)
 			}
-			list := c.list().tools()
+			list := c.List().ToolsByName()
 			if got := list[name]; got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 			if len(list) != len(testserver.Attack())+1 {
 				t.Errorf("%d tools", len(list))
 			}
-			if r := c.must(name, `{}`); r.text() != "odd" {
-				t.Errorf("%s", r.raw)
+			if r := c.Must(name, `{}`); r.Text() != "odd" {
+				t.Errorf("%s", r.Raw)
 			}
 		})
 	}
@@ -77,23 +56,23 @@ func TestResultIsVerbatim(t *testing.T) {
 		`{"content":[{"type":"text","text":"a\nb` + "\u2028" + `😀"}],"isError":true%TYPE%}`,
 		"{\n  \"content\": [ ]%TYPE%,\r\n\t\"x\" : 1\n}",
 	}
-	eachLeg(t, func(t *testing.T, l leg) {
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		era, kind := testserver.Legacy, ""
-		if l.modern {
+		if l.Modern {
 			era, kind = testserver.Modern, `,"resultType":"complete"`
 		}
 		for _, stream := range []bool{false, true} {
 			result := ""
 			teller := testserver.Tool{Name: "tell", Verbatim: true, Run: func(context.Context, *testserver.Call) (json.RawMessage, error) { return json.RawMessage(result), nil }}
-			s := start(t, setup{server: testserver.Options{Tools: []testserver.Tool{teller}, Stream: stream, Eras: era}})
-			c := s.connect(l, "")
+			s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Tools: []testserver.Tool{teller}, Stream: stream, Eras: era}})
+			c := s.Connect(l, "")
 			for _, result = range results {
 				if stream && strings.Contains(result, "\n") {
 					continue // the fixture would break its own event
 				}
 				result = strings.Replace(result, "%TYPE%", kind, 1)
 				want := strings.NewReplacer("\n", "\t", "\r", "\t").Replace(result)
-				if got := string(c.do("tell", `{}`).result); got != want {
+				if got := string(c.Do("tell", `{}`).Result); got != want {
 					t.Errorf("got  %q\nwant %q", got, want)
 				}
 			}
@@ -105,18 +84,18 @@ func TestResultIsVerbatim(t *testing.T) {
 // requires and the older one does not know.
 func TestResultsBetweenEras(t *testing.T) {
 	const rest = `"content":[],"x":{"n":1.0, "resultType":"mine"}`
-	eachLeg(t, func(t *testing.T, l leg) {
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		era, result := testserver.Legacy, `{`+rest+`}`
-		if !l.modern {
+		if !l.Modern {
 			era, result = testserver.Modern, `{"resultType":"complete",`+rest+`}`
 		}
-		s := start(t, setup{server: testserver.Options{Eras: era}})
-		c := s.connect(l, "")
-		r := c.do("lie", `{"result":`+result+`}`)
-		if !strings.Contains(string(r.result), rest) {
-			t.Errorf("%s", r.result)
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: era}})
+		c := s.Connect(l, "")
+		r := c.Do("lie", `{"result":`+result+`}`)
+		if !strings.Contains(string(r.Result), rest) {
+			t.Errorf("%s", r.Result)
 		}
-		if kind := at(r.result, "resultType"); l.modern && kind != `"complete"` {
+		if kind := proxytest.Member(r.Result, "resultType"); l.Modern && kind != `"complete"` {
 			t.Errorf("resultType %s", kind)
 		}
 	})
@@ -131,12 +110,12 @@ func TestErrorIsVerbatim(t *testing.T) {
 		`{"code":-32601,"message":"no such method","data":null}`,
 		`{"code":7,"message":"é","extra":true}`,
 	}
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{})
-		c := s.connect(l, "")
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s := proxytest.Start(t, proxytest.Setup{})
+		c := s.Connect(l, "")
 		for _, e := range errors {
-			if r := c.do("lie", `{"error":`+e+`}`); string(r.err) != e {
-				t.Errorf("got  %s\nwant %s", r.err, e)
+			if r := c.Do("lie", `{"error":`+e+`}`); string(r.Error) != e {
+				t.Errorf("got  %s\nwant %s", r.Error, e)
 			}
 		}
 	})
@@ -144,25 +123,25 @@ func TestErrorIsVerbatim(t *testing.T) {
 
 // TestProgress: progress comes before the result, with the client's token.
 func TestProgress(t *testing.T) {
-	eachLeg(t, func(t *testing.T, l leg) {
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		for _, era := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
-			s := start(t, setup{server: testserver.Options{Eras: era}})
-			c := s.connect(l, "")
+			s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: era}})
+			c := s.Connect(l, "")
 			for _, token := range []string{`"my \u0074oken"`, `7`, `"7"`} {
-				id := c.callWith("progress", `{"n":5}`, `"progressToken":`+token, "")
+				id := c.CallWith("progress", `{"n":5}`, `"progressToken":`+token, "")
 				for n := 1; n <= 5; n++ {
-					m := c.await("the next message", func(m message) bool { return m.method != "" || m.id == id })
-					if m.method != "notifications/progress" || at(m.params, "progressToken") != token || at(m.params, "progress") != fmt.Sprint(n) {
-						t.Errorf("message %d: %s", n, m.raw)
+					m := c.Await("the next message", func(m proxytest.Message) bool { return m.Method != "" || m.ID == id })
+					if m.Method != "notifications/progress" || proxytest.Member(m.Params, "progressToken") != token || proxytest.Member(m.Params, "progress") != fmt.Sprint(n) {
+						t.Errorf("message %d: %s", n, m.Raw)
 					}
 				}
-				c.reply(id)
+				c.Reply(id)
 			}
-			c.must("progress", `{"n":3}`) // no progress without a token
-			if n := c.mail.count(func(m message) bool { return m.method == "notifications/progress" }); n != 0 {
-				t.Errorf("progress that nobody asked for: %s", c.mail)
+			c.Must("progress", `{"n":3}`) // no progress without a token
+			if n := c.Mail.Count(func(m proxytest.Message) bool { return m.Method == "notifications/progress" }); n != 0 {
+				t.Errorf("progress that nobody asked for: %s", c.Mail)
 			}
-			for _, r := range s.log.Records(testserver.Received) {
+			for _, r := range s.Log.Records(testserver.Received) {
 				if strings.Contains(string(r.Bytes), `oken"`) && !strings.Contains(string(r.Bytes), `"progressToken"`) {
 					t.Errorf("the client's token reached the upstream: %s", r.Bytes)
 				}
@@ -173,14 +152,14 @@ func TestProgress(t *testing.T) {
 
 // TestProgressOfTwo: if two calls use one token, each stream gets its own progress.
 func TestProgressOfTwo(t *testing.T) {
-	s := start(t, setup{})
-	one, two := s.connect(legs()[0], ""), s.connect(legs()[3], "")
-	a := one.callWith("progress", `{"n":40}`, `"progressToken":1`, "")
-	b := two.callWith("progress", `{"n":50}`, `"progressToken":1`, "")
-	one.reply(a)
-	two.reply(b)
-	progress := func(m message) bool { return m.method == "notifications/progress" }
-	if n, m := one.mail.count(progress), two.mail.count(progress); n != 40 || m != 50 {
+	s := proxytest.Start(t, proxytest.Setup{})
+	one, two := s.Connect(proxytest.Legs()[0], ""), s.Connect(proxytest.Legs()[3], "")
+	a := one.CallWith("progress", `{"n":40}`, `"progressToken":1`, "")
+	b := two.CallWith("progress", `{"n":50}`, `"progressToken":1`, "")
+	one.Reply(a)
+	two.Reply(b)
+	progress := func(m proxytest.Message) bool { return m.Method == "notifications/progress" }
+	if n, m := one.Mail.Count(progress), two.Mail.Count(progress); n != 40 || m != 50 {
 		t.Errorf("%d and %d notifications, want 40 and 50", n, m)
 	}
 }
@@ -188,75 +167,59 @@ func TestProgressOfTwo(t *testing.T) {
 // TestListChanged: clients that know a list are notified of its changes: those with a handshake
 // automatically, others on their subscriptions.
 func TestListChanged(t *testing.T) {
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{})
-		s.awaitSubscribed()
-		c := s.connect(l, "")
-		c.list()
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s := proxytest.Start(t, proxytest.Setup{})
+		s.AwaitSubscribed()
+		c := s.Connect(l, "")
+		c.List()
 		listen := ""
-		if l.modern {
-			listen = c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"subscriptions/listen","params":{%META%"notifications":{"toolsListChanged":true}}}`)
-			ack := c.await("the acknowledgement", func(m message) bool { return m.method == "notifications/subscriptions/acknowledged" })
-			if at(ack.params, "_meta", "io.modelcontextprotocol/subscriptionId") != listen || at(ack.params, "notifications", "toolsListChanged") != "true" {
-				t.Errorf("%s", ack.raw)
+		if l.Modern {
+			listen = c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"subscriptions/listen","params":{%META%"notifications":{"toolsListChanged":true}}}`)
+			ack := c.Await("the acknowledgement", func(m proxytest.Message) bool { return m.Method == "notifications/subscriptions/acknowledged" })
+			if proxytest.Member(ack.Params, "_meta", "io.modelcontextprotocol/subscriptionId") != listen || proxytest.Member(ack.Params, "notifications", "toolsListChanged") != "true" {
+				t.Errorf("%s", ack.Raw)
 			}
 		}
-		c.listenToPushes()
-		s.upstream.AddTool(running(testserver.Tool{Name: "fresh"}))
-		m := c.await("list_changed", func(m message) bool { return m.method == "notifications/tools/list_changed" })
-		if l.modern && at(m.params, "_meta", "io.modelcontextprotocol/subscriptionId") != listen {
-			t.Errorf("%s", m.raw)
+		c.ListenToPushes()
+		s.Upstream.AddTool(proxytest.Runnable(testserver.Tool{Name: "fresh"}))
+		m := c.Await("list_changed", func(m proxytest.Message) bool { return m.Method == "notifications/tools/list_changed" })
+		if l.Modern && proxytest.Member(m.Params, "_meta", "io.modelcontextprotocol/subscriptionId") != listen {
+			t.Errorf("%s", m.Raw)
 		}
-		c.must("fresh", `{}`)
-		if c.list().tools()["fresh"] == "" {
+		c.Must("fresh", `{}`)
+		if c.List().ToolsByName()["fresh"] == "" {
 			t.Error("the fresh tool is not listed")
 		}
-		if l.modern {
-			c.cancel(listen)
+		if l.Modern {
+			c.Cancel(listen)
 		}
 	})
 }
 
 // TestListenIsModern: older clients cannot use subscriptions/listen.
 func TestListenIsModern(t *testing.T) {
-	legacyLegs(t, func(t *testing.T, l leg) {
-		c := start(t, setup{}).connect(l, "")
-		if r := c.reply(c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`)); r.code() != "-32601" {
-			t.Errorf("%s", r.raw)
+	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
+		c := proxytest.Start(t, proxytest.Setup{}).Connect(l, "")
+		if r := c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`)); r.Code() != "-32601" {
+			t.Errorf("%s", r.Raw)
 		}
 	})
-}
-
-// upstreamOf serves tools over HTTP.
-func upstreamOf(t *testing.T, name string, log *testserver.Log, tools ...testserver.Tool) proxy.Upstream {
-	t.Helper()
-	for i := range tools {
-		if tools[i].Run == nil {
-			tools[i] = running(tools[i])
-		}
-	}
-	up := httptest.NewServer(testserver.New(testserver.Options{Tools: tools, Record: log.Add}))
-	t.Cleanup(func() {
-		up.CloseClientConnections()
-		up.Close()
-	})
-	return proxy.Upstream{Name: name, URL: up.URL}
 }
 
 // TestTwoUpstreams: A036, A037. Tools with the same exposed name are all omitted, and the others
 // are listed under their prefixes.
 func TestTwoUpstreams(t *testing.T) {
-	eachLeg(t, func(t *testing.T, l leg) {
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		var logs [3]testserver.Log
-		s := start(t, setup{rules: "block same\nblock x.delete\n", change: func(o *proxy.Options) {
+		s := proxytest.Start(t, proxytest.Setup{Rules: "block same\nblock x.delete\n", Change: func(o *proxy.Options) {
 			o.Upstreams = []proxy.Upstream{
-				upstreamOf(t, "x", &logs[0], testserver.Tool{Name: "delete"}, testserver.Tool{Name: "a_b"}, testserver.Tool{Name: "same"}, testserver.Tool{Name: "own"}),
-				upstreamOf(t, "x_a", &logs[1], testserver.Tool{Name: "b"}, testserver.Tool{Name: "same"}),
-				upstreamOf(t, "y", &logs[2], testserver.Tool{Name: "x_delete"}, testserver.Tool{Name: "x.delete"}, testserver.Tool{Name: "delete"}, testserver.Tool{Name: "own"}, testserver.Tool{Name: "own"}),
+				proxytest.ServeTools(t, "x", &logs[0], testserver.Tool{Name: "delete"}, testserver.Tool{Name: "a_b"}, testserver.Tool{Name: "same"}, testserver.Tool{Name: "own"}),
+				proxytest.ServeTools(t, "x_a", &logs[1], testserver.Tool{Name: "b"}, testserver.Tool{Name: "same"}),
+				proxytest.ServeTools(t, "y", &logs[2], testserver.Tool{Name: "x_delete"}, testserver.Tool{Name: "x.delete"}, testserver.Tool{Name: "delete"}, testserver.Tool{Name: "own"}, testserver.Tool{Name: "own"}),
 			}
 		}})
-		c := s.connect(l, "")
-		list := c.list().tools()
+		c := s.Connect(l, "")
+		list := c.List().ToolsByName()
 		for _, name := range []string{"x_delete", "x_same", "x_own", "x_a_same", "y_x_delete", "y_delete"} {
 			if list[name] == "" {
 				t.Errorf("%s is not listed", name)
@@ -266,40 +229,32 @@ func TestTwoUpstreams(t *testing.T) {
 			if list[name] != "" {
 				t.Errorf("%s is listed", name)
 			}
-			c.unknown(name)
+			c.Unknown(name)
 		}
-		if left := strings.Join(s.proxy.Status().LeftOut, "\n"); strings.Count(left, "x_a_b") < 2 {
+		if left := strings.Join(s.Proxy.Status().LeftOut, "\n"); strings.Count(left, "x_a_b") < 2 {
 			t.Errorf("nobody is told of the collision: %s", left)
 		}
-		c.blocked("x_same")
-		c.blocked("x_a_same") // a bare name restricts every upstream
-		c.blocked("x_delete")
-		c.must("y_delete", `{}`)
-		c.must("y_x_delete", `{}`)
-		c.must("x_own", `{}`)
+		c.Blocked("x_same")
+		c.Blocked("x_a_same") // a bare name restricts every upstream
+		c.Blocked("x_delete")
+		c.Must("y_delete", `{}`)
+		c.Must("y_x_delete", `{}`)
+		c.Must("x_own", `{}`)
 		if n := logs[0].Executed("") + logs[1].Executed("") + logs[2].Executed(""); n != 3 {
 			t.Errorf("%d executions", n)
 		}
 	})
 }
 
-// blocked is like refuses, for another upstream than the recording one.
-func (c *client) blocked(tool string) {
-	c.t.Helper()
-	if r := c.do(tool, `{}`); !r.isError() || r.decision("kind") != "blocked" {
-		c.t.Errorf("%s: %s", tool, r.raw)
-	}
-}
-
 // TestLongNames: names too long for clients get a hash, and stay distinct.
 func TestLongNames(t *testing.T) {
 	long := strings.Repeat("n", 100)
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{server: testserver.Options{Tools: []testserver.Tool{
-			running(testserver.Tool{Name: long + "a"}), running(testserver.Tool{Name: long + "b"}), running(testserver.Tool{Name: "a.b/c"}), running(testserver.Tool{Name: "a_b_c"}),
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Tools: []testserver.Tool{
+			proxytest.Runnable(testserver.Tool{Name: long + "a"}), proxytest.Runnable(testserver.Tool{Name: long + "b"}), proxytest.Runnable(testserver.Tool{Name: "a.b/c"}), proxytest.Runnable(testserver.Tool{Name: "a_b_c"}),
 		}}})
-		c := s.connect(l, "")
-		list := c.list().tools()
+		c := s.Connect(l, "")
+		list := c.List().ToolsByName()
 		if len(list) != 4 || list["a_b_c"] == "" {
 			t.Fatalf("%v", list)
 		}
@@ -308,32 +263,32 @@ func TestLongNames(t *testing.T) {
 			if len(name) > 64 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_0123456789") != "" {
 				t.Errorf("exposed name %q", name)
 			}
-			called[c.must(name, `{}`).text()] = true
+			called[c.Must(name, `{}`).Text()] = true
 		}
 		if len(called) != 4 {
 			t.Errorf("%v", called)
 		}
-		c.unknown("a.b/c")
-		c.unknown(long + "a")
+		c.Unknown("a.b/c")
+		c.Unknown(long + "a")
 	})
 }
 
 // TestLeftOutOnce: each omitted tool is logged once, even when other servers list their tools
 // later.
 func TestLeftOutOnce(t *testing.T) {
-	var logged syncBuffer
+	var logged proxytest.SyncBuffer
 	var log testserver.Log
 	names := []string{"one", "two", "three"}
-	s := start(t, setup{change: func(o *proxy.Options) {
+	s := proxytest.Start(t, proxytest.Setup{Change: func(o *proxy.Options) {
 		o.Logger = slog.New(slog.NewTextHandler(&logged, nil))
 		o.Upstreams = nil
 		for _, name := range names {
-			o.Upstreams = append(o.Upstreams, upstreamOf(t, name, &log, plainTool("ready"), plainTool("bad name")))
+			o.Upstreams = append(o.Upstreams, proxytest.ServeTools(t, name, &log, proxytest.PlainTool("ready"), proxytest.PlainTool("bad name")))
 		}
 	}})
-	c := s.connect(legs()[1], "")
+	c := s.Connect(proxytest.Legs()[1], "")
 	for _, name := range names {
-		s.eventually(name+" answers", func() bool { r := c.do(name+"_ready", `{}`); return r.result != nil && !r.isError() })
+		s.Eventually(name+" answers", func() bool { r := c.Do(name+"_ready", `{}`); return r.Result != nil && !r.IsError() })
 	}
 	if n := strings.Count(logged.String(), "tool left out"); n != len(names) {
 		t.Errorf("told %d times:\n%s", n, logged.String())
@@ -362,19 +317,19 @@ func TestQuarantine(t *testing.T) {
 	}
 	for _, raw := range bad {
 		t.Run(raw[:min(len(raw), 40)], func(t *testing.T) {
-			s := start(t, setup{server: testserver.Options{Tools: append(testserver.Attack(), running(testserver.Tool{Name: "never", Raw: json.RawMessage(raw)}))}})
-			c := s.connect(legs()[0], "")
-			m := c.list()
-			if !json.Valid(m.raw) {
+			s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Tools: append(testserver.Attack(), proxytest.Runnable(testserver.Tool{Name: "never", Raw: json.RawMessage(raw)}))}})
+			c := s.Connect(proxytest.Legs()[0], "")
+			m := c.List()
+			if !json.Valid(m.Raw) {
 				t.Fatalf("the list is broken by %s", raw)
 			}
-			if list := m.tools(); len(list) != len(testserver.Attack()) {
+			if list := m.ToolsByName(); len(list) != len(testserver.Attack()) {
 				t.Errorf("%d tools are listed, want %d, with %s", len(list), len(testserver.Attack()), raw)
 			}
-			if left := s.proxy.Status().LeftOut; len(left) != 1 {
+			if left := s.Proxy.Status().LeftOut; len(left) != 1 {
 				t.Errorf("left out: %q", left)
 			}
-			c.must("safe", `{}`)
+			c.Must("safe", `{}`)
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/proxytest"
 	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
@@ -15,29 +16,29 @@ import (
 
 // TestStatus: the status for operators is correct.
 func TestStatus(t *testing.T) {
-	s := start(t, setup{})
-	c := s.connect(legs()[0], canElicit)
-	q := c.asks("deploy", `{}`)
-	status := s.proxy.Status()
+	s := proxytest.Start(t, proxytest.Setup{})
+	c := s.Connect(proxytest.Legs()[0], proxytest.CanElicit)
+	q := c.Asks("deploy", `{}`)
+	status := s.Proxy.Status()
 	if status.Clients != 1 || status.Sessions != 1 || status.Tools != 17 || status.Waiting != 1 || len(status.LeftOut) != 0 {
 		t.Errorf("%+v", status)
 	}
 	if len(status.Upstreams) != 1 || status.Upstreams[0].State != "up" || status.Upstreams[0].Name != "up" || status.Upstreams[0].Protocol == "" {
 		t.Errorf("%+v", status.Upstreams)
 	}
-	q.answer(decline)
-	if n := s.proxy.Status().Waiting; n != 0 {
+	q.Answer(proxytest.Decline)
+	if n := s.Proxy.Status().Waiting; n != 0 {
 		t.Errorf("%d wait", n)
 	}
 }
 
 // TestTools: the verdicts of a session are those of its nets now.
 func TestTools(t *testing.T) {
-	s := start(t, setup{})
-	c := s.connect(legs()[0], "")
+	s := proxytest.Start(t, proxytest.Setup{})
+	c := s.Connect(proxytest.Legs()[0], "")
 	verdict := func(session, tool string) string {
 		t.Helper()
-		list, err := s.proxy.Tools(session)
+		list, err := s.Proxy.Tools(session)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,13 +49,13 @@ func TestTools(t *testing.T) {
 		}
 		return ""
 	}
-	session := s.proxy.Sessions()[0].ID
+	session := s.Proxy.Sessions()[0].ID
 	if got, want := verdict("", "push"), verdict(session, "push"); got != want {
 		t.Errorf("the only session is not the one that is meant: %q, want %q", got, want)
 	}
-	s.connect(legs()[1], "")
+	s.Connect(proxytest.Legs()[1], "")
 	for range 3 {
-		c.must("push", `{}`)
+		c.Must("push", `{}`)
 	}
 	for _, want := range []struct{ session, tool, verdict string }{
 		{"", "push", "gated"}, {session, "push", "blocked"}, {session, "danger", "blocked"}, {session, "safe", ""}, {"", "delete", "blocked"},
@@ -63,7 +64,7 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s in session %q: %q, want %q", want.tool, want.session, got, want.verdict)
 		}
 	}
-	if _, err := s.proxy.Tools("nonsense"); err == nil {
+	if _, err := s.Proxy.Tools("nonsense"); err == nil {
 		t.Error("the tools of no session")
 	}
 }
@@ -71,14 +72,14 @@ func TestTools(t *testing.T) {
 // arguments holds the descriptions of tools whose arguments are used by a key, a sum, a map of a
 // pattern, or equal calls in a row.
 func arguments(t *testing.T) {
-	s := start(t, setup{rules: `require backup before delete with same path
+	s := proxytest.Start(t, proxytest.Setup{Rules: `require backup before delete with same path
 limit push to 10 of n per day
 map e*.path /secret/ as secret
 require human-approval before secret
 limit echo, safe to 3 in a row
 `})
-	s.connect(legs()[1], "").must("echo", `{}`)
-	list, err := s.proxy.Tools("")
+	s.Connect(proxytest.Legs()[1], "").Must("echo", `{}`)
+	list, err := s.Proxy.Tools("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ limit echo, safe to 3 in a row
 // TestToolsSayWhatBecomes: an operator sees the current verdict on a call: who is asked, what
 // remains of limits, including shared ones, and the effect of shadow nets.
 func TestToolsSayWhatBecomes(t *testing.T) {
-	s := start(t, setup{rules: `limit push to 2 per session
+	s := proxytest.Start(t, proxytest.Setup{Rules: `limit push to 2 per session
 limit safe to 1 per user
 require human-approval before deploy
 require backup before delete
@@ -110,11 +111,11 @@ shadow limit echo to 5 per session
 map bash.command rm as wipe
 block wipe
 `})
-	c := s.connect(legs()[1], "")
-	other := s.connect(legs()[1], "")
+	c := s.Connect(proxytest.Legs()[1], "")
+	other := s.Connect(proxytest.Legs()[1], "")
 	says := func(session string) map[string]proxy.ToolInfo {
 		t.Helper()
-		list, err := s.proxy.Tools(session)
+		list, err := s.Proxy.Tools(session)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +134,7 @@ block wipe
 			}
 		}
 	}
-	first := s.proxy.Sessions()[0].ID
+	first := s.Proxy.Sessions()[0].ID
 	check(first, map[string][2]string{
 		"push":   {"allow", "passes, 2 left (test.rules:1:1)"},
 		"safe":   {"allow", "passes, 1 left (test.rules:2:1)"},
@@ -146,10 +147,10 @@ block wipe
 		"backup": {"allow", "passes"},
 		"bash":   {"allow", "depends on the arguments; without them: passes"},
 	})
-	c.must("push", `{}`)
-	c.must("backup", `{}`)
-	other.must("safe", `{}`)
-	s.switchNet("block-danger", false)
+	c.Must("push", `{}`)
+	c.Must("backup", `{}`)
+	other.Must("safe", `{}`)
+	s.SwitchNet("block-danger", false)
 	check(first, map[string][2]string{
 		"push": {"allow", "passes, 1 left (test.rules:1:1)"}, "delete": {"allow", "passes"}, "danger": {"allow", "passes"},
 		"safe": {"refuse", "refused: safe has reached its limit of 1 call per user. (test.rules:2:1)"},
@@ -159,56 +160,56 @@ block wipe
 		"safe": {"refuse", "refused: safe has reached its limit of 1 call per user. (test.rules:2:1)"},
 	})
 	arguments(t)
-	if s.proxy.Status().Shadow {
+	if s.Proxy.Status().Shadow {
 		t.Error("the policy is said to be in shadow")
 	}
-	shadowed := start(t, setup{rules: "shadow block read\n"})
-	if !shadowed.proxy.Status().Shadow {
+	shadowed := proxytest.Start(t, proxytest.Setup{Rules: "shadow block read\n"})
+	if !shadowed.Proxy.Status().Shadow {
 		t.Error("nothing is enforced, and that is not said")
 	}
 }
 
 // TestWaitingOfASession: a call that waits for approval is counted in the list of sessions.
 func TestWaitingOfASession(t *testing.T) {
-	s := start(t, setup{rules: "require human-approval before deploy\n"})
-	c := s.connect(legs()[0], canElicit)
-	s.connect(legs()[1], "")
-	q := c.asks("deploy", `{}`)
-	if a, b := s.proxy.Sessions()[0].Waiting, s.proxy.Sessions()[1].Waiting; a+b != 1 {
+	s := proxytest.Start(t, proxytest.Setup{Rules: "require human-approval before deploy\n"})
+	c := s.Connect(proxytest.Legs()[0], proxytest.CanElicit)
+	s.Connect(proxytest.Legs()[1], "")
+	q := c.Asks("deploy", `{}`)
+	if a, b := s.Proxy.Sessions()[0].Waiting, s.Proxy.Sessions()[1].Waiting; a+b != 1 {
 		t.Errorf("%d and %d wait", a, b)
 	}
-	q.answer(decline)
+	q.Answer(proxytest.Decline)
 }
 
 // TestReset: an operator resets a session, which is recorded, and not done if it cannot be
 // recorded.
 func TestReset(t *testing.T) {
-	eachLeg(t, func(t *testing.T, l leg) {
-		s := start(t, setup{rules: "limit push to 1 per session\n"})
-		c := s.connect(l, "")
-		c.must("push", `{}`)
-		c.refuses("push", `{}`, "blocked")
-		session := s.proxy.Sessions()[0]
-		s.records.setFail(true)
-		if err := s.proxy.ResetSession(session.ID, proxy.Actor{Name: "ada"}); err == nil {
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s := proxytest.Start(t, proxytest.Setup{Rules: "limit push to 1 per session\n"})
+		c := s.Connect(l, "")
+		c.Must("push", `{}`)
+		c.Refuses("push", `{}`, "blocked")
+		session := s.Proxy.Sessions()[0]
+		s.Records.SetFail(true)
+		if err := s.Proxy.ResetSession(session.ID, proxy.Actor{Name: "ada"}); err == nil {
 			t.Error("a reset that is not on record")
 		}
-		s.records.setFail(false)
-		c.refuses("push", `{}`, "blocked")
-		if err := s.proxy.ResetSession(session.ID, proxy.Actor{Name: "ada"}); err != nil {
+		s.Records.SetFail(false)
+		c.Refuses("push", `{}`, "blocked")
+		if err := s.Proxy.ResetSession(session.ID, proxy.Actor{Name: "ada"}); err != nil {
 			t.Fatal(err)
 		}
-		c.must("push", `{}`)
-		if n := len(s.records.matching(func(r record) bool { return r.Event == "reset" && r.Actor == "ada" })); n != 1 {
+		c.Must("push", `{}`)
+		if n := len(s.Records.Matching(func(r proxytest.Record) bool { return r.Event == "reset" && r.Actor == "ada" })); n != 1 {
 			t.Errorf("%d records of the reset", n)
 		}
-		if err := s.proxy.ResetSession("nonsense", proxy.Actor{Name: "ada"}); err == nil {
+		if err := s.Proxy.ResetSession("nonsense", proxy.Actor{Name: "ada"}); err == nil {
 			t.Error("no session was reset")
 		}
-		if _, err := s.proxy.Session("nonsense"); err == nil {
+		if _, err := s.Proxy.Session("nonsense"); err == nil {
 			t.Error("no session was shown")
 		}
-		if err := s.proxy.SettleCall("nonsense", 1, true, proxy.Actor{Name: "ada"}); err == nil {
+		if err := s.Proxy.SettleCall("nonsense", 1, true, proxy.Actor{Name: "ada"}); err == nil {
 			t.Error("no call was settled")
 		}
 	})
@@ -218,16 +219,16 @@ func TestReset(t *testing.T) {
 // question, and only a single one is shown in full.
 func TestHugeQuestions(t *testing.T) {
 	soak.Bulk(t)
-	s := start(t, byOperator(time.Hour))
-	c := s.connect(legs()[0], "")
+	s := proxytest.Start(t, proxytest.OperatorSetup(time.Hour))
+	c := s.Connect(proxytest.Legs()[0], "")
 	const n = 4
 	for i := range n {
-		c.call("deploy", fmt.Sprintf(`{"n":%d,"a":"%s"}`, i, strings.Repeat("x", 3<<20)))
+		c.Call("deploy", fmt.Sprintf(`{"n":%d,"a":"%s"}`, i, strings.Repeat("x", 3<<20)))
 	}
-	waiting := s.pending(n)
+	waiting := s.Pending(n)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	status, list := s.proxy.Status(), s.proxy.Approvals()
+	status, list := s.Proxy.Status(), s.Proxy.Approvals()
 	runtime.ReadMemStats(&after)
 	if status.Waiting != n || len(list) != n {
 		t.Errorf("%d wait, %d are listed", status.Waiting, len(list))
@@ -243,63 +244,63 @@ func TestHugeQuestions(t *testing.T) {
 	if first.Arguments != nil || first.Size < 3<<20 || first.Question != "" {
 		t.Errorf("listed: %d bytes of arguments, of %d; question %.100q", len(first.Arguments), first.Size, first.Question)
 	}
-	whole, err := s.proxy.Approval(first.ID)
+	whole, err := s.Proxy.Approval(first.ID)
 	if err != nil || len(whole.Arguments) != first.Size || len(whole.Question) < first.Size || whole.SHA256 != first.SHA256 {
 		t.Errorf("%v, %d bytes, a question of %d", err, len(whole.Arguments), len(whole.Question))
 	}
-	if _, err := s.proxy.Approval("ap_NOTHING"); err == nil {
+	if _, err := s.Proxy.Approval("ap_NOTHING"); err == nil {
 		t.Error("a question that there is not was shown")
 	}
-	if err := s.proxy.Resolve(first.ID, false, "ada", ""); err != nil {
+	if err := s.Proxy.Resolve(first.ID, false, "ada", ""); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestOperatorOff: without the channel cli, an operator's answers do not count.
 func TestOperatorOff(t *testing.T) {
-	s := start(t, setup{})
-	c := s.connect(legs()[0], canElicit)
-	q := c.asks("deploy", `{}`)
-	if err := s.proxy.Resolve(s.pending(1)[0].ID, true, "ada", ""); err == nil {
+	s := proxytest.Start(t, proxytest.Setup{})
+	c := s.Connect(proxytest.Legs()[0], proxytest.CanElicit)
+	q := c.Asks("deploy", `{}`)
+	if err := s.Proxy.Resolve(s.Pending(1)[0].ID, true, "ada", ""); err == nil {
 		t.Error("an operator answered who is none")
 	}
-	if r := q.answer(decline); !r.isError() {
-		t.Errorf("%s", r.raw)
+	if r := q.Answer(proxytest.Decline); !r.IsError() {
+		t.Errorf("%s", r.Raw)
 	}
 }
 
 // TestLogs: log messages of a call go to the client that requested their level, whatever the
 // families of client and upstream.
 func TestLogs(t *testing.T) {
-	isLog := func(m message) bool { return m.method == "notifications/message" }
+	isLog := func(m proxytest.Message) bool { return m.Method == "notifications/message" }
 	for _, era := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
-		eachLeg(t, func(t *testing.T, l leg) {
-			c := start(t, setup{server: testserver.Options{Eras: era}}).connect(l, "")
+		proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+			c := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: era}}).Connect(l, "")
 			at := func(level string) {
 				meta := `"io.modelcontextprotocol/logLevel":"` + level + `"`
-				if !l.modern {
+				if !l.Modern {
 					meta = ""
-					c.reply(c.sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"logging/setLevel","params":{"level":"` + level + `"}}`))
+					c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"logging/setLevel","params":{"level":"` + level + `"}}`))
 				}
-				c.reply(c.callWith("log", `{"n":3}`, meta, ""))
+				c.Reply(c.CallWith("log", `{"n":3}`, meta, ""))
 			}
 			at("error")
-			if l.modern {
-				c.must("log", `{"n":3}`) // without a level there are no messages
+			if l.Modern {
+				c.Must("log", `{"n":3}`) // without a level there are no messages
 			}
-			if n := c.mail.count(isLog); n != 0 {
-				t.Errorf("%d messages that nobody asked for: %s", n, c.mail)
+			if n := c.Mail.Count(isLog); n != 0 {
+				t.Errorf("%d messages that nobody asked for: %s", n, c.Mail)
 			}
 			at("info")
 			for range 3 {
-				c.await("a log message", isLog)
+				c.Await("a log message", isLog)
 			}
 			at("debug")
 			for range 3 {
-				c.await("a log message", isLog)
+				c.Await("a log message", isLog)
 			}
-			if n := c.mail.count(isLog); n != 0 {
-				t.Errorf("%d messages too many: %s", n, c.mail)
+			if n := c.Mail.Count(isLog); n != 0 {
+				t.Errorf("%d messages too many: %s", n, c.Mail)
 			}
 		})
 	}

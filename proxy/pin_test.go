@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/internal/pin"
+	"github.com/petrigate/petrigate/internal/proxytest"
 	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -20,23 +21,23 @@ func TestPINOfOrders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	orders := map[string]func(*site, *proxy.Pins, proxy.Actor) error{
-		"reset the session": func(s *site, _ *proxy.Pins, a proxy.Actor) error {
-			return s.proxy.ResetSession(s.proxy.Sessions()[0].ID, a)
+	orders := map[string]func(*proxytest.Site, *proxy.Pins, proxy.Actor) error{
+		"reset the session": func(s *proxytest.Site, _ *proxy.Pins, a proxy.Actor) error {
+			return s.Proxy.ResetSession(s.Proxy.Sessions()[0].ID, a)
 		},
-		"settle a call": func(s *site, _ *proxy.Pins, a proxy.Actor) error {
-			session := s.proxy.Sessions()[0]
-			return s.proxy.SettleCall(session.ID, session.Calls[0].Number, true, a)
+		"settle a call": func(s *proxytest.Site, _ *proxy.Pins, a proxy.Actor) error {
+			session := s.Proxy.Sessions()[0]
+			return s.Proxy.SettleCall(session.ID, session.Calls[0].Number, true, a)
 		},
-		"accept the tool up.deploy": func(_ *site, pins *proxy.Pins, a proxy.Actor) error {
+		"accept the tool up.deploy": func(_ *proxytest.Site, pins *proxy.Pins, a proxy.Actor) error {
 			return pins.Accept("up.deploy", pins.Changes()[0].Hash, a)
 		},
-		"let stopped calls pass again": func(s *site, _ *proxy.Pins, a proxy.Actor) error {
-			_, err := s.proxy.StartAgain("", a)
+		"let stopped calls pass again": func(s *proxytest.Site, _ *proxy.Pins, a proxy.Actor) error {
+			_, err := s.Proxy.StartAgain("", a)
 			return err
 		},
-		"switch a net on": func(s *site, _ *proxy.Pins, a proxy.Actor) error {
-			if err := s.proxy.SwitchNet("chain", true, a); err == nil || !strings.Contains(err.Error(), "already active") {
+		"switch a net on": func(s *proxytest.Site, _ *proxy.Pins, a proxy.Actor) error {
+			if err := s.Proxy.SwitchNet("chain", true, a); err == nil || !strings.Contains(err.Error(), "already active") {
 				return err
 			}
 			return nil
@@ -44,47 +45,47 @@ func TestPINOfOrders(t *testing.T) {
 	}
 	for name, order := range orders {
 		t.Run(name, func(t *testing.T) {
-			of, pins := pinned(t, true)
-			of.policy = chain(t, "die", "push")
-			change := of.change
-			of.change = func(o *proxy.Options) {
+			of, pins := proxytest.PinnedSetup(t, true)
+			of.Policy = proxytest.ChainPolicy(t, "die", "push")
+			change := of.Change
+			of.Change = func(o *proxy.Options) {
 				change(o)
 				o.Approval.PIN = hash
 			}
-			s := start(t, of)
-			c := s.connect(legs()[0], "")
-			s.awaitSubscribed()
-			if r := c.do("die", `{}`); !r.isError() {
-				t.Errorf("%s", r.raw)
+			s := proxytest.Start(t, of)
+			c := s.Connect(proxytest.Legs()[0], "")
+			s.AwaitSubscribed()
+			if r := c.Do("die", `{}`); !r.IsError() {
+				t.Errorf("%s", r.Raw)
 			}
-			s.upstream.AddTool(poisoned())
-			s.eventually("the tool is quarantined", func() bool { return len(pins.Changes()) == 1 })
-			if _, err := s.proxy.Stop("", "ann", ""); err != nil {
+			s.Upstream.AddTool(proxytest.PoisonedTool())
+			s.Eventually("the tool is quarantined", func() bool { return len(pins.Changes()) == 1 })
+			if _, err := s.Proxy.Stop("", "ann", ""); err != nil {
 				t.Error(err)
 			}
-			if !s.proxy.Status().PIN {
+			if !s.Proxy.Status().PIN {
 				t.Error("nobody is told that the PIN is needed")
 			}
-			before := s.state()
+			before := s.State()
 			if err := order(s, pins, proxy.Actor{Name: "ann"}); !errors.Is(err, pin.ErrMissing) {
 				t.Errorf("without a PIN: %v", err)
 			}
 			if err := order(s, pins, proxy.Actor{Name: "ann", PIN: "wrong horse"}); !errors.Is(err, pin.ErrWrong) {
 				t.Errorf("with a wrong PIN: %v", err)
 			}
-			if !s.recordsHave(`"event":"wrong pin"`) || !s.recordsHave(`"actor":"ann","reason":"to `+name+`"`) || s.recordsHave("horse") {
+			if !s.RecordsHave(`"event":"wrong pin"`) || !s.RecordsHave(`"actor":"ann","reason":"to `+name+`"`) || s.RecordsHave("horse") {
 				t.Error("the wrong PIN is not on record, or what was typed is")
 			}
-			if now := s.state(); now != before || len(pins.Changes()) != 1 || len(s.proxy.Status().Stopped) != 1 {
+			if now := s.State(); now != before || len(pins.Changes()) != 1 || len(s.Proxy.Status().Stopped) != 1 {
 				t.Errorf("something was done: %s, before %s", now, before)
 			}
 			if err := order(s, pins, proxy.Actor{Name: "ann", PIN: " correct horse "}); err != nil {
 				t.Errorf("with the PIN: %v", err)
 			}
 			for range 4 {
-				_, _ = s.proxy.StartAgain("", proxy.Actor{Name: "ann", PIN: "wrong horse"})
+				_, _ = s.Proxy.StartAgain("", proxy.Actor{Name: "ann", PIN: "wrong horse"})
 			}
-			if _, err := s.proxy.StartAgain("", proxy.Actor{Name: "ann", PIN: "correct horse"}); err == nil || !strings.Contains(err.Error(), "none counts for the next") {
+			if _, err := s.Proxy.StartAgain("", proxy.Actor{Name: "ann", PIN: "correct horse"}); err == nil || !strings.Contains(err.Error(), "none counts for the next") {
 				t.Errorf("after five wrong ones: %v", err)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/proxytest"
 	"github.com/petrigate/petrigate/internal/runtime/store/journal"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -37,14 +38,14 @@ func reloadUnderLoad(t *testing.T, change func(*proxy.Options)) {
 	}
 	const most = 150
 	wide := fmt.Sprintf("limit push to %d per user\nblock danger\n", most)
-	s := start(t, setup{rules: wide, change: change})
+	s := proxytest.Start(t, proxytest.Setup{Rules: wide, Change: change})
 	var made atomic.Int64
 	calls, stop := make(chan struct{}), make(chan struct{})
 	var clients sync.WaitGroup
 	for range 64 {
-		c := s.connect(legs()[1], "")
+		c := s.Connect(proxytest.Legs()[1], "")
 		clients.Go(func() {
-			defer c.close()
+			defer c.Close()
 			for i := 0; ; i++ {
 				select {
 				case <-stop:
@@ -52,11 +53,11 @@ func reloadUnderLoad(t *testing.T, change func(*proxy.Options)) {
 				case calls <- struct{}{}:
 				}
 				made.Add(1)
-				c.do([]string{"push", "danger", "safe"}[i%3], "{}")
+				c.Do([]string{"push", "danger", "safe"}[i%3], "{}")
 			}
 		})
 	}
-	policies := map[string]string{s.options.Policy.Fingerprint(): "wide"}
+	policies := map[string]string{s.Options.Policy.Fingerprint(): "wide"}
 	for i := range reloads {
 		for range 32 {
 			<-calls
@@ -65,40 +66,40 @@ func reloadUnderLoad(t *testing.T, change func(*proxy.Options)) {
 		if i%2 == 1 {
 			name, rules = "wide", wide
 		}
-		p := policyOf(t, rules)
+		p := proxytest.PolicyOf(t, rules)
 		policies[p.Fingerprint()] = name
-		if _, err := s.proxy.Reload(t.Context(), proxy.Replacement{Policy: p}); err != nil {
+		if _, err := s.Proxy.Reload(t.Context(), proxy.Replacement{Policy: p}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	close(stop)
 	clients.Wait()
-	if _, err := s.proxy.Reload(t.Context(), proxy.Replacement{Policy: policyOf(t, wide)}); err != nil {
+	if _, err := s.Proxy.Reload(t.Context(), proxy.Replacement{Policy: proxytest.PolicyOf(t, wide)}); err != nil {
 		t.Fatal(err)
 	}
-	last := s.connect(legs()[1], "")
-	for made.Add(1); !last.do("push", "{}").isError(); made.Add(1) {
+	last := s.Connect(proxytest.Legs()[1], "")
+	for made.Add(1); !last.Do("push", "{}").IsError(); made.Add(1) {
 	}
-	s.executed("push", most)
-	s.judgedByOne(policies, int(made.Load()))
+	s.Executed("push", most)
+	judgedByOne(s, policies, int(made.Load()))
 }
 
 // judgedByOne checks the record: as many decisions as calls, each correct under the policy that it
 // names.
-func (s *site) judgedByOne(policies map[string]string, calls int) {
-	s.t.Helper()
-	decisions, by := s.records.decisions(""), map[string]int{}
+func judgedByOne(s *proxytest.Site, policies map[string]string, calls int) {
+	s.T.Helper()
+	decisions, by := s.Records.Decisions(""), map[string]int{}
 	for _, r := range decisions {
 		name := policies[r.Policy]
 		by[name]++
 		blocked := map[string]string{"wide": "danger", "narrow": "safe"}[name]
 		tool := r.Tool[strings.LastIndexByte(r.Tool, '.')+1:]
 		if blocked == "" || tool != "push" && (r.Decision == "refuse") != (tool == blocked) {
-			s.t.Fatalf("judged by %q: %+v", name, r)
+			s.T.Fatalf("judged by %q: %+v", name, r)
 		}
 	}
 	if len(decisions) != calls || by["wide"] == 0 || by["narrow"] == 0 {
-		s.t.Errorf("%d decisions are on record, by %v, of %d calls", len(decisions), by, calls)
+		s.T.Errorf("%d decisions are on record, by %v, of %d calls", len(decisions), by, calls)
 	}
 }
 
@@ -108,30 +109,30 @@ func TestReload(t *testing.T) {
 		return gate.Net{Name: "hand", Places: []string{"left", "used"}, Initial: map[string]int{"left": tokens},
 			Transitions: []gate.Transition{{Name: "use", Inputs: []string{"left"}, Outputs: []string{"used"}, Tools: gate.Tools("safe")}}}
 	}
-	s := start(t, setup{policy: netPolicy(t, hand(1))})
-	c := s.connect(legs()[1], "")
-	c.must("safe", "{}")
-	next := proxy.Replacement{Policy: netPolicy(t, hand(2))}
-	fates, err := s.proxy.Reload(t.Context(), next)
+	s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.NetPolicy(t, hand(1))})
+	c := s.Connect(proxytest.Legs()[1], "")
+	c.Must("safe", "{}")
+	next := proxy.Replacement{Policy: proxytest.NetPolicy(t, hand(2))}
+	fates, err := s.Proxy.Reload(t.Context(), next)
 	if err == nil || len(fates) != 1 || fates[0].Fate != "held" || len(fates[0].Where) != 1 || !strings.HasPrefix(fates[0].Where[0], "session ") {
 		t.Fatalf("%+v, %v", fates, err)
 	}
 	next.Reset = []string{"hnd"}
-	if _, err := s.proxy.Reload(t.Context(), next); err == nil || err.Error() != `unknown net "hnd"; did you mean "hand"?` {
+	if _, err := s.Proxy.Reload(t.Context(), next); err == nil || err.Error() != `unknown net "hnd"; did you mean "hand"?` {
 		t.Error(err)
 	}
 	next.Reset, next.Try = []string{"hand"}, true
-	if fates, err := s.proxy.Reload(t.Context(), next); err != nil || fates[0].Fate != "begun" || fates[0].Lost != 1 {
+	if fates, err := s.Proxy.Reload(t.Context(), next); err != nil || fates[0].Fate != "begun" || fates[0].Lost != 1 {
 		t.Errorf("%+v, %v", fates, err)
 	}
-	if !c.do("safe", "{}").isError() {
+	if !c.Do("safe", "{}").IsError() {
 		t.Error("a trial has put the policy in force")
 	}
 	next.Try = false
-	if _, err := s.proxy.Reload(t.Context(), next); err != nil {
+	if _, err := s.Proxy.Reload(t.Context(), next); err != nil {
 		t.Error(err)
 	}
-	c.must("safe", "{}")
-	c.must("safe", "{}")
-	c.close()
+	c.Must("safe", "{}")
+	c.Must("safe", "{}")
+	c.Close()
 }

@@ -358,7 +358,7 @@ func shipped(ours []listed) map[string]bool {
 func TestShipped(t *testing.T) {
 	ours := packages(t)
 	all := shipped(ours)
-	for _, name := range []string{"internal/testserver", "internal/testbinary", "internal/messagetest", "internal/docpage", "internal/leftover", "internal/soak", "internal/authserver", "internal/runtime/store/backend/backendtest"} {
+	for _, name := range []string{"internal/testserver", "internal/testbinary", "internal/messagetest", "internal/docpage", "internal/leftover", "internal/soak", "internal/authserver", "internal/proxytest", "internal/runtime/store/backend/backendtest"} {
 		if all[module+"/"+name] {
 			t.Errorf("the program has %s in it", name)
 		}

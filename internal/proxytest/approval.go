@@ -1,0 +1,128 @@
+package proxytest
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// A Question is a question to a client in the form of its leg: elicitation/create or
+// input_required.
+type Question struct {
+	Client     *Client
+	Tool, Args string
+	Call       string // id of the call
+	Elicit     string // id of elicitation/create
+	State      string // requestState as JSON
+	Params     []byte // params of elicitation/create
+}
+
+// Answers to the question whether a call is approved.
+const (
+	Approve = `{"action":"accept","content":{"decision":"approve"}}`
+	Deny    = `{"action":"accept","content":{"decision":"deny"}}`
+	Decline = `{"action":"decline"}`
+	Cancel  = `{"action":"cancel"}`
+)
+
+// Asks calls a tool and waits for the question.
+func (c *Client) Asks(tool, args string) Question {
+	c.T.Helper()
+	return c.Asked(tool, args, c.Call(tool, args))
+}
+
+// Asked waits for the question about a call that was sent.
+func (c *Client) Asked(tool, args, id string) Question {
+	c.T.Helper()
+	q := Question{Client: c, Tool: tool, Args: args, Call: id}
+	if !c.Leg.Modern {
+		m := c.Await("a question", func(m Message) bool { return m.Method == "elicitation/create" })
+		q.Elicit, q.Params = m.ID, m.Params
+		return q
+	}
+	r := c.Reply(id)
+	q.State = Member(r.Result, "requestState")
+	q.Params = []byte(Member(r.Result, "inputRequests", "approval", "params"))
+	if Member(r.Result, "resultType") != `"input_required"` || q.State == "" || len(q.Params) == 0 {
+		c.T.Fatalf("no question: %s", r.Raw)
+	}
+	return q
+}
+
+// Send sends an answer and returns the id of the call that will get a reply.
+func (q Question) Send(result string) (id string) {
+	if !q.Client.Leg.Modern {
+		q.Client.Send([]byte(`{"jsonrpc":"2.0","id":`+q.Elicit+`,"result":`+result+`}`), nil)
+		return q.Call
+	}
+	return q.Client.CallWith(q.Tool, q.Args, "", q.With(result))
+}
+
+// With returns the members of params that carry an answer.
+func (q Question) With(result string) string {
+	return `,"inputResponses":{"approval":` + result + `},"requestState":` + q.State
+}
+
+// Answer sends an answer and waits for the reply to the call.
+func (q Question) Answer(result string) Message {
+	q.Client.T.Helper()
+	return q.Client.Reply(q.Send(result))
+}
+
+// Text returns the text for the person.
+func (q Question) Text() string {
+	s, err := strconv.Unquote(Member(q.Params, "message"))
+	if err != nil {
+		_ = json.Unmarshal([]byte(Member(q.Params, "message")), &s)
+	}
+	return s
+}
+
+// At returns the question as seen by another client.
+func (q Question) At(c *Client) Question {
+	q.Client = c
+	return q
+}
+
+// OperatorSetup is a setup in which a person at a terminal answers, and calls are parked after hold.
+func OperatorSetup(hold time.Duration) Setup {
+	return Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
+}
+
+// ParkAtOnce is a hold that parks every call.
+const ParkAtOnce = time.Nanosecond
+
+// Parked makes a call that must be parked, and returns its approval.
+func (c *Client) Parked(tool, args string) string {
+	c.T.Helper()
+	r := c.Do(tool, args)
+	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // another round, without a question
+		r = c.Reply(c.CallWith(tool, args, "", `,"requestState":`+Member(r.Result, "requestState")))
+	}
+	id := r.Decision("approval")
+	if !r.IsError() || r.Decision("decision") != "ask" || id == "" || !strings.Contains(r.Text(), id) {
+		c.T.Fatalf("%s is not parked: %s", tool, r.Raw)
+	}
+	return id
+}
+
+// PinnedSetup is a proxy that pins the first definitions of tools.
+func PinnedSetup(t *testing.T, enforce bool) (Setup, *proxy.Pins) {
+	t.Helper()
+	pins, err := proxy.OpenPins(filepath.Join(t.TempDir(), "tools.json"), enforce)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := OperatorSetup(time.Hour)
+	change := of.Change
+	of.Change = func(o *proxy.Options) {
+		change(o)
+		o.Pins = pins
+	}
+	return of, pins
+}

@@ -1,0 +1,53 @@
+package proxytest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/petrigate/petrigate/internal/testserver"
+)
+
+// What upstreams ask clients for, and an answer.
+const (
+	CanAll    = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`
+	AsksName  = `{"message":"Who? \u003c","requestedSchema":{"type":"object","properties":{"n":{"type":"string","x":1.0}}}}`
+	NameGiven = `{"action":"accept","content":{"n":"\u00e9","k":12345678901234567890}}`
+)
+
+// AskingTool is a tool of 2025-11-25 that asks its client, and returns the answer.
+func AskingTool(method, params string) testserver.Tool {
+	return testserver.Tool{Name: "curious", Run: func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
+		answer, err := c.Ask(ctx, method, params)
+		if err != nil {
+			return nil, err
+		}
+		return json.RawMessage(`{"content":[],"heard":` + string(answer) + `}`), nil
+	}}
+}
+
+// Respond answers a request of the proxy.
+func (c *Client) Respond(id, result string) {
+	c.Send([]byte(`{"jsonrpc":"2.0","id":`+id+`,"result":`+result+`}`), nil)
+	if c.Leg.HTTP {
+		c.Await("202", func(m Message) bool { return m.Status == http.StatusAccepted })
+	}
+}
+
+// AwaitRequest waits for a request of the proxy.
+func (c *Client) AwaitRequest(method string) Message {
+	c.T.Helper()
+	return c.Await(method, func(m Message) bool { return m.Method == method })
+}
+
+// RoundsTool is a tool of 2026-07-28 that asks for input and checks it.
+func RoundsTool() testserver.Tool {
+	return testserver.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
+		state := string(c.Params["requestState"])
+		if state == "" {
+			return json.RawMessage(`{"resultType":"input_required","inputRequests":{"who":{"method":"elicitation/create","params":` + AsksName +
+				`}},"requestState":"st\u00e4te","x":1.0}`), nil
+		}
+		return json.RawMessage(`{"resultType":"complete","content":[],"heard":` + Member(c.Params["inputResponses"], "who") + `,"state":` + state + `}`), nil
+	}}
+}

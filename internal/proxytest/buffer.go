@@ -1,0 +1,36 @@
+package proxytest
+
+import (
+	"bytes"
+	"runtime"
+	"sync"
+)
+
+// A SyncBuffer is written and read by several goroutines.
+type SyncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *SyncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+// String returns what was written.
+func (b *SyncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// HeapInUse returns the number of bytes in use.
+func HeapInUse() uint64 {
+	var m runtime.MemStats
+	for range 2 { // the second collection empties pools
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

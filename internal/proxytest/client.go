@@ -1,0 +1,430 @@
+package proxytest
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// A Client sends arbitrary bytes on one leg and keeps all messages that come back.
+type Client struct {
+	*Site
+	Leg          Leg
+	Mail         *Mailbox
+	Capabilities string // JSON
+	Version      string // protocol version
+	Bearer       string // token over HTTP; empty: the token of the tests
+
+	in       *io.PipeWriter // stdio
+	served   chan error     // result of ServeStdio
+	once     sync.Once
+	HTTP     *http.Client
+	Session  string
+	requests sync.WaitGroup
+
+	mu      sync.Mutex
+	lastID  int
+	cancels map[string]context.CancelFunc // cancel functions of requests over HTTP, by id
+}
+
+// CanElicit is the capabilities of a client with forms.
+const CanElicit = `{"elicitation":{}}`
+
+// Connect opens a client that declares the capabilities, none if empty.
+func (s *Site) Connect(l Leg, capabilities string) *Client {
+	s.T.Helper()
+	c := s.Unconnected(l)
+	if capabilities != "" {
+		c.Capabilities = capabilities
+	}
+	if !l.Modern {
+		c.Initialize()
+	}
+	return c
+}
+
+// Unconnected returns a client that has sent nothing yet.
+func (s *Site) Unconnected(l Leg) *Client {
+	c := &Client{
+		Site: s, Leg: l, Mail: newMailbox(), Capabilities: "{}", Version: "2025-11-25",
+		HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}, cancels: map[string]context.CancelFunc{},
+	}
+	if l.Modern {
+		c.Version = "2026-07-28"
+	}
+	s.T.Cleanup(c.Close)
+	if !l.HTTP {
+		c.pipe()
+	}
+	return c
+}
+
+// pipe serves the client over a pair of pipes.
+func (c *Client) pipe() {
+	in, inWriter := io.Pipe()
+	outReader, out := io.Pipe()
+	c.in, c.served = inWriter, make(chan error, 1)
+	serve := c.Upstream.ServeStdio
+	if !c.bare {
+		serve = c.Proxy.ServeStdio
+	}
+	go func() {
+		err := serve(context.WithoutCancel(c.T.Context()), in, out)
+		_ = out.Close()
+		c.served <- err
+	}()
+	go func() {
+		r := bufio.NewReader(outReader)
+		for {
+			line, err := r.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			c.Mail.put(ParseMessage(bytes.TrimSuffix(line, []byte("\n")), 0))
+		}
+	}()
+}
+
+// Initialize performs the handshake.
+func (c *Client) Initialize() {
+	c.T.Helper()
+	id := c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"initialize","params":{"protocolVersion":"` + c.Version +
+		`","capabilities":` + c.Capabilities + `,"clientInfo":` + c.Info() + `}}`)
+	r := c.Reply(id)
+	if r.Result == nil {
+		c.T.Fatalf("initialize: %s", r.Raw)
+	}
+	c.Session = r.Session
+	c.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), nil)
+	if c.Leg.HTTP {
+		c.Await("202", func(m Message) bool { return m.Status == http.StatusAccepted })
+	}
+}
+
+// Close disconnects the client and waits for its open requests.
+func (c *Client) Close() {
+	c.once.Do(func() {
+		if c.in != nil {
+			_ = c.in.Close()
+			<-c.served //nolint:errcheck // only the end of it is awaited
+		}
+		if c.Session != "" {
+			r, err := http.NewRequest(http.MethodDelete, c.Site.HTTP.URL+"/mcp", nil)
+			if err != nil {
+				c.T.Error(err)
+				return
+			}
+			c.SetHeaders(r)
+			if response, err := c.HTTP.Do(r); err == nil {
+				_ = response.Body.Close()
+			}
+		}
+		c.mu.Lock()
+		for _, cancel := range c.cancels {
+			cancel()
+		}
+		c.mu.Unlock()
+		c.requests.Wait()
+		c.HTTP.CloseIdleConnections()
+	})
+}
+
+// CountFrom makes n the last id that was used.
+func (c *Client) CountFrom(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lastID = n
+}
+
+// nextID returns a new id in its JSON form.
+func (c *Client) nextID() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lastID++
+	return strconv.Itoa(c.lastID)
+}
+
+// Meta returns the _meta member of params and a comma: the members required by the revision, and
+// extra ones.
+func (c *Client) Meta(extra string) string {
+	var members []string
+	if c.Leg.Modern {
+		members = append(members, `"io.modelcontextprotocol/protocolVersion":"`+c.Version+`"`,
+			`"io.modelcontextprotocol/clientCapabilities":`+c.Capabilities,
+			`"io.modelcontextprotocol/clientInfo":`+c.Info())
+	}
+	if extra != "" {
+		members = append(members, extra)
+	}
+	if len(members) == 0 {
+		return ""
+	}
+	return `"_meta":{` + strings.Join(members, ",") + `},`
+}
+
+// Info returns the client's description of itself.
+func (c *Client) Info() string {
+	name, _ := json.Marshal(c.ClientName)
+	return `{"name":` + string(name) + `,"version":"1"}`
+}
+
+// Fill replaces %ID% by a fresh id and %META% by the _meta of the revision.
+func (c *Client) Fill(template string) (raw []byte, id string) {
+	id = c.nextID()
+	template = strings.ReplaceAll(template, "%ID%", id)
+	return []byte(strings.ReplaceAll(template, "%META%", c.Meta(""))), id
+}
+
+// Sendf fills a template and sends it with the matching headers.
+func (c *Client) Sendf(template string) (id string) {
+	raw, id := c.Fill(template)
+	c.Send(raw, nil)
+	return id
+}
+
+// Call sends a tools/call and returns its id.
+func (c *Client) Call(tool, args string) (id string) { return c.CallWith(tool, args, "", "") }
+
+// CallWith sends a call with extra members of _meta and of params, the latter with a leading comma.
+func (c *Client) CallWith(tool, args, meta, params string) (id string) {
+	name, _ := json.Marshal(tool)
+	id = c.nextID()
+	if args != "" {
+		args = `,"arguments":` + args
+	}
+	c.Send([]byte(`{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{`+c.Meta(meta)+`"name":`+string(name)+args+params+`}}`), nil)
+	return id
+}
+
+// Do calls a tool and waits for the reply.
+func (c *Client) Do(tool, args string) Message { return c.Reply(c.Call(tool, args)) }
+
+// Must calls a tool, which must succeed.
+func (c *Client) Must(tool, args string) Message {
+	c.T.Helper()
+	r := c.Do(tool, args)
+	if r.Result == nil || r.IsError() {
+		c.T.Fatalf("%s %s: %s", tool, args, r.Raw)
+	}
+	return r
+}
+
+// List requests the tools.
+func (c *Client) List() Message {
+	return c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tools/list","params":{%META%"x":0}}`))
+}
+
+// Send sends bytes unchanged. Over HTTP the headers are those of a correct client, with changes on
+// top; responses arrive in the mailbox.
+func (c *Client) Send(raw []byte, change http.Header) {
+	if c.in != nil {
+		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // a proxy that does not read any more is noticed by the missing answer
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Site.HTTP.URL+"/mcp", bytes.NewReader(raw))
+	if err != nil {
+		c.T.Error(err)
+	}
+	m := ParseMessage(raw, 0)
+	c.mu.Lock()
+	c.cancels[m.ID] = cancel
+	c.mu.Unlock()
+	c.SetHeaders(r)
+	c.StandardHeaders(r, raw)
+	for name, values := range change {
+		r.Header[name] = values
+	}
+	c.requests.Add(1)
+	go func() {
+		defer c.requests.Done()
+		defer cancel()
+		c.post(r)
+	}()
+}
+
+// SetHeaders sets the headers of a correct client.
+func (c *Client) SetHeaders(r *http.Request) {
+	r.Header.Set("Authorization", "Bearer "+cmp.Or(c.Bearer, Token))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if c.Session != "" {
+		r.Header.Set("Mcp-Session-Id", c.Session)
+	}
+	if c.Leg.Modern || c.Session != "" {
+		r.Header.Set("Mcp-Protocol-Version", c.Version)
+	}
+}
+
+// StandardHeaders returns the headers of revision 2026-07-28, read leniently from a possibly
+// invalid message.
+func (c *Client) StandardHeaders(r *http.Request, raw []byte) {
+	if !c.Leg.Modern {
+		return
+	}
+	var m struct {
+		Method string
+		Params struct{ Name, URI, TaskID string }
+	}
+	_ = json.Unmarshal(raw, &m)
+	r.Header.Set("Mcp-Method", m.Method)
+	if m.Method == "resources/read" {
+		m.Params.Name = m.Params.URI
+	}
+	if strings.HasPrefix(m.Method, "tasks/") {
+		m.Params.Name = m.Params.TaskID
+	}
+	if name, ok := mcp.EncodeHeaderValue(m.Params.Name); ok && m.Params.Name != "" {
+		r.Header.Set("Mcp-Name", name)
+	}
+}
+
+// post sends r and puts the response into the mailbox.
+func (c *Client) post(r *http.Request) {
+	response, err := c.HTTP.Do(r)
+	if err != nil {
+		return // cancelled; the waiting test reports it
+	}
+	defer func() { _ = response.Body.Close() }()
+	session := response.Header.Get("Mcp-Session-Id")
+	if response.Header.Get("Content-Type") != "text/event-stream" {
+		body, _ := io.ReadAll(response.Body)
+		m := ParseMessage(body, response.StatusCode)
+		m.Session = session
+		c.Mail.put(m)
+		return
+	}
+	lines := bufio.NewReader(response.Body)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && err == nil {
+			m := ParseMessage(bytes.TrimSuffix(data, []byte("\n")), response.StatusCode)
+			m.Session = session
+			c.Mail.put(m)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// ListenToPushes opens the GET stream of an HTTP session.
+func (c *Client) ListenToPushes() {
+	if !c.Leg.HTTP || c.Leg.Modern {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.mu.Lock()
+	c.cancels["GET"] = cancel
+	c.mu.Unlock()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Site.HTTP.URL+"/mcp", nil)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	c.SetHeaders(r)
+	response, err := c.HTTP.Do(r) //nolint:bodyclose // the goroutine below closes it
+	if err != nil || response.StatusCode != http.StatusOK {
+		c.T.Fatalf("opening the GET stream: %v, %v", response, err)
+	}
+	c.requests.Add(1)
+	go func() {
+		defer c.requests.Done()
+		defer func() { _ = response.Body.Close() }()
+		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				c.Mail.put(ParseMessage([]byte(data), 0))
+			}
+		}
+	}()
+}
+
+// Resume requests what an interrupted stream has after an event.
+func (c *Client) Resume(last string) {
+	c.T.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, c.Site.HTTP.URL+"/mcp", nil)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	c.SetHeaders(r)
+	r.Header.Set("Last-Event-ID", last)
+	c.requests.Add(1)
+	go func() {
+		defer c.requests.Done()
+		c.post(r)
+	}()
+}
+
+// Cancel cancels a request in the way of the leg.
+func (c *Client) Cancel(id string) {
+	if c.Leg.HTTP && c.Leg.Modern {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.cancels[id]()
+		return
+	}
+	c.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`), nil)
+}
+
+// Reply waits for the response with an id.
+func (c *Client) Reply(id string) Message {
+	c.T.Helper()
+	return c.Await("the reply to "+id, func(m Message) bool { return m.Method == "" && m.ID == id })
+}
+
+// Await waits for the first message that satisfies ok, and removes it.
+func (c *Client) Await(what string, ok func(Message) bool) Message {
+	c.T.Helper()
+	m, found := c.Mail.take(ok)
+	if !found {
+		c.T.Fatalf("waited in vain for %s; there is: %s", what, c.Mail)
+	}
+	return m
+}
+
+// Request sends a request with members of params after the _meta of the revision.
+func (c *Client) Request(method, params string) Message {
+	c.T.Helper()
+	return c.Reply(c.Ask(method, params))
+}
+
+// Ask sends a request with members of params, and returns its id.
+func (c *Client) Ask(method, params string) (id string) {
+	return c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"` + method + `","params":{%META%` + params + `}}`)
+}
+
+// StatusText returns the text that the client reads about itself.
+func (c *Client) StatusText() string {
+	c.T.Helper()
+	r := c.Request("resources/read", `"uri":"petrigate://status"`)
+	var result struct {
+		Contents []struct{ URI, MimeType, Text string }
+	}
+	if json.Unmarshal(r.Result, &result) != nil || len(result.Contents) != 1 || result.Contents[0].MimeType != "text/markdown" || result.Contents[0].URI != "petrigate://status" {
+		c.T.Fatalf("%s", r.Raw)
+	}
+	if (Member(r.Result, "resultType") == `"complete"`) != c.Leg.Modern {
+		c.T.Errorf("the result is of the other era: %s", r.Raw)
+	}
+	return result.Contents[0].Text
+}
+
+// Leave stops waiting for the answers to requests over HTTP, whose bodies the client itself would
+// keep.
+func (c *Client) Leave(ids []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range ids {
+		if cancel := c.cancels[id]; cancel != nil {
+			cancel()
+		}
+	}
+}

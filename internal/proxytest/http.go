@@ -1,0 +1,133 @@
+package proxytest
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// An HTTPRequest is one HTTP request in all its parts, which a case changes.
+type HTTPRequest struct {
+	Method, Path, Host string
+	Header             http.Header
+	Body               string
+}
+
+// Fetch sends a request of its own and reads the whole response.
+func (s *Site) Fetch(p HTTPRequest) (status int, header http.Header, body string) {
+	s.T.Helper()
+	ctx, cancel := context.WithTimeout(s.T.Context(), Patience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, p.Method, s.HTTP.URL+p.Path, strings.NewReader(p.Body))
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	r.Host, r.Header = p.Host, p.Header
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(r)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	b, _ := io.ReadAll(response.Body)
+	return response.StatusCode, response.Header, string(b)
+}
+
+// ModernCall is a request of revision 2026-07-28 that calls read.
+func (s *Site) ModernCall() HTTPRequest {
+	c := &Client{Site: s, Leg: Legs()[2], Version: "2026-07-28", Capabilities: "{}"}
+	return HTTPRequest{
+		Method: http.MethodPost, Path: "/mcp",
+		Header: http.Header{
+			"Authorization": {"Bearer " + Token}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+			"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"read"},
+		},
+		Body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + c.Meta("") + `"name":"read"}}`,
+	}
+}
+
+// ModernCallAs returns a [Site.ModernCall] with a token.
+func (s *Site) ModernCallAs(token string) HTTPRequest {
+	p := s.ModernCall()
+	p.Header.Set("Authorization", "Bearer "+token)
+	return p
+}
+
+// CallAs calls a tool with the token, like a client of the leg.
+func (s *Site) CallAs(l Leg, token, session, id, tool string) Message {
+	s.T.Helper()
+	if !l.Modern {
+		status, _, text := s.InSession(token, session, `{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"`+tool+`"}}`)
+		return ParseMessage([]byte(text), status)
+	}
+	p, c := s.ModernCallAs(token), &Client{Site: s, Leg: l, Version: "2026-07-28", Capabilities: "{}"}
+	p.Header.Set("Mcp-Name", tool)
+	p.Body = `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{` + c.Meta("") + `"name":"` + tool + `"}}`
+	status, _, text := s.Fetch(p)
+	return ParseMessage([]byte(text), status)
+}
+
+// OpenSession opens a session and returns its id.
+func (s *Site) OpenSession(token string) string {
+	s.T.Helper()
+	status, header, body := s.InSession(token, "", InitializeRequest)
+	if status != 200 {
+		s.T.Fatalf("%d %s", status, body)
+	}
+	return header.Get("Mcp-Session-Id")
+}
+
+// InSession sends a request of revision 2025-11-25.
+func (s *Site) InSession(token, session, body string) (int, http.Header, string) {
+	s.T.Helper()
+	p := s.ModernCallAs(token)
+	p.Body = body
+	p.Header.Del("Mcp-Method")
+	p.Header.Del("Mcp-Name")
+	p.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+	if session != "" {
+		p.Header.Set("Mcp-Session-Id", session)
+	}
+	return s.Fetch(p)
+}
+
+// Requests of revision 2025-11-25.
+const (
+	InitializeRequest = `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+	PushRequest       = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"push"}}`
+)
+
+// ServeWith opens a listener of its own in front of the proxy; later requests of the site go there.
+func (s *Site) ServeWith(a proxy.Access) {
+	s.T.Helper()
+	server := httptest.NewUnstartedServer(nil)
+	a.Addr = server.Listener.Addr().String()
+	handler, err := s.Proxy.Handler(a)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	server.Config.Handler = handler
+	server.Start()
+	s.T.Cleanup(server.Close)
+	s.HTTP = server
+}
+
+// StreamSince returns a stream of the session after the client's Last-Event-ID.
+func (c *Client) StreamSince(last string) io.ReadCloser {
+	c.T.Helper()
+	r, err := http.NewRequestWithContext(c.T.Context(), http.MethodGet, c.Site.HTTP.URL+"/mcp", http.NoBody)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	c.SetHeaders(r)
+	r.Header.Set("Last-Event-ID", last)
+	response, err := c.HTTP.Do(r)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return response.Body
+}

@@ -1,0 +1,73 @@
+package proxytest
+
+import (
+	"os"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/soak"
+	"github.com/petrigate/petrigate/internal/testserver"
+)
+
+// A Leg is one of the four ways to the gate. A rule that applies only on one of them is a hole, so
+// every case runs on all.
+type Leg struct {
+	Name         string
+	HTTP, Modern bool
+}
+
+// Legs returns all legs.
+func Legs() []Leg {
+	return []Leg{{"stdio", false, false}, {"http", true, false}, {"http-modern", true, true}, {"stdio-modern", false, true}}
+}
+
+// EachLeg runs f on each leg or, under the race detector, which takes five times as long, on one of
+// each transport and family. .ci/soak runs all of them.
+func EachLeg(t *testing.T, f func(t *testing.T, l Leg)) {
+	all := Legs()
+	if soak.Race && os.Getenv(soak.Variable) == "" {
+		all = []Leg{all[1], all[3]}
+	}
+	for _, l := range all {
+		t.Run(l.Name, func(t *testing.T) {
+			t.Parallel() // legs share nothing, and mostly wait
+			f(t, l)
+		})
+	}
+}
+
+// LegacyLegs are those with a handshake.
+func LegacyLegs(t *testing.T, f func(t *testing.T, l Leg)) {
+	for _, l := range Legs()[:2] {
+		t.Run(l.Name, func(t *testing.T) {
+			t.Parallel()
+			f(t, l)
+		})
+	}
+}
+
+// ModernLegs are those of revision 2026-07-28.
+func ModernLegs(t *testing.T, f func(t *testing.T, l Leg)) {
+	for _, l := range Legs()[2:] {
+		t.Run(l.Name, func(t *testing.T) {
+			t.Parallel()
+			f(t, l)
+		})
+	}
+}
+
+// EachEra runs a case on every leg, in front of an upstream of each family.
+func EachEra(t *testing.T, f func(t *testing.T, l Leg, era testserver.Eras)) {
+	EachLeg(t, func(t *testing.T, l Leg) {
+		for name, era := range map[string]testserver.Eras{"legacy": testserver.Legacy, "modern": testserver.Modern} {
+			t.Run(name, func(t *testing.T) { f(t, l, era) })
+		}
+	})
+}
+
+// TaskLegs are all legs, with a client that supports tasks on each.
+func TaskLegs(t *testing.T, s func(t *testing.T) Setup, f func(t *testing.T, s *Site, c *Client)) {
+	EachLeg(t, func(t *testing.T, l Leg) {
+		st := StartWithTasks(t, s(t))
+		f(t, st, st.Connect(l, CanTasks))
+	})
+}

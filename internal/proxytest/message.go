@@ -1,0 +1,119 @@
+package proxytest
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+)
+
+// A Message is a received message, raw and parsed.
+type Message struct {
+	Raw                   []byte
+	ID, Method            string
+	Params, Result, Error json.RawMessage
+	Status                int
+	Session               string
+}
+
+// ParseMessage parses what can be parsed of a message.
+func ParseMessage(raw []byte, status int) Message {
+	if len(raw) > large {
+		return parseLarge(raw, status)
+	}
+	var m struct {
+		ID                    json.RawMessage
+		Method                string
+		Params, Result, Error json.RawMessage
+	}
+	_ = json.Unmarshal(raw, &m)
+	return Message{Raw: raw, ID: string(m.ID), Method: m.Method, Params: m.Params, Result: m.Result, Error: m.Error, Status: status}
+}
+
+// large is the minimum size of messages that are not parsed completely: under the race detector
+// that takes seconds, and tests compare such messages by their bytes.
+const large = 1 << 20
+
+// parseLarge parses the members before the content of a message, and takes the content for the last
+// one.
+func parseLarge(raw []byte, status int) Message {
+	m := Message{Raw: raw, Status: status}
+	contents := map[string]*json.RawMessage{"params": &m.Params, "result": &m.Result, "error": &m.Error}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	_, _ = d.Token() // the brace
+	for d.More() {
+		key, _ := d.Token()
+		name, _ := key.(string)
+		if content := contents[name]; content != nil {
+			*content = bytes.TrimPrefix(raw[d.InputOffset():len(raw)-1], []byte(":"))
+			return m
+		}
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return m
+		}
+		switch name {
+		case "id":
+			m.ID = string(value)
+		case "method":
+			_ = json.Unmarshal(value, &m.Method)
+		}
+	}
+	return m
+}
+
+// IsError reports whether the result of a call is an error.
+func (m Message) IsError() bool { return Member(m.Result, "isError") == "true" }
+
+// Code returns the code of an error.
+func (m Message) Code() string { return Member(m.Error, "code") }
+
+// Codes of errors.
+const (
+	CodeParse   = "-32700"
+	CodeRequest = "-32600"
+	CodeParams  = "-32602"
+	CodeHeaders = "-32020"
+)
+
+// Decision returns the machine-readable form of a refusal.
+func (m Message) Decision(key string) string {
+	s, _ := strconv.Unquote(Member(m.Result, "_meta", "io.petrigate/decision", key))
+	return s
+}
+
+// Text returns the text of the result's first block.
+func (m Message) Text() string {
+	var r struct{ Content []struct{ Text string } }
+	if json.Unmarshal(m.Result, &r) != nil || len(r.Content) == 0 {
+		return ""
+	}
+	return r.Content[0].Text
+}
+
+// ToolsByName returns the objects of a list by name, byte for byte.
+func (m Message) ToolsByName() map[string]string {
+	var r struct{ Tools []json.RawMessage }
+	_ = json.Unmarshal(m.Result, &r)
+	found := map[string]string{}
+	for _, raw := range r.Tools {
+		var t struct{ Name string }
+		_ = json.Unmarshal(raw, &t)
+		found[t.Name] = string(raw)
+	}
+	return found
+}
+
+// Member returns the member of a result by its path, as JSON, or an empty string.
+func Member(doc []byte, path ...string) string {
+	for _, key := range path {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(doc, &members) != nil {
+			return ""
+		}
+		doc = members[key]
+	}
+	return string(doc)
+}
+
+// Clip shortens bytes for a failure.
+func Clip(b []byte) string { return string(b[:min(len(b), 300)]) }

@@ -1,0 +1,85 @@
+package proxytest
+
+import (
+	"testing"
+
+	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/policy"
+)
+
+// DefaultRules are those of the attack catalogue.
+const DefaultRules = `require backup before delete
+require human-approval before deploy
+block danger
+limit push to 3 per session
+map bash.command rm as delete
+block discord.timeout
+`
+
+// PolicyOf builds a policy from rules, or from the default rules if there are none.
+func PolicyOf(t testing.TB, text string) *gate.Policy {
+	t.Helper()
+	if text == "" {
+		text = DefaultRules
+	}
+	r, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: text}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Policy
+}
+
+// ShadowPolicy is the policy of the rules, entirely in shadow.
+func ShadowPolicy(t *testing.T, rules, fallback string) *gate.Policy {
+	t.Helper()
+	r, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: rules}}, Mode: "shadow", Default: fallback})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Policy
+}
+
+// NetPolicy builds a policy from hand-written nets.
+func NetPolicy(t *testing.T, nets ...gate.Net) *gate.Policy {
+	t.Helper()
+	p, err := gate.NewPolicy(nets, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// BlockingPolicy is a policy with a net that never admits calls of the tools.
+func BlockingPolicy(t *testing.T, names ...string) *gate.Policy {
+	return NetPolicy(t, gate.Net{
+		Name: "closed", Places: []string{"never"},
+		Transitions: []gate.Transition{{Name: "pass", Inputs: []string{"never"}, Tools: gate.Tools(names...)}},
+	})
+}
+
+// ChainPolicy is a net with one token, which a call holds until its result: a success puts it into
+// done, a failure returns it.
+func ChainPolicy(t *testing.T, tools ...string) *gate.Policy {
+	return NetPolicy(t, gate.Net{
+		Name: "chain", Places: []string{"ready", "done"}, Initial: map[string]int{"ready": 1},
+		Transitions: []gate.Transition{{Name: "do", Inputs: []string{"ready"}, Outputs: []string{"done"}, Tools: gate.Tools(tools...), Deferred: true}},
+	})
+}
+
+// ChainInFlight fails unless the chain's token is held by an unsettled call.
+func (s *Site) ChainInFlight() {
+	s.T.Helper()
+	if s.OpenCalls() != 1 || s.Marking("chain", "ready") != 1 || s.Marking("chain", "done") != 0 {
+		s.T.Errorf("the token is not in flight: %s", s.State())
+	}
+}
+
+// ChainSettled waits until no call is open, and fails unless the token is available.
+func (s *Site) ChainSettled(place string) {
+	s.T.Helper()
+	s.Eventually("the call is settled", func() bool { return s.OpenCalls() == 0 })
+	if s.Marking("chain", place) != 1 {
+		s.T.Errorf("the token is not in %s: %s", place, s.State())
+	}
+}

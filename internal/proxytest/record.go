@@ -1,0 +1,99 @@
+package proxytest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Memory is a recorder that can be made to fail.
+type Memory struct {
+	mu    sync.Mutex
+	lines [][]byte
+	fail  bool
+	panic bool
+}
+
+// Append keeps a record.
+func (m *Memory) Append(record []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.panic {
+		panic("a secret of the recorder")
+	}
+	if m.fail {
+		return errors.New("no space left")
+	}
+	m.lines = append(m.lines, bytes.Clone(record))
+	return nil
+}
+
+// SetFail makes later records fail, or succeed again.
+func (m *Memory) SetFail(fail bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = fail
+}
+
+// SetPanic makes the recorder panic, or stop doing so.
+func (m *Memory) SetPanic(panic bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.panic = panic
+}
+
+// All returns the records as they were written.
+func (m *Memory) All() [][]byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.lines)
+}
+
+// A Record holds the members of an audit record that tests read.
+type Record struct {
+	Event, Decision, Kind, Tool, Outcome, Reason string
+	Session, Principal, Policy, Arguments        string
+	Approval, Channel, Actor, By, Said           string
+	Call                                         uint64
+	Nets                                         []struct{ Net, Verdict, Rule string }
+	Shadow                                       bool
+	Would                                        struct {
+		Decision, Kind, Reason string
+		Nets                   []struct{ Net, Rule string }
+	}
+}
+
+// Decisions returns the decision records, of one kind of decision if one is given.
+func (m *Memory) Decisions(decision string) []Record {
+	return m.Matching(func(r Record) bool {
+		return r.Event == "decision" && (decision == "" || r.Decision == decision)
+	})
+}
+
+// Outcomes returns the records of outcomes.
+func (m *Memory) Outcomes() []Record {
+	return m.Matching(func(r Record) bool { return r.Event == "outcome" })
+}
+
+// Matching returns the records that satisfy ok.
+func (m *Memory) Matching(ok func(Record) bool) []Record {
+	var found []Record
+	for _, line := range m.All() {
+		var r Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			panic(err)
+		}
+		if ok(r) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// RecordsHave reports whether a record contains the text.
+func (s *Site) RecordsHave(text string) bool {
+	return slices.ContainsFunc(s.Records.All(), func(line []byte) bool { return strings.Contains(string(line), text) })
+}

@@ -1,0 +1,68 @@
+package proxytest
+
+import (
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/testserver"
+)
+
+// Refuses fails unless the policy refuses the call: with a readable answer under its id, no change
+// of any state, one record, and no execution.
+func (c *Client) Refuses(tool, args, kind string) Message {
+	c.T.Helper()
+	before, executed, records := c.State(), c.ran(), len(c.Records.Decisions(""))
+	r := c.Do(tool, args)
+	switch {
+	case r.Result == nil || !r.IsError() || r.Text() == "":
+		c.T.Errorf("%s %s: not a tool error: %s", tool, args, r.Raw)
+	case r.Decision("decision") != "refuse" || r.Decision("kind") != kind:
+		c.T.Errorf("%s %s: kind %q, want %q: %s", tool, args, r.Decision("kind"), kind, r.Raw)
+	case c.Leg.Modern && Member(r.Result, "resultType") != `"complete"`:
+		c.T.Errorf("%s %s: no resultType: %s", tool, args, r.Raw)
+	}
+	if after := c.State(); after != before {
+		c.T.Errorf("%s %s: the state moved:\n%s\n%s", tool, args, before, after)
+	}
+	if n := c.ran(); n != executed {
+		c.T.Errorf("%s %s: executed", tool, args)
+	}
+	all := c.Records.Decisions("")
+	if len(all) != records+1 {
+		c.T.Fatalf("%s %s: %d records, want 1", tool, args, len(all)-records)
+	}
+	last := all[len(all)-1]
+	if last.Decision != "refuse" || last.Kind != kind || last.Reason == "" || last.Arguments == "" || last.Principal == "" || last.Session == "" || last.Policy == "" {
+		c.T.Errorf("%s %s: the record lacks something: %+v", tool, args, last)
+	}
+	return r
+}
+
+// ran returns what the upstream has executed, except for the proxy's own polling of tasks.
+func (s *Site) ran() (n int) {
+	for _, r := range s.Log.Records(testserver.Executed) {
+		if !strings.HasPrefix(r.Name, "tasks/") {
+			n++
+		}
+	}
+	return n
+}
+
+// Unknown fails unless the call is answered as one of an unknown tool, without an execution.
+func (c *Client) Unknown(tool string) {
+	c.T.Helper()
+	before, executed := c.State(), c.Log.Executed("")
+	if r := c.Do(tool, `{}`); r.Code() != CodeParams {
+		c.T.Errorf("%q: %s", tool, r.Raw)
+	}
+	if c.State() != before || c.Log.Executed("") != executed {
+		c.T.Errorf("%q: something moved", tool)
+	}
+}
+
+// Blocked fails unless the gate blocks the call. Unlike Refuses it looks at the answer alone.
+func (c *Client) Blocked(tool string) {
+	c.T.Helper()
+	if r := c.Do(tool, `{}`); !r.IsError() || r.Decision("kind") != "blocked" {
+		c.T.Errorf("%s: %s", tool, r.Raw)
+	}
+}

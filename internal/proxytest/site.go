@@ -1,0 +1,284 @@
+package proxytest
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"log"
+	"net/http/httptest"
+	"os"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/leftover"
+	"github.com/petrigate/petrigate/internal/testserver"
+	"github.com/petrigate/petrigate/proxy"
+)
+
+// Patience limits every wait: it ends tests that would hang, and nothing is measured with it. A
+// busy machine can take most of it for the largest messages.
+const Patience = 3 * time.Minute
+
+// Main runs the tests of a package. It implements TestMain, and makes the test binary an upstream
+// if [ChildVariable] is set.
+func Main(m *testing.M) {
+	if flags, ok := os.LookupEnv(ChildVariable); ok {
+		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
+	}
+	_ = flag.Set("test.parallel", "8") // they wait more than they work; -parallel overrides it
+	debug.SetGCPercent(400)            // a fifth of their time was garbage collection
+	leftover.Main(m)
+}
+
+// A Setup describes a site. The zero value is the attack tools behind the default rules.
+type Setup struct {
+	Rules  string
+	Policy *gate.Policy // used instead of the rules
+	Server testserver.Options
+	Change func(*proxy.Options)
+	Idle   bool // do not start the proxy
+	Direct bool // no proxy: clients speak to the upstream itself
+}
+
+// A Site is a proxy with a recording upstream over HTTP and a recorder.
+type Site struct {
+	T        *testing.T
+	Proxy    *proxy.Proxy
+	Upstream *testserver.Server
+	Log      *testserver.Log // the oracle: the executed calls
+	Records  *Memory
+	HTTP     *httptest.Server // URL of the proxy
+	Options  proxy.Options
+
+	ClientName string // token of the clients that connect
+	bare       bool   // there is no proxy
+}
+
+// Token is the token of clients over HTTP.
+const Token = "token-of-the-tests"
+
+// Start serves a site until the test ends.
+func Start(t *testing.T, s Setup) *Site {
+	t.Helper()
+	st := &Site{T: t, Log: &testserver.Log{}, Records: &Memory{}, ClientName: "tester"}
+	if s.Server.Tools == nil {
+		s.Server.Tools = testserver.Attack()
+	}
+	s.Server.Record = st.Log.Add
+	st.Upstream = testserver.New(s.Server)
+	up := httptest.NewServer(st.Upstream)
+	t.Cleanup(func() {
+		up.CloseClientConnections()
+		up.Close()
+	})
+	if s.Direct {
+		st.HTTP, st.bare = up, true
+		return st
+	}
+	if s.Policy == nil {
+		s.Policy = PolicyOf(t, s.Rules)
+	}
+	o := proxy.Options{
+		Policy: s.Policy, Recorder: st.Records,
+		Upstreams: []proxy.Upstream{{Name: "up", URL: up.URL + "/mcp"}},
+		Approval:  proxy.Approval{Channels: []string{"elicit"}},
+		Startup:   Patience,
+	}
+	if s.Change != nil {
+		s.Change(&o)
+	}
+	st.run(o, s.Idle)
+	return st
+}
+
+// run creates the proxy and serves it over HTTP.
+func (s *Site) run(o proxy.Options, idle bool) {
+	s.T.Helper()
+	p, err := proxy.New(o)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	s.Proxy, s.Options = p, o
+	s.T.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			s.T.Error(err)
+		}
+	})
+	s.HTTP = httptest.NewUnstartedServer(nil)
+	handler, err := p.Handler(proxy.Access{Addr: s.HTTP.Listener.Addr().String(), Token: Token, Hooks: true})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	s.HTTP.Config.Handler = handler
+	s.HTTP.Config.ErrorLog = log.New(complaints{s.T}, "", 0)
+	s.HTTP.Start()
+	s.T.Cleanup(s.HTTP.Close)
+	if !idle {
+		p.Start()
+		p.AwaitTools(s.T.Context())
+	}
+}
+
+// complaints are the log lines of net/http about misbehaving handlers.
+type complaints struct{ t *testing.T }
+
+func (c complaints) Write(p []byte) (int, error) {
+	c.t.Errorf("the server complains: %s", p)
+	return len(p), nil
+}
+
+// State returns every marking and every open call, for comparison.
+func (s *Site) State() string {
+	type net struct {
+		Name     string
+		Marking  map[string]int
+		InFlight int
+	}
+	type session struct {
+		Nets []net
+		Open int
+	}
+	all := []session{}
+	for _, info := range s.Proxy.Sessions() {
+		one := session{Open: len(info.Calls)}
+		for _, n := range info.Nets {
+			one.Nets = append(one.Nets, net{n.Name, n.Marking, n.InFlight})
+		}
+		all = append(all, one)
+	}
+	b, _ := json.MarshalIndent(all, "", " ")
+	return string(b)
+}
+
+// Marking returns the number of tokens in a place of a net in the only session.
+func (s *Site) Marking(net, place string) int {
+	s.T.Helper()
+	all := s.Proxy.Sessions()
+	if len(all) != 1 {
+		s.T.Fatalf("%d sessions, want 1", len(all))
+	}
+	for _, n := range all[0].Nets {
+		if n.Name == net {
+			return n.Marking[place]
+		}
+	}
+	s.T.Fatalf("no net %q in %+v", net, all[0].Nets)
+	return 0
+}
+
+// AwaitExecuted waits until the upstream has begun n calls of a tool.
+func (s *Site) AwaitExecuted(tool string, n int) {
+	s.T.Helper()
+	ctx, cancel := context.WithTimeout(s.T.Context(), Patience)
+	defer cancel()
+	if err := s.Log.AwaitExecuted(ctx, tool, n); err != nil {
+		s.T.Fatalf("%s was executed %d times, waiting for %d: %v", tool, s.Log.Executed(tool), n, err)
+	}
+}
+
+// Executed fails unless the upstream has executed the tool exactly n times.
+func (s *Site) Executed(tool string, n int) {
+	s.T.Helper()
+	if got := s.Log.Executed(tool); got != n {
+		s.T.Errorf("%q was executed %d times, want %d", tool, got, n)
+	}
+}
+
+// Eventually waits until ok returns true, for states of the proxy without a notification.
+func (s *Site) Eventually(what string, ok func() bool) {
+	s.T.Helper()
+	limit := time.NewTimer(Patience)
+	defer limit.Stop()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-limit.C:
+			s.T.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// Pending waits for n pending approvals, and returns them.
+func (s *Site) Pending(n int) []proxy.ApprovalInfo {
+	s.T.Helper()
+	var waiting []proxy.ApprovalInfo
+	s.Eventually("approvals wait", func() bool {
+		waiting = nil
+		for _, a := range s.Proxy.Approvals() {
+			if a.State == proxy.Pending {
+				waiting = append(waiting, a)
+			}
+		}
+		return len(waiting) == n
+	})
+	return waiting
+}
+
+// Question returns the text of an approval for a person.
+func (s *Site) Question(id string) string {
+	s.T.Helper()
+	a, err := s.Proxy.Approval(id)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return a.Question
+}
+
+// SwitchNet switches a net as an operator.
+func (s *Site) SwitchNet(name string, on bool) {
+	s.T.Helper()
+	if err := s.Proxy.SwitchNet(name, on, proxy.Actor{Name: "ann"}); err != nil {
+		s.T.Fatal(err)
+	}
+}
+
+// SendLog sends a log message of the upstream.
+func (s *Site) SendLog(data string) {
+	s.Upstream.Notify("notifications/message", `{"level":"info","data":`+data+`}`)
+}
+
+// ExposedName returns the exposed name of the tool with a canonical name.
+func ExposedName(t *testing.T, s *Site, canonical string) string {
+	t.Helper()
+	tools, err := s.Proxy.Tools("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range tools {
+		if tool.Canonical == canonical {
+			return tool.Exposed
+		}
+	}
+	t.Fatalf("no tool %s", canonical)
+	return ""
+}
+
+// AwaitSubscribed waits until the upstream would notify the proxy of a change.
+func (s *Site) AwaitSubscribed() {
+	s.T.Helper()
+	s.Eventually("the proxy hears of changes", func() bool { return len(s.Log.Records(testserver.Subscribed)) > 0 })
+}
+
+// Received returns the last message with that method that the upstream got.
+func (s *Site) Received(method string) (last string) {
+	for _, r := range s.Log.Records(testserver.Received) {
+		if Member(r.Bytes, "method") == `"`+method+`"` {
+			last = string(r.Bytes)
+		}
+	}
+	return last
+}
+
+// OpenCalls returns the number of unsettled calls in all sessions.
+func (s *Site) OpenCalls() int {
+	n := 0
+	for _, info := range s.Proxy.Sessions() {
+		n += len(info.Calls)
+	}
+	return n
+}

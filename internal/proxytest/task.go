@@ -1,0 +1,86 @@
+package proxytest
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/testserver"
+)
+
+// CanTasks is the capabilities of a client of 2026-07-28 that supports tasks.
+const CanTasks = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+
+// StartWithTasks starts a site whose upstream creates tasks for calls, with the attack tools if s
+// names none.
+func StartWithTasks(t *testing.T, s Setup) *Site {
+	t.Helper()
+	if s.Server.Tools == nil {
+		s.Server.Tools = testserver.Attack()
+	}
+	support := "optional"
+	if s.Server.Eras != testserver.Both { // there the clients of the other family have no choice
+		support = "required"
+	}
+	s.Server.Tools = testserver.Tasked(s.Server.Tools, support)
+	if s.Server.Tasks == nil {
+		s.Server.Tasks = &testserver.Tasks{}
+	}
+	st := Start(t, s)
+	t.Cleanup(func() {
+		st.Upstream.Release()
+		st.Upstream.StopTasks()
+	})
+	return st
+}
+
+// StartTasksOnly starts a site in front of an upstream of 2026-07-28 that runs all calls as tasks,
+// and refuses clients that do not support tasks.
+func StartTasksOnly(t *testing.T, s Setup) *Site {
+	s.Server.Eras = testserver.Modern
+	s.Server.Tasks = &testserver.Tasks{Poll: 1}
+	return StartWithTasks(t, s)
+}
+
+// BeginTask calls a tool as a task and returns its id.
+func (c *Client) BeginTask(tool, args string) (id string) {
+	c.T.Helper()
+	r := c.Reply(c.CallAsTask(tool, args, ""))
+	path := []string{"task", "taskId"}
+	if c.Leg.Modern {
+		path = path[1:]
+	}
+	id, err := strconv.Unquote(Member(r.Result, path...))
+	if err != nil || id == "" || strings.Contains(id, "task-") {
+		c.T.Fatalf("%s as a task: %s", tool, r.Raw)
+	}
+	return id
+}
+
+// CallAsTask sends a call that becomes a task.
+func (c *Client) CallAsTask(tool, args, meta string) (id string) {
+	if c.Leg.Modern {
+		return c.CallWith(tool, args, meta, "")
+	}
+	return c.CallWith(tool, args, meta, `,"task":{}`) // with a ttl, servers of mcp-go would keep sleeping
+}
+
+// RequestTask sends a request about a task and returns its id.
+func (c *Client) RequestTask(method, task string) (id string) {
+	return c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tasks/` + method + `","params":{%META%"taskId":"` + task + `"}}`)
+}
+
+// TaskOutcome returns the end of a task, in the form of the revision: its result and error.
+func (c *Client) TaskOutcome(task string) Message {
+	c.T.Helper()
+	if !c.Leg.Modern {
+		return c.Reply(c.RequestTask("result", task))
+	}
+	var r Message
+	c.Eventually("the task is over", func() bool {
+		r = c.Reply(c.RequestTask("get", task))
+		return Member(r.Result, "status") != `"working"`
+	})
+	return Message{Raw: r.Raw, Result: json.RawMessage(Member(r.Result, "result")), Error: json.RawMessage(Member(r.Result, "error"))}
+}

@@ -1,0 +1,9 @@
+package tasks_test
+
+import (
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/proxytest"
+)
+
+func TestMain(m *testing.M) { proxytest.Main(m) }

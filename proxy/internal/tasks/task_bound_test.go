@@ -1,0 +1,63 @@
+package tasks_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/petrigate/petrigate/internal/proxytest"
+	"github.com/petrigate/petrigate/internal/testserver"
+)
+
+// TestTaskBoundExact: of concurrent calls exactly as many are sent as there are slots for their
+// tasks, and each of them gets its task. A call whose upstream has not created the task yet keeps
+// its slot.
+func TestTaskBoundExact(t *testing.T) {
+	const room, calls = 128, 200
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		for _, eras := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
+			if !l.Modern && eras == testserver.Modern {
+				continue
+			}
+			s := proxytest.StartWithTasks(t, proxytest.Setup{Server: testserver.Options{Eras: eras}})
+			c := s.Connect(l, proxytest.CanTasks)
+			var ids []string
+			for range calls {
+				ids = append(ids, c.CallAsTask("slow", `{}`, ""))
+			}
+			made := 0
+			for _, id := range ids {
+				if r := c.Reply(id); strings.Contains(string(r.Raw), `"taskId"`) {
+					made++
+				} else if strings.Contains(string(r.Raw), "cannot be followed") {
+					t.Errorf("%s", r.Raw)
+				}
+			}
+			if made != room {
+				t.Errorf("%d tasks were made, want %d", made, room)
+			}
+			s.Executed("slow", room)
+			if n := s.OpenCalls(); n != room {
+				t.Errorf("%d calls are open, want %d", n, room)
+			}
+		}
+	})
+}
+
+// TestTaskPlaceGivenBack: a call that is refused, fails, or becomes no task keeps no slot.
+func TestTaskPlaceGivenBack(t *testing.T) {
+	plain := testserver.Tool{Name: "plain", Task: "never", Run: func(context.Context, *testserver.Call) (json.RawMessage, error) { return testserver.Text("done"), nil }}
+	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
+		s := proxytest.StartWithTasks(t, proxytest.Setup{Server: testserver.Options{Tools: append(testserver.Attack(), plain)}})
+		c := s.Connect(l, `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`)
+		for range 130 {
+			c.Reply(c.CallAsTask("danger", `{}`, ""))  // blocked
+			c.Reply(c.CallAsTask("deploy", `{}`, ""))  // no person can be asked
+			c.Reply(c.CallAsTask("missing", `{}`, "")) // unknown tool
+			c.Reply(c.CallAsTask("plain", `{}`, ""))   // the upstream creates no task for it
+		}
+		s.Executed("plain", 130)
+		c.BeginTask("slow", `{}`)
+	})
+}
