@@ -1,14 +1,22 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"sort"
 	"time"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/operator"
+	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/store"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
 // A sessionView shows the sessions of a proxy to operators: those of this process and, if states are
@@ -85,4 +93,274 @@ func (p *sessionView) Session(id string) (operator.SessionInfo, error) {
 		return p.describeRemote(*info), nil
 	}
 	return p.describe(s), nil
+}
+
+// State returns a copy of the state of a session with the tools that can be called. Without an id
+// it is the state of a new session, and the state per principal is that of the only principal.
+func (p *sessionView) State(id string) (*gate.State, error) {
+	if id == "" {
+		state, err := p.admission.Fresh(p.life.Ctx)
+		if err == nil {
+			state.Tools = p.pool.Catalogue.Load().Calls
+		}
+		return state, err
+	}
+	s, _, err := p.find(id)
+	if err != nil {
+		return nil, err
+	}
+	return p.pool.Snapshot(s)
+}
+
+// ListSessions lists the sessions like [Proxy.AllSessions], but without their nets, which take long
+// to read for many sessions.
+func (p *sessionView) ListSessions() ([]operator.SessionInfo, error) {
+	list, _, err := p.listSessions()
+	return list, err
+}
+
+// listSessions lists the sessions without their nets, oldest first, and returns each by its id.
+func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*session.Session, error) {
+	local, clients, waiting, used := p.sessions.All(), map[*session.Session][]string{}, map[string]int{}, p.sessions.Uses()
+	for _, c := range p.sessions.Clients() {
+		clients[c.State] = append(clients[c.State], clientName(c))
+	}
+	for _, a := range p.approvals.List() {
+		if a.Answer.State == approval.Pending {
+			waiting[a.Call.Session]++
+		}
+	}
+	list, known, all := make([]operator.SessionInfo, 0, len(local)), make(map[string]int, len(local)), map[string]*session.Session{}
+	add := func(s *session.Session, info operator.SessionInfo) {
+		all[s.ID] = s
+		info.Waiting = waiting[info.ID]
+		info.Calls = p.unwrittenOf(info.ID, info.Calls)
+		list = append(list, info)
+	}
+	for i, s := range local {
+		info := newSessionInfo(s)
+		info.Clients, info.Used = append(info.Clients, clients[s]...), used[s]
+		sort.Strings(info.Clients)
+		known[s.ID] = i
+		if p.durable == nil {
+			info.Calls = p.openIn(s)
+		}
+		add(s, info)
+	}
+	if p.durable == nil {
+		return list, all, nil
+	}
+	ctx, cancel := context.WithTimeout(p.life.Ctx, lookupTimeout)
+	defer cancel()
+	for s, err := range p.admission.Sessions(ctx) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if at, ok := known[s.Session]; ok {
+			list[at].Used, list[at].Calls = s.Used, p.unwrittenOf(s.Session, openOf(s))
+			continue
+		}
+		from := remoteSession(s)
+		info := withDatabaseInfo(newSessionInfo(from), s)
+		info.Calls = openOf(s)
+		add(from, info)
+	}
+	slices.SortStableFunc(list, func(a, b operator.SessionInfo) int { return a.Since.Compare(b.Since) })
+	return list, all, nil
+}
+
+// openOf returns the open calls of a session according to the database.
+func openOf(s admission.SessionInfo) []operator.CallInfo {
+	calls := []operator.CallInfo{}
+	for _, c := range s.Calls {
+		calls = append(calls, operator.CallInfo{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown, More: c.More})
+	}
+	return calls
+}
+
+// openIn returns the open calls of a session whose state is in memory.
+func (p *sessionView) openIn(s *session.Session) []operator.CallInfo {
+	calls := []operator.CallInfo{}
+	state, err := p.pool.Snapshot(s)
+	if err != nil { // it has ended meanwhile
+		return calls
+	}
+	for _, h := range state.Open() {
+		calls = append(calls, operator.CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown, More: h.More})
+	}
+	return calls
+}
+
+// ChannelsOf lists the channels through which approvals of the session can be answered now: the
+// configured ones, without forms in the client if none of its clients can show forms. A rule or a
+// call can allow fewer.
+func (p *sessionView) ChannelsOf(id string) ([]string, error) {
+	s, elsewhere, err := p.find(id)
+	if err != nil {
+		return nil, err
+	}
+	form := elsewhere != nil // the capabilities of its clients are unknown here
+	for _, c := range p.sessions.Clients() {
+		form = form || c.State == s && c.Peer().Elicit
+	}
+	return slices.DeleteFunc(slices.Clone(p.options.Approval.Channels), func(channel string) bool { return channel == approval.Elicit && !form }), nil
+}
+
+func (p *sessionView) describe(s *session.Session) operator.SessionInfo {
+	info := newSessionInfo(s)
+	for _, c := range p.sessions.Clients() {
+		if c.State == s {
+			info.Clients = append(info.Clients, clientName(c))
+		}
+	}
+	sort.Strings(info.Clients)
+	state, err := p.pool.Snapshot(s)
+	if err != nil { // it has ended meanwhile, or the database is unavailable
+		info.Calls = p.unwrittenOf(s.ID, info.Calls)
+		return info
+	}
+	info.Nets = netsOf(state)
+	for _, a := range p.approvals.List() {
+		if a.Call.Session == s.ID && a.Answer.State == approval.Pending {
+			info.Waiting++
+		}
+	}
+	if open := state.Open(); len(open) > 0 {
+		lost := p.lostOf(s.Key())
+		for _, h := range open {
+			info.Calls = append(info.Calls, operator.CallInfo{
+				Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown || lost[h.Number], More: h.More, Arguments: p.admission.Recent.Arguments(s.Key(), h.Number),
+			})
+		}
+	}
+	info.Calls = p.unwrittenOf(s.ID, info.Calls)
+	return info
+}
+
+// netsOf describes the nets of a session.
+func netsOf(state *gate.State) []operator.NetInfo {
+	all := []operator.NetInfo{}
+	shadow := state.Policy().ShadowOf(state)
+	for _, n := range state.Policy().NetsOf(state) {
+		net := operator.NetInfo{Name: n.Name, Active: n.Active, Moved: n.Moved, Marking: map[string]int{}, InFlight: len(n.InFlight), Shadow: netShadow(shadow, n.Name)}
+		for _, t := range n.Marking {
+			if t.Count > 0 {
+				net.Marking[t.Place] = t.Count
+			}
+		}
+		n.Shadow = false // net.Shadow shows what would be enforced
+		net.Status = n.String()
+		all = append(all, net)
+	}
+	return all
+}
+
+// newSessionInfo describes a session without its clients, nets and calls.
+func newSessionInfo(s *session.Session) operator.SessionInfo {
+	return operator.SessionInfo{ID: s.ID, Principal: s.Principal, By: s.By, Name: text.Escape(s.Label), Since: s.Since, Clients: []string{}, Nets: []operator.NetInfo{}, Calls: []operator.CallInfo{}}
+}
+
+func clientName(c *session.Client) string {
+	return c.Transport + " " + cmp.Or(text.Escape(c.Peer().Name), "(no name)")
+}
+
+// withDatabaseInfo adds the information from the database to a session of another process.
+func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operator.SessionInfo {
+	info.Used, info.Process, info.Gone = s.Used, s.Process, s.Gone
+	return info
+}
+
+func (p *sessionView) describeRemote(s admission.SessionInfo) operator.SessionInfo {
+	return withDatabaseInfo(p.describe(remoteSession(s)), s)
+}
+
+// lostOf returns the numbers of the open calls of a session whose processes have ended.
+func (p *sessionView) lostOf(k admission.Key) map[uint64]bool {
+	if p.durable == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(p.life.Ctx, lookupTimeout)
+	defer cancel()
+	lost, err := p.durable.LostOf(ctx, k)
+	if err != nil {
+		return nil // the caller has just read the session and reports errors itself
+	}
+	return lost
+}
+
+// unwrittenOf marks the calls of a session whose outcomes could not be recorded, and adds those
+// that are missing in calls because the database was unavailable.
+func (p *sessionView) unwrittenOf(session string, calls []operator.CallInfo) []operator.CallInfo {
+	for _, e := range p.unwrittenCalls() {
+		if e.Session != session {
+			continue
+		}
+		at := slices.IndexFunc(calls, func(c operator.CallInfo) bool { return c.Number == e.Call })
+		if at < 0 {
+			at, calls = len(calls), append(calls, operator.CallInfo{Number: e.Call, Tool: e.Tool, Since: e.Since})
+		}
+		calls[at].Unknown, calls[at].Outcome = true, e.Outcome
+	}
+	return calls
+}
+
+// unwrittenCalls lists the calls whose outcomes this process knows but could not record.
+func (p *sessionView) unwrittenCalls() []operator.UnknownCall {
+	list := []operator.UnknownCall{}
+	for _, e := range p.admission.Unwritten.List() {
+		list = append(list, operator.UnknownCall{Session: e.Session, Process: p.writerOf(), Call: e.Call, Tool: e.Tool, Since: e.Since, Outcome: e.Outcome})
+	}
+	return list
+}
+
+// writerOf returns the name of this process in the database, or an empty string without a database.
+func (p *sessionView) writerOf() string {
+	if p.options.Database == nil {
+		return ""
+	}
+	return p.options.Database.Writer()
+}
+
+// lookupTimeout is the timeout of database queries for an operator.
+const lookupTimeout = 10 * time.Second
+
+// find returns a session of this process or, with its description from the database, a session of
+// another process.
+func (p *sessionView) find(id string) (*session.Session, *admission.SessionInfo, error) {
+	s, unknown := p.sessions.Find(id)
+	if unknown == nil {
+		return s, nil, nil
+	}
+	if p.durable == nil {
+		return nil, nil, unknown
+	}
+	ctx, cancel := context.WithTimeout(p.life.Ctx, lookupTimeout)
+	defer cancel()
+	info, err := p.admission.Find(ctx, id)
+	switch {
+	case errors.Is(err, admission.ErrNoSession):
+		return nil, nil, unknown
+	case err != nil:
+		return nil, nil, fmt.Errorf("looking for session %q: %w", id, err)
+	}
+	return remoteSession(info), &info, nil
+}
+
+// localSession returns the session if this process has it, and otherwise nil.
+func (p *sessionView) localSession(id string) *session.Session {
+	s, err := p.sessions.Find(id)
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
+// remoteSession returns a session that this process does not serve.
+func remoteSession(info admission.SessionInfo) *session.Session {
+	a := session.ReadAbout(info.About)
+	by := a.By
+	if by == "" {
+		by = "connection"
+	}
+	return &session.Session{ID: info.Session, Principal: info.Principal, By: by, Label: a.Label, Since: info.Since}
 }

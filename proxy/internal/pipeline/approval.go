@@ -11,9 +11,15 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/asking"
 	"github.com/petrigate/petrigate/proxy/internal/rounds"
-	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
+
+// An askedCall is a call that the gate has asked a person about, until it is forwarded or answered.
+type askedCall struct {
+	*Pipeline
+	call  *Call
+	asked *admission.Asked
+}
 
 // Resolve answers an approval on behalf of a person, and logs who answered it through which
 // channel.
@@ -118,20 +124,4 @@ func (q *askedCall) shownBeside() *rounds.Approved {
 		meta = nil
 	}
 	return &rounds.Approved{Beside: wire.Digest(members), Meta: meta}
-}
-
-// besideDigest returns the digest of the params without the name, the arguments and _meta.
-func (c *Call) besideDigest() string {
-	members, _ := c.beside()
-	return wire.Digest(members)
-}
-
-// beside returns the params that the server gets besides the name and the arguments. Clients can
-// write another _meta into each call, so a consent does not depend on it. A person sees it, though,
-// and the _meta that the person saw is forwarded.
-func (c *Call) beside() (members, meta []byte) {
-	if c.Method == spec.ReadResource {
-		return c.params.OtherParams("uri")
-	}
-	return c.params.OtherParams("name", "arguments")
 }

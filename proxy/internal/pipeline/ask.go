@@ -9,13 +9,6 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/asking"
 )
 
-// An askedCall is a call that the gate has asked a person about, until it is forwarded or answered.
-type askedCall struct {
-	*Pipeline
-	call  *Call
-	asked *admission.Asked
-}
-
 // approve asks a person and decides again with the answer. It ends in forward or in an answer, and
 // holds no lock and no token while the person thinks.
 func (p *Pipeline) approve(c *Call, q *admission.Asked) {

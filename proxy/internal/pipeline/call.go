@@ -258,3 +258,19 @@ func (c *Call) argumentsDigest() string {
 	}
 	return wire.Digest(c.params.Arguments)
 }
+
+// besideDigest returns the digest of the params without the name, the arguments and _meta.
+func (c *Call) besideDigest() string {
+	members, _ := c.beside()
+	return wire.Digest(members)
+}
+
+// beside returns the params that the server gets besides the name and the arguments. Clients can
+// write another _meta into each call, so a consent does not depend on it. A person sees it, though,
+// and the _meta that the person saw is forwarded.
+func (c *Call) beside() (members, meta []byte) {
+	if c.Method == spec.ReadResource {
+		return c.params.OtherParams("uri")
+	}
+	return c.params.OtherParams("name", "arguments")
+}

@@ -214,3 +214,26 @@ func (e *ending) answer() {
 	e.call.pipeline.Advertiser.Touch(e.inflight.Call.State)
 	e.call.deliver(e.reply, e.facts)
 }
+
+// settleParked settles a call whose client has not returned with the next round.
+func (f *inflightCall) settleParked(r upstream.Reply) {
+	p := f.Call.pipeline
+	if f.handle != nil {
+		return
+	}
+	defer f.close(false)
+	p.settle(f.Call.State, f.ticket, p.endOf(outcome(r, f.facts(r)), r.Result), "")
+}
+
+// settleLate settles a call whose client was told that the outcome is unknown.
+func (f *inflightCall) settleLate(r upstream.Reply) {
+	c := f.Call
+	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
+	if f.taskFromReply(r); f.handle != nil { // the end of the task settles the call
+		return
+	}
+	if e := c.pipeline.endOf(outcome(r, f.facts(r)), r.Result); e.Outcome != gate.Unknown {
+		c.pipeline.Life.Log.Info("late answer", "tool", c.Tool.Canonical, "call", f.ticket.Number, "outcome", e.Outcome.String())
+		c.pipeline.settle(c.State, f.ticket, e, "late answer")
+	}
+}

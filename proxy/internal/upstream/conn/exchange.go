@@ -3,14 +3,12 @@ package conn
 import (
 	"context"
 	"errors"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
@@ -198,161 +196,4 @@ func (b *Body) Forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.data, b.gone = nil, true
-}
-
-// maxCancelled limits the cancelled exchanges that still wait for an answer, which most servers
-// never send.
-const maxCancelled = 4096
-
-var ErrForgotten = errors.New("it was cancelled, and too many cancelled requests stay unanswered")
-
-// Pending holds the exchanges that wait for a reply on one connection. It is safe for concurrent
-// use.
-type Pending struct {
-	mu        sync.Mutex
-	closed    bool
-	byID      map[int64]*Exchange
-	byToken   map[int64]*Exchange
-	cancelled []int64       // ids, oldest first, including some that were answered meanwhile
-	dropped   chan struct{} // closed when an exchange is removed; nil: no caller waits
-}
-
-func NewPending() *Pending {
-	return &Pending{byID: map[int64]*Exchange{}, byToken: map[int64]*Exchange{}}
-}
-
-// Add adds x. It reports false if the connection is closed.
-func (p *Pending) Add(x *Exchange) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return false
-	}
-	p.byID[x.ID] = x
-	if x.Req.Token != 0 {
-		p.byToken[x.Req.Token] = x
-	}
-	return true
-}
-
-// Len returns the number of exchanges that wait for a reply.
-func (p *Pending) Len() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.byID)
-}
-
-// Take removes and returns the exchange with that id, or returns nil.
-func (p *Pending) Take(id int64) *Exchange {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	x := p.byID[id]
-	if x != nil {
-		p.drop(x)
-	}
-	return x
-}
-
-func (p *Pending) drop(x *Exchange) {
-	p.wake()
-	delete(p.byID, x.ID)
-	if x.Req.Token != 0 {
-		delete(p.byToken, x.Req.Token)
-	}
-}
-
-// Shut refuses further exchanges and calls end as soon as only subscriptions wait for replies. It
-// waits, until ctx ends, for requests that are answered quickly. If other requests wait, which may
-// be doing work, it does nothing and reports false.
-func (p *Pending) Shut(ctx context.Context, end func()) bool {
-	for {
-		p.mu.Lock()
-		soon, work := p.waiting()
-		if !soon && !work {
-			p.closed = true
-			end()
-		}
-		if soon && p.dropped == nil {
-			p.dropped = make(chan struct{})
-		}
-		dropped := p.dropped
-		p.mu.Unlock()
-		if work || !soon {
-			return !work
-		}
-		select {
-		case <-dropped:
-		case <-ctx.Done():
-			return false
-		}
-	}
-}
-
-// waiting reports whether an exchange waits that is answered quickly (soon), and whether another
-// one waits that may be doing work. Subscriptions count as neither.
-func (p *Pending) waiting() (soon, work bool) {
-	for _, x := range p.byID {
-		switch x.Req.Method {
-		case "subscriptions/listen":
-		case "tools/list", "prompts/list", "resources/list", "resources/templates/list", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "ping":
-			soon = true
-		default:
-			work = true
-		}
-	}
-	return soon, work
-}
-
-// Progressing returns the exchange that a progress notification refers to, or nil.
-func (p *Pending) Progressing(params []byte) *Exchange {
-	token, _ := rawjson.Member(params, "progressToken")
-	n, err := strconv.ParseInt(string(token), 10, 64)
-	if err != nil {
-		return nil
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.byToken[n]
-}
-
-// Cancel records that x was cancelled. If too many cancelled exchanges wait, it removes the oldest
-// and returns it.
-func (p *Pending) Cancel(x *Exchange) (forgotten *Exchange) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.byID[x.ID] != x {
-		return nil
-	}
-	p.cancelled = append(p.cancelled, x.ID)
-	for len(p.cancelled) > maxCancelled {
-		oldest := p.byID[p.cancelled[0]]
-		p.cancelled = p.cancelled[1:]
-		if oldest != nil {
-			p.drop(oldest)
-			return oldest
-		}
-	}
-	return nil
-}
-
-func (p *Pending) wake() {
-	if p.dropped != nil {
-		close(p.dropped)
-		p.dropped = nil
-	}
-}
-
-// Close closes the table and returns the exchanges that were left.
-func (p *Pending) Close() []*Exchange {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
-	left := make([]*Exchange, 0, len(p.byID))
-	for _, x := range p.byID {
-		left = append(left, x)
-	}
-	clear(p.byID)
-	p.wake()
-	clear(p.byToken)
-	return left
 }
