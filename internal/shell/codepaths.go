@@ -21,10 +21,10 @@ type codePath struct {
 
 // codePaths returns the words in code of other languages without duplicates. more is true if there
 // are too many.
-func (r *reader) codePaths() (all []codePath, more bool) {
+func (f *findings) codePaths() (all []codePath, more bool) {
 	seen := set{}
-	for _, m := range r.mentions.texts {
-		if !codes[r.doubts[m.of].what] {
+	for _, m := range f.mentions.texts {
+		if !codes[f.doubts[m.of].what] {
 			continue
 		}
 		for word := range strings.FieldsFuncSeq(m.text, isBetweenPaths) {

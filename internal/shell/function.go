@@ -25,7 +25,7 @@ func readFunction(r *reader, d *syntax.FuncDecl) {
 	name := d.Name.Value
 	r.sideEffects, r.files.loops = true, true
 	r.defined.add(name)
-	if isAliased(r, name) {
+	if r.aliases.use(name) {
 		r.doubtAll("an alias")
 	}
 	c := r.vars.effectsOf(d.Body)
@@ -175,22 +175,12 @@ func readAlias(r *reader, builtin string, args []arg) {
 			r.doubtAll("an alias")
 		default:
 			if r.aliases == nil {
-				r.aliases = make(map[string][]string)
+				r.aliases = make(scriptAliases)
 			}
 			r.defined.add(name)
 			r.aliases[name] = words
 		}
 	}
-}
-
-// isAliased reports whether a name is that of an alias, or of a program that an alias runs.
-func isAliased(r *reader, name string) bool {
-	for alias, words := range r.aliases {
-		if alias == name || words[0] == name {
-			return true
-		}
-	}
-	return false
 }
 
 // expandAlias reads the expansion of an alias, followed by args, as a possible command.

@@ -36,7 +36,7 @@ func Read(script string) *Reading { return Options{}.Read(script) }
 
 // Read parses a script, see [Read].
 func (o Options) Read(script string) *Reading {
-	r := &reader{budget: 2 * maxScript, strict: o.Strict, outermost: script, owner: -1, files: files{strict: o.Strict}, flow: flow{uncertain: new(bool)}}
+	r := &reader{findings: findings{strict: o.Strict, outermost: script, owner: -1}, budget: 2 * maxScript, files: files{strict: o.Strict}, flow: flow{uncertain: new(bool)}}
 	r.script(script)
 	r.settle()
 	read := &Reading{text: script, commands: r.commands, strict: o.Strict, sideEffects: r.sideEffects, defined: r.defined, files: r.touched}
@@ -58,7 +58,7 @@ func (r *reader) settle() {
 	if r.files.dashed && slices.ContainsFunc(r.commands, func(c command) bool { return !isSelfContained(c.name) && c.takesOptions() }) {
 		r.doubtAll("names of files that may be options")
 	}
-	r.files.runsWritten(r)
+	r.files.runsWritten(&r.findings)
 	if r.files.mayBeObeyed(r.commands) || r.files.runsPackage(r.commands) {
 		r.doubts = append(r.doubts, doubt{what: "a file that the script itself writes, and a program that may obey it", reach: mild, owner: -1})
 		for _, text := range r.files.data {

@@ -1,36 +1,19 @@
 package shell
 
-import (
-	"slices"
-	"strings"
+import "mvdan.cc/sh/v3/syntax"
 
-	"mvdan.cc/sh/v3/syntax"
-)
-
-// A reader walks through the statements and words of a script and collects commands, doubts and
-// touched files. How a program or a builtin interprets its arguments is in a function of its own:
+// A reader walks through the statements and words of a script and collects its findings.
+// How a program or a builtin interprets its arguments is in a function of its own:
 // readGit, readSed, readXargs.
 type reader struct {
-	commands    []command
-	doubts      []doubt
-	opaque      bool // a doubt concerns all commands
-	strict      bool
-	sideEffects bool
-	defined     set // functions that the script defines
-	mentions    mentions
-	touched     []file
+	findings
+	defined set // functions that the script defines
+	flow    flow
 
-	outermost string       // the script passed to Read
-	at        *syntax.Stmt // statement of the outermost script that is being read
-	owner     int          // index of the command whose arguments are being read; -1: none
-	flow      flow
-	settling  bool // the whole script has been read
-
-	depth     int  // nesting depth of nodes
-	texts     int  // nesting depth of scripts
-	budget    int  // bytes of script text that may still be parsed
-	posix     bool // the shell that runs this part does not have bash's extensions
-	tentative bool // commands found now are only possible
+	depth  int  // nesting depth of nodes
+	texts  int  // nesting depth of scripts
+	budget int  // bytes of script text that may still be parsed
+	posix  bool // the shell that runs this part does not have bash's extensions
 
 	// covered: readPossible is reading one suffix after another of an argument list as a command,
 	// and this is one of them.
@@ -45,7 +28,7 @@ type reader struct {
 	vars       variables
 	files      files
 	gitAliases map[string]string // aliases of git that the script defines
-	aliases    map[string][]string
+	aliases    scriptAliases
 	functions  map[string][]*syntax.Stmt // bodies of the functions that use their arguments
 	body       *body                     // body of a function or a trap that is being read; nil: none
 	calling    map[string][]arg          // arguments of the function calls that are being read, by function name
@@ -53,8 +36,6 @@ type reader struct {
 	called     int                       // bytes of those bodies
 
 	source      string // text of the innermost script
-	input       bool   // standard input comes from the script itself: a pipe, a redirection or a here document
-	textInput   bool   // standard input is a here document or a here string
 	pipe        pipeline
 	outerRedirs []*syntax.Redirect // redirections of the calling program: ssh host 'bash -s' < x.sh
 	piped       bool               // standard input is a pipe
@@ -112,77 +93,4 @@ func (r *reader) withInput(fed bool, read func()) {
 	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
 	r.input, r.piped = r.input || fed, r.piped || fed
 	read()
-}
-
-// addDoubt adds a doubt at the current place. Under strict reading, every doubt concerns all
-// commands.
-func (r *reader) addDoubt(what string, reach reach) {
-	switch {
-	case r.strict:
-		reach = all
-	case r.tentative && reach == all:
-		reach = mild // the commands of a container or a launcher cannot be seen
-	}
-	if reach == all && r.opaque {
-		return // the first one is reported
-	}
-	r.opaque = r.opaque || reach == all
-	d := doubt{what: what, reach: reach, owner: r.owner, before: len(r.commands), spoils: reach == all || reach == strict}
-	if r.settling {
-		d.before = 0
-	}
-	d.from, d.to = r.span()
-	r.doubts = append(r.doubts, d)
-}
-
-// doubtAll adds a doubt that the script may run anything.
-func (r *reader) doubtAll(what string) { r.addDoubt(what, all) }
-
-// doubtStrict adds a doubt about something that could replace later programs without naming one in
-// the script.
-func (r *reader) doubtStrict(what string) { r.addDoubt(what, strict) }
-
-// doubtMild adds a doubt about something that could run a program not named in the script, but
-// changes no other command, such as a program in a file.
-func (r *reader) doubtMild(what string) { r.addDoubt(what, mild) }
-
-// doubtText adds a doubt about arguments with a text that is not parsed and could run a command
-// named in it. If standard input comes from the script, the whole script is such a text too.
-func (r *reader) doubtText(what string, args ...arg) {
-	if slices.ContainsFunc(args, func(a arg) bool { return a.pipe }) {
-		r.doubtAll(what)
-		return
-	}
-	r.addDoubt(what, inText)
-	if r.strict {
-		return
-	}
-	of := len(r.doubts) - 1
-	r.mentions.add(args, of)
-	if r.input || r.textInput {
-		r.mentions.text(r.outermost, of)
-		r.mentions.text(unquote.Replace(lines.Replace(r.outermost)), of)
-	}
-}
-
-// span returns the byte range of the statement being read.
-func (r *reader) span() (from, to int) {
-	if r.at == nil {
-		return 0, 0
-	}
-	from, to = int(r.at.Pos().Offset()), int(r.at.End().Offset()) //nolint:gosec // within the script
-	if from >= to || to > len(r.outermost) {
-		return 0, 0
-	}
-	return from, to
-}
-
-// touch records a file that the script reads or writes.
-func (r *reader) touch(access Access, at arg) {
-	if at.kind == literal && (at.text == "" || at.text == "-" || strings.HasPrefix(at.text, "/dev/")) {
-		return
-	}
-	f := file{access: access, path: at}
-	f.from, f.to = r.span()
-	r.touched = append(r.touched, f)
 }

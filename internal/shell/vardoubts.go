@@ -1,7 +1,5 @@
 package shell
 
-import "strings"
-
 // settle adds the doubts that depend on the whole script.
 func (v *variables) settle(r *reader) {
 	evaluated, array := v.tests && v.commandIndex, false // as in x=-v; y='a[$(rm z)]'; [ $x $y ]
@@ -21,31 +19,6 @@ func (v *variables) settle(r *reader) {
 	if v.exported {
 		r.doubtObeyed(r.commands)
 	}
-}
-
-// arithmeticOn adds a doubt that bash evaluates a text as arithmetic, where an array index may run
-// a command. The doubt concerns all commands only if the script has such a text.
-func (r *reader) arithmeticOn(what string) {
-	if mayHaveCommandIndex(r.outermost) {
-		r.doubtAll(what)
-		return
-	}
-	r.doubtStrict(what)
-}
-
-// arrayOf adds a doubt that bash expands a text again, as the elements of an array.
-func (r *reader) arrayOf(what string) {
-	if strings.Contains(r.outermost, "$(") || strings.Contains(r.outermost, "`") || strings.Contains(r.outermost, "<(") {
-		r.doubtAll(what)
-		return
-	}
-	r.doubtStrict(what)
-}
-
-// mayHaveCommandIndex reports whether a script may have quoted text with a command in it, as in
-// x='a[$(rm y)]'.
-func mayHaveCommandIndex(script string) bool {
-	return strings.Contains(script, "[") && (strings.Contains(script, "$(") || strings.Contains(script, "`") || strings.Contains(script, "${"))
 }
 
 // given records that programs get a variable in their environment. Unless the variable is known to

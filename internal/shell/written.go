@@ -8,7 +8,7 @@ import (
 
 // runsWritten adds a doubt if the script may run a program that it has written itself. If the
 // script writes only literal text, the doubt concerns only commands in this text.
-func (f *files) runsWritten(r *reader) {
+func (f *files) runsWritten(r *findings) {
 	if f.runsReplaced(r.commands) {
 		r.doubtAll("a program that the script itself writes")
 		return

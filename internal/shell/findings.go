@@ -1,0 +1,126 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// findings are the results of reading a script so far, with the place that is being read: each
+// doubt and each touched file gets its position.
+type findings struct {
+	commands    []command
+	doubts      []doubt
+	opaque      bool // a doubt concerns all commands
+	strict      bool
+	sideEffects bool
+	mentions    mentions
+	touched     []file
+
+	outermost string       // the script passed to Read
+	at        *syntax.Stmt // statement of the outermost script that is being read
+	owner     int          // index of the command whose arguments are being read; -1: none
+	settling  bool         // the whole script has been read
+	tentative bool         // commands found now are only possible
+	input     bool         // standard input comes from the script itself: a pipe, a redirection or a here document
+	textInput bool         // standard input is a here document or a here string
+}
+
+// addDoubt adds a doubt at the current place. Under strict reading, every doubt concerns all
+// commands.
+func (f *findings) addDoubt(what string, reach reach) {
+	switch {
+	case f.strict:
+		reach = all
+	case f.tentative && reach == all:
+		reach = mild // the commands of a container or a launcher cannot be seen
+	}
+	if reach == all && f.opaque {
+		return // the first one is reported
+	}
+	f.opaque = f.opaque || reach == all
+	d := doubt{what: what, reach: reach, owner: f.owner, before: len(f.commands), spoils: reach == all || reach == strict}
+	if f.settling {
+		d.before = 0
+	}
+	d.from, d.to = f.span()
+	f.doubts = append(f.doubts, d)
+}
+
+// doubtAll adds a doubt that the script may run anything.
+func (f *findings) doubtAll(what string) { f.addDoubt(what, all) }
+
+// doubtStrict adds a doubt about something that could replace later programs without naming one in
+// the script.
+func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
+
+// doubtMild adds a doubt about something that could run a program not named in the script, but
+// changes no other command, such as a program in a file.
+func (f *findings) doubtMild(what string) { f.addDoubt(what, mild) }
+
+// doubtText adds a doubt about arguments with a text that is not parsed and could run a command
+// named in it. If standard input comes from the script, the whole script is such a text too.
+func (f *findings) doubtText(what string, args ...arg) {
+	if slices.ContainsFunc(args, func(a arg) bool { return a.pipe }) {
+		f.doubtAll(what)
+		return
+	}
+	f.addDoubt(what, inText)
+	if f.strict {
+		return
+	}
+	of := len(f.doubts) - 1
+	f.mentions.add(args, of)
+	if f.input || f.textInput {
+		f.mentions.text(f.outermost, of)
+		f.mentions.text(unquote.Replace(lines.Replace(f.outermost)), of)
+	}
+}
+
+// span returns the byte range of the statement being read.
+func (f *findings) span() (from, to int) {
+	if f.at == nil {
+		return 0, 0
+	}
+	from, to = int(f.at.Pos().Offset()), int(f.at.End().Offset()) //nolint:gosec // within the script
+	if from >= to || to > len(f.outermost) {
+		return 0, 0
+	}
+	return from, to
+}
+
+// touch records a file that the script reads or writes.
+func (f *findings) touch(access Access, at arg) {
+	if at.kind == literal && (at.text == "" || at.text == "-" || strings.HasPrefix(at.text, "/dev/")) {
+		return
+	}
+	one := file{access: access, path: at}
+	one.from, one.to = f.span()
+	f.touched = append(f.touched, one)
+}
+
+// arithmeticOn adds a doubt that bash evaluates a text as arithmetic, where an array index may run
+// a command. The doubt concerns all commands only if the script has such a text.
+func (f *findings) arithmeticOn(what string) {
+	if mayHaveCommandIndex(f.outermost) {
+		f.doubtAll(what)
+		return
+	}
+	f.doubtStrict(what)
+}
+
+// arrayOf adds a doubt that bash expands a text again, as the elements of an array.
+func (f *findings) arrayOf(what string) {
+	if strings.Contains(f.outermost, "$(") || strings.Contains(f.outermost, "`") || strings.Contains(f.outermost, "<(") {
+		f.doubtAll(what)
+		return
+	}
+	f.doubtStrict(what)
+}
+
+// mayHaveCommandIndex reports whether a script may have quoted text with a command in it, as in
+// x='a[$(rm y)]'.
+func mayHaveCommandIndex(script string) bool {
+	return strings.Contains(script, "[") && (strings.Contains(script, "$(") || strings.Contains(script, "`") || strings.Contains(script, "${"))
+}
