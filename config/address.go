@@ -61,7 +61,7 @@ func checkConsole(what, shown, text string) (msg, hint string) {
 	case msg != "":
 		return msg, `write "127.0.0.1:7780", or off`
 	case !loopback(text):
-		return fmt.Sprintf("%s: %s can be reached from other machines", what, shown), `write "127.0.0.1:7780", and let a reverse proxy that knows who comes in pass on to it; console.allowedHosts names its host`
+		return fmt.Sprintf("%s: %s can be reached from other machines", what, shown), `write "127.0.0.1:7780" behind a reverse proxy that authenticates users; list its host in console.allowedHosts`
 	}
 	return "", ""
 }

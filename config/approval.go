@@ -52,7 +52,7 @@ func readHolds(v Value) (map[string]time.Duration, bool) {
 	holds := map[string]time.Duration{}
 	v.Each(func(client string, value Value) {
 		if star := strings.IndexByte(client, '*'); client == "" || star >= 0 && star < len(client)-1 {
-			v.faultAt(value.key, fmt.Sprintf("%s: %q is no name of a client", v.what, client), `for example claude-code, or "gemini-cli-*": a "*" stands at the end only`)
+			v.faultAt(value.key, fmt.Sprintf("%s: invalid client name %q", v.what, client), `for example claude-code, or "gemini-cli-*": use "*" only at the end`)
 			return
 		}
 		if text, ok := (scalar{check: checkDuration(0), timed: true}).read(value); ok {
@@ -86,7 +86,7 @@ func checkIgnore(what, shown, text string) (msg, hint string) {
 // itself.
 func checkPIN(what, _, text string) (msg, hint string) {
 	if _, err := pin.Parse(text, time.Now); err != nil {
-		return what + " is no hash of a PIN", "petrigate approvals pin asks for a PIN, and prints the line that belongs here"
+		return what + " is not a hash of a PIN", "run petrigate approvals pin, and copy the line that it prints"
 	}
 	return "", ""
 }

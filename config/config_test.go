@@ -47,7 +47,7 @@ func TestFlags(t *testing.T) {
 	}
 	for flag, want := range map[string]string{
 		"mode":       "the flag for mode: no such setting",
-		"log.level":  `the flag for log.level: "x" is not known (one of: debug, info, warn, error)`,
+		"log.level":  `the flag for log.level: unknown value "x" (one of: debug, info, warn, error)`,
 		"audit.file": "the flag for audit.file is empty",
 	} {
 		value := map[bool]string{true: "", false: "x"}[flag == "audit.file"]
@@ -153,7 +153,7 @@ func TestAnybodyMayChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Warnings) != 2 || !strings.Contains(c.Warnings.Error(), "anybody may change") {
+	if len(c.Warnings) != 2 || !strings.Contains(c.Warnings.Error(), "any user can change") {
 		t.Errorf("got %v", c.Warnings)
 	}
 }
@@ -399,7 +399,7 @@ func TestServersAlone(t *testing.T) {
 		{"audit: { file: '${V}' }\nnets: 1\nrules: x\nlog: { level: loud }\n", ""},
 		{"mcpServers: []\n", "f:1:13: \"mcpServers\" must be a mapping, not a list"},
 		{"mcpServer: {}\n", "f:1:1: unknown key \"mcpServer\" in the configuration (did you mean \"mcpServers\"?)"},
-		{"", "f:1:1: the configuration is empty (it needs at least mcpServers)"},
+		{"", "f:1:1: the configuration is empty (write at least mcpServers)"},
 	}
 	t.Chdir(t.TempDir())
 	for _, test := range tests {

@@ -217,7 +217,7 @@ func checkWord(words []string, later ...string) check {
 		case slices.Contains(later, word):
 			return fmt.Sprintf("%s: %s is not supported yet", what, shown), "now: " + strings.Join(words, ", ")
 		}
-		return fmt.Sprintf("%s: %s is not known", what, shown), cmp.Or(text.Suggest(word, words), "one of: "+strings.Join(words, ", "))
+		return fmt.Sprintf("%s: unknown value %s", what, shown), cmp.Or(text.Suggest(word, words), "one of: "+strings.Join(words, ", "))
 	}
 }
 
@@ -257,7 +257,7 @@ func each[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
 func nonEmpty[T any](read func(Value) ([]T, bool)) func(Value) ([]T, bool) {
 	return func(v Value) ([]T, bool) {
 		if v.kind == listKind && len(v.items) == 0 {
-			v.Fault(v.what+" is empty", "leave the key out")
+			v.Fault(v.what+" is empty", "omit the key")
 		}
 		return read(v)
 	}

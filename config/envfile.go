@@ -24,12 +24,12 @@ func readEnvFile(v Value) (map[string]string, bool) {
 		return nil, false
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o044 != 0 {
-		v.warn(v.node, fmt.Sprintf("others may read %s, mode %04o", v.quoted(), info.Mode().Perm()), "chmod 600")
+		v.warn(v.node, fmt.Sprintf("other users can read %s, mode %04o", v.quoted(), info.Mode().Perm()), "chmod 600")
 	}
 	all := map[string]string{}
 	for i, line := range strings.Split(strings.TrimPrefix(string(data), "\uFEFF"), "\n") {
 		if problem := readVariable(all, strings.TrimSpace(line)); problem != "" {
-			v.Fault(fmt.Sprintf("line %d of %s %s", i+1, v.quoted(), problem), "NAME=VALUE, or a comment after #")
+			v.Fault(fmt.Sprintf("line %d of %s %s", i+1, v.quoted(), problem), "write NAME=VALUE, or a comment after #")
 		}
 	}
 	for name, value := range all {
@@ -51,14 +51,14 @@ func readVariable(to map[string]string, line string) (problem string) {
 	case !ok:
 		return "has no ="
 	case name == "" || strings.ContainsAny(name, " \t\"'") || strings.ContainsRune(line, 0):
-		return "has no name of a variable"
+		return "has no variable name"
 	}
 	if _, twice := to[name]; twice {
 		return fmt.Sprintf("sets %s again", name)
 	}
 	if quote := strings.IndexAny(value, "\"'"); quote == 0 {
 		if len(value) < 2 || value[len(value)-1] != value[0] {
-			return "has a quote that does not end"
+			return "has an unclosed quote"
 		}
 		value = value[1 : len(value)-1]
 	}

@@ -41,7 +41,7 @@ func (r baseReader) bases(v Value) (bases []*baseFile) {
 		}
 	})
 	if v.kind == listKind && len(v.items) == 0 {
-		v.Fault(v.what+" is empty", "leave the key out")
+		v.Fault(v.what+" is empty", "omit the key")
 	}
 	return bases
 }
@@ -64,10 +64,10 @@ func (r baseReader) entry(v Value) *baseFile {
 		v.Fault(`an entry of "extends" has either "file" or "url"`, "")
 		return nil
 	case (digest == "") == (key == ""):
-		v.Fault(`an entry of "extends" has either "digest" or "key"`, "digest: sha256: and what sha256sum prints of it, for exactly these bytes, or the public key of minisign that signs them")
+		v.Fault(`an entry of "extends" has either "digest" or "key"`, "use digest: sha256: and the output of sha256sum to pin these bytes, or key: and the minisign public key that signs them")
 		return nil
 	case refresh > 0 && (address == "" || key == ""):
-		v.faultAt(v.get("refresh"), `"refresh" is for a base at an address that a key signs`, "files are watched, and what a digest says never changes")
+		v.faultAt(v.get("refresh"), `"refresh" requires a base with "url" and "key"`, "omit refresh: files are watched, and a base with a digest never changes")
 		return nil
 	}
 	if why := addressProblem(address); address != "" && why != "" {
@@ -82,10 +82,10 @@ func (r baseReader) entry(v Value) *baseFile {
 	data, err := readVerified(b.File, digest, key, read)
 	switch {
 	case err != nil && r.partial && address != "":
-		v.warn(v.get("url"), fmt.Sprintf("the base policy %q is left out here: %v", address, cause(err)), "petrigate check reads it")
+		v.warn(v.get("url"), fmt.Sprintf("skipped the base policy %q: %v", address, cause(err)), "run petrigate check to read it")
 		return nil
 	case err != nil:
-		v.Fault(fmt.Sprintf("the base policy %q is not taken: %v", b.File, cause(err)), "")
+		v.Fault(fmt.Sprintf("rejected the base policy %q: %v", b.File, cause(err)), "")
 		return nil
 	}
 	b.Digest = basefile.Digest(data)
@@ -152,7 +152,7 @@ func addressProblem(address string) string {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "":
-		return `"url" is no address of a file: a host and a path, without user, query and fragment`
+		return `"url" must be the address of a file: a host and a path, without user, query and fragment`
 	case u.Scheme == "https", u.Scheme == "http" && loopback(u.Host+":80"), u.Scheme == "http" && loopback(u.Host):
 		return ""
 	}
@@ -253,7 +253,7 @@ func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 	names := map[string]Position{}
 	for _, b := range bases {
 		if first, twice := names[b.Name]; twice && b.Name != "" {
-			root.faultAtPosition(b.Entry, fmt.Sprintf("the base policy %q is extended twice", b.Name), firstAt(first))
+			root.faultAtPosition(b.Entry, fmt.Sprintf("the base policy %q is listed twice in extends", b.Name), firstAt(first))
 		}
 		names[b.Name] = b.Entry
 		rules, nets, c.Bases = append(rules, b.Rules...), append(nets, b.Nets...), append(c.Bases, b.Base)
@@ -324,13 +324,13 @@ func (o Options) checkRequired(file string, bases []Base) error {
 	for _, text := range all {
 		d, err := basefile.Demanded(text)
 		if err != nil {
-			return Error{File: file, Msg: fmt.Sprintf("the base policy that is required, %q, cannot be read: %v", text, err), Hint: "a digest, or [NAME[@VERSION]=]KEY, in --require-base or PETRIGATE_REQUIRE_BASE"}
+			return Error{File: file, Msg: fmt.Sprintf("cannot parse the required base policy %q: %v", text, err), Hint: "write a digest, or [NAME[@VERSION]=]KEY, in --require-base or PETRIGATE_REQUIRE_BASE"}
 		}
 		met := func(b Base) bool {
 			return d.Met(basefile.Seen{Key: b.Key, Name: b.Name, Version: b.Version, Digest: b.Digest})
 		}
 		if !slices.ContainsFunc(bases, met) {
-			return Error{File: file, Msg: fmt.Sprintf("a base policy %v is required here, and the configuration does not extend it", d), Hint: "--require-base or PETRIGATE_REQUIRE_BASE demands it: name it in extends"}
+			return Error{File: file, Msg: fmt.Sprintf("the configuration does not extend the required base policy %v", d), Hint: "list it in extends: --require-base or PETRIGATE_REQUIRE_BASE requires it"}
 		}
 	}
 	return nil

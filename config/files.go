@@ -30,7 +30,7 @@ func readFiles(v Value) []textFile {
 	}
 	for _, f := range files {
 		if writable(f.name) {
-			v.warn(v.node, fmt.Sprintf("anybody may change %q", f.name), "chmod o-w")
+			v.warn(v.node, fmt.Sprintf("any user can change %q", f.name), "chmod o-w")
 		}
 	}
 	return files
@@ -39,7 +39,7 @@ func readFiles(v Value) []textFile {
 // match reads the files that match the pattern, in byte order of their names.
 func (e *environment) match(pattern string) (files []textFile, faults ErrorList) {
 	if e.closed {
-		return nil, ErrorList{{Msg: fmt.Sprintf("a base policy has all of itself in one file, and does not read %q", pattern), Hint: "write it inline"}}
+		return nil, ErrorList{{Msg: fmt.Sprintf("a base policy must be one file and cannot read %q", pattern), Hint: "write it inline"}}
 	}
 	names, bad := e.glob(pattern)
 	if bad != nil {
@@ -84,7 +84,7 @@ func (e *environment) glob(pattern string) ([]string, *Error) {
 	case pattern == "":
 		return nil, &Error{Msg: `"file" is empty`}
 	case strings.Contains(pattern, "**"):
-		return nil, &Error{Msg: fmt.Sprintf("%q: ** is not supported", pattern), Hint: "* stays within one directory"}
+		return nil, &Error{Msg: fmt.Sprintf("%q: ** is not supported", pattern), Hint: "use *, which matches within one directory"}
 	case !strings.ContainsAny(pattern, "*?["):
 		return []string{e.path(pattern)}, nil
 	}

@@ -16,7 +16,7 @@ const maxGlobNames = 50_000
 // entries.
 type globber struct{ left int }
 
-var errManyNames = fmt.Errorf("more than %d names would have to be looked at", maxGlobNames)
+var errManyNames = fmt.Errorf("the pattern matches more than %d names", maxGlobNames)
 
 func (g *globber) glob(pattern string) (names []string, err error) {
 	if _, err := filepath.Match(pattern, ""); err != nil {
@@ -90,5 +90,5 @@ func tooMany(pattern string, err error) *Error {
 	if !errors.Is(err, errManyNames) {
 		return nil
 	}
-	return &Error{Msg: fmt.Sprintf("%q: %v", pattern, err), Hint: `name the directory of the rules, as "rules/*.rules"`}
+	return &Error{Msg: fmt.Sprintf("%q: %v", pattern, err), Hint: `name the directory of the rules, such as "rules/*.rules"`}
 }

@@ -42,7 +42,7 @@ func (e *environment) expand(text string) (expanded string, bad *badExpr) {
 		case expr == "$$":
 			return "$"
 		case !strings.HasSuffix(expr, "}"):
-			bad = &badExpr{"${", "${ is never closed", "a $ before { is written $$"}
+			bad = &badExpr{"${", "${ is never closed", "write $$ for a $ before {"}
 		default:
 			value, bad = e.value(expr)
 		}
@@ -59,11 +59,11 @@ var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(?:(:-|:\?)(.*))?$`)
 // value resolves one ${...}.
 func (e *environment) value(expr string) (string, *badExpr) {
 	if e.closed {
-		return "", &badExpr{expr, "a base policy is the same everywhere, and " + expr + " is not", "write the value"}
+		return "", &badExpr{expr, "a base policy must be the same everywhere, but " + expr + " is not", "write the value"}
 	}
 	inner := expr[2 : len(expr)-1]
 	if strings.Contains(inner, "${") {
-		return "", &badExpr{expr, "one ${...} inside another is not supported", ""}
+		return "", &badExpr{expr, "nested ${...} is not supported", ""}
 	}
 	if path, ok := strings.CutPrefix(inner, "file:"); ok {
 		if e.text {
@@ -75,7 +75,7 @@ func (e *environment) value(expr string) (string, *badExpr) {
 	}
 	m := variable.FindStringSubmatch(strings.TrimPrefix(inner, "env:"))
 	if m == nil {
-		return "", &badExpr{expr, fmt.Sprintf("%q is not understood", expr), "${V}, ${env:V}, ${V:-default}, ${V:?message}, ${file:path}"}
+		return "", &badExpr{expr, fmt.Sprintf("unknown expression %q", expr), "${V}, ${env:V}, ${V:-default}, ${V:?message}, ${file:path}"}
 	}
 	if e.text {
 		return e.skip(expr), nil

@@ -85,7 +85,7 @@ func readJWT(v Value) (*JWT, bool) {
 // checkScope accepts an OAuth scope token (RFC 6749, section 3.3).
 func checkScope(_, shown, text string) (msg, hint string) {
 	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
-		return shown + " is not a scope", "one word in each entry"
+		return shown + " is not a scope", "write one word per entry"
 	}
 	return "", ""
 }
@@ -96,15 +96,15 @@ func checkJWT(v Value, j *JWT) {
 	issuer, audience := v.get("issuer"), v.get("audience")
 	switch at := v.get("jwks"); {
 	case at != nil && !isSecureURL(j.JWKS):
-		v.faultAt(at, `"jwks" must be a URL that begins with https://`, "http:// only for this machine")
+		v.faultAt(at, `"jwks" must be a URL that begins with https://`, "http:// is allowed only for this machine")
 	case at == nil && issuer != nil && !discoverable(j.Issuer):
-		v.faultAt(issuer, `without "jwks" the issuer is asked where its keys are: "issuer" must be a URL that begins with https://`, "http:// only for this machine")
+		v.faultAt(issuer, `without "jwks" petrigate asks the issuer for its keys: "issuer" must be a URL that begins with https://`, "http:// is allowed only for this machine")
 	}
 	switch at := v.get("resource"); {
 	case at != nil && !isURL(j.Resource):
 		v.faultAt(at, `"resource" must be the URL of this endpoint`, `for example "https://gate.example.com/mcp"`)
 	case at == nil && audience != nil && !isURL(j.Audience):
-		v.faultAt(audience, `"audience" is not a URL, and clients need the URL of this endpoint`, `resource: "https://gate.example.com/mcp"`)
+		v.faultAt(audience, `"audience" is not a URL, but clients need the URL of this endpoint`, `resource: "https://gate.example.com/mcp"`)
 	}
 }
 
@@ -145,7 +145,7 @@ func checkPath(what, shown, text string) (msg, hint string) {
 	case err != nil || u.Path != text || u.EscapedPath() != text || path.Clean(text) != text || !strings.HasPrefix(text, "/"):
 		return fmt.Sprintf("%s: %s is not a plain path", what, shown), example
 	case text == "/sse" || text == "/messages" || strings.HasPrefix(text+"/", "/.well-known/"):
-		return fmt.Sprintf("%s: %s is taken, by clients of revision 2024-11-05 or for metadata", what, shown), example
+		return fmt.Sprintf("%s: %s is reserved for clients of revision 2024-11-05 or for metadata", what, shown), example
 	}
 	return "", ""
 }

@@ -64,7 +64,7 @@ func Load(o Options) (*Config, error) {
 		return nil, err
 	}
 	if writable(path) {
-		c.Warnings = append(c.Warnings, Error{File: path, Msg: "anybody may change this file", Hint: "chmod o-w"})
+		c.Warnings = append(c.Warnings, Error{File: path, Msg: "any user can change this file", Hint: "chmod o-w"})
 	}
 	return c, nil
 }
@@ -88,7 +88,7 @@ func open(o *Options) (path string, src []byte, err error) {
 	if src, err = e.readFile(path); err != nil {
 		e := Error{File: path, Msg: fmt.Sprintf("reading the configuration: %v", cause(err))}
 		if errors.Is(err, os.ErrPermission) {
-			e.Hint = "let your user read it: ls -l shows whose it is"
+			e.Hint = "let your user read it: ls -l shows its owner"
 		}
 		return "", nil, e
 	}
@@ -154,7 +154,7 @@ func readConfiguration(name string, src []byte, o Options) (root Value, ok bool)
 	case n != nil:
 		d.markSecrets(n)
 	case len(d.errs) == 0:
-		d.add(1, 1, "the configuration is empty", "it needs at least mcpServers")
+		d.add(1, 1, "the configuration is empty", "write at least mcpServers")
 	}
 	return Value{decoder: d, node: n, what: "the configuration"}, n != nil
 }

@@ -14,6 +14,6 @@ func TestEveryError(t *testing.T) {
 		"this kind of value is not supported": never,
 		"the file is not valid YAML":          never,
 
-		"more than %d names would have to be looked at": "TestGlobMatchesLikeFilepath shows it with a small limit",
+		"the pattern matches more than %d names": "TestGlobMatchesLikeFilepath shows it with a small limit",
 	}, "*.go")
 }

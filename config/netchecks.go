@@ -79,18 +79,18 @@ func checkValidatorsAndMemories(v Value, net *Net) {
 }
 
 // selfLoopHint explains how a net can validate a tool without counting its calls.
-const selfLoopHint = "one whose outputs are its inputs changes nothing"
+const selfLoopHint = "add one whose outputs are its inputs; it changes nothing"
 
 // checkGated requires a transition that gates the tool, and so can forbid it.
 func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 	switch {
 	case tool.kind != textKind || tool.text == "":
 	case slices.Contains(net.FreeTools, tool.text):
-		v.faultAt(tool, fmt.Sprintf("%q is a free tool of the net, and those are not validated", tool.text),
-			"leave it out of freeTools, and name it in the tools of a transition; "+selfLoopHint)
+		v.faultAt(tool, fmt.Sprintf("%q is a free tool of the net, and free tools are not validated", tool.text),
+			"remove it from freeTools, and name it in the tools of a transition; "+selfLoopHint)
 	case slices.Contains(gated, tool.text):
 	case slices.Contains(observed, tool.text):
-		v.faultAt(tool, fmt.Sprintf("the net only observes %q, and an observer forbids nothing", tool.text), "name it in the tools of another transition")
+		v.faultAt(tool, fmt.Sprintf("the net only observes %q, and an observer refuses nothing", tool.text), "name it in the tools of another transition")
 	default:
 		v.faultAt(tool, fmt.Sprintf("no transition of the net has the tool %q", tool.text),
 			cmp.Or(text.Suggest(tool.text, gated), "name it in the tools of a transition; "+selfLoopHint))
@@ -104,7 +104,7 @@ func checkSucceeds(v Value, name *node, net *Net) {
 	for _, t := range net.Transitions {
 		if t.Name == name.text {
 			if !t.Deferred {
-				v.faultAt(name, fmt.Sprintf("the transition %q does not wait for the result, so nothing is remembered", t.Name), "deferred: true")
+				v.faultAt(name, fmt.Sprintf("the transition %q does not wait for the result, so it remembers nothing", t.Name), "deferred: true")
 			}
 			return
 		}

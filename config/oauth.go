@@ -55,7 +55,7 @@ var redirectPath = regexp.MustCompile(`^/[A-Za-z0-9._~/-]*$`)
 
 func checkRedirectPath(what, shown, text string) (msg, hint string) {
 	if !redirectPath.MatchString(text) {
-		return fmt.Sprintf("%s: %s is not the path of an address", what, shown), `redirectPath: /callback`
+		return fmt.Sprintf("%s: %s is not a URL path", what, shown), `redirectPath: /callback`
 	}
 	return "", ""
 }
@@ -71,10 +71,10 @@ func checkOAuth(v Value, o *OAuth) {
 	case secret != nil && o.ClientID == "":
 		v.faultAt(secret, `"clientSecret" requires "clientId"`, "")
 	case secret != nil && o.Issuer == "":
-		v.faultAt(secret, `"clientSecret" requires "issuer", the authorization server that it is for: otherwise the server could name any`, `issuer: "https://login.example.com"`)
+		v.faultAt(secret, `"clientSecret" requires "issuer", its authorization server: otherwise the server could name any`, `issuer: "https://login.example.com"`)
 	}
 	if at := v.get("issuer"); at != nil && !isSecureURL(o.Issuer) {
-		v.faultAt(at, `"issuer" must be a URL that begins with https://`, "http:// only for this machine")
+		v.faultAt(at, `"issuer" must be a URL that begins with https://`, "http:// is allowed only for this machine")
 	}
 	for _, name := range []string{"redirectPort", "redirectHost", "redirectPath", "store"} {
 		if at := v.get(name); at != nil && o.Grant == "client-credentials" {

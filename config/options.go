@@ -47,8 +47,8 @@ type Options struct {
 type Fetch func(addresses ...string) ([][]byte, error)
 
 var (
-	errNoFetch = errors.New("no address is read here")
-	errNotKept = errors.New("petrigate has no copy of it, and connects to nothing for a configuration that nobody has named: add --config")
+	errNoFetch = errors.New("this command reads no base policy from a URL")
+	errNotKept = errors.New("add --config: petrigate has no copy of it, and opens no connection for a configuration that was not named")
 )
 
 func (o Options) fetch(addresses ...string) ([][]byte, error) {

@@ -53,7 +53,7 @@ func (s *source) normal(src []byte) (string, bool) {
 			return "", false
 		case r < ' ' && r != '\t', r == 0x7f, r == 0x85, r == 0x2028, r == 0x2029:
 			if !flow {
-				s.add(line, column, "a control character is not allowed here", fmt.Sprintf(`delete it; in double quotes it can be written as \u%04x`, r))
+				s.add(line, column, "a control character is not allowed here", fmt.Sprintf(`delete it, or write it in double quotes as \u%04x`, r))
 				return "", false
 			}
 		}

@@ -33,7 +33,7 @@ func readProof(v Value) (Proof, bool) {
 		p.Places = readExclusive(v, rest)
 		return p, len(p.Places) > 1
 	case rest != "":
-		v.Fault(fmt.Sprintf("%q of \"prove\" is about the whole net", word), "write "+word)
+		v.Fault(fmt.Sprintf("%q of \"prove\" applies to the whole net", word), "write "+word)
 	}
 	return p, rest == ""
 }

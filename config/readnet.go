@@ -154,7 +154,7 @@ func readAllow(v Value) (map[string][]string, bool) {
 // readRecovery reads a marking that is not empty.
 func readRecovery(v Value) (map[string]int, bool) {
 	if v.kind == mapKind && len(v.fields) == 0 {
-		v.Fault(v.what+" is empty, and would hold always", "name the places that are marked then")
+		v.Fault(v.what+" is empty and would always hold", "name the places that must be marked")
 	}
 	return readMarking(v)
 }
@@ -192,16 +192,16 @@ func readTransition(v Value) (Transition, bool) {
 	})
 	v.needs("name")
 	if via := v.get("via"); via != nil && t.Type != "manual" {
-		v.faultAt(via, `"via" has no meaning for a transition that asks nobody`, "type: manual")
+		v.faultAt(via, `"via" has no meaning for a transition that asks no person`, "type: manual")
 	}
 	if approvals := v.get("approvals"); approvals != nil && t.Type != "manual" {
-		v.faultAt(approvals, `"approvals" has no meaning for a transition that asks nobody`, "type: manual")
+		v.faultAt(approvals, `"approvals" has no meaning for a transition that asks no person`, "type: manual")
 	}
 	if unless := v.get("unless"); unless != nil && len(t.Tools) == 0 {
 		v.faultAt(unless, `"unless" has no meaning for a transition without tools`, "")
 	}
 	if except := v.get("except"); except != nil && !slices.Equal(t.Tools, []string{"*"}) {
-		v.faultAt(except, `"except" has no meaning without tools: ["*"]`, "write unless to exempt calls of single tools")
+		v.faultAt(except, `"except" has no meaning without tools: ["*"]`, "use unless to exempt calls of single tools")
 	}
 	return t, true
 }
@@ -226,7 +226,7 @@ func readMap(v Value) (Map, bool) {
 	} else {
 		v.needs("tool", "as")
 		if field := v.get("field"); field != nil {
-			v.faultAt(field, `"when" looks at the whole call and not at a field`, "leave field out")
+			v.faultAt(field, `"when" reads the whole call, not a field`, "omit field")
 		}
 	}
 	found := 0
@@ -239,7 +239,7 @@ func readMap(v Value) (Map, bool) {
 		v.Fault(v.what+` needs one of "word", "pattern", "runs", "reads", "writes" and "when"`, "")
 	}
 	if exactly := v.get("exactly"); exactly != nil && v.get("runs") == nil {
-		v.faultAt(exactly, `"exactly" says that a command has no other arguments`, "write it beside runs")
+		v.faultAt(exactly, `"exactly" applies only to a command in "runs"`, "write it beside runs")
 	}
 	return m, true
 }
@@ -255,8 +255,8 @@ func readWords(v Value) ([]string, bool) {
 	}
 	text, ok := v.Text()
 	if i := strings.IndexAny(text, shellMetacharacters); i >= 0 {
-		v.Fault(fmt.Sprintf("%s: %q is not read as a shell would", v.what, text[i:i+1]),
-			`write the words as a list, each as it is: runs: [git, commit, -m, "two words"]`)
+		v.Fault(fmt.Sprintf("%s: the words of %q are not split as in a shell", v.what, text[i:i+1]),
+			`write the words as a list: runs: [git, commit, -m, "two words"]`)
 	}
 	words := strings.Fields(text)
 	if ok && len(words) == 0 {

@@ -34,7 +34,7 @@ func (r RuleText) Position(line, column int) Position {
 func readRules(v Value) (texts []RuleText, ok bool) {
 	switch {
 	case v.kind == textKind && strings.HasSuffix(v.text, ".rules") && !strings.ContainsAny(v.text, " \n"):
-		v.Fault(`"rules" takes the text of rules, and this is the name of a file`, `write rules: [{ file: "..." }]`)
+		v.Fault(`"rules" needs the text of rules, but this is the name of a file`, `write rules: [{ file: "..." }]`)
 		return nil, false
 	case v.kind == textKind:
 		return readInlineRules(v)

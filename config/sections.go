@@ -140,9 +140,9 @@ func readListen(v Value, c *Config, l *layers) {
 	switch {
 	case stdio == nil:
 	case http != nil && o.Stdio:
-		v.faultAt(stdio, `"stdio" and "http" exclude each other`, "one of them")
+		v.faultAt(stdio, `"stdio" and "http" exclude each other`, "keep one of them")
 	case http == nil && !o.Stdio && stdio.kind == boolKind:
-		v.faultAt(stdio, `without "stdio" there must be "http"`, `http: "127.0.0.1:7777"`)
+		v.faultAt(stdio, `without "stdio", "http" is required`, `http: "127.0.0.1:7777"`)
 	}
 	for _, f := range v.fields { // only warnings, and not yet: a flag may still set the address
 		if http == nil && !slices.Contains([]string{"stdio", "maxBody"}, f.key.text) {

@@ -133,7 +133,7 @@ func readToolList(word string) func(Value) {
 	}
 }
 
-const forClients = " is for a client and has no effect here"
+const forClients = " is a client's setting and has no effect here"
 
 func (v Value) ignored() { v.warn(v.key, v.what+forClients, "") }
 
@@ -185,7 +185,7 @@ func readCallTimeout(v Value) (time.Duration, bool) {
 	case numberKind:
 		ms, err := strconv.ParseInt(v.text, 10, 32)
 		if err == nil && ms > 0 && ms < 1000 {
-			v.Fault(fmt.Sprintf("%s is in milliseconds, and %d is probably a mistake", v.what, ms), fmt.Sprintf("write %ds or %dms", ms, ms))
+			v.Fault(fmt.Sprintf("%s is in milliseconds, so %d is probably a mistake", v.what, ms), fmt.Sprintf("write %ds or %dms", ms, ms))
 			return 0, false
 		}
 		if err == nil && ms > 0 {
@@ -219,7 +219,7 @@ func checkAgreement(v Value, s *Server) {
 	command, address := v.get("command"), v.get("url")
 	switch {
 	case command != nil && address != nil:
-		v.faultAt(address, fmt.Sprintf("server %q has both a command and a url", s.Name), "one of them")
+		v.faultAt(address, fmt.Sprintf("server %q has both a command and a url", s.Name), "keep one of them")
 		return
 	case command == nil && address == nil:
 		v.faultAt(v.key, fmt.Sprintf("server %q needs a command or a url", s.Name), "")
@@ -235,12 +235,12 @@ func checkAgreement(v Value, s *Server) {
 		}
 	}
 	if s.Type != "" && s.Type != kind {
-		v.faultAt(v.get("type"), fmt.Sprintf("type %s does not fit the other keys, which are those of %s", s.Type, kind), "")
+		v.faultAt(v.get("type"), fmt.Sprintf("type %s does not match the other keys, which belong to type %s", s.Type, kind), "")
 	}
 	s.Type = kind
 	warnHome(v)
 	if s.Type == "sse" && s.Protocol != "auto" && s.Protocol != "legacy" {
-		v.faultAt(v.get("protocol"), "a server of type sse is of revision 2024-11-05", "leave protocol out")
+		v.faultAt(v.get("protocol"), "a server of type sse uses revision 2024-11-05", "omit protocol")
 	}
 	checkUniqueHeaders(v)
 	checkAuthorizedOnce(v, s)
@@ -259,7 +259,7 @@ func warnHome(v Value) {
 		value := v.get(key)
 		for _, text := range append(value.list(), value) {
 			if text != nil && text.kind == textKind && (text.text == "~" || strings.HasPrefix(text.text, "~/") || strings.HasPrefix(text.text, "$HOME")) {
-				v.warn(text, fmt.Sprintf("%q is not read by a shell, and the home directory is not filled in", key), "write ${HOME} for it")
+				v.warn(text, fmt.Sprintf("no shell reads %q, so ~ is not expanded", key), "write ${HOME} instead")
 			}
 		}
 	}
@@ -272,7 +272,7 @@ func checkUniqueHeaders(v Value) {
 	for _, f := range v.get("headers").entries() {
 		name := strings.ToLower(f.key.text)
 		if first, ok := seen[name]; ok && first != f.key.text {
-			v.faultAt(f.key, fmt.Sprintf("%q and %q are one header", first, f.key.text), "")
+			v.faultAt(f.key, fmt.Sprintf("%q and %q are the same header", first, f.key.text), "")
 		}
 		seen[name] = f.key.text
 	}
@@ -291,11 +291,11 @@ func checkAuthorizedOnce(v Value, s *Server) {
 	}
 	for name := range s.Headers {
 		if strings.EqualFold(name, "Authorization") {
-			v.faultAt(section, `"oauth" and a header Authorization exclude each other`, "one of them")
+			v.faultAt(section, `"oauth" and a header Authorization exclude each other`, "keep one of them")
 		}
 	}
 	if s.URL != "" && !isSecureURL(s.URL) {
-		v.faultAt(section, `"oauth" requires a "url" that begins with https://`, "http:// only for this machine")
+		v.faultAt(section, `"oauth" requires a "url" that begins with https://`, "http:// is allowed only for this machine")
 	}
 }
 

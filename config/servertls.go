@@ -23,7 +23,7 @@ func readServerTLS(v Value) (*ServerTLS, bool) {
 	switch {
 	case v.Faults() > before || v.kind != mapKind:
 	case len(v.fields) == 0:
-		v.faultAt(v.key, v.what+" is empty", "leave it out")
+		v.faultAt(v.key, v.what+" is empty", "omit it")
 	case (t.Cert == "") != (t.Key == ""):
 		v.faultAt(v.key, `"cert" and "key" require each other`, "")
 	}

@@ -34,7 +34,7 @@ var headerName = regexp.MustCompile(`^(?i:x-)[A-Za-z0-9-]{1,60}$`)
 // checkHeaderName accepts an X- header that has no conventional meaning.
 func checkHeaderName(what, shown, text string) (msg, hint string) {
 	if !headerName.MatchString(text) || slices.ContainsFunc([]string{"x-forwarded-", "x-real-ip"}, func(p string) bool { return strings.HasPrefix(strings.ToLower(text), p) }) {
-		return fmt.Sprintf("%s: %s is not a header that can name a session", what, shown), `one that begins with X-, for example "X-Agent-Session"`
+		return fmt.Sprintf("%s: %s is not a header that can name a session", what, shown), `use one that begins with X-, for example "X-Agent-Session"`
 	}
 	return "", ""
 }

@@ -43,9 +43,9 @@ func (c *Config) settleChannels(d *decoder, l *layers) {
 		of, _ := channel.Find(name)
 		switch {
 		case of.Console && c.Console.HTTP == "off":
-			d.faultAt(at, fmt.Sprintf("the channel %q is a page of the console, and there is none: console.http is off", name), "take it out, or leave out console.http")
+			d.faultAt(at, fmt.Sprintf("the channel %q is a page of the console, but console.http is off", name), "remove the channel, or the key console.http")
 		case !of.AsksPIN && a.PIN != "":
-			d.warn(l.set["approval.pin"], fmt.Sprintf("the channel %q asks for no PIN: whoever answers there approves without it", name), "channels: [web, cli]")
+			d.warn(l.set["approval.pin"], fmt.Sprintf("the channel %q does not ask for the PIN: a person who answers there approves without it", name), "channels: [web, cli]")
 		}
 	}
 	c.checkHookChannels(d, l)
@@ -56,7 +56,7 @@ func (c *Config) settleChannels(d *decoder, l *layers) {
 func (c *Config) checkHookChannels(d *decoder, l *layers) {
 	beside := func(name string) bool { return !channel.IsClient(name) }
 	if c.Listen.Hooks && !slices.ContainsFunc(c.Approval.Channels, beside) {
-		d.warn(l.set["approval.channels"], "nobody can approve a call that comes by listen.hooks: a hook shows no question, and no channel beside the client is open", "channels: [elicit, web, cli]")
+		d.warn(l.set["approval.channels"], "no person can approve a call that comes through listen.hooks: a hook shows no question, and only the client's channels are open", "channels: [elicit, web, cli]")
 	}
 }
 
@@ -81,7 +81,7 @@ func (c *Config) settleWebhook(d *decoder, l *layers) {
 	case listed && w == nil:
 		d.faultAt(l.set["approval.channels"], `the channel "webhook" requires the section "webhook" of "approval"`, exampleOfWebhook)
 	case !listed && w != nil:
-		d.faultAt(l.set["approval.webhook"], `"webhook" has no effect, since "webhook" is not among the channels`, "channels: [elicit, web, cli, webhook]")
+		d.faultAt(l.set["approval.webhook"], `"webhook" has no effect because the channels do not include "webhook"`, "channels: [elicit, web, cli, webhook]")
 	case w != nil && w.Mask == nil:
 		w.Mask = slices.Clone(c.Audit.Mask)
 	}
@@ -97,8 +97,8 @@ func (c *Config) settleListen(d *decoder, l *layers) {
 	}
 	switch {
 	case c.Listen.Auth == "none" && !loopback(c.Listen.HTTP):
-		d.faultAt(cmp.Or(l.set["listen.auth"], l.set["listen.http"]), `listening without authentication is refused: "listen.http" can be reached from other machines`,
-			"auth: token, or an address like 127.0.0.1:7777")
+		d.faultAt(cmp.Or(l.set["listen.auth"], l.set["listen.http"]), `"listen.http" requires authentication because other machines can reach it`,
+			"write auth: token, or an address such as 127.0.0.1:7777")
 	case c.Listen.Auth == "jwt" && c.Listen.JWT == nil:
 		d.faultAt(l.set["listen.auth"], `"auth": "jwt" requires the section "jwt" of "listen"`, exampleOfJWT)
 	case c.Listen.Auth != "jwt" && c.Listen.JWT != nil:
@@ -108,7 +108,7 @@ func (c *Config) settleListen(d *decoder, l *layers) {
 		d.warn(at, fmt.Sprintf(`"tokenFile" has no effect with "auth": %q`, c.Listen.Auth), "")
 	}
 	if allNetworks(c.Listen.HTTP) && len(c.Listen.AllowedHosts) == 0 {
-		d.warn(l.set["listen.http"], "clients on other machines are refused until the names by which they know this one are listed",
+		d.warn(l.set["listen.http"], "clients on other machines are refused until allowedHosts lists the names of this machine",
 			`listen: { allowedHosts: ["gate.example.com"] }`)
 	}
 }
@@ -158,7 +158,7 @@ func (c *Config) settleState(d *decoder, l *layers) {
 		d.faultAt(at, `"sync" has no meaning with the driver memory`, "driver: sqlite")
 	}
 	if at := l.set["pinning.file"]; at != nil && s.Driver == "postgres" && c.Pinning.Mode == "enforce" {
-		d.warn(at, "the definitions of tools that were accepted are kept in a file of each machine: another replica accepts what it sees first", `no "file" here, and the database has them for all replicas`)
+		d.warn(at, "each machine keeps accepted tool definitions in a file of its own: another replica accepts the first definitions that it sees", `omit "file" to keep them in the database for all replicas`)
 	}
 	if s.Driver == "postgres" && l.set["state.dsn"] == nil {
 		d.faultAt(l.set["state.driver"], `the driver postgres requires "dsn"`, `dsn: "postgres://gate:${env:PGPASSWORD}@db.example/petrigate"`)
@@ -172,16 +172,16 @@ func (c *Config) settleAudit(d *decoder, l *layers) {
 	arguments, mask, rotate := l.set["audit.arguments"], l.set["audit.mask"], l.set["audit.rotate"]
 	switch {
 	case mask != nil && !recorded:
-		d.faultAt(mask, `"mask" has no meaning where nothing is recorded`, "file: audit.jsonl")
+		d.faultAt(mask, `"mask" has no meaning without a record`, "file: audit.jsonl")
 	case mask != nil && a.Arguments != "masked":
 		d.faultAt(mask, `"mask" has no meaning with "arguments": "`+a.Arguments+`"`, "arguments: masked")
 	case arguments != nil && !recorded:
-		d.faultAt(arguments, `"arguments" has no meaning where nothing is recorded`, "file: audit.jsonl")
+		d.faultAt(arguments, `"arguments" has no meaning without a record`, "file: audit.jsonl")
 	case a.Arguments == "masked" && mask == nil:
 		d.faultAt(arguments, `"arguments": "masked" requires "mask"`, `mask: [password, "$.user.token"]`)
 	}
 	if keep := l.set["audit.keep"]; keep != nil && c.State.Driver == "memory" {
-		d.faultAt(keep, `"keep" has no meaning with the driver memory: it is about the records in the database`, keepHint(a))
+		d.faultAt(keep, `"keep" has no meaning with the driver memory: it applies to records in the database`, keepHint(a))
 	}
 	if rotate != nil && a.File == "" {
 		d.faultAt(rotate, `"rotate" has no meaning without "file"`, "file: audit.jsonl")
@@ -191,7 +191,7 @@ func (c *Config) settleAudit(d *decoder, l *layers) {
 // keepHint suggests how to limit the records without a database.
 func keepHint(a *Audit) string {
 	if a.File != "" {
-		return "rotate: { size: 100MB, keep: 10 }, which is about the file"
+		return "write rotate: { size: 100MB, keep: 10 } for the file"
 	}
 	return "state: { driver: sqlite }"
 }
@@ -202,7 +202,7 @@ func checkVia(d *decoder, c *Config) {
 	for _, net := range c.Nets {
 		for _, t := range net.Transitions {
 			if t.Via != "" && t.Type == "manual" && !slices.Contains(c.Approval.Channels, t.Via) {
-				d.faultAtPosition(t.Position, fmt.Sprintf("the transition %q asks by %q, and that channel is not open", t.Name, t.Via), "add it to approval.channels")
+				d.faultAtPosition(t.Position, fmt.Sprintf("the transition %q asks via %q, but that channel is not open", t.Name, t.Via), "add it to approval.channels")
 			}
 		}
 	}

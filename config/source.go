@@ -38,7 +38,7 @@ func (s *source) add(line, column int, msg, hint string) {
 	case n < maxErrors:
 		s.errs = append(s.errs, s.problem(line, column, msg, hint))
 	case n == maxErrors:
-		s.errs = append(s.errs, Error{File: s.name, Line: line, Column: column, Msg: "too many problems; the rest is not shown"})
+		s.errs = append(s.errs, Error{File: s.name, Line: line, Column: column, Msg: "too many problems; the rest are not shown"})
 	}
 }
 

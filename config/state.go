@@ -45,7 +45,7 @@ func checkDSN(what, _, text string) (msg, hint string) {
 	case !strings.Contains(text, "://") && strings.Contains(text, "="):
 		return "", ""
 	}
-	return what + " is no connection string of PostgreSQL", `"postgres://gate@db.example/petrigate" or "host=db.example user=gate"; the password best as ${env:PGPASSWORD}`
+	return what + " is not a PostgreSQL connection string", `use "postgres://gate@db.example/petrigate" or "host=db.example user=gate"; write the password as ${env:PGPASSWORD}`
 }
 
 // password matches the password in a connection string of the form key=value.

@@ -16,10 +16,10 @@ type ToolFilter struct {
 func readToolFilter(v Value) (f ToolFilter, ok bool) {
 	v.Fields(Keys{"allow": into(&f.Allow, each(checked(checkToolPattern))), "deny": into(&f.Deny, each(checked(checkToolPattern)))})
 	if v.kind == mapKind && len(v.fields) == 0 {
-		v.faultAt(v.key, v.what+" is empty", "write allow or deny, or leave it out")
+		v.faultAt(v.key, v.what+" is empty", "write allow or deny, or omit it")
 	}
 	if allow := v.get("allow"); allow != nil && allow.kind == listKind && len(allow.items) == 0 {
-		v.faultAt(allow, `"allow" is empty: no tool could be called`, `"disabled: true" turns a server off`)
+		v.faultAt(allow, `"allow" is empty, so no tool can be called`, `write disabled: true to turn a server off`)
 	}
 	return f, true
 }
@@ -33,7 +33,7 @@ func checkToolPattern(what, shown, text string) (msg, hint string) {
 	case text == "":
 		return fmt.Sprintf("%s: %s is empty", what, shown), ""
 	case strings.ContainsFunc(text, strange):
-		return fmt.Sprintf("%s: %s matches no tool: their names are of A-Z a-z 0-9 _ . / -", what, shown), "in a pattern * is any run of characters, ? is one"
+		return fmt.Sprintf("%s: %s matches no tool: tool names consist of A-Z a-z 0-9 _ . / -", what, shown), "in a pattern, * matches any characters, and ? matches one"
 	}
 	return "", ""
 }

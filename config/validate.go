@@ -32,7 +32,7 @@ func readValidator(v Value) (Validator, bool) {
 	})
 	v.needs("tools", "require")
 	if tools := v.get("tools"); tools != nil && tools.kind == listKind && len(tools.items) == 0 {
-		v.faultAt(tools, `"tools" is empty, and the entry would hold for nothing`, "")
+		v.faultAt(tools, `"tools" is empty, so the entry never applies`, "")
 	}
 	return r, true
 }
@@ -51,7 +51,7 @@ const Reserved = "petrigate:"
 func readMetaKey(v Value) (string, bool) {
 	text, ok := v.Text()
 	if strings.HasPrefix(text, Reserved) {
-		v.Fault(fmt.Sprintf("the keys that begin with %q are ours", Reserved), "")
+		v.Fault(fmt.Sprintf("keys that begin with %q are reserved", Reserved), "")
 	}
 	return text, ok
 }

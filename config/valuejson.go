@@ -40,7 +40,7 @@ func (v Value) appendJSON(to []byte) []byte {
 		return appendText(to, v.text)
 	case numberKind:
 		if !json.Valid([]byte(v.text)) {
-			v.Fault(fmt.Sprintf("%q is not a JSON number", v.text), "put it in quotes, or write it as JSON does")
+			v.Fault(fmt.Sprintf("%q is not a JSON number", v.text), "quote it, or write a JSON number")
 		}
 		return append(to, v.text...)
 	case boolKind:

@@ -55,9 +55,9 @@ func readWebhook(v Value) (*Webhook, bool) {
 	case at != nil && w.Arguments != "masked":
 		v.faultAt(at, `"mask" has no meaning with "arguments": "`+w.Arguments+`"`, "arguments: masked")
 	case answer == nil && allNetworks(w.Listen):
-		v.faultAt(v.get("listen"), `"listen" means all networks of the machine, so that "webhook" requires "answerUrl"`, `answerUrl: "https://gate.example.com"`)
+		v.faultAt(v.get("listen"), `"listen" means all networks of the machine, so "webhook" requires "answerUrl"`, `answerUrl: "https://gate.example.com"`)
 	case answer == nil && w.Listen != "" && !loopback(w.Listen), answer != nil && !answer.unresolved && !isSecureURL(w.AnswerURL):
-		v.warn(v.get("listen"), "the links that approve cross the network in the clear: whoever reads one can use it", `answerUrl: "https://gate.example.com", of a server in front that speaks TLS`)
+		v.warn(v.get("listen"), "approval links cross the network unencrypted: anyone who reads a link can use it", `answerUrl: "https://gate.example.com", the address of a TLS server in front`)
 	}
 	return w, true
 }
@@ -65,7 +65,7 @@ func readWebhook(v Value) (*Webhook, bool) {
 // checkWebhookURL accepts an https URL, or an http URL of this machine.
 func checkWebhookURL(what, _, text string) (msg, hint string) {
 	if !isSecureURL(text) {
-		return what + " must be a URL that begins with https://", "http:// only for this machine"
+		return what + " must be a URL that begins with https://", "http:// is allowed only for this machine"
 	}
 	return "", ""
 }
@@ -84,12 +84,12 @@ var externalReference = regexp.MustCompile(`^\$\{((env:)?[A-Za-z_][A-Za-z0-9_]*(
 // readHookSecret reads a secret, which must come from a variable or a file.
 func readHookSecret(v Value) (string, bool) {
 	if v.is(textKind) && !externalReference.MatchString(v.text) {
-		v.Fault("the secret of a webhook does not belong into the configuration", `secret: "${env:PETRIGATE_HOOK_SECRET}", or "${file:hook.secret}"`)
+		v.Fault("the configuration contains the secret of a webhook", `secret: "${env:PETRIGATE_HOOK_SECRET}", or "${file:hook.secret}"`)
 		return "", false
 	}
 	secret, ok := v.setting()
 	if ok && len(secret) < minWebhookSecret {
-		v.Fault(fmt.Sprintf("the secret of a webhook has fewer than %d bytes", minWebhookSecret), "for example what openssl rand -hex 32 prints")
+		v.Fault(fmt.Sprintf("the secret of a webhook has fewer than %d bytes", minWebhookSecret), "use the output of openssl rand -hex 32")
 		return "", false
 	}
 	return secret, ok

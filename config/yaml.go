@@ -25,14 +25,14 @@ func (s *source) readYAML(text string) *node {
 	var body ast.Node
 	for _, doc := range file.Docs {
 		if d, ok := doc.Body.(*ast.DirectiveNode); ok {
-			s.token(d.GetToken(), "directives are not supported", "leave the line out")
+			s.token(d.GetToken(), "directives are not supported", "delete the line")
 			return nil
 		}
 		if doc.Body == nil {
 			continue
 		}
 		if body != nil {
-			s.token(first(doc.Body), "a second document is not allowed", "one file holds one document")
+			s.token(first(doc.Body), "a second document is not allowed", "write one document per file")
 			return nil
 		}
 		body = doc.Body
@@ -104,7 +104,7 @@ func (s *source) syntax(err error) {
 		}
 		hint := ""
 		if strings.Contains(bad.Message, "not allowed in this context") && !looksJSON(strings.Join(s.lines, "\n")) {
-			hint = "look at the indentation of this line and of the one before it"
+			hint = "check the indentation of this line and the line before it"
 		}
 		s.token(bad.Token, bad.Message, hint)
 		return

@@ -37,7 +37,7 @@ func CheckDigest(digest string) error {
 // HasDigest returns an error if data has a different digest.
 func HasDigest(data []byte, digest string) error {
 	if got := Digest(data); got != digest {
-		return fmt.Errorf("its digest is %s and not the one that is written here", got)
+		return fmt.Errorf("its digest is %s, which is not the configured one", got)
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func HasDigest(data []byte, digest string) error {
 func KeyID(key string) (string, error) {
 	var k minisign.PublicKey
 	if err := k.UnmarshalText([]byte(key)); err != nil || strings.ContainsAny(key, " \t\r\n") {
-		return "", errors.New("it is no public key of minisign: the line of minisign.pub that begins with RW")
+		return "", errors.New("it is not a minisign public key: copy the line of minisign.pub that begins with RW")
 	}
 	return fmt.Sprintf("%016X", k.ID()), nil
 }
@@ -60,16 +60,16 @@ func Signed(data, signature []byte, key string) error {
 	}
 	var s minisign.Signature
 	if len(signature) > MaxSignature {
-		return fmt.Errorf("its signature has more than %d bytes, which is no signature of minisign", MaxSignature)
+		return fmt.Errorf("its signature has more than %d bytes, so it is not a minisign signature", MaxSignature)
 	}
 	if err := s.UnmarshalText(signature); err != nil {
-		return errors.New("its signature is not one that minisign writes; sign it again")
+		return errors.New("its signature is not a minisign signature; sign it again")
 	}
 	if s.KeyID != k.ID() {
-		return fmt.Errorf("it is signed by the key %016X and not by %016X", s.KeyID, k.ID())
+		return fmt.Errorf("it is signed with the key %016X, not with %016X", s.KeyID, k.ID())
 	}
 	if !minisign.Verify(k, data, signature) {
-		return errors.New("its signature does not hold for these bytes: one of them was changed")
+		return errors.New("its signature does not match these bytes: the file or the signature was changed")
 	}
 	return nil
 }

@@ -37,13 +37,13 @@ func TestSigned(t *testing.T) {
 		data, sig []byte
 		key, want string
 	}{
-		"other bytes":     {append(data, '\n'), sig, k, "does not hold"},
-		"cut bytes":       {data[:len(data)-1], sig, k, "does not hold"},
-		"other signature": {data, file(t, "b8.yaml.minisig"), k, "does not hold"},
-		"other key":       {data, sig, key(t, "o.pub"), "signed by the key 32A0177F40CEC7A5"},
-		"other comment":   {data, []byte(strings.Replace(string(sig), "acme 7", "acme 8", 1)), k, "does not hold"},
-		"no signature":    {data, nil, k, "not one that minisign writes"},
-		"long signature":  {data, []byte(strings.Repeat("x", MaxSignature+1)), k, "no signature of minisign"},
+		"other bytes":     {append(data, '\n'), sig, k, "does not match these bytes"},
+		"cut bytes":       {data[:len(data)-1], sig, k, "does not match these bytes"},
+		"other signature": {data, file(t, "b8.yaml.minisig"), k, "does not match these bytes"},
+		"other key":       {data, sig, key(t, "o.pub"), "signed with the key 32A0177F40CEC7A5"},
+		"other comment":   {data, []byte(strings.Replace(string(sig), "acme 7", "acme 8", 1)), k, "does not match these bytes"},
+		"no signature":    {data, nil, k, "not a minisign signature; sign it again"},
+		"long signature":  {data, []byte(strings.Repeat("x", MaxSignature+1)), k, "not a minisign signature"},
 		"no key":          {data, sig, "RW", "reading the public key"},
 	} {
 		if err := Signed(c.data, c.sig, c.key); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -69,8 +69,8 @@ func TestBook(t *testing.T) {
 		"another one":       {change(func(s *Seen) { s.Name, s.Place, s.Version = "other", "/new", 1 }), ""},
 		"rolled back":       {change(func(s *Seen) { s.Version = 6 }), "rolled back"},
 		"elsewhere":         {change(func(s *Seen) { s.Version, s.Place = 6, "/new" }), "rolled back"},
-		"swapped":           {change(func(s *Seen) { s.Digest = Digest([]byte("x")) }), "swapped"},
-		"of another name":   {change(func(s *Seen) { s.Name, s.Version = "evil", 9 }), "swapped for another"},
+		"swapped":           {change(func(s *Seen) { s.Digest = Digest([]byte("x")) }), "was replaced"},
+		"of another name":   {change(func(s *Seen) { s.Name, s.Version = "evil", 9 }), "replaced by another"},
 		"under another key": {change(func(s *Seen) { s.Key, s.Version = "l", 1 }), ""},
 	} {
 		err := CheckVersions(path, []Seen{c.seen})
@@ -105,7 +105,7 @@ func TestBrokenBook(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := CheckVersions(path, nil); err == nil || !strings.Contains(err.Error(), "put it back, or remove it") {
+		if err := CheckVersions(path, nil); err == nil || !strings.Contains(err.Error(), "restore it, or check the version") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -123,7 +123,7 @@ func TestFetch(t *testing.T) {
 	if data, err := fetch(t.Context(), server.URL+"/base"); err != nil || string(data) != "base" {
 		t.Errorf("%q, %v", data, err)
 	}
-	for path, want := range map[string]string{"/away": "status 302", "/gone": "status 404", "/large": "no base policy"} {
+	for path, want := range map[string]string{"/away": "status 302", "/gone": "status 404", "/large": "too many for a base policy"} {
 		if _, err := fetch(t.Context(), server.URL+path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}

@@ -19,7 +19,7 @@ import (
 type CopyError struct{ Err error }
 
 func (e *CopyError) Error() string {
-	return fmt.Sprintf("the copy of what was in force last is taken, since the address cannot be read: %v", e.Err)
+	return fmt.Sprintf("using the last copy in force, because the address cannot be read: %v", e.Err)
 }
 
 func (e *CopyError) Unwrap() error { return e.Err }
@@ -78,7 +78,7 @@ func (c Copies) file(address string) string {
 	return filepath.Join(c.Dir, hex.EncodeToString(sum[:16]))
 }
 
-var errNoCopy = errors.New("there is no copy of it, since it was not in force on this machine yet")
+var errNoCopy = errors.New("there is no copy of it, because it was never in force on this machine")
 
 // Kept returns the cached contents of URLs, without network access.
 func (c Copies) Kept(addresses ...string) (all [][]byte, err error) {
@@ -106,7 +106,7 @@ func (c Copies) kept(address string) ([]byte, error) {
 		err = safefile.Regular(info)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the copy %s of %s is not taken: %w", f.Name(), address, err)
+		return nil, fmt.Errorf("rejected the copy %s of %s: %w", f.Name(), address, err)
 	}
 	return io.ReadAll(io.LimitReader(f, maxFetch+1))
 }

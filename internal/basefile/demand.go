@@ -26,12 +26,12 @@ func Demanded(text string) (d Demand, err error) {
 		d.Name = text[:at]
 		if name, version, ok := cutLast(d.Name, '@'); ok {
 			if d.Name = name; version < 1 {
-				return d, errors.New("a version is a whole number from 1")
+				return d, errors.New("a version must be a whole number of 1 or more")
 			}
 			d.Version = version
 		}
 		if d.Name == "" {
-			return d, errors.New("there is no name before =")
+			return d, errors.New("the name before = is missing")
 		}
 	}
 	_, err = KeyID(d.Key)

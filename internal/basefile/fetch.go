@@ -34,14 +34,14 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the answer has status %d; the file itself must be there, and no redirect", response.StatusCode)
+		return nil, fmt.Errorf("the server answered with status %d; the address must serve the file without a redirect", response.StatusCode)
 	}
 	data, err := io.ReadAll(io.LimitReader(response.Body, maxFetch+1))
 	if err != nil {
 		return nil, err
 	}
 	if len(data) > maxFetch {
-		return nil, fmt.Errorf("it has more than %d bytes, which is no base policy", maxFetch)
+		return nil, fmt.Errorf("it has more than %d bytes, too many for a base policy", maxFetch)
 	}
 	return data, nil
 }

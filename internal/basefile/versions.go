@@ -93,12 +93,12 @@ func checkFollows(known, bases []Seen) error {
 		for _, k := range known {
 			switch {
 			case k.Key == b.Key && k.Place == b.Place && k.Name != b.Name:
-				return fmt.Errorf("the base policy at %s is %q now and was %q: it was swapped for another one of the same key", b.Place, b.Name, k.Name)
+				return fmt.Errorf("the base policy at %s is now %q and was %q: it was replaced by another policy of the same key", b.Place, b.Name, k.Name)
 			case !k.sameBase(b):
 			case b.Version < k.Version:
-				return fmt.Errorf("the base policy %q was rolled back: version %d is at %s, and version %d was in force", b.Name, b.Version, b.Place, k.Version)
+				return fmt.Errorf("the base policy %q was rolled back: version %d is at %s, but version %d was in force", b.Name, b.Version, b.Place, k.Version)
 			case b.Version == k.Version && b.Digest != k.Digest:
-				return fmt.Errorf("version %d of the base policy %q was swapped: its digest is %s and was %s; a change needs a higher version", b.Version, b.Name, b.Digest, k.Digest)
+				return fmt.Errorf("version %d of the base policy %q was replaced: its digest is %s and was %s; a change needs a higher version", b.Version, b.Name, b.Digest, k.Digest)
 			}
 		}
 	}
@@ -121,11 +121,11 @@ func load(path string) ([]Seen, error) {
 		return nil, fmt.Errorf("reading the versions of base policies: %w", err)
 	}
 	if err := safefile.Regular(info); err != nil {
-		return nil, fmt.Errorf("%s says which versions of base policies were in force: %w", path, err)
+		return nil, fmt.Errorf("reading %s, the versions of base policies in force: %w", path, err)
 	}
 	seen, err := parse(io.LimitReader(f, maxVersionsFile))
 	if err != nil {
-		return nil, fmt.Errorf("%s has the versions of base policies that were in force, and is not as petrigate writes it: %w; put it back, or remove it after you have looked at the version of each base", path, err)
+		return nil, fmt.Errorf("%s, the versions of base policies in force, is damaged: %w; restore it, or check the version of each base and remove the file", path, err)
 	}
 	return seen, nil
 }
@@ -145,11 +145,11 @@ func parse(r io.Reader) ([]Seen, error) {
 	case err != nil:
 		return nil, err
 	case b.Version != 1:
-		return nil, fmt.Errorf("its version is %d, and this petrigate knows version 1", b.Version)
+		return nil, fmt.Errorf("its version is %d, but this petrigate supports version 1", b.Version)
 	}
 	for i, s := range b.Bases {
 		if slices.ContainsFunc(b.Bases[:i], s.sameBase) {
-			return nil, fmt.Errorf("%q is there twice", s.Name)
+			return nil, fmt.Errorf("%q is listed twice", s.Name)
 		}
 		if s.Key == "" || s.Name == "" || s.Version < 1 || CheckDigest(s.Digest) != nil {
 			return nil, errors.New("an entry is not complete")

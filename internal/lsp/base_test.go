@@ -26,9 +26,9 @@ func TestBase(t *testing.T) {
 	}}, map[string]string{"a.rules": "block rm\n"})
 	e.initialize(nil)
 	text := strings.Replace(cfg, "DIGEST", basefile.Digest([]byte(base)), 1)
-	leftOut := `5:11-5:40 2 W201 the base policy "https://p.example/base.yaml" is left out here: `
+	leftOut := `5:11-5:40 2 W201 skipped the base policy "https://p.example/base.yaml": `
 	e.open("petrigate.yaml", text)
-	e.want("petrigate.yaml", leftOut+"nobody knows it\nhelp: petrigate check reads it")
+	e.want("petrigate.yaml", leftOut+"nobody knows it\nhelp: run petrigate check to read it")
 
 	other := base + "# of another day"
 	known.Store(&other)

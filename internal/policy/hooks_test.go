@@ -292,7 +292,7 @@ func TestMisleadingNetsDoNotLoad(t *testing.T) {
 			`n.yaml:6:13: duplicate transition "t" (the first is at 5:5)`},
 		{"two places of a name", "name: n\nplaces: [idle, idle]", `n.yaml:1:1: net "n": the place "idle" is named twice`},
 		{"an unknown type", head + "transitions:\n  - { name: t, type: manuel, inputs: [idle], outputs: [done], tools: [x] }",
-			`n.yaml:5:22: "type": "manuel" is not known (did you mean "manual"?)`},
+			`n.yaml:5:22: "type": unknown value "manuel" (did you mean "manual"?)`},
 		{"an unknown key", head + "transitions:\n  - { name: t, input: [idle], outputs: [done], tools: [x] }",
 			`n.yaml:5:16: unknown key "input" in a transition (did you mean "inputs"?)`},
 		{"a validator of nothing", head + "transitions:\n  - { name: t, inputs: [idle], outputs: [done], tools: [write] }\nvalidate:\n  - { tools: [wirte], require: 'true' }",

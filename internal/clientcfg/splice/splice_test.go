@@ -300,7 +300,7 @@ func TestRefused(t *testing.T) {
 		{TOML, "mcp_servers = { a = { command = \"x\" } }\n", `file:1:1: "mcp_servers" is written in braces, which petrigate does not edit (write a table for each server: [mcp_servers.NAME])`},
 		{TOML, "[[mcp_servers]]\nname = \"x\"\n", `file:1:3: "mcp_servers" must be a mapping of servers (correct it, or remove the key)`},
 		{TOML, "a = " + strings.Repeat("[", maxDepth+1), `file:1:1005: values are nested more than 1000 levels deep`},
-		{YAML, "extensions:\n  a: 1\n a: 2\n", "file:3:2: value is not allowed in this context (look at the indentation of this line and of the one before it)"},
+		{YAML, "extensions:\n  a: 1\n a: 2\n", "file:3:2: value is not allowed in this context (check the indentation of this line and the line before it)"},
 		{YAML, "extensions:\n  a: 1\n  a: 2\n", `file:3:3: this is not YAML: mapping key "a" already defined at [2:3] (correct the file; petrigate edits no file that it cannot read)`},
 		{YAML, "extensions: {a: {cmd: x}}\n", `file:1:1: "extensions" is written in brackets, which petrigate does not edit (write each server on lines of its own)`},
 		{YAML, "extensions: [a]\n", `file:1:1: "extensions" must be a mapping of servers (correct it, or remove the key)`},

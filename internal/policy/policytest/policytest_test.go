@@ -208,7 +208,7 @@ func TestMistakes(t *testing.T) {
 		{"settle a later call", step("{settle: {call: 2}}"), `5:21: no earlier call of this number or name stays open (the call needs "result: pending", and for a name "as: ...")`},
 		{"settle a name", step("{settle: {call: q}}"), `5:21: no earlier call of this number or name stays open (the call needs "result: pending", and for a name "as: ...")`},
 		{"settle nothing", step("{settle: {call: [1]}}"), `5:21: "call" must be text, not a list`},
-		{"settle as pending", step("{settle: {call: 1, result: pending}}"), `5:32: "result": "pending" is not known (one of: success, failure, error, unknown)`},
+		{"settle as pending", step("{settle: {call: 1, result: pending}}"), `5:32: "result": unknown value "pending" (one of: success, failure, error, unknown)`},
 		{"a name twice", step("{call: x, as: p}"), `5:5: an earlier call is named "p"`},
 		{"no session", step("{call: x, session: b}"), `5:24: the test has no session "b" (list them before the steps: "sessions: { a: ann, b: bob }", each with its principal)`},
 		{"too often", step("{call: x, times: 0}"), "5:22: a call is made from 1 to 10000 times"},

@@ -104,13 +104,13 @@ func parse(f *os.File) (map[key]Pin, error) {
 	case err != nil:
 		return nil, err
 	case c.Version != 1:
-		return nil, fmt.Errorf("its version is %d, and this petrigate knows version 1", c.Version)
+		return nil, fmt.Errorf("its version is %d, but this petrigate supports version 1", c.Version)
 	}
 	pins := map[key]Pin{}
 	for _, p := range c.Tools {
 		at := key{p.Server, p.Tool}
 		if _, twice := pins[at]; twice {
-			return nil, fmt.Errorf("%s.%s is there twice", p.Server, p.Tool)
+			return nil, fmt.Errorf("%s.%s is listed twice", p.Server, p.Tool)
 		}
 		p.Text = canonical(p.Text)
 		pins[at] = p

@@ -206,7 +206,7 @@ func TestDamagedFileIsRefused(t *testing.T) {
 		{`{"version":1,"tools":[` + pin + `]}`, "others may write it", 0o666},
 		{``, "not as petrigate writes it", 0o600},
 		{`{"version":2,"tools":[]}`, "its version is 2", 0o600},
-		{`{"version":1,"tools":[` + pin + `,` + pin + `]}`, "s.a is there twice", 0o600},
+		{`{"version":1,"tools":[` + pin + `,` + pin + `]}`, "s.a is listed twice", 0o600},
 		{`{"version":1,"tools":[],"tolls":[]}`, `unknown field "tolls"`, 0o600},
 		{`{"version":1,"tools":[],"tools":[]}`, "not as petrigate writes it", 0o600},
 	} {
