@@ -101,7 +101,7 @@ func metaTools() []testserver.Tool {
 const (
 	clientTrace = "0af7651916cd43dd8448eb211c80319c"
 	clientSpan  = "b7ad6b7169203331"
-	traceMeta   = `"traceparent":"00-` + clientTrace + "-" + clientSpan + `-01","tracestate":"vendor=1","baggage":"k=v"`
+	traceMeta   = `"traceparent":"00-` + clientTrace + "-" + clientSpan + `-01","tracestate":"vendor=1","baggage":"customer=baggage-value"`
 )
 
 // TestTraces: a collector gets the stages of calls as one trace with the client's, the upstream
@@ -150,10 +150,10 @@ server tools/call deploy name=deploy
 			t.Errorf("got\n%swant\n%s", got, want)
 		}
 		if !strings.Contains(passed.Text(), `"traceparent":"00-`+clientTrace+"-"+forward+`-01"`) || !strings.Contains(passed.Text(), `"tracestate":"vendor=1"`) ||
-			!strings.Contains(passed.Text(), `"baggage":"k=v"`) || strings.Count(passed.Text(), "traceparent") != 1 {
+			!strings.Contains(passed.Text(), `"baggage":"customer=baggage-value"`) || strings.Count(passed.Text(), "traceparent") != 1 {
 			t.Errorf("the upstream was told %s, and the span is %s", passed.Text(), forward)
 		}
-		for _, never := range []string{"argument-value", "secret", "k=v"} {
+		for _, never := range []string{"argument-value", "secret", "customer=baggage-value"} {
 			if bytes.Contains(collects.raw, []byte(never)) {
 				t.Errorf("the collector was told %q", never)
 			}
