@@ -23,7 +23,7 @@ type AuditLog struct {
 	Close func() error
 }
 
-// ErrNoAuditLog: the configuration keeps no records.
+// ErrNoAuditLog is returned if the configuration keeps no records.
 var ErrNoAuditLog = errors.New("keeps no records that are known here: name the log, or set audit.file")
 
 // Elsewhere reports whether opening the records of a configuration takes more than reading its
