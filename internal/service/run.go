@@ -76,7 +76,7 @@ func (m *Manager) Install(ctx context.Context, text string) error {
 	return runAll(ctx, m.start)
 }
 
-// ErrNoManager: no service manager runs for this user.
+// ErrNoManager is returned if no service manager runs for this user.
 var ErrNoManager = errors.New("no manager of services runs for this user here, as in a container or after su")
 
 // Remove stops the service and removes its file.

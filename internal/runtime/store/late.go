@@ -43,7 +43,7 @@ const (
 	probeWait     = 500 * time.Millisecond
 )
 
-// ErrLate: the database could not be opened yet.
+// ErrLate is returned while the database has not been opened yet.
 var ErrLate = errors.New("the state database could not be opened yet")
 
 // Try opens the database if it is not open yet.

@@ -112,9 +112,9 @@ func TestSignedBaseCannotBeWeakened(t *testing.T) {
 		{"b7", "rules: [ { inline: block rm } ]", false, control.Applied, ""}, // a dry run records nothing
 		{"b8", "", false, control.Applied, ""},
 		{"b7", "", false, control.Invalid, "rolled back"},
-		{"b8swapped", "", false, control.Invalid, "swapped"},
-		{"bothername", "", false, control.Invalid, "swapped for another"},
-		{"botherkey", "", false, control.Invalid, "signed by the key"},
+		{"b8swapped", "", false, control.Invalid, "was replaced"},
+		{"bothername", "", false, control.Invalid, "replaced by another policy"},
+		{"botherkey", "", false, control.Invalid, "signed with the key"},
 		{"b8", "rules: [ { inline: map bash.command runs make as test } ]", false, control.Invalid, "allows what the base policy"},
 		{"b8", "mode: shadow", false, control.Invalid, "weaker"},
 		{"b8", "", false, control.Unchanged, ""},
@@ -134,7 +134,7 @@ func TestSignedBaseCannotBeWeakened(t *testing.T) {
 		t.Errorf("%s, %s", r.Result, r.Problem)
 	}
 	s.write("petrigate.yaml", []byte("state: { driver: memory }\nconsole: { http: \"off\" }\n"))
-	if r := d.Reload(t.Context(), control.Reload{Actor: "test"}); r.Result != control.Invalid || !strings.Contains(r.Problem, `"acme" signed by the key 32A0177F40CEC7A5, of version 8 or higher is required`) {
+	if r := d.Reload(t.Context(), control.Reload{Actor: "test"}); r.Result != control.Invalid || !strings.Contains(r.Problem, `does not extend the required base policy "acme" signed by the key 32A0177F40CEC7A5, of version 8 or higher`) {
 		t.Errorf("%s, %s", r.Result, r.Problem)
 	}
 }
@@ -222,7 +222,7 @@ func TestUnreachableBaseUsesCopy(t *testing.T) {
 	if err != nil || len(c.Bases) != 1 || c.Bases[0].Version != 7 || !strings.Contains(c.Bases[0].Copy, "503") {
 		t.Fatalf("the copy is not taken: %v", err)
 	}
-	if said := c.Warnings.Error(); !strings.Contains(said, "in force last is taken") || !strings.Contains(said, "petrigate.yaml:3:") {
+	if said := c.Warnings.Error(); !strings.Contains(said, "using the last copy in force") || !strings.Contains(said, "petrigate.yaml:3:") {
 		t.Errorf("the warnings: %s", said)
 	}
 	if _, _, err := Policy(t.Context(), c); err != nil {

@@ -52,7 +52,7 @@ type Approved struct {
 // maxKept limits the stored calls whose clients have not returned.
 const maxKept = 10_000
 
-// ErrFull: too many calls are stored, for one principal or in total.
+// ErrFull is returned if too many calls are stored, for one principal or in total.
 var ErrFull = errors.New("too many calls wait for input")
 
 // A Keeper keeps rounds in a Store. It is safe for concurrent use.

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/pipe"
 )
 
-// ErrTooLong: a message exceeds Config.MaxMessage.
+// ErrTooLong is returned if a message exceeds Config.MaxMessage.
 var ErrTooLong = errors.New("a message of the server is too long")
 
 const (
