@@ -18,7 +18,7 @@ type Audit struct {
 	Keep time.Duration `json:",omitempty"` // maximum age of records in the database; 0: no limit
 }
 
-// Rotate configures when the audit log starts a new file. The zero value never does.
+// Rotate configures when the audit log starts a new file. The zero value disables rotation.
 type Rotate struct {
 	Size int64 // bytes
 	Keep int   // number of rotated files to keep; 0: all

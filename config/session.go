@@ -14,7 +14,7 @@ type Session struct {
 	By     string // "connection", "principal", "name", "header" or "meta"
 	Name   string // with By "name"
 	Header string // with By "header": a header of the HTTP request
-	Meta   string // with By "meta": a key of _meta of the request
+	Meta   string // with By "meta": a key in the request's _meta
 }
 
 // maxSessionName is the maximum length of a session name, in bytes.

@@ -35,7 +35,7 @@ type Step struct {
 	Net, Transition string
 	Name            string // name of the call
 	Via             string // channel for asking the person; empty: any
-	Approvals       int    // number of different persons who must approve; 0: one
+	Approvals       int    // number of different people who must approve; 0 means one
 	Rule            Position
 	Reason          string
 	Key             []KeyValue // for a net with a key: the value that the step is for

@@ -219,17 +219,17 @@ func (s *Success) Position() gate.Position { return s.Pos }
 func (s *Success) names() []Name { return nil }
 
 // certain reports whether the name that the map gives can be evidence of what a call does.
-func (m *Map) certain() bool { return m.Pattern.Kind == Runs && !m.many() }
+func (s *Map) certain() bool { return s.Pattern.Kind == Runs && !s.many() }
 
 // exempts reports whether the map can give a name with certainty: for a script, or for an
 // expression that is true without an error.
-func (m *Map) exempts() bool { return m.certain() || m.Pattern.Kind == When }
+func (s *Map) exempts() bool { return s.certain() || s.Pattern.Kind == When }
 
 // many reports whether the map reads several values. Then none of them is evidence.
-func (m *Map) many() bool {
-	if !isPath(m.Field) {
+func (s *Map) many() bool {
+	if !isPath(s.Field) {
 		return false
 	}
-	p, err := toolnet.ParsePath(m.Field)
+	p, err := toolnet.ParsePath(s.Field)
 	return err == nil && p.Many()
 }

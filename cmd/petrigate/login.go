@@ -90,8 +90,8 @@ func newLogout(s stdio) *cobra.Command {
 	return c
 }
 
-// server returns the server that the flags or the argument name. It is an error if the server does
-// not support a login.
+// server returns the server that the flags or the argument identify. It returns an error if that
+// server does not support login.
 func (f *loginFlags) server(s stdio, c *cobra.Command) (_ config.Server, err error) {
 	switch {
 	case f.url != "" && len(f.args) > 0:

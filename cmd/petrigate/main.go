@@ -1,4 +1,4 @@
-// Command petrigate is an MCP proxy that lets an agent call a tool when a
+// Command petrigate is an MCP proxy that lets an agent call a tool only if a
 // policy of Petri nets allows it.
 package main
 

@@ -5,8 +5,8 @@ package inet
 
 import "net/netip"
 
-// Plain returns the IPv4 address that a mapped or NAT64 address of IPv6 stands for, and removes the
-// zone.
+// Plain strips the zone from an address, and converts an IPv4-mapped or NAT64 address of IPv6 to
+// the IPv4 address in it.
 func Plain(ip netip.Addr) netip.Addr {
 	ip = ip.Unmap().WithZone("")
 	if nat64 := netip.MustParsePrefix("64:ff9b::/96"); nat64.Contains(ip) {

@@ -85,8 +85,9 @@ func (t *Texts) All() []string {
 	}
 }
 
-// Exceeds reports whether the place is weak and has at least the given number of leaves, or its
-// texts have more than the given number of bytes in total. It reads no more leaves than necessary.
+// Exceeds reports whether the place is weak (see [Texts.Weak]) and has at least the given number of
+// leaves, or whether its texts have more than the given number of bytes in total. It stops reading
+// leaves as soon as the answer is known.
 func (t *Texts) Exceeds(texts, bytes int) bool {
 	n, size := 0, 0
 	t.leaves(func(leaf string) bool {

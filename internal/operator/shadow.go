@@ -23,7 +23,7 @@ type ShadowNet struct {
 	NetShadow
 }
 
-// A NetShadow compares a net in shadow with the same net enforced.
+// A NetShadow compares a net in shadow mode with the same net when enforced.
 type NetShadow struct {
 	Enforced string `json:"enforced"` // marking that the net would have, had it been enforced
 	Parted   bool   `json:"parted"`   // Enforced differs from the actual marking

@@ -23,7 +23,7 @@ type search struct {
 	// search tries only transitions that watch a marked place.
 	watchers [][]int32 // of each place
 	always   []int32   // transitions without inputs; in a net with few transitions, all
-	marked   []int     // number of states that mark each place, while learning
+	marked   []int     // for each place, the number of states that mark it; used only while learning
 
 	stubborn *stubborn // if not nil, only the transitions that it chooses are fired
 

@@ -123,7 +123,8 @@ func couldBe(glob, text, tail string) Outcome {
 	return NoMatch
 }
 
-// compatible reports whether one of two texts is a prefix of the other, or a suffix, as has checks.
+// compatible reports whether either text is a prefix of the other, or a suffix; the function has
+// decides which of the two is checked.
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
 // outputs are the extensions of files that hold the output of commands.

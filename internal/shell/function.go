@@ -109,7 +109,7 @@ func readCall(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	}
 	for _, a := range args {
 		if r.body.isPending(r, a) {
-			return // a call of the enclosing function reads it
+			return // it is read when the enclosing function is called
 		}
 	}
 	if was, ok := r.calling[name]; ok {

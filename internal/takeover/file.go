@@ -109,9 +109,9 @@ func (f *file) backupHint() string {
 	return fmt.Sprintf("; the file as it was before is perhaps in %s", f.backup())
 }
 
-// keepBackup copies the file to its backup, readable only by this user, because it may contain
-// secrets. A backup of an earlier connect is kept, unless first is set: it predates petrigate's
-// entry.
+// keepBackup copies the file to its backup, readable only by this user, because it can contain
+// secrets. A backup of an earlier connect predates petrigate's entry, so it is kept unless first is
+// set.
 func (f *file) keepBackup(first bool) error {
 	_, err := os.Lstat(f.backup())
 	if !f.exists || err == nil && !first {

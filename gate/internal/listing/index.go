@@ -64,6 +64,7 @@ func NewSet(nets int) Set { return make(Set, words(nets)) }
 
 func words(nets int) int { return (nets + 63) / 64 }
 
+// Add adds a net to the set.
 func (s Set) Add(net int) { s[net/64] |= 1 << (net % 64) }
 
 func (s Set) add(nets []int) {

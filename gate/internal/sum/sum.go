@@ -84,7 +84,7 @@ func (l Limit) String() string {
 	return strconv.Itoa(l.Most) + per
 }
 
-// After returns the amount that is still spent when the given time has passed.
+// After returns the amount that will still count as spent once the given time has passed.
 func (l Limit) After(spent *big.Rat, passed time.Duration) *big.Rat {
 	back := new(big.Rat).SetFrac64(int64(passed), int64(l.Every))
 	back.Mul(back, l.most())

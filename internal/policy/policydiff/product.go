@@ -240,7 +240,7 @@ func (p *product) judges() bool {
 	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), is) })
 }
 
-// hasData reports whether one of the explored nets counts by the content of arguments.
+// hasData reports whether an explored net keeps separate counts for different argument values.
 func (p *product) hasData() bool {
 	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), readsData) })
 }

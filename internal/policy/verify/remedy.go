@@ -37,7 +37,7 @@ type Remedy struct {
 
 	Shared bool              // some refusing nets also count the calls of other sessions
 	valued map[int]bool      // steps whose Args contain values of keys
-	madeUp map[string]string // synthesized tools of Steps, with the pattern that they represent
+	madeUp map[string]string // maps each synthesized tool in Steps to the pattern that it stands for
 }
 
 // remedyStates bounds the states visited for one refusal, because a response waits for the result.

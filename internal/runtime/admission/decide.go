@@ -150,8 +150,8 @@ func (a *Admission) admitted(v *verdict, t *gate.Ticket) *Admitted {
 	}}
 }
 
-// RefuseError refuses a call because of an error of the ledger before its decision or after its
-// admission.
+// RefuseError refuses a call because of a ledger error that occurred before the call was decided or
+// after it was admitted.
 func (a *Admission) RefuseError(ctx context.Context, c *Call, err error) *Refused {
 	if errors.Is(err, ErrStopped) {
 		return a.refuseStopped(ctx, c)

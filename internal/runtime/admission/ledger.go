@@ -23,7 +23,8 @@ type Ledger interface {
 	// s.Since. An existing session continues.
 	Open(ctx context.Context, s SessionInfo) error
 
-	// Find returns the description of a session of any process, or [ErrNoSession].
+	// Find returns the description of a session, whichever process it belongs to, or
+	// [ErrNoSession].
 	Find(ctx context.Context, session string) (SessionInfo, error)
 
 	// Touch sets [SessionInfo.Used] of a session that outlives this process.

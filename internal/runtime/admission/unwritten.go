@@ -140,7 +140,7 @@ type UnwrittenEnd struct {
 	Outcome string
 }
 
-// List returns the calls whose settlements wait for the ledger, the oldest first.
+// List returns the calls whose settlements have yet to be written to the ledger, oldest first.
 func (u *Unwritten) List() []UnwrittenEnd {
 	if u.count.Load() == 0 {
 		return nil

@@ -24,7 +24,7 @@ type Conditions struct {
 type Progress struct {
 	Answer     Answer
 	Approvers  []approver  `json:",omitempty"` // people who have approved so far
-	Shared     bool        `json:",omitempty"` // calls at several brokers wait for the request
+	Shared     bool        `json:",omitempty"` // calls at several brokers are waiting on this request
 	Unasked    bool        `json:",omitempty"` // the client reported that it asked no person
 	Stands     time.Time   // time until which a denial is in force; zero: not denied
 	Rejections []Rejection `json:",omitempty"` // answers that do not count, oldest first

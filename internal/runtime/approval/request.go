@@ -56,7 +56,7 @@ func (q *Request) Answered() <-chan struct{} { return q.answered }
 // person.
 func (q *Request) Unasked() <-chan struct{} { return q.unasked }
 
-// WasUnasked reports whether a channel showed the request to no person.
+// WasUnasked reports whether a channel failed to show the request to a person.
 func (q *Request) WasUnasked() bool {
 	select {
 	case <-q.unasked:

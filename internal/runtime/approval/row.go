@@ -15,7 +15,7 @@ type document struct {
 	Progress
 }
 
-// row returns the row of q in the store with the progress p.
+// row builds the store's row for q, with the progress p.
 func (q *Request) row(p Progress) (backend.Approval, error) {
 	doc := document{q.Key, q.question, q.Conditions, p}
 	if !isLive(p.Answer.State) {

@@ -20,16 +20,16 @@ const (
 )
 
 var (
-	// ErrGone: the policy in force no longer has this text.
+	// ErrGone is returned if the policy in force no longer has this text.
 	ErrGone = errors.New("the policy in force has changed meanwhile and has no such text any more; load the page again")
-	// ErrLong: the text has more than [MaxText] bytes.
+	// ErrLong is returned if the text has more than [MaxText] bytes.
 	ErrLong = fmt.Errorf("the text has more than %d KiB; petrigate check takes it from a file", MaxText>>10)
-	// ErrMany: the text has more than [MaxRules] rules.
+	// ErrMany is returned if the text has more than [MaxRules] rules.
 	ErrMany = fmt.Errorf("the text has more than %d rules; petrigate check takes them from a file", MaxRules)
-	// ErrSlow: the time limit has passed.
+	// ErrSlow is returned if the time limit has passed.
 	ErrSlow = errors.New("this takes longer than a page waits; petrigate check, diff and replay take their time")
-	// ErrBusy: another replay is running.
+	// ErrBusy is returned while another replay is running.
 	ErrBusy = errors.New("the record is being read for another draft; try again when that has ended")
-	// ErrNoRecord: no decisions are recorded that could be replayed.
+	// ErrNoRecord is returned if no decisions are recorded that could be replayed.
 	ErrNoRecord = errors.New("nothing is on record: this proxy has neither a database (state.driver) nor an audit log (audit.file)")
 )

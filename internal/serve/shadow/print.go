@@ -31,7 +31,8 @@ func Print(w io.Writer, r operator.ShadowInfo) error {
 	return nil
 }
 
-// maxLastCall limits the length of a call in a row, so that the reason stays visible.
+// maxLastCall is the maximum length of the call shown in a table row, so that the reason stays
+// visible.
 const maxLastCall = 80
 
 // printWould prints the calls that would have been refused or asked about, if there are any. The

@@ -41,7 +41,7 @@ type watch struct {
 	stage         stage                  // current question about the shown approval
 	grant         operator.Grant         // grant, as far as the person has described it
 	pendingAnswer control.Answer         // answer that waits for the PIN
-	armed         <-chan time.Time       // fires when answers begin to count; nil: they count
+	armed         <-chan time.Time       // fires when answers start being accepted; nil once they are
 	idle          string                 // last text printed while no approval was shown
 }
 

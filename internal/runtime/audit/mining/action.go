@@ -22,7 +22,7 @@ type action struct {
 	clock     int    // clock of its session at admission
 }
 
-// A named is one of the names of a call: its tool, or a name assigned by a map.
+// A named is one name of a call: its tool, or a name that a policy map gives it.
 type named struct {
 	tool    int  // index in reader.names
 	certain bool // the name is evidence; otherwise it can only restrict

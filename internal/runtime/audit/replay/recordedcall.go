@@ -18,14 +18,14 @@ type recordedCall struct {
 	maps    []gate.Map // maps of the policy; a pattern is an index
 	fields  []string   // fields of argument keys; the number of a field is an index
 	sums    []string   // fields of sums, in the same way
-	results []string   // fields of results; the path of a field contains the index
+	results []string   // paths of the recorded result fields; each path includes the index of its element
 }
 
 // rebuild returns the policy with nets that read the recorded call.
 func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy, error) {
 	o := p.Options()
 	o.Static = false
-	o.Ignored = nil // the record identifies equal calls
+	o.Ignored = nil // the record already says which calls are equal, so no arguments are ignored
 	labels := map[*gate.Labels]*gate.Labels{}
 	for i, l := range o.Labels {
 		labels[l] = s.labels(l)

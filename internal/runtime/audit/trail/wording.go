@@ -2,7 +2,7 @@ package trail
 
 import "github.com/petrigate/petrigate/internal/text"
 
-// Records formats a number of records.
+// Records formats a record count, such as "3 records".
 func Records(n uint64) string {
 	if n == 1 {
 		return "1 record"

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// writer commits for this process. The database identifies it by number and knows its last commit.
-// Only one goroutine at a time may use it, between lock and unlock.
+// A writer makes the commits of this process. The database identifies it by number and records its
+// last commit. Only one goroutine may use it at a time, between lock and unlock.
 type writer struct {
 	pool  *pgxpool.Pool
 	name  string

@@ -160,7 +160,7 @@ func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"keys": set})
 }
 
-// Secret returns the private key with an id.
+// Secret returns the private key with the given ID.
 func (i *Issuer) Secret(id string) crypto.Signer {
 	i.mu.Lock()
 	defer i.mu.Unlock()

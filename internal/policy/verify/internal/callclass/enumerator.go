@@ -53,7 +53,7 @@ type Class struct {
 	alike     []*Class // the same call with every presence of the tracked value in its fields
 }
 
-// An Effect is the number of the [Meaning] that a class has for one net.
+// An Effect is the index of the [Meaning] that a class has for one net.
 type Effect struct{ Net, Meaning int }
 
 // A recipe describes how to build the arguments of a class.

@@ -26,8 +26,8 @@ type openField struct {
 	fixed   []*value
 }
 
-// deferTool defers the calls of the tool. It still adds the calls that are fully known: one for
-// each known text.
+// deferTool puts off the enumeration of the tool's classes until a question needs them. It only
+// adds the classes whose arguments are fully known now, one for each text that the policy names.
 func (b *Enumerator) deferTool(tool string, base []label) {
 	o := &openTool{name: tool, base: base}
 	o.made, o.of = make(map[string]kinds), func(atoms []int) kinds { return b.kindsOfTool(o, atoms) }

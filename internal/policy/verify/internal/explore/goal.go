@@ -58,8 +58,8 @@ func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	return good
 }
 
-// successful returns the steps of successful continuations in reverse: a call in flight succeeds,
-// or a call begins and succeeds at once.
+// successful returns the reversed edges of all steps in which a call succeeds: one that is in
+// flight, or one that begins and succeeds at once.
 func (s *Space) successful(may func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.At))
 	for _, e := range s.edges {

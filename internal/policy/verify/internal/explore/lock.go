@@ -159,7 +159,7 @@ func (v *view) numbers() []int {
 	return out
 }
 
-// locks answers whether the nets alone forbid, after the run, every call that match selects, even
+// locks reports whether, after the run, the nets alone forbid every call that match selects, even
 // if all calls succeed.
 func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []int, match func(*callclass.Class) bool) Result {
 	r := &run{nets: make([]*Net, len(m.Nets)), local: make([]int, len(m.Nets))}

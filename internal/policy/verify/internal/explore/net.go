@@ -141,7 +141,7 @@ func (n *Net) start() {
 	n.intern(l)
 }
 
-// intern returns the number of a local state. It takes over the memory of l.
+// intern returns the number assigned to the local state l. It takes ownership of l.
 func (n *Net) intern(l local) int {
 	k := n.key[:0]
 	k = callclass.AppendKey(callclass.AppendKey(k, l.marking), l.flights)
