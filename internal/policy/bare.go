@@ -186,8 +186,8 @@ func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][
 	if u == admits || slices.ContainsFunc(read, func(tool string) bool { return c.identifiesOwner(tool, strings.ContainsAny(tool, "*?")) }) {
 		return "", ""
 	}
-	return fmt.Sprintf("%q is a label of calls of %s, which may be a tool of %s, so %s", name, read[0], c.servers.joined(), u),
-		"write whose tool the map reads: " + c.ways(read[0], "_") + ofAgents(read[0])
+	return fmt.Sprintf("%q is a label for calls of %s, which may be a tool of %s, so %s", name, read[0], c.servers.joined(), u),
+		"name the owner of the tool in the map: " + c.ways(read[0], "_") + ofAgents(read[0])
 }
 
 // identifiesOwner reports whether the name identifies whose tool it is: a server's, or an agent's
@@ -206,7 +206,7 @@ func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 // ofAgents returns a hint how to write the tool of an agent, if the name is evidently one.
 func ofAgents(name string) string {
 	if full := agenttool.Qualified(name); full != "" {
-		return fmt.Sprintf("; if the tool of an agent is meant, write %q", full)
+		return fmt.Sprintf("; for the tool of an agent, write %q", full)
 	}
 	return ""
 }

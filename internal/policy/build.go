@@ -132,7 +132,7 @@ func (b *builder) active() {
 		case slices.Contains(written, name):
 			continue
 		case slices.Contains(ofRules, name):
-			msg, hint = fmt.Sprintf("%q is a net of a rule, and rules are always active", name), "leave it out"
+			msg, hint = fmt.Sprintf("%q is the net of a rule, and rules are always active", name), "leave it out"
 		}
 		p := problem(diag.Error, UnknownActive, position(b.source.ActivePosition), msg, hint)
 		if c := b.source.Config; c != nil {

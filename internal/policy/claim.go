@@ -41,7 +41,7 @@ func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 			known = append(known, n.Name)
 		}
 		if ok = slices.Contains(known, c.Net) || b.lacks(c.Net); !ok {
-			b.atName(p.Net, problem(diag.Error, UnknownNet, p.Net.Pos, fmt.Sprintf("no net %q to prove it of", c.Net), nearestNet(c.Net, known)))
+			b.atName(p.Net, problem(diag.Error, UnknownNet, p.Net.Pos, fmt.Sprintf("unknown net %q in the claim", c.Net), nearestNet(c.Net, known)))
 		}
 	case rules.Exclusive:
 		for _, place := range p.Places {
@@ -114,7 +114,7 @@ func (b *builder) netWith(p *rules.Prove) (string, bool) {
 		return with[0], true
 	case len(with) > 1:
 		b.atName(p.Places[0], problem(diag.Error, UnknownPlace, p.Places[0].Pos, fmt.Sprintf("several nets have these places: %s", strings.Join(with, ", ")),
-			fmt.Sprintf("write it in the net that is meant: prove: [%q]", strings.TrimPrefix(p.String(), "prove "))))
+			fmt.Sprintf("write it in one of the nets: prove: [%q]", strings.TrimPrefix(p.String(), "prove "))))
 		return "", false
 	}
 	unknown := false
@@ -167,7 +167,7 @@ func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 		known = append(known, m.As, m.Tool)
 	}
 	if !slices.ContainsFunc(spelled, func(n rules.Name) bool { return isKnown(n, known) }) {
-		b.atName(n, problem(diag.Warning, UnknownClaimed, n.Pos, fmt.Sprintf("no rule and no net speaks of %q", n.Text), text.Suggest(n.Text, known)))
+		b.atName(n, problem(diag.Warning, UnknownClaimed, n.Pos, fmt.Sprintf("no rule and no net names %q", n.Text), text.Suggest(n.Text, known)))
 	}
 }
 

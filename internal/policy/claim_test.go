@@ -63,14 +63,14 @@ prove never x*`),
 		got = append(got, fmt.Sprintf("%s %s", p.Code, p))
 	}
 	want := []string{
-		`E106 a.rules:5:21: no net "pipelin" to prove it of (did you mean "pipeline"?)`,
-		`E106 a.rules:6:17: no net "nothing" to prove it of (nets: block-delete, block-git_*, require-a-before-b, pipeline, other, third)`,
+		`E106 a.rules:5:21: unknown net "pipelin" in the claim (did you mean "pipeline"?)`,
+		`E106 a.rules:6:17: unknown net "nothing" in the claim (nets: block-delete, block-git_*, require-a-before-b, pipeline, other, third)`,
 		`E107 a.rules:7:23: no hand-written net has a place "biult" (did you mean "built"?)`,
 		`E107 a.rules:8:17: no net has all of these places`,
-		`E107 a.rules:9:17: several nets have these places: other, third (write it in the net that is meant: prove: ["exclusive p, q"])`,
-		`W105 a.rules:10:13: no rule and no net speaks of "detele" (did you mean "delete"?)`,
-		`W105 a.rules:11:29: no rule and no net speaks of "aa" (did you mean "a"?)`,
-		`W105 a.rules:15:13: no rule and no net speaks of "x*"`,
+		`E107 a.rules:9:17: several nets have these places: other, third (write it in one of the nets: prove: ["exclusive p, q"])`,
+		`W105 a.rules:10:13: no rule and no net names "detele" (did you mean "delete"?)`,
+		`W105 a.rules:11:29: no rule and no net names "aa" (did you mean "a"?)`,
+		`W105 a.rules:15:13: no rule and no net names "x*"`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

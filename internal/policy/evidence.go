@@ -25,8 +25,8 @@ func (b *builder) checkEvidence() {
 				b.checkUntoldEnds(s)
 			case *rules.Limit:
 				if s.Per != nil && s.Successful {
-					b.evidence(*s.Per, fmt.Sprintf("so it never gives a call of %s back", listed(s.Tools)))
-					scripts.warn(*s.Per, fmt.Sprintf("give a call of %s back", listed(s.Tools)))
+					b.evidence(*s.Per, fmt.Sprintf("so it never refills the limit of %s", listed(s.Tools)))
+					scripts.warn(*s.Per, fmt.Sprintf("refill the limit of %s", listed(s.Tools)))
 				}
 			}
 		}
@@ -47,7 +47,7 @@ func (b *builder) evidence(n rules.Name, so string) {
 		}
 	}
 	if option != "" {
-		b.atName(n, problem(diag.Warning, NoEvidence, n.Pos, fmt.Sprintf("a command with %s is no evidence, %s", option, so), "require a command that does it"))
+		b.atName(n, problem(diag.Warning, NoEvidence, n.Pos, fmt.Sprintf("a command with %s does not count as evidence, %s", option, so), "require the command without the option"))
 	}
 }
 
@@ -87,13 +87,13 @@ func (b *builder) checkUnderDefault(s rules.Statement, deny bool) {
 	switch s := s.(type) {
 	case *rules.Allow:
 		if !deny {
-			b.atName(s.Tools[0], problem(diag.Warning, IdleAllow, s.Pos, "every call that no rule names is allowed already", `write default: deny beside the rules`))
+			b.atName(s.Tools[0], problem(diag.Warning, IdleAllow, s.Pos, "calls that no rule names are already allowed", `add default: deny to the configuration`))
 		}
 	case *rules.Limit:
 		if i := slices.IndexFunc(s.Tools, matchesAll); deny && i >= 0 {
 			n := s.Tools[i]
-			b.atName(n, problem(diag.Warning, IdleDeny, n.Pos, fmt.Sprintf("limit %s knows every tool, so default: deny refuses none", n),
-				fmt.Sprintf("name the tools in the limit; or write allow %s, if every tool is to pass", n)))
+			b.atName(n, problem(diag.Warning, IdleDeny, n.Pos, fmt.Sprintf("limit %s names every tool, so default: deny refuses none", n),
+				fmt.Sprintf("name the tools in the limit, or write allow %s to let every tool pass", n)))
 		}
 	}
 }
@@ -116,6 +116,6 @@ func (b *builder) checkUntoldEnds(s *rules.Require) {
 		return
 	}
 	b.atName(untold[0], problem(diag.Warning, UntoldEnd, untold[0].Pos,
-		fmt.Sprintf("no hook tells whether %s succeeded, so nothing unlocks %s", listed(untold), listed(s.Before)),
+		fmt.Sprintf("no hook reports whether %s succeeded, so nothing unlocks %s", listed(untold), listed(s.Before)),
 		"require a tool of an MCP server, or human-approval"))
 }

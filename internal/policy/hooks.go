@@ -133,7 +133,7 @@ func (h *hooks) validate(f gate.Firing) error {
 // judge checks a call against one requirement. A requirement that cannot be evaluated is not met.
 func (v *validator) judge(in *cel.Input, meta gate.Meta) error {
 	if _, ok := meta[forgotten]; ok && v.require.Uses("meta") {
-		return objectionf("The call depends on what the net remembers, and it could not remember all: %v.", meta[forgotten])
+		return objectionf("The call depends on memory that the net could not keep: %v.", meta[forgotten])
 	}
 	holds, err := v.require.Holds(in)
 	var unreadable *cel.Unreadable
@@ -145,9 +145,9 @@ func (v *validator) judge(in *cel.Input, meta gate.Meta) error {
 	case v.reason != nil:
 		return objectionf("%s", v.reason.Text(in))
 	case err != nil:
-		return objectionf("The call does not meet %q: %v.", v.source, err)
+		return objectionf("The call violates %q: %v.", v.source, err)
 	default:
-		return objectionf("The call does not meet %q.", v.source)
+		return objectionf("The call violates %q.", v.source)
 	}
 }
 

@@ -105,9 +105,9 @@ remember:
 	}{
 		"enough":     {`{"account":{"balance":100}}`, ""},
 		"too little": {`{"account":{"balance":9}}`, "look at the balance first"},
-		"absent":     {"", "could not remember all: balance"},
-		"another":    {`{"balance":100}`, "could not remember all: balance"},
-		"two":        {`{"account":{"balance":100,"balance":1}}`, "could not remember all: balance"},
+		"absent":     {"", "could not keep: balance"},
+		"another":    {`{"balance":100}`, "could not keep: balance"},
+		"two":        {`{"account":{"balance":100,"balance":1}}`, "could not keep: balance"},
 	} {
 		s := gate.NewSession(r.Policy, gate.SessionOptions{})
 		first := s.Decide(gate.Call{Tool: "transfer", Args: []byte(`{"amount":10}`)}, nil)
@@ -183,7 +183,7 @@ validate:
 `,
 		`bash {"command":"ls -rf"}`,
 		`bash {"command":"rm x"}`,
-		`bash {"command":"rm -rf x"} -> The call does not meet`,
+		`bash {"command":"rm -rf x"} -> The call violates`,
 		`charge {"amount":100}`,
 		`charge {"amount":101} -> who says so? (big, 1)`,
 		`charge {"amount":"x"} -> who says so?`, // undecidable, so it may be big
@@ -211,7 +211,7 @@ remember:
 		`read {"path":"/a"}`,
 		`write {"path":"/a"}`,
 		`read {}`, // an observer refuses nothing
-		`write {"path":"/a"} -> The call depends on what the net remembers, and it could not remember all: `,
+		`write {"path":"/a"} -> The call depends on memory that the net could not keep: `,
 		`touch {"path":"/a"}`,
 	)
 	if meta := s.Nets()[0].Meta; meta["last"] != "/a" || meta[forgotten] == nil {
@@ -314,7 +314,7 @@ func TestMisleadingNetsDoNotLoad(t *testing.T) {
 		{"a map by a path", head + "map:\n  - { tool: t, field: f, runs: /bin/rm, as: x }",
 			`n.yaml:5:32: net "n": "/bin/rm" is a path; write the name of the command alone, here "rm"`},
 		{"an exemption by a word", head + "map:\n  - { tool: bash, field: command, word: ls, as: list }\ntransitions:\n  - { name: t, inputs: [idle], outputs: [done], tools: [bash], unless: [list] }",
-			`n.yaml:7:73: net "n": the transition "t" spares "list", which no call carries with certainty (map it with runs or when)`},
+			`n.yaml:7:73: net "n": the transition "t" exempts "list", but no call certainly has this name (map it with runs or when)`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -408,7 +408,7 @@ func TestTwoWindows(t *testing.T) {
 		"name: n" + transitions + " }":                                                   "",
 		"name: n\nscope: session" + transitions + ", deferred: true }":                   "",
 		"name: n\nscope: principal" + transitions + ", deferred: true }":                 "",
-		"name: n" + transitions + " }\nprove: ['exclusive a, b']":                        "\"exclusive\" holds in each session by itself",
+		"name: n" + transitions + " }\nprove: ['exclusive a, b']":                        "\"exclusive\" holds only within one session",
 		"name: n\nscope: global" + transitions + " }\nprove: ['exclusive a, b']":         "",
 		"name: n" + strings.Replace(transitions, "[b]", "[a]", 1) + ", deferred: true }": "",
 	} {

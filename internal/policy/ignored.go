@@ -134,8 +134,8 @@ func (b readIgnored) warn(ways [][]string, called func(tool string) bool, where 
 		tool, field := entry[:dot], entry[dot+1:]
 		bare := tool[strings.LastIndexByte(tool, '.')+1:]
 		if (called(tool) || called(bare)) && slices.ContainsFunc(ways, func(way []string) bool { return len(way) > 0 && way[0] == field }) {
-			add(problem(diag.Warning, ReadIgnored, where, fmt.Sprintf("%s reads %s, which approval.ignore leaves out: a person who approves one value of it approves all others", what, entry),
-				"take it out of approval.ignore, unless it only describes or times the call"))
+			add(problem(diag.Warning, ReadIgnored, where, fmt.Sprintf("%s reads %s, which approval.ignore lists: approving one value of it approves all values", what, entry),
+				"remove it from approval.ignore, unless it only describes or times the call"))
 			return
 		}
 	}

@@ -20,14 +20,14 @@ func (b fieldChecker) check(s rules.Statement) {
 	case *rules.Require:
 		for _, k := range s.Key {
 			b.checkField(k.Field, s.Before, "so this rule refuses every call of it")
-			b.checkField(k.Other, s.First, "so no call of it is evidence for this rule")
-			b.checkField(k.Field, s.Since, "so each call of it takes back what calls of any value have earned")
+			b.checkField(k.Other, s.First, "so no call of it counts as evidence for this rule")
+			b.checkField(k.Field, s.Since, "so each call of it cancels the successes for all values")
 		}
 	case *rules.Limit:
 		for _, k := range s.Key {
 			b.checkField(k.Field, s.Tools, "so this rule refuses every call of it")
 			if s.Per != nil {
-				b.checkField(k.Other, []rules.Name{*s.Per}, "so no call of it gives one back")
+				b.checkField(k.Other, []rules.Name{*s.Per}, "so no call of it refills the limit")
 			}
 		}
 		if s.Of != nil {

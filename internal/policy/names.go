@@ -35,7 +35,7 @@ func mentions(s rules.Statement) (all []mention) {
 		unless = s.Unless
 		add(proves, withoutSuccess(s), s.First...)
 		add(admits, neverApplies, s.Before...)
-		add(forbids, "so it takes no success away", s.Since...)
+		add(forbids, "so it cancels no success", s.Since...)
 	case *rules.Approve:
 		unless = s.Unless
 		add(admits, neverApplies, s.Before...)
@@ -48,14 +48,14 @@ func mentions(s rules.Statement) (all []mention) {
 		unless = s.Unless
 		add(admits, neverApplies, s.Tools...)
 		if s.Per != nil {
-			add(proves, "so this limit never starts anew", *s.Per)
+			add(proves, "so this limit is never refilled", *s.Per)
 		}
 	case *rules.Allow:
-		add(admits, "so nothing is allowed as it", s.Tools...)
+		add(admits, "so the rule allows nothing by this name", s.Tools...)
 	case *rules.Success:
 		add(forbids, "so this condition never applies", s.Tools...)
 	default:
-		add(forbids, "so the claim says nothing", (&rules.File{Statements: []rules.Statement{s}}).Names()...)
+		add(forbids, "so the claim proves nothing", (&rules.File{Statements: []rules.Statement{s}}).Names()...)
 	}
 	for _, n := range unless {
 		add(exempts, "so nothing is exempt as "+n.String(), n)
@@ -93,7 +93,7 @@ type use string
 
 const (
 	forbids use = "" // forbids or claims: any call with the name counts
-	proves  use = "it proves nothing"
+	proves  use = "it never counts as evidence"
 	exempts use = "it exempts nothing"
 	lists   use = "no call of that name passes"
 	admits  use = `"default: deny" lets none of them pass`

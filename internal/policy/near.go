@@ -47,9 +47,9 @@ func (v *vocabulary) checkSpelling(i int) {
 		msg, hint := fmt.Sprintf("%s is a different name from %s (%s)", first, other.text, other.place()), fmt.Sprintf("did you mean %q?", other.text)
 		switch {
 		case len(s.uses) == len(other.uses) && other.given == gate.Position{}:
-			hint = "write them alike if one call is meant"
+			hint = "spell them alike if you mean one call"
 		case other.idle:
-			msg = fmt.Sprintf("no map gives the name %s; that at %s gives %s, which no rule uses", first, other.given, other.text)
+			msg = fmt.Sprintf("no map gives the name %s; the map at %s gives %s, which no rule uses", first, other.given, other.text)
 			v.retract(rules.UnusedLabel, other.given)
 		}
 		v.atOccurrence(first, problem(diag.Warning, NearName, first.Pos, msg, hint))
@@ -118,7 +118,7 @@ func (v *vocabulary) checkMissed(s *spelling) {
 		if other.text == bare && other.given == (gate.Position{}) && len(other.uses) > 0 && !s.intended(other) {
 			first := s.uses[0]
 			v.atOccurrence(first, problem(diag.Warning, MissedName, first.Pos, fmt.Sprintf("the pattern %s does not match %s (%s)", first, bare, other.place()),
-				fmt.Sprintf("if it should, write: %s, %s", bare, first)))
+				fmt.Sprintf("to match both, write: %s, %s", bare, first)))
 		}
 	}
 }

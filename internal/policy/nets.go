@@ -128,16 +128,16 @@ func plainTransition(t config.Transition) gate.Transition {
 func (r *netReader) checkNet(n *config.Net) {
 	if n.Match == "first" && len(n.Map) > 1 {
 		r.inNet(n, problem(diag.Warning, FirstMatch, at(n.Of("match", ""), n.Position),
-			`with "match: first" a call that matches several entries passes as the first alone: "cp a && rm a" as a copy`, "leave match out"))
+			`with "match: first", a call that matches several entries passes as the first one only: "cp a && rm a" as a copy`, "omit match"))
 	}
 	for _, t := range n.Transitions {
 		if t.Unknown == "release" {
 			r.inNet(n, problem(diag.Warning, ReleasedToken, at(t.Of("unknown", ""), t.Position),
-				fmt.Sprintf("the transition %q counts a call whose outcome is unknown as not made, and it may have been", t.Name), ""))
+				fmt.Sprintf("the transition %q treats a call of unknown outcome as not made, but it may have been made", t.Name), ""))
 		}
 		if t.Weak == "progress" {
 			r.inNet(n, problem(diag.Warning, WeakProgress, at(t.Of("weak", ""), t.Position),
-				fmt.Sprintf("the transition %q fires for calls of which it cannot be told whether they are what it waits for", t.Name), ""))
+				fmt.Sprintf("the transition %q fires for calls that only may be the ones it waits for", t.Name), ""))
 		}
 		if len(t.Except) == 0 {
 			r.warnGlobs(n, t.Tools, places(t.Of, "tools", t.Position))
@@ -165,7 +165,7 @@ func (r *netReader) warnPlaces(n *config.Net) {
 			return slices.Contains(t.Inputs, place) || slices.Contains(t.Outputs, place)
 		})
 		if !used {
-			r.inNet(n, problem(diag.Warning, UnusedPlace, at(n.Of("places", place), n.Position), fmt.Sprintf("no transition uses the place %q", place), "leave it out, or name it in inputs or outputs"))
+			r.inNet(n, problem(diag.Warning, UnusedPlace, at(n.Of("places", place), n.Position), fmt.Sprintf("no transition uses the place %q", place), "delete it, or name it in inputs or outputs"))
 		}
 	}
 }
@@ -178,7 +178,7 @@ func (r *netReader) checkUnless(n *config.Net, t config.Transition) {
 		}
 		if gives(false) && !gives(true) {
 			r.inNet(n, problem(diag.Error, WeakUnless, at(t.Of(key, name), t.Position),
-				fmt.Sprintf("the transition %q spares %q, which no call carries with certainty", t.Name, name), "map it with runs or when"))
+				fmt.Sprintf("the transition %q exempts %q, but no call certainly has this name", t.Name, name), "map it with runs or when"))
 		}
 	}
 	for _, name := range t.Unless {
@@ -203,14 +203,14 @@ func (r *netReader) warnWindows(n *config.Net) {
 	for _, p := range n.Prove {
 		if p.Claim == "exclusive" {
 			r.inNet(n, problem(diag.Warning, TwoWindows, position(p.Position),
-				`"exclusive" holds in each session by itself: two windows are two sessions`, "scope: principal, or scope: session if that is meant"))
+				`"exclusive" holds only within one session: two windows are two sessions`, "write scope: principal, or scope: session to keep it so"))
 			return
 		}
 	}
 	for _, t := range n.Transitions {
 		if t.Deferred && !t.Observe && moves(t) {
 			r.inNet(n, problem(diag.Warning, TwoWindows, position(t.Position),
-				fmt.Sprintf("while %q is in flight only the calls of its own session wait: two windows are two sessions", t.Name), "scope: principal, or scope: session if that is meant"))
+				fmt.Sprintf("while %q is in flight, only calls of the same session wait: two windows are two sessions", t.Name), "write scope: principal, or scope: session to keep it so"))
 			return
 		}
 	}
@@ -219,7 +219,7 @@ func (r *netReader) warnWindows(n *config.Net) {
 func (r *netReader) warnGlobs(n *config.Net, tools []string, where func(tool string) gate.Position) {
 	for _, tool := range tools {
 		if isPattern(tool) {
-			r.inNet(n, problem(diag.Warning, GlobInNet, where(tool), fmt.Sprintf("the tools of a net are exact names: %q is no pattern", tool), "patterns work in rules"))
+			r.inNet(n, problem(diag.Warning, GlobInNet, where(tool), fmt.Sprintf("the tools of a net are exact names, but %q looks like a pattern", tool), "use a rule for patterns"))
 		}
 	}
 }

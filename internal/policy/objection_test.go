@@ -27,12 +27,12 @@ remember:
 // session, in order.
 var objections = []struct{ tool, args, want string }{
 	{"use", `{"path":"/a"}`, ""},
-	{"use", `{"path":"/b"}`, `The call does not meet "args.path == \"/a\"".`},
-	{"use", `{}`, `The call does not meet "args.path == \"/a\"": no such key: path.`},
+	{"use", `{"path":"/b"}`, `The call violates "args.path == \"/a\"".`},
+	{"use", `{}`, `The call violates "args.path == \"/a\"": no such key: path.`},
 	{"use", `[1]`, `The call cannot be judged: the arguments cannot be read by an expression: they are no JSON.`},
 	{"keep", `{}`, `The success of the call could not be remembered as "kept": no such key: path.`},
 	{"odd", `{"n":1}`, ""}, // and cannot be remembered, which does not block a call
-	{"odd", `{"n":1}`, `The call depends on what the net remembers, and it could not remember all: last: no such key: path.`},
+	{"odd", `{"n":1}`, `The call depends on memory that the net could not keep: last: no such key: path.`},
 }
 
 func TestObjections(t *testing.T) {

@@ -44,8 +44,8 @@ func (b *builder) checkPeople() {
 }
 
 const (
-	noQuestion     = "it comes by the hook of an agent, which shows no question"
-	noQuestionHint = "write via cli, via web or via webhook, or leave via out"
+	noQuestion     = "an agent's hook reports it, and a hook cannot show a question"
+	noQuestionHint = "write via cli, via web or via webhook, or omit via"
 )
 
 // atClient reports whether a channel asks through the client that made the call.
@@ -95,15 +95,15 @@ func (b *builder) unasked(via string, persons int) (msg, hint string) {
 	}
 	switch {
 	case (via == "web" || via == "url") && !slices.Contains(open, via) && b.source.Config != nil && b.source.Config.Console.HTTP == "off":
-		return fmt.Sprintf("the channel %s is a page of the console, and console.http is off", via), "write via cli, or leave out console.http"
+		return fmt.Sprintf("the channel %s is a page of the console, but console.http is off", via), "write via cli, or omit console.http"
 	case via != "" && !slices.Contains(open, via):
 		return fmt.Sprintf("the channel %s is not open", via), "add it to approval.channels"
 	case persons < 2:
 		return "", ""
 	case via == elicit:
-		return "all answers at the client are of one person", "write via cli, or leave via out"
+		return "all answers at the client come from one person", "write via cli, or omit via"
 	case via == "" && !slices.ContainsFunc(open, func(c string) bool { return c != elicit }):
-		return "all answers at the client are of one person", "add cli to approval.channels"
+		return "all answers at the client come from one person", "add cli to approval.channels"
 	}
 	return "", ""
 }

@@ -53,7 +53,7 @@ func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 	case n.Glob():
 		msg, hint = fmt.Sprintf("the pattern %q matches no known tool", n.Text), text.Suggest(n.Text, known)
 	case b.givenBy(n.Text) != "":
-		msg, hint = fmt.Sprintf("no call is ever named %s", n), "the map at "+b.givenBy(n.Text)+" never applies"
+		msg, hint = fmt.Sprintf("no call ever gets the name %s", n), "the map at "+b.givenBy(n.Text)+" never applies"
 	default:
 		msg, hint = fmt.Sprintf("unknown tool %q", n.Text), b.nearestTool(n.Text, known)
 	}
@@ -106,7 +106,7 @@ func (b *builder) checkAllow(n *config.Net, place string, known []string) {
 			}
 			msg, hint = fmt.Sprintf("the pattern %q matches no known tool", name), text.Suggest(name, known)
 		}
-		b.inNet(n, problem(diag.Warning, UnknownTool, where(name), fmt.Sprintf("%s, so nothing is allowed as it in %s", msg, place), hint))
+		b.inNet(n, problem(diag.Warning, UnknownTool, where(name), fmt.Sprintf("%s, so the rule allows nothing by this name in %s", msg, place), hint))
 	}
 }
 
@@ -140,18 +140,18 @@ func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (
 	}
 	for _, sign := range []string{":", "/"} {
 		if server, tool, ok := strings.Cut(n.Text, sign); ok && slices.Contains(servers, server) {
-			return fmt.Sprintf("%q names no tool of the server %s", n.Text, server), fmt.Sprintf("did you mean %q?", server+"."+tool)
+			return fmt.Sprintf("the server %[2]s has no tool %[1]q", n.Text, server), fmt.Sprintf("did you mean %q?", server+"."+tool)
 		}
 	}
 	// A server that resembles none may be a tool with an action.
 	if server, tool, ok := strings.Cut(n.Text, "."); ok && !n.Glob() && !slices.Contains(servers, server) && !b.isTool(server) {
 		if near := text.Nearest(server, servers); near != "" {
-			return fmt.Sprintf("no server is named %s", server), fmt.Sprintf("did you mean %q?", near+"."+tool)
+			return fmt.Sprintf("unknown server %s", server), fmt.Sprintf("did you mean %q?", near+"."+tool)
 		}
 	}
 	for _, other := range before {
 		if other.Text != n.Text && strings.EqualFold(other.Text, n.Text) {
-			return fmt.Sprintf("%s and %s are two names, which differ in case only", n, other), "write them alike if one tool is meant"
+			return fmt.Sprintf("%s and %s are two names that differ only in case", n, other), "spell them alike if you mean one tool"
 		}
 	}
 	return "", ""

@@ -282,7 +282,7 @@ func tellable(why, supposed string) string {
 func (v *Analysis) tellable(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {
-			return fmt.Sprintf("%s, beside the calls that the map at %s names so; petrigate check --live or --tools FILE can tell", why, m.Rule)
+			return fmt.Sprintf("%s, besides the calls that the map at %s names so; petrigate check --live or --tools FILE can tell", why, m.Rule)
 		}
 	}
 	return tellable(why, supposed)

@@ -17,7 +17,7 @@ func (p proven) part() string { return strings.TrimPrefix(p.Parts[p.Part].Text, 
 // brokenBy returns a phrase for how the end of the counterexample violates the claim.
 func brokenBy(p proven) string {
 	if p.Kind == rules.NarrowerThan {
-		return ", and the last is refused, or put to a person, by " + text.Escape(p.File)
+		return ", but the last is refused, or requires approval, by " + text.Escape(p.File)
 	}
 	switch a := p.Assertion.(type) {
 	case verify.AtMost:
@@ -36,7 +36,7 @@ func brokenBy(p proven) string {
 		}
 		return fmt.Sprintf(", the last %s after %s", called(a.Tool), called(a.After)) + unapprovedText(a.Unapproved)
 	case verify.NeverWhile:
-		return ", the last of them while another is under way, or nobody knows how it ended"
+		return ", the last of them while another is under way or has an unknown outcome"
 	case verify.NeverWithoutApproval:
 		return unapprovedText(&a.Approval)
 	case verify.Only:
@@ -84,7 +84,7 @@ func unapprovedText(a *verify.Approval) string {
 
 func persons(count int) string {
 	if count < 2 {
-		return "nobody is"
+		return "no person is"
 	}
 	return fmt.Sprintf("no %d people are", count)
 }

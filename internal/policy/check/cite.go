@@ -10,7 +10,7 @@ import (
 )
 
 // whyDefault is the reason why a name that no net mentions can never be called.
-const whyDefault = "the default refuses what no rule and no net knows"
+const whyDefault = "the default refuses calls that no rule and no net names"
 
 // citedAll joins the names of nets with their positions.
 func citedAll(nets []verify.Net) string {

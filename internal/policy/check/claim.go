@@ -47,7 +47,7 @@ func assertion(c policy.Claim) verify.Assertion {
 	case rules.NoFailureLocks:
 		return verify.NoFailureLocks{Tool: c.Tool}
 	case rules.NarrowerThan:
-		return verify.Open{Why: "petrigate check and serve compare with another policy, nothing else does"}
+		return verify.Open{Why: "only petrigate check and serve compare with another policy"}
 	default:
 		return assertionOfNet(c)
 	}

@@ -59,7 +59,7 @@ func findCommand(s config.Server) error {
 func commandHint(command string) string {
 	switch {
 	case strings.ContainsRune(filepath.Base(command), ' ') || strings.Contains(command, " -"):
-		return `a command is one program; its arguments go into "args"`
+		return `write one program as the command, and its arguments in "args"`
 	case strings.ContainsRune(command, filepath.Separator):
 		return "install it, or correct the path; a relative one is relative to the configuration file"
 	}

@@ -66,7 +66,7 @@ func (v *Analysis) needs(net string, t gate.Transition) string {
 		}
 	}
 	if len(never) > 0 {
-		return "a token in " + text.And(never) + ", where none ever comes"
+		return "a token in " + text.And(never) + ", which never gets one"
 	}
 	return Lacking(t, gate.NetState{}) + " at once, which never happens"
 }

@@ -44,7 +44,7 @@ func Denied(c *config.Config, agents []string) diag.List {
 		return nil
 	}
 	return diag.List{Warning(codeDenied, config.Position{File: c.File}, "default: deny refuses agents' own tools that no rule names, in all projects: "+text.And(told),
-		fmt.Sprintf("write \"allow %s\", or block those that are meant to be refused", strings.Join(allow, ", ")))}
+		fmt.Sprintf("write \"allow %s\", or block the tools to refuse", strings.Join(allow, ", ")))}
 }
 
 // Listened returns the agents whose hooks may arrive over the network: those that rules name, or

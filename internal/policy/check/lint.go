@@ -50,7 +50,7 @@ func NoPolicy(s policy.Source) diag.List {
 	}
 	for i, text := range s.Rules {
 		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // maps serve the rules of other files
-			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "there is no rule here", "a rule begins with require, block, limit or allow"))
+			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "the file has no rule", "begin a rule with require, block, limit or allow"))
 		}
 	}
 	so := ": every call passes"
@@ -105,7 +105,7 @@ func NoUpstream(c *config.Config) diag.List {
 			return nil
 		}
 	}
-	return diag.List{Warning(codeNoUpstream, config.Position{File: c.File}, "no server is configured: clients will see no tools", `name servers under "mcpServers"`)}
+	return diag.List{Warning(codeNoUpstream, config.Position{File: c.File}, "no server is configured, so clients see no tools", `name servers under "mcpServers"`)}
 }
 
 // speaksOfAgents reports whether the rules name a tool that is evidently built into agents. Many
@@ -146,8 +146,8 @@ func Sessions(c *config.Config) diag.List {
 		return nil
 	}
 	return diag.List{Warning(codeChosenSession, c.Of("session", ""),
-		fmt.Sprintf("callers choose their session (session.by: %s), and can begin a new one to have budgets again", c.Session.By),
-		"what has to hold for a caller: per user in rules, scope: principal in nets")}
+		fmt.Sprintf("callers choose their session (session.by: %s), so a new session resets their budgets", c.Session.By),
+		"write per user in rules, and scope: principal in nets, to limit a caller")}
 }
 
 // ShortSessions warns if states are in a database although rules count per connection, which starts
@@ -163,7 +163,7 @@ func ShortSessions(s policy.Source) diag.List {
 			limit, ok := statement.(*rules.Limit)
 			if ok && limit.Over == rules.Session && limit.Per == nil {
 				return diag.List{Warning(codeShortSession, c.Of("state", ""),
-					"states are in a database, and rules count per session, which is a connection: a new one has all budgets again",
+					"the state is in a database, but a session is a connection: reconnecting resets budgets per session",
 					`per user, or session: { by: principal }, or session: { name: "nightly" }`)}
 			}
 		}

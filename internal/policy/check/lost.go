@@ -31,7 +31,7 @@ func (v *Analysis) lost() diag.List {
 		if len(tools) > 1 {
 			them = "them"
 		}
-		p := Warning(codeLost, first(l.Because), fmt.Sprintf("a call that fails can take away %s for good: %s %s %s then", ruleNames(names), citedAll(l.Because), verb, them), "")
+		p := Warning(codeLost, first(l.Because), fmt.Sprintf("a failed call can lock %s for good: %s %s %s then", ruleNames(names), citedAll(l.Because), verb, them), "")
 		p.Detail = "  after these calls no calls that succeed lead to " + ruleName(tools[0]) + ":\n" + steps(l.Trace) + v.stuck(l.Trace, l.Because)
 		p.Hint = v.nets.afterFailure(l.Because)
 		ps = append(ps, p)
@@ -67,9 +67,9 @@ func (ns netInfos) afterFailure(nets []verify.Net) string {
 	for _, n := range nets {
 		switch ns[n.Name].Cause {
 		case gate.CauseNet:
-			return "a transition with deferred: true gives its tokens back where the call fails"
+			return "use deferred: true, which gives the tokens back if the call fails"
 		case gate.CauseLimit:
-			return "a limit counts calls that fail too: let a tool refill it that can still be called then"
+			return "let a tool that can still be called refill the limit: failed calls count too"
 		}
 	}
 	return ""

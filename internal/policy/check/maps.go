@@ -25,7 +25,7 @@ func (v *Analysis) milder() diag.List {
 				continue
 			}
 			ps = append(ps, Warning(codeMilder, diag.Position(narrow.Rule),
-				fmt.Sprintf("what this names %s is %s too: %q matches both", narrow.As, wide.As, o.Text),
+				fmt.Sprintf("a call that gets the name %s here can also be %s: %q matches both", narrow.As, wide.As, o.Text),
 				fmt.Sprintf("%s (%s:%d) %s, and a call obeys the rules of all its names", wide.As, wide.Rule.File, wide.Rule.Line, b.by)))
 		}
 	}

@@ -23,10 +23,10 @@ func (r Report) Notes() []string {
 func (v *Analysis) notes() []string {
 	var notes []string
 	if len(v.idle) > 0 {
-		notes = append(notes, "not active, and not looked at: "+strings.Join(v.idle, ", "))
+		notes = append(notes, "not active, so not explored: "+strings.Join(v.idle, ", "))
 	}
 	if v.shadow {
-		notes = append(notes, "the policy is in shadow: it refuses nothing, and what is proved holds from the day when it is enforced")
+		notes = append(notes, "the policy is in shadow: it refuses nothing, and the proofs hold only once it is enforced")
 	}
 	var shadow, shared, judging []string
 	for _, n := range v.policy.Nets() {
@@ -41,13 +41,13 @@ func (v *Analysis) notes() []string {
 		}
 	}
 	if len(shadow) > 0 {
-		notes = append(notes, "in shadow, and so nothing that forbids: "+strings.Join(shadow, ", "))
+		notes = append(notes, "in shadow, so they refuse nothing: "+strings.Join(shadow, ", "))
 	}
 	if len(judging) > 0 {
-		notes = append(notes, "what can be called is looked at as if it were valid for these nets, which judge arguments: "+strings.Join(judging, ", "))
+		notes = append(notes, "these nets judge arguments, and the check assumes that the arguments are valid: "+strings.Join(judging, ", "))
 	}
 	if len(shared) > 0 {
-		notes = append(notes, "claims are about one session, and what others spend or earn in these nets is not looked at: "+strings.Join(shared, ", "))
+		notes = append(notes, "claims cover one session and ignore what other sessions spend or earn in these nets: "+strings.Join(shared, ", "))
 	}
 	return slices.Concat(notes, scriptNotes(v.shell), v.unsure())
 }
@@ -55,10 +55,10 @@ func (v *Analysis) notes() []string {
 // scriptNotes describes the reading of scripts, if the configuration changes that.
 func scriptNotes(s config.Shell) (notes []string) {
 	if s.Strict {
-		notes = append(notes, "shell.strict: a script that is not wholly understood may run any command")
+		notes = append(notes, "shell.strict: a script that cannot be fully parsed may run any command")
 	}
 	if s.AddsPipefail() {
-		notes = append(notes, "shell.pipefail: Claude Code and Gemini CLI run a script with `set -o pipefail; ` in front, where only that is missing for it to be evidence")
+		notes = append(notes, "shell.pipefail: Claude Code and Gemini CLI run a script with `set -o pipefail; ` in front if that makes it count as evidence")
 	}
 	return notes
 }

@@ -31,9 +31,9 @@ func (e Effort) raise(why string) string {
 		if states < 1 {
 			states = verify.DefaultStates
 		}
-		return fmt.Sprintf("petrigate check --max-states %d looks at more", 10*states)
+		return fmt.Sprintf("petrigate check --max-states %d explores more", 10*states)
 	case verify.WhyTime:
-		return fmt.Sprintf("petrigate check --timeout %s looks longer", text.Duration(max(time.Minute, 10*e.Time)))
+		return fmt.Sprintf("petrigate check --timeout %s searches longer", text.Duration(max(time.Minute, 10*e.Time)))
 	}
 	return ""
 }
@@ -50,7 +50,7 @@ func (e Effort) reason(why string) string {
 func (v *Analysis) open() []openQuestion {
 	var out []openQuestion
 	for _, gap := range v.report.Gaps {
-		out = append(out, openQuestion{Question: "calls", Why: gap, Hint: v.effort.raise(gap), text: "not all kinds of calls were looked at"})
+		out = append(out, openQuestion{Question: "calls", Why: gap, Hint: v.effort.raise(gap), text: "not all kinds of calls were explored"})
 	}
 	for _, q := range v.report.Open {
 		o := openQuestion{
@@ -120,7 +120,7 @@ func (v *Analysis) unexplored() []openQuestion {
 	var out []openQuestion
 	for _, name := range v.partly {
 		out = append(out, openQuestion{
-			Question: "transitions", Nets: []string{name}, Why: verify.WhyStates, Hint: "petrigate analyze looks at more",
+			Question: "transitions", Nets: []string{name}, Why: verify.WhyStates, Hint: "petrigate analyze explores more",
 			text: "not known whether each transition of " + cited(name, v.nets[name].Rule) + " can fire",
 		})
 	}

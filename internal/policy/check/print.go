@@ -186,12 +186,12 @@ func (v *Analysis) details() []string {
 		}
 		switch {
 		case !g.Complete:
-			lines = append(lines, of+": not all states were looked at")
+			lines = append(lines, of+": not all states were explored")
 		case len(g.Nets) > 1: // the table shows the states of a single net
 			lines = append(lines, fmt.Sprintf("%s: %s together", of, text.Count(g.States, "state")))
 		}
 		if g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0 {
-			lines = append(lines, fmt.Sprintf("%s: nothing more can be called after these calls: %s", of, strings.Join(TraceLines(g.Deadlock.Trace), "; ")))
+			lines = append(lines, fmt.Sprintf("%s: no further call is possible after these calls: %s", of, strings.Join(TraceLines(g.Deadlock.Trace), "; ")))
 		}
 	}
 	for _, n := range v.policy.Nets() {
@@ -203,7 +203,7 @@ func (v *Analysis) details() []string {
 	}
 	switch more := len(overlaps) - maxOverlaps; {
 	case more <= 0 && v.report.MoreOverlaps:
-		lines = append(lines, "not all pairs of maps were looked at: more of them may match one text")
+		lines = append(lines, "not all pairs of maps were compared: more of them may match one text")
 	case more > 0:
 		least := ""
 		if v.report.MoreOverlaps {
@@ -211,7 +211,7 @@ func (v *Analysis) details() []string {
 		}
 		lines = append(lines, "the same is true of "+least+text.Count(more, "more pair")+" of maps")
 	}
-	return append(lines, "claims are about one session, with these nets active; a reset or new rules begin anew")
+	return append(lines, "claims cover one session with these nets active; a reset or new rules start over")
 }
 
 // Summary returns the line with the verdict and the counts.
@@ -226,14 +226,14 @@ func (r Report) Summary() string {
 	}
 	switch {
 	case !r.OK && errs == 0 && r.open > 0:
-		verdict = "not ok, by claims that are not proved (--allow-unknown accepts them)"
+		verdict = "not ok with unproved claims (--allow-unknown accepts them)"
 	case !r.OK && errs == 0:
-		verdict = "not ok, by --strict"
+		verdict = "not ok under --strict"
 	case !r.OK:
 		verdict = "not ok"
 	}
 	if r.cut() {
-		of += ", and not everything was looked at"
+		of += ", and not everything was explored"
 	}
 	if errs+warnings == 0 {
 		return verdict + ": no problems" + of
@@ -303,7 +303,7 @@ func (r Report) openNotes(verbose bool) (notes []string) {
 		}
 	}
 	if hidden := len(r.Open) - len(told); hidden > 0 {
-		notes = append(notes, text.Count(hidden, "further question")+" about the policy could not be answered: --verbose lists what was not looked at")
+		notes = append(notes, text.Count(hidden, "further question")+" about the policy could not be answered: --verbose lists what was not explored")
 	}
 	return append(notes, r.hints(told)...)
 }

@@ -51,9 +51,9 @@ func (v *Analysis) refuted(p proven) diag.Problem {
 			q.Hint = p.Why + ": " + citedAll(p.Because)
 		}
 	case p.Default:
-		q.Hint = whyDefault + "; if it is to be called, write: allow " + text.Escape(ruleName(p.Tool))
+		q.Hint = whyDefault + "; to allow it, write: allow " + text.Escape(ruleName(p.Tool))
 	case p.Kind == rules.AlwaysPossible || p.Kind == rules.DeadlockFree || p.Kind == rules.NoTerminalStates || p.Kind == rules.Exclusive:
-		q.Hint = "it does not hold at the start already"
+		q.Hint = "it does not hold even at the start"
 	}
 	q.Detail += v.refutingState(p)
 	q.Hint = cmp.Or(q.Hint, p.Why)
@@ -74,7 +74,7 @@ func noEvidence(p proven) string {
 	var b strings.Builder
 	for i, s := range p.Counterexample {
 		if a, ok := p.Assertion.(verify.NeverBefore); ok && s.Weak && s.Name == a.First.Name && (s.Times > 0 || succeeds(p.Counterexample[i:])) {
-			fmt.Fprintf(&b, "  step %d is no evidence: of such a call it cannot be told whether %s succeeded\n", len(TraceLines(p.Counterexample[:i]))+1, text.Escape(s.Name))
+			fmt.Fprintf(&b, "  step %d does not count as evidence: such a call does not show whether %s succeeded\n", len(TraceLines(p.Counterexample[:i]))+1, text.Escape(s.Name))
 		}
 	}
 	return b.String()
@@ -175,7 +175,7 @@ func (v *Analysis) deadlocks() diag.List {
 		p := Warning(codeDeadlock, first(g.Deadlock.Because), "the policy can get stuck: "+citedAll(g.Deadlock.Because)+" can forbid all further calls", "")
 		p.Detail = "  after these calls:\n" + steps(g.Deadlock.Trace) + v.stuck(g.Deadlock.Trace, g.Deadlock.Because)
 		if slices.ContainsFunc(g.Deadlock.Because, func(n verify.Net) bool { return v.nets[n.Name].Cause == gate.CauseNet }) {
-			p.Hint = "where a workflow may end, name the places under terminalPlaces"
+			p.Hint = "if a workflow may end there, name its places under terminalPlaces"
 		}
 		ps = append(ps, p)
 	}

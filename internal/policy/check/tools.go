@@ -18,7 +18,7 @@ func ParseTools(file string, src []byte) ([]ListedTool, error) {
 		Tools []json.RawMessage `json:"tools"`
 	}
 	if json.Unmarshal(src, &list) != nil && json.Unmarshal(src, &list.Tools) != nil {
-		return nil, fmt.Errorf("%s is not a tool list: write what tools/list answers, or a list of names", file)
+		return nil, fmt.Errorf("%s is not a tool list: write the result of tools/list, or a list of names", file)
 	}
 	tools := []ListedTool{}
 	for i, raw := range list.Tools {

@@ -212,7 +212,7 @@ func ending(s verify.Step, o gate.Outcome) string {
 	if o == gate.Success && s.Result != "" {
 		return "succeeds and returns " + text.Escape(s.Result)
 	}
-	return [...]string{gate.Unknown: "ends, nobody knows how", gate.Success: "succeeds", gate.Failure: "fails"}[o]
+	return [...]string{gate.Unknown: "ends with an unknown outcome", gate.Success: "succeeds", gate.Failure: "fails"}[o]
 }
 
 // steps returns the numbered lines of a run.

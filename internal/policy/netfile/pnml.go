@@ -256,7 +256,7 @@ func (r *pnmlReader) count(text *pnmlText, none int, what string) int {
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(text.Text))
 	if err != nil {
-		r.fail("%s is %q and not a number", what, text.Text)
+		r.fail("%s is %q, not a number", what, text.Text)
 	}
 	return n
 }

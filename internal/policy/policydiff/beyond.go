@@ -15,15 +15,15 @@ func (d *Comparison) notCompared() string {
 		channel := func(t gate.Transition) bool { return t.Via != "" }
 		switch {
 		case n.Validate != nil:
-			return fmt.Sprintf("%s judges arguments, and those are not compared", n.Name)
+			return fmt.Sprintf("%s judges arguments, which are not compared", n.Name)
 		case (n.Sum != nil || n.Row || hasKey(n.Net)) && !d.bounded(n):
-			return fmt.Sprintf("%s counts by what arguments hold, and few of the values are tried", n.Name)
+			return fmt.Sprintf("%s counts by argument values, and only a few values were tried", n.Name)
 		case n.Scope != gate.ScopeSession:
 			return fmt.Sprintf("%s counts for several sessions, and one is looked at", n.Name)
 		case slices.ContainsFunc(n.Transitions, channel) && d.rechanneled(n):
-			return fmt.Sprintf("%s asks about the same calls in both, by another channel, and channels are not compared", n.Name)
+			return fmt.Sprintf("%s asks about the same calls in both policies via another channel, and channels are not compared", n.Name)
 		case slices.ContainsFunc(n.Transitions, channel):
-			return fmt.Sprintf("%s says by which channel a person is asked, and that is not compared", n.Name)
+			return fmt.Sprintf("%s selects the channel of a question, and channels are not compared", n.Name)
 		}
 	}
 	return ""

@@ -8,7 +8,7 @@ import (
 // TestDiffsOfChannels checks that a different channel is distinguished from different calls or
 // approvers.
 func TestDiffsOfChannels(t *testing.T) {
-	const same = "asks about the same calls in both, by another channel"
+	const same = "asks about the same calls in both policies via another channel"
 	for _, c := range []struct {
 		old, changed string
 		same         bool

@@ -82,7 +82,7 @@ func (d *Comparison) Text(from, to string) string {
 	case "equal":
 		fmt.Fprintf(&b, "%s and %s decide alike\n", from, to)
 	case "unknown":
-		b.WriteString("not decided: no difference was found, and not everything was looked at\n")
+		b.WriteString("not decided: no difference was found, but not everything was explored\n")
 		if i := slices.Index(d.none[:], true); i >= 0 {
 			fmt.Fprintf(&b, "%s is not %s than %s\n", to, []string{"stricter", "looser"}[i], from)
 		}
@@ -116,7 +116,7 @@ func (d *Comparison) Text(from, to string) string {
 		}
 	}
 	if !d.Complete {
-		fmt.Fprintf(&b, "not everything was looked at (%s): %s\n", text.Count(d.states, "state"), d.why+d.raise())
+		fmt.Fprintf(&b, "not everything was explored (%s): %s\n", text.Count(d.states, "state"), d.why+d.raise())
 	}
 	return b.String()
 }
@@ -125,9 +125,9 @@ func (d *Comparison) Text(from, to string) string {
 func (d *Comparison) raise() string {
 	switch d.why {
 	case verify.WhyStates:
-		return "; --max-states looks at more"
+		return "; raise --max-states to explore more"
 	case verify.WhyTime:
-		return "; --timeout looks longer"
+		return "; raise --timeout to search longer"
 	}
 	return ""
 }

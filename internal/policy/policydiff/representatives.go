@@ -29,7 +29,7 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 	}
 	p, err := gate.NewPolicy(append(d.bothNets(labels), d.certainty(labels)), gate.PolicyOptions{Labels: []*gate.Labels{labels}})
 	if err != nil {
-		return nil, "the two policies cannot be looked at together"
+		return nil, "the two policies cannot be compared in one model"
 	}
 	found, why := d.enumerate(p, o)
 	for _, c := range found {

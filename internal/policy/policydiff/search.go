@@ -235,9 +235,9 @@ func (p *product) unsettled() bool {
 func (p *product) doubt() string {
 	switch {
 	case len(p.ticks) > 0:
-		return "calls are compared at some times, and there are others"
+		return "calls were compared only at some times"
 	case len(p.maybe) > 0:
 		return someTogether
 	}
-	return "both policies decide by what arguments hold, and few of the values are tried"
+	return "both policies decide by argument values, and only a few values were tried"
 }

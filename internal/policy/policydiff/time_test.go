@@ -30,7 +30,7 @@ func TestTimeEndsComparing(t *testing.T) {
 		if asked > asks+1 {
 			t.Errorf("after %d questions of the time it was asked %d times more", asks, asked-asks)
 		}
-		if text := d.Text("old", "new"); !strings.Contains(text, "the time ran out; --timeout looks longer\n") {
+		if text := d.Text("old", "new"); !strings.Contains(text, "the time ran out; raise --timeout to search longer\n") {
 			t.Errorf("after %d questions of the time:\n%s", asks, text)
 		}
 		if got := d.Report(); got.Why != verify.WhyTime || got.Complete {

@@ -52,10 +52,10 @@ func widened(c *config.Config, b config.Base, result *policy.Result, stop func()
 		p = diag.At(b.Entry, fmt.Sprintf("the base policy %q cannot be compared with the configuration: %v", b.Name, err), "")
 		p.Code = NotNarrower
 	case d.Looser != nil:
-		p = diag.At(at, fmt.Sprintf("the configuration allows what the base policy %q does not:\n%s", b.Name, d.Text("the base policy", "the configuration")), "a configuration may only narrow what it extends: take out the map, the allow or the exemption that lets the call pass")
+		p = diag.At(at, fmt.Sprintf("the configuration allows what the base policy %q does not:\n%s", b.Name, d.Text("the base policy", "the configuration")), "remove the map, the allow or the exemption that lets the call pass: a configuration may only narrow its base")
 		p.Code = Widens
 	case !d.Excludes("looser"):
-		p = diag.At(at, fmt.Sprintf("it is not proved that the configuration allows no more than the base policy %q: %s", b.Name, d.why), "rules, nets, and maps that give names of which the base does not speak narrow for certain")
+		p = diag.At(at, fmt.Sprintf("it is not proved that the configuration allows no more than the base policy %q: %s", b.Name, d.why), "use only rules, nets, and maps for names that the base does not use: they certainly narrow")
 		p.Code = NotNarrower
 	default:
 		return nil

@@ -93,7 +93,7 @@ func strict[T any](src []byte, to *T) error {
 		return cmp.Or(unknownField[T](src), err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the case")
+		return errors.New("unexpected text after the case")
 	}
 	return nil
 }
@@ -131,16 +131,16 @@ func checkEvent(e *sandbox.Event) error {
 			return errors.New("the call has no tool")
 		}
 		if a := e.Arguments(); a != nil && a[0] != '{' {
-			return errors.New("the args are no object")
+			return errors.New("the args are not an object")
 		}
 		if weak := slices.IndexFunc(e.Weak, func(name string) bool { return name != e.Tool && !slices.Contains(e.Also, name) }); weak >= 0 {
-			return fmt.Errorf("%q is listed under weak, and is neither the tool nor listed under also", e.Weak[weak])
+			return fmt.Errorf("%q is listed under weak, but is neither the tool nor listed under also", e.Weak[weak])
 		}
 		if e.Times < 0 || e.Times > maxTimes {
-			return fmt.Errorf("a call is made from 1 to %d times", maxTimes)
+			return fmt.Errorf("times must be from 1 to %d", maxTimes)
 		}
 		if e.Times > 0 && e.Approve == sandbox.Later {
-			return errors.New("a call that is made several times is answered at once")
+			return errors.New("a call with several times cannot wait for its answer")
 		}
 	case "result":
 		if !slices.Contains(sandbox.Outcomes[:], e.Outcome) {
@@ -148,12 +148,12 @@ func checkEvent(e *sandbox.Event) error {
 		}
 	case "answer":
 		if e.Approve != sandbox.Yes && e.Approve != sandbox.No {
-			return errors.New("the answer is neither true nor false")
+			return errors.New("the answer must be true or false")
 		}
 	case "activate", "deactivate":
 	case "wait":
 		if e.Duration() <= 0 {
-			return fmt.Errorf("%q is not how long time passes, such as 20s", e.For)
+			return fmt.Errorf("invalid duration %q; write one such as 20s", e.For)
 		}
 	default:
 		return fmt.Errorf("unknown type %q", e.Type)

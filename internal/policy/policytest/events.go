@@ -38,7 +38,7 @@ func (p *parser) event(t *Test, v config.Value) {
 		}
 		s.Settles, s.Result, s.Returns = at+1, e.Outcome, e.Returns
 	default:
-		v.Fault(fmt.Sprintf("a counterexample has no event of type %q", e.Type), "its events are call, result and wait")
+		v.Fault(fmt.Sprintf("a counterexample has no event of type %q", e.Type), "use call, result or wait")
 	}
 	t.Steps = append(t.Steps, s)
 }

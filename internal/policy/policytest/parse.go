@@ -25,11 +25,11 @@ func Parse(name string, src []byte) (*File, error) {
 	case err != nil:
 		return nil, err
 	case s.Config != "" && bare:
-		root.Fault("the policy is a configuration, or rules and nets, and not both", "leave config out")
+		root.Fault("the policy is a configuration, or rules and nets, not both", "omit config")
 	case s.Default != "" && !bare:
-		root.Fault("default goes with rules and nets: a configuration has its own", "")
+		root.Fault("default requires rules and nets: a configuration has its own default", "")
 	case s.Env != nil && bare:
-		root.Fault("env goes with a configuration: rules and nets read no variables", "")
+		root.Fault("env requires a configuration: rules and nets read no variables", "")
 	case len(p.file.Tests) == 0:
 		root.Fault("there are no tests", `write "tests:" and below it "- name: ..."`)
 	}
@@ -76,9 +76,9 @@ func (p *parser) test(v config.Value) {
 	case t.Name == "":
 		v.Fault("the test has no name", "")
 	case p.seen[t.Name]:
-		v.Fault(fmt.Sprintf("a second test has the name %q", t.Name), "")
+		v.Fault(fmt.Sprintf("another test has the name %q", t.Name), "")
 	case len(steps) > 0 && len(events)+len(expect) > 0:
-		v.Fault("a test has steps, or the events of a counterexample with what is expected of its last call", "leave events and expect out")
+		v.Fault("a test has steps, or the events of a counterexample and the expected decision on its last call", "omit events and expect")
 	case len(steps)+len(events) == 0:
 		v.Fault("the test has no steps", `write "steps:" and below it "- call: ..."`)
 	}

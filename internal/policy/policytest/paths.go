@@ -27,7 +27,7 @@ func Find(path string) ([]string, error) {
 	case err != nil:
 		return nil, fmt.Errorf("looking for tests in %s: %w", dir, plain(err))
 	case !info.IsDir() && below:
-		return nil, fmt.Errorf("looking for tests below %s: it is no folder", dir)
+		return nil, fmt.Errorf("looking for tests below %s: it is not a folder", dir)
 	case !info.IsDir():
 		return []string{dir}, nil
 	}

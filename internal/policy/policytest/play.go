@@ -155,7 +155,7 @@ func (r *testRun) settle(s *Step) *Failure {
 	if end(r.box.Session(of.Session), strconv.Itoa(s.Settles), s) {
 		return nil
 	}
-	return &Failure{Expected: fmt.Sprintf("step %d settles", s.Settles), Got: "its call was settled before"}
+	return &Failure{Expected: fmt.Sprintf("step %d settles", s.Settles), Got: "its call is already settled"}
 }
 
 // end settles a call as the step says.
@@ -229,9 +229,9 @@ func (s *Step) unknownRule(p *Policy) string {
 	case slices.Contains(nets, s.Rule):
 		return ""
 	case near != "":
-		return fmt.Sprintf(" (there is no such net; did you mean %s?)", near)
+		return fmt.Sprintf(" (unknown net; did you mean %s?)", near)
 	default:
-		return " (there is no such net)"
+		return " (unknown net)"
 	}
 }
 

@@ -110,8 +110,8 @@ func (m *Item) describe() string {
 	case m.Kind == KindTransition:
 		return fmt.Sprintf("%s of %s never fired", m.Name, m.Net)
 	case m.passive:
-		return fmt.Sprintf("no call was made that %s is about", m.Net)
+		return fmt.Sprintf("no call involved %s", m.Net)
 	default:
-		return fmt.Sprintf("%s never refused a call, and nobody was asked for it", m.Net)
+		return fmt.Sprintf("%s never refused a call and never asked a person", m.Net)
 	}
 }

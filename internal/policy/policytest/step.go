@@ -49,7 +49,7 @@ func (p *parser) step(t *Test, v config.Value) Step {
 	switch {
 	case p.root.Faults() > before: // a missing key may be misspelt
 	case settles && called:
-		v.Fault("a step makes a call or settles one, and not both", "write two steps")
+		v.Fault("a step makes a call or settles one, not both", "write two steps")
 	case settles:
 	case called && s.Tool == "":
 		v.Fault("the step makes no call", `write "call: TOOL"`)
@@ -65,7 +65,7 @@ func times(v config.Value) int {
 	const most = 10_000
 	n, ok := v.Count()
 	if ok && (n < 1 || n > most) {
-		v.Fault(fmt.Sprintf("a call is made from 1 to %d times", most), "")
+		v.Fault(fmt.Sprintf("times must be from 1 to %d", most), "")
 	}
 	return n
 }
@@ -93,7 +93,7 @@ func approve(v config.Value) sandbox.Consent {
 // result reads the keyword for the end of a call.
 func result(v config.Value, words ...string) string {
 	if !v.IsText() {
-		v.Fault("result is a word that says how the call ends, such as success", `write what the call returns under "returns"`)
+		v.Fault("result must be an outcome, such as success", `write the returned result under "returns"`)
 		return ""
 	}
 	word, _ := v.Word(words...)
@@ -120,7 +120,7 @@ func (t *Test) settle(s *Step, v config.Value) {
 		"returns": func(v config.Value) { s.Returns, _ = v.JSON() },
 	})
 	if s.Returns != nil && s.Result != "success" {
-		v.Fault("only a success returns something", "leave returns out")
+		v.Fault("only a success returns something", "omit returns")
 	}
 }
 
@@ -136,20 +136,20 @@ func (t *Test) check(s *Step, v config.Value) {
 	as := func(before Step) bool { return s.As != "" && before.As == s.As }
 	switch {
 	case s.Expect != allow && s.Would != "":
-		v.Fault("what nets in shadow would say counts for a call that passes", `write "expect: allow", or leave would out`)
+		v.Fault("would applies only to a call that passes", `write "expect: allow", or omit would`)
 	case s.Expect == allow && held && s.Would == "":
-		v.Fault("a call that passes has neither a reason nor a rule", `leave them out, or write "expect: refuse"`)
+		v.Fault("a call that passes has neither a reason nor a rule", `omit them, or write "expect: refuse"`)
 	case s.Expect == allow && s.Approve == sandbox.No:
-		v.Fault("a call that is not approved does not pass", `write "approve: true", or leave approve out where nobody is asked`)
+		v.Fault("a call that is not approved does not pass", `write "approve: true", or omit approve if no person is asked`)
 	case !s.admits() && s.Result != "":
-		v.Fault("a call that is not admitted has no result", "leave result out")
+		v.Fault("a call that is not admitted has no result", "omit result")
 	case s.Returns != nil && s.Result != "" && s.Result != "success":
-		v.Fault("only a success returns something", "leave returns out")
+		v.Fault("only a success returns something", "omit returns")
 	case slices.ContainsFunc(t.Steps, as):
 		v.Fault(fmt.Sprintf("an earlier call is named %q", s.As), "")
 	}
 	if s.Times > 1 && (s.canSettleLater() || s.As != "") {
-		v.Fault("a call that is made several times ends each time", "leave times out, or the result and the name")
+		v.Fault("a call with several times ends each time", "omit times, or the result and the name")
 	}
 	s.Result, s.Times = cmp.Or(s.Result, "success"), max(s.Times, 1)
 }
@@ -169,7 +169,7 @@ func (t *Test) settles(v config.Value) int {
 		return 0
 	}
 	if number < 1 || number > len(t.Steps) || !t.Steps[number-1].canSettleLater() {
-		v.Fault("no earlier call of this number or name stays open", `the call needs "result: pending", and for a name "as: ..."`)
+		v.Fault("no open call has this number or name", `give the call "result: pending", and "as: ..." for a name`)
 		return 0
 	}
 	return number

@@ -123,7 +123,7 @@ func (c *Consent) UnmarshalJSON(b []byte) error {
 	case `"wait"`:
 		*c = Later
 	default:
-		return fmt.Errorf(`approve is true, false or "wait", not %s`, b)
+		return fmt.Errorf(`approve must be true, false or "wait", not %s`, b)
 	}
 	return nil
 }

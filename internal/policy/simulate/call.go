@@ -83,7 +83,7 @@ func oneCall(text string) (Call, error) {
 	}
 	c := Call{Tool: text[:i]}
 	if c.Tool == "" {
-		return c, errors.New(`the name of the tool is missing, as: call delete {"path": "a"}`)
+		return c, errors.New(`the name of the tool is missing; write: call delete {"path": "a"}`)
 	}
 	if text = strings.TrimSpace(text[i:]); text == "" {
 		return c, nil

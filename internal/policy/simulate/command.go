@@ -28,7 +28,7 @@ var errQuit = errors.New("quit")
 
 // Run executes one command after the other.
 func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
-	m.printf("%s; help says what can be done\n", text.Count(len(m.of.result.Policy.Nets()), "net"))
+	m.printf("%s; type help for the commands\n", text.Count(len(m.of.result.Policy.Nets()), "net"))
 	m.printCallable()
 	lines, failed := readLines(ctx, in)
 	for {
@@ -118,9 +118,9 @@ func (m *Simulator) command(line string) error {
 	default:
 		hint := text.DidYouMean(word, "", commands)
 		if _, known := m.of.tools.Find(word); hint == "" || known || slices.Contains(m.of.names(), word) {
-			return fmt.Errorf("there is no command %q; to call a tool, write: call %s", word, line)
+			return fmt.Errorf("unknown command %q; to call a tool, write: call %s", word, line)
 		}
-		return fmt.Errorf("there is no command %q%s; help lists them", word, hint)
+		return fmt.Errorf("unknown command %q%s; type help for the commands", word, hint)
 	}
 	return nil
 }

@@ -22,10 +22,10 @@ func (e *Explanation) Text(k text.Ink) string {
 	style := map[string]string{"allow": text.Green, "refuse": text.Red, "ask": text.Yellow}[e.Decision]
 	fmt.Fprintf(&b, "%s: %s\n", k.In(style, e.Decision), strings.TrimSpace(cmp.Or(e.ReadAs, e.Tool)+" "+string(e.Args)))
 	if e.Changed != nil {
-		fmt.Fprintf(&b, "shell.pipefail: the agent runs `%s`, and the answer is about that.\n", text.Escape(pipefail.Script(e.Changed)))
+		fmt.Fprintf(&b, "shell.pipefail: the agent runs `%s`, and this answer is for that script.\n", text.Escape(pipefail.Script(e.Changed)))
 	}
 	if e.Unknown {
-		fmt.Fprintf(&b, "There is no tool %q%s: %s known, and none has this name.\n",
+		fmt.Fprintf(&b, "Unknown tool %q%s: %s known.\n",
 			e.Tool, text.DidYouMean(e.Tool, "", e.of.tools.Names()), text.Subject(len(e.of.tools.Tools), "tool", "is", "are"))
 	}
 	if e.Would != "" {
@@ -40,7 +40,7 @@ func (e *Explanation) Text(k text.Ink) string {
 	case e.Way != "":
 		fmt.Fprintln(&b, k.In(text.Cyan, e.Way))
 	case e.Why != "":
-		fmt.Fprintln(&b, k.In(text.Cyan, "The way out is not known: "+e.Why+"."+e.wantsArguments()))
+		fmt.Fprintln(&b, k.In(text.Cyan, "No way out is known: "+e.Why+"."+e.wantsArguments()))
 	}
 	fmt.Fprintf(&b, "names: %s\n", namesText(e.of.result.Policy, e.call, e.names))
 	e.nets(&b)
@@ -60,7 +60,7 @@ func (e *Explanation) writeReading(b *strings.Builder) {
 		return
 	}
 	if own := e.of.ownTools(e.Tool); len(own) > 0 {
-		fmt.Fprintf(b, "If the tool of an agent is meant: petrigate explain %s\n", strings.Join(own, ", or petrigate explain "))
+		fmt.Fprintf(b, "For the tool of an agent: petrigate explain %s\n", strings.Join(own, ", or petrigate explain "))
 	}
 }
 
@@ -120,13 +120,13 @@ func namesText(p *gate.Policy, c gate.Call, names []gate.Name) string {
 		why, found := p.Why(c, n.Text)
 		switch {
 		case n.Weak && found == gate.Surely && why.What != "":
-			name += text.Escape(" (its success proves nothing: " + strings.TrimSpace(why.String()+". "+why.Way()) + ")")
+			name += text.Escape(" (its success does not count as evidence: " + strings.TrimSpace(why.String()+". "+why.Way()) + ")")
 		case n.Weak && why.What != "":
-			name += text.Escape(" (in doubt: " + why.String() + ")")
+			name += text.Escape(" (uncertain: " + why.String() + ")")
 		case n.Weak:
-			name += " (in doubt: rules forbid by it, and it proves nothing)"
+			name += " (uncertain: it can restrict, but not count as evidence)"
 		case !n.Certain:
-			name += " (not for certain: it exempts from no rule)"
+			name += " (not certain: it exempts from no rule)"
 		}
 		parts = append(parts, name)
 	}
@@ -160,9 +160,9 @@ func (e *Explanation) nets(b *strings.Builder) {
 	if e.ReadAs == "" && !slices.Contains(e.of.names(), e.Tool) {
 		near = text.DidYouMean(e.Tool, "", e.of.names())
 	}
-	fmt.Fprintf(b, "No rule and no net speaks of this call%s.\n", near)
+	fmt.Fprintf(b, "No rule and no net names this call%s.\n", near)
 	if own := agenttool.Qualified(e.Tool); own != "" && e.ReadAs == "" && len(e.of.ownTools(e.Tool)) == 0 {
-		fmt.Fprintf(b, "If the tool of an agent is meant: petrigate explain %s\n", own)
+		fmt.Fprintf(b, "For the tool of an agent: petrigate explain %s\n", own)
 	}
 }
 

@@ -24,9 +24,9 @@ func (m *Simulator) makeCall(text string) error {
 
 // endCall ends a call, or answers its approval request.
 func (m *Simulator) endCall(word, text string) error {
-	wants, otherwise := callRuns, "say approve or deny"
+	wants, otherwise := callRuns, "write approve or deny"
 	if word == "approve" || word == "deny" {
-		wants, otherwise = callWaits, "say succeed, fail or unknown"
+		wants, otherwise = callWaits, "write succeed, fail or unknown"
 	}
 	text, says, err := result(word, text)
 	if err != nil {
@@ -55,7 +55,7 @@ func result(word, text string) (number string, says json.RawMessage, err error) 
 	}
 	number, written := strings.TrimSpace(text[:i]), text[i:]
 	if !json.Valid([]byte(written)) {
-		return "", nil, fmt.Errorf("the result is no JSON: %s", written)
+		return "", nil, fmt.Errorf("the result is not JSON: %s", written)
 	}
 	return number, json.RawMessage(written), nil
 }
@@ -66,7 +66,7 @@ func (m *Simulator) latest(wants callState, text string) (int, error) {
 	if text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > len(m.calls) {
-			return 0, fmt.Errorf("there is no call %s; status lists those that have not ended", text)
+			return 0, fmt.Errorf("unknown call %s; status lists the open calls", text)
 		}
 		return n, nil
 	}
@@ -80,7 +80,7 @@ func (m *Simulator) latest(wants callState, text string) (int, error) {
 		}
 	}
 	if open == 0 {
-		return 0, errors.New("no call is open; make one, as: call NAME")
+		return 0, errors.New("no call is open; make one with: call NAME")
 	}
 	return open, nil
 }
@@ -89,7 +89,7 @@ func (m *Simulator) latest(wants callState, text string) (int, error) {
 func (m *Simulator) letTimePass(text string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
-		return fmt.Errorf("%q is no time that can pass, as 2m or 1h30m", text)
+		return fmt.Errorf("invalid duration %q; write a duration such as 2m or 1h30m", text)
 	}
 	m.do(move{word: "after", time: d})
 	return nil
@@ -98,7 +98,7 @@ func (m *Simulator) letTimePass(text string) error {
 // undo undoes the last move by replaying all others in a new session.
 func (m *Simulator) undo() error {
 	if len(m.moves) == 0 {
-		return errors.New("there is nothing to take back")
+		return errors.New("no command to undo")
 	}
 	last := m.moves[len(m.moves)-1]
 	again := m.moves[:len(m.moves)-1]
@@ -108,7 +108,7 @@ func (m *Simulator) undo() error {
 	for _, mv := range again {
 		m.apply(mv)
 	}
-	m.printf("taken back: %s\n", last)
+	m.printf("undone: %s\n", last)
 	m.printChanges(before)
 	m.printCallable()
 	return nil

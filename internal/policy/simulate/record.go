@@ -22,7 +22,7 @@ func (m *Simulator) Record(path string, rules, nets []string) error {
 	script := m.policyText(filepath.Dir(path), rules, nets) + "tests:\n  - name: recorded\n    steps:\n"
 	steps := m.stepsText()
 	if len(steps) == 0 {
-		m.printf("nothing was done, and nothing is recorded\n")
+		m.printf("nothing was done, so nothing is recorded\n")
 		return nil
 	}
 	script += strings.Join(steps, "")

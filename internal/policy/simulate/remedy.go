@@ -77,10 +77,10 @@ func (s *Simulation) onlyServers(w *wayOut, tool string) {
 		agent, _, qualified := strings.Cut(step.Name, ".") // or an action of a tool with the name of the agent
 		switch ours := func(c config.Server) bool { return c.Name == agent }; {
 		case qualified && slices.Contains(own, step.Name) && !slices.ContainsFunc(s.source.Config.Servers, ours):
-			w.Remedy = verify.Remedy{Why: fmt.Sprintf("%s is an agent's own tool, and session.by is connection: its calls are in another session", quoted(step.Name))}
+			w.Remedy = verify.Remedy{Why: fmt.Sprintf("%s is an agent's own tool, and session.by is connection, so its calls are in another session", quoted(step.Name))}
 			return
 		case slices.Contains(own, step.Tool):
-			w.sentence = fmt.Sprintf("%s has to be a server's tool: session.by is connection, so calls that hooks report are in other sessions.", quoted(step.Tool))
+			w.sentence = fmt.Sprintf("%s must be a server's tool: session.by is connection, so calls that hooks report are in other sessions.", quoted(step.Tool))
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (m *Simulator) unconcerned(c Call) {
 	speaks := func(v gate.Verdict) bool { return v.Kind != gate.Abstain }
 	names := m.of.names()
 	if !slices.ContainsFunc(m.of.session.Classify(m.of.newCall(c, 0)), speaks) && !slices.Contains(names, c.Tool) {
-		m.printf("  no rule and no net speaks of this call%s\n", text.DidYouMean(c.Tool, "", names))
+		m.printf("  no rule and no net names this call%s\n", text.DidYouMean(c.Tool, "", names))
 	}
 }
 

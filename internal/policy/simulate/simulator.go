@@ -105,5 +105,5 @@ var endings = map[string]struct {
 }{
 	"succeed": {gate.Success, "has succeeded"},
 	"fail":    {gate.Failure, "has failed"},
-	"unknown": {gate.Unknown, "may have succeeded or failed: it can still be told"},
+	"unknown": {gate.Unknown, "may have succeeded or failed; succeed or fail can still settle it"},
 }

@@ -119,7 +119,7 @@ func (a AtMost) inTime(m *prover) Proof {
 	if p := m.safe(a.atOnce()); p.Result != Proved {
 		return p
 	}
-	return Proof{Why: "calls were counted at some times, and there are others"}
+	return Proof{Why: "calls were counted only at some times"}
 }
 
 // past is the state of the monitor after time has passed.

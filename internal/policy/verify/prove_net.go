@@ -17,7 +17,7 @@ func (a NoTerminalStates) tools() []gate.Tool { return nil }
 func (m *prover) proveNet(name string, prove func(net int) Proof) Proof {
 	i := slices.IndexFunc(m.Nets, func(n *explore.Net) bool { return n.Info.Name == name && !n.Info.Shadow })
 	if i < 0 {
-		return Proof{Why: fmt.Sprintf("there is no net %q that is enforced", name)}
+		return Proof{Why: fmt.Sprintf("no enforced net %q", name)}
 	}
 	return prove(i)
 }
@@ -37,7 +37,7 @@ func (a Exclusive) prove(m *prover) Proof {
 			places = append(places, k)
 		}
 		if len(places) > explore.MaxExclusive {
-			return Proof{Why: fmt.Sprintf("no more than %d places are looked at together", explore.MaxExclusive)}
+			return Proof{Why: fmt.Sprintf("more than %d places cannot be explored together", explore.MaxExclusive)}
 		}
 		return m.safe(m.Coinciding(net, places), net)
 	})

@@ -79,7 +79,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	}
 	refusing := f.numbers(r)
 	if slices.ContainsFunc(refusing, func(n int) bool { return f.model.Nets[n].Info.Row }) {
-		return Remedy{Why: "any other call begins the row anew"} // the refusal already says so
+		return Remedy{Why: "any other call starts a new row"} // the refusal already says so
 	}
 	for _, b := range r.Blocks {
 		if n := f.number(b.Net); n >= 0 && f.model.Nets[n].Keyed() && b.Key == nil {
@@ -234,7 +234,7 @@ func (t *remedySearch) find(nets []int) Remedy {
 			}
 		}
 		if len(fresh) == 0 {
-			return Remedy{Why: "the way depends on more than the names of calls"}
+			return Remedy{Why: "the way out depends on more than the names of calls"}
 		}
 		nets = append(nets, fresh...)
 		slices.Sort(nets)

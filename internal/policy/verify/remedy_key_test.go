@@ -25,7 +25,7 @@ require test before push since edit with same branch
 		{"", "", "delete", `{"path":"a\u202e<b>&"}`, "Way out: call `backup` with path \"a\\u202e<b>&\"; after that `delete` is allowed."},
 		{"", "", "delete", `{"path":7}`, "Way out: call `backup` with path 7; after that `delete` is allowed."},
 		{"", "", "delete", `{}`, ""},
-		{"", "", "send", `{"to":"bob@x.org"}`, "Way out: call `lookup`, of which the result has to be like {\"contacts\":[{\"email\":\"bob@x.org\"}]}; after that `send` is allowed."},
+		{"", "", "send", `{"to":"bob@x.org"}`, "Way out: call `lookup`, with a result like {\"contacts\":[{\"email\":\"bob@x.org\"}]}; after that `send` is allowed."},
 		{"post", `{"channel":"c"}`, "post", `{"channel":"c"}`, "No other call changes that in this session."},
 		{"", "", "push", `{"branch":"main"}`, "Way out: call `test` with branch \"main\"; after that `push` is allowed."},
 	} {

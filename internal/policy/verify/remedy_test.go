@@ -121,7 +121,7 @@ func TestRemediesThatAreNotKnown(t *testing.T) {
 		t.Errorf("of a validator: %+v", got)
 	}
 	s, call, r = refusal(t, validated, "", "work")
-	if got := finder.Remedy(s, call, r); got.Why != "the way depends on more than the names of calls" {
+	if got := finder.Remedy(s, call, r); got.Why != "the way out depends on more than the names of calls" {
 		t.Errorf("behind a validator: %+v", got)
 	}
 	s, call, r = refusal(t, validated, "", "other")

@@ -24,7 +24,7 @@ func (r *Remedy) Calls() []string {
 
 // OwnToolMay is the sentence for a client if no tool of a server is a remedy, but a tool of the
 // agent may be.
-const OwnToolMay = "No call of a server's tool changes that; one of a tool that the agent has of its own may."
+const OwnToolMay = "No call of a server's tool changes that; a call of one of the agent's own tools may."
 
 // Sentence tells a model how to proceed after the refusal of tool; it is empty if no remedy is
 // known.
@@ -74,7 +74,7 @@ func (r *Remedy) step(i, times int) string {
 		}
 	}
 	if s.Result != "" {
-		said += ", of which the result has to be like " + s.Result
+		said += ", with a result like " + s.Result
 	}
 	if times > 1 {
 		said += fmt.Sprintf(" %d times", times)

@@ -123,7 +123,7 @@ func (r *Report) lost(t gate.Tool, l Loss) {
 }
 
 // whyFewer is the reason why it is unknown whether all nets are needed.
-const whyFewer = "not all were left out to see whether the others do"
+const whyFewer = "not every combination of rules was tried"
 
 // askOpen adds the questions that parts of the report leave open.
 func (r *Report) askOpen() {

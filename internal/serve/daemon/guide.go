@@ -32,7 +32,7 @@ func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut 
 		way.Calls = found.Calls()
 	}
 	if way.Sentence == "" && found.Why != "" {
-		way.Sentence = "The way out is not known: " + found.Why + "."
+		way.Sentence = "No way out is known: " + found.Why + "."
 	}
 	return way
 }

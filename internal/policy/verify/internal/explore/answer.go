@@ -21,10 +21,10 @@ func (r Result) String() string { return [...]string{"unknown", "proved", "refut
 // Reasons for an unknown answer.
 const (
 	WhyDoubtful = "no arguments are known that match the maps as this would need"
-	WhyStates   = "there are more states than were looked at"
+	WhyStates   = "there are more states than were explored"
 	WhyTime     = callclass.WhyTime
 	WhyLong     = "it takes more calls than were tried"
-	WhyValues   = "it depends on the values that calls have in the keys of nets"
+	WhyValues   = "it depends on the values of keys"
 	WhyNoRun    = "a run could not be made of the states that were found"
 )
 

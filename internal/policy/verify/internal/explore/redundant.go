@@ -95,7 +95,7 @@ func (m *Model) unsupported(n int) string {
 	case info.Validate != nil:
 		return "it judges the arguments of calls"
 	case info.Advisory, info.Recovery != nil:
-		return "which nets yield depends on it"
+		return "it determines which nets yield"
 	}
 	return m.Calls.Gap([]int{n}, nil)
 }
