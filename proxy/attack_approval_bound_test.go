@@ -77,7 +77,7 @@ func TestReloadWhilePending(t *testing.T) {
 	})
 }
 
-// TestSwappedWhilePending: B008. A consent applies to the tool as it was when the person was asked. It
+// TestSwappedWhilePending: B008. A consent applies to the tool definition that the person saw. It
 // does not apply to another tool of the same name, or to a tool that was removed and came back changed.
 func TestSwappedWhilePending(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {

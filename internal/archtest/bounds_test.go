@@ -19,7 +19,7 @@ import (
 // A reading is one measurement of the code, such as the methods of a type.
 type reading struct {
 	what   string  // the measurement: comments, cycles, direction, methods
-	of     string  // what was measured: a package, a type, or "all"
+	of     string  // the subject: a package, a type, or "all"
 	value  float64 // the lower the better
 	detail string
 }

@@ -1,4 +1,4 @@
-// Package channel has the table of the channels by which people answer requests for approval.
+// Package channel has the table of channels for answers to requests for approval.
 //
 // A new channel is a row here and, if it runs beside the proxy, a file in internal/serve/daemon.
 package channel
@@ -41,7 +41,7 @@ var all = [...]Channel{
 // All returns the channels.
 func All() []Channel { return slices.Clone(all[:]) }
 
-// Find returns the channel of that name; false: there is no such channel.
+// Find returns the channel with this name, and false if none has it.
 func Find(name string) (Channel, bool) {
 	i := slices.IndexFunc(all[:], func(c Channel) bool { return c.Name == name })
 	if i < 0 {
@@ -50,7 +50,7 @@ func Find(name string) (Channel, bool) {
 	return all[i], true
 }
 
-// Names returns the names of the channels for which keep is true; nil: of all.
+// Names returns the names of the channels that keep selects; a nil keep selects all.
 func Names(keep func(Channel) bool) (names []string) {
 	for _, c := range all {
 		if keep == nil || keep(c) {

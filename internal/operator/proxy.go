@@ -34,7 +34,7 @@ type Proxy interface {
 	Session(id string) (SessionInfo, error)
 	// State returns a copy of a session's state; without an id that of a session that begins now.
 	State(session string) (*gate.State, error)
-	// ChannelsOf lists the channels by which requests of a session can be answered now.
+	// ChannelsOf lists the channels that accept answers to requests of a session now.
 	ChannelsOf(session string) ([]string, error)
 	ResetSession(id string, a Actor) error
 	// SettleCall records how a call of unknown outcome ended.

@@ -61,6 +61,6 @@ type NetFate struct {
 	Net   string   `json:"net"`
 	Fate  string   `json:"fate"`            // continued, carried, begun, dropped or held
 	From  string   `json:"from,omitempty"`  // former name of the net whose state it takes over, if that name was different
-	Lost  int      `json:"lost"`            // number of sessions in which the net loses its state
-	Where []string `json:"where,omitempty"` // at most ten sessions in which the net is held
+	Lost  int      `json:"lost"`            // number of sessions where the net loses its state
+	Where []string `json:"where,omitempty"` // at most ten sessions that hold the net
 }
