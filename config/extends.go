@@ -289,7 +289,7 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 		c.Shell.Doubt = b.settings.Shell.Doubt
 	}
 	c.Shell.Pipefail = cmp.Or(c.Shell.Pipefail, b.settings.Shell.Pipefail)
-	if root.get("shell").in("strict") == nil {
+	if root.get("shell").get("strict") == nil {
 		c.Shell.Strict = b.settings.Shell.Strict
 	}
 	if a.Channels == nil {
@@ -298,7 +298,7 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	if a.Ignore == nil {
 		a.Ignore = of.Ignore
 	}
-	if ours.in("grants") == nil && of.Grants != 0 {
+	if ours.get("grants") == nil && of.Grants != 0 {
 		a.Grants = of.Grants
 	}
 	for _, m := range of.Mask {
@@ -352,30 +352,30 @@ func (c *Config) checkNarrows(root Value, b *baseFile, l *layers) {
 		weaker(root.get("default"), "default", "allow", "deny")
 	}
 	if of := b.settings.Shell.Doubt; of != "" && slices.Index(shellDoubts, cmp.Or(c.Shell.Doubt, "refuse")) < slices.Index(shellDoubts, of) {
-		weaker(root.get("shell").in("doubt"), "shell.doubt", c.Shell.Doubt, of)
+		weaker(root.get("shell").get("doubt"), "shell.doubt", c.Shell.Doubt, of)
 	}
-	if strict := root.get("shell").in("strict"); b.settings.Shell.Strict && !c.Shell.Strict && strict != nil {
+	if strict := root.get("shell").get("strict"); b.settings.Shell.Strict && !c.Shell.Strict && strict != nil {
 		weaker(strict, "shell.strict", "false", "true")
 	}
 	ours, of := root.get("approval"), &b.settings.Approval
 	if ofGrants, grants := grantLimit(of.Grants), grantLimit(c.Approval.Grants); of.Grants != 0 && grants > ofGrants {
-		weaker(ours.in("grants"), "approval.grants", grants.String(), ofGrants.String())
+		weaker(ours.get("grants"), "approval.grants", grants.String(), ofGrants.String())
 	}
-	if self := b.root.get("approval").in("self"); self != nil && c.Approval.Self && !of.Self {
-		weaker(ours.in("self"), "approval.self", "true", "false")
+	if self := b.root.get("approval").get("self"); self != nil && c.Approval.Self && !of.Self {
+		weaker(ours.get("self"), "approval.self", "true", "false")
 	}
 	for _, channel := range c.Approval.Channels {
 		if of.Channels != nil && !slices.Contains(of.Channels, channel) {
-			weaker(ours.in("channels"), "approval.channels", channel, strings.Join(of.Channels, ", "))
+			weaker(ours.get("channels"), "approval.channels", channel, strings.Join(of.Channels, ", "))
 		}
 	}
 	for _, field := range c.Approval.Ignore {
 		if of.Ignore != nil && !slices.Contains(of.Ignore, field) {
-			weaker(ours.in("ignore"), "approval.ignore", field, strings.Join(of.Ignore, ", "))
+			weaker(ours.get("ignore"), "approval.ignore", field, strings.Join(of.Ignore, ", "))
 		}
 	}
 	if mode := b.settings.Pinning.Mode; slices.Index(pinningModes, c.Pinning.Mode) < slices.Index(pinningModes, mode) {
-		weaker(root.get("pinning").in("mode"), "pinning.mode", strconv.Quote(c.Pinning.Mode), mode)
+		weaker(root.get("pinning").get("mode"), "pinning.mode", strconv.Quote(c.Pinning.Mode), mode)
 	}
 	for _, s := range baseScalars {
 		name := "approval." + s.key

@@ -72,11 +72,3 @@ const (
 	maxNodes  = 100_000 // values after expansion of aliases
 	maxErrors = 100     // per file; more would not be read by anyone
 )
-
-// in is get for a node that may be nil.
-func (n *node) in(key string) *node {
-	if n == nil {
-		return nil
-	}
-	return n.get(key)
-}

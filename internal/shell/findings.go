@@ -103,7 +103,7 @@ func (f *findings) touch(access Access, at arg) {
 // arithmeticOn adds a doubt that bash evaluates a text as arithmetic, where an array index may run
 // a command. The doubt concerns all commands only if the script has such a text.
 func (f *findings) arithmeticOn(what string) {
-	if mayHaveCommandIndex(f.outermost) {
+	if hasCommandIndex(f.outermost) {
 		f.doubtAll(what)
 		return
 	}
@@ -117,10 +117,4 @@ func (f *findings) arrayOf(what string) {
 		return
 	}
 	f.doubtStrict(what)
-}
-
-// mayHaveCommandIndex reports whether a script may have quoted text with a command in it, as in
-// x='a[$(rm y)]'.
-func mayHaveCommandIndex(script string) bool {
-	return strings.Contains(script, "[") && (strings.Contains(script, "$(") || strings.Contains(script, "`") || strings.Contains(script, "${"))
 }
