@@ -2,13 +2,13 @@ package explore
 
 import "slices"
 
-// repeatable returns how often the step from a to b can be repeated before it could become a
-// different step.
+// repeatable returns how many times the step from a to b can be repeated without changing its
+// effect. The result is a safe lower bound.
 func (n *structure) repeatable(a, b *local) int {
 	if a.stuck || b.stuck || a.spoiled != b.spoiled || !slices.Equal(a.flights, b.flights) {
 		return 0
 	}
-	for _, t := range n.free { // structural transitions fire by themselves
+	for _, t := range n.free { // structural transitions fire on their own
 		if n.Trans[t].Enabled(a.marking) || n.Trans[t].Enabled(b.marking) {
 			return 0
 		}
@@ -30,10 +30,10 @@ func (n *structure) repeatable(a, b *local) int {
 	return times
 }
 
-// enough returns a number of tokens in the place that suffices for everything one call does and
-// that leaves every transition enabled that this place alone could disable. It is three times what
-// all transitions take: the call may fire them when it begins, when it ends, and when the net fires
-// its structural transitions after either.
+// enough returns a token count for place at which no call can run out of tokens and no transition
+// can be disabled by this place alone. The count is three times the total demand of all
+// transitions, because a call may fire them when it begins, when it ends, and when the net fires
+// its structural transitions after either event.
 func (n *structure) enough(place int) int {
 	sum := 0
 	for i := range n.Trans {

@@ -2,12 +2,12 @@ package explore
 
 import "fmt"
 
-// An advisory net blocks calls, except where it yields: while a recovery net overrules it, or where
-// blocking would leave no tool. The searches assume that it always blocks. A run that they find is
-// real, since no net blocks any call of it. A proof that no run exists counts only if it also holds
-// without the advisory nets.
+// An advisory net blocks calls unless it yields, that is, unless a recovery net overrules it or
+// blocking would leave no tool. The searches assume that it always blocks. A run found by a search
+// is real, because no net blocks any of its calls. A proof that no run exists counts only if it
+// also holds without the advisory nets.
 
-// Yielding returns the reason why an answer is unknown if one of the nets is advisory, and the
+// Yielding returns the reason why an answer is unknown if any of the nets is advisory, and the
 // empty string otherwise.
 func (sys *system) Yielding(nets []int) string {
 	for _, n := range nets {

@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// lenient reports whether the net evidently never blocks the effect: only observers list its names,
-// or transitions whose inputs are always marked. All effects that calls can have on the net must be
-// known, see [Model.Attract].
+// lenient reports whether n obviously never blocks effect e, because the only transitions that list
+// its names are observers or have inputs that are always marked. All effects that calls can have on
+// n must be known; see [Model.Attract].
 func (n *Net) lenient(e int) bool {
 	for _, a := range n.Meanings.List[e] {
 		if len(a.Barred) == 0 && !a.Refused && (a.Free || n.Observed(a.Transitions)) {
@@ -21,7 +21,7 @@ func (n *Net) lenient(e int) bool {
 	return len(n.free) == 0 || n.static || n.quiesces()
 }
 
-// passes reports whether no state of the net blocks the effect.
+// passes reports whether no state of n blocks effect e.
 func (n *Net) passes(e int) bool {
 	if n.static {
 		return n.begin(0, e).verdict != blocks
@@ -30,8 +30,8 @@ func (n *Net) passes(e int) bool {
 	return ok && !slices.ContainsFunc(locals, func(l int) bool { return n.begin(l, e).verdict == blocks })
 }
 
-// quiesces reports whether the structural transitions fire only at the start. A net where they
-// could fire forever would block every call.
+// quiesces reports whether the structural transitions of n fire only at the start. A net in which
+// they could fire forever would block every call.
 func (n *Net) quiesces() bool {
 	for _, t := range n.free {
 		for _, a := range n.Trans[t].In {
@@ -45,8 +45,8 @@ func (n *Net) quiesces() bool {
 	return !n.locals.List[0].stuck
 }
 
-// reachableAlone returns the states that the net reaches over all calls and outcomes if no other
-// net forbids anything. ok is false if there are too many, or if tokens can be in flight.
+// reachableAlone returns the states that n can reach, over all calls and outcomes, if no other net
+// forbids any call. ok is false if there are too many states or if tokens can be in flight.
 func (n *Net) reachableAlone() (locals []int, ok bool) {
 	if n.incomplete {
 		return nil, false
@@ -58,8 +58,8 @@ func (n *Net) reachableAlone() (locals []int, ok bool) {
 	return n.aloneCache.locals, n.aloneCache.ok
 }
 
-// unspoiledAlone returns those of the states of [Net.reachableAlone] where no spoiling call is
-// in flight. It is enough to consider these, because calls in flight can always succeed first.
+// unspoiledAlone returns the states of [Net.reachableAlone] in which no spoiling call is in flight.
+// These states suffice, because calls in flight can always succeed first.
 func (n *Net) unspoiledAlone() (locals []int, ok bool) {
 	locals, ok = n.reachableAlone()
 	return slices.DeleteFunc(slices.Clone(locals), func(l int) bool { return n.locals.List[l].spoiled }), ok
@@ -102,7 +102,8 @@ func (n *Net) exploreAlone() (locals []int, ok bool) {
 	return locals, true
 }
 
-// Bounds on the states examined for an attractor: of a single net, and of several nets together.
+// Limits on the number of states examined for an attractor, in a single net and in several nets
+// together.
 const (
 	maxLocals = 200
 	maxJoint  = 2000

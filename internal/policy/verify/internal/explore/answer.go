@@ -15,7 +15,7 @@ const (
 	Refuted
 )
 
-// String returns the result as "check --json" prints it.
+// String returns the result in the form that "check --json" prints.
 func (r Result) String() string { return [...]string{"unknown", "proved", "refuted"}[r] }
 
 // Reasons for an unknown answer.
@@ -30,16 +30,16 @@ const (
 
 // An Answer is the result of a search.
 type Answer struct {
-	Result   Result // Proved: the query is never met, or the goal is always reachable; Refuted: Moves show otherwise
+	Result   Result // if Proved, the query is never met or the goal is always reachable; if Refuted, Moves is the counterexample
 	Moves    []Move
-	Nets     []int  // Proved: nets that suffice for the proof; Refuted, for a goal: nets that forbid it after Moves
-	Rough    bool   // Refuted, for a goal: a subset of Nets might suffice, but not all subsets were tried
-	Why      string // Unknown: the reason
-	Supposed string // Unknown: the tool whose existence decides the answer; empty: none
+	Nets     []int  // if Proved, nets that suffice for the proof; if a goal is Refuted, nets that forbid it after Moves
+	Rough    bool   // if a goal is Refuted, a subset of Nets might suffice, because not all subsets were tried
+	Why      string // if Unknown, the reason
+	Supposed string // if Unknown, the tool whose existence decides the answer; may be empty
 }
 
-// leaveOut removes nets one after the other as long as do proves that the rest suffices. It is sure
-// if do refutes the removal of each remaining net.
+// leaveOut removes nets one at a time while do proves that the remaining nets suffice. sure is true
+// if do refuted the removal of each remaining net.
 func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
 	left, sure = slices.Clone(nets), true
 	for i := 0; i < len(left); {
@@ -60,7 +60,7 @@ func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
 // Any matches all classes.
 func Any(*callclass.Class) bool { return true }
 
-// Tagged returns a tag function that marks the classes selected by match as wanted.
+// Tagged returns a tag function that marks the classes selected by match as [Wanted].
 func Tagged(match func(*callclass.Class) bool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) uint8 {
 		if match(s) {
@@ -70,7 +70,7 @@ func Tagged(match func(*callclass.Class) bool) func(*callclass.Class) uint8 {
 	}
 }
 
-// Spent returns which bound ended a search: the time or the number of states.
+// Spent returns the reason why a search ended early: the time limit or the state limit.
 func (l *searchLimits) Spent() string {
 	if l.Stop() {
 		return WhyTime

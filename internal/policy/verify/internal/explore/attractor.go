@@ -7,15 +7,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Attract computes the attractor of the model layer by layer. The result is cached. If the search
-// is stopped, the attractor holds the layers found so far.
+// Attract computes the attractor of m layer by layer and caches it. If the search is stopped, the
+// attractor holds the layers found so far.
 func (m *Model) Attract() *attractor {
 	if m.attractor != nil {
 		return m.attractor
 	}
 	a := &attractor{model: m, Ok: make([]bool, len(m.Classes)), prep: make([]map[int]bool, len(m.Classes))}
 	m.attractor = a
-	for i, n := range m.Nets { // whether the effects of all calls of open tools on the net are known
+	for i, n := range m.Nets { // determine whether all effects that calls of open tools have on the net are known
 		_, gap := m.Calls.Kinds([]int{i}, nil)
 		n.incomplete = gap != ""
 	}
@@ -37,11 +37,11 @@ func (m *Model) Attract() *attractor {
 	return a
 }
 
-// layer reports whether calls of the layers so far make a call of the class possible. prep holds
-// the nets that they move.
+// layer reports whether calls of the existing layers make a call of class s possible. prep holds
+// the nets that these calls move.
 func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	m := a.model
-	var strict []callclass.Effect // nets that can refuse the class
+	var strict []callclass.Effect // the effects on nets that can refuse the class
 	for _, t := range s.Effects {
 		if !m.Nets[t.Net].lenient(t.Meaning) {
 			strict = append(strict, t)
@@ -66,9 +66,9 @@ func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	return prep, true
 }
 
-// together returns the first strict net and the strict nets that its helpers move as well, with all
-// their helpers: classes of the attractor that are prepared without moving any strict net. The
-// helpers do not affect the remaining strict nets.
+// together returns the first strict net and all other strict nets that its helpers also move,
+// together with all their helpers. Helpers are classes of the attractor that can be prepared
+// without moving any strict net. The helpers do not affect the nets in rest.
 func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])
@@ -90,8 +90,8 @@ func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect
 	return nets, helpers, rest
 }
 
-// recover reports whether successful calls of the helpers lead from every state that the nets reach
-// by themselves to a state where each net admits its effect.
+// recover reports whether, from every state that the nets can reach on their own, successful calls
+// of the helpers lead to a state in which each net admits its effect.
 func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	joint := [][]int{nil}
 	for _, t := range nets {
@@ -119,8 +119,8 @@ func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	return len(good) == len(joint)
 }
 
-// leads reports whether the nets admit their effects in the state, or a helper leads from it to a
-// state that is known to be good.
+// leads reports whether the nets admit their effects in state, or some helper leads from state to a
+// known good state.
 func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, good map[string]bool) bool {
 	m := a.model
 	if !slices.ContainsFunc(nets, func(t callclass.Effect) bool {
@@ -144,8 +144,8 @@ func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, g
 	})
 }
 
-// Endless reports whether some call that the nets gate is in the attractor and hence always
-// possible.
+// Endless reports whether the attractor contains a call that is gated by one of the nets. Such a
+// call is always possible.
 func (a *attractor) Endless(nets []int) bool {
 	m := a.model
 	for _, n := range nets {

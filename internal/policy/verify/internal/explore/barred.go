@@ -1,6 +1,6 @@
 package explore
 
-// Barred returns a proof that the query is never met if one is evident without exploration, and an
+// Barred returns a proof that the query is never met if the proof needs no exploration, and an
 // unknown answer otherwise.
 func (m *Model) Barred(q *Query) Answer {
 	nets, barred := m.seed(q)
@@ -8,12 +8,12 @@ func (m *Model) Barred(q *Query) Answer {
 		nets, barred = m.wholeScope().relax().blockers(q.goal(m.Classes))
 	}
 	if !barred || m.Calls.Gap(nets, q.Tag) != "" || m.Yielding(nets) != "" || !m.view(nets, ViewOptions{Tag: q.Tag}).barred() {
-		return Answer{} // a call of an open tool may do what no listed call does
+		return Answer{} // a call of an open tool may have effects that no listed call has
 	}
 	return Answer{Result: Proved, Nets: nets}
 }
 
-// barred reports whether the nets evidently forbid what the query wants, over all outcomes and
+// barred reports whether the nets obviously forbid every wanted call, over all outcomes and
 // interleavings.
 func (v *view) barred() bool {
 	g, goal := v.scopeOf(), v.wanted()

@@ -8,14 +8,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A Budget selects the nets that can show that the number of calls is bounded.
+// A Budget selects the nets that can prove an upper bound on the number of calls.
 type Budget struct {
-	Shared bool          // only nets whose scope is wider than a session
-	Every  time.Duration // shortest interval between tokens that the clock returns; 0: never
+	Shared bool          // consider only nets with a wider scope than the session
+	Every  time.Duration // shortest interval at which the clock returns tokens; 0: never
 }
 
-// Budgeted finds a net where each call tagged as wanted permanently takes a token from a place
-// that starts with at most count tokens and that is refilled by nothing, or only by the clock.
+// Budgeted finds a net with a place that bounds the number of calls tagged as wanted. The place
+// starts with at most count tokens, each such call permanently takes one, and only the clock, if
+// anything, refills it.
 func (m *Model) Budgeted(tag func(*callclass.Class) uint8, count int, b Budget) (net int, ok bool) {
 	if m.Calls.Gap(nil, tag) != "" {
 		return 0, false
@@ -33,7 +34,8 @@ func (m *Model) Budgeted(tag func(*callclass.Class) uint8, count int, b Budget) 
 	return 0, false
 }
 
-// pays reports whether each call tagged as wanted takes from the place.
+// pays reports whether each call tagged as wanted permanently takes a token from place, and only
+// the clock, no more often than once per interval, refills place.
 func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every time.Duration) bool {
 	cost, filled := make([]bool, len(n.Trans)), 0
 	for i := range n.Trans {
@@ -56,8 +58,9 @@ func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every 
 	})
 }
 
-// bounded reports whether the place never has more tokens than at the start: every token it gains
-// comes from a second place, which is empty at the start, and the total of both never grows.
+// bounded reports whether place never holds more tokens than at the start. This is so if every
+// token that place gains comes from a second place, which is empty at the start, and the total of
+// both places never grows.
 func (n *structure) bounded(place int) bool {
 	for q, name := range n.Info.Places {
 		if q == place || n.Info.Initial[name] > 0 {

@@ -7,16 +7,16 @@ import (
 )
 
 // A place that starts with many tokens is a large counter, and exploring all its levels would be
-// expensive. If calls take from it and put into it one token at a time, the policy behaves alike at
-// all levels except the outermost ones, so a smaller initial marking suffices. Such a cut-off
-// (Emerson and Namjoshi, "Reasoning about rings", POPL 1995) is not assumed, but detected in the
-// explored states, see [Space.saturated].
+// expensive. If calls add and remove one token at a time, the policy behaves alike at all levels
+// except the outermost ones, so a smaller initial marking suffices. Such a cut-off (Emerson and
+// Namjoshi, "Reasoning about rings", POPL 1995) is not assumed but detected in the explored states;
+// see [Space.saturated].
 
-// minLargeCounter is the number of initial tokens above which a place is a large counter.
+// minLargeCounter is the largest initial token count that does not make a place a large counter.
 const minLargeCounter = 8
 
-// counter returns the place of the net that is a large counter, or -1. A net with several has none
-// that can be reduced.
+// counter returns the index of the net's large counter, or -1. If a net has several large counters,
+// none of them can be reduced.
 func (n *structure) counter() int {
 	found := -1
 	for i, p := range n.Info.Places {
@@ -30,8 +30,8 @@ func (n *structure) counter() int {
 	return found
 }
 
-// steady reports whether only calls and the clock take from the place and put into it, one token at
-// a time and without deferring it to the end of the call.
+// steady reports whether only calls and the clock change the token count of place, by one token at
+// a time and without deferring the change to the end of the call.
 func (n *structure) steady(place int) bool {
 	for i := range n.Trans {
 		in, out := weight(n.Trans[i].In, place), weight(n.Trans[i].Out, place)
@@ -46,8 +46,8 @@ func (n *structure) steady(place int) bool {
 	return true
 }
 
-// cap returns the net with its counter starting at a smaller number of tokens, or the net itself if
-// it has no larger counter. The copies are cached.
+// cap returns a cached copy of n whose counter starts with the given number of tokens. It returns n
+// if n has no larger counter.
 func (n *Net) cap(to int) *Net {
 	p := n.counter()
 	if p < 0 || n.Info.Initial[n.Info.Places[p]] <= to {

@@ -9,7 +9,7 @@ import (
 )
 
 // saturated reports whether, for each reduced counter, the states at two adjacent levels away from
-// both ends are equal. Then the states at any number of levels in between are equal too, because
+// both ends are equal. Then the states are also equal at any number of levels in between, because
 // the effect of calls does not depend on the level there.
 func (s *Space) saturated() bool {
 	for _, pos := range s.limits {
@@ -56,8 +56,8 @@ func (s *Space) saturatedAt(pos int) bool {
 	return false
 }
 
-// mirrors returns the place and the places whose tokens complement it, so that both together always
-// hold top tokens.
+// mirrors returns place and the places that complement it, that is, whose tokens and those of place
+// always add up to top.
 func (n *Net) mirrors(place, top int) []int {
 	out := []int{place}
 	for p := range n.Info.Places {
@@ -75,7 +75,7 @@ func (n *Net) mirrors(place, top int) []int {
 	return out
 }
 
-// without returns a key of the state that leaves out some places of one net.
+// without returns a key of the state that omits the given places of one net.
 func (s *Space) without(words []uint32, pos int, places []int) string {
 	rest := slices.Delete(slices.Clone(words), 1+pos, 2+pos)
 	l := &s.nets[pos].locals.List[words[1+pos]]

@@ -8,8 +8,8 @@ import (
 )
 
 // FailureLock looks for a call in flight whose failure or unknown outcome makes the goal
-// unreachable by successful continuations, although it would be reachable after the call's success.
-// The space must have its counters unreduced.
+// unreachable by successful continuations, although the goal would be reachable if the call
+// succeeded. No counter of the space may be reduced.
 func (s *Space) FailureLock(g *Goal) Answer {
 	found, open := s.failureLocks(g)
 	if len(found) == 0 && !open {
@@ -29,7 +29,7 @@ func (s *Space) FailureLock(g *Goal) Answer {
 				continue
 			}
 			if ms = s.failRest(ms, e); pending(ms) {
-				continue // the run leaves open what the call returns
+				continue // what the call returns is still open after the run
 			}
 			if s.model.full != nil {
 				nets, _ := s.locking(ms, g.Matches)
@@ -49,8 +49,8 @@ func (s *Space) FailureLock(g *Goal) Answer {
 	return Answer{Why: WhyValues}
 }
 
-// failureLocks returns the failures and unknown outcomes that lose the goal where the success of
-// the same call would not. open is true if this is undecided for some outcome.
+// failureLocks returns the failures and unknown outcomes that make the goal unreachable where the
+// success of the same call would not. open is true if this is undecided for some outcome.
 func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	sure, possible := s.Assured(g, s.surely), s.Escapes(g, func(int) bool { return true })
 	type ending struct {
@@ -77,9 +77,9 @@ func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	return found, open
 }
 
-// failRest returns the moves along the edge, with one more move inserted before the last for each
-// call in flight that the state represents without listing it: such a call fails, because while it
-// is in flight it may still succeed.
+// failRest returns the moves along edge e, inserting a failure before the last move for each call
+// in flight that the state represents without listing it. The failure is needed because a call in
+// flight could still succeed.
 func (s *Space) failRest(ms []Move, e edge) []Move {
 	last := ms[len(ms)-1]
 	ms = slices.Clone(ms[:len(ms)-1])

@@ -4,29 +4,29 @@ import "github.com/petrigate/petrigate/internal/policy/verify/internal/callclass
 
 // A Goal describes calls that should always be reachable.
 type Goal struct {
-	Matches func(*callclass.Class) bool             // which classes the goal wants, as far as the class alone decides it
-	ok      func(s *Space, k int32, class int) bool // whether a call of the class meets the goal in the state
-	values  bool                                    // calls with other values than the tracked one meet the goal too
+	Matches func(*callclass.Class) bool             // selects the classes that the goal wants, as far as the class alone decides it
+	ok      func(s *Space, k int32, class int) bool // reports whether a call of the class meets the goal in state k
+	values  bool                                    // calls with values other than the tracked one also meet the goal
 	one     bool                                    // only calls with the tracked value meet the goal
-	excused func(s *Space, k int32) bool            // states where a run may stop without reaching the goal; nil: none
+	excused func(s *Space, k int32) bool            // reports whether a run may stop in state k without reaching the goal; nil: never
 }
 
-// TaggedGoal returns the goal that is met by calls which the view has tagged as wanted; match must
+// TaggedGoal returns the goal that is met by calls that the view tagged as wanted. match must
 // select the same calls.
 func TaggedGoal(match func(*callclass.Class) bool) *Goal {
 	return &Goal{Matches: match, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
 }
 
-// GoalOfOne returns a [TaggedGoal] about the tracked value only: match selects no calls with other
-// values.
+// GoalOfOne returns a [TaggedGoal] for the tracked value only. match must not select calls with
+// other values.
 func GoalOfOne(match func(*callclass.Class) bool) *Goal {
 	g := TaggedGoal(match)
 	g.one = true
 	return g
 }
 
-// Escapes reports, for each state, whether a successful continuation of classes selected by may
-// reaches a state where the goal admits a call. Excused states count as good.
+// Escapes reports, for each state, whether successful calls of the classes selected by may lead
+// from it to a state in which a call that meets the goal is admitted. Excused states count as good.
 func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	good := make([]bool, len(s.At))
 	var queue []int32
@@ -58,8 +58,8 @@ func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	return good
 }
 
-// successful returns the reversed edges of all steps in which a call succeeds: one that is in
-// flight, or one that begins and succeeds at once.
+// successful returns the reversed edges of all steps in which a call succeeds: either a call in
+// flight, or a call that begins and succeeds at once.
 func (s *Space) successful(may func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.At))
 	for _, e := range s.edges {
@@ -75,27 +75,27 @@ func (s *Space) successful(may func(class int) bool) [][]int32 {
 	return back
 }
 
-// atOnce returns the state after a call of the class has begun and succeeded while all calls in
-// flight before stay in flight. ok is false if that state was not visited. Where one observing call
-// stands for any number of calls, the call that has ended must not be kept.
+// atOnce returns the state in which a call of class c has begun and succeeded while all earlier
+// calls in flight stay in flight. ok is false if that state was not visited. If one observing call
+// stands for any number of calls, the ended call must not be kept.
 func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
 	to, ok = s.index[string(appendWords(nil, s.succeeded(k, c)))]
 	return to, ok
 }
 
-// Unhindered reports whether it is known that some call of the class can be made and that no net
-// outside the view ever refuses it.
+// Unhindered reports whether some call of the class is known to be possible and no net outside the
+// view ever refuses it.
 func (v *view) Unhindered(class int) bool {
 	c := &v.classes[class]
 	return c.sure && len(c.beyond) == 0
 }
 
-// surely reports whether it is known that a call of the class can be made and that only the nets
-// that judge it can refuse it.
+// surely reports whether a call of the class is known to be possible and only the nets that judge
+// it can refuse it.
 func (v *view) surely(class int) bool { return !uncertain(v.classes[class].member) }
 
-// rebuildPaths discards how states are reached and computes it anew without the calls to avoid.
-// States that cannot be reached without them have no predecessor afterwards.
+// rebuildPaths recomputes the path to each state, omitting the calls selected by avoid. States that
+// cannot be reached without these calls have no predecessor afterwards.
 func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	next := make([][]int, len(s.At))
 	for i, e := range s.edges {
@@ -117,7 +117,7 @@ func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 }
 
 // Hindering returns a smallest set of nets outside the view whose removal would make the goal
-// reachable from one more state; nil if no set helps.
+// reachable from at least one more state. It returns nil if there is no such set.
 func (s *Space) Hindering(g *Goal, good []bool) []int {
 	var least []int
 	for i := range good {

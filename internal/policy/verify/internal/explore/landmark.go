@@ -10,15 +10,15 @@ import (
 // disjunctive action landmark).
 type landmark struct {
 	calls  []int
-	nets   []int // nets that require it: they block all calls of its parent
-	parent int   // index of the landmark that needs this one first; -1: the goal
+	nets   []int // nets that require the landmark because they block all calls of its parent
+	parent int   // index of the landmark that first needs this landmark; -1: the goal
 }
 
-// landmarks returns the landmarks of the runs from a state to a call of the goal. If a net blocks
-// all calls of a landmark, a call that moves this net must come first and forms the next landmark.
-// ok is false if the last landmark found has no calls: then no run reaches the goal.
+// landmarks returns the landmarks of all runs from state to a call of the goal. If a net blocks all
+// calls of a landmark, a call that moves this net must come first and forms the next landmark. ok
+// is false if the last landmark found is empty, in which case no run reaches the goal.
 //
-// The net sole does not count as a barrier to the goal itself.
+// The net sole is not counted as a barrier to the goal itself.
 func (g *scope) landmarks(state []int, goal []int, sole int) (found []landmark, ok bool) {
 	g.round++
 	found = append(found, landmark{calls: goal, parent: -1})
@@ -44,9 +44,9 @@ func (g *scope) landmarks(state []int, goal []int, sole int) (found []landmark, 
 	return found, true
 }
 
-// barriers returns sets of nets. Before any of the calls is admitted, a net of each set must move:
-// a set is a single net that blocks all calls, or else has one net for each call. It returns nil if
-// some call is not blocked.
+// barriers returns sets of nets, each containing a net that must move before any of the calls is
+// admitted. A set is either a single net that blocks all calls or contains one net for each call.
+// barriers returns nil if some call is not blocked.
 func (g *scope) barriers(state []int, calls []int, sole int) [][]int {
 	var common, each []int
 	fresh := false
@@ -83,7 +83,7 @@ func (g *scope) barriers(state []int, calls []int, sole int) [][]int {
 	return out
 }
 
-// open appends the calls that move the net n out of its local state.
+// open appends to calls the calls that move net n out of its local state.
 func (g *scope) open(calls []int, local, n int) []int {
 	for _, u := range g.users[n] {
 		b := g.nets[n].begin(local, u.Meaning)
@@ -101,7 +101,7 @@ func (g *scope) open(calls []int, local, n int) []int {
 	return calls
 }
 
-// count returns a lower bound on the length of a run that contains a call of each landmark: the
+// count returns a lower bound on the length of any run that contains a call of each landmark: the
 // number of landmarks that share no call with an earlier one.
 func (g *scope) count(found []landmark) int {
 	count := 0
@@ -117,7 +117,7 @@ func (g *scope) count(found []landmark) int {
 	return count
 }
 
-// wholeScope returns the scope of all classes with all outcomes.
+// wholeScope returns the scope of all classes, with all outcomes allowed.
 func (m *Model) wholeScope() *scope {
 	if m.all == nil {
 		calls := make([][]callclass.Effect, len(m.Classes))
@@ -130,8 +130,8 @@ func (m *Model) wholeScope() *scope {
 	return m.all
 }
 
-// seed returns the nets that evidently constrain runs to the goal of the query. If no run reaches
-// the goal, barred is true and the nets forbid it over all outcomes and interleavings.
+// seed returns the nets that obviously constrain runs to the query's goal. If no run reaches the
+// goal, barred is true and these nets forbid the goal over all outcomes and interleavings.
 func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	goal := q.goal(m.Classes)
 	if len(goal) == 0 {
@@ -148,7 +148,7 @@ func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	return slices.Compact(nets), !ok
 }
 
-// goal returns the indexes of the classes that the query wants.
+// goal returns the indexes of the classes that q wants.
 func (q *Query) goal(classes []*callclass.Class) (goal []int) {
 	for i, s := range classes {
 		if q.Tag(s)&Wanted != 0 {
@@ -158,7 +158,7 @@ func (q *Query) goal(classes []*callclass.Class) (goal []int) {
 	return goal
 }
 
-// wanted returns the classes that the query wants.
+// wanted returns the indexes of the view's classes that are tagged as wanted.
 func (v *view) wanted() []int {
 	var out []int
 	for c := range v.classes {
@@ -169,7 +169,7 @@ func (v *view) wanted() []int {
 	return out
 }
 
-// scopeOf returns the scope of the classes of the view.
+// scopeOf returns the scope of the view's classes.
 func (v *view) scopeOf() *scope {
 	calls := make([][]callclass.Effect, len(v.classes))
 	for i := range v.classes {

@@ -3,10 +3,11 @@ package explore
 import "slices"
 
 // A plan cannot be shorter than the number of disjoint landmarks. If a plan of that length exists,
-// as for a chain of rules, it is found without a search.
+// as it does for a chain of rules, it is found without a search.
 
-// landmarkPlan returns the plan with one call of each landmark, each after the landmarks that it
-// needs; nil if that is not a plan, or a shorter one might exist.
+// landmarkPlan returns the plan that contains one call of each landmark, each preceded by the
+// landmarks that it needs. It returns nil if these calls are not a plan or if a shorter plan might
+// exist.
 func (p *planner) landmarkPlan(start []int) (path []int) {
 	if p.sole >= 0 {
 		return nil
@@ -21,7 +22,7 @@ func (p *planner) landmarkPlan(start []int) (path []int) {
 		needs[found[k].parent] = append(needs[found[k].parent], k)
 	}
 	state := start
-	p.round++ // marked holds the calls of the path
+	p.round++ // mark the calls of the path
 	var reach func(k int) bool
 	reach = func(k int) bool {
 		for _, before := range needs[k] {

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Deadlock looks for a state where no call that the nets gate will ever be possible again.
+// Deadlock looks for a state after which no call that the nets gate is ever possible again.
 func (s *Space) Deadlock() Answer {
 	if why := s.model.Calls.Gap(s.numbers(), nil); why != "" {
 		return Answer{Why: why}
@@ -16,12 +16,13 @@ func (s *Space) Deadlock() Answer {
 	return s.Lock(&Goal{Matches: gated, ok: func(s *Space, _ int32, c int) bool { return gated(s.classes[c].member) }, values: slices.ContainsFunc(s.nets, (*Net).Keyed)})
 }
 
-// gated reports whether a transition of some net lists the call.
+// gated reports whether a transition of some net lists calls of class s.
 func (sys *system) gated(s *callclass.Class) bool {
 	return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return sys.Nets[t.Net].lists(t.Meaning) })
 }
 
-// Lock looks for a state that is not excused and where no successful continuation reaches the goal.
+// Lock looks for a state that is not excused and from which no successful continuation reaches the
+// goal.
 func (s *Space) Lock(g *Goal) Answer {
 	good := s.Assured(g, s.surely)
 	if !slices.Contains(good, false) {
@@ -58,8 +59,9 @@ func (s *Space) Lock(g *Goal) Answer {
 	return Answer{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets, Rough: !sure}
 }
 
-// reached returns a reachable state that is not good, or -1. It prefers a state reached by calls of
-// one value. If required, only calls that are known to exist lead to it.
+// reached returns a reachable state that is not good, or -1. It prefers a state reached by calls
+// with a single value. If required is true, only calls that are known to exist may lead to the
+// state.
 func (s *Space) reached(good []bool, required bool) int32 {
 	if slices.ContainsFunc(s.nets, (*Net).Keyed) {
 		s.rebuildPaths(func(c *callclass.Class) bool { return c.Unsure() || c.HasOther() })
@@ -73,8 +75,9 @@ func (s *Space) reached(good []bool, required bool) int32 {
 	return s.locked(good)
 }
 
-// locked returns a reachable state that is not good, or -1. It prefers one with no calls in flight:
-// if a bad state exists, the state after all its calls in flight succeed is bad too.
+// locked returns a reachable state that is not good, or -1. It prefers a state without calls in
+// flight: if a bad state exists, the state after the success of all its calls in flight is also
+// bad.
 func (s *Space) locked(good []bool) int32 {
 	found := int32(-1)
 	for i := range good {
@@ -92,8 +95,8 @@ func (s *Space) locked(good []bool) int32 {
 	return found
 }
 
-// leastSure returns a class whose calls might not be possible, preferably one without known
-// arguments; nil if all calls are known to be possible.
+// leastSure returns a class whose calls might not be possible, preferring a class without known
+// arguments. It returns nil if all calls are known to be possible.
 func (s *Space) leastSure() *callclass.Class {
 	var ms []Move
 	for _, c := range s.classes {
@@ -102,8 +105,8 @@ func (s *Space) leastSure() *callclass.Class {
 	return UnsureOf(ms)
 }
 
-// failSurplus appends the failure of calls that are in flight after the run but not in the state: a
-// space does not distinguish how many observing calls are in flight.
+// failSurplus appends the failures of those calls that are in flight after the run but not in state
+// k. A space does not track how many observing calls are in flight, so the two can differ.
 func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	r := s.newRun()
 	r.play(ms)
@@ -123,8 +126,8 @@ func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	return ms
 }
 
-// real turns the run into one with the counters as the policy states them, such that the nets still
-// forbid what match selects after the run.
+// real extends the run so that it is also possible with unreduced counters, while the nets still
+// forbid the calls selected by match after it.
 func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) ([]Move, bool) {
 	if len(s.limits) == 0 {
 		return ms, true
@@ -143,14 +146,14 @@ func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) (
 	return longer, ok
 }
 
-// locking returns a set of nets that, after the run, forbid every call that match selects. It is
-// sure if none of them can be omitted.
+// locking returns a set of nets that forbid every call selected by match after the run. sure is
+// true if none of these nets can be omitted.
 func (s *Space) locking(ms []Move, match func(*callclass.Class) bool) (nets []int, sure bool) {
 	calls := s.callsOf(match)
 	return leaveOut(s.numbers(), func(fewer []int) Result { return s.model.locks(s.newRun().nets, calls, ms, fewer, match) })
 }
 
-// numbers returns the model's indexes of the nets of the view.
+// numbers returns the model indexes of the view's nets.
 func (v *view) numbers() []int {
 	var out []int
 	for _, n := range v.nets {
@@ -159,8 +162,8 @@ func (v *view) numbers() []int {
 	return out
 }
 
-// locks reports whether, after the run, the nets alone forbid every call that match selects, even
-// if all calls succeed.
+// locks reports whether the nets alone forbid every call selected by match after the run, even if
+// all calls succeed.
 func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []int, match func(*callclass.Class) bool) Result {
 	r := &run{nets: make([]*Net, len(m.Nets)), local: make([]int, len(m.Nets))}
 	for _, n := range nets {
@@ -189,8 +192,8 @@ func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []in
 	return Proved
 }
 
-// callsOf returns the classes that affect a net of the view, with calls that match selects kept
-// apart.
+// callsOf returns the classes that affect a net of the view, keeping the classes selected by match
+// separate.
 func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	var out []*callclass.Class
 	classes, _ := v.model.ClassesFor(v.numbers(), Tagged(match))
@@ -202,12 +205,12 @@ func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	return out
 }
 
-// LockOfOne looks for a single net that, in some state, forbids every call of the nets forever,
-// such as a limit that is used up.
+// LockOfOne looks for a single net that, in some state, permanently forbids every call that the
+// nets gate. An exhausted limit is an example.
 func (m *Model) LockOfOne(nets []int) Answer {
 	tag := Tagged(func(s *callclass.Class) bool { return !s.Waits && m.gated(s) && slices.ContainsFunc(nets, s.Concerns) })
 	if slices.ContainsFunc(nets, func(n int) bool { return m.Nets[n].Keyed() }) {
-		return Answer{} // such a net does not forbid calls with other values
+		return Answer{} // a net with a key does not forbid calls with other values
 	}
 	for _, n := range nets {
 		if m.Calls.Gap([]int{n}, tag) != "" {
@@ -231,14 +234,14 @@ func (sys *system) stands(ms []Move) bool {
 	return stopped < 0
 }
 
-// Callless reports whether the nets gate no call; transitions fired by the clock are not calls.
+// Callless reports whether the nets gate no calls. Transitions fired by the clock are not calls.
 func (m *Model) Callless(nets []int) bool {
 	calls := m.view(nets, ViewOptions{}).callsOf(Any)
 	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits && m.gated(s) })
 }
 
-// pending reports whether a call is in flight whose result could be the tracked value, although the
-// run assumes that it is not.
+// pending reports whether the run leaves a call in flight that could still return the tracked
+// value. The run assumes that it does not.
 func pending(ms []Move) bool {
 	open := make(map[int]*callclass.Class)
 	for _, mv := range ms {

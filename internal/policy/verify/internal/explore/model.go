@@ -8,45 +8,45 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A Model is the policy prepared for exploration: its nets and the classes of calls. The zero value
-// is not usable; see [New]. It caches results of searches and must not be used concurrently.
+// A Model is a policy prepared for exploration: its nets and the classes of calls. The zero value
+// is not usable; see [New]. A Model caches search results and must not be used concurrently.
 type Model struct {
 	system
 	searchLimits
 	Calls     *callclass.Enumerator
-	Classes   []*callclass.Class // classes that the default admits
-	byNet     [][]int            // classes that affect a net, by net
-	keyed     bool               // some enforced net has a key
+	Classes   []*callclass.Class // classes that the policy's default admits
+	byNet     [][]int            // indexes of the classes that affect a net, by net
+	keyed     bool               // at least one enforced net has a key
 	attractor *attractor         // computed when first needed
 	all       *scope             // scope of all classes, computed when first needed
-	full      *Model             // for the result of [Model.OneValue]: the model with all calls; nil otherwise
+	full      *Model             // if the model is the result of [Model.OneValue], the model with all calls; otherwise nil
 	one       *Model             // result of [Model.OneValue], computed when first needed
 }
 
-// A system is the nets of a policy, which run together.
+// A system is the set of nets of a policy, which run together.
 type system struct {
 	Nets []*Net
-	off  []bool // nets left out because they were found redundant, by net
+	off  []bool // nets omitted because they are redundant, by net
 }
 
-// searchLimits bound the searches, and count what they have done.
+// searchLimits holds the limits of the searches and counts the work done.
 type searchLimits struct {
-	Limit  int // maximum number of states of one search
+	Limit  int // maximum number of states per search
 	Stop   func() bool
 	States int // number of states visited so far
-	effort int // states visited so far, weighted by the number of classes tried in each
+	effort int // states visited so far, weighted by the number of classes tried in each state
 }
 
-// Options bound the searches.
+// Options limit the searches.
 type Options struct {
-	States int         // maximum states of one search; less than 1: DefaultStates
-	Stop   func() bool // asked from time to time; true ends the searches; nil: never
+	States int         // maximum number of states per search; less than 1: DefaultStates
+	Stop   func() bool // called periodically; returning true ends the searches; nil: never stop
 }
 
-// DefaultStates is the default bound on the states of one search.
+// DefaultStates is the default maximum number of states per search.
 const DefaultStates = 50_000
 
-// New prepares the nets of a policy and the classes of its calls for exploration.
+// New prepares the policy's nets and the classes of its calls for exploration.
 func New(p *gate.Policy, c callclass.Options, o Options) *Model {
 	m := &Model{searchLimits: searchLimits{Limit: o.States, Stop: lasting(o.Stop)}}
 	if m.Limit < 1 {
@@ -84,8 +84,9 @@ func (m *Model) index() {
 	}
 }
 
-// ClassesFor returns all classes, with those of deferred calls as far as the nets and the tag can
-// distinguish them. gap says why there may be more classes; it is empty if there are not.
+// ClassesFor returns all classes. Classes of deferred calls are included as far as the nets and the
+// tag can distinguish them. gap is the reason why there may be further classes; it is empty if
+// there are none.
 func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {
 	kinds, gap := m.Calls.Kinds(nets, tag)
 	if m.full != nil {
@@ -94,10 +95,11 @@ func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classe
 	return slices.Concat(m.Classes, kinds), gap
 }
 
-// askEvery is the number of states visited between two calls of Model.Stop.
+// askEvery is the minimum number of visited states between two calls of Model.Stop.
 const askEvery = 64
 
-// due calls Model.Stop if at least askEvery states were visited since the last call.
+// due calls Model.Stop if at least askEvery states were visited since the last call. It returns the
+// result.
 func (l *searchLimits) due(asked *int, states int) bool {
 	if states-*asked < askEvery {
 		return false
@@ -106,8 +108,7 @@ func (l *searchLimits) due(asked *int, states int) bool {
 	return l.Stop()
 }
 
-// lasting returns stop, except that a true result is permanent, so that all searches in progress
-// end.
+// lasting wraps stop so that a true result is permanent and ends all searches in progress.
 func lasting(stop func() bool) func() bool {
 	over := false
 	return func() bool {
@@ -116,8 +117,8 @@ func lasting(stop func() bool) func() bool {
 	}
 }
 
-// waits adds the classes for the clock, which may fire each of its transitions at any time. This
-// over-approximates: one transition may be overdue while another one fires.
+// waits adds the classes of the clock, which may fire each of its transitions at any time. This
+// over-approximates, because one transition may then be overdue while another one fires.
 func (m *Model) waits() {
 	for _, n := range m.Nets {
 		if n.Info.Shadow {
@@ -133,9 +134,9 @@ func (m *Model) waits() {
 // over layers. The first layer holds the calls that no net can refuse. A call is in the next layer
 // if, in the nets that can refuse it, calls of lower layers lead from every state to a state that
 // admits it. Nets that are moved by the same calls are prepared together, one such set after the
-// other; the preparation of these calls themselves moves none of the nets of the set.
+// other. Preparing these calls must not itself move any net of the set.
 type attractor struct {
 	model *Model
 	Ok    []bool         // whether the class is in the attractor, by class
-	prep  []map[int]bool // nets that are moved to prepare the call, by class
+	prep  []map[int]bool // nets moved to prepare a call of the class, by class
 }

@@ -2,8 +2,9 @@ package explore
 
 import "github.com/petrigate/petrigate/gate"
 
-// Meets follows the monitor of a query for a call that begins, and reports whether the run meets
-// the query. A query about calls that never end ([Query].Stay) is assumed to be met.
+// Meets feeds the moves to the monitor of a query for a beginning call and reports whether the run
+// meets the query. If the query is about calls that never end ([Query].Stay), Meets assumes that it
+// is met.
 func (sys *system) Meets(q *Query, ms []Move) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true

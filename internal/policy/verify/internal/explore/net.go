@@ -9,27 +9,27 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// structure is the part of a net that no step changes: its transitions and what calls mean to it.
+// A structure is the constant part of a net: its transitions and the meaning of each call.
 type structure struct {
 	*callclass.Net
 	lasting    [][]petri.Arc
-	free       []int // structural transitions, by index
-	timed      []int // transitions fired by the clock, by index
-	watchAt    []int // number of a deferred observer among the watches, by transition; -1: not a deferred observer
-	spoils     bool  // a transition of the net spoils the evidence that others watch for
+	free       []int // indexes of structural transitions
+	timed      []int // indexes of transitions fired by the clock
+	watchAt    []int // index of a deferred observer among the watches, by transition; -1: not a deferred observer
+	spoils     bool  // a transition of the net spoils evidence that other transitions watch for
 	static     bool  // the marking never changes
-	incomplete bool  // the effects that calls can have on the net are not all known
+	incomplete bool  // some effects that calls can have on the net are unknown
 }
 
-// Net is a net of the policy prepared for exploration. Its local states are numbered as they are
-// met, and every step from one is computed once.
+// A Net is a net of the policy prepared for exploration. Its local states are numbered when first
+// reached, and every step from a state is computed only once.
 type Net struct {
 	structure
 
-	counterAt int          // the place whose initial marking was reduced, see [Net.cap]
-	capped    map[int]*Net // copies with reduced counters, see [Net.cap]
+	counterAt int          // index of the place whose initial marking was reduced; see [Net.cap]
+	capped    map[int]*Net // copies with reduced counters, by initial tokens; see [Net.cap]
 
-	aloneCache struct { // result of [Net.reachableAlone] for that many effects
+	aloneCache struct { // result of [Net.reachableAlone] for the given number of effects
 		effects int
 		locals  []int
 		ok      bool
@@ -37,25 +37,25 @@ type Net struct {
 
 	locals callclass.Numbers[local]
 	ends   map[endKey]*ended
-	held   *callclass.Numbers[holding] // shared by copies of the net; number 0 is the empty holding
+	held   *callclass.Numbers[holding] // shared by all copies of the net; number 0 is the empty holding
 	key    []byte
 }
 
-// A local is one state of the net: the available tokens and the number of calls in flight of each
+// A local is a local state of a net: the available tokens and the number of calls in flight of each
 // transition.
 type local struct {
 	marking petri.Marking
 	flights []int
 	stuck   bool
-	spoiled bool     // a spoiling call is in flight, so no watch begins
+	spoiled bool     // a spoiling call is in flight, so no watch can begin
 	begins  []*begun // cached steps by effect; nil: not computed yet
 }
 
-// A holding is what one call in flight holds in the net.
+// A holding is what a call in flight holds in a net.
 type holding struct {
-	flights []int // transitions in flight, in the order of choice
+	flights []int // transitions in flight, in the order in which they were chosen
 	watches []int
-	spoils  bool // no watch begins until the call has ended
+	spoils  bool // no watch can begin until the call ends
 }
 
 type verdict uint8
@@ -67,14 +67,14 @@ const (
 	blocks
 )
 
-// begun is the step of a call that begins.
+// begun is the result of the beginning of a call.
 type begun struct {
 	verdict verdict
 	manual  bool
-	asks    []int  // transitions that ask for approval
-	next    int    // local state after the step
-	hold    int    // number of the holding; 0: none
-	killed  uint64 // watches of other calls that end with this step
+	asks    []int  // transitions that require approval
+	next    int    // local state after the call has begun
+	hold    int    // number of the call's holding; 0: none
+	killed  uint64 // watches of other calls that end when the call begins
 }
 
 type endKey struct {
@@ -82,14 +82,14 @@ type endKey struct {
 	outcome     gate.Outcome
 }
 
-// ended is the step of a call that ends.
+// ended is the result of the end of a call.
 type ended struct {
 	next   int
-	hold   int // remaining holding; not 0 only after an unknown outcome
+	hold   int // remaining holding; nonzero only after an unknown outcome
 	killed uint64
 }
 
-// maxRounds is the gate's bound on the rounds of structural transitions.
+// maxRounds is the limit that the gate sets on the rounds of structural transitions.
 const maxRounds = 10_000
 
 func newNet(names *callclass.Net) *Net {
@@ -127,8 +127,8 @@ func (n *structure) isStatic() bool {
 	return true
 }
 
-// maxWatches is the number of deferred observers of one net that fit in a set. Nothing is proved
-// about a net with more.
+// maxWatches is the maximum number of a net's deferred observers that fit into a set. Nothing is
+// proved about a net with more.
 const maxWatches = 64
 
 // start creates local state 0: the initial marking after the structural transitions have fired.
@@ -141,7 +141,7 @@ func (n *Net) start() {
 	n.intern(l)
 }
 
-// intern returns the number assigned to the local state l. It takes ownership of l.
+// intern returns the number of local state l, which it takes ownership of.
 func (n *Net) intern(l local) int {
 	k := n.key[:0]
 	k = callclass.AppendKey(callclass.AppendKey(k, l.marking), l.flights)
@@ -149,7 +149,7 @@ func (n *Net) intern(l local) int {
 	return n.locals.Of(n.key, l)
 }
 
-// flags encodes the part of a local state that is not in its tokens.
+// flags encodes the part of a local state that its tokens do not express.
 func (l *local) flags() byte { return flag(l.stuck, 1) | flag(l.spoiled, 2) }
 
 func flag(is bool, bit byte) byte {
@@ -178,7 +178,7 @@ func weight(arcs []petri.Arc, place int) int {
 	return 0
 }
 
-// internData returns the number of the local state that the gate's state data describes.
+// internData returns the number of the local state described by the gate's state data.
 func (n *Net) internData(d *gate.NetData) int {
 	l := local{marking: petri.Marking(slices.Clone(d.Marking)), flights: make([]int, len(n.Trans)), stuck: d.Stuck}
 	l.spoiled = n.spoils && len(d.Spoilers()) > 0
@@ -194,8 +194,8 @@ func keyed(nets []*Net) bool {
 	return slices.ContainsFunc(nets, func(n *Net) bool { return n.Keyed() && !n.Info.Shadow })
 }
 
-// advance fires the structural transitions until nothing moves or a marking repeats. It returns
-// false and restores the marking if that does not terminate.
+// advance fires the structural transitions until no more of them can fire or a marking repeats. If
+// this does not terminate within maxRounds, it restores the marking and returns false.
 func (n *structure) advance(l *local) bool {
 	if !slices.ContainsFunc(n.free, func(t int) bool { return n.Trans[t].Enabled(l.marking) }) {
 		return true
@@ -243,8 +243,8 @@ func (n *structure) competes(t int, present petri.Marking) bool {
 	return false
 }
 
-// present returns the marking with the tokens in flight returned to the places they were taken
-// from.
+// present returns the marking in which all tokens in flight are back in the places from which they
+// were taken.
 func (n *structure) present(l *local) petri.Marking {
 	m := slices.Clone(l.marking)
 	for t, flights := range l.flights {

@@ -9,18 +9,19 @@ import (
 )
 
 // Calls with other values. After a run whose calls all have one value, no other value has been
-// used. From there, a call with another value is admitted only if the same call is admitted with
-// the value of the run or with a new value.
+// used. A subsequent call with another value is therefore admitted only if the same call would be
+// admitted with the run's value or with a new value.
 
-// maxOthers bounds the states visited for such calls, unless the limit of a search is much larger.
+// maxOthers is the maximum number of states visited for calls with other values, unless the limit
+// of a single search is much larger.
 const maxOthers = 2000
 
 func (l *searchLimits) othersLimit() int { return max(maxOthers, l.Limit/25) }
 
-// proveLost checks that after the run, whose calls all have one value, no successful calls with any
-// values meet the goal. It returns the empty string if that is proved, and otherwise why it is
-// unknown. It tries first the nets that forbid the goal to the value of the run, then all nets that
-// share calls with the goal.
+// proveLost checks that no successful calls with any values meet the goal after the run, whose
+// calls must all have one value. It returns the empty string if that is proved, and otherwise the
+// reason why it is unknown. It first tries the given nets, which forbid the goal to the run's
+// value, and then all nets that share calls with the goal.
 func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 	if why = m.proveLostIn(ms, g, nets); why == "" {
 		return ""
@@ -31,11 +32,11 @@ func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 	return why
 }
 
-// proveLostIn tries to prove it with the given nets alone. Fewer nets forbid less, and a call that
-// affects none of them changes nothing that they see. So a goal that successful calls do not meet
-// in these nets is not met in the whole policy either.
+// proveLostIn tries the proof of proveLost with the given nets alone. Fewer nets forbid fewer
+// calls, and a call that affects none of the nets does not change their state. So a goal that
+// successful calls do not meet in these nets is not met in the whole policy either.
 func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
-	var unmet []Move // the run as a new value sees it
+	var unmet []Move // the moves of the run as they appear to a new value
 	for _, mv := range ms {
 		if mv.Class != nil {
 			if mv.Class = mv.Class.Exchanged(); mv.Class == nil {
@@ -65,7 +66,7 @@ func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
 			return why
 		}
 		match := g.Matches
-		if g.one { // the goal is about the value of the run only
+		if g.one { // the goal is only about the run's value
 			match = func(*callclass.Class) bool { return false }
 		}
 		if why, also = o.follow(unmet, match); why != "" {
@@ -76,8 +77,8 @@ func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
 	return ""
 }
 
-// related returns the nets that calls of the goal affect, the nets that share calls with these, and
-// so on. A call that only other nets see does not change what the related nets do.
+// related returns the nets that the goal's calls affect, the nets that share calls with these nets,
+// and so on. A call that affects only other nets does not change what the related nets do.
 func (g *Goal) related(m *Model) []int {
 	classes, _ := m.ClassesFor(m.numbers(), Tagged(g.Matches))
 	in, of := make([]bool, len(m.Nets)), make([][]*callclass.Class, len(m.Nets))
@@ -106,7 +107,7 @@ func (g *Goal) related(m *Model) []int {
 	return out
 }
 
-// numbers returns the indexes of the nets that are not left out.
+// numbers returns the indexes of all nets except the omitted ones.
 func (sys *system) numbers() []int {
 	var out []int
 	for i, off := range sys.off {
@@ -117,17 +118,17 @@ func (sys *system) numbers() []int {
 	return out
 }
 
-// others collects the calls with other values that are found to be admitted.
+// others collects those calls with other values that turn out to be admitted.
 type others struct {
 	model *Model
 	nets  []int
 	calls []*callclass.Class
-	open  []*callclass.Class // calls with other values that no state admits so far
+	open  []*callclass.Class // calls with other values that no visited state admits so far
 }
 
-// follow searches, after the run, for a call that match selects, and for further calls with other
-// values that are admitted. why is empty if no matching call was found; more is true if calls were
-// added.
+// follow searches for a call that match selects after the run, and for further calls with other
+// values that are admitted. why is empty if no matching call was found. more is true if follow
+// added calls to o.
 func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why string, more bool) {
 	r := o.model.runOf(o.nets)
 	if r.play(ms); r.long {
@@ -154,8 +155,7 @@ func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why strin
 	return "", more
 }
 
-// admit adds the calls that the value of the run can make now to the calls that other values can
-// make.
+// admit allows other values to make those calls that the run's value can now make.
 func (o *others) admit(r *run) (more bool) {
 	o.open = slices.DeleteFunc(o.open, func(c *callclass.Class) bool {
 		if blocking, _ := r.judge(c.Exchanged()); len(blocking) > 0 {
@@ -167,8 +167,9 @@ func (o *others) admit(r *run) (more bool) {
 	return more
 }
 
-// Leads returns calls that continue a run to a call that match selects; each succeeds before the
-// next begins. Calls with one value are preferred. why says why none were found.
+// Leads returns calls that extend the run up to a call selected by match. Each of them succeeds
+// before the next begins. Leads prefers calls with a single value. If it finds no such calls, why
+// is the reason.
 func (m *Model) Leads(ms []Move, match func(*callclass.Class) bool) (then []Move, why string) {
 	cut := ""
 	for _, another := range []bool{false, true} {

@@ -7,17 +7,17 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Plan returns the shortest successful run to a call with the tag. The result is Refuted with the
-// run if one exists, and Proved otherwise.
+// Plan returns the shortest successful run to a call that tag marks as wanted. The result is
+// Refuted, with the run, if one exists, and Proved otherwise.
 func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	q := &Query{Tag: tag, Sole: -1}
 	nets, _ := m.seed(q)
 	return m.planFor(q, nets, ViewOptions{Tag: tag, witnessed: witnessed, Limit: m.Limit})
 }
 
-// Planless takes a set of nets that admits no plan to the goal of the query, and removes nets as
-// long as no plan becomes possible. The rest is the start of a search over all interleavings, which
-// is cheaper with few nets.
+// Planless removes nets from a set that admits no plan for the query's goal, as long as no plan
+// becomes possible. A search over all interleavings can start with the remaining nets; it is
+// cheaper with few nets.
 func (m *Model) Planless(q *Query, nets []int) []int {
 	o := ViewOptions{Tag: q.Tag, Limit: min(m.Limit, GroupLimit)}
 	left, _ := leaveOut(nets, func(fewer []int) Result {
@@ -29,9 +29,8 @@ func (m *Model) Planless(q *Query, nets []int) []int {
 	return left
 }
 
-// planFor finds the shortest successful run to a call that the query wants, by abstraction
-// refinement: it plans with the given nets, replays the plan in all nets, and adds a net that
-// objects.
+// planFor finds the shortest successful run to a call that q wants, by abstraction refinement: it
+// makes a plan with the given nets, replays the plan in all nets, and adds a net that blocks it.
 func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 	for {
 		v := m.view(nets, o)
@@ -56,9 +55,9 @@ func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 	}
 }
 
-// search returns the classes of a shortest plan; nil if no plan exists. ok is false if the limit
+// search returns the classes of a shortest plan, or nil if no plan exists. ok is false if the limit
 // was reached. States are expanded in the order of the lower bound on the length of a plan through
-// them, see [scope.landmarks].
+// them; see [scope.landmarks].
 func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	limit := p.bound(o)
 	defer func() { p.model.visited(p.view, len(p.states)) }()
@@ -93,10 +92,11 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	return nil, true
 }
 
-// Detour returns the classes of the calls that must precede a call of the goal in the shortest run
-// of successful calls from a given state of a session, as the given nets see it. It is nil if no
-// run exists, and complete is false if the search was cut off. The run uses only calls that offers
-// accepts; if witnessed, only calls of tools and with arguments that are known.
+// Detour returns the classes of the calls that must precede a call of class goal in the shortest
+// run of successful calls from the given state of a session, considering only the given nets. The
+// result is nil if no run exists; complete is false if the search was cut off. The run consists
+// only of calls that offers accepts and, if witnessed is true, only of calls with known tools and
+// arguments.
 func (m *Model) Detour(nets []int, goal *callclass.Class, from []*gate.NetData, offers func(*callclass.Class) bool, witnessed bool) (
 	plan []*callclass.Class, complete bool,
 ) {

@@ -7,21 +7,21 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A planner looks for the shortest run to a wanted call where every call succeeds before the
-// next begins and approvals are granted. It is an A* search whose estimate is the number of
+// A planner looks for the shortest run to a wanted call in which every call succeeds before the
+// next begins and all approvals are granted. It uses A* search; the estimate is the number of
 // remaining landmarks.
 type planner struct {
 	*view
 	*scope
-	start []int // local states where the run begins; nil: the start of all nets
+	start []int // local states in which the run begins; nil: the initial states of all nets
 	goal  []int // classes that may end the plan
 	tree[int]
 	states [][]int
-	length []int     // number of calls that lead to a state, by state
-	queue  [][]int32 // states by the estimated length of a plan through them
-	least  int       // index of the first queue that may have states
+	length []int     // number of calls on the shortest known path to the state, by state
+	queue  [][]int32 // states, by the estimated length of a plan through them
+	least  int       // index of the first queue that might not be empty
 	key    []byte
-	sole   int // position of the net that must refuse or ask alone; -1: a wanted call must be admitted
+	sole   int // position of the only net that must refuse or ask; -1: a wanted call must be admitted
 }
 
 func (m *Model) newPlanner(v *view, sole int) *planner {
@@ -39,7 +39,7 @@ func (m *Model) newPlanner(v *view, sole int) *planner {
 	return p
 }
 
-// visit queues a state, unless it is known and not reached by fewer calls now, or cannot lead to
+// visit queues state unless it is already known to be reachable by as few calls or cannot lead to
 // the goal.
 func (p *planner) visit(state []int, from int32, by int) {
 	p.key = callclass.AppendKey(p.key[:0], state)
@@ -67,7 +67,7 @@ func (p *planner) visit(state []int, from int32, by int) {
 	p.queue[least] = append(p.queue[least], k)
 }
 
-// meets reports whether the plan can end with the class in the state.
+// meets reports whether a plan can end with a call of class c in state.
 func (p *planner) meets(state []int, c int) bool {
 	if b := p.blocker(state, c); b >= 0 || p.sole < 0 {
 		return b == p.sole
@@ -81,8 +81,8 @@ func (p *planner) meets(state []int, c int) bool {
 	return more
 }
 
-// blocker returns the position of a net that blocks the class, or -1. The net sole is returned only
-// if no other net blocks the class.
+// blocker returns the position of a net that blocks calls of class c, or -1. It returns p.sole only
+// if no other net blocks them.
 func (p *planner) blocker(state []int, c int) int {
 	sole := -1
 	for _, t := range p.classes[c].effects {
@@ -96,7 +96,7 @@ func (p *planner) blocker(state []int, c int) int {
 	return sole
 }
 
-// after returns the state after a call of the class has succeeded.
+// after returns the state after a call of class c has succeeded.
 func (p *planner) after(state []int, c int) []int {
 	next := slices.Clone(state)
 	for _, t := range p.classes[c].effects {
@@ -105,10 +105,10 @@ func (p *planner) after(state []int, c int) []int {
 	return next
 }
 
-// stubbornSet returns the enabled classes that must be tried in a state. Calls that share no net
-// commute, so it suffices to try those that can help the goal, those that interfere with them, and
-// so on: the enabled part of a strong stubborn set (Valmari, "Stubborn sets for reduced state space
-// generation", 1990).
+// stubbornSet returns the enabled classes that must be tried in state. Calls that share no net
+// commute, so it suffices to try those that can help to reach the goal, those that interfere with
+// them, and so on. This is the enabled part of a strong stubborn set (Valmari, "Stubborn sets for
+// reduced state space generation", 1990).
 func (p *planner) stubbornSet(state []int) []int {
 	in := make([]bool, len(p.classes))
 	var queue, enabled []int
@@ -145,9 +145,9 @@ func (p *planner) stubbornSet(state []int) []int {
 	return enabled
 }
 
-// addSoleHelpers adds what helps a plan that ends with a refusal, or a question, of one net alone:
-// another net must admit the call, or that net's own state must change. If other nets ask too, any
-// call may help.
+// addSoleHelpers adds the calls that help to reach a call that only one net refuses or asks about:
+// calls that let another net admit that call, or that change the state of this one net. If other
+// nets ask too, any call might help.
 func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	for _, c := range p.goal {
 		if b := p.blocker(state, c); b >= 0 && b != p.sole {
@@ -160,7 +160,7 @@ func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	}
 }
 
-// moves returns the moves of a plan: every call but the last succeeds.
+// moves returns the moves of a plan. Every call but the last succeeds.
 func (p *planner) moves(path []int) []Move {
 	var ms []Move
 	for i, c := range path {

@@ -2,14 +2,14 @@ package explore
 
 import "slices"
 
-// A question is what a transition asks of approvers.
+// A question is a request for approval by a transition.
 type question struct {
-	net       int // index in the model
+	net       int // index of the net in the model
 	approvals int
-	via       string // required channel; empty: any
+	via       string // required approval channel; empty: any
 }
 
-// questions returns what the net asks before a call that begins with the step b.
+// questions returns the approvals that n requires before a call that begins with step b.
 func (n *structure) questions(b *begun) (all []question) {
 	for _, t := range b.asks {
 		def := &n.Info.Transitions[t]
@@ -18,13 +18,13 @@ func (n *structure) questions(b *begun) (all []question) {
 	return all
 }
 
-// includes reports whether an answer to q answers other as well.
+// includes reports whether an answer to q also answers other.
 func (q question) includes(other question) bool {
 	return q.approvals >= other.approvals && (other.via == "" || q.via == other.via)
 }
 
-// asksMore reports whether the net asks a question that no other net asks as strictly. Otherwise,
-// covering is another net that asks one of its questions, or -1.
+// asksMore reports whether the net requires an approval that no other net requires as strictly.
+// Otherwise, covering is the index of another net that requires one of its approvals, or -1.
 func asksMore(net int, all []question) (more bool, covering int) {
 	covering = -1
 	for _, q := range all {

@@ -6,15 +6,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A redundancy is a net that never changes a verdict, with the nets that forbid the same calls
-// before it does.
+// A redundancy is a net that never changes a verdict, and the nets that already forbid the same
+// calls.
 type redundancy struct {
 	Net     int
 	Because []int
 }
 
-// Minimal removes nets as long as the query is still never met. It is sure if each remaining net
-// was shown to be needed.
+// Minimal removes nets as long as the query is still never met. sure is true if each remaining net
+// was shown to be necessary.
 func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
 	return leaveOut(nets, func(fewer []int) Result {
 		if m.Stop() {
@@ -24,7 +24,7 @@ func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
 	})
 }
 
-// forbid answers whether the nets alone admit no call that the query wants.
+// forbid returns Proved if the nets alone admit no call that q wants.
 func (m *Model) forbid(q *Query, nets []int) Result {
 	v := m.view(nets, ViewOptions{Tag: q.Tag})
 	if m.Calls.Gap(nets, q.Tag) == "" && v.barred() {
@@ -36,7 +36,7 @@ func (m *Model) forbid(q *Query, nets []int) Result {
 	return m.unmet(q, nets, ViewOptions{Tag: q.Tag, Limit: m.Limit})
 }
 
-// unmet answers whether the nets alone never meet the query.
+// unmet returns Proved if the nets alone never meet the query.
 func (m *Model) unmet(q *Query, nets []int, o ViewOptions) Result {
 	s, why := m.exploreCapped(q, nets, o, capSteps[:])
 	switch {
@@ -48,14 +48,14 @@ func (m *Model) unmet(q *Query, nets []int, o ViewOptions) Result {
 	return Proved
 }
 
-// An Untried is a net that may be redundant, and why that is unknown.
+// An Untried is a net that might be redundant, and the reason why that is unknown.
 type Untried struct {
 	Net int
 	Why string
 }
 
-// AllRedundant finds nets that can be removed, all of them together. Of two nets that forbid the
-// same, the later one is removed. Undecided nets are returned as untried.
+// AllRedundant finds nets that can all be removed at the same time. If two nets forbid the same
+// calls, the later net is removed. Undecided nets are returned as untried.
 func (m *Model) AllRedundant() (found []redundancy, untried []Untried) {
 	more := max(1, m.Limit/DefaultStates)
 	until := m.effort + more*redundantEffort
@@ -75,16 +75,16 @@ func (m *Model) AllRedundant() (found []redundancy, untried []Untried) {
 	return found, untried
 }
 
-// Bounds on the effort of finding redundant nets: the total, and the maximum and minimum for each
-// net. When it is exhausted, the net counts as useful and is reported as untried.
+// Limits on the effort of finding redundant nets: in total, and at most and at least for each net.
+// When the effort is exhausted, the net counts as necessary and is reported as untried.
 const (
 	redundantEffort    = 200_000
 	redundantMostEach  = 40_000
 	redundantLeastEach = 2_000
 )
 
-// unsupported names the feature of the net that the search for redundant nets cannot judge, or the
-// bound that is exhausted; empty if it can judge the net.
+// unsupported returns the reason why the search for redundant nets cannot judge net n: a feature of
+// the net or an exhausted limit. It returns the empty string if the search can judge the net.
 func (m *Model) unsupported(n int) string {
 	info := &m.Nets[n].Info
 	switch {
@@ -100,19 +100,19 @@ func (m *Model) unsupported(n int) string {
 	return m.Calls.Gap([]int{n}, nil)
 }
 
-// redundant reports whether the net never changes a verdict, and returns the nets that forbid the
-// same calls. why says why that is unknown.
+// redundant reports whether net n never changes a verdict. because holds the nets that forbid the
+// same calls; why is the reason if the result is unknown.
 func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	solely := func(s *callclass.Class) bool {
 		return slices.Contains(s.Knowers, n) && !slices.ContainsFunc(s.Knowers, func(k int) bool { return k != n && !m.off[k] })
 	}
-	if info := &m.Nets[n].Info; info.Shadow || len(info.Phases) > 0 { // phases forbid tools that nothing names
+	if info := &m.Nets[n].Info; info.Shadow || len(info.Phases) > 0 { // phases forbid tools that the policy does not name
 		return nil, false, ""
 	}
 	if why = m.unsupported(n); why != "" {
 		return nil, false, why
 	}
-	if m.Calls.Deny && slices.ContainsFunc(m.Classes, solely) { // without the net, the default would deny the call
+	if m.Calls.Deny && slices.ContainsFunc(m.Classes, solely) { // without the net, the policy's default would deny the call
 		return nil, false, ""
 	}
 	if off := m.offWithOtherScopes(n); off != nil {
@@ -133,7 +133,7 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	q := &Query{Sole: n}
 	o := ViewOptions{about: n + 1, Limit: m.Limit, until: m.effort + effort}
 	plan := Answer{Result: Proved, Nets: []int{n}}
-	if m.Nets[n].counter() < 0 { // a plan that uses up a large counter would be long
+	if m.Nets[n].counter() < 0 { // a plan that exhausts a large counter would be long
 		plan = m.planFor(q, plan.Nets, o)
 	}
 	if plan.Result != Proved {
@@ -153,9 +153,9 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true, ""
 }
 
-// offWithOtherScopes returns the nets that are left out together with those of another scope, or
-// nil if all nets have the same scope as n. Nets of another scope are ignored because they might
-// permit, in another session, what n forbids: session nets start anew there, and wider nets keep
+// offWithOtherScopes returns sys.off with the nets of other scopes than that of net n omitted too,
+// or nil if all nets have the same scope. Nets of other scopes are ignored because, in another
+// session, they might permit what n forbids: session nets start anew there, and wider nets keep
 // what earlier sessions earned.
 func (sys *system) offWithOtherScopes(n int) []bool {
 	off, found := slices.Clone(sys.off), false

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// relax returns the relaxation of the calls of the scope. It is computed once.
+// relax returns the relaxation of the scope's calls. It is computed only once.
 func (g *scope) relax() *relaxation {
 	if g.relaxed != nil {
 		return g.relaxed
@@ -31,7 +31,7 @@ func (g *scope) relax() *relaxation {
 	return r
 }
 
-// blocker returns a net that never admits the call, or -1.
+// blocker returns a net that never admits call c, or -1.
 func (r *relaxation) blocker(c int) int {
 	for _, t := range r.calls[c] {
 		if r.each[t.Net].never(t.Meaning) {
@@ -41,9 +41,9 @@ func (r *relaxation) blocker(c int) int {
 	return -1
 }
 
-// blockers returns nets that together admit no call of the goal: those that never admit it, those
-// that never admit the calls that would move these, and so on. ok is false if the relaxation admits
-// a call of the goal.
+// blockers returns nets that together admit no call of the goal: the nets that never admit such a
+// call, the nets that never admit the calls that would move these nets, and so on. ok is false if
+// the relaxation admits a call of the goal.
 func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 	in := make([]bool, len(r.each))
 	add := func(c int) {
@@ -70,12 +70,14 @@ func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 	return nets, true
 }
 
-// never reports whether the net blocks the meaning in each state that it can reach.
+// never reports whether the net blocks calls with the given meaning in every state that it can
+// reach.
 func (x *relaxed) never(meaning int) bool {
 	return !x.any && !slices.ContainsFunc(x.states, func(s int) bool { return x.begin(s, meaning).verdict != blocks })
 }
 
-// addMeaning adds what the net reaches with one more kind of call.
+// addMeaning adds the states that the net can reach if calls with the given meaning are possible
+// too.
 func (x *relaxed) addMeaning(meaning int) {
 	if slices.Contains(x.meanings, meaning) {
 		return
@@ -94,7 +96,8 @@ func (x *relaxed) addMeaning(meaning int) {
 
 func (x *relaxed) size() int { return len(x.states) + len(x.holds) + len(x.killed) }
 
-// step adds the successors of the state: a call begins, or a call in flight ends.
+// step adds the successors of state: those after a call begins and those after a call in flight
+// ends.
 func (x *relaxed) step(state int) {
 	for _, e := range x.meanings {
 		if b := x.begin(state, e); b.verdict != blocks {
@@ -111,8 +114,8 @@ func (x *relaxed) step(state int) {
 	}
 }
 
-// add adds a state, with and without a spoiling call in flight, and a holding, with and without the
-// watches that have ended.
+// add adds state, both with and without a spoiling call in flight, and hold, both with and without
+// the watches that have ended.
 func (x *relaxed) add(state, hold int, killed uint64) {
 	before := x.size()
 	x.states = include(include(x.states, state), x.unspoiled(state))
@@ -141,7 +144,7 @@ func include[T comparable](all []T, one T) []T {
 	return append(all, one)
 }
 
-// has reports whether the tokens of the holding are in flight in the state.
+// has reports whether the tokens of hold are in flight in state.
 func (n *Net) has(state, hold int) bool {
 	flights := slices.Clone(n.locals.List[state].flights)
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool {

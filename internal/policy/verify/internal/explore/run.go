@@ -8,25 +8,25 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A run is one session that is followed call by call.
+// A run is a single session that is replayed call by call.
 type run struct {
-	nets  []*Net // by index in the model; nil: the net is not followed
+	nets  []*Net // by model index; nil: the net is not part of the run
 	local []int
 	calls []*live
-	long  bool // the run repeats more calls than were played, so its end is unknown
+	long  bool // the run repeats more calls than could be replayed, so its final state is unknown
 }
 
 // A live call is a call that was admitted.
 type live struct {
 	class *callclass.Class
-	holds []callclass.Effect // holdings by index of the net
+	holds []callclass.Effect // holdings by net index
 	ended bool
-	stays bool // the call began with the event stays
+	stays bool // the call began with a stays event
 
-	number int // number of the call in the moves of [Model.Leads]
+	number int // number of the call in the moves that [Model.Leads] returns
 }
 
-// newRun starts a run in all nets that are not left out, with unreduced counters.
+// newRun starts a run in all nets except the omitted ones, with unreduced counters.
 func (sys *system) newRun() *run {
 	r := &run{nets: slices.Clone(sys.Nets), local: make([]int, len(sys.Nets))}
 	for i, off := range sys.off {
@@ -46,7 +46,7 @@ func (sys *system) runOf(nets []int) *run {
 	return r
 }
 
-// newRun starts a run in the nets of the view only, with the counters of the view.
+// newRun starts a run in the view's nets only, with the view's counters.
 func (v *view) newRun() *run {
 	r := &run{nets: make([]*Net, len(v.model.Nets)), local: make([]int, len(v.model.Nets))}
 	for _, n := range v.nets {
@@ -55,7 +55,8 @@ func (v *view) newRun() *run {
 	return r
 }
 
-// judge returns the nets that block the call now, and the nets that ask for approval.
+// judge returns the nets that currently block calls of class s, and the nets that require approval
+// for them.
 func (r *run) judge(s *callclass.Class) (blocking, asking []int) {
 	for _, t := range s.Effects {
 		if n := r.nets[t.Net]; n != nil {
@@ -71,13 +72,13 @@ func (r *run) judge(s *callclass.Class) (blocking, asking []int) {
 	return blocking, asking
 }
 
-// asks reports whether the net asks a question before the call that counts for the query.
+// asks reports whether the net requires an approval for calls of class s that counts for the query.
 func (r *run) asks(q *Query, net int, s *callclass.Class) bool {
 	n := r.nets[net]
 	return q.asks(n, n.begin(r.local[net], s.MeaningIn(net)))
 }
 
-// begin admits a call that no net blocks.
+// begin starts a call of class s. No net must block it.
 func (r *run) begin(s *callclass.Class) {
 	c := &live{class: s}
 	for _, t := range s.Effects {
@@ -115,7 +116,7 @@ func (r *run) end(c *live, o gate.Outcome) {
 	}
 }
 
-// spoils reports whether a call in flight spoils what the net watches.
+// spoils reports whether a call in flight spoils the watches of the net.
 func (r *run) spoils(net int) bool {
 	return slices.ContainsFunc(r.calls, func(c *live) bool {
 		return slices.ContainsFunc(c.holds, func(h callclass.Effect) bool {
@@ -124,7 +125,7 @@ func (r *run) spoils(net int) bool {
 	})
 }
 
-// unwatch ends watches of all calls in a net.
+// unwatch ends the killed watches of all calls in the net.
 func (r *run) unwatch(net int, killed uint64) {
 	if killed == 0 {
 		return
@@ -139,19 +140,19 @@ func (r *run) unwatch(net int, killed uint64) {
 	}
 }
 
-// A Move is one event of a run: the call with this number begins or ends.
+// A Move is an event of a run: the beginning or the end of the call with the given number.
 type Move struct {
 	Call  int
 	Class *callclass.Class // class of the call that begins; nil: the call ends
 	End   gate.Outcome
-	Times int // number of times that the call begins and ends; 0: it begins once
+	Times int // number of times that the call begins and ends; 0: the call begins once
 }
 
-// maxDoubles bounds the calls that are added to make a run real.
+// maxDoubles is the maximum number of calls added to make a run real.
 const maxDoubles = 64
 
-// moves returns the path to a state as separate calls. If the space represented any number of calls
-// by one, it adds the calls needed; ok is false if that failed.
+// moves returns a path to a state as separate calls. If the space represents any number of calls by
+// a single one, moves adds the calls needed. ok is false if that failed.
 func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	double := make(map[int]int)
 	for range maxDoubles {
@@ -164,12 +165,12 @@ func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	return nil, false
 }
 
-// tryMoves creates the moves with some calls repeated. If it fails, again is the event whose call
-// must be repeated once more, or -1.
+// tryMoves returns the moves of the path, repeating each call as often as double specifies. If it
+// fails, again is the index of the event whose call must be repeated once more, or -1.
 func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int, ok bool) {
 	r := s.newRun()
-	var began []int                  // event that began the call, by call
-	consumed := make(map[uint32]int) // event that began the call of this type that ended last
+	var began []int                  // index of the event that began the call, by call
+	consumed := make(map[uint32]int) // index of the event that began the most recently ended call, by type
 	for i, e := range path {
 		if e.kind == starts || e.kind == stays {
 			for range 1 + double[i] {
@@ -197,7 +198,7 @@ func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int
 	return ms, -1, true
 }
 
-// isOfType reports whether the call has the given type.
+// isOfType reports whether the type of call c is id.
 func (s *Space) isOfType(c *live, id uint32) bool {
 	t := s.types.List[id]
 	return c.stays == t.stays && len(c.holds) == len(t.holds) && !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
@@ -205,18 +206,18 @@ func (s *Space) isOfType(c *live, id uint32) bool {
 	}) && (s.q.Tag == nil || s.q.Tag(c.class)&Succeeded == t.tag)
 }
 
-// play applies the moves, even if nets block them.
+// play applies the moves even if nets block them.
 func (r *run) play(ms []Move) {
 	for _, mv := range ms {
 		r.apply(mv, func([]int) bool { return true })
 	}
 }
 
-// maxReplay bounds the calls of one move that are played one by one.
+// maxReplay is the maximum number of calls of a single move that are replayed one by one.
 const maxReplay = 20_000
 
-// apply plays one move while ok accepts the nets that block it. It reports whether the whole move
-// was played.
+// apply plays a move as long as ok accepts the nets that block it. It reports whether the whole
+// move was played.
 func (r *run) apply(mv Move, ok func(blocking []int) bool) bool {
 	if mv.Class == nil {
 		r.end(r.calls[mv.Call], mv.End)
@@ -248,8 +249,8 @@ func (r *run) apply(mv Move, ok func(blocking []int) bool) bool {
 	return true
 }
 
-// Replay plays moves in all nets. stopped is a net that blocks one of them, or whose verdict is
-// unknown; -1 if all moves were played.
+// Replay plays the moves in all nets. stopped is the index of a net that blocks a move or whose
+// verdict is unknown; it is -1 if all moves were played.
 func (sys *system) Replay(ms []Move) (r *run, stopped int) {
 	r, stopped = sys.newRun(), -1
 	for _, mv := range ms {
@@ -259,7 +260,7 @@ func (sys *system) Replay(ms []Move) (r *run, stopped int) {
 			}
 			return len(blocking) == 0
 		}) {
-			if r.long { // the run was not followed to its end, so the result is unknown
+			if r.long { // the run was not replayed to its end, so the result is unknown
 				stopped = mv.Class.Effects[0].Net
 			}
 			break
@@ -268,7 +269,7 @@ func (sys *system) Replay(ms []Move) (r *run, stopped int) {
 	return r, stopped
 }
 
-// pickBlocking picks the net to examine first: preferably one that never admits the call.
+// pickBlocking returns the net to examine first, preferably a net that never admits the call.
 func pickBlocking(blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if slices.Contains(s.Shut, n) {
@@ -278,7 +279,7 @@ func pickBlocking(blocking []int, s *callclass.Class) int {
 	return blocking[0]
 }
 
-// clone returns an independent copy without the calls that hold nothing.
+// clone returns an independent copy of r, omitting calls that hold nothing.
 func (r *run) clone() *run {
 	c := &run{nets: r.nets, local: slices.Clone(r.local)}
 	for _, l := range r.calls {
@@ -301,8 +302,8 @@ func (r *run) key() string {
 	return fmt.Sprint(r.local, calls)
 }
 
-// continuations returns the runs that continue with one success: of a call in flight or of a new
-// call. found is true if match selects a call that can begin.
+// continuations returns the runs that extend r by the success of a call, either in flight or new.
+// found is true if match selects a call that can begin.
 func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Class) bool) (next []*run, found bool) {
 	for _, s := range calls {
 		if blocking, _ := r.judge(s); len(blocking) > 0 {
@@ -325,9 +326,9 @@ func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Clas
 	return next, false
 }
 
-// Tidy moves the end of each call to the earliest position that does not change the meaning of the
-// run, so that calls follow one another where possible. An end moves before events in other nets,
-// unless the tag relates both calls to the question. The last move stays last.
+// Tidy moves the end of each call to the earliest position that preserves the meaning of the run,
+// so that calls follow one another where possible. An end is moved before events of other nets
+// unless the tag marks both calls. The last move stays last.
 func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 	out := slices.Clone(ms)
 	of := make(map[int]*callclass.Class)
@@ -347,7 +348,7 @@ func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 	return out
 }
 
-// apart reports whether the effects of two calls commute.
+// apart reports whether the effects of a and b commute.
 func apart(a, b *callclass.Class, tag func(*callclass.Class) uint8) bool {
 	if tag != nil && tag(a) != 0 && tag(b) != 0 {
 		return false
@@ -356,9 +357,9 @@ func apart(a, b *callclass.Class, tag func(*callclass.Class) uint8) bool {
 }
 
 // accelerate repeats, in one step, the call that led from the state before to the current state, at
-// most the given number of times. It does so only if each net changes by the same tokens each time
-// and has enough tokens before and after that no transition is enabled or disabled by the
-// repetition (loop acceleration). It returns the number of repetitions.
+// most the given number of times. It does so only if each repetition changes every net by the same
+// tokens and every net has enough tokens, both before and after, that the repetitions enable or
+// disable no transition (loop acceleration). It returns the number of repetitions.
 func (r *run) accelerate(before []int, most int) int {
 	if most == 0 {
 		return 0
@@ -384,7 +385,7 @@ func (r *run) accelerate(before []int, most int) int {
 	return most
 }
 
-// questions returns what the nets ask before a call in the current state.
+// questions returns the approvals that the nets require for calls of class s in the current state.
 func (r *run) questions(s *callclass.Class) (all []question) {
 	for _, e := range s.Effects {
 		if n := r.nets[e.Net]; n != nil {

@@ -2,15 +2,15 @@ package explore
 
 import "github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 
-// A scope is a set of calls and the nets that they affect. It computes landmarks and relaxations
-// for these calls.
+// A scope is a set of calls and the nets that they affect. Landmarks and relaxations are computed
+// for a scope.
 type scope struct {
 	nets  []*Net
-	calls [][]callclass.Effect // by call: net and effect
-	users [][]callclass.Effect // by net: call and effect
-	fails bool                 // calls may have any outcome; otherwise they succeed
+	calls [][]callclass.Effect // nets and effects, by call
+	users [][]callclass.Effect // calls and effects, by net
+	fails bool                 // calls can have any outcome; otherwise, they all succeed
 
-	marked, opened []int // round where the call, or the net, was last visited
+	marked, opened []int // round of the last visit, by call and by net
 	round          int
 	relaxed        *relaxation // computed when first needed
 }
@@ -26,14 +26,14 @@ func newScope(nets []*Net, calls [][]callclass.Effect) *scope {
 	return g
 }
 
-// A relaxation holds what each net can reach by itself if every call is made that each net admits
-// in some state that it can reach this way: a Cartesian abstraction. It is computed net by net,
-// without product states.
+// A relaxation holds the states that each net can reach on its own if a call is made whenever each
+// net admits it in some state that the net can reach this way. This is a Cartesian abstraction. It
+// is computed net by net, without product states.
 //
-// The relaxation includes every run over all outcomes and interleavings. Suppose a run had a first
-// event that it does not include. Each net admitted the call of that event in a state that the
-// relaxation includes, so the relaxation includes the call; and it includes what the call holds in
-// a net and the resulting states of that net. This is a contradiction. Hence a call that the
+// The relaxation includes every run, over all outcomes and interleavings. Proof: suppose that a run
+// has a first event that the relaxation does not include. Each net admitted that event's call in a
+// state that the relaxation includes, so the relaxation includes the call, what the call holds in
+// each net, and the resulting states of each net. This is a contradiction. Hence a call that the
 // relaxation never admits is never admitted.
 type relaxation struct {
 	*scope
@@ -41,12 +41,12 @@ type relaxation struct {
 	each     []*relaxed
 }
 
-// relaxed is what one net can reach.
+// relaxed holds what a single net can reach.
 type relaxed struct {
 	*Net
 	meanings []int // meanings of the possible calls
 	states   []int
 	holds    []int    // holdings of calls in flight
-	killed   []uint64 // sets of watches that end together
-	any      bool     // there are more states than the limit: assume that the net blocks nothing
+	killed   []uint64 // sets of watches that end at the same time
+	any      bool     // the number of states exceeds the limit, so assume that the net blocks nothing
 }

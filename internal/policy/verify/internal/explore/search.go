@@ -6,10 +6,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Never answers whether the query is met in any run, over all outcomes and interleavings. It is
+// Never determines whether any run meets the query, over all outcomes and interleavings. It uses
 // counterexample-guided abstraction refinement: the search starts with few nets and adds a net that
-// forbids the run found, until a run is admitted by all nets or none is found. Few nets have few
-// states, and whatever they forbid is forbidden by the whole policy.
+// forbids the run found, until all nets admit a run or no run is found. Few nets have few states,
+// and whatever they forbid is forbidden by the whole policy.
 func (m *Model) Never(q *Query, nets []int) Answer {
 	o := ViewOptions{Tag: q.Tag, about: q.Sole + 1, Limit: m.Limit}
 	f := m.neverOf(q, nets, o)
@@ -22,14 +22,14 @@ func (m *Model) Never(q *Query, nets []int) Answer {
 	return f
 }
 
-// doubt returns the unknown answer for a result that needs a call which might not exist.
+// doubt returns the unknown answer for a result that depends on a call that might not exist.
 func (m *Model) doubt(unsure *callclass.Class, tool string) Answer {
 	why, supposed := m.Calls.Doubt(unsure, tool)
 	return Answer{Why: why, Supposed: supposed}
 }
 
-// UnsureOf returns a class of the run whose calls might not be possible, preferably one without
-// known arguments; nil if all calls are known to be possible.
+// UnsureOf returns a class of the run whose calls might not be possible, preferring a class without
+// known arguments. It returns nil if all calls are known to be possible.
 func UnsureOf(ms []Move) *callclass.Class {
 	var unsure *callclass.Class
 	for _, mv := range ms {
@@ -65,7 +65,7 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 		if o.required && m.Nets[n].Info.Advisory {
 			return Answer{Why: m.Yielding([]int{n})}
 		}
-		if slices.Contains(nets, n) { // the blocked run does not exist because of a reduced counter
+		if slices.Contains(nets, n) { // the blocked run exists only because of a reduced counter
 			if ms, ok = s.extend(q, ms); ok {
 				return Answer{Result: Refuted, Moves: ms}
 			}
@@ -76,12 +76,12 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 	}
 }
 
-// capSteps lists the reduced initial markings tried for large counters; 0 is the real initial
-// marking.
+// capSteps are the reduced initial markings that are tried for large counters; 0 stands for the
+// actual initial marking.
 var capSteps = [...]int{6, 14, 30, 0}
 
-// exploreCapped explores the nets with reduced counters, and increases them until the reduction
-// does not affect the answer. why says why the search was cut off.
+// exploreCapped explores the nets with reduced counters, increasing the counters until the
+// reduction does not affect the answer. why is the reason if the search was cut off.
 func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions, caps []int) (s *Space, why string) {
 	for _, o.cap = range caps {
 		v := m.view(nets, o)
@@ -107,15 +107,15 @@ func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions, caps []int) (
 	return s, ""
 }
 
-// GroupLimit bounds the states of a group of nets that are explored before simpler proofs are
-// tried.
+// GroupLimit is the maximum number of states for exploring a group of nets before simpler proofs
+// are tried.
 const GroupLimit = 2000
 
-// Whole returns the graph of everything that the nets can reach; nil if it is too large. With
-// reduced counters the graph might lack states, but everything reachable from its states is real.
+// Whole returns the graph of all states that the nets can reach, or nil if it is too large. With
+// reduced counters, the graph might lack states, but everything reachable from its states is real.
 func (m *Model) Whole(nets []int, o ViewOptions) *Space { return m.whole(nets, o, capSteps[:]) }
 
-// Exact returns the whole graph with unreduced counters.
+// Exact returns the whole graph with unreduced counters, or nil if it is too large.
 func (m *Model) Exact(nets []int, o ViewOptions) *Space { return m.whole(nets, o, []int{0}) }
 
 func (m *Model) whole(nets []int, o ViewOptions, caps []int) *Space {
@@ -123,16 +123,17 @@ func (m *Model) whole(nets []int, o ViewOptions, caps []int) *Space {
 	return s
 }
 
-// Serial returns the graph of the runs where each call succeeds before the next begins.
+// Serial returns the graph of those runs in which each call succeeds before the next begins.
 func (m *Model) Serial(nets []int, o ViewOptions) *Space {
 	s, _ := m.exploreCapped(&Query{Sole: -1, edges: true, serial: true, Tag: o.Tag, Start: neverHit}, nets, o, capSteps[:])
 	return s
 }
 
-// neverHit is the Start function of a query that no call meets.
+// neverHit is the Start function for a query that no call meets.
 func neverHit(mon uint32, _ uint8, _ bool) (uint32, bool) { return mon, false }
 
-// movesToHit returns the run that meets the query.
+// movesToHit returns the run that meets the query. The result is false if no run could be
+// constructed.
 func (s *Space) movesToHit() ([]Move, bool) {
 	path := s.path(s.hit)
 	if !s.atState && s.q.Sole < 0 {
@@ -149,7 +150,8 @@ func (s *Space) movesToHit() ([]Move, bool) {
 	return ms, ok
 }
 
-// Objection returns a net of the policy where the run does not meet the query, or -1.
+// Objection returns the index of a net of the policy in which the run does not meet the query, or
+// -1.
 func (m *Model) Objection(q *Query, ms []Move) int {
 	if len(ms) == 0 {
 		return -1
@@ -178,8 +180,8 @@ func (m *Model) Objection(q *Query, ms []Move) int {
 	return -1
 }
 
-// pickRelevant picks a blocking net that waits for a success which the query is about, or else the
-// net that [pickBlocking] picks.
+// pickRelevant returns a blocking net that waits for a success that the query is about, or else the
+// result of [pickBlocking].
 func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if !slices.Contains(s.Shut, n) && q.Tag != nil && slices.ContainsFunc(m.byNet[n], func(i int) bool { return q.Tag(m.Classes[i])&Succeeded != 0 }) {
@@ -189,9 +191,9 @@ func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	return pickBlocking(blocking, s)
 }
 
-// otherRefuser returns a net that refuses the call too, or asks as strictly, although sole should
-// be the only one; -1 if sole is the only one. It returns sole itself if sole neither refuses nor
-// asks.
+// otherRefuser returns a net other than sole that also refuses the call or requires approval as
+// strictly, or -1 if there is no such net. It returns sole if sole neither refuses the call nor
+// requires approval.
 func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
 	switch {
@@ -207,7 +209,7 @@ func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	case covering >= 0:
 		return covering
 	}
-	return sole // sole neither refuses nor asks
+	return sole
 }
 
 // extend lengthens the run until it meets the query with unreduced counters.
@@ -215,8 +217,8 @@ func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// extendTo repeats one call of the run as often as the counters were reduced, until ok accepts the
-// result.
+// extendTo repeats one of the run's calls, as many times as the counters were reduced by, until ok
+// accepts the resulting run.
 func (s *Space) extendTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]
@@ -237,7 +239,7 @@ func (s *Space) extendTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
 	return nil, false
 }
 
-// mergeRepeats merges the repeated call of the run with equal calls directly after it that never
+// mergeRepeats merges the run's repeated call with equal calls that directly follow it and never
 // end.
 func mergeRepeats(ms []Move) []Move {
 	at := slices.IndexFunc(ms, func(mv Move) bool { return mv.Times > 0 })
@@ -262,7 +264,7 @@ func endsLater(ms []Move, call int) bool {
 	return slices.ContainsFunc(ms, func(mv Move) bool { return mv.Class == nil && mv.Call == call })
 }
 
-// Repeat inserts successful calls of the class of move i before it.
+// Repeat inserts successful calls of the same class before move i.
 func Repeat(ms []Move, i, more int) []Move {
 	at := ms[i].Call
 	out := slices.Clone(ms[:i])
@@ -276,16 +278,16 @@ func Repeat(ms []Move, i, more int) []Move {
 	return out
 }
 
-// unadvised repeats the proof that the nets forbid the query, without what advisory nets block. The
-// argument about holds the nets that the query started with.
+// unadvised repeats the proof that the nets forbid the query, but ignores what advisory nets block.
+// about holds the nets that the query was started with.
 func (m *Model) unadvised(q *Query, about, nets []int, o ViewOptions) Answer {
 	why := m.Yielding(nets)
 	switch {
 	case why == "":
 		return Answer{Result: Proved, Nets: nets}
-	case q.state != nil && m.Yielding(about) != "": // the query asks about the states of an advisory net
+	case q.state != nil && m.Yielding(about) != "": // the query is about the states of an advisory net
 		if len(nets) == len(about) {
-			return Answer{Result: Proved, Nets: nets} // a call that the net blocks does not change its state, whether or not the call is made
+			return Answer{Result: Proved, Nets: nets} // a call blocked by the net does not change the net's state, whether or not the call is made
 		}
 		return Answer{Why: why}
 	}

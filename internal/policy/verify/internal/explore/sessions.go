@@ -2,8 +2,8 @@ package explore
 
 import "github.com/petrigate/petrigate/gate"
 
-// InSessions reports whether the query is met by a run where each call is the first of a session
-// of its own, as nets of wider scopes see it.
+// InSessions reports whether a run meets the query in which each call is the first call of its own
+// session, as far as nets of wider scopes are concerned.
 func (m *Model) InSessions(q *Query) bool {
 	var shared []int
 	for i, n := range m.Nets {
@@ -28,8 +28,7 @@ func (m *Model) InSessions(q *Query) bool {
 	return ok && m.followed(s, ms)
 }
 
-// followed reports whether the nets of the view admit the run with the counters as the policy
-// states them.
+// followed reports whether the view's nets admit the run with unreduced counters.
 func (sys *system) followed(s *Space, ms []Move) bool {
 	r := sys.newRun()
 	for i := range r.nets {

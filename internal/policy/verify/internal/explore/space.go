@@ -8,23 +8,23 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A Query describes what a search looks for: a call that begins, or a state. Its monitor is a small
-// automaton whose state is a number and part of each product state.
+// A Query describes what a search looks for: a beginning call or a state. Its monitor is a small
+// automaton; the number of its state is part of each product state.
 type Query struct {
-	Tag     func(*callclass.Class) uint8                                     // classification of calls for the monitor
-	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // monitor step when a call is admitted; nil: a wanted tag is a hit
-	Done    func(mon uint32, tag uint8) uint32                               // monitor step when a call has succeeded
-	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // whether an admitted call may never end, or end unobserved; nil: no call
-	state   func(s *Space, words []uint32) bool                              // whether a state is a hit
-	lost    func(s *Space, mon uint32, open *openType) uint32                // monitor step when the outcome of a call is unknown
+	Tag     func(*callclass.Class) uint8                                     // classifies calls for the monitor
+	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // steps the monitor when a call is admitted; nil: a call tagged as wanted is a hit
+	Done    func(mon uint32, tag uint8) uint32                               // steps the monitor when a call has succeeded
+	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call may never end, or end unobserved; nil: no call may
+	state   func(s *Space, words []uint32) bool                              // reports whether a state is a hit
+	lost    func(s *Space, mon uint32, open *openType) uint32                // steps the monitor when the outcome of a call is unknown
 	Sole    int                                                              // index of the only net that must refuse or ask; -1: none
-	edges   bool                                                             // keep the graph
-	Unasked bool                                                             // the call must be admitted without a question
-	Asks    func(*gate.Transition) bool                                      // which questions count; nil: all
+	edges   bool                                                             // keep the edges of the graph
+	Unasked bool                                                             // the call must be admitted without approval
+	Asks    func(*gate.Transition) bool                                      // selects the approvals that count; nil: all
 	serial  bool                                                             // each call succeeds before the next begins
 }
 
-// asks reports whether the net asks a question that counts before a call with the step b.
+// asks reports whether n requires an approval that counts for q before a call with step b.
 func (q *Query) asks(n *Net, b *begun) bool {
 	if !b.manual || q.Asks == nil {
 		return b.manual
@@ -32,26 +32,26 @@ func (q *Query) asks(n *Net, b *begun) bool {
 	return slices.ContainsFunc(b.asks, func(t int) bool { return q.Asks(&n.Info.Transitions[t]) })
 }
 
-// Wanted is the tag bit that a hit requires if Query.Start is nil.
+// Wanted is the tag bit that marks a hit if Query.Start is nil.
 const Wanted = 1
 
-// Succeeded is the tag bit of calls whose success a monitor waits for.
+// Succeeded is the tag bit of calls whose success the monitor waits for.
 const Succeeded = 2
 
-// An openType is a call in flight, as far as the nets of the view hold something of it. Calls of
-// one type are interchangeable.
+// An openType is a type of calls in flight that hold something in the view's nets. Calls of the
+// same type are interchangeable.
 type openType struct {
 	tag     uint8
-	many    bool // no net moved when the call began, so there may be any number of such calls
+	many    bool // no net moved when the call began, so any number of such calls may be in flight
 	watches bool // the call holds no tokens in flight
 	stays   bool // the call never ends, or its end is not observed
 	holds   []callclass.Effect
 }
 
-// An event is one step of a run.
+// An event is a step of a run.
 type event struct {
 	kind eventKind
-	arg  uint32 // class, or type of the call that ends
+	arg  uint32 // class of the call that begins, or type of the call that ends
 }
 
 type eventKind uint8
@@ -61,31 +61,31 @@ const (
 	succeeds
 	fails
 	unknown
-	stays // a call begins that never ends, or whose end is not observed
+	stays // a call begins that never ends or whose end is not observed
 )
 
 var outcomes = [...]gate.Outcome{succeeds: gate.Success, fails: gate.Failure, unknown: gate.Unknown}
 
 // A Space holds the states that a view can reach over all outcomes and interleavings. A state is
-// stored as words: the monitor state, the local state of each net, and the sorted types of the
-// calls in flight.
+// stored as a sequence of words: the monitor state, the local state of each net, and the sorted
+// types of the calls in flight.
 type Space struct {
 	openTypes
 	q *Query
 	tree[event]
 	words []uint32
-	At    []int // start of each state in words
+	At    []int // offset of each state in words
 
 	edges    []edge
-	hit      int32 // state before the hit; -1: none
+	hit      int32 // state before the hit; -1: no hit
 	hitBy    event
-	atState  bool // the state itself meets the query
+	atState  bool // the state itself meets the query, rather than a call
 	complete bool
 
 	next []uint32 // scratch buffer
 }
 
-// openTypes numbers the types of the calls in flight of a view.
+// openTypes numbers the types of the view's calls in flight.
 type openTypes struct {
 	*view
 	types callclass.Numbers[openType]
@@ -97,7 +97,7 @@ type edge struct {
 	by       event
 }
 
-// explore visits the states breadth first until the query is met or the limit is reached.
+// explore visits the states in breadth-first order until the query is met or the limit is reached.
 func (v *view) explore(q *Query, limit int) *Space {
 	s := &Space{openTypes: openTypes{view: v}, q: q, hit: -1}
 	s.visit(make([]uint32, 1+len(v.nets)), -1, event{})
@@ -125,7 +125,7 @@ func (s *Space) state(k int32) []uint32 {
 	return s.words[s.At[k]:end]
 }
 
-// appendWords appends the key of a state.
+// appendWords appends the key of a state to key.
 func appendWords(key []byte, words []uint32) []byte {
 	for _, w := range words {
 		key = binary.LittleEndian.AppendUint32(key, w)
@@ -133,7 +133,8 @@ func appendWords(key []byte, words []uint32) []byte {
 	return key
 }
 
-// visit adds a state, unless it is known, and the edge to it if edges are kept.
+// visit adds a state unless it is already known. It also records the edge to the state if the query
+// keeps edges.
 func (s *Space) visit(words []uint32, from int32, by event) {
 	k := appendWords(s.key[:0], words)
 	s.key = k
@@ -183,7 +184,7 @@ func (s *Space) expandSerial(k int32) {
 
 func (s *Space) opens(k int32) []uint32 { return s.state(k)[1+len(s.nets):] }
 
-// begin lets a call of the class begin if all nets admit it.
+// begin visits the states after a call of class c has begun, if all nets admit the call.
 func (s *Space) begin(k int32, c uint32) {
 	cl := &s.classes[c]
 	words := s.state(k)
@@ -235,7 +236,7 @@ func (s *Space) started(k int32, by event, mon uint32) {
 	next[0] = mon
 	open := openType{tag: cl.tag & Succeeded, stays: by.kind == stays}
 	moved := false
-	var killed []uint64 // by position; nil: none
+	var killed []uint64 // by position of the net; nil: no watches end
 	for _, t := range cl.effects {
 		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
 		next[1+t.Net] = uint32(b.next)
@@ -257,7 +258,7 @@ func (s *Space) started(k int32, by event, mon uint32) {
 	s.reach(next, open, k, by)
 }
 
-// reach visits the state with one more call in flight, if that call holds something.
+// reach visits the state next with an additional call in flight, if that call holds something.
 func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	if len(open.holds) > 0 {
 		next = append(next[:1+len(s.nets)], s.insert(next[1+len(s.nets):], s.typeOf(open))...)
@@ -267,12 +268,12 @@ func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	s.visit(next, from, by)
 }
 
-// spoils reports whether a call of the type spoils what some net watches.
+// spoils reports whether a call of type id spoils the watches of some net.
 func (o *openTypes) spoils(id uint32) bool {
 	return slices.ContainsFunc(o.types.List[id].holds, func(h callclass.Effect) bool { return o.nets[h.Net].held.List[h.Meaning].spoils })
 }
 
-// clearSpoiled marks the nets as unspoiled where no call in flight spoils.
+// clearSpoiled clears the spoiled flag of all nets in which no call in flight spoils watches.
 func (o *openTypes) clearSpoiled(words []uint32) {
 	for _, pos := range o.spoiling {
 		spoils := func(id uint32) bool {
@@ -286,11 +287,12 @@ func (o *openTypes) clearSpoiled(words []uint32) {
 	}
 }
 
-// maxAlike is the number of equal calls without tokens in flight that are counted; more of them
-// stand for any number.
+// maxAlike is the highest exact count of equal calls without tokens in flight. This many calls
+// stand for any larger number, too.
 const maxAlike = 2
 
-// insert adds a call in flight, unless the equal calls already stand for any number.
+// insert adds a call of type id to opens, unless the equal calls in opens already stand for any
+// number of calls.
 func (o *openTypes) insert(opens []uint32, id uint32) []uint32 {
 	i, alike := find(opens, id)
 	if o.types.List[id].enough(alike) {
@@ -299,7 +301,7 @@ func (o *openTypes) insert(opens []uint32, id uint32) []uint32 {
 	return slices.Insert(opens, i, id)
 }
 
-// find returns the position of the calls of the type, and their number.
+// find returns the position of the first call of type id and the number of such calls.
 func find(opens []uint32, id uint32) (at, alike int) {
 	at, _ = slices.BinarySearch(opens, id)
 	for at+alike < len(opens) && opens[at+alike] == id {
@@ -308,12 +310,12 @@ func find(opens []uint32, id uint32) (at, alike int) {
 	return at, alike
 }
 
-// enough reports whether that many calls of the type stand for any number of them.
+// enough reports whether the given number of calls of type t stands for any larger number.
 func (t *openType) enough(alike int) bool {
 	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }
 
-// survivors returns the calls in flight after watches have ended.
+// survivors returns the calls that still hold something after the killed watches have ended.
 func (o *openTypes) survivors(opens []uint32, killed []uint64) []uint32 {
 	var out []uint32
 	for _, id := range opens {
@@ -357,8 +359,8 @@ func (o *openTypes) typeOf(t openType) uint32 {
 	return uint32(o.types.Of(k, t))
 }
 
-// unclear reports whether an unknown outcome of the call has an effect that differs from a call
-// that never ends and from one that fails.
+// unclear reports whether an unknown outcome of a call of type id differs in its effect both from a
+// failure and from a call that never ends.
 func (o *openTypes) unclear(id uint32) bool {
 	t := &o.types.List[id]
 	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
@@ -378,7 +380,7 @@ func (o *openTypes) unclear(id uint32) bool {
 	return false
 }
 
-// end lets a call in flight end.
+// end visits the states after a call of type id has ended with an event of the given kind.
 func (s *Space) end(k int32, id uint32, kind eventKind) {
 	t := s.types.List[id]
 	words := s.state(k)
@@ -402,8 +404,8 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	by := event{kind: kind, arg: id}
 	opens := s.opens(k)
 	i, alike := find(opens, id)
-	// If the type stands for any number of watching calls, a success leaves as many. A spoiling
-	// call may be the last of them.
+	// If the type stands for any number of watching calls, any number may remain after a success. A
+	// spoiling call may be the last of them.
 	if kind == succeeds && t.enough(alike) {
 		s.ended(k, opens, killed, rest, by)
 	}
@@ -416,7 +418,7 @@ func (s *Space) ended(k int32, opens []uint32, killed []uint64, rest openType, b
 	s.reach(append(s.next[:1+len(s.nets)], s.survivors(opens, killed)...), rest, k, by)
 }
 
-// admits reports whether no net blocks a call of the class in the state.
+// admits reports whether no net blocks calls of class c in state k.
 func (s *Space) admits(k int32, c int) bool {
 	words := s.state(k)
 	for _, t := range s.classes[c].effects {
@@ -427,7 +429,7 @@ func (s *Space) admits(k int32, c int) bool {
 	return true
 }
 
-// succeeded computes the state that [Space.atOnce] looks up, whether or not it was visited.
+// succeeded returns the state that [Space.atOnce] looks up, whether or not it was visited.
 func (s *Space) succeeded(k int32, c uint32) []uint32 {
 	words := s.state(k)
 	next := slices.Clone(words[:1+len(s.nets)])

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// begin returns the step of a call with the effect e in the local state. Steps are cached.
+// begin returns the step of a call with effect e in the given local state. Steps are cached.
 func (n *Net) begin(state, e int) *begun {
 	l := &n.locals.List[state]
 	for len(l.begins) <= e {
@@ -41,7 +41,7 @@ func (n *Net) compute(state int, e callclass.Meaning) *begun {
 			h.watches = append(h.watches, t)
 		case def.Deferred:
 			n.Trans[t].Take(next.marking)
-			if len(n.Trans[t].In) > 0 { // transitions without inputs hold no tokens and may be in flight any number of times
+			if len(n.Trans[t].In) > 0 { // transitions without inputs hold no tokens and can be in flight any number of times
 				next.flights[t]++
 			}
 			h.flights = append(h.flights, t)
@@ -53,7 +53,7 @@ func (n *Net) compute(state int, e callclass.Meaning) *begun {
 	}
 	n.spoil(e, &next, &h, b)
 	if !n.advance(&next) {
-		return &begun{verdict: blocks, next: state} // the gate refuses a call if the structural transitions would not terminate after it
+		return &begun{verdict: blocks, next: state} // the gate refuses a call after which the structural transitions would not terminate
 	}
 	b.next, b.hold = n.intern(next), n.internHold(h)
 	return b
@@ -72,7 +72,8 @@ func (n *structure) spoil(e callclass.Meaning, next *local, h *holding, b *begun
 	}
 }
 
-// unspoiled returns the local state without a spoiling call in flight.
+// unspoiled returns the number of the local state that equals state but has no spoiling call in
+// flight.
 func (n *Net) unspoiled(state int) int {
 	if !n.locals.List[state].spoiled {
 		return state
@@ -82,7 +83,7 @@ func (n *Net) unspoiled(state int) int {
 	return n.intern(l)
 }
 
-// judge evaluates the names of the call one after the other, as the gate does.
+// judge evaluates the call's names one after the other, as the gate does.
 func (n *structure) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
 	scratch := slices.Clone(l.marking)
 	blocked, forbids := false, false
@@ -132,28 +133,28 @@ func (n *structure) judge(l *local, e callclass.Meaning) (v verdict, chosen []in
 	return v, chosen
 }
 
-// lists reports whether a transition lists the call. Phases and free names alone do not make it a
-// call of the net.
+// lists reports whether a transition lists calls with the given meaning. Phases and free names
+// alone do not make a call one of the net's calls.
 func (n *structure) lists(meaning int) bool {
 	return slices.ContainsFunc(n.Meanings.List[meaning], func(a callclass.Ask) bool { return len(a.Barred) == 0 && !a.Free })
 }
 
-// holds reports whether one of the places is marked, so that its phase is active. A token in flight
-// counts for the place that it was taken from.
+// holds reports whether one of the places is marked, which means that its phase is active. A token
+// in flight counts for the place from which it was taken.
 func (n *structure) holds(l *local, places []int) bool {
 	present := n.present(l)
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 
-// void reports whether a watch of the call would be useless, because a spoiling call is in flight
-// or the call itself spoils.
+// void reports whether a watch by transition t would be pointless, because a spoiling call is in
+// flight or the call itself spoils.
 func (n *structure) void(l *local, e callclass.Meaning, t int) bool {
 	def := &n.Info.Transitions[t]
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
-// earn adds the transitions that take the success of the call as evidence, in addition to the
-// chosen transitions that gate it.
+// earn adds the transitions that count the call's success as evidence to the chosen transitions
+// that gate the call.
 func (n *structure) earn(l *local, e callclass.Meaning, chosen []int) []int {
 	after := slices.Clone(l.marking)
 	for _, t := range chosen {
@@ -174,7 +175,7 @@ func (n *structure) earn(l *local, e callclass.Meaning, chosen []int) []int {
 	return chosen
 }
 
-// candidate returns the first enabled transition of the list, or -1. An evidence transition is a
+// candidate returns the first enabled transition of lists, or -1. An evidence transition is a
 // candidate only if all listed transitions observe.
 func (n *structure) candidate(l *local, lists []int, observed bool) int {
 	if l.stuck {
@@ -188,7 +189,7 @@ func (n *structure) candidate(l *local, lists []int, observed bool) int {
 	return -1
 }
 
-// take removes from m what firing t takes permanently, if t is enabled.
+// take removes from m the tokens that firing transition t permanently consumes, if t is enabled.
 func (n *structure) take(t int, m petri.Marking) bool {
 	if !n.Trans[t].Enabled(m) {
 		return false
@@ -206,8 +207,7 @@ func (n *structure) take(t int, m petri.Marking) bool {
 	return true
 }
 
-// unwatched returns the set of watches that end because their transition is not enabled after a
-// firing.
+// unwatched returns the set of watches that end because their transition is not enabled in m.
 func (n *structure) unwatched(m petri.Marking) uint64 {
 	var set uint64
 	for t, w := range n.watchAt {
@@ -218,7 +218,7 @@ func (n *structure) unwatched(m petri.Marking) uint64 {
 	return set
 }
 
-// keep returns the watches that are not killed.
+// keep returns the watches that are not in killed.
 func (n *structure) keep(watches []int, killed uint64) []int {
 	if killed == 0 {
 		return watches
@@ -231,7 +231,7 @@ func (n *Net) tokenless(hold int) bool {
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool { return len(n.Trans[t].In) > 0 })
 }
 
-// without returns the number of the holding after watches have ended.
+// without returns the number of the holding that remains after the killed watches have ended.
 func (n *Net) without(hold int, killed uint64) int {
 	h := n.held.List[hold]
 	kept := n.keep(h.watches, killed)
@@ -241,7 +241,8 @@ func (n *Net) without(hold int, killed uint64) int {
 	return n.internHold(holding{flights: h.flights, watches: kept, spoils: h.spoils})
 }
 
-// end returns the step of a call with the holding that ends with the outcome. Steps are cached.
+// end returns the step of a call that ends with outcome o and has the given holding. Steps are
+// cached.
 func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 	key := endKey{state, hold, o}
 	if e := n.ends[key]; e != nil {
@@ -278,7 +279,7 @@ func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 	return e
 }
 
-// succeed produces the output of the transitions that the call had begun, and fires its watches.
+// succeed produces the output of the transitions that the call began, and fires its watches.
 func (n *structure) succeed(l *local, done, watches []int) (killed uint64) {
 	for _, t := range done {
 		n.Trans[t].Put(l.marking)

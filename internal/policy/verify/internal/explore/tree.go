@@ -9,7 +9,7 @@ type tree[E any] struct {
 	by    []E     // step from the predecessor
 }
 
-// add returns the number of the state that has the key, and whether the state is new.
+// add returns the number of the state with the given key and reports whether the state is new.
 func (t *tree[E]) add(key []byte, from int32, by E) (k int32, fresh bool) {
 	if k, ok := t.index[string(key)]; ok {
 		return k, false
@@ -23,7 +23,7 @@ func (t *tree[E]) add(key []byte, from int32, by E) (k int32, fresh bool) {
 	return k, true
 }
 
-// path returns the steps that lead to a state.
+// path returns the steps that lead to state k.
 func (t *tree[E]) path(k int32) []E {
 	var out []E
 	for ; t.from[k] >= 0; k = t.from[k] {

@@ -6,15 +6,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A net with a key is explored for one tracked value, see [callclass.Datum]. Calls with another
-// value do not affect its state and are assumed to be admitted by it. So what never happens in the
-// model never happens for any value. The gate might not admit a run found this way; it must be
-// replayed.
+// A net with a key is explored for a single tracked value; see [callclass.Datum]. The model assumes
+// that calls with other values do not affect the net's state and are admitted by it. So whatever
+// never happens in the model never happens for any value. A run found this way might not be
+// admitted by the gate and must be replayed.
 
 // Keyed reports whether some enforced net has a key.
 func (m *Model) Keyed() bool { return m.keyed }
 
-// OneValue returns the model restricted to calls with the tracked value. It is computed once.
+// OneValue returns the model restricted to calls with the tracked value. It is computed only once.
 func (m *Model) OneValue() *Model {
 	if m.one == nil {
 		m.one = &Model{system: system{Nets: m.Nets}, keyed: m.keyed, Calls: m.Calls, searchLimits: searchLimits{Stop: m.Stop}, full: m}
@@ -29,12 +29,12 @@ func (m *Model) OneValue() *Model {
 	return m.one
 }
 
-// Assured reports the states where successful calls of the classes selected by may reach the goal,
-// with the tracked value or, unless the goal is about that value only, with a new value. All calls
-// of such a continuation have one value. Calls with a particular value can follow any state: if
-// they reach the goal from all states, all states are assured. If the result depends on the value,
-// a value that two maps distinguish might not be one that the classes mention; then only states
-// count that are assured for each of the values.
+// Assured reports, for each state, whether successful calls of the classes selected by may can
+// certainly reach the goal, with the tracked value or, unless the goal is only about that value,
+// with a new value. All calls of such a continuation have the same value. Calls with a particular
+// value can follow any state, so if they reach the goal from all states, all states are assured. If
+// the result depends on the value, two maps might distinguish values that the classes do not
+// mention; then a state is assured only if it is assured for each of the values.
 func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(may) {
@@ -58,8 +58,8 @@ func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 	return all
 }
 
-// valuesOf returns the values that the classes mention, starting with the tracked value of classes
-// that mention none.
+// valuesOf returns the values that the classes selected by may mention. The first is the tracked
+// value of classes that mention no value.
 func (s *Space) valuesOf(may func(class int) bool) []callclass.Values {
 	all := []callclass.Values{{}}
 	for i := range s.classes {
@@ -71,7 +71,7 @@ func (s *Space) valuesOf(may func(class int) bool) []callclass.Values {
 	return all
 }
 
-// assured computes Assured for calls of one set of values.
+// assured computes [Space.Assured] for the calls with one set of values.
 func (s *Space) assured(g *Goal, may func(class int) bool) []bool {
 	good := s.Escapes(g, may)
 	if g.one || !slices.Contains(good, false) || !slices.ContainsFunc(s.nets, (*Net).Keyed) {
@@ -83,9 +83,9 @@ func (s *Space) assured(g *Goal, may func(class int) bool) []bool {
 	return s.Escapes(&either, may)
 }
 
-// fresh reports the states where calls with a new value lead to the goal. Such a state agrees, in
-// its nets without a key, with a set of states that are all good and where no call has used the
-// tracked value.
+// fresh reports, for each state, whether calls with a new value lead to the goal. This holds if
+// there are states with the same local states in all nets without a key in which no call has used
+// the tracked value, and all these states are good.
 func (s *Space) fresh(good []bool) []bool {
 	unused := make([]map[int]bool, len(s.nets)) // nil: the net has no key
 	for pos, n := range s.nets {
@@ -94,7 +94,7 @@ func (s *Space) fresh(good []bool) []bool {
 		}
 	}
 	keys := make([]string, len(s.At))
-	all := make(map[string]bool) // whether all such states are good
+	all := make(map[string]bool) // whether all such states are good, by key
 	for k := range s.At {
 		words := s.state(int32(k))[1 : 1+len(s.nets)]
 		var key []byte
@@ -116,7 +116,7 @@ func (s *Space) fresh(good []bool) []bool {
 	return fresh
 }
 
-// used reports whether a call has used the tracked value.
+// used reports whether a call has used the tracked value in state k.
 func (s *Space) used(k int32, unused []map[int]bool) bool {
 	for pos, local := range s.state(k)[1 : 1+len(s.nets)] {
 		if unused[pos] != nil && !unused[pos][int(local)] {
@@ -131,8 +131,8 @@ func (s *Space) used(k int32, unused []map[int]bool) bool {
 	})
 }
 
-// unused returns the states of the net for a value that no call has used: calls without a value may
-// have spoiled it, and time may have passed.
+// unused returns the states that n can have for a value that no call has used. Calls without a
+// value may have spoiled evidence for it, and time may have passed.
 func (n *Net) unused() map[int]bool {
 	states, queue := make(map[int]bool), []int{0}
 	visit := func(s int) {
@@ -155,8 +155,8 @@ func (n *Net) unused() map[int]bool {
 	return states
 }
 
-// anyValue reports whether the name belongs to calls without a value, or to the clock. A result
-// that may have a value does not give the call one.
+// anyValue reports whether the name belongs to calls without a value or to the clock. A call whose
+// result may have a value still counts as a call without one.
 func (n *structure) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }

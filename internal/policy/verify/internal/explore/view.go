@@ -6,8 +6,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A view is the model restricted to some of its nets, and to the calls that these can distinguish.
-// Fewer nets forbid less: what no view admits, the policy does not admit.
+// A view is the model restricted to some of its nets and to the calls that these nets can
+// distinguish. Fewer nets forbid fewer calls, so the policy does not admit what some view does not
+// admit.
 type view struct {
 	model   *Model
 	nets    []*Net
@@ -15,12 +16,12 @@ type view struct {
 	classes []class
 	limits  []int // positions of nets with reduced counters
 
-	spoiling []int // positions of nets where calls spoil watches
+	spoiling []int // positions of nets in which calls spoil watches
 }
 
-// A class stands for all classes that a view cannot distinguish.
+// A class stands for all call classes that a view cannot distinguish.
 type class struct {
-	member  *callclass.Class // one of them
+	member  *callclass.Class // one of these classes
 	effects []callclass.Effect
 	tag     uint8
 
@@ -30,14 +31,14 @@ type class struct {
 
 // ViewOptions select what a view includes.
 type ViewOptions struct {
-	Tag       func(*callclass.Class) uint8 // classification of calls by the question; nil: none
-	witnessed bool                         // only calls of tools and with arguments that are known
-	cap       int                          // initial tokens of reduced counters; 0: not reduced
-	Limit     int                          // maximum number of states of a search
+	Tag       func(*callclass.Class) uint8 // classifies calls for the query; nil: no tags
+	witnessed bool                         // consider only calls with known tools and arguments
+	cap       int                          // initial tokens of reduced counters; 0: do not reduce
+	Limit     int                          // maximum number of states per search
 	until     int                          // maximum effort of the model; 0: unlimited
 	required  bool                         // proofs must not rely on what advisory nets block
 	Beyond    bool                         // record which nets outside the view can refuse each class
-	about     int                          // 1 + the net whose verdicts the question is about, so that its blocked calls are kept; 0: none
+	about     int                          // 1 + index of the net whose verdicts the query is about, so that its blocked calls are kept; 0: none
 }
 
 func (m *Model) view(nets []int, o ViewOptions) *view {
@@ -94,8 +95,8 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 	return v
 }
 
-// noteBeyond records which nets outside the view can refuse the class, if they are fewer than for
-// the other members.
+// noteBeyond records the nets outside the view that can refuse class s, if they are fewer than
+// those of the other members.
 func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	if !o.Beyond || uncertain(s) {
 		return
@@ -111,7 +112,7 @@ func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	}
 }
 
-// bound returns how many states a search may visit.
+// bound returns the number of states that a search may visit.
 func (v *view) bound(o ViewOptions) int {
 	limit := min(o.Limit, o.Limit*usualPrice/v.price())
 	if o.until > 0 {
@@ -120,10 +121,12 @@ func (v *view) bound(o ViewOptions) int {
 	return max(1, limit)
 }
 
-// price returns the effort of one state: storing it and trying all classes in it.
+// price returns the effort spent on a state, which must be stored and in which all classes are
+// tried.
 func (v *view) price() int { return 16 + len(v.classes) }
 
-// usualPrice is the highest price where a search is limited by states rather than by effort.
+// usualPrice is the highest price per state for which the state limit, rather than the effort,
+// limits a search.
 const usualPrice = 64
 
 func (l *searchLimits) visited(v *view, states int) {
@@ -131,5 +134,5 @@ func (l *searchLimits) visited(v *view, states int) {
 	l.effort += states * v.price()
 }
 
-// uncertain reports whether it is unknown that a call of the class can be made or is admitted.
+// uncertain reports whether it is unknown whether a call of class s can be made or is admitted.
 func uncertain(s *callclass.Class) bool { return s.Unsure() || s.HasOther() || s.Spends }
