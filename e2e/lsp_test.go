@@ -24,7 +24,7 @@ func TestEditor(t *testing.T) {
 		"hover": true,
 		"mistakes": [["E003", {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 4}}, "unknown statement \"blok\"\nhelp: did you mean \"block\"?"]],
 		"repaired": [],
-		"meaning": "` + "`" + `\"𝄞\", rm` + "`" + ` can never be called.",
+		"meaning": "` + "`" + `\"𝄞\", rm` + "`" + ` is always blocked.",
 		"name": {"start": {"line": 1, "character": 14}, "end": {"line": 1, "character": 16}},
 		"words": ["shadow", "require", "block", "limit", "allow", "map", "success", "example", "prove"],
 		"outline": ["block \"𝄞\", rm"],

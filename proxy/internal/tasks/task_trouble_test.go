@@ -199,7 +199,8 @@ func TestTaskOfCancelledCall(t *testing.T) {
 		s.ChainInFlight()
 		s.Upstream.Release()
 		s.ChainSettled("done")
-		if got := s.Records.Outcomes(); len(got) != 2 || got[0].Outcome != "unknown" || got[1].Outcome != "success" {
+		s.Eventually("the outcome of the task is recorded", func() bool { return len(s.Records.Outcomes()) == 2 })
+		if got := s.Records.Outcomes(); got[0].Outcome != "unknown" || got[1].Outcome != "success" {
 			t.Errorf("%+v", got)
 		}
 	})

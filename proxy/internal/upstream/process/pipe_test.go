@@ -53,33 +53,24 @@ func TestCork(t *testing.T) {
 	}
 }
 
-// TestWriteTogether: messages of concurrent writers arrive complete, each once, and a single
-// message is written when the call returns.
+// TestWriteTogether checks that the messages of concurrent writers arrive complete, each once.
 func TestWriteTogether(t *testing.T) {
 	r, p := piped(t)
 	const writers, each = 8, 50
 	var want []string
 	var writing sync.WaitGroup
-	say := func(text string) (position int64) {
-		if err := p.WriteTogether(&position, len(text), func(b []byte) []byte { return append(b, text...) }); err != nil {
-			t.Error(err)
-		}
-		return position
-	}
 	for i := range writers {
 		for k := range each {
 			want = append(want, fmt.Sprintf("message %d of %d", k, i))
 		}
 		writing.Go(func() {
 			for k := range each {
-				say(fmt.Sprintf("message %d of %d", k, i))
+				sayTogether(t, p, fmt.Sprintf("message %d of %d", k, i))
 			}
 		})
 	}
 	writing.Wait()
-	if position := say("last"); !p.Reached(&position) {
-		t.Error("nobody else writes, and it is not written")
-	}
+	sayTogether(t, p, "last")
 	lines := bufio.NewScanner(r)
 	var got []string
 	for range writers * each {
@@ -94,4 +85,20 @@ func TestWriteTogether(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%d messages arrived, not as they were sent", len(got))
 	}
+}
+
+// TestWriteTogetherAlone checks that a single message is written when the call returns.
+func TestWriteTogetherAlone(t *testing.T) {
+	_, p := piped(t)
+	if position := sayTogether(t, p, "one"); !p.Reached(&position) {
+		t.Error("no other goroutine writes, but the message is not written")
+	}
+}
+
+func sayTogether(t *testing.T, p *Pipe, text string) (position int64) {
+	t.Helper()
+	if err := p.WriteTogether(&position, len(text), func(b []byte) []byte { return append(b, text...) }); err != nil {
+		t.Error(err)
+	}
+	return position
 }
