@@ -1,9 +1,9 @@
 package callclass
 
-// Bounds on the classes enumerated.
+// Limits on the number of enumerated classes.
 const (
 	maxClassesOfTool = 2048
 	maxClasses       = 8192
-	maxMapsOfField   = 8 // maps of one field whose subsets are all tried
+	maxMapsOfField   = 8 // maximum number of a field's maps whose subsets are all tried
 	maxListed        = 5 // the same, for enumeration in advance
 )

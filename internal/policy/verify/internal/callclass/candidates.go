@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// candidates yields values to try for the fields: the defaults of the sorts, then what the form
-// says about a field, then constants of conditions, then results of expressions for arguments that
-// they mention.
+// candidates yields values to try for the fields: first the defaults of the sorts, then what the
+// form specifies for a field, then constants from conditions, and finally results of expressions
+// for arguments with the members that they mention.
 func (w *recipe) candidates() func(yield func(Values) bool) {
 	return func(yield func(Values) bool) {
 		if !yield(Values{}) || len(w.data) == 0 {
@@ -28,7 +28,7 @@ func (w *recipe) candidates() func(yield func(Values) bool) {
 	}
 }
 
-// tried returns candidate values for the field.
+// tried returns candidate values for field d.
 func (w *recipe) tried(d *Datum) (all []literal) {
 	if v := w.form.value(d.Field.Path); v != nil && d.Field.Path != "" && len(v.texts) > 0 {
 		all = append(all, quoted(v.texts[0]))
@@ -46,16 +46,16 @@ func (w *recipe) tried(d *Datum) (all []literal) {
 		return all
 	}
 	made := w.evaluated(d)
-	if d.Has == Other { // a different value than the first candidate
+	if d.Has == Other { // a value that differs from the first candidate
 		slices.Reverse(made)
 	}
 	return append(all, made...)
 }
 
-// maxEvaluated bounds the values of one expression that are tried.
+// maxEvaluated is the maximum number of values that are tried per expression.
 const maxEvaluated = 4
 
-// evaluated returns values of the expression for arguments built from the members that it mentions.
+// evaluated returns values of d's expression for arguments built from the members that it mentions.
 func (w *recipe) evaluated(d *Datum) (values []literal) {
 	texts := w.b.sorts[d.sort].texts
 	for _, m := range samples([]string{w.b.written(d.Field)}, nil, texts[0], texts[1], []any{texts[0]}) {
@@ -69,13 +69,14 @@ func (w *recipe) evaluated(d *Datum) (values []literal) {
 	return values
 }
 
-// valueOf returns the value that the expression reads from the arguments.
+// valueOf returns the value that d's expression reads from the arguments.
 func (w *recipe) valueOf(d *Datum, args string) (l literal, ok bool) {
 	value, ok := d.Field.Reader.Value(&gate.Call{Tool: w.form.tools[0].text, Args: []byte(args)}, d.Field.Number)
 	return literal(value), ok && string(value) != "null"
 }
 
-// samples returns members that the expressions mention, filled with the given values among others.
+// samples returns sets of members that the expressions mention, filled with the given values among
+// others.
 func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	var sources []string
 	var values []any
@@ -98,11 +99,11 @@ func (w *recipe) named(members map[string]any) bool {
 	})
 }
 
-// leaves returns the value and everything nested in it, as JSON literals.
+// leaves returns v and all values nested in it, as JSON literals.
 func leaves(v any) []literal {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // cannot happen: the value was decoded from JSON
+		panic(err) // cannot happen: v was decoded from JSON
 	}
 	all := []literal{literal(text)}
 	switch v := v.(type) {
@@ -118,7 +119,7 @@ func leaves(v any) []literal {
 	return all
 }
 
-// read reports whether the expressions have their intended values for the arguments.
+// read reports whether the expressions have their intended values for the given arguments.
 func (w *recipe) read(args string, v Values, expressions []Datum) bool {
 	if args == "" {
 		args = "{}"

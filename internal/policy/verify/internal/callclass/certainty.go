@@ -9,15 +9,16 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Certainty of labels. A label that a map assigns by reading a text can be certain, and can be
-// evidence. If several such maps match one text, each label can be either, as far as a single
-// script can have all of them together. The values of a set of maps cover these combinations.
+// A label that a map assigns after reading a text can be certain, and it can be evidence. If
+// several such maps match the same text, any combination of these properties is possible that a
+// single script can have. The values for a set of maps cover these combinations.
 
-// maxMatters bounds the labels of one text whose certainty and evidence are distinguished.
+// maxMatters is the maximum number of labels per text whose certainty and evidence are
+// distinguished.
 const maxMatters = 6
 
-// findCertainties finds the labels whose properties matter: as evidence to observers and
-// assertions, and as certain labels to exemptions.
+// findCertainties finds the labels whose properties matter, either as evidence to observers and
+// assertions or as certain labels to exemptions.
 func (b *Enumerator) findCertainties() {
 	b.certainties = make(map[string]certainty)
 	for _, m := range b.maps {
@@ -28,7 +29,7 @@ func (b *Enumerator) findCertainties() {
 	}
 }
 
-// isEvidence reports whether a net or an assertion uses the label as evidence.
+// isEvidence reports whether some net or assertion uses the label as evidence.
 func (b *vocabulary) isEvidence(name string) bool {
 	l := &label{text: name, from: fromMap}
 	for _, n := range b.nets {
@@ -41,8 +42,8 @@ func (b *vocabulary) isEvidence(name string) bool {
 	return slices.ContainsFunc(b.extra, func(t gate.Tool) bool { return matchesName(t, l) })
 }
 
-// exempts reports whether the label, if it is certain, exempts calls from a transition or phase of
-// the net.
+// exempts reports whether the label, if certain, exempts calls from one of the net's transitions or
+// phases.
 func (n *Net) exempts(name string) bool {
 	l := &label{text: name, from: fromMap}
 	return slices.ContainsFunc(n.certain(), func(u gate.Tool) bool { return matchesName(u, l) }) ||
@@ -51,10 +52,9 @@ func (n *Net) exempts(name string) bool {
 		})
 }
 
-// kindsOf returns values that are matched by exactly the patterns of the set, one for each
-// combination of properties of their labels; none if no text matches like that. The patterns in
-// either may match as well without making a difference. ok is false if there are too many
-// combinations.
+// kindsOf returns values that exactly the patterns in set match, one for each combination of
+// properties of their labels. It returns none if no text matches like this. The patterns in either
+// may also match; this makes no difference. ok is false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
@@ -80,7 +80,7 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	texts := make(map[string][]string)
 	if known {
 		tried := append(withOperands(text), text+"; "+noopCommand(ps), text+"; "+text)
-		for i := range members(set) { // a single command may be what all patterns look for
+		for i := range members(set) { // all patterns might look for the same command
 			tried = append(tried, withOperands(strings.Join(ps[i].script, " "))...)
 		}
 		tried = append(tried, scriptsOf(ps, set, text)...)
@@ -96,8 +96,8 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	return values, true
 }
 
-// scriptsOf returns scripts of the commands that the patterns of the set look for, some as evidence
-// and some not, and scripts that also run a command which no pattern looks for.
+// scriptsOf returns scripts of the commands that the patterns in set look for, with different
+// commands as evidence, and scripts that also run a command that no pattern looks for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
 	other := unrelatedCommand(ps)
 	var commands []string
@@ -121,8 +121,8 @@ func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
 	return scripts
 }
 
-// withOperands returns the command alone and with operands that programs may require. It adds none
-// after an option, which could take them as its value.
+// withOperands returns the command itself and variants with operands that programs may require. It
+// adds no operand after an option, because the option could take it as its value.
 func withOperands(command string) []string {
 	if last := command[strings.LastIndexByte(command, ' ')+1:]; strings.HasPrefix(last, "-") {
 		return []string{command}
@@ -130,8 +130,8 @@ func withOperands(command string) []string {
 	return []string{command, command + " a b", command + " https://example.com"}
 }
 
-// evidentCommand returns a command that is evidence of the label; empty if none was found, or if
-// the map does not read scripts.
+// evidentCommand returns a command that is evidence for the label. It returns the empty string if
+// no such command was found or if the map does not read scripts.
 func (p *pattern) evidentCommand() string {
 	if p.script == nil {
 		return ""
@@ -144,7 +144,7 @@ func (p *pattern) evidentCommand() string {
 	return ""
 }
 
-// hitsOf returns strong hits of all patterns in the set.
+// hitsOf returns strong hits of all patterns in set.
 func hitsOf(ps []pattern, set uint64) []hit {
 	var hits []hit
 	for i := range members(set) {
@@ -155,8 +155,8 @@ func hitsOf(ps []pattern, set uint64) []hit {
 
 func hitsKey(hits []hit) string { return fmt.Sprint(hits) }
 
-// reads returns the hits of the maps on the text, reduced to the properties that matter. exact
-// reports whether the patterns of the set match and no others do.
+// reads returns the hits of the maps for text, reduced to the properties that matter. exact reports
+// whether all patterns in set match and no others do.
 func (b *Enumerator) reads(ps []pattern, set uint64, text string) (hits []hit, exact bool) {
 	if !exactly(ps, set, text) {
 		return nil, false
@@ -183,8 +183,8 @@ func noopCommand(ps []pattern) string {
 	return "true"
 }
 
-// unrelatedCommand returns a command that no pattern looks for, and that has an effect as far as
-// some reader can tell.
+// unrelatedCommand returns a command that no pattern looks for and that some reader assumes to have
+// an effect.
 func unrelatedCommand(ps []pattern) string {
 	for _, s := range []string{"date", "id", "hostname", "uname"} {
 		if !slices.ContainsFunc(ps, func(p pattern) bool { return p.matches(s) }) {
@@ -195,7 +195,8 @@ func unrelatedCommand(ps []pattern) string {
 }
 
 // possibleHits returns the combinations of label properties that the readers can produce together.
-// A property that does not matter is set to weak or uncertain. ok is false if there are too many.
+// Properties that do not matter are set to weak and uncertain. ok is false if there are too many
+// combinations.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
 	var proving, exempting uint64 // subsets of the labels in matter
@@ -227,7 +228,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		}
 		ways = append(ways, hits)
 	}
-	if ps[readers[0]].Field == "" { // for conditions, a label that holds has all its properties
+	if ps[readers[0]].Field == "" { // the label of a condition that holds has all its properties
 		for strong := range partsOf(all) {
 			if strong&^(proving|exempting) == 0 {
 				take(strong&proving, strong&exempting)
@@ -236,12 +237,12 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		return ways, true
 	}
 	one := oneCommand(ps, readers)
-	for _, plain := range []bool{true, false} { // first the combinations where each label is both certain and evidence, or neither
+	for _, plain := range []bool{true, false} { // start with the combinations in which each label is both certain and evidence, or neither
 		for certain := range partsOf(exempting) {
 			if !one && !compatible(ps, readers, matter, certain) {
 				continue
 			}
-			for evidence := range partsOf(proving) { // evidence depends on some commands of the script only
+			for evidence := range partsOf(proving) { // only some of the script's commands determine evidence
 				if plain == (evidence&exempting == certain&proving) {
 					take(evidence, certain)
 				}
@@ -251,8 +252,8 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 	return ways, true
 }
 
-// oneCommand reports whether a single command can be what all the readers find, or the readers do
-// not read scripts.
+// oneCommand reports whether a single command could be what all readers find. It is also true if
+// the readers do not read scripts.
 func oneCommand(ps []pattern, readers []int) bool {
 	first := &ps[readers[0]]
 	return !slices.ContainsFunc(readers, func(i int) bool {
@@ -281,14 +282,14 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	return true
 }
 
-// carries reports whether a command of p, followed by more words, may be what the other pattern
-// looks for. The arguments of an unknown program can be anything.
+// carries reports whether a command of p, followed by more words, could be what other looks for.
+// The arguments of an unknown program can be anything.
 func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }
 
-// spares reports whether a script that runs only what p looks for may also run what the other
-// pattern looks for, because that command has no effect.
+// spares reports whether a script that otherwise runs only what p looks for may also run what other
+// looks for, because the latter has no effect.
 func spares(p, other *pattern) bool {
 	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
 	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })

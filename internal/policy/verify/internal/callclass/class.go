@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Carries reports whether a call of the class has the name. If evidence is true, the name must
-// count as evidence, and not only as a restriction.
+// Carries reports whether calls of class s have the given name. If evidence is true, the name must
+// count as evidence and not only as a restriction.
 func (s *Class) Carries(t gate.Tool, evidence bool) bool {
 	return slices.ContainsFunc(s.labels, func(l label) bool {
 		switch {
@@ -20,17 +20,17 @@ func (s *Class) Carries(t gate.Tool, evidence bool) bool {
 	})
 }
 
-// Certainly reports whether every call of the class certainly has the name.
+// Certainly reports whether every call of class s certainly has the given name.
 func (s *Class) Certainly(t gate.Tool) bool {
 	return slices.ContainsFunc(s.labels, func(l label) bool {
 		return l.certain && l.text == t.Name && (l.glob > 0) == (t.Kind == gate.Glob) && !(t.Kind == gate.Literal && l.actionOnly())
 	})
 }
 
-// Unsure reports whether it is unknown that such a call can be made.
+// Unsure reports whether it is unknown whether such a call can be made.
 func (s *Class) Unsure() bool { return s.Doubtful || s.supposed || s.lacking != "" }
 
-// Nets returns the nets that the class affects.
+// Nets returns the indexes of the nets that the class affects.
 func (s *Class) Nets() []int {
 	var out []int
 	for _, t := range s.Effects {
@@ -39,7 +39,7 @@ func (s *Class) Nets() []int {
 	return out
 }
 
-// Name returns a readable name: the last label, or the tool.
+// Name returns a human-readable name: the last label or, failing that, the tool.
 func (s *Class) Name() string {
 	if s.Waits {
 		return "time passes"
@@ -53,12 +53,12 @@ func (s *Class) Name() string {
 	return name
 }
 
-// Mapped returns the names that maps give to calls of the class. ok is false if the calls have
-// other names that no tool has, or if keys read the calls, since nets then see more than names.
+// Mapped returns the names that maps give to calls of class s. ok is false if the calls have other
+// names that no tool has, or if keys read the calls, because then nets see more than names.
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {
-		case l.glob > 0 || l.from&fromTool != 0: // implied by the names of the tool and of maps
+		case l.glob > 0 || l.from&fromTool != 0: // implied by the names that the tool and the maps give
 		case l.from&fromAction != 0:
 			return nil, false
 		default:
@@ -68,15 +68,16 @@ func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	return names, len(s.Data) == 0
 }
 
-// Weakly reports whether the call has the name, but not as evidence.
+// Weakly reports whether calls of class s have the given name, but not as evidence.
 func (s *Class) Weakly(name string) bool {
 	return slices.ContainsFunc(s.labels, func(l label) bool { return l.glob == 0 && l.text == name && l.weak })
 }
 
-// Concerns reports whether a call of the class affects the net.
+// Concerns reports whether calls of class s affect the net.
 func (s *Class) Concerns(net int) bool { return s.MeaningIn(net) >= 0 }
 
-// MeaningIn returns the number of the meaning of the call for the net, or -1.
+// MeaningIn returns the number of the class's meaning in the net, or -1 if the class does not
+// affect the net.
 func (s *Class) MeaningIn(net int) int {
 	for _, t := range s.Effects {
 		if t.Net == net {

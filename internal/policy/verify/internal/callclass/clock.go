@@ -1,20 +1,21 @@
 package callclass
 
-// WhyTime is the reason for calls left out because [Options].Stop ended the enumeration.
+// WhyTime is the reason given for calls that were omitted because [Options].Stop ended the
+// enumeration.
 const WhyTime = "the time ran out"
 
 // askEvery is the number of forms enumerated between two calls of stop.
 const askEvery = 64
 
-// A clock limits the duration of the enumeration. Calls not enumerated in time are left out
-// everywhere. A nil clock never ends it.
+// A clock limits the duration of an enumeration. Calls that are not enumerated in time are omitted
+// everywhere. A nil clock never expires.
 type clock struct {
-	stop  func() bool // nil: never
+	stop  func() bool // nil: never stop
 	ticks int
 	late  bool
 }
 
-// over reports whether the time is over, asking stop.
+// over calls stop and reports whether the time is up.
 func (c *clock) over() bool {
 	if c == nil {
 		return false
@@ -23,7 +24,7 @@ func (c *clock) over() bool {
 	return c.late
 }
 
-// tick is like over, but asks stop only from time to time.
+// tick is like over but calls stop only periodically.
 func (c *clock) tick() bool {
 	c.ticks++
 	if c.ticks%askEvery == 0 {

@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// conditionsOf returns the conditions of a tool; nil if it has none. The result is cached.
+// conditionsOf returns the conditions that apply to a tool, or nil if there are none. The result is
+// cached.
 func (b *Enumerator) conditionsOf(tools []label) *conditions {
 	tool := tools[0].text
 	if w, known := b.conditions[tool]; known {
@@ -41,7 +42,7 @@ func (w *conditions) sources() (all []string) {
 	return all
 }
 
-// Bounds on the samples.
+// Limits on the samples.
 const (
 	maxMembers = 4
 	maxSampled = 512
@@ -53,7 +54,8 @@ var (
 	quote  = regexp.MustCompile(`"[^"\\]*"|'[^'\\]*'`)
 )
 
-// expression returns the expression of a condition, unquoted if a rule quotes it.
+// expression returns the expression of a condition, without the quotes that a rule may put around
+// it.
 func expression(source string) string {
 	text := strings.TrimPrefix(source, "when ")
 	var inner string
@@ -63,9 +65,9 @@ func expression(source string) string {
 	return text
 }
 
-// samples returns arguments with the members that the conditions mention, filled with the constants
-// of the conditions, values next to these, and the values in more. Members that other maps read are
-// not set. The first sample is empty.
+// samples returns arguments with the members that the conditions mention. They are filled with the
+// constants in the conditions, with values next to these, and with the values in more. Members that
+// other maps read are not set. The first sample is empty.
 func samples(conditions, fields []string, more ...any) []map[string]any {
 	var members []string
 	values := append(more, "", 0, true, false, []any{})
@@ -100,7 +102,8 @@ func samples(conditions, fields []string, more ...any) []map[string]any {
 	return all
 }
 
-// Extended returns variants of the arguments with further members that the conditions mention.
+// Extended returns variants of the given arguments with additional members that the conditions
+// mention.
 func Extended(args string, conditions []string) []string {
 	base := make(object)
 	if args != "" && json.Unmarshal([]byte(args), &base) != nil {
@@ -115,8 +118,8 @@ func Extended(args string, conditions []string) []string {
 	return all
 }
 
-// Numbered returns the arguments with a number in a member that has no known meaning; nil if all
-// candidate members are taken.
+// Numbered returns the arguments with number added in a member without a known meaning. It returns
+// nil if all candidate members are already in use.
 func Numbered(args string, number int) []string {
 	base := make(object)
 	if args != "" && json.Unmarshal([]byte(args), &base) != nil {
@@ -130,7 +133,7 @@ func Numbered(args string, number int) []string {
 	return nil
 }
 
-// literals returns the constants in an expression, and values next to them.
+// literals returns the constants in an expression and values next to them.
 func literals(source string) []any {
 	var values []any
 	for _, s := range quote.FindAllString(source, -1) {
@@ -146,7 +149,7 @@ func literals(source string) []any {
 	return values
 }
 
-// certainIfHolds reports whether the label of a condition is certain when the condition holds.
+// certainIfHolds reports whether the label of a condition is certain whenever the condition holds.
 func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	if m.Field != "" {
 		return false
@@ -154,7 +157,7 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	if vouches, known := b.certainConditions[m]; known {
 		return vouches
 	}
-	all := true // assume so if no sample satisfies the condition
+	all := true // if no sample satisfies the condition, assume that the label is certain
 	for _, sample := range samples([]string{m.Source}, nil) {
 		r := m.Reader.Read(&gate.Call{Tool: m.Tool, Args: []byte(cmp.Or(object(sample).text(), "{}"))}, "")
 		if r.Finds(m.Pattern) == gate.Surely {
@@ -166,7 +169,8 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	return all
 }
 
-// agree reports whether the conditions give for the arguments the result that the form requires.
+// agree reports whether the conditions produce the results that the form requires for the given
+// arguments.
 func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
 	found := w.read(f.tools[0].text, args)
 	for i, m := range w.maps {

@@ -7,13 +7,14 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A net with a key is verified for one arbitrary value of the key, the tracked value. Different
-// values never interact in a net, so what holds for the tracked value holds for all by symmetry. A
-// class of a tool says, for each field that a key reads, whether the field has that value. Fields
-// that are compared with each other, and fields with the same name, form a sort and share one
-// tracked value.
+// A net with a key is verified for a single arbitrary value of the key, the tracked value.
+// Different values never interact in a net, so by symmetry what holds for the tracked value holds
+// for all values. For each field that a key reads, a class of a tool specifies whether the field
+// has that value. Fields that are compared with each other, and fields with the same name, form a
+// sort and share a tracked value.
 
-// reading returns the fields that the transition reads from its calls; nil if the net has no key.
+// reading returns the fields that the transition reads from its calls. It returns nil if the net
+// has no key.
 func (n *Net) reading(transition int) []gate.Field {
 	t := &n.Info.Transitions[transition]
 	switch {
@@ -25,7 +26,7 @@ func (n *Net) reading(transition int) []gate.Field {
 	return n.Info.Key
 }
 
-// KeyOf returns the fields that the net reads from calls of the tool; nil if the net has no key or
+// KeyOf returns the fields that n reads from calls of tool t. It returns nil if n has no key or
 // does not list the tool.
 func (n *Net) KeyOf(t gate.Tool) []gate.Field {
 	for i := range n.Info.Transitions {
@@ -42,8 +43,8 @@ func (n *Net) Keyed() bool {
 	return slices.ContainsFunc(n.Info.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 }) || len(n.Info.Key) > 0
 }
 
-// findSorts partitions the fields into sorts: fields that nets or assertions compare belong
-// together.
+// findSorts partitions the fields into sorts. Fields that nets or assertions compare belong to the
+// same sort.
 func (b *keyFields) findSorts(compared [][]Reading) {
 	of := make(map[gate.Field]int)
 	put := func(f gate.Field, number int) int {
@@ -96,7 +97,7 @@ func (b *keyFields) findSorts(compared [][]Reading) {
 	}
 }
 
-// Crossed reports whether two fields of one key belong to the same sort. Such a key can have two
+// Crossed reports whether two fields of a key belong to the same sort. Such a key can have two
 // different values of that sort, but the model tracks only one.
 func (b *keyFields) Crossed(key []gate.Field) bool {
 	seen := make(map[int]bool)
@@ -110,10 +111,10 @@ func (b *keyFields) Crossed(key []gate.Field) bool {
 	return false
 }
 
-// valueTexts are candidate values; the first two that no map of the fields matches are used.
+// valueTexts are candidate values. The first two that no map of the fields matches are used.
 var valueTexts = []string{"x", "y", "z", "main", "other", "k1", "k2", "1", "2", "a-b", "c-d", "#", "-"}
 
-// findTexts chooses two values for the sort that no map matches, if possible.
+// findTexts chooses two values for the sort that, if possible, no map matches.
 func (b *keyFields) findTexts(s *sort) {
 	s.texts = [2]string{valueTexts[0], valueTexts[1]}
 	var free []string
@@ -132,11 +133,11 @@ func (s *sort) has(field string) bool {
 	return field != "" && slices.ContainsFunc(s.fields, func(f gate.Field) bool { return f.Path != "" && (f.Path == field || overlap(f.Path, field)) })
 }
 
-// maxData bounds the fields of one tool whose values are distinguished.
+// maxData is the maximum number of fields per tool whose values are distinguished.
 const maxData = 4
 
-// data returns the fields that keys read from a call with these effects and names. why is not empty
-// if not all of them can be tracked.
+// data returns the fields that keys read from a call with the effects and names of s. If not all of
+// them can be tracked, why is the reason.
 func (b *keyFields) data(s *Class) (data []Datum, why string) {
 	add := func(f gate.Field) {
 		f = normalize(f)
@@ -172,7 +173,7 @@ func (b *keyFields) data(s *Class) (data []Datum, why string) {
 }
 
 // eachPresence calls do with every combination of presences. A result does not restrict a call, so
-// a field of a result either has the tracked value or is not considered.
+// a field of a result either has the tracked value or is ignored.
 func eachPresence(data []Datum, do func([]Datum)) {
 	count := 1
 	options := func(d *Datum) int {
@@ -195,15 +196,16 @@ func eachPresence(data []Datum, do func([]Datum)) {
 	}
 }
 
-// HasOther reports whether a field of the call that a keyed net reads has another value than the
+// HasOther reports whether a field that a keyed net reads from the call has a value other than the
 // tracked one. The net is then assumed to admit the call.
 func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Exchanged returns the class with the roles of the values exchanged: for a class with the tracked
-// value, as a new value sees it; for a class with another value, as that value sees it. It is nil
-// if no such class is known. A class without values is returned unchanged.
+// Exchanged returns the class with the roles of the tracked and the other value exchanged. For a
+// class with the tracked value, the result shows how the calls appear to a new value; for a class
+// with another value, how they appear to that value. The result is nil if no such class is known. A
+// class without values is returned unchanged.
 func (s *Class) Exchanged() *Class {
 	if len(s.Data) == 0 {
 		return s
@@ -211,8 +213,8 @@ func (s *Class) Exchanged() *Class {
 	return s.exchanged
 }
 
-// exchange links the classes that differ only by exchanging the values. A field of a result never
-// has the new value.
+// exchange links the classes that differ only in the roles of the two values. A field of a result
+// never has the new value.
 func exchange(all []*Class) {
 	for _, s := range all {
 		s.alike = all
@@ -229,7 +231,7 @@ func exchange(all []*Class) {
 			}
 			data = append(data, d)
 		}
-		if same && s.HasOther() { // some fields have the tracked value and some another
+		if same && s.HasOther() { // some fields have the tracked value and others do not
 			continue
 		}
 		if i := slices.IndexFunc(all, func(t *Class) bool { return slices.Equal(t.Data, data) }); i >= 0 {
@@ -238,18 +240,18 @@ func exchange(all []*Class) {
 	}
 }
 
-// OfOne reports whether all fields of the call's arguments that keys read have the tracked value.
+// OfOne reports whether all argument fields that keys read have the tracked value.
 func (s *Class) OfOne() bool {
 	return !slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has != Same && !d.Field.Result })
 }
 
-// Returns reports whether keys read the result of the call and the result does not have the tracked
+// Returns reports whether keys read the call's result and the result does not have the tracked
 // value.
 func (s *Class) Returns() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Field.Result && d.Has != Same })
 }
 
-// Has returns the presence of the tracked value in the field.
+// Has returns the presence of the tracked value in field f.
 func (s *Class) Has(f gate.Field) Presence {
 	f = normalize(f)
 	for _, d := range s.Data {
@@ -260,7 +262,7 @@ func (s *Class) Has(f gate.Field) Presence {
 	return Lacks
 }
 
-// project returns the part of the meaning that affects the marking of the tracked value.
+// project returns the part of meaning m that affects the marking of the tracked value.
 func (n *Net) project(m Meaning, s *Class) Meaning {
 	var out Meaning
 	refused := false
@@ -295,13 +297,13 @@ func (n *Net) project(m Meaning, s *Class) Meaning {
 	return out
 }
 
-// awaits reports whether the transition reads the result of its calls.
+// awaits reports whether transition t reads the results of its calls.
 func (n *Net) awaits(t int) bool {
 	return slices.ContainsFunc(n.reading(t), func(f gate.Field) bool { return f.Result })
 }
 
-// reads reports whether some field that the transition reads is missing from the call, and whether
-// some field has another value.
+// reads reports whether the call lacks a field that transition t reads (void), and whether such a
+// field has another value (other).
 func (n *Net) reads(t int, s *Class) (void, other bool) {
 	for _, f := range n.reading(t) {
 		switch s.Has(f) {

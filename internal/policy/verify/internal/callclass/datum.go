@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Presence says whether a field of a call has the tracked value.
+// Presence describes whether a field of a call has the tracked value.
 type Presence uint8
 
 const (
@@ -16,14 +16,14 @@ const (
 	Other                 // the field has another value
 )
 
-// A Datum is a field of a class that keys read, and its presence.
+// A Datum is a field of a class that keys read, with its presence.
 type Datum struct {
-	Field gate.Field // without its source
+	Field gate.Field // without its source text
 	Has   Presence
 	sort  int
 }
 
-// A Reading is a field of the calls that have a given name.
+// A Reading is a field of the calls with a given name.
 type Reading struct {
 	Tool  gate.Tool
 	Field gate.Field
@@ -32,10 +32,10 @@ type Reading struct {
 // A sort is a set of fields that are compared with each other.
 type sort struct {
 	fields []gate.Field
-	texts  [2]string // the tracked value and another value; no map matches them if possible
+	texts  [2]string // texts of the tracked value and of another value; if possible, no map matches them
 }
 
-// normalize returns the field without the parts that do not affect its value.
+// normalize returns f without the parts that do not affect its value.
 func normalize(f gate.Field) gate.Field {
 	f.Source = ""
 	if key, ok := strings.CutPrefix(f.Path, "$."); ok && !strings.ContainsAny(key, `.["`) {
@@ -44,18 +44,19 @@ func normalize(f gate.Field) gate.Field {
 	return f
 }
 
-// Values are the concrete values of a run for the tracked value and the other value, by sort.
+// Values holds the concrete values of a run, by sort: those for the tracked value and those for the
+// other value.
 type Values struct {
 	same, other map[int]literal
 }
 
-// A literal is a JSON value in its textual form.
+// A literal is the text of a JSON value.
 type literal string
 
-// MarshalJSON returns the literal.
+// MarshalJSON returns the literal unchanged.
 func (l literal) MarshalJSON() ([]byte, error) { return []byte(l), nil }
 
-// single returns the element of an array with one element, and any other literal unchanged.
+// single returns the element of an array with a single element, and any other literal unchanged.
 func (l literal) single() literal {
 	var elements []json.RawMessage
 	if json.Unmarshal([]byte(l), &elements) == nil && len(elements) == 1 {
@@ -64,7 +65,7 @@ func (l literal) single() literal {
 	return l
 }
 
-// quoted returns the literal of a string.
+// quoted returns the literal of the string text.
 func quoted(text string) literal {
 	b, err := json.Marshal(text)
 	if err != nil {

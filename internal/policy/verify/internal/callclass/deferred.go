@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// seen returns the atoms that the nets or the tag can see.
+// seen returns the atoms that the nets or the tag function can see.
 func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
 	var atoms []int
 	for _, n := range nets {
@@ -20,7 +20,7 @@ func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
 	return slices.Compact(atoms)
 }
 
-// kinds returns the calls as far as the atoms distinguish them. Results are cached.
+// kinds returns the classes of calls that differ in the given atoms. Results are cached.
 func (d *deferred) kinds(atoms []int) kinds {
 	key := string(AppendKey(nil, atoms))
 	k, ok := d.made[key]
@@ -31,8 +31,8 @@ func (d *deferred) kinds(atoms []int) kinds {
 	return k
 }
 
-// Kinds returns the deferred calls as far as the nets and the tag can distinguish them. gap says
-// why there may be more; it is empty if there are not.
+// Kinds returns the classes of deferred calls that the nets and the tag function can distinguish.
+// gap is the reason why there may be further classes; it is empty if there are none.
 func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
 	for _, d := range b.deferred {
 		k := d.kinds(d.seen(nets, tag))
@@ -45,7 +45,7 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 	return classes, gap
 }
 
-// Together returns sets of nets that a single unlisted call can affect: a call of an open tool, or
+// Together returns sets of nets that a single unlisted call can affect: a call of an open tool or
 // of a name that many patterns match.
 func (b *Enumerator) Together() [][]int {
 	var sets [][]int

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// entangled reports whether a field of the form affects a map of another field that the form leaves
-// out: because one path leads into the other, or both take the same value for an object and for a
-// list. Two fields that differ only in letter case always make each other doubtful.
+// entangled reports whether a field of the form affects a map that reads another field which the
+// form omits. This happens if one path is a prefix of the other, or if one treats a value as an
+// object and the other as a list. Two fields that differ only in letter case always make the form
+// doubtful.
 func (b *Enumerator) entangled(f *form) bool {
 	if len(f.fields) == 0 {
 		return false
@@ -23,8 +24,8 @@ func (b *Enumerator) entangled(f *form) bool {
 	return false
 }
 
-// pathsOf returns the fields of the tool if one of them is a path or two differ only in letter
-// case; otherwise nil.
+// pathsOf returns the fields of the tool if one of them is a path or if two differ only in letter
+// case; otherwise, it returns nil.
 func (b *Enumerator) pathsOf(tools []label) []string {
 	tool := tools[0].text
 	fields, known := b.paths[tool]
@@ -46,8 +47,9 @@ func isPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// overlap reports whether the same value can affect two fields: the steps of one are a prefix of
-// the steps of the other, or at the first difference one is a key and the other an element.
+// overlap reports whether the same value can affect both fields: either the steps of one are a
+// prefix of the steps of the other, or at the first difference one step is a key and the other an
+// array element.
 func overlap(a, b string) bool {
 	if !isPath(a) && !isPath(b) {
 		return false
@@ -61,8 +63,8 @@ func overlap(a, b string) bool {
 	return true
 }
 
-// differInCase reports whether the first difference of two fields is a key that differs only in
-// letter case.
+// differInCase reports whether the first difference between two fields is a key that differs only
+// in letter case.
 func differInCase(a, b string) bool {
 	p, q := keysOf(a), keysOf(b)
 	for i := range min(len(p), len(q)) {
@@ -81,7 +83,7 @@ func keysOf(field string) []string {
 	return steps(field)
 }
 
-// steps returns the keys and brackets of a path. A key that contains a dot is split in two, which
+// steps returns the keys and brackets in a path. A key that contains a dot is split in two, which
 // can only add doubt.
 func steps(field string) []string {
 	text := strings.NewReplacer(`["`, ".", `"]`, "", "[", ".[").Replace(strings.TrimPrefix(field, "$"))

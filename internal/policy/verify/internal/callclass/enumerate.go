@@ -9,24 +9,24 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Options say which calls exist, and what distinguishes them besides the nets.
+// Options specify which calls exist and what distinguishes them besides the nets.
 type Options struct {
 	Tools     []Tool      // tools known to exist
-	Known     bool        // no other tools exist
-	Names     []gate.Tool // names used by assertions
+	Known     bool        // no tools exist besides Tools
+	Names     []gate.Tool // names that assertions use
 	Passes    bool        // calls unknown to all nets are admitted, regardless of the default
-	Syntheses int         // bound on names tried for patterns; 0: maxSyntheses
+	Syntheses int         // maximum number of names tried for patterns; 0: maxSyntheses
 	Compared  [][]Reading // fields that assertions compare with each other
 	Gaps      []string    // reasons why the nets do not distinguish all calls
 
-	Stop func() bool // asked from time to time; true ends the enumeration and must be permanent; nil: never
+	Stop func() bool // called periodically; returning true, which must be permanent, ends the enumeration; nil: never stop
 
-	// Lacks returns the argument that the field reads although the tool does not take it, or the
-	// empty string. If Lacks is nil, tools take all arguments.
+	// Lacks returns the argument that field f reads although the tool does not accept it, or the
+	// empty string. If Lacks is nil, tools accept all arguments.
 	Lacks func(tool string, f gate.Field) string
 }
 
-// New enumerates the classes of calls that the nets of the policy distinguish.
+// New enumerates the classes of calls that the policy's nets distinguish.
 func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	b := &Enumerator{
 		keyFields: keyFields{vocabulary: vocabulary{
@@ -49,7 +49,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 		b.supposed[t.Name] = t.Supposed
 	}
 	for _, t := range o.Tools {
-		for _, a := range t.Also { // further names are not further tools
+		for _, a := range t.Also { // further names are not additional tools
 			b.isTool[a.Text] = true
 		}
 	}
@@ -81,9 +81,9 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	return b
 }
 
-// Admitted returns the classes that the default admits. Among classes with the same meaning for
-// some nets, the preferred one comes first: known arguments, then not blocked in every state, then
-// effects on fewer nets.
+// Admitted returns the classes that the default admits. Among classes with the same meaning in some
+// nets, it lists first those with known arguments, then those not blocked in every state, then
+// those that affect fewer nets.
 func (b *Enumerator) Admitted() []*Class {
 	var out []*Class
 	for _, s := range b.classes.List {
@@ -97,7 +97,7 @@ func (b *Enumerator) Admitted() []*Class {
 	return out
 }
 
-// Actual returns the class of a call that was made.
+// Actual returns the class of a call that was actually made.
 func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 	s := &Class{Tool: c.Tool, Args: string(c.Args)}
 	for _, meaning := range p.Meaning(c) {
@@ -112,7 +112,7 @@ func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 	return s
 }
 
-// addPhases adds the phases that do not admit a call with these names to its effects.
+// addPhases adds the phases that do not admit a call with these names to the effects of s.
 func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 	var ls []label
 	for _, name := range names {
@@ -141,7 +141,8 @@ func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 	}
 }
 
-// Waiting returns the class for the passage of time until the clock fires a transition of the net.
+// Waiting returns the class that represents the passage of time until the clock fires the given
+// transition of n.
 func (n *Net) Waiting(transition int) *Class {
 	e := n.intern(Meaning{{Asked: gate.Asked{Transitions: []int{transition}}}})
 	return &Class{Waits: true, Wait: n.Info.Transitions[transition].Every, Effects: []Effect{{n.Index, e}}}

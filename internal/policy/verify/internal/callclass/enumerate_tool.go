@@ -2,8 +2,8 @@ package callclass
 
 import "github.com/petrigate/petrigate/gate"
 
-// enumerateTool adds the classes of one tool: every combination of values of its fields. If there
-// are too many, it adds some and defers the rest.
+// enumerateTool adds the classes of a tool, one for every combination of values of its fields. If
+// there are too many, it adds some of them and defers the rest.
 func (b *Enumerator) enumerateTool(tool string, also []gate.Name) {
 	base := []label{{text: tool, from: fromTool, certain: true}}
 	for _, a := range also {

@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Gap returns why nothing can be proved about the nets, or about the calls that a question tags;
-// empty if nothing relevant was left out.
+// Gap returns the reason why nothing can be proved about the nets or about the calls that tag
+// marks. It returns the empty string if nothing relevant was omitted.
 func (b *Enumerator) Gap(nets []int, tag func(*Class) uint8) string {
 	for _, g := range b.gaps {
 		if g.tool == "" {
 			return g.text
 		}
-		for _, s := range b.classes.List { // classes that were left out may affect the same nets as the listed ones
+		for _, s := range b.classes.List { // omitted classes may affect the same nets as the listed ones
 			if s.Tool != g.tool {
 				continue
 			}
@@ -27,7 +27,8 @@ func (b *Enumerator) Gap(nets []int, tag func(*Class) uint8) string {
 	return gap
 }
 
-// AnyGap returns why a name that no listed call has might still occur; empty if it cannot.
+// AnyGap returns the reason why a name that no listed call has might still occur. It returns the
+// empty string if no such name can occur.
 func (b *Enumerator) AnyGap() string {
 	if len(b.gaps) == 0 {
 		return ""
@@ -35,7 +36,8 @@ func (b *Enumerator) AnyGap() string {
 	return b.gaps[0].text
 }
 
-// AllGaps returns the reasons why not all calls were enumerated, in the order of discovery.
+// AllGaps returns the reasons why not all calls were enumerated, in the order in which they were
+// discovered.
 func (b *Enumerator) AllGaps() []string {
 	var out []string
 	for _, g := range b.gaps {
@@ -44,8 +46,8 @@ func (b *Enumerator) AllGaps() []string {
 	return include(out, b.overflows...)
 }
 
-// Doubt returns why an answer that depends on the call is unknown. If it depends on whether a tool
-// exists, supposed is that tool.
+// Doubt returns the reason why an answer that depends on a call of class s is unknown. If the
+// answer depends on whether a tool exists, supposed is the name of that tool.
 func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	switch {
 	case !s.Doubtful && s.supposed:
@@ -65,8 +67,8 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	return fmt.Sprintf("no arguments of %s are known that are %s and nothing else that matters here", s.Tool, enumerated(names)), ""
 }
 
-// mappedAt returns the position of the map that gives the name to calls of the tool; empty if no
-// map does.
+// mappedAt returns the position of the map that gives name to calls of the tool. It returns the
+// empty string if there is no such map.
 func (b *vocabulary) mappedAt(tool, name string) string {
 	for _, m := range b.naming.maps {
 		if m.matchesTool(tool) && m.As == name && m.Rule.Line > 0 {

@@ -8,16 +8,16 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// label is one name of a call, with its properties.
+// A label is a name of a call, with its properties.
 type label struct {
 	text    string
 	from    source
 	certain bool
 	weak    bool
-	glob    int // index of the pattern + 1 if text is a pattern; 0: a name
+	glob    int // 1 + index of the pattern if text is a pattern; 0: text is a name
 }
 
-// source is a set of the ways where a call acquired a name.
+// A source is a set of ways in which a call can acquire a name.
 type source uint8
 
 const (
@@ -29,8 +29,8 @@ const (
 
 func (l *label) actionOnly() bool { return l.from == fromAction }
 
-// add appends l. A name that is already listed keeps its place; it is certain if any of its sources
-// is, and weak only if all are.
+// add appends l to ls. A name that is already listed keeps its place; it is certain if any of its
+// sources is, and weak only if all are.
 func add(ls []label, l label) []label {
 	for i := range ls {
 		if k := &ls[i]; k.text == l.text && k.glob == l.glob {
@@ -43,7 +43,8 @@ func add(ls []label, l label) []label {
 	return append(ls, l)
 }
 
-// match returns the label that the pattern gives to a call with these names.
+// match returns the label that g gives to a call with the given names. The result is false if g
+// does not match the call.
 func (g *glob) match(names []label) (label, bool) {
 	l := label{text: g.pattern, from: fromGlob, weak: true}
 	found := false
@@ -80,7 +81,7 @@ func patterned(names []label, globs []glob) []label {
 	return ls
 }
 
-// meaning returns the meaning of a call with these names for the net.
+// meaning returns the meaning that a call with these names has in n.
 func (n *Net) meaning(ls []label) Meaning {
 	var e Meaning
 	spared := n.spared(ls)
@@ -99,7 +100,7 @@ func (n *Net) meaning(ls []label) Meaning {
 	return e
 }
 
-// barred returns the places whose phases do not admit a call with these names.
+// barred returns the indexes of the places whose phases do not admit a call with these names.
 func (n *Net) barred(ls []label) []int {
 	var places []int
 	for _, phase := range n.Info.Phases {
@@ -117,7 +118,7 @@ func allows(p gate.Phase, ls []label) bool {
 	})
 }
 
-// separateSpoilers moves the spoiling transitions into their own list.
+// separateSpoilers moves the spoiling transitions to a list of their own.
 func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	spoils := func(t int) bool { return n.Info.Transitions[t].Spoils }
 	if !slices.ContainsFunc(a.Transitions, spoils) {
@@ -135,7 +136,7 @@ func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	return out
 }
 
-// ask returns the meaning of a single name for the net, ignoring exemptions.
+// ask returns the meaning that a single name has in n, ignoring exemptions.
 func (n *Net) ask(l *label) gate.Asked {
 	a := gate.Asked{Weak: l.weak}
 	if l.glob > 0 {
@@ -152,13 +153,13 @@ func (n *Net) ask(l *label) gate.Asked {
 	return a
 }
 
-// spared returns the transitions that a call with these names is certainly exempt from.
+// spared returns the transitions from which a call with these names is certainly exempt.
 func (n *Net) spared(ls []label) []int {
 	return n.exempting(ls, func(gate.Tool) bool { return true })
 }
 
-// exempting returns the transitions with an exemption selected by of that certainly applies to the
-// names.
+// exempting returns the transitions with an exemption that is selected by of and certainly applies
+// to a call with these names.
 func (n *Net) exempting(ls []label, of func(gate.Tool) bool) []int {
 	var out []int
 	for i := range n.Info.Transitions {
@@ -172,7 +173,7 @@ func (n *Net) exempting(ls []label, of func(gate.Tool) bool) []int {
 	return out
 }
 
-// matchesName reports whether the tool of a rule is, or matches, the name.
+// matchesName reports whether the tool in a rule equals or matches the name.
 func matchesName(t gate.Tool, l *label) bool {
 	switch t.Kind {
 	case gate.Glob:
@@ -184,8 +185,8 @@ func matchesName(t gate.Tool, l *label) bool {
 	}
 }
 
-// knows reports whether the net gates, or holds free, a certain name of ls. Observing the name is
-// not enough.
+// knows reports whether n gates, or declares free, a certain name of ls. Observing a name is not
+// enough.
 func (n *Net) knows(ls []label) bool {
 	out := n.exempting(ls, func(u gate.Tool) bool { return u.Spared })
 	return slices.ContainsFunc(ls, func(l label) bool {

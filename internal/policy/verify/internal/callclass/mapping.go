@@ -5,16 +5,16 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A mapping is a map of the policy or of a net.
+// A mapping is a map of the policy or of one of its nets.
 type mapping struct {
 	*gate.Map
 	net  int   // index of the net that owns the map; -1: the policy
-	same []int // reader patterns that give the same label for the same field
+	same []int // patterns of readers that give the same label for the same field
 
-	readings map[readingKey]gate.Reading // cache shared by all mappings created together
+	readings map[readingKey]gate.Reading // cache, shared by all mappings created together
 }
 
-// A readingKey identifies what a reader has read: a text, and the tool it belongs to.
+// A readingKey identifies a text that a reader has read, and the tool of the call that contains it.
 type readingKey struct {
 	reader     gate.Reader
 	tool, text string
@@ -34,7 +34,7 @@ func newMappings(maps []gate.Map, net int) []*mapping {
 	return out
 }
 
-// read returns the reader's result for the text. Results are cached.
+// read returns the reader's result for text. Results are cached.
 func (m *mapping) read(text string) gate.Reading {
 	key := readingKey{m.Reader, m.Tool, text}
 	r, known := m.readings[key]
@@ -48,7 +48,8 @@ func (m *mapping) read(text string) gate.Reading {
 	return r
 }
 
-// matches reports whether the text contains what the map looks for, or the reader cannot tell.
+// matches reports whether text contains what the map looks for. It is also true if the reader
+// cannot tell.
 func (m *mapping) matches(text string) bool {
 	if m.Reader != nil {
 		return m.read(text).Finds(m.Pattern) != gate.NotFound
@@ -56,10 +57,10 @@ func (m *mapping) matches(text string) bool {
 	return m.Match(text)
 }
 
-// maxReadings bounds the cached results.
+// maxReadings is the maximum number of cached results.
 const maxReadings = 4096
 
-// matchesTool reports whether the map applies to tools of that name.
+// matchesTool reports whether the map applies to tools with the given name.
 func (m *mapping) matchesTool(tool string) bool {
 	return tool == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, tool)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// synthesizeTools adds tools, and actions, that only patterns match. It reports whether these are
-// all that can be distinguished.
+// synthesizeTools adds tools and actions that are matched only by patterns. It reports whether no
+// others can be distinguished.
 func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	var all, dots []string
 	for _, g := range b.patterns() {
@@ -36,8 +36,8 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	}
 	for _, f := range fresh {
 		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
-			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // the base name comes from a map, not from a tool
-			b.dotted(f.text)                                    // as for a name with a dot in a rule
+			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // the base name comes from a map rather than a tool
+			b.dotted(f.text)                                    // treat it like a name with a dot in a rule
 			if fresh {
 				b.supposed[f.text[:i]] = true
 			}
@@ -73,8 +73,8 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	return true
 }
 
-// supposeMatched adds tools named like the label of a map, for sets of patterns that match no other
-// name.
+// supposeMatched adds tools named like the label of a map, for those sets of patterns that match no
+// other name.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthesized) {
 	met := make(map[string]bool)
 	for _, f := range fresh {
@@ -106,7 +106,7 @@ func (b *vocabulary) taken() map[string]bool {
 }
 
 // synthesizeBases adds tools that the patterns distinguish only by their actions. unnamed holds the
-// tools that no rule names; the other tools stand only for themselves.
+// tools that no rule names; each of the other tools represents only itself.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
 	v.apart = func(at []uint64) string {
 		after := v.step(at, '.')
@@ -134,8 +134,8 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 	return complete
 }
 
-// takenActions returns the taken names and the actions of t that rules name by another name of t:
-// such actions have a meaning of their own.
+// takenActions returns the taken names and those actions of t that rules name by another name of t.
+// Such actions have a meaning of their own.
 func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]bool) map[string]bool {
 	all := maps.Clone(taken)
 	for _, a := range also {
@@ -146,7 +146,7 @@ func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]b
 	return all
 }
 
-// addUnnamedTool adds a tool that nothing names, if phases forbid such tools.
+// addUnnamedTool adds a tool that the policy does not name, if phases forbid such tools.
 func (b *vocabulary) addUnnamedTool() {
 	phases := func(n *Net) bool { return len(n.Info.Phases) > 0 && !n.Info.Shadow }
 	if !slices.ContainsFunc(b.nets, phases) {
@@ -161,7 +161,7 @@ func (b *vocabulary) addUnnamedTool() {
 	}
 }
 
-// plainName returns a name that no pattern matches; empty if none was found.
+// plainName returns a name that no pattern matches, or the empty string if none was found.
 func plainName(patterns []string, taken map[string]bool) string {
 	names := []string{"tool"}
 	for k := range 2 * maxMapsOfField {
@@ -175,7 +175,7 @@ func plainName(patterns []string, taken map[string]bool) string {
 	return ""
 }
 
-// patterns returns the patterns of the policy and of nets with maps of their own.
+// patterns returns the patterns of the policy and of all nets with their own maps.
 func (b *vocabulary) patterns() []glob {
 	all := slices.Clone(b.naming.globs)
 	all = append(all, patternsOf(b.naming.maps)...)

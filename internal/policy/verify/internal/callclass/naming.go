@@ -7,20 +7,20 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// naming assigns the labels of the policy to calls, as package gate does.
+// naming assigns the policy's labels to calls, as package gate does.
 type naming struct {
 	maps   []*mapping
 	dotted map[string]bool // names that can be read as tool.action
-	bases  map[string]bool // tools with an action that a rule names
-	globs  []glob          // in the order of first use
+	bases  map[string]bool // tools with an action that some rule names
+	globs  []glob          // patterns, in the order of first use
 	dots   bool            // some pattern matches actions
 	used   bool            // some net reads labels
-	others map[string]bool // names of known tools that contain a dot: an equal action does not count as evidence
+	others map[string]bool // names of known tools that contain a dot; an equal action does not count as evidence
 }
 
-// newNaming collects the names that the rules use, and numbers their patterns. extra holds the
-// names that assertions use; their patterns come last, as do those of nets with maps of their own,
-// so that adding them does not affect any other net.
+// newNaming collects the names that the rules use and numbers their patterns. extra holds the names
+// that assertions use. Their patterns, and those of nets with their own maps, come last, so that
+// adding them does not affect any other net.
 func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *naming {
 	g := &naming{maps: newMappings(maps, -1), dotted: make(map[string]bool), bases: make(map[string]bool), others: make(map[string]bool)}
 	for _, t := range known {
@@ -59,7 +59,7 @@ func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *n
 	return g
 }
 
-// exemption records what an exemption requires to be computed for each call.
+// exemption records what must be computed for each call to apply an exemption.
 func (g *naming) exemption(u gate.Tool) {
 	switch u.Kind {
 	case gate.Plain:
@@ -89,17 +89,17 @@ func (g *naming) number(p glob) int {
 	return i
 }
 
-// A form describes the arguments of a call as far as names depend on them.
+// A form describes those parts of a call's arguments that its names depend on.
 type form struct {
 	tools  []label // the physical names
 	fields []value
 }
 
-// A value is the content of one field of the arguments. An abstract value has no texts and lists
-// its matches instead.
+// A value is the content of an argument field. An abstract value has no texts but lists its matches
+// instead.
 type value struct {
 	field string
-	weak  bool     // not a string; texts holds its leaves, then all of them joined
+	weak  bool     // not a string; texts holds the leaves followed by their concatenation
 	texts []string // nil for an abstract value
 	hits  []hit    // the matches of an abstract value
 	like  string   // for an abstract value: an action that the same name patterns match; may be empty
@@ -121,7 +121,7 @@ func (f *form) value(field string) *value {
 	return nil
 }
 
-// hit returns the result of the map for the value; ok is false if the map does not match.
+// hit returns the result of map m for the value. ok is false if m does not match.
 func (v *value) hit(m *mapping) (h hit, ok bool) {
 	switch {
 	case v == nil:
@@ -186,7 +186,7 @@ func (g *naming) actions(f *form, tool label, ls []label) []label {
 	return ls
 }
 
-// addsMatch reports whether a pattern matches l that matches none of ls.
+// addsMatch reports whether some pattern matches l but none of ls.
 func (g *naming) addsMatch(l *label, ls []label) bool {
 	for i := range g.globs {
 		if _, ok := g.globs[i].match(ls); ok {
@@ -199,7 +199,7 @@ func (g *naming) addsMatch(l *label, ls []label) bool {
 	return false
 }
 
-// mapped returns the names that maps give, in the order of the maps.
+// mapped returns the names that the maps give, in the order of the maps.
 func mapped(maps []*mapping, f *form) []label {
 	var ls []label
 	for _, m := range maps {
@@ -218,14 +218,14 @@ func mapped(maps []*mapping, f *form) []label {
 	return ls
 }
 
-// otherReader reports whether a reader reads another field of the call than the given one.
+// otherReader reports whether a reader reads a field of the call other than the given one.
 func (f *form) otherReader(maps []*mapping, field string) bool {
 	return field != "" && slices.ContainsFunc(maps, func(m *mapping) bool {
 		return m.Reader != nil && m.Field != "" && m.Field != field && m.appliesTo(f.tools) && f.value(m.Field) != nil
 	})
 }
 
-// own returns the names that a net with maps of its own gives.
+// own returns the names given by a net's own maps.
 func (n *Net) own(f *form) []label {
 	ls := slices.Clone(f.tools)
 	hits := mapped(n.maps, f)
@@ -239,14 +239,14 @@ func (n *Net) own(f *form) []label {
 	return patterned(ls, n.globs)
 }
 
-// A Tool is a tool that can be called, with its further physical names.
+// A Tool is a callable tool, with its further physical names.
 type Tool struct {
 	Name     string
 	Also     []gate.Name
 	Supposed bool // the tool might not exist
 }
 
-// Also returns the further names of the tools, by tool.
+// Also returns the further names of each tool, by tool.
 func Also(tools []Tool) map[string][]gate.Name {
 	also := make(map[string][]gate.Name)
 	for _, t := range tools {
@@ -255,7 +255,7 @@ func Also(tools []Tool) map[string][]gate.Name {
 	return also
 }
 
-// eachForm calls do with every choice of one value for each field.
+// eachForm calls do with every combination of one value per field.
 func eachForm(base []label, options [][]*value, count int, do func(*form)) {
 	for k := range count {
 		f := &form{tools: base}
@@ -269,7 +269,7 @@ func eachForm(base []label, options [][]*value, count int, do func(*form)) {
 	}
 }
 
-// appliesTo reports whether the map applies to a tool with these names.
+// appliesTo reports whether m applies to a tool with these names.
 func (m *mapping) appliesTo(tools []label) bool {
 	return slices.ContainsFunc(tools, func(l label) bool { return m.matchesTool(l.text) })
 }

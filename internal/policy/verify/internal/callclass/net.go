@@ -9,28 +9,28 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// A Net is a net of the policy as far as it distinguishes calls: which of its transitions list a
-// name, and the meaning of a set of names.
+// A Net holds the properties of a net by which it distinguishes calls: which of its transitions
+// list a name, and the meaning of each set of names.
 type Net struct {
 	Info  gate.NetInfo
 	Index int
-	Place map[string]int // place numbers by name
+	Place map[string]int // place indexes, by name
 	Trans []petri.Transition
-	Adds  []bool // by transition: a weak name is not enough
-	Dead  []bool // by transition: the transition can never fire
+	Adds  []bool // a weak name is not enough, by transition
+	Dead  []bool // the transition can never fire, by transition
 
 	crossed bool // see [Enumerator.Crossed]
 
-	maps     []*mapping // its own maps; none if the net reads the labels of the policy
+	maps     []*mapping // the net's own maps; empty if the net reads the policy's labels
 	rows     map[string]row
 	globs    []glob
-	numbers  []int             // index of each glob, in the policy if the net reads its labels
-	matched  [][]int           // transitions that list each glob
-	Meanings *Numbers[Meaning] // shared by copies of the net
+	numbers  []int             // index of each glob; the index in the policy if the net reads the policy's labels
+	matched  [][]int           // transitions that list the glob, by glob
+	Meanings *Numbers[Meaning] // shared by all copies of the net
 	key      []byte
 }
 
-// NewNet creates a Net from the listing of a net; index is its position in the policy.
+// NewNet creates a Net from a net's listing. index is its position in the policy.
 func NewNet(info gate.NetInfo, index int) *Net {
 	n := &Net{Info: info, Index: index, Place: make(map[string]int), rows: make(map[string]row), Meanings: new(Numbers[Meaning])}
 	for i, p := range info.Places {
@@ -49,14 +49,14 @@ func NewNet(info gate.NetInfo, index int) *Net {
 	return n
 }
 
-// Numbers assigns consecutive numbers to values by their keys, starting at 0. The zero value is
-// empty and ready to use.
+// Numbers assigns consecutive numbers, starting at 0, to values with distinct keys. The zero value
+// is empty and ready to use.
 type Numbers[T any] struct {
-	List []T // values by their numbers
+	List []T // values, by number
 	of   map[string]int
 }
 
-// Of returns the number of the value with the key, adding v if the key is new.
+// Of returns the number of the value with the given key. If the key is new, Of adds v.
 func (n *Numbers[T]) Of(key []byte, v T) int {
 	number, ok := n.of[string(key)]
 	if !ok {
@@ -70,7 +70,7 @@ func (n *Numbers[T]) Of(key []byte, v T) int {
 	return number
 }
 
-// AppendKey appends a list of numbers to a key.
+// AppendKey appends a list of numbers to key.
 func AppendKey(key []byte, numbers []int) []byte {
 	for _, n := range numbers {
 		key = binary.AppendUvarint(key, uint64(n))
@@ -78,23 +78,23 @@ func AppendKey(key []byte, numbers []int) []byte {
 	return key
 }
 
-// A row lists the transitions for one name, as in gate.Net.
+// A row holds the transitions that list a name, as in gate.Net.
 type row struct {
 	free  bool
 	plain []int
 	exact []int
 }
 
-// A Meaning is the effect of a call on the net: its names in order, each with the transitions that
-// list it.
+// A Meaning is the effect that a call has on a net: the call's names in order, each with the
+// transitions that list it.
 type Meaning []Ask
 
-// An Ask is the meaning of one name of a call for the net.
+// An Ask is the meaning of a single name of a call in a net.
 type Ask struct {
 	gate.Asked       // without the spoiling transitions
 	Spoilers   []int // spoiling transitions that list the name
 	Barred     []int // places whose phases do not admit the call; such an Ask has no name
-	Idle       []int // subset of Transitions that wait for another value in the result
+	Idle       []int // those of Transitions that wait for another value in the result
 	Refused    bool  // a gating transition needs a value that the call lacks; such an Ask has no name
 }
 
@@ -103,7 +103,7 @@ func (m Meaning) Spoils() bool {
 	return slices.ContainsFunc(m, func(a Ask) bool { return len(a.Spoilers) > 0 })
 }
 
-// Spoilers returns the spoiling transitions of the call without duplicates.
+// Spoilers returns the spoiling transitions for the call, without duplicates.
 func (m Meaning) Spoilers() []int {
 	var all []int
 	for _, a := range m {
@@ -120,8 +120,8 @@ func (n *Net) arcs(places []string) []petri.Arc {
 	return petri.Arcs(numbers)
 }
 
-// findDead finds the transitions that can never fire, because they need a place that no run can
-// mark: an empty place that is filled only by transitions that are dead themselves.
+// findDead finds the transitions that can never fire because they need an empty place that only
+// dead transitions could fill.
 func (n *Net) findDead() {
 	empty := make([]bool, len(n.Info.Places))
 	for i, p := range n.Info.Places {
@@ -144,7 +144,7 @@ func (n *Net) findDead() {
 	}
 }
 
-// shut reports whether the net blocks e in every state.
+// shut reports whether n blocks calls with meaning e in every state.
 func (n *Net) shut(e Meaning) bool {
 	for _, a := range e {
 		if a.Refused {
@@ -158,10 +158,10 @@ func (n *Net) shut(e Meaning) bool {
 	return false
 }
 
-// maxRounds is the gate's bound on the rounds of structural transitions.
+// maxRounds is the limit that the gate sets on the rounds of structural transitions.
 const maxRounds = 10_000
 
-// start returns the marking where the net waits for its first call.
+// start returns the marking in which n waits for its first call.
 func (n *Net) start() petri.Marking {
 	m := make(petri.Marking, len(n.Info.Places))
 	for p, tokens := range n.Info.Initial {
@@ -178,7 +178,7 @@ func (n *Net) start() petri.Marking {
 	return m
 }
 
-// begins reports whether the net admits the call at its start.
+// begins reports whether n admits a call with meaning m in its initial marking.
 func (n *Net) begins(m Meaning) bool {
 	start := n.start()
 	return !slices.ContainsFunc(m, func(a Ask) bool {
@@ -187,7 +187,7 @@ func (n *Net) begins(m Meaning) bool {
 	})
 }
 
-// Observed reports whether all of the transitions only observe calls.
+// Observed reports whether all of the given transitions only observe calls.
 func (n *Net) Observed(lists []int) bool {
 	return !slices.ContainsFunc(lists, func(t int) bool { return !n.Info.Transitions[t].Observe })
 }
@@ -215,15 +215,15 @@ func (n *Net) intern(e Meaning) int {
 	return n.Meanings.Of(k, e)
 }
 
-// glob is a pattern over the names of a call.
+// A glob is a pattern over the names of a call.
 type glob struct {
 	pattern string
 	except  string // calls that certainly have this name are not matched
-	literal bool   // except was quoted, so an action of that name is not excepted
-	actions bool   // the pattern contains a dot and hence matches tool.action
+	literal bool   // except was quoted, so an action with that name is not excepted
+	actions bool   // the pattern contains a dot and therefore matches tool.action
 }
 
-// list fills the rows and the patterns of the net.
+// list fills the net's rows and patterns.
 func (n *Net) list() {
 	for _, name := range n.Info.Free {
 		r := n.rows[name]
@@ -257,7 +257,7 @@ func (n *Net) listTool(transition int, tool gate.Tool) {
 	n.rows[tool.Name] = r
 }
 
-// literal reports whether the net uses the name only in quotes.
+// literal reports whether n uses the name only in quotes.
 func (n *Net) literal(name string) bool {
 	found := false
 	for _, t := range n.Info.Transitions {
@@ -275,8 +275,8 @@ func toolGlob(t gate.Tool) glob {
 	return glob{pattern: t.Name, except: t.Except, actions: strings.Contains(t.Name, ".")}
 }
 
-// certain returns the names that affect the net only if calls certainly have them: those of
-// exemptions and of phases.
+// certain returns the names in exemptions and phases. They affect the net only if calls certainly
+// have them.
 func (n *Net) certain() []gate.Tool {
 	var all []gate.Tool
 	for _, t := range n.Info.Transitions {
@@ -288,7 +288,7 @@ func (n *Net) certain() []gate.Tool {
 	return all
 }
 
-// patterns returns the patterns of the net.
+// patterns returns the net's patterns.
 func (n *Net) patterns() []glob {
 	all := append(slices.Clone(n.globs), patternsOf(n.maps)...)
 	for _, u := range n.certain() {
@@ -299,7 +299,7 @@ func (n *Net) patterns() []glob {
 	return all
 }
 
-// patternsOf returns the tool patterns of maps.
+// patternsOf returns the tool patterns of the maps.
 func patternsOf(maps []*mapping) []glob {
 	var all []glob
 	for _, m := range maps {

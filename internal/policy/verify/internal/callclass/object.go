@@ -9,7 +9,7 @@ import (
 // An object holds arguments under construction.
 type object map[string]any
 
-// with returns the object with the members of a sample; ok is false if one of them is already set.
+// with returns o extended by the members of sample. ok is false if one of them is already set.
 func (o object) with(sample map[string]any) (object, bool) {
 	out := maps.Clone(o)
 	for key, v := range sample {
@@ -21,19 +21,19 @@ func (o object) with(sample map[string]any) (object, bool) {
 	return out, true
 }
 
-// text returns the object as JSON; empty if it has no members.
+// text returns o as JSON, or the empty string if o has no members.
 func (o object) text() string {
 	if len(o) == 0 {
 		return ""
 	}
 	text, err := json.Marshal(o)
 	if err != nil {
-		panic(err) // cannot happen: strings, numbers and lists of them
+		panic(err) // cannot happen: the members are strings, numbers and lists of these
 	}
 	return string(text)
 }
 
-// place sets the content that a field reads; it reports false if something else is there.
+// place sets the content that field reads. It returns false if the field already has other content.
 func (o object) place(field string, content any) bool {
 	var keys []string
 	if isPath(field) {
@@ -57,7 +57,7 @@ func (o object) place(field string, content any) bool {
 				value = []any{value}
 			}
 			if old, there := at[key]; there {
-				return same(old, value) || same(old, []any{value}) // the single element of a list has the value as well
+				return same(old, value) || same(old, []any{value}) // a list with a single element has the value of this element, too
 			}
 			at[key] = value
 			return true
@@ -90,14 +90,14 @@ func (o object) placeKeys(keys []string, content any) bool {
 	return o.place("$."+strings.Join(keys, "."), content)
 }
 
-// same reports whether both values have the same JSON form.
+// same reports whether the two values have the same JSON encoding.
 func same(a, b any) bool {
 	x, err := json.Marshal(a)
 	y, other := json.Marshal(b)
 	return err == nil && other == nil && string(x) == string(y)
 }
 
-// clone returns a deep copy of the object; arrays are shared.
+// clone returns a copy of object in which nested objects are copied but arrays are shared.
 func clone(object map[string]any) map[string]any {
 	out := maps.Clone(object)
 	for key, v := range out {

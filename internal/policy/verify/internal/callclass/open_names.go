@@ -9,19 +9,20 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Many patterns can match one name together in too many combinations to synthesize names for all of
-// them. A question is about few of the patterns, so names for these are synthesized when it is
-// asked.
+// Many patterns can match the same name in too many combinations to synthesize names for all of
+// them. A question is only about few of the patterns, so names for these are synthesized when the
+// question is asked.
 
-// openNames represents the calls of tools that only patterns match.
+// openNames represents the calls of tools that are matched only by patterns.
 type openNames struct {
 	deferred
-	before *Enumerator // state with the tools and actions that something names
+	before *Enumerator // state that contains only the tools and actions that the policy names
 	also   map[string][]gate.Name
 	all    []glob
 }
 
-// openPatterns defers the names that patterns match, except those synthesized for a single pattern.
+// openPatterns defers the names that patterns match, except for those synthesized for a single
+// pattern.
 func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Name) {
 	o := &openNames{before: before, also: also, all: include(nil, b.patterns()...)}
 	o.made, o.of = make(map[string]kinds), o.kindsOf
@@ -55,17 +56,18 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 	b.deferred = append(b.deferred, &o.deferred)
 }
 
-// plainest returns a name that the pattern matches.
+// plainest returns a short name that the pattern matches.
 func plainest(pattern string) string {
 	return strings.NewReplacer("*", "", "?", "x").Replace(pattern)
 }
 
-// plain returns a call of the tool without arguments, as if no pattern matched it.
+// plain returns the class of calls of the tool without arguments, as if no pattern matched the
+// tool.
 func (b *Enumerator) plain(tool string) *Class {
 	return &Class{Tool: tool, labels: []label{{text: tool, from: fromTool, certain: true}}}
 }
 
-// kindsOf returns calls that only the given patterns match.
+// kindsOf returns the classes of calls that are matched only by the given patterns.
 func (o *openNames) kindsOf(seen []int) kinds {
 	if o.before.clock.over() {
 		return kinds{gap: WhyTime}
@@ -106,7 +108,7 @@ func (o *openNames) kindsOf(seen []int) kinds {
 	return k
 }
 
-// copy returns an independent enumerator without classes and deferred calls.
+// copy returns an independent copy of b without classes and deferred calls.
 func (b *Enumerator) copy() *Enumerator {
 	c := *b
 	c.tools, c.isTool, c.joint = slices.Clone(b.tools), maps.Clone(b.isTool), maps.Clone(b.joint)

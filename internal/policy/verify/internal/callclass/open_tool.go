@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// An openTool is a tool whose fields can match in too many combinations to list. Some nets and a
-// question see only few names of its calls. Calls that they cannot distinguish are one kind to
-// them, so the kinds are created for each view, see [Enumerator.Kinds].
+// An openTool is a tool whose fields can match in too many combinations to list. Any single
+// question, and the nets that it involves, see only few names of the tool's calls. To them, calls
+// that they cannot distinguish are of the same kind, so the kinds are created for each view; see
+// [Enumerator.Kinds].
 type openTool struct {
 	deferred
 	name   string
@@ -16,18 +17,18 @@ type openTool struct {
 	known  []int // atoms that can make a net know the call
 }
 
-// An openField is a field of an open tool. Its atoms are the maps or actions that it can match, in
-// any combination; fixed values are tried in each view.
+// An openField is a field of an open tool. Its atoms are the maps or actions that the field can
+// match, in any combination. Fixed values are tried in each view.
 type openField struct {
 	name    string
-	first   int       // number of its first atom in the tool
+	first   int       // number of the field's first atom among all atoms of the tool
 	ps      []pattern // the atoms, if they are maps
 	actions []string  // the atoms, if they are actions in a list
 	fixed   []*value
 }
 
-// deferTool puts off the enumeration of the tool's classes until a question needs them. It only
-// adds the classes whose arguments are fully known now, one for each text that the policy names.
+// deferTool defers the enumeration of the tool's classes until a question needs them. For now, it
+// only adds the classes with fully known arguments, one for each text that the policy names.
 func (b *Enumerator) deferTool(tool string, base []label) {
 	o := &openTool{name: tool, base: base}
 	o.made, o.of = make(map[string]kinds), func(atoms []int) kinds { return b.kindsOfTool(o, atoms) }
@@ -62,10 +63,10 @@ func (b *Enumerator) openField(name string, base []label) openField {
 
 func (f *openField) size() int { return len(f.ps) + len(f.actions) }
 
-// samplesEach bounds the texts of one map that are tried against the others.
+// samplesEach is the maximum number of texts of a map that are tried against the other maps.
 const samplesEach = 2
 
-// sampled returns values with a single text that matches some map, alone or with others.
+// sampled returns values with a single text that matches some map, alone or together with others.
 func (b *Enumerator) sampled(f *openField) []*value {
 	var out []*value
 	for i := range f.ps {
@@ -80,7 +81,7 @@ func (b *Enumerator) sampled(f *openField) []*value {
 	return out
 }
 
-// findVisible finds the atoms that each net can see, and the class of each atom by itself.
+// findVisible finds the atoms that each net can see, and the class of each single atom.
 func (b *Enumerator) findVisible(o *openTool) {
 	without := b.class(o.name, &form{tools: o.base})
 	o.byNet = make([][]int, len(b.nets))
@@ -115,7 +116,7 @@ func (b *Enumerator) findVisible(o *openTool) {
 	}
 }
 
-// value returns a value that matches the atom and nothing else that matters.
+// value returns a value that matches the given atom and nothing else that matters.
 func (f *openField) value(atom int) *value {
 	if f.ps == nil {
 		return &value{field: f.name, weak: true, texts: f.actions[atom : atom+1]}
@@ -158,7 +159,8 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
 }
 
 // admitted returns the classes that the default admits. A call may also match atoms that are not
-// seen here, and a net may know it by one of those; then its arguments are unknown.
+// considered here, and a net may know the call by one of these. The arguments of such a call are
+// unknown.
 func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
 	return slices.DeleteFunc(classes, func(s *Class) bool {
@@ -167,9 +169,9 @@ func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 	})
 }
 
-// subsets returns values for each set of the atoms, with texts if known. Of the maps that give the
-// same label, one is chosen, since it makes no difference which of them match. ok is false if there
-// are too many sets.
+// subsets returns values for each subset of the atoms, with texts if these are known. Of the maps
+// that give the same label, only one is used, because it makes no difference which of them match.
+// ok is false if there are too many subsets.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
 		var actions []string
@@ -184,7 +186,7 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 	}
 	groups, count := b.sameLabel(ps), 1
 	if len(ps) > 64 {
-		return nil, false // the set type has 64 bits
+		return nil, false // sets are represented by 64 bits
 	}
 	for _, g := range groups {
 		if count *= 1 + len(g); count > maxSetsOfField {
@@ -222,11 +224,11 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 	return all.List, true
 }
 
-// maxSetsOfField bounds the sets of maps of one field that are tried for a question.
+// maxSetsOfField is the maximum number of map sets per field that are tried for a question.
 const maxSetsOfField = 2048
 
-// certaintyOf returns a key of the label properties of the value, which are all that nets see of
-// it.
+// certaintyOf returns a key of the value's label properties, which are all that nets see of the
+// value.
 func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 	var certainties []string
 	for _, h := range v.hits {
@@ -258,7 +260,7 @@ func (b *vocabulary) sameLabel(ps []pattern) [][]int {
 	return groups
 }
 
-// tooMany returns the reason why not all calls of the tool were enumerated for these atoms.
+// tooMany returns the reason why not all calls of the tool were enumerated for the given atoms.
 func (o *openTool) tooMany(atoms []int) string {
 	var names []string
 	for i := range o.fields {

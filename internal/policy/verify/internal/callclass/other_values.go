@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A keyed net is modeled as admitting calls with other values than the tracked one. To the gate,
-// each of those calls has a value too. To replay a run, these values are chosen such that the gate
-// admits it.
+// In the model, a keyed net admits all calls with values other than the tracked one. For the gate,
+// each of those calls has a specific value. To replay a run, these values are chosen such that the
+// gate admits the run.
 
-// OfItself reports whether the call has the tracked value in the first field of each sort. Every
-// call with a value is such a call for a suitable tracked value. Sorts of the chosen fields are
-// ignored, because the question fixes their value.
+// OfItself reports whether calls of class s have the tracked value in the first field of each sort.
+// Every call with a value is such a call for a suitable tracked value. The sorts of the chosen
+// fields are ignored, because the question determines their values.
 func (s *Class) OfItself(chosen ...gate.Field) bool {
 	var seen []int
 	for _, f := range chosen {
@@ -34,7 +34,7 @@ func (s *Class) OfItself(chosen ...gate.Field) bool {
 	return true
 }
 
-// Owns reports whether s is the class of a call of the class other from the viewpoint of its own
+// Owns reports whether calls of class other belong to class s from the viewpoint of their own
 // value.
 func (s *Class) Owns(other *Class) bool {
 	return s.Tool == other.Tool && slices.Equal(s.labels, other.labels) &&
@@ -46,11 +46,11 @@ func (s *Class) Owns(other *Class) bool {
 		})
 }
 
-// numbered returns the literal of additional value n.
+// numbered returns the literal for additional value n.
 func numbered(n int) literal { return quoted("v" + strconv.Itoa(n)) }
 
-// Renewed returns the arguments of a call of the class with additional value n as its other value;
-// ok is false if the names of the class do not permit it.
+// Renewed returns the arguments of a call of class s that has additional value n as its other
+// value. ok is false if the names of the class do not permit this value.
 func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	if s.of == nil || !s.HasOther() {
 		return "", false
@@ -64,8 +64,8 @@ func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	return s.of.arguments(v)
 }
 
-// AsSame returns the values v with additional value n as the tracked value of the sorts where calls
-// of the class have another value.
+// AsSame returns v with additional value n as the tracked value of those sorts in which calls of
+// class s have another value.
 func (s *Class) AsSame(v Values, n int) Values {
 	same := maps.Clone(v.same)
 	if same == nil {
@@ -79,8 +79,8 @@ func (s *Class) AsSame(v Values, n int) Values {
 	return Values{same: same}
 }
 
-// Mixed reports whether the call has, within one sort, both the tracked value and another one. No
-// call of a single additional value has this form.
+// Mixed reports whether calls of class s have both the tracked value and another value within the
+// same sort. No call with a single additional value has this form.
 func (s *Class) Mixed() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other && s.same(d.sort) })
 }
@@ -89,9 +89,9 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// On returns the class of a call like those of s, but made with the values of [Class.AsSame]: it
-// has another value than the tracked one where calls of the class to have one. It is nil if no such
-// class is known. A field of a result does not have the value.
+// On returns the class of calls that are like those of s but made with the values of
+// [Class.AsSame]: where calls of class to have another value, so do these. It returns nil if no
+// such class is known. A field of a result does not have the value.
 func (s *Class) On(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

@@ -2,18 +2,18 @@ package callclass
 
 import "github.com/petrigate/petrigate/gate"
 
-// An Overlap is a pair of maps of one field that can match the same call.
+// An Overlap is a pair of maps that read the same field and can match the same call.
 type Overlap struct {
 	First, Second gate.Map
-	Text          string // a text that both match
+	Text          string // a text that both maps match
 }
 
-// maxRead bounds the overlaps found between maps with readers: for two commands there is almost
-// always a script that runs both.
+// maxRead is the maximum number of overlaps reported between maps with readers. For any two
+// commands, there is almost always a script that runs both.
 const maxRead = 200
 
-// Overlaps finds maps of one field that a single text can match. more is true if the search was
-// stopped or reached a bound, so that there may be more.
+// Overlaps finds pairs of maps that read the same field and can match the same text. more is true
+// if there may be further pairs, because the search was stopped or reached a limit.
 func Overlaps(p *gate.Policy, stop func() bool) (found []Overlap, more bool) {
 	o := overlaps{stop: stop}
 	o.look(p.Maps())
@@ -29,7 +29,7 @@ func Overlaps(p *gate.Policy, stop func() bool) (found []Overlap, more bool) {
 type overlaps struct {
 	found []Overlap
 	more  bool
-	read  int // overlaps between maps with readers
+	read  int // number of overlaps between maps with readers
 	stop  func() bool
 }
 

@@ -12,15 +12,15 @@ import (
 type pattern struct {
 	*mapping
 	samples []string // matching texts
-	word    string   // the word; empty for a regex
+	word    string   // the word; empty for a regular expression
 	grows   bool     // any text that contains a match is matched too
-	script  []string // words of a command to find in scripts; nil: the map does not read scripts
+	script  []string // words of a command to look for in scripts; nil: the map does not read scripts
 }
 
-// maxSamples bounds the texts that are tried for one pattern.
+// maxSamples is the maximum number of texts tried for a pattern.
 const maxSamples = 6
 
-// newPattern parses the source of a map: a word, a /regex/ with flags, or what a reader looks for.
+// newPattern parses the source of map m: a word, a /regex/ with flags, or what a reader looks for.
 func newPattern(m *mapping) pattern {
 	p := pattern{mapping: m}
 	candidates := []string{m.Source}
@@ -47,17 +47,18 @@ func newPattern(m *mapping) pattern {
 	return p
 }
 
-// command returns the words that the map looks for in scripts; nil if it reads something else.
+// command returns the words of the command that the map looks for in scripts. It returns nil if the
+// map reads something else.
 func (m *mapping) command() []string {
 	words, ok := strings.CutPrefix(m.Source, "runs ")
 	if !ok || m.Field == "" {
 		return nil
 	}
-	words = strings.TrimSuffix(strings.TrimPrefix(words, "exactly "), " *") // "exactly" and "*" do not change what a script runs
+	words = strings.TrimSuffix(strings.TrimPrefix(words, "exactly "), " *") // "exactly" and "*" do not affect what a script runs
 	return strings.Fields(words)
 }
 
-// parseSource returns the syntax tree of a regex; nil for a word.
+// parseSource returns the syntax tree of a regular expression, or nil for a word.
 func parseSource(source string) *syntax.Regexp {
 	end := strings.LastIndexByte(source, '/')
 	if end < 1 || source[0] != '/' {
@@ -78,7 +79,7 @@ func parseSource(source string) *syntax.Regexp {
 	return tree.Simplify()
 }
 
-// asserts reports whether the regex depends on the context of a match.
+// asserts reports whether the regular expression depends on the context of a match.
 func asserts(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
@@ -87,7 +88,7 @@ func asserts(re *syntax.Regexp) bool {
 	return slices.ContainsFunc(re.Sub, asserts)
 }
 
-// texts returns a few strings that the regex may match.
+// texts returns a few strings that the regular expression may match.
 func texts(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -124,7 +125,7 @@ func texts(re *syntax.Regexp) []string {
 
 func few(s []string) []string { return s[:min(len(s), 2*maxSamples)] }
 
-// classTexts picks letters and digits of the character class if it has any.
+// classTexts prefers letters and digits of the character class, if it has any.
 func classTexts(ranges []rune) []string {
 	var out []string
 	for _, r := range "ax0 -_" {
@@ -140,15 +141,15 @@ func classTexts(ranges []rune) []string {
 	return few(out)
 }
 
-// maxTries bounds the texts that are tried for one set of patterns.
+// maxTries is the maximum number of texts tried for a set of patterns.
 const maxTries = 128
 
-// maxScripts is the bound if all patterns look for commands and other patterns match the script of
-// these commands too.
+// maxScripts replaces maxTries if all patterns look for commands and other patterns match the
+// script of these commands, too.
 const maxScripts = 16
 
-// scriptOf returns a script of the commands that the patterns look for. ok is false if there are
-// fewer than two patterns, or one does not look for a command.
+// scriptOf returns a script of the commands that the patterns in set look for. ok is false if set
+// has fewer than two patterns or contains a pattern that does not look for a command.
 func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	var commands []string
 	for i := range members(set) {
@@ -160,8 +161,7 @@ func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	return strings.Join(commands, "; "), len(commands) > 1
 }
 
-// exactly reports whether each pattern of the set matches one of the texts, and no other pattern
-// does.
+// exactly reports whether each pattern in set matches one of the texts, and no other pattern does.
 func exactly(ps []pattern, set uint64, texts ...string) bool {
 	for i := range ps {
 		if slices.ContainsFunc(texts, ps[i].matches) != (set&(1<<i) != 0) {
@@ -171,7 +171,8 @@ func exactly(ps []pattern, set uint64, texts ...string) bool {
 	return true
 }
 
-// witness returns a text that exactly the patterns of the set match.
+// witness returns a text that exactly the patterns in set match. The result is false if none was
+// found.
 func witness(ps []pattern, set uint64) (string, bool) {
 	exact := func(s string) bool { return exactly(ps, set, s) }
 	parts, tries := []string{""}, maxTries
@@ -203,7 +204,7 @@ func witness(ps []pattern, set uint64) (string, bool) {
 	return "", false
 }
 
-// join concatenates two texts in several ways, with and without separating the words.
+// join concatenates two texts in several ways, with and without separating their words.
 func join(a, b string) []string {
 	if a == "" {
 		return []string{b}
@@ -211,8 +212,8 @@ func join(a, b string) []string {
 	return []string{a + " " + b, b + " " + a, a + b, a + "; " + b}
 }
 
-// impossible reports whether it is evident that no text is matched by exactly the patterns of the
-// set and any of the patterns in either.
+// impossible reports whether there is obviously no text that exactly the patterns in set, and
+// possibly some of those in either, match.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {
@@ -225,8 +226,8 @@ func impossible(ps []pattern, set, either uint64) bool {
 	return false
 }
 
-// includes reports whether every script that runs the narrow command also runs what the wide
-// pattern looks for. If that is undecided for the narrow command, further words might decide it.
+// includes reports whether every script that runs the command of narrow also runs what wide looks
+// for. If this is undecided for the command alone, further words might decide it.
 func includes(wide, narrow *pattern) bool {
 	return wide.script != nil && narrow.script != nil && wide.script[0] == narrow.script[0] &&
 		wide.read(strings.Join(narrow.script, " ")).Finds(wide.Pattern) == gate.Surely

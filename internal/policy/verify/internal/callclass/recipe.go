@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// literal returns the value of the field; for another value, one that differs from the tracked
-// value.
+// literal returns the value of field d. If the field has another value, the result differs from the
+// tracked value.
 func (b *keyFields) literal(v Values, d *Datum) literal {
 	texts := b.sorts[d.sort].texts
 	same, ok := v.same[d.sort]
@@ -26,7 +26,7 @@ func (b *keyFields) literal(v Values, d *Datum) literal {
 	return quoted(texts[0])
 }
 
-// written returns the source of the expression as some net states it.
+// written returns the source text of the field's expression as it appears in some net or assertion.
 func (b *keyFields) written(f gate.Field) string {
 	for _, n := range b.nets {
 		for t := range n.Info.Transitions {
@@ -45,7 +45,7 @@ func (b *keyFields) written(f gate.Field) string {
 	return ""
 }
 
-// matched reports whether a map matches the value although the form does not say so.
+// matched reports whether a map matches value l although the form does not say so.
 func (w *recipe) matched(field string, l literal) bool {
 	var text string
 	if json.Unmarshal([]byte(l), &text) != nil {
@@ -62,7 +62,7 @@ func (p presences) lack(field string) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
 }
 
-// filled reports whether the members fill a field where keys must find nothing.
+// filled reports whether the members set a field in which keys must find nothing.
 func (p presences) filled(members map[string]any) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool {
 		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {
@@ -73,8 +73,8 @@ func (p presences) filled(members map[string]any) bool {
 	})
 }
 
-// permits reports whether the content of the form's fields permits what keys must find there: a
-// string is always a value.
+// permits reports whether the content of the form's fields allows keys to find nothing where they
+// must find nothing. A string is always a value.
 func (f *form) permits(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// include appends the values that the list does not contain.
+// include appends those values of more that list does not contain yet.
 func include[T comparable](list []T, more ...T) []T {
 	for _, v := range more {
 		if !slices.Contains(list, v) {
@@ -16,7 +16,7 @@ func include[T comparable](list []T, more ...T) []T {
 	return list
 }
 
-// chosen returns the elements whose index is in the set.
+// chosen returns the elements whose indexes are in set.
 func chosen[T any](all []T, set uint64) []T {
 	var out []T
 	for i := range members(set) {
@@ -25,7 +25,7 @@ func chosen[T any](all []T, set uint64) []T {
 	return out
 }
 
-// members yields the numbers in a set.
+// members yields the numbers in set.
 func members(set uint64) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for ; set != 0 && yield(bits.TrailingZeros64(set)); set &= set - 1 {
@@ -33,7 +33,7 @@ func members(set uint64) iter.Seq[int] {
 	}
 }
 
-// partsOf yields the subsets of the set, starting with the empty one.
+// partsOf yields all subsets of set, starting with the empty set.
 func partsOf(set uint64) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for sub := uint64(0); yield(sub) && sub != set; {

@@ -11,8 +11,8 @@ import (
 )
 
 // A net that limits a sum refuses a call whose field is not a single number, is negative, or
-// exceeds the limit by itself. The searches do not add amounts up; a class only says whether such a
-// call can be admitted at all.
+// already exceeds the limit. The searches do not add up amounts; a class only determines whether
+// such a call can be admitted at all.
 
 // sums returns the sums of the nets that the class affects.
 func (b *vocabulary) sums(s *Class) (all []sum) {
@@ -31,7 +31,7 @@ func reads(sums []sum, field string) bool {
 	})
 }
 
-// summed returns the expressions that sums read.
+// summed returns the source texts of the expressions that the sums read.
 func (w *recipe) summed() (sources []string) {
 	for _, s := range w.sums {
 		if s.field.Reader != nil {
@@ -41,14 +41,14 @@ func (w *recipe) summed() (sources []string) {
 	return sources
 }
 
-// isNumber reports whether the text is a JSON number.
+// isNumber reports whether text is a JSON number.
 func isNumber(text string) bool {
 	var n json.Number
 	return text != "" && text[0] != '"' && json.Unmarshal([]byte(text), &n) == nil && string(n) == text
 }
 
-// withSums returns the object with a number in the fields of all sums, 0 in fields that were not
-// set. ok is false if a sum does not accept the content of its field.
+// withSums returns o with a number in the fields of all sums, using 0 for fields that were not set.
+// ok is false if a sum does not accept the content of its field.
 func (w *recipe) withSums(o object) (out object, ok bool) {
 	for _, s := range w.sums {
 		text, found := s.read(w, o)
@@ -69,7 +69,7 @@ func (w *recipe) withSums(o object) (out object, ok bool) {
 	return o, true
 }
 
-// read returns the value that the sum reads from the object, as JSON.
+// read returns the value that s reads from o, as JSON.
 func (s *sum) read(w *recipe, o object) (text string, found bool) {
 	if s.field.Reader != nil {
 		value, ok := s.field.Reader.Value(&gate.Call{Tool: w.form.tools[0].text, Args: []byte(o.text())}, s.field.Number)
@@ -90,7 +90,7 @@ func (s *sum) read(w *recipe, o object) (text string, found bool) {
 	return string(b), err == nil
 }
 
-// addRefusals marks the class as refused by the nets whose sum cannot accept any of its calls.
+// addRefusals marks the class as refused by those nets whose sums cannot accept any of its calls.
 func (b *Enumerator) addRefusals(s *Class, w *recipe) {
 	for _, of := range w.sums {
 		if !w.sumRefuses(of) {
@@ -134,7 +134,7 @@ func (w *recipe) sumRefuses(of sum) bool {
 	return left.empty()
 }
 
-// A comparison is "args.FIELD op than".
+// A comparison is a condition of the form "args.FIELD op than".
 type comparison struct {
 	op   string
 	than *big.Rat
@@ -145,8 +145,8 @@ var (
 	opposite = map[string]string{"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 )
 
-// comparisons returns the conjuncts that compare the field with a number; whole is false if there
-// are other conjuncts. An expression that is not a conjunction has none.
+// comparisons returns those conjuncts of source that compare the field with a number. whole is
+// false if there are other conjuncts. An expression that is not a conjunction has no conjuncts.
 func comparisons(source, field string) (all []comparison, whole bool) {
 	source = quote.ReplaceAllString(expression(source), "''")
 	if strings.ContainsAny(source, "|?(") {
@@ -168,10 +168,10 @@ func comparisons(source, field string) (all []comparison, whole bool) {
 // between is an interval of numbers from low to high.
 type between struct {
 	low, high         *big.Rat
-	aboveLow, belowUp bool // low, or high, is excluded
+	aboveLow, belowUp bool // whether low and high are excluded
 }
 
-// cut restricts the interval to numbers that satisfy the comparison.
+// cut restricts the interval to the numbers that satisfy the comparison.
 func (b *between) cut(op string, than *big.Rat) {
 	if op == ">" || op == ">=" || op == "==" {
 		if c := than.Cmp(b.low); c > 0 || c == 0 && op == ">" {

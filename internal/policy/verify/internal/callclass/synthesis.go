@@ -14,29 +14,29 @@ type synthesized struct {
 	set  string // key of the set of matching patterns
 }
 
-// A synthesis searches for names. It explores the product of the patterns' automata, with each
-// automaton's position set in a bit set, over an alphabet reduced to the letters that the patterns
+// A synthesis searches for names. It explores the product of the patterns' automata and represents
+// each automaton's positions as a bit set. Its alphabet is reduced to the letters that the patterns
 // distinguish.
 type synthesis struct {
 	patterns []string
 	tries    int
 	clock    *clock
-	prefixes []string        // a name follows each of them; a pattern matches if it matches after any of them
+	prefixes []string        // a name follows each prefix; a pattern matches if it matches after any of the prefixes
 	taken    map[string]bool // names that must not be used after the first prefix
 	apart    func(at []uint64) string
 	// apart further distinguishes names that the same patterns match, by the states of the
-	// automata; empty: the name is not wanted. If it is nil, names that no pattern matches are not
-	// wanted.
+	// automata. If it returns the empty string, the name is not wanted. If apart is nil, names that
+	// no pattern matches are not wanted.
 }
 
-// maxSyntheses is the default bound on the search for names, see [Options].
+// maxSyntheses is the default limit on the search for names; see [Options].
 const maxSyntheses = 3000
 
-// longestPattern is the longest pattern whose positions fit in a bit set.
+// longestPattern is the maximum length of a pattern, so that its positions fit into a bit set.
 const longestPattern = 62
 
-// names finds, for each set of patterns that a single name can match, a name that is not taken.
-// complete is false if the search reached its bound.
+// names finds a name that is not taken for each set of patterns that a single name can match.
+// complete is false if the search reached its limit.
 func (v *synthesis) names() (names []synthesized, complete bool) {
 	if slices.ContainsFunc(v.patterns, func(p string) bool { return len(p) > longestPattern }) {
 		return nil, false
@@ -48,9 +48,9 @@ func (v *synthesis) names() (names []synthesized, complete bool) {
 	return names, complete
 }
 
-// Synthesize returns, for each set of the patterns that a single name can match after the prefixes,
-// a name with the first prefix that is not taken. complete is false if the search reached its
-// bound.
+// Synthesize returns one name that starts with the first prefix and is not taken for each set of
+// patterns that a single name can match after the prefixes. complete is false if the search reached
+// its limit.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	v := synthesis{tries: maxSyntheses, patterns: patterns, prefixes: prefixes, taken: taken}
 	found, complete := v.names()
@@ -61,7 +61,8 @@ func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []str
 }
 
 // search tries two names for each state of the automata, plus one for each taken name that passes
-// through it, so that a free name is found if one exists. sets is the number of pattern sets found.
+// through the state, so that a free name is found if one exists. sets is the number of pattern sets
+// found.
 func (v *synthesis) search(passes map[string]int) (names []synthesized, sets int, complete bool) {
 	type node struct {
 		text string
@@ -118,7 +119,7 @@ func (v *synthesis) start() []uint64 {
 	return start
 }
 
-// after returns the states of the automata after a name.
+// after returns the states of the automata after name.
 func (v *synthesis) after(name string) []uint64 {
 	at := v.start()
 	for _, c := range name {
@@ -135,7 +136,7 @@ func (v *synthesis) step(at []uint64, c rune) []uint64 {
 	return next
 }
 
-// rests returns the taken names with the first prefix removed.
+// rests returns the taken names without the first prefix.
 func (v *synthesis) rests() map[string]bool {
 	rests := make(map[string]bool)
 	for name := range v.taken {
@@ -146,7 +147,7 @@ func (v *synthesis) rests() map[string]bool {
 	return rests
 }
 
-// passCounts returns, for each state, the number of taken names that pass through it.
+// passCounts returns the number of taken names that pass through each state.
 func (v *synthesis) passCounts() map[string]int {
 	passes := make(map[string]int)
 	for rest := range v.rests() {
@@ -159,8 +160,8 @@ func (v *synthesis) passCounts() map[string]int {
 	return passes
 }
 
-// keyAfter returns the key of the state that a letter leads to. A text that ends in a dot is not a
-// name and has a key of its own, so that it does not represent a name with the same state.
+// keyAfter returns the key of the state reached by letter c. A text that ends in a dot is not a
+// name, so it has its own key and does not represent a name with the same state.
 func keyAfter(c rune, at []uint64) string {
 	if c == '.' {
 		return "." + stateKey(at)
@@ -168,7 +169,8 @@ func keyAfter(c rune, at []uint64) string {
 	return stateKey(at)
 }
 
-// accepted returns which patterns match in the state, and whether such a name is wanted.
+// accepted returns the set of patterns that match in the given state and reports whether such a
+// name is wanted.
 func (v *synthesis) accepted(at []uint64) (set string, wanted bool) {
 	b := make([]byte, len(at))
 	for i := range at {
@@ -184,8 +186,8 @@ func (v *synthesis) accepted(at []uint64) (set string, wanted bool) {
 	return string(b) + apart, apart != ""
 }
 
-// letters returns the letters of the patterns, preceded by one that represents all other letters.
-// No taken name consists of that letter and letters of the patterns only.
+// letters returns the letters in the patterns, preceded by a letter that represents all others. No
+// taken name consists only of that letter and the patterns' letters.
 func letters(patterns []string, taken map[string]bool) []rune {
 	all := strings.Join(patterns, "")
 	out := []rune{0}
@@ -213,7 +215,8 @@ func others(yield func(rune) bool) {
 	}
 }
 
-// spelledWith reports whether a name contains the first of the letters and only the given letters.
+// spelledWith reports whether some name contains the first of the letters and consists only of the
+// given letters.
 func spelledWith(names map[string]bool, letters []rune) bool {
 	for name := range names {
 		if strings.ContainsRune(name, letters[0]) && !strings.ContainsFunc(name, func(c rune) bool { return !slices.Contains(letters, c) }) {
@@ -223,7 +226,7 @@ func spelledWith(names map[string]bool, letters []rune) bool {
 	return false
 }
 
-// step advances the position set of a pattern over one letter.
+// step returns the position set of pattern p after letter c.
 func step(p string, at uint64, c rune) uint64 {
 	var next uint64
 	for i, r := range p {
@@ -238,7 +241,7 @@ func step(p string, at uint64, c rune) uint64 {
 	return spread(p, next)
 }
 
-// spread adds the positions reached by stars that match the empty string.
+// spread adds the positions that are reached when stars match the empty string.
 func spread(p string, at uint64) uint64 {
 	for i := range len(p) {
 		if at&(1<<i) != 0 && p[i] == '*' {
@@ -256,7 +259,7 @@ func stateKey(at []uint64) string {
 	return string(b)
 }
 
-// joint reports whether the union of the pattern sets of other names equals the set of a.
+// joint reports whether the pattern set of a is the union of the pattern sets of other names.
 func joint(a synthesized, names []synthesized) bool {
 	union := bytes.Repeat([]byte{'0'}, len(a.set))
 	for _, n := range names {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// mapsOf returns the maps of a field of the tool.
+// mapsOf returns the patterns of the maps that read the given field of the tool.
 func (b *vocabulary) mapsOf(field string, tools []label) []pattern {
 	var ps []pattern
 	for _, m := range b.maps {
@@ -16,7 +16,8 @@ func (b *vocabulary) mapsOf(field string, tools []label) []pattern {
 	return ps
 }
 
-// values returns the contents of a field that make a difference. ok is false if there are too many.
+// values returns the contents of the field that make a difference. ok is false if there are too
+// many.
 func (b *Enumerator) values(field string, tools []label) (values []*value, ok bool) {
 	ps := b.mapsOf(field, tools)
 	if len(ps) > maxListed {
@@ -41,7 +42,7 @@ func (b *Enumerator) values(field string, tools []label) (values []*value, ok bo
 	return out, true
 }
 
-// weakValue returns a value that is not a string and that the patterns of the set match.
+// weakValue returns a value that is not a string and that the patterns in set match.
 func weakValue(field string, ps []pattern, set uint64) *value {
 	weak := &value{field: field, weak: true, hits: hitsOf(ps, set)}
 	if text, ok := witness(ps, set); ok {
@@ -52,8 +53,8 @@ func weakValue(field string, ps []pattern, set uint64) *value {
 	return weak
 }
 
-// weakWitness returns a list of texts that together are matched by exactly the patterns of the set;
-// nil if none was found.
+// weakWitness returns a list of texts that together are matched by exactly the patterns in set, or
+// nil if no such list was found.
 func weakWitness(ps []pattern, set uint64) []string {
 	var leaves []string
 	for i := range members(set) {
@@ -77,8 +78,8 @@ func leavesOf(leaves []string) []string {
 	return append(slices.Clone(leaves), strings.Join(leaves, " "))
 }
 
-// listed returns list values that contain each combination of the actions; ok is false if there are
-// too many.
+// listed returns list values for each combination of the actions. ok is false if there are too
+// many.
 func listed(actions []string) (values []*value, ok bool) {
 	if len(actions) > maxMapsOfField {
 		return nil, false
@@ -90,8 +91,8 @@ func listed(actions []string) (values []*value, ok bool) {
 }
 
 // actionValues returns the actions that the policy distinguishes, starting with those whose text is
-// unknown, and the texts that make a difference in a list: all except actions that others represent
-// together.
+// unknown. listed holds the texts that make a difference in a list, that is, all actions except
+// those that several others together represent.
 func (b *Enumerator) actionValues(tools []label, ps []pattern) (values []*value, listed []string) {
 	var texts []string
 	for _, t := range tools {
@@ -100,7 +101,7 @@ func (b *Enumerator) actionValues(tools []label, ps []pattern) (values []*value,
 	invented := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { _, made := b.joint[tools[0].text+"."+s]; return !made })
 	complete := len(ps) <= maxMapsOfField && (len(invented) == 0 || !slices.ContainsFunc(ps, func(p pattern) bool { return p.Reader != nil }))
 	if len(ps) > 0 {
-		for _, s := range invented { // a map may match the synthesized action, but not everything that it represents
+		for _, s := range invented { // a map may match the synthesized action but not all actions that it represents
 			values = append(values, &value{field: "action", like: s})
 		}
 	}
@@ -111,7 +112,7 @@ func (b *Enumerator) actionValues(tools []label, ps []pattern) (values []*value,
 		texts = include(texts, known...)
 		values = append(values, unknown...)
 	}
-	for _, p := range ps[tried:] { // so that the gap is attributed to these maps
+	for _, p := range ps[tried:] { // attribute the gap to these maps
 		values = append(values, &value{field: "action", hits: []hit{{of: p.mapping}}})
 	}
 	if !complete {
@@ -123,8 +124,8 @@ func (b *Enumerator) actionValues(tools []label, ps []pattern) (values []*value,
 	return values, slices.DeleteFunc(texts, func(s string) bool { return b.joint[tools[0].text+"."+s] })
 }
 
-// actionsOf returns the actions that exactly the patterns of the set match: texts, including some
-// that no rule names; and abstract values, if no text is known or name patterns match too.
+// actionsOf returns the actions that exactly the patterns in set match: texts, including some that
+// no rule names, and abstract values if no text is known or name patterns match too.
 func (b *Enumerator) actionsOf(tools []label, ps []pattern, set uint64, invented []string) (texts []string, others []*value, ok bool) {
 	values, ok := b.kindsOf("action", ps, set, 0)
 	for _, v := range values {
@@ -149,7 +150,7 @@ func (b *Enumerator) actionsOf(tools []label, ps []pattern, set uint64, invented
 	return texts, others, ok
 }
 
-// named reports whether rules name the action itself, and not only labels that maps give it.
+// named reports whether rules name the action itself, rather than only labels that maps give it.
 func (b *vocabulary) named(tools []label, action string) bool {
 	return slices.ContainsFunc(tools, func(t label) bool {
 		l := label{text: t.text + "." + action, from: fromAction, certain: t.certain}
@@ -157,8 +158,8 @@ func (b *vocabulary) named(tools []label, action string) bool {
 	})
 }
 
-// unnamed returns an action that no rule names and that the maps treat alike: a longer text if one
-// is found, otherwise an abstract value.
+// unnamed returns an action that no rule names and that the maps treat alike. It is a longer text
+// if one is found; otherwise, it is an abstract value.
 func (b *Enumerator) unnamed(tools []label, ps []pattern, set uint64, action string) *value {
 	hits, _ := b.reads(ps, set, action)
 	for _, s := range join(action, "x") {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// add adds the classes of a form, unless equivalent classes exist.
+// add adds the classes of form f unless equivalent classes exist.
 func (b *Enumerator) add(tool string, f *form) {
 	if b.clock.tick() {
 		return
@@ -18,8 +18,8 @@ func (b *Enumerator) add(tool string, f *form) {
 	}
 }
 
-// variants returns the classes of a form, one for each presence of the tracked value in the fields
-// that keys read.
+// variants returns the classes of form f, one for each combination of presences of the tracked
+// value in the fields that keys read.
 func (b *Enumerator) variants(tool string, f *form) []*Class {
 	s := b.class(tool, f)
 	data, why := b.data(s)
@@ -45,7 +45,7 @@ func (b *Enumerator) variants(tool string, f *form) []*Class {
 	return all
 }
 
-// project replaces the effects on nets with a key by the effects on the tracked value.
+// project restricts the effects on nets with a key to the effects on the tracked value.
 func (b *vocabulary) project(s *Class) {
 	effects := s.Effects
 	s.Effects, s.Shut = nil, nil
@@ -65,7 +65,7 @@ func (b *vocabulary) project(s *Class) {
 	}
 }
 
-// class returns the class of a form, without regard to keys and without arguments.
+// class returns the class of form f without its arguments, ignoring keys.
 func (b *Enumerator) class(tool string, f *form) *Class {
 	s := &Class{Tool: tool, supposed: b.supposed[tool]}
 	policy := b.naming.labels(f)
@@ -91,7 +91,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 			if !n.begins(e) {
 				b.addGap("", "the net %s counts calls in a row, and does not let each of them begin", n.Info.Name)
 			}
-			continue // with other arguments, the net admits any call
+			continue // the net admits any call with other arguments
 		}
 		if len(e) > 0 {
 			s.Effects = append(s.Effects, Effect{n.Index, n.intern(e)})
@@ -104,7 +104,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 	return s
 }
 
-// keyOf returns what distinguishes the class for nets and assertions.
+// keyOf returns a key of everything that distinguishes the class for nets and assertions.
 func (b *vocabulary) keyOf(s *Class, f *form) string {
 	var key strings.Builder
 	fmt.Fprintf(&key, "%q", s.Tool)
@@ -124,7 +124,7 @@ func (b *vocabulary) keyOf(s *Class, f *form) string {
 	return key.String()
 }
 
-// appendNames appends what nets and assertions can see of names.
+// appendNames appends everything that nets and assertions can see of the names.
 func (b *vocabulary) appendNames(key *strings.Builder, ls []label) {
 	key.WriteByte('|')
 	for _, l := range ls {

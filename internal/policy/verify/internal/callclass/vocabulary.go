@@ -7,22 +7,23 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// vocabulary holds the tools and actions that calls can have, and the way a policy names them.
+// A vocabulary holds the tools and actions that calls can have, and the names that a policy gives
+// them.
 type vocabulary struct {
 	nets     []*Net
 	naming   *naming
-	maps     []*mapping          // of the policy, then of nets
-	extra    []gate.Tool         // names used by assertions
+	maps     []*mapping          // maps of the policy, followed by those of nets
+	extra    []gate.Tool         // names that assertions use
 	tools    []string            // physical names
-	isTool   map[string]bool     // the physical names, and the further names of known tools
+	isTool   map[string]bool     // the physical names and the further names of known tools
 	known    map[string]bool     // names of known tools
 	supposed map[string]bool     // tools that might not exist
-	complete bool                // no tools exist except known ones and those that something names
+	complete bool                // the only tools are the known tools and those that the policy or an assertion names
 	action   map[string][]string // actions that rules name, by tool
-	joint    map[string]bool     // tool.action that several others together represent
+	joint    map[string]bool     // tool.action names that several others together represent
 	listed   map[string]bool     // names that a net or an assertion uses
-	tries    int                 // bound on the synthesis of names
-	only     map[glob]bool       // patterns to synthesize names for; nil: all
+	tries    int                 // limit on the synthesis of names
+	only     map[glob]bool       // patterns for which names are synthesized; nil: all patterns
 	clock    *clock
 }
 
@@ -33,14 +34,14 @@ func (b *vocabulary) tool(name string) {
 	}
 }
 
-// reads adds the tool of the map. For a tool pattern, names are synthesized later.
+// reads adds the tool of map m. For a tool pattern, names are synthesized later.
 func (b *vocabulary) reads(m *mapping) {
 	if !m.Glob {
 		b.tool(m.Tool)
 	}
 }
 
-// collectNames collects the tools and the actions that the policy names.
+// collectNames collects the tools and actions that the policy names.
 func (b *vocabulary) collectNames() {
 	made := make(map[string]bool)
 	for _, m := range b.naming.maps {
@@ -112,8 +113,8 @@ func (b *vocabulary) suppose(names []string) {
 	}
 }
 
-// dotted interprets a name as an action of each known tool that it can belong to, or else of the
-// tool named by the part before its first dot.
+// dotted interprets name as an action of each known tool that it can belong to or, failing that, of
+// the tool named by the part before its first dot.
 func (b *vocabulary) dotted(name string) {
 	if listed := b.actionsNamed(name); listed || b.known[name] {
 		return // the name may also be the name of a known tool
@@ -123,8 +124,8 @@ func (b *vocabulary) dotted(name string) {
 	b.actionsNamed(name)
 }
 
-// actionsNamed interprets a name as an action of each tool that it can belong to. It reports
-// whether one of them is a known tool.
+// actionsNamed interprets name as an action of each tool that it can belong to. It reports whether
+// one of these tools is known.
 func (b *vocabulary) actionsNamed(name string) (listed bool) {
 	for i := 1; i < len(name); i++ {
 		base, action := name[:i], name[i+1:]

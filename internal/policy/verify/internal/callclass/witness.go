@@ -16,16 +16,16 @@ func (s *Class) Values() Values {
 	return s.of.fixed
 }
 
-// HasValues reports whether the arguments of the class have these values where they have the
-// tracked value. Maps may match one value and not another, so calls with different values do not
-// belong to one value, even if each alone could have it.
+// HasValues reports whether the arguments of class s have the values v wherever they have the
+// tracked value. Maps may match one value but not another, so calls with different values cannot be
+// treated as calls with the same value, even if each of them alone could have it.
 func (s *Class) HasValues(v Values) bool {
 	return s.of == nil || !slices.ContainsFunc(s.Data, func(d Datum) bool {
 		return d.Has == Same && s.of.b.literal(v, &d) != s.of.b.literal(s.of.fixed, &d)
 	})
 }
 
-// RecordKey records the values of a key of the net, for sorts without a value so far.
+// RecordKey records the values of a key of the net for those sorts that have no value yet.
 func (b *keyFields) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	if v.same == nil {
 		v.same = make(map[int]literal)
@@ -45,8 +45,8 @@ func (b *keyFields) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	}
 }
 
-// KeyText returns the text that identifies the values in the state of a net; ok is false if the
-// values are unknown.
+// KeyText returns the text that identifies the values in the net's state. ok is false if the values
+// are unknown.
 func (b *keyFields) KeyText(v Values, net int) (text string, ok bool) {
 	n := b.nets[net]
 	for t := range n.Info.Transitions {
@@ -66,10 +66,10 @@ func (b *keyFields) KeyText(v Values, net int) (text string, ok bool) {
 	return "", false
 }
 
-// maxKeyText is the length above which the state of a net uses a hash instead of the text.
+// maxKeyText is the maximum length of a key text. Above it, the net's state uses a hash instead.
 const maxKeyText = 200
 
-// findWitness searches arguments for the class, preferring those that add nothing to sums. The
+// findWitness searches for arguments of class s, preferring those that do not increase any sum. The
 // class is doubtful if none are found.
 func (b *Enumerator) findWitness(s *Class, f *form) {
 	w := &recipe{b: b, form: f, data: s.Data, sums: b.sums(s)}
@@ -89,7 +89,8 @@ func (b *Enumerator) findWitness(s *Class, f *form) {
 	b.addRefusals(s, w)
 }
 
-// arguments returns the JSON of a call with these values; known is false if none was found.
+// arguments returns the arguments of a call with the values v, in JSON. known is false if none were
+// found.
 func (w *recipe) arguments(v Values) (args string, known bool) {
 	o, ok := objectOf(w.form, w.data, w.sums)
 	if !ok {
@@ -108,8 +109,8 @@ func (w *recipe) arguments(v Values) (args string, known bool) {
 	return w.complete(o, v, expressions)
 }
 
-// Free reports whether calls of the class can have arbitrary values in the fields that keys read,
-// because nothing else is known to read them.
+// Free reports whether calls of class s can have arbitrary values in the fields that keys read,
+// because nothing else is known to read these fields.
 func (s *Class) Free() bool {
 	if s.of == nil || len(s.Data) == 0 {
 		return true
@@ -122,10 +123,10 @@ func (s *Class) Free() bool {
 	})
 }
 
-// maxCompletions bounds the combinations of members tried for conditions and expressions.
+// maxCompletions is the maximum number of member combinations tried for conditions and expressions.
 const maxCompletions = 2048
 
-// complete adds members until the conditions of the tool and the expressions have the required
+// complete adds members to o until the tool's conditions and the expressions have the required
 // results.
 func (w *recipe) complete(o object, v Values, expressions []Datum) (args string, known bool) {
 	c := w.b.conditionsOf(w.form.tools)
@@ -172,7 +173,7 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 	return "", false
 }
 
-// Common returns values that all of the classes can have, as far as one value for each sort
+// Common returns values that all of the classes can have, as far as a single value per sort
 // suffices.
 func Common(classes []*Class) Values {
 	all := Values{same: make(map[int]literal)}
@@ -196,7 +197,7 @@ func takenBy(classes []*Class, v Values) bool {
 	return !slices.ContainsFunc(classes, func(s *Class) bool { return !s.Takes(v) })
 }
 
-// Takes reports whether a call of the class can have the values.
+// Takes reports whether a call of class s can have the values v.
 func (s *Class) Takes(v Values) bool {
 	if s.of == nil || len(s.Data) == 0 {
 		return true
@@ -206,7 +207,7 @@ func (s *Class) Takes(v Values) bool {
 	return ok
 }
 
-// Filled returns the arguments and the result of a call of the class with the values.
+// Filled returns the arguments and the result of a call of class s with the values v.
 func (s *Class) Filled(v Values) (args, result string) {
 	if s.of == nil || len(s.Data) == 0 {
 		return s.Args, ""
@@ -225,8 +226,8 @@ func (s *Class) Filled(v Values) (args, result string) {
 	return args, o.text()
 }
 
-// objectOf returns the object with the fields of the form, adapted to what keys and sums read; ok
-// is false if some value has no known text.
+// objectOf returns an object with the form's fields, adapted to what keys and sums read. ok is
+// false if the text of some value is unknown.
 func objectOf(f *form, data presences, sums []sum) (object, bool) {
 	o := make(object)
 	for _, v := range f.fields {
