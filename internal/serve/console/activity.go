@@ -16,24 +16,25 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// rowsShown is the number of rows on one page of the activity.
+// rowsShown is the maximum number of rows on one activity page.
 const rowsShown = 100
 
-// activityBody is the data of the activity page: the rows that the filter selects, newest first.
+// activityBody is the data of the activity page. Its rows are those that the filter selects, newest
+// first.
 type activityBody struct {
 	Filter   filter
-	Wrong    string // why the filter is invalid; empty: it is valid
+	Wrong    string // why the filter is invalid, or empty if it is valid
 	Rows     []*row
 	Matching int // number of matching rows on all pages
 	Older    string
-	Newest   string // address of the newest rows; empty: they are shown
+	Newest   string // address of the page with the newest rows, or empty if this is that page
 	Export   string
 	Paused   bool
-	Pause    string // address of the same page, paused or not paused
+	Pause    string // address that pauses or resumes the updates of this page
 	Kinds    []string
 	Nets     []string
 	Stands   journalStatus
-	Kept     bool // earlier records are kept and can be read again
+	Kept     bool // whether earlier records are stored and can be read again
 }
 
 func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +52,8 @@ func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "activity", "Activity", &b)
 }
 
-// selectRows sets the rows of the page: those before the row with this number.
+// selectRows selects the rows of the page: the newest matching rows with numbers below before, or
+// the newest of all if before is not a number.
 func (b *activityBody) selectRows(all []*row, before string) {
 	most, err := strconv.ParseUint(before, 10, 64)
 	if err != nil {
@@ -74,7 +76,7 @@ func (b *activityBody) selectRows(all []*row, before string) {
 	}
 }
 
-// setLinks sets the addresses of the links on the page.
+// setLinks sets the addresses that the page links to.
 func (b *activityBody) setLinks(before string) {
 	v := b.Filter.values()
 	b.Export = addressOf("/activity.jsonl", v)
@@ -90,8 +92,8 @@ func (b *activityBody) setLinks(before string) {
 	b.Pause = addressOf("/activity", v, "before", before)
 }
 
-// addressOf returns a path with a query: the values of query, and further pairs of names and
-// values. Empty values are left out.
+// addressOf returns path with the given query. more holds additional pairs of parameter names and
+// values; pairs with an empty value are left out.
 func addressOf(path string, query url.Values, more ...string) string {
 	v := url.Values{}
 	for name, values := range query {
@@ -108,13 +110,13 @@ func addressOf(path string, query url.Values, more ...string) string {
 	return path + "?" + v.Encode()
 }
 
-// With returns the address of the rows that also have this value.
+// With returns the address of the same view, additionally filtered by the given value.
 func (b *activityBody) With(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }
 
-// Since returns the time of the first row if older rows are kept, and otherwise the time since
-// which rows are complete.
+// Since returns the time from which the listed rows are complete. If older rows exist, that is the
+// time of the oldest row; otherwise, the time when the journal began.
 func (b *activityBody) Since() time.Time {
 	if b.Stands.Full || b.Kept {
 		return b.Stands.First
@@ -122,7 +124,7 @@ func (b *activityBody) Since() time.Time {
 	return b.Stands.Began
 }
 
-// choices returns the kinds of refusals and the nets that occur in the rows.
+// choices returns the refusal kinds and the net names that occur in the rows.
 func choices(all []*row) (kinds, nets []string) {
 	k, n := map[string]bool{}, map[string]bool{}
 	for _, r := range all {
@@ -136,7 +138,7 @@ func choices(all []*row) (kinds, nets []string) {
 	return inOrder(k), inOrder(n)
 }
 
-// maxChoices limits the length of a list of choices.
+// maxChoices is the maximum length of each list of choices.
 const maxChoices = 200
 
 func inOrder(set map[string]bool) (list []string) {
@@ -147,10 +149,10 @@ func inOrder(set map[string]bool) (list []string) {
 	return list[:min(len(list), maxChoices)]
 }
 
-// exportTime limits the time for sending an export.
+// exportTime is the maximum duration of an export.
 const exportTime = 2 * time.Minute
 
-// export sends the selected rows, oldest first, each as a line of JSON.
+// export sends the selected rows, oldest first, one JSON object per line.
 func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 	f, err := readFilter(r.URL.Query(), c.options.Now())
 	if err != nil {
@@ -159,7 +161,7 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Content-Disposition", `attachment; filename="petrigate-activity.jsonl"`)
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(exportTime)) // fails only if the connection has no deadlines
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(exportTime)) // fails only if the connection does not support deadlines
 	out := bufio.NewWriter(w)
 	m := f.matcher()
 	for _, one := range c.journal.all() {
@@ -175,14 +177,14 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 			return // the browser has disconnected
 		}
 	}
-	_ = out.Flush() // likewise
+	_ = out.Flush() // the browser has disconnected
 }
 
-// callBody is the data of the page of one call.
+// callBody is the data of the page for a single call.
 type callBody struct {
 	*row
-	Related []*row                 // actions of operators on the call, oldest first
-	Asked   *operator.ApprovalInfo // nil: no person was asked, or the proxy has dropped the approval
+	Related []*row                 // operator actions on the call, oldest first
+	Asked   *operator.ApprovalInfo // nil if no person was asked, or if the proxy has dropped the approval
 }
 
 func (c *Console) call(w http.ResponseWriter, r *http.Request) {
@@ -212,9 +214,8 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "call", title, b)
 }
 
-// Methods for templates.
-
-// Why summarizes the reason for the decision, or the event.
+// Why returns the reason for the decision. For an event other than a call, it returns the reason in
+// the record.
 func (r *row) Why() string {
 	switch {
 	case !r.IsCall():
@@ -229,7 +230,7 @@ func (r *row) Why() string {
 	return r.Reason
 }
 
-// When returns the time of the row, with its date unless that is today.
+// When returns the time of the row. It includes the date unless that is today.
 func (r *row) When(now time.Time) string {
 	if midnight(r.Time).Equal(midnight(now)) {
 		return r.Time.Local().Format("15:04:05")
@@ -267,7 +268,7 @@ func formatMillis(ms float64) string {
 	return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
 }
 
-// Waited returns how long the call waited for a person; 0: it did not wait.
+// Waited returns how long the call waited for a person, or 0 if it did not wait.
 func (r *row) Waited() time.Duration {
 	if r.Approval == "" || r.Called.IsZero() {
 		return 0
@@ -275,7 +276,7 @@ func (r *row) Waited() time.Duration {
 	return r.Time.Sub(r.Called)
 }
 
-// JSON returns the row in the form of the export.
+// JSON returns the row as one line of the export.
 func (r *row) JSON() (string, error) {
 	doc, err := json.MarshalIndent(r, "", "  ")
 	return string(text.EscapeJSON(doc)), err

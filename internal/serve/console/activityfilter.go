@@ -11,24 +11,24 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A filter selects the rows that match all of its fields that are not empty.
+// A filter selects the rows that match all of its nonempty fields.
 type filter struct {
-	Tool      string // part of a name, or a pattern with * and ? for a whole name
-	Decision  string // allow, refuse, ask; would: a net in shadow would not have let the call pass
-	Outcome   string // success, failure, unknown, open
+	Tool      string // part of a name, or a pattern with * and ? that must match the whole name
+	Decision  string // allow, refuse, ask, or would (a shadow net would have stopped the call)
+	Outcome   string // success, failure, unknown or open
 	Session   string
 	Principal string
 	Client    string
 	Net       string
 	Kind      string
-	Words     string // words that must all occur in the visible text of a row
-	Since     string // as typed
-	Only      string // calls: only calls; acts: everything but the start and end of processes and sessions
+	Words     string // words that must all occur in the row's visible text
+	Since     string // as the user typed it
+	Only      string // "calls": only calls; "acts": everything but the start and end of processes and sessions
 
 	since time.Time
 }
 
-// fields returns pointers to the fields of a filter by their names in a query.
+// fields maps query parameter names to pointers to the filter's fields.
 func (f *filter) fields() map[string]*string {
 	return map[string]*string{
 		"tool": &f.Tool, "decision": &f.Decision, "outcome": &f.Outcome, "session": &f.Session, "principal": &f.Principal,
@@ -36,10 +36,10 @@ func (f *filter) fields() map[string]*string {
 	}
 }
 
-// maxFilter limits the length of a field.
+// maxFilter is the maximum length of a field, in bytes.
 const maxFilter = 200
 
-// readFilter parses a filter from a query. Its error is shown to the person.
+// readFilter parses a filter from a query. Its error text is shown to the user.
 func readFilter(v url.Values, now time.Time) (f filter, err error) {
 	for name, at := range f.fields() {
 		*at = strings.TrimSpace(v.Get(name))
@@ -59,7 +59,7 @@ func readFilter(v url.Values, now time.Time) (f filter, err error) {
 	return f, nil
 }
 
-// parseTime parses a time, or a duration before now.
+// parseTime parses a point in time, or a duration and subtracts it from now.
 func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -95,10 +95,10 @@ func (f *filter) Any() bool { return len(f.values()) > 0 }
 // A matcher is a filter prepared for many rows.
 type matcher struct {
 	filter
-	tool  string // in lower case
+	tool  string // lower case
 	glob  bool
 	words []string
-	only  bool // only calls
+	only  bool // select only calls
 }
 
 func (f filter) matcher() *matcher {
@@ -159,7 +159,7 @@ func (m *matcher) matchesNet(r *row) bool {
 	return r.About == m.Net || r.Would != nil && slices.ContainsFunc(r.Would.Nets, func(n audit.NetSays) bool { return n.Net == m.Net })
 }
 
-// hasWords searches each text separately, so that the texts need not be joined.
+// hasWords searches each text separately to avoid joining the texts.
 func (m *matcher) hasWords(r *row) bool {
 	texts := r.texts()
 	for i, t := range texts {

@@ -6,20 +6,20 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// A claimBody is a refuted claim with the calls that refute it.
+// A claimBody is a refuted claim with a sequence of calls that refutes it.
 type claimBody struct {
 	check.Claim
 	Number int
 	Steps  []check.Step
-	At     int // index of the step that is shown
-	More   int // number of steps that are left out
+	At     int // index of the displayed step
+	More   int // number of omitted steps
 	Draft  bool
 }
 
-// Step returns the step that is shown.
+// Step returns the displayed step.
 func (c *claimBody) Step() check.Step { return c.Steps[c.At] }
 
-// Next returns the index of the next step; 0: this is the last one.
+// Next returns the index of the next step, or 0 if the displayed step is the last one.
 func (c *claimBody) Next() int {
 	if c.At+1 < len(c.Steps) {
 		return c.At + 1
@@ -27,7 +27,8 @@ func (c *claimBody) Next() int {
 	return 0
 }
 
-// claimOf returns a claim that calls refute, at one step of these, or nil.
+// claimOf returns the claim with the given index, positioned at the given step. It returns nil if
+// the report has no such claim or no calls that refute it.
 func claimOf(report *check.Report, number int, step string) *claimBody {
 	claims := report.Claims()
 	if number < 0 || number >= len(claims) {
@@ -43,7 +44,7 @@ func claimOf(report *check.Report, number int, step string) *claimBody {
 	return c
 }
 
-// A stepLink is a link to a step.
+// A stepLink is a link to one step of a refuted claim.
 type stepLink struct {
 	Claim *claimBody
 	At    int

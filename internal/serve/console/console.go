@@ -14,21 +14,21 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/draft"
 )
 
-// Options configures a Console. Proxy is required.
+// Options configures a [Console]. Proxy is required.
 type Options struct {
 	Proxy  operator.Proxy
-	Hosts  []string         // host:port, or a host with any port, that browsers may use
-	Grants bool             // people can give grants for similar calls
-	Pins   operator.Pins    // nil: definitions of tools are not pinned
-	Drafts *draft.Desk      // evaluates drafts of the policy; nil: the policy is not shown
-	Feed   *audit.Feed      // records of the proxy; nil: no calls are known
-	Past   trail.Source     // earlier records; nil: none are kept
-	Way    Way              // finds the way to a refused call; may be nil
+	Hosts  []string         // hosts that browsers may use: host:port, or a host alone for any port
+	Grants bool             // whether people can grant similar calls in advance
+	Pins   operator.Pins    // nil: tool definitions are not pinned
+	Drafts *draft.Desk      // evaluates policy drafts; nil: the policy page is not available
+	Feed   *audit.Feed      // new audit records; nil: the console shows no calls
+	Past   trail.Source     // earlier audit records; nil: none are stored
+	Way    Way              // finds calls that would unlock a refused call; may be nil
 	Log    *slog.Logger     // nil: discard
 	Now    func() time.Time // nil: time.Now
 }
 
-// A Console is the [http.Handler] of the console. It is safe for concurrent use.
+// A Console is an [http.Handler] that serves the web console. It is safe for concurrent use.
 type Console struct {
 	options Options
 	logins  *logins
@@ -40,25 +40,25 @@ type Console struct {
 	streams atomic.Int32 // number of open event streams
 }
 
-// Close ends the streams of events, the journal and the history.
+// Close ends all event streams, the journal and the history.
 func (c *Console) Close() {
 	c.close()
 	<-c.journal.done
 	<-c.history.done
 }
 
-// Code returns a login code that logs in one browser, once, as the person. It expires after a
-// while.
+// Code returns a new login code for the given person. The code logs in one browser, once, and
+// expires after five minutes.
 func (c *Console) Code(p Person) string { return c.logins.newCode(p) }
 
 // ServeHTTP implements [http.Handler].
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
 
-// A Way finds the calls that must succeed before a refused call is allowed.
+// A Way finds the calls that must succeed before the proxy would allow the refused call.
 type Way func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut
 
-// A WayOut is the shortest sequence of calls that makes a call allowed.
+// A WayOut is the shortest sequence of calls after which a refused call is allowed.
 type WayOut struct {
-	Calls    []string // calls that must succeed, in this order
-	Sentence string   // the same in words, or why it does not exist; empty: unknown
+	Calls    []string // calls that must succeed, in order
+	Sentence string   // the sequence in words, or why no sequence exists; empty if unknown
 }

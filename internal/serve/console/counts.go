@@ -18,7 +18,7 @@ type toolCount struct {
 	Calls    int
 	Refused  int
 	Failed   int
-	P50, P95 float64 // milliseconds, of the calls that have ended
+	P50, P95 float64 // latencies of completed calls, in milliseconds
 	Timed    int
 
 	took []float64
@@ -27,13 +27,14 @@ type toolCount struct {
 // RefusedShare returns the percentage of refused calls.
 func (t *toolCount) RefusedShare() string { return percent(t.Refused, t.Calls) }
 
-// Middle returns the median duration of calls.
+// Middle formats the median latency.
 func (t *toolCount) Middle() string { return formatMillis(t.P50) }
 
-// Slow returns the 95th percentile of the durations of calls.
+// Slow formats the 95th percentile of the latencies.
 func (t *toolCount) Slow() string { return formatMillis(t.P95) }
 
-// percent formats part of all in percent. It never rounds down to 0 or up to 100.
+// percent formats part as a percentage of all. It never rounds a nonzero share down to 0, nor an
+// incomplete share up to 100.
 func percent(part, all int) string {
 	switch {
 	case all == 0 || part == 0:
@@ -46,31 +47,31 @@ func percent(part, all int) string {
 	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(all))
 }
 
-// A minute counts the calls of one minute.
+// A minute counts the calls within one minute.
 type minute struct {
 	Passed, Refused int
 }
 
-// minutes is the number of minutes that are shown.
+// minutes is the number of minutes that the chart covers.
 const minutes = 60
 
-// counts summarizes the rows.
+// counts summarizes the journal's rows.
 type counts struct {
 	Calls, Refused int
-	Lately         int // calls in the last minute
+	Lately         int // number of calls in the last minute
 	Minutes        []minute
-	Most           int // largest number of calls in one minute
+	Most           int // maximum number of calls in any minute
 	Tools          []*toolCount
-	Others         int // number of tools that are not shown
+	Others         int // number of tools left out
 }
 
-// toolsCounted is the number of tools that are shown.
+// toolsCounted is the maximum number of tools in the table.
 const toolsCounted = 30
 
 // RefusedShare returns the percentage of refused calls.
 func (c *counts) RefusedShare() string { return percent(c.Refused, c.Calls) }
 
-// countCalls counts the calls among the rows.
+// countCalls summarizes the calls in rows.
 func countCalls(rows []*row, now time.Time) *counts {
 	c := &counts{Minutes: make([]minute, minutes)}
 	tools := map[string]*toolCount{}
@@ -145,27 +146,27 @@ func (t *toolCount) sum() {
 	t.took = nil
 }
 
-// quantile returns a quantile of sorted values.
+// quantile returns the q-quantile of values, which must be sorted.
 func quantile(values []float64, q float64) float64 {
 	return values[max(int(math.Ceil(q*float64(len(values))))-1, 0)]
 }
 
-// A bar is the bar of a minute in a chart of height 100.
+// A bar represents one minute in a chart whose height is 100.
 type bar struct {
 	X              int
 	Passed         float64
 	Refused        float64
-	AtPass, AtStop float64 // y coordinates
-	Ago            int     // in minutes
+	AtPass, AtStop float64 // y coordinates of the tops
+	Ago            int     // minutes before now
 	calls          minute
 }
 
-// Words describes the number of calls in the minute.
+// Words describes how many calls were made in the minute.
 func (b bar) Words() string {
 	return fmt.Sprintf("%s, %d refused", text.Count(b.calls.Passed+b.calls.Refused, "call"), b.calls.Refused)
 }
 
-// Bars returns the bars of the chart, oldest first.
+// Bars returns the bars of the chart from oldest to newest.
 func (c *counts) Bars() (bars []bar) {
 	scale := 100 / float64(max(c.Most, 1))
 	for i, m := range c.Minutes {
@@ -177,25 +178,25 @@ func (c *counts) Bars() (bars []bar) {
 	return bars
 }
 
-// approvalCounts counts the kept approvals.
+// approvalCounts summarizes the approvals that the proxy still remembers.
 type approvalCounts struct {
-	All, Waiting, Approved, Denied, Silent int // Silent: expired or withdrawn
+	All, Waiting, Approved, Denied, Silent int // Silent counts those that expired or were withdrawn
 	Median                                 time.Duration
 	Timed                                  int
-	Rules                                  []ruleCount // rules whose approvals were answered and never denied, most asked first
+	Rules                                  []ruleCount // rules whose approvals were answered but never denied, most frequent first
 }
 
-// A ruleCount counts the approvals of a rule.
+// A ruleCount counts the approvals that one rule required.
 type ruleCount struct {
 	Rule     string
 	Approved int
 	denied   int
 }
 
-// ApprovedShare returns the percentage of answers that approve.
+// ApprovedShare returns the percentage of answers that were approvals.
 func (a *approvalCounts) ApprovedShare() string { return percent(a.Approved, a.Approved+a.Denied) }
 
-// countApprovals counts approvals.
+// countApprovals summarizes the approvals in list.
 func countApprovals(list []operator.ApprovalInfo) *approvalCounts {
 	a := &approvalCounts{All: len(list)}
 	rules := map[string]*ruleCount{}
@@ -251,5 +252,5 @@ func (a *approvalCounts) neverDenied(rules map[string]*ruleCount) {
 	})
 }
 
-// MedianWords formats the median time to an answer.
+// MedianWords formats the median time that people took to answer.
 func (a *approvalCounts) MedianWords() string { return text.Duration(a.Median) }

@@ -12,7 +12,7 @@ const (
 	maxStreams = 100
 )
 
-// events streams notifications of changes, so that a page can reload its content.
+// events streams a notification for each change, so that a page knows when to reload its content.
 func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	if n := c.streams.Add(1); n > maxStreams {
 		c.streams.Add(-1)
@@ -25,7 +25,7 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
 	tell := func(event, data string) bool {
-		_ = out.SetWriteDeadline(time.Now().Add(pingEvery)) // fails only if the connection has no deadlines
+		_ = out.SetWriteDeadline(time.Now().Add(pingEvery)) // fails only if the connection does not support deadlines
 		_, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, data)
 		return err == nil && out.Flush() == nil
 	}

@@ -12,18 +12,18 @@ import (
 //go:embed static
 var static embed.FS
 
-// versions holds the start of the hash of each static file by name. Pages use it in addresses, so
-// that browsers can cache a file until it changes.
+// versions maps the name of each static file to the beginning of its hash. Pages include it in file
+// addresses, so that browsers can cache a file until it changes.
 var versions = func() map[string]string {
 	all := map[string]string{}
 	entries, err := static.ReadDir("static")
 	if err != nil {
-		panic(err) // the folder is embedded
+		panic(err) // cannot fail: the directory is embedded
 	}
 	for _, e := range entries {
 		content, err := static.ReadFile("static/" + e.Name())
 		if err != nil {
-			panic(err) // likewise
+			panic(err) // cannot fail: the file is embedded
 		}
 		sum := sha256.Sum256(content)
 		all[e.Name()] = hex.EncodeToString(sum[:8])
@@ -31,20 +31,20 @@ var versions = func() map[string]string {
 	return all
 }()
 
-// fileOf returns the address of a static file with its version.
+// fileOf returns the versioned address of a static file.
 func fileOf(name string) string { return "/" + name + "?v=" + versions[name] }
 
-// isFile reports whether the path is that of a static file.
+// isFile reports whether path addresses a static file.
 func isFile(path string) bool {
 	name, rooted := strings.CutPrefix(path, "/")
 	return rooted && versions[name] != ""
 }
 
-// files serves the static files, which contain no data.
+// files serves the static files. They contain no data, so no login is required.
 func files() http.Handler {
 	sub, err := fs.Sub(static, "static")
 	if err != nil {
-		panic(err) // the folder is embedded
+		panic(err) // cannot fail: the directory is embedded
 	}
 	server := http.FileServerFS(sub)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

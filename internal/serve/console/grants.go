@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// grant approves one call and gives a grant for similar calls.
+// grant approves one call and creates a grant for similar calls.
 func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 	v, id := visitorOf(r), r.PostForm.Get("id")
 	g := operator.Grant{Like: r.PostForm["like"], Session: r.PostForm.Get("for") == "session"}
@@ -32,7 +32,7 @@ func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/inbox", http.StatusSeeOther)
 }
 
-// revoke ends a grant.
+// revoke revokes a grant.
 func (c *Console) revoke(w http.ResponseWriter, r *http.Request) {
 	id := r.PostForm.Get("id")
 	line := fmt.Sprintf("Grant %s is revoked: the next call requires approval.", text.Escape(id))

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// guard passes to h only requests from a page of the console in a browser that is logged in. Each
-// check refuses a request independently of the others.
+// guard passes a request to h only if it comes from a page of the console in a browser that is
+// logged in. The checks do not depend on one another: each can refuse a request by itself.
 func (d *logins) guard(h http.Handler) http.Handler {
 	open := files()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,9 +39,10 @@ func (d *logins) guard(h http.Handler) http.Handler {
 	})
 }
 
-// isSameSite reports whether a request that changes something comes from a page of the console,
-// according to the headers that browsers send. The pages of the console send no referrer, so their
-// origin is "null"; only the login page has an origin. A reverse proxy may have replaced its host.
+// isSameSite reports whether a request that changes something was sent by a page of the console,
+// according to the headers that browsers set. The console's pages send no referrer, so their origin
+// is "null"; only the login page sends a real origin. A reverse proxy may have rewritten the Host
+// header.
 func (d *logins) isSameSite(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
@@ -57,7 +58,8 @@ func (d *logins) isSameSite(r *http.Request) bool {
 	return site == "same-origin" || site == "" && strings.EqualFold(host, r.Host)
 }
 
-// requireLogin passes on requests with a valid cookie, and forms that also have the token.
+// requireLogin passes a request to h if it has a valid cookie. A form must also have the session's
+// token.
 func (d *logins) requireLogin(h http.Handler, w http.ResponseWriter, r *http.Request) {
 	v, ok := d.visitorFor(cookieOf(r))
 	switch {
@@ -81,7 +83,8 @@ func (d *logins) requireLogin(h http.Handler, w http.ResponseWriter, r *http.Req
 	h.ServeHTTP(w, r.WithContext(withVisitor(r.Context(), v)))
 }
 
-// login logs in a browser that has a code, and redirects it to the requested page.
+// login exchanges the submitted code for a cookie and redirects the browser to the page that it
+// requested.
 func (d *logins) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	cookie := d.redeem(strings.TrimSpace(r.PostFormValue("code")))
@@ -91,12 +94,13 @@ func (d *logins) login(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName(r.Host), Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: strings.HasPrefix(r.Header.Get("Origin"), "https://"), // a reverse proxy speaks TLS; guard has checked the host
+		Secure: strings.HasPrefix(r.Header.Get("Origin"), "https://"), // the browser may reach a TLS reverse proxy; guard has checked the host
 	})
 	http.Redirect(w, r, local(r.PostFormValue("next")), http.StatusSeeOther)
 }
 
-// showLogin writes the page that asks for a login code and then leads to the requested page.
+// showLogin writes the page that asks for a login code. After the login, that page opens the
+// requested one.
 func (d *logins) showLogin(w http.ResponseWriter, r *http.Request, wrong string, code int) {
 	next := r.URL.RequestURI()
 	if r.Method == http.MethodPost {
@@ -107,7 +111,7 @@ func (d *logins) showLogin(w http.ResponseWriter, r *http.Request, wrong string,
 		http.Error(w, "The page cannot be rendered.", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Referrer-Policy", "same-origin") // so that the Origin of the form shows whether https was used
+	w.Header().Set("Referrer-Policy", "same-origin") // makes the form's Origin header show whether https was used
 	send(w, code, b.Bytes())
 }
 
@@ -117,12 +121,13 @@ func (d *logins) logout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// contentPolicy allows pages only content from the console itself, and forbids turning text into
-// markup.
+// contentPolicy restricts pages to content from the console itself, and forbids scripts to turn
+// text into markup.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// local returns path if it is a path of the console, and otherwise that of the first page.
+// local returns path if it is a local path of the console. Otherwise it returns the path of the
+// start page.
 func local(path string) string {
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") {
 		return "/"

@@ -16,10 +16,10 @@ type healthBody struct {
 	Counts  *counts
 	Asked   *approvalCounts
 	Stands  journalStatus
-	Faults  []string // problems that need a person, worst first
+	Faults  []string // problems that need attention, worst first
 }
 
-// sessionsListed limits the number of sessions to choose from.
+// sessionsListed is the maximum number of sessions in the list of choices.
 const sessionsListed = 200
 
 func (c *Console) health(w http.ResponseWriter, r *http.Request) {
@@ -54,14 +54,14 @@ func faults(s *operator.Status) (all []string) {
 	return all
 }
 
-// stopBody is the data of the page that confirms a stop or its end.
+// stopBody is the data of the page that asks the person to confirm a stop, or the end of a stop.
 type stopBody struct {
 	On      bool
 	Session string
 	Reason  string
 }
 
-// stop refuses calls, after a confirmation.
+// stop makes the proxy refuse calls, once the person has confirmed.
 func (c *Console) stop(w http.ResponseWriter, r *http.Request) {
 	session, reason := r.PostForm.Get("session"), strings.TrimSpace(r.PostForm.Get("reason"))
 	if r.PostForm.Get("confirmed") != "yes" {
@@ -73,7 +73,7 @@ func (c *Console) stop(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 
-// start lets calls pass again, after a confirmation.
+// start makes the proxy allow calls again, once the person has confirmed.
 func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 	session := r.PostForm.Get("session")
 	if r.PostForm.Get("confirmed") != "yes" {
@@ -85,7 +85,7 @@ func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 
-// stopNotice describes the result of a stop or start.
+// stopNotice describes the result of stopping or starting.
 func stopNotice(on bool, session string, done operator.Stopping, err error) string {
 	what, where := "All calls", ", until this proxy ends"
 	if session != "" {

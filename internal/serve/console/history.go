@@ -14,50 +14,51 @@ import (
 )
 
 const (
-	maxTracks    = 200    // sessions with steps
-	maxSteps     = 1000   // per session
-	maxAllSteps  = 10_000 // of all sessions
-	maxUnread    = 1000   // records
-	maxSaidInOne = 5      // records of one step that are described
+	maxTracks    = 200    // sessions with recorded steps
+	maxSteps     = 1000   // steps per session
+	maxAllSteps  = 10_000 // steps of all sessions together
+	maxUnread    = 1000   // records that the feed holds until they are read
+	maxSaidInOne = 5      // records described in a single step
 )
 
-// A step is a change in a session, with the state of its nets after it.
+// A step is a change in a session, together with the resulting state of the session's nets.
 type step struct {
-	Number int // in the session, from 1
+	Number int // position in the session, starting at 1
 	Time   time.Time
-	Said   []string // descriptions of the records
-	Call   uint64   // number of the call in the session; 0: none, or several
-	Before string   // why the steps between the previous step and this one are unknown; empty: there were none
+	Said   []string // descriptions of the records in the step
+	Call   uint64   // the call's number in the session; 0 if the step concerns no call or several
+	Before string   // why the steps between the previous step and this one are unknown; empty if none are missing
 
-	state  *gate.State   // nil: rebuilt from records
-	policy *gate.Policy  // policy of a rebuilt state
-	past   *replay.State // rebuilt state
+	state  *gate.State   // nil if the state was rebuilt from records
+	policy *gate.Policy  // policy of the rebuilt state
+	past   *replay.State // the rebuilt state
 }
 
-// A track holds the last steps of a session, oldest first.
+// A track holds the most recent steps of a session, oldest first.
 type track struct {
 	steps    []step
 	last     int // number of the newest step
 	used     time.Time
-	gap      string // why the steps after the last one are unknown
-	complete bool   // the first step is the first of the session
+	gap      string // why the steps after the newest one are unknown
+	complete bool   // whether steps begins with the session's first step
 }
 
-// A history keeps the states of the nets after each step. States from before the console was opened
-// are rebuilt from records, as far as that is certain. Records that arrive faster than they are
-// read share a step, and its state may include later ones. It is safe for concurrent use.
+// A history keeps the states of the nets after each step. It rebuilds states from before the
+// console was opened from records, but only where the result is certain. Records that arrive faster
+// than they can be read share one step; the state of that step may already include later records. A
+// history is safe for concurrent use.
 type history struct {
 	done    chan struct{}
-	ready   chan struct{}   // closed when earlier records are processed
-	known   map[string]bool // earlier records that have a step; used by run only
-	durable bool            // states outlive a process; used by run only
+	ready   chan struct{}   // closed once the earlier records are processed
+	known   map[string]bool // earlier records that already have a step; used only by run
+	durable bool            // whether states outlive a process; used only by run
 
 	mu      sync.Mutex
-	tracks  map[string]*track // by session
-	count   int               // number of steps
-	lost    int               // number of lost records
-	before  string            // why a session without steps has none
-	reading bool              // earlier records are being read
+	tracks  map[string]*track // keyed by session ID
+	count   int               // number of steps in all tracks
+	lost    int               // number of records that were lost
+	before  string            // why earlier steps are missing, for sessions without any step
+	reading bool              // whether earlier records are still being read
 }
 
 func newHistory() *history {
@@ -70,7 +71,7 @@ func (h *history) setReading(on bool) {
 	h.reading = on
 }
 
-// forget drops all steps.
+// forget drops all steps. why explains the loss on the pages.
 func (h *history) forget(why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -79,7 +80,7 @@ func (h *history) forget(why string) {
 	h.count, h.before = 0, why
 }
 
-// open records that a session begins.
+// open records that a session has started.
 func (h *history) open(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -89,7 +90,7 @@ func (h *history) open(session string, at time.Time) {
 	}
 }
 
-// missed records that a session ended before the state after its last records was read.
+// missed records that a session ended before the state after its last records could be read.
 func (h *history) missed(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -98,7 +99,7 @@ func (h *history) missed(session string, at time.Time) {
 	}
 }
 
-// skip records that the state of the session after a record is unknown.
+// skip records that the state of the session is unknown after some record.
 func (h *history) skip(session, why string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -106,12 +107,12 @@ func (h *history) skip(session, why string, at time.Time) {
 	t.gap, t.used = why, at
 }
 
-// add adds records as steps, with the current state of their sessions.
+// add adds a step for each session that occurs in records, with the session's current state.
 func (h *history) add(records [][]byte, lost int, state func(session string) (*gate.State, error)) {
 	fresh := map[string]*step{}
 	var order []string
 	for _, r := range records {
-		if h.known[recordID(r)] { // it was among the earlier records
+		if h.known[recordID(r)] { // already added with the earlier records
 			continue
 		}
 		record := trail.Record{Event: r}
@@ -119,7 +120,7 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 		if err != nil || e.Session == "" {
 			continue
 		}
-		if e.Event == "session opened" && !h.durable { // a durable session may continue an earlier one
+		if e.Event == "session opened" && !h.durable { // a durable session may be the continuation of an earlier one
 			h.open(e.Session, e.Time)
 		}
 		said := describe(&e)
@@ -154,7 +155,7 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 	h.lost += lost
 }
 
-// addStep adds a step to the track of its session.
+// addStep appends a step to the session's track.
 func (h *history) addStep(session string, one *step) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -175,7 +176,7 @@ func (h *history) addStep(session string, one *step) {
 	}
 }
 
-// track returns the track of the session. The caller must hold the lock.
+// track returns the session's track, and creates it if necessary. The caller must hold the lock.
 func (h *history) track(session string) *track {
 	s := h.tracks[session]
 	if s == nil {
@@ -188,14 +189,14 @@ func (h *history) track(session string) *track {
 	return s
 }
 
-// trim drops the first n steps.
+// trim drops the oldest n steps.
 func (t *track) trim(n int) {
 	t.steps = append([]step(nil), t.steps[n:]...)
 	t.steps[0].Before = "older steps are not kept"
 }
 
-// dropOldest drops the track that was used longest ago, preferring tracks without steps. The caller
-// must hold the lock.
+// dropOldest drops the least recently used track, but prefers tracks without steps. The caller must
+// hold the lock.
 func (h *history) dropOldest() {
 	var oldest string
 	var drop *track
@@ -211,8 +212,8 @@ func (h *history) dropOldest() {
 	}
 }
 
-// stepsOf returns the kept steps of a session, oldest first, and why the steps after the last one
-// are unknown; empty: there were none.
+// stepsOf returns the session's known steps, oldest first. gap explains why the steps after the
+// last one are unknown; it is empty if none are missing.
 func (h *history) stepsOf(session string) (steps []step, gap string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -226,7 +227,7 @@ func (h *history) stepsOf(session string) (steps []step, gap string) {
 	return nil, h.before
 }
 
-// sessions returns the sessions that have steps, the most recently used first.
+// sessions returns the IDs of the sessions that have steps, most recently used first.
 func (h *history) sessions() (ids []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -241,11 +242,11 @@ func (h *history) sessions() (ids []string) {
 	return ids
 }
 
-// describe describes a record in words; empty: the record is not about a net.
+// describe describes a record in words. It returns "" if the record does not concern a net.
 func describe(e *trail.Entry) string {
 	call, tool := "", e.Tool
 	if e.Upstream != "" && e.Event == "decision" {
-		tool = e.Upstream + "." + e.Tool // the form that outcomes use
+		tool = e.Upstream + "." + e.Tool // same form as in outcome records
 	}
 	if e.Call > 0 {
 		call = fmt.Sprintf(" (call %d)", e.Call)

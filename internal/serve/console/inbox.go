@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	questionsShown = 25 // per page, in full
+	questionsShown = 25 // pending approvals per page, with full details
 	answersShown   = 40 // answered approvals per page
 	maxReason      = 1 << 10
 )
 
-// inboxBody is the data of the inbox: pending approvals, oldest first, and answered ones, newest
+// inboxBody is the data of the inbox. Pending approvals are listed oldest first, answered ones newest
 // first.
 type inboxBody struct {
 	Questions []operator.ApprovalInfo
-	First     int // index of the first one that is shown
-	Pending   int // number of all pending approvals
-	Next      int // index of the first one on the next page; 0: this is the last page
+	First     int // index of the first approval on this page
+	Pending   int // number of pending approvals on all pages
+	Next      int // index of the first approval on the next page; 0 if this is the last page
 	History   []operator.ApprovalInfo
-	Query     string // search words for the history
-	Ended     int    // number of all matching answered approvals
+	Query     string // words to search for in the history
+	Ended     int    // total number of matching answered approvals
 	Grants    []operator.GrantInfo
 }
 
@@ -49,8 +49,8 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "inbox", "Inbox", b)
 }
 
-// splitApprovals returns the pending approvals, oldest first, and the others that match the query,
-// newest first.
+// splitApprovals returns the pending approvals, oldest first, and the other approvals that match
+// query, newest first.
 func (c *Console) splitApprovals(query string) (pending, ended []operator.ApprovalInfo) {
 	for _, a := range c.options.Proxy.Approvals() {
 		if a.State == operator.Pending {
@@ -63,8 +63,7 @@ func (c *Console) splitApprovals(query string) (pending, ended []operator.Approv
 	return pending, ended
 }
 
-// approvalMatches reports whether the visible text of an approval in the history contains all words
-// of the query.
+// approvalMatches reports whether the approval's text in the history contains all words of query.
 func approvalMatches(a operator.ApprovalInfo, query string) bool {
 	shown := strings.ToLower(strings.Join([]string{a.ID, string(a.State), a.State.Word(), a.Upstream, a.Tool, a.Session, a.Principal, a.Actor, a.Channel, a.Reason}, " "))
 	for _, r := range a.Rejections {
@@ -78,8 +77,8 @@ func approvalMatches(a operator.ApprovalInfo, query string) bool {
 	return true
 }
 
-// withDetails returns approvals with everything that a person must see. An approval that has just
-// ended stays unchanged.
+// withDetails adds everything that a person must see to the approvals. An approval that has ended
+// in the meantime is left unchanged.
 func (c *Console) withDetails(list []operator.ApprovalInfo) []operator.ApprovalInfo {
 	all := slices.Clone(list)
 	for i, a := range all {
@@ -90,7 +89,7 @@ func (c *Console) withDetails(list []operator.ApprovalInfo) []operator.ApprovalI
 	return all
 }
 
-// question shows the page of one approval, the target of links.
+// question serves the page of a single approval. Links in notifications lead to it.
 func (c *Console) question(w http.ResponseWriter, r *http.Request) {
 	a, err := c.options.Proxy.Approval(r.PathValue("id"))
 	if err != nil {
@@ -100,8 +99,8 @@ func (c *Console) question(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "question", "Approval "+a.ID, a)
 }
 
-// answer applies a decision to exactly the approvals that the form names. Several answers need a
-// confirmation.
+// answer applies the decision to exactly the approvals listed in the form. To answer several at
+// once, the person must confirm.
 func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	ids, decision := r.PostForm["id"], r.PostForm.Get("decision")
 	approve := decision == "approve"
@@ -125,10 +124,10 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, local(r.PostForm.Get("next")), http.StatusSeeOther)
 }
 
-// errNotAnswered marks the note of a form that names too little or too much.
+// errNotAnswered marks the note for a form that selects no approval, or too many.
 var errNotAnswered = errors.New("nothing was answered")
 
-// answerOne answers one approval and describes the result.
+// answerOne answers one approval and returns a description of the result.
 func (c *Console) answerOne(r *http.Request, id string, approve bool) (line string, err error) {
 	v := visitorOf(r)
 	reason := r.PostForm.Get("reason")
@@ -149,8 +148,8 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) (line stri
 	return id + " is approved, once. The call runs now, or when the agent makes it again.", nil
 }
 
-// channel returns the channel for an answer: the URL channel if the rule does not allow the web
-// channel but the client may open the page.
+// channel returns the approval channel to record for an answer. If the rule does not allow the web
+// channel but the client may open the page, it returns the URL channel.
 func (c *Console) channel(id string) string {
 	a, err := c.options.Proxy.Approval(id)
 	if err == nil && slices.Contains(a.Channels, approval.URL) && !slices.Contains(a.Channels, approval.Web) {
@@ -166,10 +165,11 @@ type confirmBody struct {
 	Gone      []string
 	Reason    string
 	Next      string
-	PIN       bool // the PIN must be entered
+	PIN       bool // whether the PIN is required
 }
 
-// confirm shows the approvals that several answers are about.
+// confirm serves the page that lists the approvals to be answered together and asks for
+// confirmation.
 func (c *Console) confirm(w http.ResponseWriter, r *http.Request, ids []string, approve bool) {
 	b := confirmBody{Approve: approve, Reason: r.PostForm.Get("reason"), Next: local(r.PostForm.Get("next"))}
 	for _, id := range ids {

@@ -14,40 +14,40 @@ import (
 
 const (
 	maxCalls        = 10_000
-	maxRows         = 2 * maxCalls // including rows that are not calls
-	maxRecordsHeld  = 2 * maxRows  // held by the feed until they are read
-	maxRecordsKnown = 2 * maxRows  // remembered, so that none is added twice
+	maxRows         = 2 * maxCalls // including rows for other events
+	maxRecordsHeld  = 2 * maxRows  // number of records that the feed holds until they are read
+	maxRecordsKnown = 2 * maxRows  // number of remembered records, to detect duplicates
 
 	pastRecords = 5 * maxCalls / 2
 	pastBytes   = 32 << 20
-	pastTime    = 20 * time.Second // limit for reading
+	pastTime    = 20 * time.Second // timeout for reading earlier records
 
-	othersInterval  = 2 * time.Second // interval to read records of other processes from a database
-	othersAfterView = time.Minute     // how long after the last page view they are read
-	othersTime      = 2 * time.Second // limit for reading
-	othersRecords   = maxRows         // per process, at a time
+	othersInterval  = 2 * time.Second // interval for reading records of other processes from a database
+	othersAfterView = time.Minute     // time after the last page view at which such reading pauses
+	othersTime      = 2 * time.Second // timeout for reading them
+	othersRecords   = maxRows         // maximum number of records per process in one read
 )
 
-// A journal holds the newest calls and other events. It starts with earlier records and continues
-// with new ones. It is safe for concurrent use.
+// A journal holds the newest calls and other events. It starts with stored records and then follows
+// new ones. It is safe for concurrent use.
 type journal struct {
 	now   func() time.Time
 	began time.Time
-	done  chan struct{} // closed when run has ended
+	done  chan struct{} // closed when run returns
 
 	mu         sync.Mutex
-	rows       []*row // oldest first; the number of the first row is first
+	rows       []*row // oldest first; rows[0] has the number first
 	first      uint64
 	calls      int                // number of rows that are calls
-	admitted   map[callKey]uint64 // number of the row of the last decision to admit the call
-	known      map[string]bool    // records that were added
-	order      []string           // the same, oldest first
+	admitted   map[callKey]uint64 // row number of the latest admission of each call
+	known      map[string]bool    // IDs of the added records
+	order      []string           // the same IDs, oldest first
 	lost       int
 	unreadable int
-	past       error // why earlier records are missing; nil: they are complete, or none are kept
-	reading    bool  // earlier records are being read
+	past       error // why earlier records are missing; nil if they are complete or not stored at all
+	reading    bool  // whether earlier records are still being read
 	viewedAt   time.Time
-	changed    chan struct{} // closed with the next row
+	changed    chan struct{} // closed when the next row arrives
 }
 
 type callKey struct {
@@ -59,8 +59,9 @@ func newJournal(now func() time.Time) *journal {
 	return &journal{now: now, began: now(), done: make(chan struct{}), first: 1, admitted: map[callKey]uint64{}, known: map[string]bool{}, changed: make(chan struct{})}
 }
 
-// run adds the records of past, then the records that live receives, until ctx ends, and closes
-// live. It also sends the records of past to read, which needs a buffer. past and live can be nil.
+// run adds the records in past, then the records from live. It returns when ctx ends, and then
+// closes live. It also sends the records in past to read, which must be buffered. past and live may
+// be nil.
 func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
 	if live == nil {
@@ -90,7 +91,7 @@ func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Sour
 	}
 }
 
-// readPast reads the earlier records.
+// readPast reads the stored records and adds them.
 func (j *journal) readPast(ctx context.Context, past trail.Source) []trail.Record {
 	j.setReading(true, nil)
 	ctx, cancel := context.WithTimeout(ctx, pastTime)
@@ -104,11 +105,11 @@ func (j *journal) readPast(ctx context.Context, past trail.Source) []trail.Recor
 	return records
 }
 
-// readOthers reads new records of other processes from the database.
+// readOthers adds new records that other processes have written to the database.
 func (j *journal) readOthers(ctx context.Context, others *trail.Others) {
 	ctx, cancel := context.WithTimeout(ctx, othersTime)
 	defer cancel()
-	records, _ := others.Read(ctx, othersRecords) // retried at the next tick
+	records, _ := others.Read(ctx, othersRecords) // on an error, the next tick retries
 	j.add(eventsOf(records), 0)
 }
 
@@ -129,7 +130,7 @@ func (j *journal) setReading(on bool, err error) {
 	j.signal()
 }
 
-// add adds records, oldest first. lost is the number of records lost before them.
+// add adds records, oldest first, after lost records that are missing.
 func (j *journal) add(records [][]byte, lost int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -145,13 +146,14 @@ func (j *journal) add(records [][]byte, lost int) {
 	}
 }
 
-// signal wakes everyone who waits for a change. The caller must hold the lock.
+// signal wakes all goroutines that wait for a change. The caller must hold the lock.
 func (j *journal) signal() {
 	close(j.changed)
 	j.changed = make(chan struct{})
 }
 
-// addRecord adds one record and reports whether it changed a row. The caller must hold the lock.
+// addRecord adds a record. It reports whether the record changed an existing row. The caller must
+// hold the lock.
 func (j *journal) addRecord(record []byte) (joined bool) {
 	id := recordID(record)
 	if j.known[id] {
@@ -181,7 +183,7 @@ func (j *journal) addRecord(record []byte) (joined bool) {
 	return false
 }
 
-// remember prevents a record from being added again. The caller must hold the lock.
+// remember marks a record as added, so that it is not added twice. The caller must hold the lock.
 func (j *journal) remember(id string) {
 	j.known[id] = true
 	if j.order = append(j.order, id); len(j.order) > maxRecordsKnown {
@@ -206,8 +208,8 @@ func (j *journal) addDecision(r *row) {
 	}
 }
 
-// addOutcome adds an outcome to the row of its call, or as a new row if the journal does not have
-// the call.
+// addOutcome adds an outcome to the row of its call. If the journal does not have the call, it adds
+// a new row.
 func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	joined = j.updateRow(e, func(r *row) bool { return r.isOutcome(e) }, func(r *row) { r.end(e) })
 	if !joined {
@@ -216,7 +218,8 @@ func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	return joined
 }
 
-// updateRow replaces the row of the call that a record is about.
+// updateRow replaces the row of the call in e with a copy changed by do, provided that the row
+// satisfies is. It reports whether it did.
 func (j *journal) updateRow(e *trail.Entry, is func(*row) bool, do func(*row)) bool {
 	n, ok := j.admitted[callKey{e.Session, e.Call}]
 	if !ok || n < j.first || !is(j.rows[n-j.first]) {
@@ -228,7 +231,7 @@ func (j *journal) updateRow(e *trail.Entry, is func(*row) bool, do func(*row)) b
 	return true
 }
 
-// trim drops the oldest rows. The caller must hold the lock.
+// trim drops the oldest rows beyond the limits. The caller must hold the lock.
 func (j *journal) trim() {
 	for j.calls > maxCalls || len(j.rows) > maxRows {
 		r := j.rows[0]
@@ -252,19 +255,19 @@ func (j *journal) all() []*row {
 	return slices.Clone(j.rows)
 }
 
-// A journalStatus describes the content of the journal.
+// A journalStatus describes how complete the journal is.
 type journalStatus struct {
-	Began   time.Time // time of the first live record that it could receive
-	First   time.Time // time of its oldest row; zero: no rows
+	Began   time.Time // time of the first live record that the journal could receive
+	First   time.Time // time of the oldest row; zero if the journal is empty
 	Calls   int
-	Full    bool // older calls were dropped
-	Lost    int  // records that were not read in time
-	Torn    int  // records that could not be parsed
-	Reading bool // earlier records are being read
+	Full    bool // whether older calls were dropped
+	Lost    int  // number of records that were not read in time
+	Torn    int  // number of records that could not be parsed
+	Reading bool // whether earlier records are still being read
 	Past    error
 }
 
-// status returns the status of the journal.
+// status describes how complete the journal is.
 func (j *journal) status() journalStatus {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -275,7 +278,7 @@ func (j *journal) status() journalStatus {
 	return s
 }
 
-// markViewed records that a page is being viewed.
+// markViewed records that someone is viewing a page.
 func (j *journal) markViewed() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -289,17 +292,17 @@ func (j *journal) recentlyViewed() bool {
 	return j.now().Sub(j.viewedAt) < othersAfterView
 }
 
-// nextChange returns a channel that is closed with the next row.
+// nextChange returns a channel that is closed when the next row arrives.
 func (j *journal) nextChange() <-chan struct{} {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.changed
 }
 
-// updateInterval is the minimum time between two updates of a page.
+// updateInterval is the minimum time between two updates of an open page.
 const updateInterval = time.Second
 
-// updates returns a channel that signals rows added after this call, at most once in
+// updates returns a channel that signals when rows were added after this call, at most once per
 // updateInterval, until ctx ends.
 func (j *journal) updates(ctx context.Context) <-chan struct{} {
 	out, more := make(chan struct{}), j.nextChange()

@@ -12,29 +12,29 @@ import (
 )
 
 const (
-	codeTime    = 5 * time.Minute // validity of a login code
-	sessionTime = 12 * time.Hour  // validity of a cookie after the last request
-	maxCodes    = 100             // valid at the same time
+	codeTime    = 5 * time.Minute // lifetime of a login code
+	sessionTime = 12 * time.Hour  // lifetime of a cookie after its last use
+	maxCodes    = 100             // maximum number of valid codes
 	maxSessions = 100
-	maxForm     = 1 << 20 // bytes
+	maxForm     = 1 << 20 // maximum form size in bytes
 )
 
-// A Person is the person that a browser is logged in as.
+// A Person identifies who is logged in with a browser.
 type Person struct {
-	Name string // name for the audit log
-	ID   string // identifies the person, as far as the command line can prove it
+	Name string // name to write to the audit log
+	ID   string // identity, as far as the command line can prove it
 }
 
-// A session is one browser that is logged in.
+// A session is a browser that is logged in.
 type session struct {
 	person Person
-	token  string // required in each of its forms
+	token  string // must accompany each form of the session
 	used   time.Time
 
-	notes []note // shown on its next page
+	notes []note // notes for the session's next page
 }
 
-// logins holds login codes and browser sessions. It stores codes and cookies only as hashes.
+// logins holds login codes and browser sessions. It stores only hashes of the codes and cookies.
 type logins struct {
 	hosts []string
 	now   func() time.Time
@@ -45,7 +45,7 @@ type logins struct {
 	sessions map[[32]byte]*session
 }
 
-// A loginCode is a code that was issued.
+// A loginCode is an issued code that has not been used.
 type loginCode struct {
 	person  Person
 	expires time.Time
@@ -64,7 +64,7 @@ func (d *logins) newCode(p Person) string {
 	defer d.mu.Unlock()
 	d.dropExpired()
 	if len(d.codes) >= maxCodes {
-		clear(d.codes) // too many unused codes: drop all
+		clear(d.codes) // too many unused codes: drop them all
 	}
 	d.codes[hashOf(code)] = loginCode{p, d.now().Add(codeTime)}
 	return code
@@ -85,8 +85,8 @@ func (d *logins) dropExpired() {
 	}
 }
 
-// redeem exchanges a code for the value of a cookie and invalidates the code. It returns "" if the
-// code is invalid.
+// redeem invalidates the code and starts a session. It returns the session's cookie value, or "" if
+// the code is invalid.
 func (d *logins) redeem(code string) (cookie string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -105,7 +105,7 @@ func (d *logins) redeem(code string) (cookie string) {
 	return cookie
 }
 
-// dropOldest removes the session that was used longest ago. The caller must hold the lock.
+// dropOldest removes the least recently used session. The caller must hold the lock.
 func (d *logins) dropOldest() {
 	var oldest [32]byte
 	var at time.Time
@@ -117,13 +117,14 @@ func (d *logins) dropOldest() {
 	delete(d.sessions, oldest)
 }
 
-// A visitor is the sender of a request.
+// A visitor is the person who sends a request, with the form token of the browser session.
 type visitor struct {
 	Person
-	Token string // token for forms
+	Token string // token to include in forms
 }
 
-// visitorFor returns the visitor with the cookie, or false.
+// visitorFor returns the visitor whose browser session has the given cookie. ok is false if the
+// cookie is invalid.
 func (d *logins) visitorFor(cookie string) (v visitor, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -136,20 +137,20 @@ func (d *logins) visitorFor(cookie string) (v visitor, ok bool) {
 	return visitor{s.person, s.token}, true
 }
 
-// endSession ends the session of a cookie.
+// endSession ends the session that has the given cookie.
 func (d *logins) endSession(cookie string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.sessions, hashOf(cookie))
 }
 
-// A note is the result of a form.
+// A note tells the person how a submitted form was handled.
 type note struct {
 	Line  string
-	Wrong bool // the order failed
+	Wrong bool // whether the note reports a failure
 }
 
-// addNote adds a note to the next page of the browser. err marks the note as a failure.
+// addNote adds a note to the next page that the browser loads. A non-nil err marks it as a failure.
 func (d *logins) addNote(r *http.Request, line string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -158,8 +159,8 @@ func (d *logins) addNote(r *http.Request, line string, err error) {
 	}
 }
 
-// takeNotes returns and removes the notes for this page. A script that loads the page only to look
-// for changes leaves them; a script that replaces the page takes them.
+// takeNotes returns and removes the notes that the requested page must show. A script that loads
+// the page only to look for changes leaves the notes; a script that replaces the page takes them.
 func (d *logins) takeNotes(r *http.Request) (lines []note) {
 	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" && r.Header.Get("Petrigate-Shows") != "page" {
 		return nil
@@ -172,7 +173,7 @@ func (d *logins) takeNotes(r *http.Request) (lines []note) {
 	return lines
 }
 
-// isAllowedHost reports whether browsers may use this host name for the console.
+// isAllowedHost reports whether browsers may address the console by the given host.
 func (d *logins) isAllowedHost(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
@@ -181,8 +182,8 @@ func (d *logins) isAllowedHost(host string) bool {
 	return slices.ContainsFunc(d.hosts, func(h string) bool { return strings.EqualFold(h, host) || strings.EqualFold(h, name) })
 }
 
-// cookieName returns the name of the cookie. It contains the port, because browsers separate
-// cookies by host but not by port.
+// cookieName returns the name of the session cookie. The name includes the port, because browsers
+// do not separate cookies by port.
 func cookieName(host string) string {
 	if _, port, err := net.SplitHostPort(host); err == nil {
 		return "petrigate_" + port

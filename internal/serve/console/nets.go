@@ -14,44 +14,45 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// sessionsOffered is the number of sessions to choose from, the most recently used ones.
+// sessionsOffered is the maximum number of sessions in the list of choices. The most recently used
+// ones are listed.
 const sessionsOffered = 50
 
-// netsBody is the data of the page of all nets, or of one.
+// netsBody is the data of the page that shows all nets, or a single net.
 type netsBody struct {
 	at      netsAddress
-	Session string // session whose nets are shown; empty: a new session
+	Session string // ID of the displayed session; empty for a new session
 	Others  []choice
 	Nets    []netRow
-	Refuses int // number of nets that would refuse some call now
+	Refuses int // number of nets that currently refuse some call
 	Maps    []mapRow
-	Net     *netPage // nil: the page of all nets
+	Net     *netPage // nil on the page with all nets
 	Then    *snapshot
 	Why     *explanation
 	Tools   []string
 }
 
-// A choice is one element of a list to choose from.
+// A choice is one entry in a list of choices.
 type choice struct {
 	Value, Label, Link string
 	Here               bool
 }
 
-// A netRow is one line of the list of nets.
+// A netRow is one row in the table of nets.
 type netRow struct {
 	operator.PolicyNet
 
 	Link    string
 	Marking string
-	Key     string   // fields whose values each have their own marking; empty: a single marking
-	Refuses []string // calls that the net would refuse now; with a key, for values without their own marking
-	Unknown string   // why the marking is unknown; empty: it is known
+	Key     string   // fields whose values each have a separate marking; empty if the net has one marking
+	Refuses []string // calls that the net currently refuses; with a key, for values without their own marking
+	Unknown string   // why the marking is unknown; empty if it is known
 }
 
-// A mapRow is one map of the policy.
+// A mapRow describes one map in the policy.
 type mapRow struct{ Tool, Field, Source, As, Rule string }
 
-// nets shows the page of all nets of the policy, or of the requested one.
+// nets serves the page with all nets of the policy, or the page of the requested net.
 func (c *Console) nets(w http.ResponseWriter, r *http.Request) {
 	at := netsAddress{Net: r.FormValue("net"), Session: r.FormValue("session"), At: r.FormValue("at"), Value: r.FormValue("value"), Why: r.FormValue("why")}
 	m, ok := c.snapshotAt(w, r, at)
@@ -89,7 +90,7 @@ func (c *Console) nets(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "nets", title, b)
 }
 
-// choices returns the sessions to choose from, the most recently used first.
+// choices returns the sessions to choose from, most recently used first.
 func (c *Console) choices(at netsAddress) (list []choice) {
 	all, err := c.options.Proxy.ListSessions()
 	if err != nil {
@@ -122,7 +123,7 @@ func (c *Console) choices(at netsAddress) (list []choice) {
 	return list
 }
 
-// sessionLabel returns the label of a session in a list.
+// sessionLabel returns the label that represents a session in a list.
 func sessionLabel(s *operator.SessionInfo) string {
 	label := s.ID
 	if s.Name != "" {
@@ -134,7 +135,7 @@ func sessionLabel(s *operator.SessionInfo) string {
 	return label + ", of " + s.Principal
 }
 
-// rows returns the nets of the snapshot in the order of the policy.
+// rows returns the snapshot's nets in policy order.
 func (c *Console) rows(m *snapshot, at netsAddress) (rows []netRow) {
 	known := map[string]operator.PolicyNet{}
 	for _, n := range c.options.Proxy.Nets() {
@@ -156,15 +157,15 @@ func (c *Console) rows(m *snapshot, at netsAddress) (rows []netRow) {
 	return rows
 }
 
-// liveNet returns the drawing of the net with its marking, without the transitions that fire before
-// the first call.
+// liveNet returns a drawing of the net in marking m. It omits the transitions that fire before the
+// first call.
 func liveNet(info gate.NetInfo, m gate.Marking) draw.Net {
 	n := draw.OfNet(info).WithoutStart()
 	n.Live(m)
 	return n
 }
 
-// refusedBy returns the calls without an enabled transition in the net.
+// refusedBy returns the calls for which the net has no enabled transition.
 func refusedBy(n draw.Net) (calls []string) {
 	can := map[string]bool{}
 	for i := range n.Transitions {
@@ -182,8 +183,8 @@ func refusedBy(n draw.Net) (calls []string) {
 	return slices.DeleteFunc(calls, func(tool string) bool { return can[tool] })
 }
 
-// mapsOf returns the maps of the policy, or those that one net reads if its index net is not
-// negative.
+// mapsOf returns the policy's maps. If net is not negative, it returns only the maps that the net
+// with this index reads.
 func mapsOf(p *gate.Policy, net int) (rows []mapRow) {
 	seen := map[mapRow]bool{}
 	add := func(maps []gate.Map, reads func(string) bool) {
@@ -209,7 +210,7 @@ func mapsOf(p *gate.Policy, net int) (rows []mapRow) {
 	return rows
 }
 
-// mentions reports whether the net mentions a name.
+// mentions reports whether the net refers to a tool by the given name.
 func mentions(n *gate.NetInfo, name string) bool {
 	is := func(t gate.Tool) bool { return t.Name == name }
 	return slices.Contains(n.Free, name) || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
@@ -217,7 +218,7 @@ func mentions(n *gate.NetInfo, name string) bool {
 	})
 }
 
-// A netPage is the data for one net in its current state.
+// A netPage shows one net in its current state.
 type netPage struct {
 	netRow
 
@@ -226,10 +227,10 @@ type netPage struct {
 	Transitions []transitionRow
 	InFlight    []gate.InFlight
 	Spoilers    []gate.InFlight
-	Values      []choice // values with their own marking
+	Values      []choice // values that have their own marking
 	MoreValues  int
-	Hashed      bool // the values are known only by their hashes
-	Rest        bool // the requested value has no marking of its own
+	Hashed      bool // whether only hashes of the values are known
+	Rest        bool // whether the requested value has no marking of its own
 	Past        pastRows
 }
 
@@ -238,7 +239,7 @@ type transitionRow struct {
 	draw.Transition
 
 	Takes, Puts string
-	Calls       []choice // tools of the transition, with links to their explanations
+	Calls       []choice // tools that fire the transition, with links to explanations
 }
 
 func (c *Console) netPage(m *snapshot, net int, at netsAddress) *netPage {
@@ -269,7 +270,7 @@ func (c *Console) netPage(m *snapshot, net int, at netsAddress) *netPage {
 	}
 	d.Net = liveNet(info, marking)
 	var b bytes.Buffer
-	if err := draw.LiveSVG(&b, &d.Net); err == nil { // a buffer never fails
+	if err := draw.LiveSVG(&b, &d.Net); err == nil { // writing to a buffer never fails
 		d.SVG = template.HTML(b.String()) //nolint:gosec // draw escapes every text in it
 	}
 	for _, t := range d.Net.Transitions {
@@ -284,7 +285,7 @@ func (c *Console) netPage(m *snapshot, net int, at netsAddress) *netPage {
 	return d
 }
 
-// rowOf returns the net as it appears in the list.
+// rowOf returns the table row for a net.
 func (c *Console) rowOf(n gate.NetState) netRow {
 	row := netRow{Marking: n.String(), Key: n.Key}
 	all := c.options.Proxy.Nets()
@@ -295,7 +296,7 @@ func (c *Console) rowOf(n gate.NetState) netRow {
 	return row
 }
 
-// arcs lists the places that a transition takes tokens from, or puts tokens into.
+// arcs lists the input places of the transition, or its output places, with the number of tokens.
 func arcs(n *draw.Net, t draw.Transition, in bool) string {
 	list := t.Out
 	if in {
@@ -312,26 +313,28 @@ func arcs(n *draw.Net, t draw.Transition, in bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// An explanation is the decision on a call without arguments, and the way to it.
+// An explanation describes the decision on a call without arguments, and which calls would make it
+// allowed.
 type explanation struct {
 	Tool     string
-	Decision string // allow, ask or refuse
+	Decision string // "allow", "ask" or "refuse"
 	Reason   string
 	Blocks   []blockRow
 	Calls    []callRow
 	Sentence string
 }
 
-// A blockRow is a net that refuses or asks.
+// A blockRow names a net that refuses a call or requires an approval.
 type blockRow struct{ Net, Rule, Reason string }
 
-// A callRow is one call on the way, with the nets that it affects.
+// A callRow is one call in a sequence that unlocks the explained call, with the nets that it
+// affects.
 type callRow struct {
 	Tool  string
 	Rules []blockRow
 }
 
-// explain decides a call in the state without changing the state.
+// explain decides a call of the tool in the given state. It does not change the state.
 func (c *Console) explain(state *gate.State, tool string) *explanation {
 	p, call := state.Policy(), callOf(state, tool)
 	call.Time = c.options.Now()
@@ -373,7 +376,8 @@ func (c *Console) explain(state *gate.State, tool string) *explanation {
 	return y
 }
 
-// callOf returns the call of a known tool with this name, or of the name itself.
+// callOf returns the call of the tool known by the given name. If no such tool is known, it returns
+// a call of the bare name.
 func callOf(state *gate.State, name string) gate.Call {
 	for _, t := range state.Tools {
 		if t.Tool == name || slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {

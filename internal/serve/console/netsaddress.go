@@ -8,12 +8,12 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A netsAddress is the query of a link to these pages.
+// A netsAddress holds the query parameters of a link to a net page.
 type netsAddress struct {
 	Net, Session, At, Value, Why string
 }
 
-// link returns the address as a path with a query.
+// link returns the link, a path with a query.
 func (p netsAddress) link() string {
 	q := url.Values{}
 	for key, value := range map[string]string{"net": p.Net, "session": p.Session, "at": p.At, "value": p.Value, "why": p.Why} {
@@ -27,7 +27,7 @@ func (p netsAddress) link() string {
 	return "/nets?" + q.Encode()
 }
 
-// valueLabel returns a short label for the value of a key.
+// valueLabel returns a short label for a key value.
 func valueLabel(v *gate.ValueState) string {
 	var parts []string
 	for _, k := range v.Key {

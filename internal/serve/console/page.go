@@ -20,10 +20,10 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pages holds the templates. Text from others must pass through plain, lines or json: html/template
-// prevents it from becoming markup, and these functions prevent it from imitating other text. The
-// templates are parsed when the first page is shown, because each hook of an agent starts this
-// program without showing a page.
+// pages returns the templates. Text from outside must pass through plain, lines or json:
+// html/template keeps such text from becoming markup, and these functions keep it from imitating
+// the console's own text. The templates are parsed when the first page is shown, because each agent
+// hook starts this program without ever showing a page.
 var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html"))
 })
@@ -48,7 +48,7 @@ var functions = template.FuncMap{
 	"less":   func(n int) int { return n - 1 },
 }
 
-// ago formats the time since an event; at is a [time.Time] or a pointer to one.
+// ago formats the time that has passed since at, which is a [time.Time] or a pointer to one.
 func ago(now time.Time, at any) string {
 	t, ok := at.(time.Time)
 	if p, is := at.(*time.Time); is && p != nil {
@@ -60,7 +60,7 @@ func ago(now time.Time, at any) string {
 	return text.Duration(max(now.Sub(t), 0))
 }
 
-// indented formats a JSON value with each member on its own line.
+// indented formats a JSON value with one member per line.
 func indented(value json.RawMessage) string {
 	var b bytes.Buffer
 	if value = text.PlainJSON(value); json.Indent(&b, value, "", "  ") != nil {
@@ -70,18 +70,18 @@ func indented(value json.RawMessage) string {
 	return text.EscapeLines(b.Bytes())
 }
 
-// A page holds the data that every page of the console has.
+// A page holds the data common to all pages of the console.
 type page struct {
 	Title   string
-	View    string // inbox, activity, ...; empty: no tab
+	View    string // name of the selected tab: inbox, activity, and so on; empty if none is selected
 	Visitor visitor
 	Now     time.Time
-	Notes   []note // results of the last form
+	Notes   []note // results of the submitted form
 	Waiting int
 	Shadow  bool
 	Stopped []operator.StopInfo
-	Grants  bool // people can give grants for similar calls
-	PIN     bool // orders that could let a call pass need the PIN
+	Grants  bool // whether people can grant similar calls in advance
+	PIN     bool // whether orders that could let a call pass require the PIN
 	Version string
 	Config  string
 	Body    any
@@ -98,12 +98,12 @@ func visitorOf(r *http.Request) visitor {
 	return v
 }
 
-// actorOf returns the sender of a form with an order, and the PIN in the form.
+// actorOf returns the person who sent an order by a form, with the PIN from that form.
 func actorOf(r *http.Request) operator.Actor {
 	return operator.Actor{Name: visitorOf(r).Name, PIN: r.PostForm.Get("pin")}
 }
 
-// show writes a page with the template named view.
+// show writes the page that the template named view renders.
 func (c *Console) show(w http.ResponseWriter, r *http.Request, view, title string, body any) {
 	s := c.options.Proxy.Status()
 	p := page{
@@ -114,12 +114,12 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, view, title strin
 	c.write(w, http.StatusOK, view, p)
 }
 
-// fail writes a page with an error.
+// fail writes an error page.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, code int, what string) {
 	c.write(w, code, "failure", page{Title: http.StatusText(code), Visitor: visitorOf(r), Now: c.options.Now(), Body: what})
 }
 
-// write writes a complete page, or an error if the template fails.
+// write writes a complete page. If the template fails, it writes only an error.
 func (c *Console) write(w http.ResponseWriter, code int, name string, p page) {
 	var b bytes.Buffer
 	if err := pages().ExecuteTemplate(&b, name, p); err != nil {
@@ -137,7 +137,7 @@ func send(w http.ResponseWriter, code int, page []byte) {
 	_, _ = w.Write(page) // an error means that the browser has disconnected
 }
 
-// A tab is a link to a view.
+// A tab is a link to one of the console's views.
 type tab struct {
 	View, Label string
 	Here        bool
@@ -152,7 +152,7 @@ func tabOf(p page, view, label string) tab {
 	return t
 }
 
-// viewOf returns the view that a page with another name belongs to.
+// viewOf returns the name of the view that the given page belongs to.
 func viewOf(page string) (view string) {
 	switch page {
 	case "question", "confirm":
@@ -165,21 +165,21 @@ func viewOf(page string) (view string) {
 	return ""
 }
 
-// A card shows one approval on a page.
+// A card displays one approval.
 type card struct {
 	Page     page
 	Approval operator.ApprovalInfo
-	Choose   bool // it can be selected to be answered with others
+	Choose   bool // whether a checkbox lets the person answer it together with others
 }
 
 func cardOf(p page, a operator.ApprovalInfo, choose bool) card { return card{p, a, choose} }
 
-// Grantable reports whether a grant for similar calls is possible.
+// Grantable reports whether the person can grant similar calls.
 func (c card) Grantable() bool {
 	return c.Page.Grants && c.Approval.Needs == 0 && c.Approval.Masked == 0 && len(c.Approval.Arguments) > 0
 }
 
-// members returns the names of the members of an object.
+// members returns the member names of a JSON object.
 func members(object json.RawMessage) []string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(object, &all) != nil {

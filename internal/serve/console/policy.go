@@ -11,29 +11,29 @@ import (
 )
 
 // policyBody is the data of the policy page: the policy in force, a draft of one of its texts, and
-// the results for the draft.
+// the results of evaluating the draft.
 type policyBody struct {
 	*draft.Policy
-	Text  draft.Text // the selected text; its Text is the draft
-	Dirty bool       // the draft differs from the text in force
-	Known bool       // check names against the tools of the servers
-	Since string     // start of the records to replay
-	Claim *claimBody // claim of the policy in force that is stepped through; nil: none
+	Text  draft.Text // the selected text of the policy; its Text field holds the draft
+	Dirty bool       // whether the draft differs from the text in force
+	Known bool       // whether to check names against the tools that the servers offer
+	Since string     // time of the first record to replay
+	Claim *claimBody // displayed claim of the policy in force, or nil
 
 	Checked  *draft.Checked
 	Compared *draft.Compared
 	Replayed *draft.Replayed
-	Steps    *claimBody // claim of the draft that is stepped through
+	Steps    *claimBody // displayed claim of the draft, or nil
 	Wrong    string     // why the evaluation failed
 }
 
-// sinces are the choices for the start of a replay.
+// sinces lists the choices for where a replay starts.
 var sinces = []struct {
 	Name, Label string
-	For         time.Duration // 0: all
+	For         time.Duration // 0 means all records
 }{{"", "all records", 0}, {"1h", "the last hour", time.Hour}, {"24h", "the last day", 24 * time.Hour}, {"168h", "the last week", 7 * 24 * time.Hour}}
 
-// policy shows the page of the policy in force, with an editor.
+// policy serves the page that shows the policy in force in an editor.
 func (c *Console) policy(w http.ResponseWriter, r *http.Request) {
 	if b := c.policyBody(w, r, r.FormValue("text")); b != nil {
 		number, err := strconv.Atoi(r.FormValue("claim"))
@@ -44,8 +44,8 @@ func (c *Console) policy(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// policyBody returns the data that every policy page needs, for one of the texts. If the policy
-// cannot be shown, it writes an error page and returns nil.
+// policyBody returns the data common to all policy pages, with the given text selected. If the
+// policy cannot be shown, it writes an error page and returns nil.
 func (c *Console) policyBody(w http.ResponseWriter, r *http.Request, text string) *policyBody {
 	if c.options.Drafts == nil {
 		c.fail(w, r, http.StatusNotFound, "This proxy does not show its policy.")
@@ -66,8 +66,8 @@ func (c *Console) policyBody(w http.ResponseWriter, r *http.Request, text string
 	return b
 }
 
-// draft shows the result for a draft: a check, a comparison or a replay, by the last part of the
-// path.
+// draft serves the result of checking, comparing or replaying a draft, as selected by the last
+// element of the path.
 func (c *Console) draft(w http.ResponseWriter, r *http.Request) {
 	b := c.policyBody(w, r, r.PostForm.Get("of"))
 	if b == nil {
@@ -104,7 +104,7 @@ func (c *Console) draft(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	if r.PostForm.Get("part") == "report" { // a script replaces only this part
+	if r.PostForm.Get("part") == "report" { // a script replaces only this part of the page
 		c.write(w, http.StatusOK, "part", page{Visitor: visitorOf(r), Now: c.options.Now(), Body: b})
 		return
 	}
@@ -120,10 +120,10 @@ func (c *Console) since(name string) time.Time {
 	return time.Time{}
 }
 
-// Reported reports whether there are results for the draft.
+// Reported reports whether the page has results for the draft.
 func (b *policyBody) Reported() bool {
 	return b.Checked != nil || b.Compared != nil || b.Replayed != nil || b.Wrong != ""
 }
 
-// Sinces returns the choices for the start of a replay.
+// Sinces returns the choices for where a replay starts.
 func (b *policyBody) Sinces() any { return sinces }

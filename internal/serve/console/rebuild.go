@@ -12,9 +12,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// run rebuilds the states after past records, then adds a step for each record that live receives,
-// until ctx ends, and closes live. The journal sends the past records to before, which is nil if no
-// records are kept. state returns the current state of a session. live can be nil.
+// run rebuilds the states after earlier records, then adds a step for each record from live. It
+// returns when ctx ends, and then closes live. The journal sends the earlier records on before,
+// which is nil if no records are stored. state returns the current state of a session. live may be
+// nil.
 func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)
 	if live == nil {
@@ -35,7 +36,7 @@ func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan [
 	}
 }
 
-// rebuildAll rebuilds the steps of earlier records.
+// rebuildAll rebuilds the steps of all earlier records.
 func (h *history) rebuildAll(ctx context.Context, before <-chan []trail.Record, state func(session string) (*gate.State, error)) {
 	if before == nil {
 		h.forget("older records are not kept")
@@ -59,8 +60,8 @@ func (h *history) rebuildAll(ctx context.Context, before <-chan []trail.Record, 
 	}
 }
 
-// rebuild adds steps for the earlier records. A panic becomes an error, so that no record can crash
-// the proxy.
+// rebuild adds a step for each earlier record. It turns a panic into an error, so that no record
+// can crash the proxy.
 func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *gate.State) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -89,8 +90,8 @@ func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *ga
 	return nil
 }
 
-// rebuildStep adds a step for an earlier record. If remember is set, the record may also arrive
-// live and is then ignored.
+// rebuildStep adds a step for an earlier record. With remember set, the record is ignored if it
+// also arrives live.
 func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) error {
 	e, err := r.Entry()
 	if err != nil {
@@ -120,5 +121,5 @@ func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) erro
 	return nil
 }
 
-// rebuildTime limits the time to replay earlier records.
+// rebuildTime limits how long the replay of earlier records may take.
 const rebuildTime = 20 * time.Second

@@ -9,18 +9,18 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// A rebuilder rebuilds the states of nets from earlier records. It restarts at each record that
-// makes the state before it uncertain: a record of another policy, after a gap, or of a switched
-// net.
+// A rebuilder reconstructs net states by replaying earlier records. It starts over at each record
+// before which the state is uncertain: after a gap, when the policy changes, and when a net is
+// switched on or off.
 type rebuilder struct {
 	policy  *gate.Policy
-	active  []string // nets that are active now; nil: all
-	durable bool     // states outlive a process, and other processes change them
+	active  []string // names of the nets that are active now; nil if all are
+	durable bool     // whether states outlive a process, and other processes change them
 
 	run         *replay.Replay
-	startReason string            // why the rebuilding does not start earlier
-	last        map[string]uint64 // sequence number of the last record of each writer
-	loaded      bool              // the start of the policy in force was among the records
+	startReason string            // why the replay does not start earlier
+	last        map[string]uint64 // last sequence number of each writer
+	loaded      bool              // whether the records include the one written when the policy in force was loaded
 }
 
 func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
@@ -39,14 +39,14 @@ func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
 	return p, err
 }
 
-// restart drops everything rebuilt so far.
+// restart drops all states rebuilt so far. because explains the loss on the pages.
 func (p *rebuilder) restart(because string) (err error) {
 	p.startReason, p.loaded = because, false
 	p.run, err = replay.New(replay.Options{Policy: p.policy, Active: p.active, Durable: p.durable, Partial: true})
 	return err
 }
 
-// boundary returns why nothing from before the record can be used, or "" if the rebuilding can
+// boundary returns why no record before this one can be used. It returns "" if the replay can
 // continue.
 func (p *rebuilder) boundary(r *trail.Record, e *trail.Entry) string {
 	before := p.last[r.Writer]
@@ -67,7 +67,7 @@ func (p *rebuilder) boundary(r *trail.Record, e *trail.Entry) string {
 	return ""
 }
 
-// add adds a record. It reports whether the steps rebuilt so far must be dropped.
+// add replays a record. It reports whether the caller must drop all steps rebuilt so far.
 func (p *rebuilder) add(r *trail.Record, e *trail.Entry) (forget bool, err error) {
 	if why := p.boundary(r, e); why != "" {
 		forget = true
@@ -83,7 +83,7 @@ func (p *rebuilder) add(r *trail.Record, e *trail.Entry) (forget bool, err error
 	return forget, nil
 }
 
-// state returns the state of the nets of the session after the records so far.
+// state returns the state of the session's nets after the records replayed so far.
 func (p *rebuilder) state(e *trail.Entry) (state *replay.State, reason string) {
 	if state, reason = p.run.State(e.Session, e.Time); reason == replay.Unbegun {
 		reason += ": " + p.startReason

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// New returns a console without logins. The caller must close it.
+// New returns a console that has no logins yet. The caller must close it.
 func New(o Options) *Console {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
@@ -19,13 +19,13 @@ func New(o Options) *Console {
 	}
 	c := &Console{options: o, logins: newLogins(o.Hosts, o.Now), journal: newJournal(o.Now), history: newHistory()}
 	c.ctx, c.close = context.WithCancel(context.Background())
-	var read chan []trail.Record // records that the journal passes to the history
+	var read chan []trail.Record // records that the journal sends to the history
 	if o.Past != nil {
 		read = make(chan []trail.Record, 1)
 	}
 	_, durable := o.Past.(trail.Database)
 	var rows, states *audit.Follower
-	if o.Feed != nil { // follow before reading past records, to miss none in between
+	if o.Feed != nil { // follow the feed before reading stored records, to miss none in between
 		rows, states = o.Feed.Follow(maxRecordsHeld), o.Feed.Follow(maxUnread)
 	}
 	go c.journal.run(c.ctx, rows, o.Past, read)
@@ -34,7 +34,7 @@ func New(o Options) *Console {
 	return c
 }
 
-// routes returns the handler of all pages. Unknown paths require a login too.
+// routes returns a handler for all pages. Unknown paths require a login, too.
 func (c *Console) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/inbox", http.StatusSeeOther) })

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Limits of what the journal keeps of one call, since callers choose it.
+// Limits for the parts of a row that callers choose.
 const (
 	maxRowNames  = 8
 	maxRowNets   = 32
@@ -21,21 +21,21 @@ const (
 	maxRowArgs   = 2 << 10
 )
 
-// A row is one call in the journal, with its decision and outcome, or another event named by Event.
-// A row is immutable: when a call ends, another row replaces it.
+// A row in the journal is a call with its decision and outcome, or another event, named by Event.
+// Rows are immutable: when a call ends, a new row replaces the old one.
 type row struct {
 	ID        string          `json:"id"`
-	Event     string          `json:"event"` // call, or the event of the record: session opened, stop, ...
+	Event     string          `json:"event"` // "call", or the event in the record, such as "session opened"
 	Time      time.Time       `json:"time"`
-	Called    time.Time       `json:"called,omitzero"` // time of the call, if it waited for a person
+	Called    time.Time       `json:"called,omitzero"` // time of the call if it waited for a person
 	Session   string          `json:"session,omitempty"`
 	Principal string          `json:"principal,omitempty"`
 	Client    string          `json:"client,omitempty"`
-	Call      uint64          `json:"call,omitempty"` // number in the session; only admitted calls have one
+	Call      uint64          `json:"call,omitempty"` // number in the session; set only for admitted calls
 	Wire      string          `json:"requestId,omitempty"`
-	Tool      string          `json:"tool,omitempty"` // with its upstream
+	Tool      string          `json:"tool,omitempty"` // includes the upstream
 	Names     []string        `json:"names,omitempty"`
-	Decision  string          `json:"decision,omitempty"` // allow, refuse, ask; empty: the decision is not in the journal
+	Decision  string          `json:"decision,omitempty"` // allow, refuse or ask; empty if the decision is not in the journal
 	Kind      string          `json:"kind,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
 	Nets      []audit.NetSays `json:"nets,omitempty"`
@@ -48,29 +48,29 @@ type row struct {
 	Would     *audit.Would    `json:"would,omitempty"`
 	Policy    string          `json:"policy,omitempty"`
 	Task      string          `json:"task,omitempty"`
-	Outcome   string          `json:"outcome,omitempty"` // success, failure, unknown; empty: none yet
+	Outcome   string          `json:"outcome,omitempty"` // success, failure or unknown; empty if the call has not ended
 	Millis    float64         `json:"ms,omitempty"`
-	By        string          `json:"by,omitempty"` // who settled the call, if not the upstream
+	By        string          `json:"by,omitempty"` // who settled the call, unless it was the upstream
 	Ended     time.Time       `json:"ended,omitzero"`
-	Settled   string          `json:"settled,omitempty"` // outcome according to an operator
+	Settled   string          `json:"settled,omitempty"` // outcome set by an operator
 	SettledBy string          `json:"settledBy,omitempty"`
-	About     string          `json:"about,omitempty"` // subject of an event: a net, a process
+	About     string          `json:"about,omitempty"` // subject of an event, such as a net or process
 
 	command string
-	n       uint64 // number in the journal, from 1, in the order of arrival
+	n       uint64 // number in the journal, from 1, in order of arrival
 }
 
 // IsCall reports whether the row is a call.
 func (r *row) IsCall() bool { return r.Event == "call" }
 
-// Limits of the text that a row shows of arguments, and of the size of arguments that are shown at
-// all.
+// Limits for displayed arguments: maximum length of the shown text, and maximum size of arguments
+// that are shown at all.
 const (
 	maxDoes     = 160
 	maxDoesRead = 64 << 10
 )
 
-// isRoutine reports whether the row is the start or end of a process or session.
+// isRoutine reports whether the row records the start or end of a process or session.
 func (r *row) isRoutine() bool {
 	switch r.Event {
 	case "session opened", "session closed", "process started", "process ended":
@@ -79,11 +79,12 @@ func (r *row) isRoutine() bool {
 	return false
 }
 
-// Does returns the command of a call, or its arguments, on one line; empty: they are not recorded.
+// Does returns the command or the arguments of a call on one line. It returns "" if they were not
+// recorded.
 func (r *row) Does() string { return r.command }
 
-// commandOf returns the command of a call, or its arguments, on one line. It returns "" without
-// arguments, or if they are too long.
+// commandOf returns the command in args, or else args itself, on one line. It returns "" if args is
+// empty or too long.
 func commandOf(args json.RawMessage) string {
 	if len(args) > maxDoesRead {
 		return ""
@@ -91,16 +92,16 @@ func commandOf(args json.RawMessage) string {
 	return text.Excerpt(text.Command(args), maxDoes)
 }
 
-// Open reports whether the call was admitted and has not ended, as far as known.
+// Open reports whether the call was admitted and, as far as is known, has not ended.
 func (r *row) Open() bool { return r.Decision == "allow" && r.Outcome == "" && r.Settled == "" }
 
-// recordID identifies a record. It is the same in every process that reads the record.
+// recordID returns an ID for a record. All processes that read the record compute the same ID.
 func recordID(record []byte) string {
 	sum := sha256.Sum256(record)
 	return hex.EncodeToString(sum[:8])
 }
 
-// decisionRow returns the row of a decision.
+// decisionRow returns the row for a decision record.
 func decisionRow(id string, e *trail.Entry) *row {
 	r := &row{
 		ID: id, Event: "call", Time: e.Time, Called: e.Called, Session: e.Session, Principal: e.Principal, Client: e.Client,
@@ -124,7 +125,7 @@ func short(reason string) string {
 	return text.Excerpt(reason, maxRowReason)
 }
 
-// outcomeRow returns the row of an outcome whose decision is not in the journal.
+// outcomeRow returns the row for an outcome whose decision is not in the journal.
 func outcomeRow(id string, e *trail.Entry) *row {
 	r := &row{ID: id, Event: "call", Session: e.Session, Call: e.Call, Tool: e.Canonical()}
 	r.end(e)
@@ -136,17 +137,17 @@ func (r *row) end(e *trail.Entry) {
 	r.Outcome, r.Millis, r.By, r.Ended = e.Outcome, e.Millis, e.By, e.Time
 }
 
-// canBeSettled reports whether the record e of an operator can settle this call.
+// canBeSettled reports whether the operator's record e can settle this call.
 func (r *row) canBeSettled(e *trail.Entry) bool {
 	return (r.Outcome == "" || r.Outcome == "unknown") && !e.Time.Before(r.Time)
 }
 
-// clockTolerance is the accepted difference between the times of a decision and its outcome, apart
-// from the duration of the call: a clock may be adjusted in between.
+// clockTolerance is the accepted difference between the duration of a call and the time between its
+// decision and outcome records, because a clock may be adjusted in between.
 const clockTolerance = 20 * time.Millisecond
 
-// isOutcome reports whether the outcome belongs to the row: it must have the same number, tool, and
-// time of arrival. Numbers start again when states are lost.
+// isOutcome reports whether the outcome e belongs to this row. The call number, the tool and the
+// time of arrival must agree, because call numbers start again when states are lost.
 func (r *row) isOutcome(e *trail.Entry) bool {
 	if r.Outcome != "" || r.Decision != "allow" || r.Tool != e.Canonical() {
 		return false
@@ -160,8 +161,8 @@ func (r *row) isOutcome(e *trail.Entry) bool {
 	return took >= 0 && apart.Abs() <= clockTolerance+took/1000
 }
 
-// eventRow returns the row of an event other than a call, or nil if the journal does not show the
-// event.
+// eventRow returns the row for an event other than a call. It returns nil if the journal does not
+// show the event.
 func eventRow(id string, e *trail.Entry) *row {
 	r := &row{ID: id, Event: e.Event, Time: e.Time, Session: e.Session, Principal: e.Principal, Call: e.Call, Actor: e.Actor, Reason: short(e.Reason)}
 	switch e.Event {

@@ -12,28 +12,28 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// sessionsShown is the number of sessions on one page.
+// sessionsShown is the maximum number of sessions on one page.
 const sessionsShown = 100
 
-// sessionsBody is the data of the page of all sessions, or of one.
+// sessionsBody is the data of the page that lists all sessions, or shows one.
 type sessionsBody struct {
 	Sessions []sessionRow
 	Found    int // number of matching sessions
 	First    int
-	Next     string // address of the next page; empty: this is the last page
+	Next     string // address of the next page, or empty on the last page
 	Query    string
 	One      *sessionPage
 }
 
-// A sessionRow is one line of the list of sessions.
+// A sessionRow is one row in the list of sessions.
 type sessionRow struct {
 	operator.SessionInfo
 
 	Link  string
-	Moved []string // nets that are not in their initial marking
+	Moved []string // names of the nets that have left their initial marking
 }
 
-// sessions shows the page of all sessions, or of the requested one.
+// sessions serves the list of all sessions, or the page of the requested one.
 func (c *Console) sessions(w http.ResponseWriter, r *http.Request) {
 	if id := r.FormValue("id"); id != "" {
 		c.session(w, r, id)
@@ -56,7 +56,7 @@ func (c *Console) sessions(w http.ResponseWriter, r *http.Request) {
 		b.Next = "/sessions?" + url.Values{"from": {strconv.Itoa(end)}, "q": {b.Query}}.Encode()
 	}
 	for _, s := range all[b.First:end] {
-		if whole, err := c.options.Proxy.Session(s.ID); err == nil { // on an error the session has just ended
+		if whole, err := c.options.Proxy.Session(s.ID); err == nil { // an error means that the session has just ended
 			s.Nets, s.Calls = whole.Nets, whole.Calls
 		}
 		b.Sessions = append(b.Sessions, sessionRow{s, sessionLink(s.ID), moved(&s)})
@@ -66,7 +66,7 @@ func (c *Console) sessions(w http.ResponseWriter, r *http.Request) {
 
 func sessionLink(id string) string { return "/sessions?" + url.Values{"id": {id}}.Encode() }
 
-// sessionMatches reports whether the visible text of a session contains all words of the query.
+// sessionMatches reports whether the session's visible text contains all words of query.
 func sessionMatches(s *operator.SessionInfo, query string) bool {
 	if query == "" {
 		return true
@@ -80,7 +80,7 @@ func sessionMatches(s *operator.SessionInfo, query string) bool {
 	return true
 }
 
-// moved returns the nets of a session that are not in their initial marking.
+// moved returns the names of the session's nets that have left their initial marking.
 func moved(s *operator.SessionInfo) (names []string) {
 	for i := range s.Nets {
 		if s.Nets[i].Moved {
@@ -90,18 +90,18 @@ func moved(s *operator.SessionInfo) (names []string) {
 	return names
 }
 
-// A sessionPage is the data of one session.
+// A sessionPage shows one session.
 type sessionPage struct {
 	operator.SessionInfo
 
 	Link     string
 	Nets     []sessionNet
-	Shadow   *operator.ShadowInfo // nil: unknown
+	Shadow   *operator.ShadowInfo // nil if unknown
 	Channels []string
-	Reset    bool // ask to confirm a reset
+	Reset    bool // whether to ask for confirmation of a reset
 }
 
-// A sessionNet is a net with the address of its drawing.
+// A sessionNet is a net together with the address of its drawing.
 type sessionNet struct {
 	operator.NetInfo
 
@@ -127,7 +127,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request, id string) {
 	c.show(w, r, "sessions", "Session "+text.Escape(id), sessionsBody{One: p})
 }
 
-// reset resets the nets of a session, after a confirmation.
+// reset resets the session's nets, once the person has confirmed.
 func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
 	id := r.PostForm.Get("id")
 	if r.PostForm.Get("confirmed") != "yes" {
@@ -143,7 +143,7 @@ func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, sessionLink(id), http.StatusSeeOther)
 }
 
-// settle sets the outcome of a call whose outcome is unknown.
+// settle sets the outcome of a call that ended with an unknown outcome.
 func (c *Console) settle(w http.ResponseWriter, r *http.Request) {
 	id, outcome := r.PostForm.Get("id"), r.PostForm.Get("outcome")
 	call, err := strconv.ParseUint(r.PostForm.Get("call"), 10, 64)

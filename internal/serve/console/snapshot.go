@@ -13,33 +13,34 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A snapshot is the state of the nets of a session, now or after an earlier step.
+// A snapshot is the state of a session's nets, either now or after an earlier step.
 type snapshot struct {
-	Here  *stepRow // nil: now
-	Ended bool     // the session has ended, so there is only past state
-	Gap   string   // for an ended session: why the steps after its last one are unknown
+	Here  *stepRow // displayed step; nil means now
+	Ended bool     // whether the session has ended, so that only earlier states exist
+	Gap   string   // why the steps after the last one of an ended session are unknown
 
-	state   *gate.State // nil: rebuilt from records, so that no call can be decided
+	state   *gate.State // nil if rebuilt from records; such a state cannot decide calls
 	policy  *gate.Policy
 	nets    []gate.NetState
-	unknown map[string]string // why the state of a net is unknown, by net
+	unknown map[string]string // maps a net to the reason why its state is unknown
 	tools   []gate.Call
 	steps   []stepRow // newest first
 }
 
-// A stepRow is one step to go back to.
+// A stepRow is a link to one earlier step.
 type stepRow struct {
 	step
 
 	Link string
 	Here bool
-	Gap  string // why the steps before it are unknown
+	Gap  string // why the steps before this one are unknown
 }
 
 // Rebuilt reports whether the state was rebuilt from records.
 func (m *snapshot) Rebuilt() bool { return m.Here != nil && m.Here.state == nil }
 
-// snapshotAt returns the requested snapshot. If ok is false, it has written an error page.
+// snapshotAt returns the snapshot requested by at. If ok is false, it has already written an error
+// page.
 func (c *Console) snapshotAt(w http.ResponseWriter, r *http.Request, at netsAddress) (m *snapshot, ok bool) {
 	state, err := c.options.Proxy.State(at.Session)
 	var steps []step
@@ -78,7 +79,7 @@ func (m *snapshot) now(s *gate.State) {
 	m.state, m.policy, m.nets, m.tools = s, s.Policy(), s.Policy().NetsOf(s), s.Tools
 }
 
-// showStep makes m the snapshot after the step.
+// showStep makes m show the state after step s.
 func (m *snapshot) showStep(s *step) {
 	if s.state != nil {
 		tools := m.tools
@@ -89,7 +90,7 @@ func (m *snapshot) showStep(s *step) {
 	m.state, m.policy, m.nets, m.unknown = nil, s.policy, s.past.Nets(), s.past.Unknown
 }
 
-// addSteps adds the steps with their links.
+// addSteps adds links to the given steps.
 func (m *snapshot) addSteps(steps []step, gap string, at netsAddress) {
 	now := at
 	now.At, now.Why = "", ""
@@ -107,19 +108,19 @@ func (m *snapshot) addSteps(steps []step, gap string, at netsAddress) {
 	}
 }
 
-// stepsShown is the number of steps on one page.
+// stepsShown is the maximum number of steps on one page.
 const stepsShown = 100
 
-// pastRows holds the steps on a page, newest first.
+// pastRows is one page of steps, newest first.
 type pastRows struct {
 	Steps        []stepRow
-	Newer, Older string    // addresses of further steps; empty: no more in this direction
-	Since        time.Time // time of the first of all steps; zero: no steps
-	Gap          string    // why the steps before it are unknown
+	Newer, Older string    // addresses of the adjacent pages; empty if no steps follow in that direction
+	Since        time.Time // time of the first step; zero if the session has no steps
+	Gap          string    // why the steps before this page are unknown
 }
 
-// stepsAround returns the steps around the current one for a net. It skips steps with an unknown
-// state of the net.
+// stepsAround returns the steps around the displayed one. It skips steps after which the net's
+// state is unknown.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {
@@ -154,8 +155,8 @@ func (m *snapshot) stepsAround(net string) (p pastRows) {
 	return p
 }
 
-// valueID identifies the value of a key, independently of the order of fields, in current and
-// rebuilt states.
+// valueID returns an ID for a key value. The ID is the same for the actual value and for its hash
+// in a rebuilt state, and does not depend on the order of the fields.
 func (m *snapshot) valueID(v *gate.ValueState) string {
 	var hashes []string
 	for _, k := range v.Key {
@@ -165,7 +166,8 @@ func (m *snapshot) valueID(v *gate.ValueState) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// hash returns the hash of a value, which is all that records contain of it.
+// hash returns the hash of a value. Records contain only hashes, so that a value from a rebuilt
+// state already is one.
 func (m *snapshot) hash(value string) string {
 	if m.state != nil {
 		return audit.HashOf(value)
@@ -177,7 +179,7 @@ func (m *snapshot) hash(value string) string {
 	return hash
 }
 
-// label returns the label of a value, or the start of its hash.
+// label returns the value's label. If only its hash is known, it returns the beginning of the hash.
 func (m *snapshot) label(v *gate.ValueState) string {
 	if m.state != nil {
 		return valueLabel(v)
@@ -191,7 +193,7 @@ func (m *snapshot) label(v *gate.ValueState) string {
 	return valueLabel(&short)
 }
 
-// labels returns the labels of hashed values that the session still has.
+// labels maps hashes to labels, for the values that the running session still has.
 func (c *Console) labels(m *snapshot, net int, session string) map[string]string {
 	labels := map[string]string{}
 	if m.state != nil || m.Ended {

@@ -11,16 +11,16 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// toolsShown is the number of tools on one page.
+// toolsShown is the maximum number of tools on one page.
 const toolsShown = 500
 
-// toolsBody is the data of the tools page: the tools, with the current verdict on a call of each in
-// a session.
+// toolsBody is the data of the tools page, which shows each tool with the current verdict on a call
+// of it.
 type toolsBody struct {
 	Query    string
-	Session  string // empty: a new session
+	Session  string // ID of the session to decide in; empty for a new session
 	Sessions []operator.SessionInfo
-	Wrong    string // why the tools of the session cannot be listed; empty: they can
+	Wrong    string // why the tools cannot be listed; empty if they can
 	Tools    []toolRow
 	Matching int
 	All      int
@@ -29,13 +29,13 @@ type toolsBody struct {
 	Changes  []operator.ToolChange
 }
 
-// A toolRow is one line of the list of tools.
+// A toolRow is one row in the list of tools.
 type toolRow struct {
 	operator.ToolInfo
 	Hints []hint
 }
 
-// A hint is an annotation of a tool, in words.
+// A hint describes a tool annotation in words.
 type hint struct {
 	Word   string
 	Danger bool
@@ -53,7 +53,7 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
 	}
 	b.All = len(tools)
 	for _, t := range tools {
-		b.Session = t.Session // the proxy chooses the session if there is only one
+		b.Session = t.Session // the proxy chooses the session if only one exists
 		if !toolMatches(t, b.Query) {
 			continue
 		}
@@ -64,7 +64,7 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "tools", "Tools", b)
 }
 
-// accept accepts the definition of a tool that was shown.
+// accept accepts the tool definition that the page displayed.
 func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
 	if c.options.Pins == nil {
 		http.NotFound(w, r)
@@ -80,13 +80,13 @@ func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/tools", http.StatusSeeOther)
 }
 
-// toolMatches reports whether the visible text of a tool contains all words of the query.
+// toolMatches reports whether the tool's visible text contains all words of query.
 func toolMatches(t operator.ToolInfo, query string) bool {
 	shown := strings.ToLower(strings.Join([]string{t.Canonical, t.Bare, t.Exposed, t.Decision, t.Says, t.Description, t.Definition}, " "))
 	return !slices.ContainsFunc(strings.Fields(strings.ToLower(query)), func(word string) bool { return !strings.Contains(shown, word) })
 }
 
-// hintsOf returns the hints for the annotations of the specification.
+// hintsOf returns a hint for each annotation that the specification defines.
 func hintsOf(annotations json.RawMessage) (hints []hint) {
 	var a struct {
 		ReadOnly    *bool `json:"readOnlyHint"`
@@ -118,10 +118,10 @@ const (
 	described        = 4 << 10
 )
 
-// InShort returns the start of the description of the tool.
+// InShort returns the beginning of the tool's description.
 func (t toolRow) InShort() string { return text.Excerpt(firstLine(t.Description), describedInShort) }
 
-// Long reports whether the description is longer than InShort.
+// Long reports whether InShort shortens the description.
 func (t toolRow) Long() bool {
 	return len(t.Description) > describedInShort || strings.Contains(t.Description, "\n")
 }

@@ -11,10 +11,11 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// maxWait is how long one request for changes waits. It is shorter than the timeout of clients.
+// maxWait is the maximum time that the server holds a request for changes open. It is shorter than
+// the client's timeout.
 const maxWait = 25 * time.Second
 
-// Changes holds the approvals of a proxy at one time.
+// Changes lists the approvals of a proxy at one moment.
 type Changes struct {
 	Version   string                  `json:"version"` // identifies this state of the approvals
 	Approvals []operator.ApprovalInfo `json:"approvals"`
@@ -22,14 +23,13 @@ type Changes struct {
 
 var errEnds = errors.New("the proxy ends")
 
-// awaitChange waits until the approvals differ from those with the version after. An approval
-// expires without a notification unless it is queried, so awaitChange looks again when the next one
-// expires.
+// awaitChange waits until the version of the approvals differs from after. An approval that expires
+// causes no notification by itself, so awaitChange also checks whenever the next approval expires.
 func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, after string) (Changes, error) {
 	limit := time.NewTimer(maxWait)
 	defer limit.Stop()
 	for {
-		changed := o.ApprovalsChanged() // taken before reading, so that no change is missed
+		changed := o.ApprovalsChanged() // before reading the approvals, so that no change is missed
 		now, err := currentChanges(o)
 		if err != nil || now.Version != after {
 			return now, err
@@ -65,5 +65,5 @@ func untilNext(all []operator.ApprovalInfo) time.Duration {
 			next = min(next, time.Until(a.Expires))
 		}
 	}
-	return max(next, 10*time.Millisecond) // avoids a busy loop if the clock is behind
+	return max(next, 10*time.Millisecond) // avoid a busy loop if the clock is behind
 }

@@ -22,9 +22,9 @@ type Client struct {
 	http *http.Client
 }
 
-// Find returns the proxies that have a socket in dir and answer soon. It removes the sockets of
-// processes that have ended. A directory that does not exist has no sockets. A directory that
-// others can write is an error, because its sockets could be forged.
+// Find returns clients for the proxies that have a socket in dir and respond quickly. It removes
+// the sockets of processes that have ended. If dir does not exist, Find returns no clients. If
+// other users can write to dir, Find returns an error, because they could forge sockets.
 func Find(dir string) ([]*Client, error) {
 	switch err := checkDir(dir); {
 	case errors.Is(err, os.ErrNotExist):
@@ -52,8 +52,8 @@ func Find(dir string) ([]*Client, error) {
 	return found, nil
 }
 
-// Sockets returns the paths of the sockets in dir without connecting to them. A directory that does
-// not exist has no sockets.
+// Sockets returns the paths of the sockets in dir without connecting to them. It returns none if
+// dir does not exist.
 func Sockets(dir string) ([]string, error) {
 	switch err := checkDir(dir); {
 	case errors.Is(err, os.ErrNotExist):
@@ -64,8 +64,8 @@ func Sockets(dir string) ([]string, error) {
 	return sockets(dir)
 }
 
-// isAlive reports whether the proxy answers within a few seconds. The request causes no work,
-// however many calls wait at the proxy.
+// isAlive reports whether the proxy responds within a few seconds. The request is cheap for the
+// proxy, even if many calls are waiting there.
 func (c *Client) isAlive() bool {
 	c.http.Timeout = 5 * time.Second
 	return c.do("/ping", nil, &struct{}{}) == nil
@@ -109,9 +109,9 @@ func (c *Client) Approval(id string) (operator.ApprovalInfo, error) {
 	return get[operator.ApprovalInfo](c, "/approvals/"+url.PathEscape(id))
 }
 
-// Changes waits until the approvals of the running proxy differ from those with the version after,
-// and returns them. If after is empty, it does not wait. After a while without a change it returns
-// the unchanged approvals.
+// Changes waits until the version of the proxy's approvals differs from after, and returns the
+// approvals. If after is empty, Changes returns immediately. If nothing changes for a while, it
+// returns the unchanged approvals.
 func (c *Client) Changes(ctx context.Context, after string) (now Changes, err error) {
 	return now, c.send(ctx, "/approvals/changes?after="+url.QueryEscape(after), nil, &now)
 }
@@ -156,7 +156,7 @@ func (c *Client) ResetSession(id string, a Reset) error {
 	return c.do("/sessions/"+url.PathEscape(id)+"/reset", a, &struct{}{})
 }
 
-// SettleCall sets the outcome of a call whose outcome is unknown.
+// SettleCall sets the outcome of a call that ended with an unknown outcome.
 func (c *Client) SettleCall(id string, a Settle) error {
 	return c.do("/sessions/"+url.PathEscape(id)+"/settle", a, &struct{}{})
 }
@@ -179,13 +179,13 @@ func (c *Client) SwitchNet(a Switch) error {
 	return c.do("/nets", a, &struct{}{})
 }
 
-// get requests a T.
+// get sends a GET request and decodes the response into a T.
 func get[T any](c *Client, path string) (v T, err error) {
 	err = c.do(path, nil, &v)
 	return v, err
 }
 
-// do sends one request, with in as the body if it is not nil, and decodes the response into out.
+// do sends one request and decodes the response into out. If in is not nil, it is sent as the body.
 func (c *Client) do(path string, in, out any) error {
 	return c.send(context.Background(), path, in, out)
 }
@@ -229,10 +229,11 @@ func (c *Client) Reload(o Reload) (r Reloaded, err error) {
 	return r, c.do("/reload", o, &r)
 }
 
-// Open returns an address of the console that logs in one browser.
+// Open returns a console address with a login code for one browser.
 func (c *Client) Open(o Open) (done Opened, err error) { return done, c.do("/console", o, &done) }
 
-// Hook forwards an event of an agent's hook. It waits while a person is asked.
+// Hook forwards an agent's hook event to the proxy and returns the reply. If a person must approve
+// the call, Hook waits for the answer.
 func (c *Client) Hook(ctx context.Context, agent, session string, servers []string, event []byte) (reply HookReply, err error) {
 	q := url.Values{"agent": {agent}, "server": servers}
 	if session != "" {

@@ -10,20 +10,22 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/hook"
 )
 
-// A HookGate decides on calls that agents report through their hooks. An [operator.Proxy] may
+// A HookGate decides calls that agents report through their hooks. An [operator.Proxy] may
 // implement it.
 type HookGate interface {
 	Hook(ctx context.Context, e hook.Request) (hook.Reply, error)
 }
 
-// maxHook is the maximum size of an event in bytes. The gate refuses longer events.
+// maxHook is the maximum size of a request body in bytes. The gate itself refuses events that are
+// too long.
 const maxHook = 9 << 20
 
-// principal is the principal of calls that agents report at the socket, the same as for a client
-// over stdio.
+// principal is the principal to record for calls reported at the socket. It is the same as for
+// clients over stdio.
 const principal = "local"
 
-// serveHook handles an event of an agent's hook. The body is the event as the agent wrote it.
+// serveHook returns a handler for hook events. The request body is the event exactly as the agent
+// wrote it.
 func serveHook(g HookGate) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		event, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxHook))
@@ -39,7 +41,7 @@ func serveHook(g HookGate) http.HandlerFunc {
 	}
 }
 
-// A HookReply is the answer for an agent.
+// A HookReply is the reply to a hook event, to be handed to the agent.
 type HookReply struct {
 	Output json.RawMessage `json:"output"`
 	Denied string          `json:"denied,omitempty"` // reason of a refusal; empty: the call is not refused

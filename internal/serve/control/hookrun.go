@@ -13,30 +13,30 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A HookRun is the process that an agent runs for one event.
+// A HookRun is the process that an agent starts for one hook event.
 type HookRun struct {
-	Dir     string // directory of the sockets
+	Dir     string // directory that contains the sockets
 	Agent   string
-	Session string   // name of the session, instead of the session in the event; empty: as in the event
-	Servers []string // the agent's names for the proxy among its MCP servers; nil: petrigate
-	Config  string   // configuration of the proxy to ask; empty: any running proxy
+	Session string   // session name that overrides the one in the event; empty: use the event's
+	Servers []string // names under which the agent lists the proxy among its MCP servers; nil: petrigate
+	Config  string   // configuration file of the proxy to ask; empty: any running proxy
 	In      io.Reader
 	Out     io.Writer // read by the agent
-	Err     io.Writer // read by the model if the call is refused, otherwise by the person
+	Err     io.Writer // read by the model if the call is refused, and otherwise by the person
 }
 
-// Run forwards the event to the running proxy and writes the answer. It returns the exit code of
-// the process. If no proxy answers, an event before a call refuses the call.
+// Run forwards the event to the running proxy and writes the reply. It returns the exit code of the
+// process. If no proxy answers and the event precedes a call, Run refuses the call.
 func (h HookRun) Run(ctx context.Context) (code int) {
 	agent := hook.Find(h.Agent)
 	if agent == nil {
 		_, _ = fmt.Fprintf(h.Err, "petrigate: unknown agent %q; known agents: %s\n", h.Agent, strings.Join(hook.Names(), ", "))
-		return 2 // refuses the call
+		return 2 // tells the agent to refuse the call
 	}
 	ctx, cancel := context.WithTimeout(ctx, agent.Limit())
 	defer cancel()
 	event, err := io.ReadAll(io.LimitReader(h.In, hook.MaxEvent+1))
-	if len(event) > hook.MaxEvent { // some agents let the call pass if they cannot write the whole event
+	if len(event) > hook.MaxEvent { // read everything: some agents let the call pass if the hook does not read the whole event
 		_, _ = io.Copy(io.Discard, h.In)
 	}
 	read, wrong := agent.Read(event)
@@ -70,7 +70,7 @@ func (h HookRun) Run(ctx context.Context) (code int) {
 	return agent.DenyExit
 }
 
-// ask sends the event to the proxy.
+// ask sends the event to the proxy and returns its reply.
 func (h HookRun) ask(ctx context.Context, event []byte) (HookReply, error) {
 	client, err := h.find()
 	if err != nil {
@@ -79,8 +79,8 @@ func (h HookRun) ask(ctx context.Context, event []byte) (HookReply, error) {
 	return client.Hook(ctx, h.Agent, h.Session, h.Servers, event)
 }
 
-// find returns the proxy to ask. It must be the same for all events of a session, because only the
-// proxy that decided on a call knows the call.
+// find returns the proxy to ask. All events of a session must go to the same proxy, because only
+// the proxy that decided a call can recognize its later events.
 func (h HookRun) find() (*Client, error) {
 	found, err := Find(h.Dir)
 	switch {

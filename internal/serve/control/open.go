@@ -2,10 +2,10 @@ package control
 
 import "errors"
 
-// A ConsoleOpener has a console. An [operator.Proxy] may implement it.
+// A ConsoleOpener has a web console. An [operator.Proxy] may implement it.
 type ConsoleOpener interface {
-	// OpenConsole returns the address of a page of the console. The address contains a login code
-	// that logs in one browser as the person, under the given name.
+	// OpenConsole returns the address of the console page at path. The address contains a login
+	// code, which logs in one browser as the given person and displays the given name.
 	OpenConsole(name, person, path string) (address string, err error)
 }
 
@@ -15,7 +15,7 @@ type Open struct {
 	Path  string `json:"path,omitempty"` // path of the page; empty: the first page
 }
 
-// Opened is the response to Open.
+// Opened is the response to [Open].
 type Opened struct {
 	Address string `json:"address"` // with the login code in its fragment
 }

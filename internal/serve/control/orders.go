@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// Switch is the body of an order to activate or deactivate a net.
+// Switch is the body of a request to activate or deactivate a net.
 type Switch struct {
 	Net    string `json:"net"`
 	Active bool   `json:"active"`
@@ -15,7 +15,7 @@ type Switch struct {
 	PIN    string `json:"pin,omitempty"` // required to activate a net, if the proxy has a PIN
 }
 
-// Accept is the body of an order to accept the current definition of a tool.
+// Accept is the body of a request to accept a tool's current definition.
 type Accept struct {
 	Canonical string `json:"canonical"`
 	Hash      string `json:"hash"` // hash of the change that the person has seen
@@ -23,7 +23,7 @@ type Accept struct {
 	PIN       string `json:"pin,omitempty"`
 }
 
-// Stop is the body of an order to stop calls, or to let them pass again.
+// Stop is the body of a request to stop all calls, or to allow them again.
 type Stop struct {
 	Session string `json:"session,omitempty"` // empty: all sessions
 	Actor   string `json:"actor"`
@@ -31,7 +31,7 @@ type Stop struct {
 	PIN     string `json:"pin,omitempty"` // required to let calls pass again, if the proxy has a PIN
 }
 
-// Answer is the body of an answer to an approval.
+// Answer is the body of a request to answer an approval.
 type Answer struct {
 	Approve bool   `json:"approve"`
 	Actor   string `json:"actor"`
@@ -42,18 +42,18 @@ type Answer struct {
 	PIN   string          `json:"pin,omitempty"`   // as typed by the person
 }
 
-// Revoke is the body of an order to end a grant.
+// Revoke is the body of a request to revoke a grant.
 type Revoke struct {
 	Actor string `json:"actor"`
 }
 
-// Reset is the body of an order to reset a session.
+// Reset is the body of a request to reset a session.
 type Reset struct {
 	Actor string `json:"actor"`
 	PIN   string `json:"pin,omitempty"`
 }
 
-// Settle is the body of an order to settle a call.
+// Settle is the body of a request to settle a call.
 type Settle struct {
 	Call    uint64 `json:"call"`
 	Success bool   `json:"success"`
@@ -73,6 +73,6 @@ func respond(w http.ResponseWriter, v any, err error) {
 		v = failure{Error: err.Error()}
 	}
 	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false) // people read the arguments of calls unescaped
+	e.SetEscapeHTML(false) // do not escape: people read call arguments in the response
 	_ = e.Encode(v)        // an error means that the operator has disconnected
 }

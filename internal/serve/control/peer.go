@@ -5,10 +5,11 @@ import (
 	"net"
 )
 
-// peerKey is the context key for the user at the other end of the connection.
+// peerKey is the context key for the user at the other end of a connection.
 type peerKey struct{}
 
-// withPeer stores the user at the other end of the socket, if the system can prove it.
+// withPeer returns a context that carries the user at the other end of conn, if the operating
+// system can identify that user.
 func withPeer(ctx context.Context, conn net.Conn) context.Context {
 	unix, ok := conn.(*net.UnixConn)
 	if !ok {
@@ -17,8 +18,8 @@ func withPeer(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, peerKey{}, peer(unix))
 }
 
-// peerOf returns the user at the other end of the socket, or "" if the system cannot prove it. All
-// such users count as one person.
+// peerOf returns the user at the other end of the socket, or "" if the operating system cannot
+// identify the user. All unidentified users count as one person.
 func peerOf(ctx context.Context) string {
 	user, _ := ctx.Value(peerKey{}).(string)
 	return user

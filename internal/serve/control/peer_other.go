@@ -4,5 +4,5 @@ package control
 
 import "net"
 
-// peer returns "": this system does not report who opened the connection.
+// peer returns "", because this operating system does not report who opened a connection.
 func peer(*net.UnixConn) string { return "" }

@@ -4,12 +4,12 @@ package control
 
 import "os"
 
-// owned reports whether a file belongs to this user. On this system the permissions of the user's
-// directory protect the file.
+// owned returns true, because on this operating system the permissions of the user's directory
+// protect the file.
 func owned(os.FileInfo) bool { return true }
 
 func exposed(os.FileInfo) bool { return false }
 
-// running reports whether a process exists. This system cannot tell, so that a socket that does not
-// answer is never removed.
+// running returns true, because processes cannot be looked up on this operating system. As a
+// result, sockets that do not respond are never removed.
 func running(int) bool { return true }

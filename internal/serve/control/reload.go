@@ -21,17 +21,17 @@ type Reload struct {
 	Actor  string   `json:"actor"`
 }
 
-// The values of Reloaded.Result.
+// Values of [Reloaded.Result].
 const (
-	Applied   = "applied"   // another policy is in force
-	Unchanged = "unchanged" // the policy is the same
-	DryRun    = "dry-run"   // nothing was changed
+	Applied   = "applied"   // a different policy is now in force
+	Unchanged = "unchanged" // the policy has not changed
+	DryRun    = "dry-run"   // nothing was applied, as requested
 	Invalid   = "invalid"   // the configuration or the policy has errors
-	Held      = "held"      // a changed net is not in its initial marking or has calls in flight
+	Held      = "held"      // a changed net has calls in flight or has left its initial marking
 	Failed    = "failed"    // the reload failed
 )
 
-// Reloaded is the result of a reload. If Problem is set, nothing has changed.
+// Reloaded is the result of a reload. If Problem is set, nothing was changed.
 type Reloaded struct {
 	Result     string             `json:"result"`
 	Problem    string             `json:"problem,omitempty"`    // for people, with positions and source lines
@@ -44,7 +44,7 @@ type Reloaded struct {
 	Restart    []string           `json:"restart,omitempty"` // keys whose change needs a restart
 }
 
-// fateWords describes the possible fates of a net.
+// fateWords lists the possible fates of a net with their descriptions.
 var fateWords = [...]struct{ fate, words string }{
 	{"carried", "changed, and what is used up stays so"},
 	{"begun", "at the start"},
@@ -53,7 +53,7 @@ var fateWords = [...]struct{ fate, words string }{
 	{"continued", "as before"},
 }
 
-// Fates returns the number of nets for each fate, in one line.
+// Fates counts the nets with each fate, on one line.
 func (r *Reloaded) Fates() string {
 	counts := map[string]int{}
 	for _, n := range r.Nets {
@@ -68,7 +68,7 @@ func (r *Reloaded) Fates() string {
 	return strings.Join(parts, ", ")
 }
 
-// Story describes the fate of each net that has changed, one per line.
+// Story describes the fate of each changed net on a line of its own.
 func (r *Reloaded) Story() string {
 	var b strings.Builder
 	for _, n := range r.Nets {
@@ -91,7 +91,7 @@ func (r *Reloaded) Story() string {
 	return b.String()
 }
 
-// HeldNets describes the nets that hold up the reload and how to continue.
+// HeldNets describes the nets that prevent the reload, and how to proceed.
 func (r *Reloaded) HeldNets() string {
 	var held []string
 	for _, n := range r.Nets {

@@ -11,20 +11,20 @@ import (
 	"strings"
 )
 
-// socketName returns the name of a new socket for a process. The random part distinguishes the
-// proxies of one process, and processes that reuse a process id.
+// socketName returns a new socket name for the process. It includes a random part, because a
+// process may contain several proxies, and process IDs are reused.
 func socketName(pid int) string {
 	return strconv.Itoa(pid) + "-" + strings.ToLower(rand.Text()[:8]) + ".sock"
 }
 
-// ownerOf returns the process id in the name of a socket.
+// ownerOf returns the process ID in a socket's name.
 func ownerOf(path string) (pid int, ok bool) {
 	number, _, named := strings.Cut(filepath.Base(path), "-")
 	pid, err := strconv.Atoi(number)
 	return pid, named && err == nil && pid > 0
 }
 
-// checkDir refuses a directory that belongs to another user or that others can access.
+// checkDir returns an error if dir belongs to another user or if others can access it.
 func checkDir(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
@@ -40,7 +40,7 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// sockets returns the paths of the sockets in a directory, sorted.
+// sockets returns the sorted paths of the sockets in dir.
 func sockets(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	var paths []string
@@ -53,11 +53,11 @@ func sockets(dir string) ([]string, error) {
 	return paths, err
 }
 
-// removeStale removes the sockets that refuse connections and whose process has ended. Both must
-// hold: a socket exists before the process listens on it, and the process id may belong to another
-// container.
+// removeStale removes each socket that refuses connections and whose process has ended. One
+// condition alone is not enough: a socket exists before its process listens on it, and its process
+// ID may belong to another container.
 func removeStale(dir string) {
-	paths, _ := sockets(dir) // sockets that cannot be listed are kept
+	paths, _ := sockets(dir) // if the directory cannot be listed, keep its sockets
 	for _, path := range paths {
 		if pid, ok := ownerOf(path); !ok || running(pid) {
 			continue

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// openAudit opens the audit log and logs any loss of records.
+// openAudit opens the audit log. If records were lost, it logs a warning.
 func (d *Daemon) openAudit() (*audit.Log, error) {
 	c := d.config.Audit
 	log, err := audit.Open(c.File, audit.Rotation{Size: c.Rotate.Size, Keep: c.Rotate.Keep, Failed: func(err error) {
@@ -27,7 +27,7 @@ func (d *Daemon) openAudit() (*audit.Log, error) {
 	return log, nil
 }
 
-// auditInfo describes the audit log, or returns nil without one.
+// auditInfo describes the audit log. It returns nil if no log is configured.
 func (d *Daemon) auditInfo() *operator.AuditInfo {
 	if d.audit == nil {
 		return nil
@@ -51,13 +51,13 @@ func (d *Daemon) auditInfo() *operator.AuditInfo {
 	return info
 }
 
-// recordStart records that the proxy starts.
+// recordStart records that the proxy has started.
 func (d *Daemon) recordStart() {
 	d.Begin(cmp.Or(d.config.State.Driver, "memory"))
 	d.begun.Store(true)
 }
 
-// recordEnd records that the proxy has ended, if its start is recorded.
+// recordEnd records that the proxy has ended, provided that its start was recorded.
 func (d *Daemon) recordEnd() {
 	if d.begun.Load() {
 		d.Finish()

@@ -16,25 +16,25 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres"
 )
 
-// An AuditLog is a log that a command reads. The caller must close it.
+// An AuditLog is an audit log opened for reading. The caller must close it.
 type AuditLog struct {
 	trail.Source
-	Name  string // for people, without secrets
+	Name  string // name to display; contains no secrets
 	Close func() error
 }
 
-// ErrNoAuditLog is returned if the configuration keeps no records.
+// ErrNoAuditLog means that the configuration does not name an audit log.
 var ErrNoAuditLog = errors.New("keeps no records that are known here: name the log, or set audit.file")
 
-// Elsewhere reports whether opening the records of a configuration takes more than reading its
-// text: they are in a PostgreSQL database, or at a path that contains a variable.
+// Elsewhere reports whether the text of the configuration alone is not enough to open its records,
+// because they are in a PostgreSQL database or at a path that contains a variable.
 func Elsewhere(c *config.Config) bool {
 	variable := func(path string) bool { return c.TextOnly && strings.Contains(path, "${") }
 	return c.State.Driver == "postgres" || variable(c.State.Path) || variable(c.Audit.File)
 }
 
-// errTextOnly returns an error if the configuration was read as text, so that nothing it names may
-// be used.
+// errTextOnly returns an error if the configuration was parsed only as text, in which case nothing
+// that it names may be opened.
 func errTextOnly(c *config.Config) error {
 	if !c.TextOnly {
 		return nil
@@ -42,7 +42,7 @@ func errTextOnly(c *config.Config) error {
 	return fmt.Errorf("%s was found in a directory and read as text: nothing that it names is started or opened", c.File)
 }
 
-// RecordsOf opens the log of a configuration.
+// RecordsOf opens the audit log that the configuration names.
 func RecordsOf(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	switch {
 	case Elsewhere(c) && c.TextOnly:
@@ -57,8 +57,8 @@ func RecordsOf(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	return nil, fmt.Errorf("%s %w", c.File, ErrNoAuditLog)
 }
 
-// openStateLog opens the database of a configuration, or its audit file if no proxy has created the
-// database yet.
+// openStateLog opens the records in the configured database. If no proxy has created the database
+// yet, it opens the audit file instead.
 func openStateLog(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	path, err := StatePath(c)
 	if err != nil {
@@ -74,8 +74,8 @@ func openStateLog(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	return nil, fmt.Errorf("%s has no records yet: they will be in %s once a proxy has started", c.File, path)
 }
 
-// OpenAuditLog opens a log by name: a file, an SQLite database, or the URL of a PostgreSQL
-// database.
+// OpenAuditLog opens the log with the given name, which is a file, an SQLite database, or the URL
+// of a PostgreSQL database.
 func OpenAuditLog(ctx context.Context, name string) (*AuditLog, error) {
 	if strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://") {
 		return openPostgres(ctx, name)

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/basefile"
 )
 
-// versionsFile returns the file with the versions of bases that were in force, or "" if the
-// configuration has no base.
+// versionsFile returns the path of the file that records which versions of the base policies were
+// in force. It returns "" if the configuration has no base.
 func versionsFile(c *config.Config) (string, error) {
 	if len(c.Bases) == 0 {
 		return "", nil
@@ -21,9 +21,8 @@ func versionsFile(c *config.Config) (string, error) {
 	return basefile.VersionsPath(dir), err
 }
 
-// Followed refuses a configuration with a signed base that is older than the one that was in force,
-// or that differs from it in the same version. It writes nothing. The error is a
-// [config.ErrorList].
+// Followed returns an error if a signed base is older than the version last in force, or has the
+// same version but different content. It writes nothing. The error is a [config.ErrorList].
 func Followed(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {
@@ -44,7 +43,7 @@ func Followed(c *config.Config) error {
 	return nil
 }
 
-// seenBase returns a base in the form that is recorded.
+// seenBase converts a base to the form in which versions are recorded.
 func seenBase(b config.Base) basefile.Seen {
 	place := b.File
 	if full, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
@@ -53,8 +52,8 @@ func seenBase(b config.Base) basefile.Seen {
 	return basefile.Seen{Key: b.Key, Place: place, Name: b.Name, Version: b.Version, Digest: b.Digest}
 }
 
-// recordBases records the versions of the bases that come into force, and copies of those that were
-// fetched.
+// recordBases records the versions of the bases that come into force. It also stores copies of the
+// bases that were fetched.
 func recordBases(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {
@@ -83,8 +82,8 @@ func baseCopies() (basefile.Copies, error) {
 	return basefile.Copies{Dir: filepath.Join(dir, "base-copies")}, err
 }
 
-// Fetching returns a function that fetches base policies. If an address cannot be read, the
-// function returns the copy that was last in force.
+// Fetching returns a function that fetches base policies. If an address is unreachable, the
+// function returns the stored copy of the base that was last in force.
 func Fetching(ctx context.Context) config.Fetch {
 	return func(addresses ...string) ([][]byte, error) {
 		copies, err := baseCopies()
@@ -95,7 +94,8 @@ func Fetching(ctx context.Context) config.Fetch {
 	}
 }
 
-// Kept returns the copies of base policies that were last in force, without fetching anything.
+// Kept returns the stored copies of the base policies that were last in force. It does not access
+// the network.
 func Kept(addresses ...string) ([][]byte, error) {
 	copies, err := baseCopies()
 	if err != nil {
@@ -104,7 +104,7 @@ func Kept(addresses ...string) ([][]byte, error) {
 	return copies.Kept(addresses...)
 }
 
-// sameBases reports whether two configurations have the same bases with the same content.
+// sameBases reports whether a and b have the same bases with the same content.
 func sameBases(a, b *config.Config) bool {
 	return slices.EqualFunc(a.Bases, b.Bases, func(a, b config.Base) bool {
 		return a.File == b.File && a.Digest == b.Digest && a.Key == b.Key

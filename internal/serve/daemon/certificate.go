@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// enableTLS makes a server use TLS if the configuration names a certificate.
+// enableTLS makes the server use TLS if certificate files are configured.
 func enableTLS(server *http.Server, files *config.TLS, log *slog.Logger) error {
 	if files == nil {
 		return nil
@@ -30,11 +30,11 @@ func enableTLS(server *http.Server, files *config.TLS, log *slog.Logger) error {
 	return nil
 }
 
-// A serverLog receives the log lines of net/http. Anybody can cause failed handshakes, so these are
-// logged at debug level.
+// A serverLog receives log lines from net/http. It logs failed handshakes at debug level, because
+// any client can cause them.
 type serverLog struct{ *slog.Logger }
 
-// Write logs one line.
+// Write logs a single line.
 func (l serverLog) Write(line []byte) (int, error) {
 	level := slog.LevelWarn
 	if bytes.HasPrefix(line, []byte("http: TLS handshake error ")) {
@@ -51,24 +51,25 @@ func listenAndServe(server *http.Server, l net.Listener) error {
 	return server.Serve(l)
 }
 
-// A certificate is reloaded when its files change. If they cannot be read or do not match, as when
-// only one of the two is written yet, the earlier certificate stays in use.
+// A certificate reloads itself when its files change. If the files cannot be read or do not match
+// each other, for example because only one has been replaced so far, the previous certificate stays
+// in use.
 type certificate struct {
 	files config.TLS
 	log   *slog.Logger
 
 	mu   sync.Mutex
-	seen stamps // state of the files at the last attempt to read them
+	seen stamps // file state at the last attempt to read them
 	pair *tls.Certificate
 }
 
-// stamps identifies the state of the two files.
+// stamps identifies a state of the two files.
 type stamps [2]struct {
 	modified time.Time
 	size     int64
 }
 
-// open reads the certificate for the first time.
+// open reads the certificate files for the first time.
 func (c *certificate) open() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,13 +87,13 @@ func (c *certificate) open() error {
 	return nil
 }
 
-// get returns the certificate for a handshake.
+// get returns the current certificate for a handshake.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	seen, err := stampsOf(c.files)
 	if err != nil || seen == c.seen {
-		return c.pair, nil // the files may be missing for a moment
+		return c.pair, nil // the files may be missing briefly while they are replaced
 	}
 	c.seen = seen
 	if err := c.read(); err != nil {

@@ -2,31 +2,30 @@ package daemon
 
 import "github.com/petrigate/petrigate/internal/operator"
 
-// A channel tells people outside of the client about calls that wait for an approval. Channels that
-// need no code of their own (the client, the console, the command line) are only in the table of
-// package channel.
+// A channel notifies people outside the MCP client that a call is waiting for approval. Channels
+// that need no code here (client, console and command line) are listed only in package channel.
 type channel interface {
-	// asked announces a request for approval. It must not block.
+	// asked announces an approval request. It must not block.
 	asked(operator.ApprovalInfo)
-	// start begins to accept answers; the caller must call stop.
+	// start starts accepting answers. The caller must call stop.
 	start() (stop func(), err error)
-	// describe adds the state of the channel to a status.
+	// describe adds the channel's state to the status.
 	describe(*operator.Status)
-	// close ends the announcements.
+	// close stops announcing requests.
 	close()
 }
 
-// channels are the open channels of a daemon.
+// channels holds the open channels of a daemon.
 type channels []channel
 
-// close ends the announcements.
+// close closes all channels.
 func (a channels) close() {
 	for _, c := range a {
 		c.close()
 	}
 }
 
-// start starts all channels, or none.
+// start starts either all channels or none.
 func (a channels) start() (stop func(), err error) {
 	var stops []func()
 	stop = func() {

@@ -1,10 +1,10 @@
 package daemon
 
-// openers open the channels. An opener returns nil if the configuration does not enable its
-// channel.
+// openers lists the functions that open a channel. Each returns nil if the configuration does not
+// enable its channel.
 var openers = []func(*Daemon) (channel, error){openWebhook, openDesktop}
 
-// openChannels opens the configured channels. The proxy of d may still be nil.
+// openChannels opens the configured channels. d.Proxy may still be nil.
 func (d *Daemon) openChannels() error {
 	for _, open := range openers {
 		c, err := open(d)

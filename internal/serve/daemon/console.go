@@ -13,25 +13,25 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/console"
 )
 
-// errNoConsole: the configuration has console.http: off.
+// errNoConsole means that the configuration disables the console.
 var errNoConsole = errors.New("this proxy has no console: its configuration says console.http: off")
 
-// A consoleServer serves the console. Without a configured address it starts to listen when the
-// console is first opened.
+// A consoleServer serves the console. If no address is configured, it starts listening only when
+// the console is first opened.
 type consoleServer struct {
 	daemon *Daemon
 
 	mu      sync.Mutex
-	address string           // host:port; empty: not listening
-	console *console.Console // nil: not listening
+	address string           // host:port; empty before it listens
+	console *console.Console // nil before it listens
 	stop    func()
 	ended   bool
 }
 
-// maxConsoleConns is the maximum number of connections to the console.
+// maxConsoleConns is the maximum number of open connections to the console.
 const maxConsoleConns = 256
 
-// listen starts to listen, unless it has done so before, and returns the address and the console.
+// listen returns the console and its address. It starts listening if necessary.
 func (s *consoleServer) listen() (string, *console.Console, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +49,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 		return "", nil, listenError(c.HTTP, err)
 	}
 	s.address = listener.Addr().String()
-	_, port, _ := net.SplitHostPort(s.address) // the listener's own address is valid
+	_, port, _ := net.SplitHostPort(s.address) // cannot fail: the listener reported the address
 	hosts := slices.Concat([]string{s.address, net.JoinHostPort("localhost", port), net.JoinHostPort("127.0.0.1", port)}, c.AllowedHosts)
 	drafts := s.daemon.drafts()
 	s.console = console.New(console.Options{
@@ -58,7 +58,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	})
 	server := newServer(s.console, config.Listen{})
 	served := make(chan struct{})
-	go func() { defer close(served); _ = listener.serve(server, false) }() // ends with the server
+	go func() { defer close(served); _ = listener.serve(server, false) }() // returns when the server is closed
 	s.stop = func() {
 		s.console.Close()
 		_ = server.Close()
@@ -69,8 +69,8 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	return s.address, s.console, nil
 }
 
-// approvalPage returns the address of the page of an approval, or "" without a console. The address
-// contains no login code.
+// approvalPage returns the address of the page for an approval, without a login code. It returns ""
+// if there is no console.
 func (s *consoleServer) approvalPage(id string) string {
 	address, _, err := s.listen()
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *consoleServer) approvalPage(id string) string {
 	return "http://" + address + "/inbox/" + id
 }
 
-// pastRecords returns the source of earlier records, or nil if none are kept.
+// pastRecords returns the source of earlier audit records, or nil if none are stored.
 func (d *Daemon) pastRecords() trail.Source {
 	switch {
 	case d.database != nil:
@@ -93,7 +93,7 @@ func (d *Daemon) pastRecords() trail.Source {
 	return nil
 }
 
-// start listens if the configuration names an address.
+// start starts listening if the configuration specifies an address.
 func (s *consoleServer) start() error {
 	if at := s.daemon.config.Console.HTTP; at == "" || at == "off" {
 		return nil
@@ -112,8 +112,8 @@ func (s *consoleServer) close() {
 	}
 }
 
-// OpenConsole returns the address of a page of the console, with a login code that logs in one
-// browser as the person.
+// OpenConsole returns the address of the console page at path, with a login code that logs in one
+// browser as the given person.
 func (d *Daemon) OpenConsole(name, person, path string) (string, error) {
 	address, c, err := d.console.listen()
 	if err != nil {

@@ -10,17 +10,17 @@
 //	err = d.Run(ctx, os.Stdin, os.Stdout, os.Stderr)
 //
 // A [Daemon] embeds the proxy and owns everything around it: the audit log or database, the
-// channels of approvals, the console, the monitor, and the reloads. New opens these and starts
-// nothing; Run starts them and serves clients until it is told to end; Close closes them in the
-// reverse order.
+// approval channels, the console, the monitor, and the reloads. New opens these but starts nothing;
+// Run starts them and serves clients until its context is canceled or the stdio client disconnects;
+// Close closes them in reverse order.
 //
-// The configuration in force belongs to the reloads, whose mutex also serializes reloads. Reloads
-// are triggered by operators, by hang-up signals, by changed files and by refreshed bases; each of
-// the reloadTriggers has its own goroutine, which Run waits for. All listeners are limitListeners, which bound
-// the connections in total and per address.
+// The configuration in force belongs to the reloads type, whose mutex also serializes reloads. A
+// reload is triggered by an operator, a hang-up signal, a changed file or a refreshed base; each of
+// the reloadTriggers has its own goroutine, and Run waits for all of them. All listeners are
+// limitListeners, which limit the number of connections in total and per address.
 //
-// Other functions of the package serve commands that do not run a proxy: they list the tools of
-// servers, open audit logs, or check files that a configuration names.
+// Other functions in this package serve commands that do not run a proxy: they list the servers'
+// tools, open audit logs, or check the files that a configuration names.
 package daemon
 
 import (
@@ -39,62 +39,63 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// Options configures a Daemon. Config and Policy are required.
+// Options configures a [Daemon]. Config and Policy are required.
 type Options struct {
 	Config  *config.Config
 	Policy  *policy.Result // see [Policy]
-	Known   diag.List      // problems of the policy that were shown already; the review does not repeat them
-	Log     slog.Handler   // nil: discard; receives no secrets of the configuration
+	Known   diag.List      // policy problems already shown to the user; the review does not repeat them
+	Log     slog.Handler   // nil: discard; never receives secrets from the configuration
 	Version string
 
-	// Load loads the configuration again, for [Daemon.Reload]; nil: reloads are not possible. Level
-	// is the level of Log, which a reload changes; nil: it does not change.
+	// Load loads the configuration again, for [Daemon.Reload]; nil means that it cannot be
+	// reloaded. Level is the level of Log, which a reload may change; nil means that it stays the
+	// same.
 	Load  func() (*config.Config, error)
 	Level *slog.LevelVar
-	Watch bool // reload when a file of the configuration changes
+	Watch bool // whether to reload when a configuration file changes
 
-	// Narration receives what happens, one line per event, which Log then does not receive; nil: no
-	// narration. Ink colors it.
+	// Narration receives events, one per line, instead of Log; nil means no narration. Ink colors
+	// the lines.
 	Narration io.Writer
 	Ink       text.Ink
 
-	HangUps <-chan struct{} // each value triggers a reload, see Load; may be nil
+	HangUps <-chan struct{} // each value triggers a reload with Load; may be nil
 
-	// Tune allows the proxy to change GOMAXPROCS, because the process serves nothing else.
+	// Tune lets the proxy change GOMAXPROCS. It must be set only if the process does nothing else.
 	Tune bool
 }
 
-// A Daemon is a proxy with everything that serves it. The caller must close it.
+// A Daemon is a proxy together with everything that serves it. The caller must close it.
 type Daemon struct {
 	*proxy.Proxy
 	config     *config.Config
-	file       string                 // absolute path of the configuration; empty: no file
-	listen     atomic.Pointer[string] // address for clients; nil: not listening yet
+	file       string                 // absolute path of the configuration; empty if not from a file
+	listen     atomic.Pointer[string] // address for clients; nil before it listens
 	secrets    masker
 	log        *slog.Logger
-	audit      *audit.Log // nil: no audit file
+	audit      *audit.Log // nil if no audit file is configured
 	feed       *audit.Feed
-	database   *database // nil: states are in memory
+	database   *database // nil if states are kept in memory
 	begun      atomic.Bool
 	monitor    *monitor
-	channels   channels          // announce requests for approval
-	narrator   *narrate.Narrator // nil: no narration
-	processors *processors       // nil: GOMAXPROCS is not changed
+	channels   channels          // announce approval requests
+	narrator   *narrate.Narrator // nil if there is no narration
+	processors *processors       // nil if GOMAXPROCS must not change
 	reloads    reloads
 	triggers   *reloadTriggers
 	bases      atomic.Pointer[[]operator.BaseInfo] // bases of the policy in force
 	console    *consoleServer
-	pins       *proxy.Pins // nil: definitions of tools are not pinned
+	pins       *proxy.Pins // nil if tool definitions are not pinned
 	tokens     []*oauth.Source
 }
 
-// offeredTools returns the tools that can be called now.
+// offeredTools returns the tools that clients can call now.
 func (d *Daemon) offeredTools() toolset { return d.Offered() }
 
-// agents returns the agents whose hooks have reported calls.
+// agents returns the names of the agents whose hooks have reported calls.
 func (d *Daemon) agents() []string { return d.Hooks.Agents() }
 
-// separateSessions reports whether calls reported by hooks run in other sessions than those of MCP
+// separateSessions reports whether calls from hooks run in different sessions than calls from MCP
 // clients.
 func (d *Daemon) separateSessions() bool {
 	return d.config.Session.By == "" || d.config.Session.By == "connection"

@@ -5,10 +5,11 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/desktop"
 )
 
-// A desktopChannel shows a notification for each request. It accepts no answers.
+// A desktopChannel shows a desktop notification for each approval request. It cannot receive
+// answers.
 type desktopChannel struct{ notifier *desktop.Notifier }
 
-// openDesktop opens the notifications enabled by approval.desktop.
+// openDesktop opens the desktop channel if approval.desktop enables it.
 func openDesktop(d *Daemon) (channel, error) {
 	if !d.config.Approval.Desktop {
 		return nil, nil

@@ -7,12 +7,12 @@ import (
 	"strconv"
 )
 
-// RuntimeDir returns the directory of the control sockets.
+// RuntimeDir returns the directory for control sockets.
 func RuntimeDir() string { return runtimeDir("/run/user") }
 
-// runtimeDir looks for the user's runtime directory below users if no variable names it: some
-// clients start their servers without the variables, and people look for the sockets from a session
-// that has them.
+// runtimeDir looks for the user's runtime directory below users if no environment variable names
+// it. Some clients start their servers without these variables, but people look for the sockets
+// from a session that has them.
 func runtimeDir(users string) string {
 	if dir := os.Getenv("PETRIGATE_RUNTIME_DIR"); dir != "" {
 		return dir
@@ -26,7 +26,7 @@ func runtimeDir(users string) string {
 	return filepath.Join(os.TempDir(), "petrigate-"+strconv.Itoa(os.Getuid()))
 }
 
-// StateDir returns the directory for data that outlives a process, such as tokens and backups of
+// StateDir returns the directory for data that outlives the process, such as tokens and backups of
 // client files.
 func StateDir() (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {

@@ -10,14 +10,15 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/draft"
 )
 
-// drafts returns the desk that evaluates drafts of the policy.
+// drafts returns a desk that evaluates policy drafts.
 func (d *Daemon) drafts() *draft.Desk {
 	return draft.New(draft.Options{
 		InForce: d.reloads.inForce, Files: draftFiles, Problems: Doubts, Tools: d.listedTools, Log: d.recordedDecisions, Busy: d.processors.useAll,
 	})
 }
 
-// Doubts returns the warnings of check about a configuration apart from its policy.
+// Doubts returns the warnings that petrigate check reports about a configuration, except those
+// about its policy.
 func Doubts(c *config.Config) diag.List {
 	return slices.Concat(check.ConfigWarnings(c), check.NoUpstream(c), check.NoAudit(c), check.Sessions(c),
 		check.MissingCommands(c, diag.Warning), TLSProblems(c, diag.Warning))
@@ -30,7 +31,7 @@ func draftFiles(c *config.Config) (files []draft.File) {
 	return files
 }
 
-// listedTools returns the tools of the servers, or nil if a server has not answered yet.
+// listedTools returns the servers' tools, or nil if some server has not answered yet.
 func (d *Daemon) listedTools() []check.ListedTool {
 	tools, err := d.Tools("")
 	if err != nil || len(d.silentUpstreams()) > 0 {
@@ -39,7 +40,7 @@ func (d *Daemon) listedTools() []check.ListedTool {
 	return ListedTools(tools)
 }
 
-// recordedDecisions returns the records of this proxy, or nil if none are kept.
+// recordedDecisions returns the audit records of this proxy, or nil if none are stored.
 func (d *Daemon) recordedDecisions() *draft.Log {
 	switch {
 	case d.database != nil:

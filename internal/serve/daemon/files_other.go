@@ -7,14 +7,15 @@ import (
 	"os"
 )
 
-// maxFiles returns no limit: this system does not limit the files of a process.
+// maxFiles returns the largest value, because this operating system does not limit the open files
+// of a process.
 func maxFiles() int { return math.MaxInt32 }
 
-// isPrivateDir returns false: this system has no runtime directory for a user.
+// isPrivateDir returns false, because this operating system has no runtime directory per user.
 func isPrivateDir(string) bool { return false }
 
-// hasModes is false: the permissions of the user's folder protect a file, and its mode means
-// nothing.
+// hasModes is false, because on this operating system file modes mean nothing; the permissions of
+// the user's directory protect a file.
 const hasModes = false
 
 func ownedByRoot(os.FileInfo) bool { return false }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxFiles returns the limit of open files and connections of the process.
+// maxFiles returns the process's limit on open files, which includes connections.
 func maxFiles() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
@@ -19,7 +19,7 @@ func maxFiles() int {
 	return int(min(uint64(limit.Cur), math.MaxInt32)) //nolint:unconvert // int64 on some systems
 }
 
-// isPrivateDir reports whether a path is a directory that only this user can access.
+// isPrivateDir reports whether path is a directory that only the current user can access.
 func isPrivateDir(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -29,10 +29,10 @@ func isPrivateDir(path string) bool {
 	return ok && info.IsDir() && info.Mode().Perm() == 0o700 && int(owner.Uid) == os.Getuid()
 }
 
-// hasModes reports that the mode of a file determines who can read it.
+// hasModes is true, because a file's mode determines who can read it.
 const hasModes = true
 
-// ownedByRoot reports whether a file belongs to root and this process does not run as root.
+// ownedByRoot reports whether root owns the file although this process does not run as root.
 func ownedByRoot(info os.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && s.Uid == 0 && os.Geteuid() != 0

@@ -8,15 +8,15 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/console"
 )
 
-// A guide finds the way out of refusals for the console. It is safe for concurrent use.
+// A guide tells the console which calls would unlock a refused call. It is safe for concurrent use.
 type guide struct {
 	tools  func() toolset               // returns the current tools
 	met    func() []string              // returns the agents whose hooks have reported calls
-	apart  bool                         // calls reported by hooks run in separate sessions
-	finder atomic.Pointer[remedyFinder] // finder for the policy that was asked about last; nil: none yet
+	apart  bool                         // calls from hooks run in separate sessions
+	finder atomic.Pointer[remedyFinder] // finder for the most recently used policy; nil at first
 }
 
-// way returns the shortest sequence of calls that makes the call allowed.
+// way returns the shortest sequence of calls after which c is allowed.
 func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut {
 	f := g.finder.Load()
 	if f == nil || f.policy != s.Policy() {

@@ -5,7 +5,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// ListedTools converts the tools of a running proxy for package check.
+// ListedTools converts a running proxy's tools to the type that package check uses.
 func ListedTools(tools []operator.ToolInfo) []check.ListedTool {
 	list := []check.ListedTool{}
 	for _, t := range tools {

@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// listenAt listens at an address with limits, see [limitListener]. All listeners for requests from
-// others must be opened here and served by [limitListener.serve].
+// listenAt returns a listener that enforces limits; see [limitListener]. Every listener that
+// accepts requests from others must be created here and served by [limitListener.serve].
 func listenAt(addr string, l config.Listen, log *slog.Logger) (*limitListener, error) {
 	inner, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -27,30 +27,30 @@ func listenAt(addr string, l config.Listen, log *slog.Logger) (*limitListener, e
 	return newLimitListener(inner, l, log), nil
 }
 
-// smallLimits returns the limits of a listener for few people and programs, so that most files of
-// the process remain for calls.
+// smallLimits returns limits for a listener that only a few people and programs use. They leave
+// most of the process's open files for calls.
 func smallLimits(most int) config.Listen {
 	return config.Listen{MaxConnections: max(4, min(most, maxFiles()/16))}
 }
 
-// A limitListener limits the number of connections, and the time for a client to read. One address
-// can have at most half of the connections, unless it is this machine, where a reverse proxy may
-// run. The WriteTimeout of net/http would limit a whole response, including streams.
+// A limitListener limits the number of connections and the time that a client may take to read. A
+// single address can hold at most half of the connections, except for this machine, where a reverse
+// proxy may run. The WriteTimeout of net/http is not used, because it would also limit streams.
 //
-// If there is no room, the connection that has been idle longest is closed: a client that opens
-// many connections and sends little or nothing does not keep others out.
+// When no more connections are allowed, the one that has been idle longest is closed. A client that
+// opens many connections but sends little or nothing thus cannot keep others out.
 type limitListener struct {
 	net.Listener
-	timeout time.Duration  // for a client to read the next bytes
+	timeout time.Duration  // time that a client may take to read the next bytes
 	limit   int            // maximum number of connections
-	refuse  func(net.Conn) // tells an excess connection the reason
+	refuse  func(net.Conn) // tells the client why its connection is refused
 	log     *slog.Logger
 
 	mu      sync.Mutex
 	open    int
-	perAddr map[netip.Addr]int // number of connections by address; no zero entries
+	perAddr map[netip.Addr]int // number of connections per address; never zero
 	conns   map[*limitedConn]struct{}
-	full    bool // the excess was logged
+	full    bool // whether the excess has been logged
 }
 
 func newLimitListener(inner net.Listener, l config.Listen, log *slog.Logger) *limitListener {
@@ -60,13 +60,13 @@ func newLimitListener(inner net.Listener, l config.Listen, log *slog.Logger) *li
 		limit:   cmp.Or(l.MaxConnections, min(maxConnections, maxFiles()/2)),
 	}
 	if l.TLS != nil {
-		s.refuse = func(net.Conn) {} // nothing can be sent before the handshake
+		s.refuse = func(net.Conn) {} // nothing can be sent before the TLS handshake
 	}
 	return s
 }
 
-// Accept waits for the next connection. It refuses excess connections at once: if they waited for
-// room, they would keep out everybody else.
+// Accept waits for the next connection. It refuses excess connections at once, because connections
+// waiting to be accepted would keep out everyone else.
 func (s *limitListener) Accept() (net.Conn, error) {
 	for {
 		c, err := s.Listener.Accept()
@@ -91,8 +91,9 @@ func (s *limitListener) admit(c net.Conn, from netip.Addr) *limitedConn {
 	return l
 }
 
-// makeRoom closes the connection that has been idle longest, if there is one. If the address has
-// reached its share, it closes one of that address.
+// makeRoom closes the connection that has been idle longest, and reports whether it could close
+// one. If the address from already holds its share of the connections, only connections from that
+// address are considered.
 func (s *limitListener) makeRoom(from netip.Addr) bool {
 	oldest := s.longestIdle(from)
 	return oldest != nil && oldest.Close() == nil
@@ -111,11 +112,11 @@ func (s *limitListener) longestIdle(from netip.Addr) (oldest *limitedConn) {
 	return oldest
 }
 
-// connKey is the context key for the connection of a request.
+// connKey is the context key for a request's connection.
 type connKey struct{}
 
-// serve serves the connections until the server is closed. It also limits the time for a body to
-// arrive, unless bounded is set because the handler does so.
+// serve serves connections until the server is closed. Unless bounded is set, it also limits the
+// time for a request body to arrive; set bounded if the handler does so itself.
 func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if secure, ok := c.(*tls.Conn); ok {
@@ -131,7 +132,7 @@ func (s *limitListener) serve(server *http.Server, bounded bool) error {
 		}
 		if !bounded && r.ContentLength != 0 {
 			control := http.NewResponseController(w)
-			_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // all connections support it
+			_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // cannot fail: all connections support deadlines
 			r.Body = &pendingBody{ReadCloser: r.Body, whole: func() {
 				c.idleSince.Store(busy)
 				_ = control.SetReadDeadline(time.Time{})
@@ -147,11 +148,11 @@ func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	return listenAndServe(server, s)
 }
 
-// busy is the value of [limitedConn].idleSince while a request is in flight. For MCP clients it is
-// so from the first request on, because they may return to a session.
+// busy is the value of [limitedConn].idleSince while a request is in flight. Connections of MCP
+// clients stay busy from the first request on, because the client may return to its session.
 const busy = math.MaxInt64
 
-// A pendingBody is a request body. Its connection counts as idle until the body has arrived.
+// A pendingBody is a request body whose connection counts as idle until the whole body has arrived.
 type pendingBody struct {
 	io.ReadCloser
 	whole func()
@@ -165,7 +166,8 @@ func (a *pendingBody) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// reserve counts a new connection, or returns false and logs once that there are too many.
+// reserve counts a new connection. If the limits do not allow one more, it returns false and logs
+// the excess once.
 func (s *limitListener) reserve(from netip.Addr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,8 +200,9 @@ func (s *limitListener) release(from netip.Addr) {
 	}
 }
 
-// limitKey returns the address that connections are counted for: for IPv6 the /64 network of one
-// customer. It is invalid for this machine, which has no limit of its own.
+// limitKey returns the address under which connections from a are counted. For IPv6 it is the /64
+// network, which one customer usually owns. For this machine, which has no limit per address, it is
+// the zero Addr.
 func limitKey(a net.Addr) netip.Addr {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
@@ -210,7 +213,7 @@ func limitKey(a net.Addr) netip.Addr {
 	case ip.IsLoopback():
 		return netip.Addr{}
 	case ip.Is6():
-		network, _ := ip.Prefix(64) // 64 bits are always valid
+		network, _ := ip.Prefix(64) // cannot fail: 64 is valid for IPv6
 		return network.Addr()
 	}
 	return ip
@@ -227,15 +230,15 @@ type limitedConn struct {
 	timeout   time.Duration
 	listener  *limitListener
 	from      netip.Addr
-	idleSince atomic.Int64 // start of the idle time in Unix nanoseconds; see busy
+	idleSince atomic.Int64 // when it became idle, in Unix nanoseconds; see busy
 	closed    atomic.Bool
 
 	mu     sync.Mutex
-	sent   int           // bytes sent of the current writeBytes
-	waited time.Duration // time that the client has taken to read them
+	sent   int           // bytes already sent of the current writeBytes
+	waited time.Duration // time that the client has taken to read them so far
 }
 
-// Close closes the connection. Only the first call removes it from the listener.
+// Close closes the connection. The first call also removes it from the listener.
 func (c *limitedConn) Close() error {
 	if c.closed.CompareAndSwap(false, true) {
 		c.listener.remove(c)
@@ -243,7 +246,7 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite tells the client that no more data follows, before the connection is closed while the
+// CloseWrite tells the client that no more data will follow. It is called before Close if the
 // client may still be sending.
 func (c *limitedConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
@@ -252,8 +255,8 @@ func (c *limitedConn) CloseWrite() error {
 	return nil
 }
 
-// Write fails if the client does not read the next bytes in time. TLS writes small pieces; the time
-// limit must not start again for each of them.
+// Write fails if the client does not read the next writeBytes in time. The time limit spans several
+// calls, because TLS writes small pieces and each would restart it.
 func (c *limitedConn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,16 +11,16 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/oauth"
 )
 
-// Unnamed is the default name of the server of petrigate wrap and login.
+// Unnamed is the default server name for petrigate wrap and petrigate login.
 const Unnamed = "server"
 
-// needsTokens reports whether petrigate gets the tokens of a server: it does for each HTTP server,
-// unless the configuration sets the Authorization header or disables OAuth.
+// needsTokens reports whether petrigate must obtain tokens for the server. This is so for each HTTP
+// server, unless its configuration sets the Authorization header or disables OAuth.
 func needsTokens(s config.Server) bool {
 	return s.URL != "" && !setsAuthorization(s) && (s.OAuth == nil || !s.OAuth.Disabled)
 }
 
-// setsAuthorization reports whether the configuration of a server sets the Authorization header.
+// setsAuthorization reports whether the server's configuration sets the Authorization header.
 func setsAuthorization(s config.Server) bool {
 	for name := range s.Headers {
 		if strings.EqualFold(name, "Authorization") {
@@ -30,8 +30,8 @@ func setsAuthorization(s config.Server) bool {
 	return false
 }
 
-// Loggable returns an error if a login to the server makes no sense. Problems of the server's
-// configuration come last, because a variable for a command does not matter to a login.
+// Loggable returns an error if logging in to the server makes no sense. It checks for configuration
+// problems last, because an unset variable that only a command needs does not matter here.
 func Loggable(s config.Server) error {
 	switch {
 	case s.Type == "stdio":
@@ -48,7 +48,7 @@ func Loggable(s config.Server) error {
 	return nil
 }
 
-// OAuthServer converts a server for package oauth.
+// OAuthServer converts a server configuration for package oauth.
 func OAuthServer(s config.Server) oauth.Server {
 	a := oauth.Server{Name: s.Name, URL: s.URL, Headers: s.Headers}
 	if o := s.OAuth; o != nil {
@@ -57,7 +57,7 @@ func OAuthServer(s config.Server) oauth.Server {
 	return a
 }
 
-// TokenStore returns the store for the tokens of a server.
+// TokenStore returns the store for the server's tokens.
 func TokenStore(s config.Server) (*oauth.Store, error) {
 	dir, err := StateDir()
 	if err != nil {
@@ -70,13 +70,14 @@ func TokenStore(s config.Server) (*oauth.Store, error) {
 	return oauth.NewStore(filepath.Join(dir, "oauth"), kind), nil
 }
 
-// tokenSource returns the source of tokens for a server, or nil if petrigate gets none.
+// tokenSource returns the source of the server's tokens. It returns nil if petrigate does not
+// obtain any.
 func tokenSource(c *config.Config, s config.Server, log *slog.Logger) (*oauth.Source, error) {
 	if !needsTokens(s) {
 		return nil, nil
 	}
 	store, err := TokenStore(s)
-	if err != nil && s.OAuth == nil { // OAuth was not configured, so a missing store is fine
+	if err != nil && s.OAuth == nil { // OAuth is not configured explicitly, so a missing store is not an error
 		return nil, nil
 	}
 	if err != nil {
@@ -85,8 +86,8 @@ func tokenSource(c *config.Config, s config.Server, log *slog.Logger) (*oauth.So
 	return oauth.NewSource(OAuthServer(s), store, oauth.Options{Logger: log, Command: loginCommand(c, s)}), nil
 }
 
-// loginCommand returns the command that logs in to a server of c. It omits the query of the
-// address, which may contain a secret.
+// loginCommand returns the command that a user must run to log in to the server. It leaves out the
+// query of the server's address, which may contain a secret.
 func loginCommand(c *config.Config, s config.Server) string {
 	words := []string{"petrigate", "login"}
 	if c.File == "" { // started by petrigate wrap
@@ -107,7 +108,7 @@ func loginCommand(c *config.Config, s config.Server) string {
 	return commandLine(append(words, s.Name))
 }
 
-// withoutConfig looks up variables as for a user who has not set PETRIGATE_CONFIG.
+// withoutConfig is like [os.LookupEnv], but treats PETRIGATE_CONFIG as unset.
 func withoutConfig(name string) (string, bool) {
 	if name == "PETRIGATE_CONFIG" {
 		return "", false
@@ -115,7 +116,7 @@ func withoutConfig(name string) (string, bool) {
 	return os.LookupEnv(name)
 }
 
-// commandLine quotes words for a shell.
+// commandLine quotes the words for a shell and joins them.
 func commandLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {

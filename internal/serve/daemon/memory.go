@@ -10,18 +10,19 @@ import (
 )
 
 const (
-	startDelay = 3 * time.Second  // usual maximum time until the servers have listed their tools
-	idleDelay  = 10 * time.Second // time without a collection before memory is released
+	startDelay = 3 * time.Second  // time within which servers have usually listed their tools
+	idleDelay  = 10 * time.Second // time without garbage collection before memory is released
 
-	maxPercent    = 400      // GC percentage while the live heap is small
+	maxPercent    = 400      // GC percentage for a small live heap
 	minPercent    = 50       // GC percentage for the largest heaps
-	garbageTarget = 48 << 20 // target size of the garbage in bytes
-	minRelease    = 16 << 20 // minimum number of bytes to release
+	garbageTarget = 48 << 20 // target amount of garbage in bytes
+	minRelease    = 16 << 20 // minimum number of bytes worth releasing
 )
 
-// TuneMemory makes the garbage collector run less often while the live heap is small, unless GOGC
-// is set: most of what a call allocates is garbage after it. Memory that only the start or a peak
-// needed is released to the system.
+// TuneMemory makes the garbage collector run less often while the live heap is small, because most
+// of what a call allocates is garbage as soon as the call ends. It also returns memory that was
+// only needed at startup or during a peak to the operating system. If GOGC is set, it does not
+// change how often the collector runs.
 func TuneMemory() {
 	t := &tuner{free: debug.FreeOSMemory, quiet: idleDelay}
 	if os.Getenv("GOGC") == "" {
@@ -32,32 +33,32 @@ func TuneMemory() {
 	time.AfterFunc(startDelay, t.release)
 }
 
-// A tuner adjusts the collector after each collection. A fixed percentage would let large calls
-// that wait for people use five times their size.
+// A tuner adjusts the garbage collector after each collection. With a fixed percentage, large calls
+// waiting for approval would use five times their size.
 type tuner struct {
-	set   func(percent int) // sets the GC percentage; nil: GOGC sets it
-	free  func()            // collects garbage and releases unused memory
+	set   func(percent int) // sets the GC percentage; nil if GOGC determines it
+	free  func()            // runs a collection and releases unused memory
 	quiet time.Duration
-	idle  *time.Timer // restarted after each collection
+	idle  *time.Timer // timer that is reset after each collection
 
 	percent            int
-	mappedAfterRelease atomic.Uint64 // mapped bytes after the last release
+	mappedAfterRelease atomic.Uint64 // bytes mapped for the heap after the last release
 	ended              atomic.Bool
 }
 
-// watch calls collected after each collection. It must be called only once.
+// watch arranges that t.collected runs after each collection. It must be called only once.
 func (t *tuner) watch() {
 	t.idle = time.AfterFunc(t.quiet, t.giveBack)
 	t.awaitCollection()
 }
 
-// awaitCollection arranges for collected to be called after the next collection.
+// awaitCollection arranges that t.collected runs after the next collection.
 func (t *tuner) awaitCollection() {
-	type mark struct{ _ *byte } // a pointer, so that it does not share its allocation with another value
+	type mark struct{ _ *byte } // contains a pointer, so that the allocator does not combine it with another value
 	runtime.AddCleanup(new(mark), (*tuner).collected, t)
 }
 
-// collected runs after a collection.
+// collected runs after each collection.
 func (t *tuner) collected() {
 	if t.ended.Load() {
 		return
@@ -70,12 +71,12 @@ func (t *tuner) collected() {
 	}
 }
 
-// grown reports whether the heap has grown since the last release: what this collection found live
-// may be garbage by now, and no other collection may follow.
+// grown reports whether the heap has grown since the last release. What the last collection
+// considered live may have become garbage since then, and another collection might never happen.
 func (t *tuner) grown(mapped uint64) bool { return mapped > t.mappedAfterRelease.Load()+minRelease }
 
-// setPercent sets the percentage of the collector. It ignores small changes, because a change stops
-// all goroutines for a moment.
+// setPercent sets the GC percentage. It ignores small changes, because each change briefly stops
+// all goroutines.
 func (t *tuner) setPercent(percent int) {
 	if t.set == nil || percent != maxPercent && abs(percent-t.percent) <= t.percent/8 {
 		return
@@ -88,19 +89,19 @@ func (t *tuner) setPercent(percent int) {
 
 func abs(n int) int { return max(n, -n) }
 
-// percentFor returns the percentage for a heap with this number of live bytes.
+// percentFor returns the GC percentage for a live heap of the given size in bytes.
 func percentFor(live uint64) int {
 	return int(max(minPercent, min(maxPercent, 100*garbageTarget/max(live, 1))))
 }
 
-// giveBack releases unused memory to the system, if that is worth a collection.
+// giveBack releases unused memory to the operating system if enough can be released.
 func (t *tuner) giveBack() {
 	if live, mapped := heap(); (mapped > live+minRelease || t.grown(mapped)) && !t.ended.Load() {
 		t.release()
 	}
 }
 
-// release releases unused memory to the system and records how much is left.
+// release releases unused memory to the operating system and records how much is still mapped.
 func (t *tuner) release() {
 	t.free()
 	_, mapped := heap()
@@ -113,8 +114,8 @@ func (t *tuner) end() {
 	t.idle.Stop()
 }
 
-// heap returns the bytes that the last collection found live, and the bytes that the process has
-// mapped for the heap.
+// heap returns the size of the live heap after the last collection, and the number of bytes mapped
+// for the heap.
 func heap() (live, mapped uint64) {
 	of := []metrics.Sample{
 		{Name: "/gc/heap/live:bytes"},

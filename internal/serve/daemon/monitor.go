@@ -10,19 +10,19 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A monitor exports the state of the proxy: it counts, makes traces if configured, serves health
-// checks, and knows whether the proxy is shutting down.
+// A monitor exports the proxy's state: it collects metrics, creates traces if configured, and
+// answers health checks. It also knows whether the proxy is shutting down.
 type monitor struct {
-	proxy    *proxy.Proxy // set by New before the monitor serves anything
+	proxy    *proxy.Proxy // set by New before the monitor serves requests
 	secrets  masker
 	log      *slog.Logger
 	metrics  *telemetry.Metrics
-	tracer   *telemetry.Tracer // nil: no traces
+	tracer   *telemetry.Tracer // nil if traces are disabled
 	draining atomic.Bool
 }
 
-// newMonitor returns the monitor of a configuration. Invalid environment variables, which may be
-// meant for another program, do not prevent the start.
+// newMonitor returns the configured monitor. Invalid environment variables are not an error,
+// because they may be meant for another program.
 func newMonitor(c *config.Config, log *slog.Logger, secrets masker, version string) (*monitor, error) {
 	m := &monitor{secrets: secrets, log: log, metrics: telemetry.NewMetrics()}
 	target, err := telemetry.FindTarget(c.Telemetry.Traces, os.Getenv)
@@ -40,7 +40,7 @@ func newMonitor(c *config.Config, log *slog.Logger, secrets masker, version stri
 	return m, nil
 }
 
-// observe makes the proxy with these options report to the monitor.
+// observe makes a proxy created with these options report to the monitor.
 func (m *monitor) observe(o *proxy.Options, p *processors) {
 	o.Meter = m.metrics
 	if p != nil {

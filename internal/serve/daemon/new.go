@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// New creates the proxy of a configuration. It starts nothing.
+// New creates a daemon with its proxy. It starts nothing.
 func New(o Options) (*Daemon, error) {
 	c := o.Config
 	if err := errTextOnly(c); err != nil {
@@ -78,7 +78,7 @@ func New(o Options) (*Daemon, error) {
 	return d, nil
 }
 
-// applyPolicy sets the options that depend on the policy, which may be nil.
+// applyPolicy sets the options that depend on the policy. p may be nil.
 func (d *Daemon) applyPolicy(p *gate.Policy, options *proxy.Options) {
 	if p == nil {
 		return
@@ -90,7 +90,7 @@ func (d *Daemon) applyPolicy(p *gate.Policy, options *proxy.Options) {
 	options.Remedy, options.Impossible = finder.remedy, impossible(p)
 }
 
-// options returns the options of the proxy that need no file.
+// options returns the proxy options that do not require opening a file.
 func (d *Daemon) options(o Options) proxy.Options {
 	c := d.config
 	return proxy.Options{
@@ -107,7 +107,7 @@ func (d *Daemon) options(o Options) proxy.Options {
 	}
 }
 
-// asked announces that a call waits for an approval.
+// asked announces on all channels that a call is waiting for approval.
 func (d *Daemon) asked(a operator.ApprovalInfo) {
 	d.narrator.Asked(a)
 	for _, c := range d.channels {
@@ -115,7 +115,8 @@ func (d *Daemon) asked(a operator.ApprovalInfo) {
 	}
 }
 
-// Close ends the review, the proxy, the channels and the monitor, and then closes the records.
+// Close ends the review, the proxy, the channels and the monitor, in this order, and then closes
+// the database and the audit log.
 func (d *Daemon) Close() error {
 	d.processors.useAll()
 	d.reloads.close()
@@ -141,7 +142,8 @@ func (d *Daemon) closeRecords() (err error) {
 	return err
 }
 
-// root returns the folder of the configuration, or the working directory without a file.
+// root returns the directory that contains the configuration file. Without a file, it returns the
+// working directory.
 func root(file string) string {
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
@@ -150,9 +152,9 @@ func root(file string) string {
 	return dir
 }
 
-// openState opens the database of the configuration, or returns nil without one. An unreachable
-// database is not an error: it is opened once it is reachable. A database that can never be used is
-// an error.
+// openState opens the configured database, or returns nil if none is configured. An unreachable
+// database is not an error, because it can be opened later; a database that can never be used is an
+// error.
 func (d *Daemon) openState() (*database, error) {
 	db, err := newDatabase(d.config, d.log)
 	if db == nil || err != nil {
@@ -166,7 +168,7 @@ func (d *Daemon) openState() (*database, error) {
 	return db, nil
 }
 
-// recordOptions returns what the records contain.
+// recordOptions returns which data audit records contain.
 func recordOptions(c *config.Config) proxy.Record {
 	return proxy.Record{Arguments: c.Audit.Arguments, Mask: c.Audit.Mask, Files: policyFiles(c)}
 }

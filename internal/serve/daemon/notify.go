@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// notifyReady tells systemd that clients can connect, if the unit has Type=notify: the variable
-// NOTIFY_SOCKET then names the socket.
+// notifyReady tells systemd that clients can connect. It does nothing unless the service unit has
+// Type=notify, in which case NOTIFY_SOCKET names the socket.
 func notifyReady() error {
 	socket := os.Getenv("NOTIFY_SOCKET")
 	if socket == "" {

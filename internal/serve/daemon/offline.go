@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// WithDatabase runs f on the database of a configuration, whether or not its proxies run. The proxy
-// passed to f serves no clients, has no policy, and requires the PIN of the configuration.
+// WithDatabase calls f with access to the configured database, whether or not any proxy is running.
+// The proxy passed to f serves no clients and has no policy, but requires the configured PIN.
 func WithDatabase(c *config.Config, f func(*proxy.Proxy) error) error {
 	if err := errTextOnly(c); err != nil {
 		return err

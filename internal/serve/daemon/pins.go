@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// PinsPath returns the file with the accepted definitions of tools: the configured one, or a path
-// derived from the configuration file.
+// PinsPath returns the path of the file that stores the accepted tool definitions. If none is
+// configured, the path is derived from that of the configuration file.
 func PinsPath(c *config.Config) (string, error) {
 	if c.Pinning.File != "" {
 		return c.Pinning.File, nil
@@ -15,17 +15,17 @@ func PinsPath(c *config.Config) (string, error) {
 	return stateFile(c, ".tools.json")
 }
 
-// ToolChanges returns the tools whose definition is not accepted.
+// ToolChanges returns the tools whose current definition has not been accepted.
 func (d *Daemon) ToolChanges() []operator.ToolChange { return d.pins.Changes() }
 
-// AcceptTool accepts the current definition of a tool. hash, from the [operator.ToolChange],
-// ensures that it is the definition that the person has read.
+// AcceptTool accepts the current definition of a tool. hash comes from the [operator.ToolChange]
+// and ensures that the person has read exactly this definition.
 func (d *Daemon) AcceptTool(canonical, hash string, a operator.Actor) error {
 	return d.pins.Accept(canonical, hash, a)
 }
 
-// openPins opens the accepted definitions of tools; the database must be open. It returns nil if
-// tools are not pinned.
+// openPins opens the store of accepted tool definitions. It returns nil if tools are not pinned.
+// The database must already be open.
 func (d *Daemon) openPins() (*proxy.Pins, error) {
 	mode := d.config.Pinning.Mode
 	switch {
@@ -49,12 +49,12 @@ func (d *Daemon) openPins() (*proxy.Pins, error) {
 	return pins, nil
 }
 
-// sharedPins returns the definitions in the database. If the database has none yet, it imports
-// those in a file on this machine.
+// sharedPins returns the accepted definitions stored in the database. If the database has none yet,
+// it imports those from a file on this machine.
 func (d *Daemon) sharedPins() (*proxy.Pins, error) {
 	path, err := PinsPath(d.config)
 	if err != nil {
-		path = "" // without a state directory nothing can be imported
+		path = "" // without a state directory, there is no file to import
 	}
 	pins, err := proxy.SharedPins(d.database.Late, path, d.config.Pinning.Mode == "enforce", d.log)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enlargePipe enlarges a pipe so that it can hold a large result: writing the result then wakes the
-// reader a few times instead of once per page. A failure does not matter.
+// enlargePipe enlarges the pipe so that it can hold a large result. Writing a result then wakes the
+// reader only a few times instead of once per page. A failure does not matter.
 func enlargePipe(w io.Writer) {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -4,5 +4,5 @@ package daemon
 
 import "io"
 
-// enlargePipe does nothing on this system.
+// enlargePipe does nothing on this operating system.
 func enlargePipe(io.Writer) {}

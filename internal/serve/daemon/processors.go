@@ -11,27 +11,27 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/telemetry"
 )
 
-// processors makes the Go scheduler use one processor while calls come one at a time, and all
-// processors while several are in flight. When a goroutine becomes ready, the scheduler wakes a
-// thread to look for other work, which does not exist with one call in flight. On a machine with
-// two processors that thread delays the client or the server, and makes calls over HTTP a tenth
-// slower. A nil *processors changes nothing.
+// processors limits the Go scheduler to one processor while calls arrive one at a time, and lets it
+// use all processors while several calls are in flight. Whenever a goroutine becomes ready, the
+// scheduler wakes a thread to look for more work, but with one call in flight there is none. On a
+// machine with two processors, that thread delays the client or the server and makes calls over
+// HTTP 10 % slower. A nil *processors changes nothing.
 type processors struct {
 	set      func(one bool)
-	inFlight atomic.Int64 // calls in flight
-	alone    atomic.Int64 // consecutive calls that started while no other was in flight
+	inFlight atomic.Int64 // number of calls in flight
+	alone    atomic.Int64 // number of consecutive calls that started while no other was in flight
 
 	mu   sync.Mutex
-	held int // number of users that need all processors
+	held int // number of active useAll calls
 	one  bool
 }
 
-// minAlone is the number of consecutive lone calls before a change: a change stops all goroutines
-// for a moment.
+// minAlone is the number of consecutive lone calls before the scheduler is limited. Each change
+// briefly stops all goroutines.
 const minAlone = 32
 
-// newProcessors returns nil if changing the number of processors would not pay off, or if
-// GOMAXPROCS is set. A call from pipe to pipe is faster with two processors.
+// newProcessors returns nil if GOMAXPROCS is set, or if limiting the number of processors would not
+// help. Calls over stdio on both sides are faster with two processors.
 func newProcessors(c *config.Config) *processors {
 	if os.Getenv("GOMAXPROCS") != "" || runtime.GOMAXPROCS(0) != 2 || !overHTTP(c) {
 		return nil
@@ -55,7 +55,7 @@ func overHTTP(c *config.Config) bool {
 	return c.Listen.HTTP != ""
 }
 
-// begin counts a call that is sent to its server.
+// begin counts a call that is being sent to its server.
 func (p *processors) begin() {
 	if p.inFlight.Add(1) > 1 {
 		if p.alone.Load() > 0 && p.alone.Swap(0) >= minAlone {
@@ -69,7 +69,7 @@ func (p *processors) begin() {
 // end counts the end of a call.
 func (p *processors) end() { p.inFlight.Add(-1) }
 
-// useAll makes all processors available for other work than calls, until release.
+// useAll makes all processors available for work other than calls, until release is called.
 func (p *processors) useAll() (release func()) {
 	if p == nil {
 		return func() {}
@@ -85,7 +85,7 @@ func (p *processors) hold(n int) {
 	p.update()
 }
 
-// update changes the number of processors if needed.
+// update changes the number of processors if necessary.
 func (p *processors) update() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +95,7 @@ func (p *processors) update() {
 	}
 }
 
-// A loadMeter counts calls for the metrics and for the processors.
+// A loadMeter passes call counts to the metrics and to processors.
 type loadMeter struct {
 	*telemetry.Metrics
 	processors *processors

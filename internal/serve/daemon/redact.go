@@ -8,17 +8,17 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// A masker removes secrets from texts.
+// A masker replaces secrets in texts.
 type masker struct{ *strings.Replacer }
 
-// A redactor removes secrets from a log, whatever their source: a server may print its own command
-// line.
+// A redactor is a log handler that removes secrets from all records, whatever their source. A
+// server, for example, may print its own command line.
 type redactor struct {
 	slog.Handler
 	secrets masker
 }
 
-// redacted returns a handler that removes the secrets.
+// redacted returns a handler that removes the given secrets before h handles a record.
 func redacted(h slog.Handler, secrets []string) slog.Handler {
 	if len(secrets) == 0 {
 		return h
@@ -26,7 +26,7 @@ func redacted(h slog.Handler, secrets []string) slog.Handler {
 	return redactor{h, mask(secrets)}
 }
 
-// Handle writes a record without secrets.
+// Handle removes secrets from the record and passes it on.
 func (r redactor) Handle(ctx context.Context, record slog.Record) error {
 	clean := slog.NewRecord(record.Time, record.Level, r.secrets.Replace(record.Message), record.PC)
 	record.Attrs(func(a slog.Attr) bool {
@@ -69,7 +69,7 @@ func (r redactor) attrs(list []slog.Attr) []slog.Attr {
 	return clean
 }
 
-// mask returns a masker of these secrets.
+// mask returns a masker for the given secrets.
 func mask(secrets []string) masker {
 	var pairs []string
 	for _, s := range secrets {
@@ -78,7 +78,7 @@ func mask(secrets []string) masker {
 	return masker{strings.NewReplacer(pairs...)}
 }
 
-// maskUpstreams removes secrets from the errors and output of upstreams.
+// maskUpstreams replaces secrets in the upstreams' error texts and process output.
 func (m masker) maskUpstreams(upstreams []operator.UpstreamStatus) {
 	for i := range upstreams {
 		u := &upstreams[i]

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// logBases logs the bases of the policy and stores them for the status.
+// logBases logs the policy's bases and stores them for the status.
 func (d *Daemon) logBases(c *config.Config) {
 	var all []operator.BaseInfo
 	for _, b := range c.Bases {
@@ -19,7 +19,8 @@ func (d *Daemon) logBases(c *config.Config) {
 	d.bases.Store(&all)
 }
 
-// nextRefresh returns the interval for fetching the bases again, or 0 for never.
+// nextRefresh returns the interval at which the bases must be fetched again, or 0 if they must not
+// be.
 func (s *reloads) nextRefresh() (every time.Duration) {
 	c, _ := s.inForce()
 	for _, b := range c.Bases {
@@ -30,8 +31,8 @@ func (s *reloads) nextRefresh() (every time.Duration) {
 	return every
 }
 
-// refresh fetches the bases again at the interval in the configuration, until ctx ends. wait waits
-// for the last fetch.
+// refresh fetches the bases again at the configured interval until ctx ends. wait waits until the
+// last fetch has finished.
 func (t *reloadTriggers) refresh(ctx context.Context) (wait func()) {
 	done := make(chan struct{})
 	go func() {
@@ -53,8 +54,8 @@ func (t *reloadTriggers) refresh(ctx context.Context) (wait func()) {
 	return func() { <-done }
 }
 
-// refreshBases loads the configuration again, and reloads it if a base has changed or has become
-// invalid.
+// refreshBases loads the configuration again. If a base has changed or become invalid, it triggers
+// a reload.
 func (t *reloadTriggers) refreshBases(ctx context.Context) {
 	c, err := t.reloads.load()
 	if err == nil {

@@ -25,34 +25,34 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// reloads holds the configuration in force and replaces it, one reload at a time.
+// reloads holds the configuration in force and replaces it with new ones, one reload at a time.
 type reloads struct {
-	load  func() (*config.Config, error) // nil: the configuration cannot be reloaded
-	watch bool                           // reload when files change
-	level *slog.LevelVar                 // level of the log; nil: it does not change
+	load  func() (*config.Config, error) // nil if the configuration cannot be reloaded
+	watch bool                           // whether to reload when files change
+	level *slog.LevelVar                 // log level to adjust; nil if the level never changes
 
 	mu      sync.Mutex
-	config  *config.Config // in force, except for settings that need a restart
+	config  *config.Config // the one in force, except for settings that require a restart
 	result  *policy.Result
 	review  *review
-	started bool // reviews were started
+	started bool // whether reviews have been started
 	ended   bool
 
-	adopted chan struct{} // signals refresh that another configuration is in force
+	adopted chan struct{} // tells refresh that a new configuration is in force
 
-	status atomic.Pointer[reloadStatus] // result of the last reload; nil: no reload yet
+	status atomic.Pointer[reloadStatus] // result of the last reload; nil before the first one
 }
 
 // reloadStatus is the result of the last reload.
 type reloadStatus struct {
 	at      time.Time
-	problem string // why the configuration is not in force; empty: it is
+	problem string // why the new configuration was not put into force; empty if it was
 }
 
-// Reload loads the configuration again, compares its policy with the one in force, and puts it in
-// force. After a problem nothing has changed.
+// Reload loads the configuration again, compares the new policy with the one in force, and puts the
+// new one into force. If it returns a problem, nothing has changed.
 func (d *Daemon) Reload(ctx context.Context, o control.Reload) control.Reloaded {
-	defer d.processors.useAll()() // calls continue meanwhile
+	defer d.processors.useAll()() // calls continue during a reload
 	r := d.reloads.reload(ctx, d, o)
 	d.logReload(o, &r)
 	return r
@@ -86,11 +86,11 @@ func (d *Daemon) logReload(o control.Reload, r *control.Reloaded) {
 	}
 }
 
-// maxDifference limits the bytes of a difference in one line of the log.
+// maxDifference is the maximum length of the policy difference in a log line, in bytes.
 const maxDifference = 300
 
-// firstLines returns the first lines of a difference, at least one, joined to one line, and the
-// number of remaining lines.
+// firstLines joins the first lines of diff, at least one, to a single line. left is the number of
+// remaining lines.
 func firstLines(diff string) (first string, left int) {
 	for line := range strings.Lines(diff) {
 		line = strings.Join(strings.Fields(line), " ")
@@ -160,8 +160,8 @@ func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r co
 	return r
 }
 
-// adopt applies the settings of a new configuration apart from the policy. The caller must hold the
-// lock.
+// adopt applies those settings of a new configuration that are not part of the policy. The caller
+// must hold the lock.
 func (s *reloads) adopt(d *Daemon, c *config.Config, result *policy.Result, known diag.List) {
 	if s.level != nil {
 		s.level.Set(Level(c.Log.Level))
@@ -178,12 +178,12 @@ func (s *reloads) adopt(d *Daemon, c *config.Config, result *policy.Result, know
 	}
 }
 
-// Level returns the log level with this name.
+// Level returns the log level with the given name.
 func Level(name string) slog.Level {
 	return map[string]slog.Level{"debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError}[name]
 }
 
-// startReview starts reviewing the policy in force.
+// startReview starts a review of the policy in force.
 func (s *reloads) startReview(d *Daemon) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +191,7 @@ func (s *reloads) startReview(d *Daemon) {
 	s.review.start(d)
 }
 
-// close ends the review and prevents others.
+// close ends the current review and prevents further ones.
 func (s *reloads) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,15 +199,15 @@ func (s *reloads) close() {
 	s.review.Close()
 }
 
-// files returns the files of the configuration in force.
+// files returns the files that the configuration in force consists of.
 func (s *reloads) files() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return filesOf(s.config)
 }
 
-// isRelevant reports whether a file may belong to the configuration, or be a link on the path to
-// such a file.
+// isRelevant reports whether name may be one of the configuration's files, or a symbolic link on
+// the path to one.
 func (s *reloads) isRelevant(name string) bool {
 	base := filepath.Base(name)
 	switch filepath.Ext(base) {
@@ -224,14 +224,14 @@ func (s *reloads) inForce() (*config.Config, *policy.Result) {
 	return s.config, s.result
 }
 
-// sums returns the hashes of the files when they were read, see [config.Config].Sums.
+// sums returns the hashes that the files had when they were read; see [config.Config].Sums.
 func (s *reloads) sums() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.config.Sums
 }
 
-// replacement returns the policy of a configuration with the settings derived from it.
+// replacement returns the new policy together with the settings derived from the configuration.
 func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.Reload) proxy.Replacement {
 	r := proxy.Replacement{
 		Policy: result.Policy, Active: result.Active, Advertise: c.Advertise,
@@ -245,13 +245,13 @@ func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.
 	return r
 }
 
-// Limits of the comparison with the policy in force.
+// Limits for comparing a new policy with the one in force.
 const (
 	diffTime   = 2 * time.Second
 	diffStates = 20_000
 )
 
-// diff compares a policy with the one in force. The caller must hold the lock.
+// diff compares the new policy with the one in force. The caller must hold the lock.
 func (s *reloads) diff(ctx context.Context, c *config.Config, result *policy.Result) (word, story string) {
 	was, err := side(s.config, s.result)
 	if err != nil {
@@ -275,7 +275,7 @@ func side(c *config.Config, r *policy.Result) (*policydiff.Side, error) {
 	return policydiff.NewSide(r, policy.FromConfig(c))
 }
 
-// problemText formats the problems of a configuration with their positions and source lines.
+// problemText formats configuration problems with their positions and source lines.
 func problemText(err error) string {
 	if list, rest := check.ConfigProblems(err); rest == nil && len(list) > 0 {
 		return formatProblems(list)

@@ -14,50 +14,50 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A remedyFinder finds the way out of refusals with the available tools. It is safe for concurrent
-// use.
+// A remedyFinder finds which calls of the available tools would unlock a refused call. It is safe
+// for concurrent use.
 type remedyFinder struct {
 	policy *gate.Policy
 	tools  func() toolset  // returns the current tools
 	met    func() []string // returns the agents whose hooks have reported calls
-	apart  bool            // calls reported by hooks run in separate sessions
+	apart  bool            // calls from hooks run in separate sessions
 
 	mu     sync.Mutex
-	agents []gate.Call // built-in tools of agents seen so far
+	agents []gate.Call // built-in agent tools seen so far
 	cached [scopes]cachedFinder
 }
 
-// A toolScope selects the tools that a way out may use.
+// A toolScope selects the tools that a remedy may use.
 type toolScope int
 
 const (
-	serverTools          toolScope = iota // tools of servers only
-	callerAndServerTools                  // known tools of the agent whose call is refused, and tools of servers
-	callerTools                           // known tools of the agent whose call is refused
-	activeAgentTools                      // tools of servers, and of the agents that have reported calls
-	allAgentTools                         // tools of servers, and of all known agents
+	serverTools          toolScope = iota // server tools only
+	callerAndServerTools                  // known tools of the agent whose call was refused, and server tools
+	callerTools                           // known tools of the agent whose call was refused
+	activeAgentTools                      // server tools, and tools of agents that have reported calls
+	allAgentTools                         // server tools, and tools of all known agents
 	scopes
 )
 
-// A toolset is the set of tools that can be called at one time.
+// A toolset is the set of tools that can be called at one moment.
 type toolset interface {
 	Names() []gate.Call
 
-	// Definition returns a hash of the definition of a tool, or "" for an unknown tool.
+	// Definition returns a hash of the tool's definition. It returns "" if the tool is unknown.
 	Definition(tool string) string
 
-	// Schema returns the input schema of a tool, or nil if the server gives none.
+	// Schema returns the tool's input schema. It returns nil if the server provides none.
 	Schema(tool string) json.RawMessage
 }
 
-// A cachedFinder is a finder with the tools that it was created for.
+// A cachedFinder caches a finder for a set of tools.
 type cachedFinder struct {
 	known       []gate.Call
-	definitions []string             // hashes of the definitions of known
-	finder      *verify.RemedyFinder // nil: not created yet
+	definitions []string             // hashes of the definitions of the tools in known
+	finder      *verify.RemedyFinder // nil until it is created
 }
 
-// remedy returns what a client is told with a refusal.
+// remedy returns the advice to send to the client along with a refusal.
 func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy.Remedy {
 	tools := f.tools()
 	names := tools.Names()
@@ -68,7 +68,7 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 			return proxy.Remedy{Text: verify.OwnToolMay}
 		}
 	} else if found = f.forAgent(s, c, r); found.None {
-		return proxy.Remedy{} // other tools of the agent, which are unknown, might help
+		return proxy.Remedy{} // other tools of the agent, unknown here, might help
 	}
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
 	if found.None && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
@@ -77,8 +77,9 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 	return told
 }
 
-// findAny finds a way out with the tools of servers, or else with built-in tools of agents. known
-// is false if only the latter could help, and no agent that has them has reported a call.
+// findAny looks for a remedy that uses server tools, and otherwise for one that uses agents'
+// built-in tools. known is false if only built-in tools could help and no agent that has them has
+// reported a call.
 func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()
@@ -86,7 +87,7 @@ func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (fou
 	switch {
 	case !found.None, !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }):
 		return found, true
-	case f.apart && !found.Shared: // calls of agents do not count in this session
+	case f.apart && !found.Shared: // calls from agents do not count in this session
 		return found, true
 	}
 	if agents := f.met(); len(agents) > 0 && !f.apart {
@@ -98,8 +99,8 @@ func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (fou
 	return found, found.None
 }
 
-// withAgents returns the tools together with those of the agents, or of all known agents if none
-// are given.
+// withAgents returns tools plus the built-in tools of the given agents, or of all known agents if
+// none are given.
 func withAgents(tools []gate.Call, agents ...string) []gate.Call {
 	tools = slices.Clip(tools)
 	for _, t := range check.ToolsOf(agents...) {
@@ -108,8 +109,8 @@ func withAgents(tools []gate.Call, agents ...string) []gate.Call {
 	return tools
 }
 
-// forAgent finds a way out for an agent's call of a built-in tool. If the agent has a separate
-// session, calls of server tools count only for nets that sessions share.
+// forAgent looks for a remedy for an agent's call of a built-in tool. If the agent has a separate
+// session, calls of server tools count only for nets that all sessions share.
 func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy) {
 	tools, own := f.tools(), f.refusedAgentTools(c)
 	if f.apart {
@@ -120,10 +121,10 @@ func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (fo
 	return f.finderFor(callerAndServerTools, tools, append(slices.Clip(tools.Names()), own...)).Remedy(s, c, r)
 }
 
-// maxAgentTools limits the number of remembered agent tools.
+// maxAgentTools is the maximum number of agent tools to remember.
 const maxAgentTools = 100
 
-// refusedAgentTools returns the agent tools whose calls were refused so far, including that of c.
+// refusedAgentTools returns the agent tools that were refused so far, including that of c.
 func (f *remedyFinder) refusedAgentTools(c gate.Call) []gate.Call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -134,8 +135,8 @@ func (f *remedyFinder) refusedAgentTools(c gate.Call) []gate.Call {
 	return slices.Clone(f.agents)
 }
 
-// finderFor returns the finder for the tools of a scope. It creates a new one if the tools have
-// changed.
+// finderFor returns the finder for the given scope. If the tools have changed, it creates a new
+// one.
 func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Call) *verify.RemedyFinder {
 	same := func(a, b gate.Call) bool { return a.Tool == b.Tool && slices.Equal(a.Also, b.Also) }
 	definitions := make([]string, len(names))
@@ -152,8 +153,8 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that names the argument read by a field that a tool does not accept
-// according to its schema. The function is nil if no schemas are known.
+// lacks returns a function that, for a tool and a field of a rule, names the argument that the
+// field reads but the tool's schema does not allow. It returns nil if no schema is known.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {
@@ -164,7 +165,7 @@ func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field)
 	return known.Lacks()
 }
 
-// toolsOf converts tools for package verify.
+// toolsOf converts tools to the type that package verify uses.
 func toolsOf(names []gate.Call) []verify.Tool {
 	tools := make([]verify.Tool, len(names))
 	for i, n := range names {
@@ -173,17 +174,17 @@ func toolsOf(names []gate.Call) []verify.Tool {
 	return tools
 }
 
-// impossibleTime limits the search for tools that can never be called. A tools/list request waits
-// for it; tools not proved by then are listed.
+// impossibleTime limits the search for tools that can never be called, because a tools/list request
+// waits for it. Tools without a proof by then are listed.
 const impossibleTime = 250 * time.Millisecond
 
-// impossible returns a function that finds the tools that provably can never be called under a
-// policy. A tool that could be called after a failure is not among them.
+// impossible returns a function that finds the tools that provably can never be called under the
+// policy. It does not include tools that could be called after some call has failed.
 func impossible(whole *gate.Policy) func([]gate.Call, []string) []string {
 	return func(tools []gate.Call, active []string) []string {
 		p, err := activeNets(whole, active)
 		if err != nil || p.Shadow() {
-			return nil // every tool can be called, or nothing is known
+			return nil // either every tool can be called, or nothing was proved
 		}
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
@@ -205,8 +206,8 @@ func impossible(whole *gate.Policy) func([]gate.Call, []string) []string {
 	}
 }
 
-// activeNets returns the policy restricted to the nets with these names, or to all if active is
-// nil.
+// activeNets returns the policy restricted to the named nets. If active is nil, it returns the
+// whole policy.
 func activeNets(p *gate.Policy, active []string) (*gate.Policy, error) {
 	if active == nil {
 		return p, nil

@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// needRestart returns the changed keys of a configuration that need a restart.
+// needRestart returns the configuration keys whose values have changed and only take effect after a
+// restart.
 func needRestart(old, c *config.Config) (keys []string) {
 	for _, section := range []struct {
 		key     string
@@ -28,7 +29,7 @@ func needRestart(old, c *config.Config) (keys []string) {
 	return append(keys, changedServers(old.Servers, c.Servers)...)
 }
 
-// changedServers returns the keys of servers that were added, removed or changed.
+// changedServers returns the configuration keys of the servers that were added, removed or changed.
 func changedServers(old, now []config.Server) (keys []string) {
 	for _, pair := range [][2][]config.Server{{now, old}, {old, now}} {
 		for _, s := range pair[0] {
@@ -46,7 +47,7 @@ func changedServers(old, now []config.Server) (keys []string) {
 	return keys
 }
 
-// sameJSON reports whether two values have the same JSON form.
+// sameJSON reports whether a and b have the same JSON encoding.
 func sameJSON(a, b any) bool {
 	one, err := json.Marshal(a)
 	other, also := json.Marshal(b)

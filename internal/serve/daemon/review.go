@@ -9,11 +9,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// A review checks the policy of a proxy against the tools of its upstreams once they are known: a
-// rule with a misspelled tool never applies, and rules with two names may be about one tool.
+// A review checks a proxy's policy against the upstreams' tools once those are known. It finds
+// rules that never apply because a tool name is misspelled, and rules with different names that may
+// refer to the same tool.
 type review struct {
 	config *config.Config
-	shown  map[string]bool // problems that were shown at the start
+	shown  map[string]bool // problems already shown at startup
 	stop   context.CancelFunc
 	done   chan struct{}
 }
@@ -26,7 +27,7 @@ func newReview(c *config.Config, shown diag.List) *review {
 	return r
 }
 
-// start starts the review of a running proxy. It ends by itself or with Close.
+// start starts the review of a running proxy. The review ends by itself, or when Close is called.
 func (r *review) start(d *Daemon) {
 	var ctx context.Context
 	ctx, r.stop = context.WithCancel(context.Background())
@@ -35,9 +36,9 @@ func (r *review) start(d *Daemon) {
 		d.AwaitTools(ctx)
 		tools, err := d.Tools("")
 		if err != nil || len(tools) == 0 || len(d.silentUpstreams()) > 0 || ctx.Err() != nil {
-			return // tools that are not listed yet are not mistakes
+			return // tools that are not listed yet must not be reported as mistakes
 		}
-		defer d.processors.useAll()() // calls continue meanwhile
+		defer d.processors.useAll()() // calls continue during a review
 		for _, found := range r.problems(ctx, check.KnownSet(ListedTools(tools), r.config)) {
 			if !r.shown[found.Error()] {
 				d.log.Warn("policy problem, now that the tools are known", "problem", found.Error())
@@ -46,7 +47,7 @@ func (r *review) start(d *Daemon) {
 	}()
 }
 
-// Close ends a running review.
+// Close ends the review if it is running.
 func (r *review) Close() {
 	if r.stop != nil {
 		r.stop()
@@ -54,13 +55,13 @@ func (r *review) Close() {
 	}
 }
 
-// problems returns the problems of the policy with these tools.
+// problems returns the problems that the policy has with the given tools.
 func (r *review) problems(ctx context.Context, tools check.ToolSet) diag.List {
 	source := policy.FromConfig(r.config)
 	source.Tools, source.Schemas, source.Hooked = tools.Names(), tools.Schemas, tools.Hooked()
 	result, err := policy.Build(source)
 	if err != nil {
-		return nil // the same policy was built before without an error
+		return nil // the policy was already built once without an error
 	}
 	v, err := check.Run(ctx, result, source, tools, effort(len(result.Claims)))
 	if err != nil || ctx.Err() != nil {

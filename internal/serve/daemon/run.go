@@ -18,11 +18,11 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// Run serves clients, over in and out or at the configured address, until ctx or the stdio client
-// ends it. If it creates a token, it shows the token on say, which is a terminal; if say is nil, it
-// logs only the file of the token.
+// Run serves clients, either over in and out or at the configured address, until ctx is canceled or
+// the stdio client disconnects. If Run creates a token, it shows the token on say, which must be a
+// terminal. If say is nil, Run only logs the path of the token file.
 func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) error {
-	slog.SetDefault(d.log) // records logged by libraries must not contain secrets either
+	slog.SetDefault(d.log) // log records from libraries must not contain secrets, either
 	defer d.logEnd(ctx)()
 	if err := recordBases(d.config); err != nil {
 		return err
@@ -53,13 +53,13 @@ func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) erro
 	return d.serveHTTP(ctx, say)
 }
 
-// Hook decides on a call that an agent reports through its hooks, or records how the call ended.
+// Hook decides a call that an agent reports through its hooks, or records how the call ended.
 func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, error) {
 	return d.Hooks.Serve(ctx, e)
 }
 
-// logEnd logs the signal that ends the proxy when it arrives, because ending may take a while. wait
-// waits for the log line.
+// logEnd logs the signal that ends the proxy as soon as it arrives, because shutting down may take
+// a while. wait waits until the line has been logged.
 func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -73,9 +73,9 @@ func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	}
 }
 
-// OutlivePipes keeps the process alive when a client or the reader of the log has closed its pipe:
-// a write then fails, and the proxy shuts down in order and records it. Ignoring the signal instead
-// would also make child processes ignore it.
+// OutlivePipes keeps the process alive when a client or the reader of the log closes its pipe.
+// Writes to the pipe then fail, and the proxy shuts down in order and records its end. Ignoring
+// SIGPIPE would not do, because child processes would inherit that.
 func OutlivePipes() (stop func()) {
 	closed := make(chan os.Signal, 1)
 	signal.Notify(closed, syscall.SIGPIPE)
@@ -90,13 +90,13 @@ func (d *Daemon) start() {
 	d.reloads.startReview(d)
 }
 
-// setAddress stores the address for clients.
+// setAddress stores the address at which clients can connect.
 func (d *Daemon) setAddress(where string) { d.listen.Store(&where) }
 
-// serveStdio serves one client over stdio. It returns nil when the client ends the connection.
+// serveStdio serves a single client over stdio. It returns nil when the client disconnects.
 func (d *Daemon) serveStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	if f, ok := out.(*os.File); ok && f == os.Stdout {
-		os.Stdout = os.Stderr // nothing but messages may reach the client
+		os.Stdout = os.Stderr // only MCP messages may be written to the client
 	}
 	d.setAddress("stdio")
 	d.start()
@@ -117,7 +117,7 @@ func (d *Daemon) serveStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return err
 }
 
-// A countingReader counts the bytes from a client.
+// A countingReader counts the bytes received from a client.
 type countingReader struct {
 	io.Reader
 	read atomic.Int64
@@ -129,8 +129,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reopen returns the stream in the form that costs the least system calls, and a function that
-// closes it.
+// reopen returns a wrapper of stream that needs the fewest system calls, and a function that closes
+// it.
 func reopen[T any](stream T) (T, func()) {
 	f, ok := any(stream).(*os.File)
 	if !ok {
@@ -143,7 +143,8 @@ func reopen[T any](stream T) (T, func()) {
 	return any(pipe.New(mine)).(T), func() { _ = mine.Close() }
 }
 
-// serveHTTP listens before it starts anything else, so that a port in use is detected first.
+// serveHTTP serves clients over HTTP. It listens before it starts anything else, so that a port in
+// use is detected first.
 func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	l := d.config.Listen
 	listener, err := listenAt(l.HTTP, l, d.log)
@@ -158,7 +159,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 		return err
 	}
 	if access.Several() {
-		d.processors.useAll() // requests of one principal must not delay those of others
+		d.processors.useAll() // requests of one principal must not delay those of another
 	}
 	access.Beside = d.monitor.endpoint().Serve
 	handler, err := d.Handler(access)
@@ -190,7 +191,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	return shutdown(server, d.Proxy.Close)
 }
 
-// logOpenCalls logs the calls that the shutdown waits for, if there are any.
+// logOpenCalls logs the calls that the shutdown is waiting for, if any.
 func (d *Daemon) logOpenCalls() {
 	waiting, open := 0, 0
 	for _, s := range d.Sessions() {
@@ -203,9 +204,9 @@ func (d *Daemon) logOpenCalls() {
 	}
 }
 
-// accessOf returns who may connect, and reads or creates their tokens.
+// accessOf returns the rules for who may connect. It reads or creates the tokens that clients need.
 func accessOf(l config.Listen, listener net.Listener, made func(token, path string)) (proxy.Access, error) {
-	host, _, _ := net.SplitHostPort(l.HTTP) // listening has succeeded, so both addresses are valid
+	host, _, _ := net.SplitHostPort(l.HTTP) // cannot fail: the listener uses these addresses
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	a := proxy.Access{
 		Addr: net.JoinHostPort(host, port), TLS: l.TLS != nil, Path: l.Path, Hosts: l.AllowedHosts, Origins: l.AllowedOrigins, Hooks: l.Hooks,
@@ -227,7 +228,7 @@ func accessOf(l config.Listen, listener net.Listener, made func(token, path stri
 	return a, nil
 }
 
-// endpointURL returns the URL of the endpoint for clients on this machine.
+// endpointURL returns the URL at which clients on this machine reach the MCP endpoint.
 func endpointURL(l config.Listen, listener net.Listener) string {
 	scheme := "http"
 	if l.TLS != nil {

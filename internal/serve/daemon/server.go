@@ -9,22 +9,23 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// Default limits of connections. None of them ends a silent stream: the endpoint itself limits how
-// long a request may take to arrive, since it knows when the request is complete.
+// Default limits for connections. None of them ends a silent stream. The MCP endpoint itself limits
+// how long a request may take to arrive, since only the endpoint knows when the request is
+// complete.
 const (
-	headerTimeout  = 10 * time.Second // to send the headers of a request
-	idleTimeout    = 5 * time.Minute  // between two requests
-	writeTimeout   = 30 * time.Second // for a client to read the next bytes
+	headerTimeout  = 10 * time.Second // time for a client to send the request headers
+	idleTimeout    = 5 * time.Minute  // maximum time between two requests
+	writeTimeout   = 30 * time.Second // time for a client to read the next writeBytes
 	headerBytes    = 64 << 10
-	bodyTimeout    = 10 * time.Second // to send the body of a request at other endpoints than the MCP endpoint
-	writeBytes     = 256 << 10        // bytes that a client must read within writeTimeout
-	maxConnections = 25_000           // or half of the files that the process may open, if that is less
+	bodyTimeout    = 10 * time.Second // time for a client to send the body of a request to any other endpoint than the MCP endpoint
+	writeBytes     = 256 << 10        // number of bytes that a client must read within writeTimeout
+	maxConnections = 25_000           // or half of the files that the process may open, if fewer
 )
 
-// Time limits of a shutdown.
+// Time limits for a shutdown.
 const (
-	drainTimeout    = 5 * time.Second // for calls to end by themselves
-	farewellTimeout = time.Second     // for the responses to calls that were canceled
+	drainTimeout    = 5 * time.Second // time for calls to end by themselves
+	farewellTimeout = time.Second     // time to send responses to canceled calls
 )
 
 func newServer(h http.Handler, l config.Listen) *http.Server {
@@ -39,15 +40,15 @@ func newServer(h http.Handler, l config.Listen) *http.Server {
 	}
 }
 
-// shutdown accepts no new requests, waits for calls to end, then cancels them, and closes the
-// connections of clients that do not read the response.
+// shutdown stops accepting requests and waits for the calls in flight. After a while it calls cut
+// to cancel them, and closes the connections of clients that do not read the response.
 func shutdown(server *http.Server, cut func() error) error {
 	if withTimeout(drainTimeout, server.Shutdown) == nil {
 		return nil
 	}
 	err := cut()
 	if withTimeout(farewellTimeout, server.Shutdown) != nil {
-		_ = server.Close() // they had farewellTimeout to read it
+		_ = server.Close() // clients had farewellTimeout to read the response
 	}
 	return err
 }

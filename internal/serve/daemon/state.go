@@ -19,8 +19,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres"
 )
 
-// StatePath returns the database file of the driver sqlite: the configured one, or a path derived
-// from the configuration file, which all proxies with the same file share.
+// StatePath returns the path of the SQLite database. If none is configured, the path is derived
+// from that of the configuration file, so that all proxies with the same configuration file share a
+// database.
 func StatePath(c *config.Config) (string, error) {
 	if c.State.Path != "" {
 		return c.State.Path, nil
@@ -35,8 +36,7 @@ func StatePath(c *config.Config) (string, error) {
 	return path, nil
 }
 
-// stateFile returns the path in the state directory for a file of this kind that belongs to a
-// configuration.
+// stateFile returns the path in the state directory for the configuration's file of the given kind.
 func stateFile(c *config.Config, kind string) (string, error) {
 	dir, err := StateDir()
 	if err != nil {
@@ -51,14 +51,15 @@ func stateFile(c *config.Config, kind string) (string, error) {
 	return filepath.Join(dir, cmp.Or(name, "state")+"-"+hex.EncodeToString(sum[:4])+kind), nil
 }
 
-// A database stores the states of sessions.
+// A database stores session states.
 type database struct {
 	*store.Late
 	driver string
-	place  string // for people, without secrets
+	place  string // location to display; contains no secrets
 }
 
-// newDatabase returns the database of a configuration, not yet open, or nil without one.
+// newDatabase returns the configured database, which is not open yet. It returns nil if none is
+// configured.
 func newDatabase(config *config.Config, log *slog.Logger) (*database, error) {
 	c := config.State
 	db := &database{driver: c.Driver}
@@ -89,7 +90,7 @@ func newDatabase(config *config.Config, log *slog.Logger) (*database, error) {
 	return db, nil
 }
 
-// openTimeout limits how long the start waits for the database.
+// openTimeout limits how long startup waits for the database.
 const openTimeout = 10 * time.Second
 
 // asBackend converts a typed nil pointer to a nil interface.

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// Status returns the status of the proxy, with its configuration file, listen address and records,
-// and without secrets: a server may print its own command line.
+// Status returns the status of the proxy, including its configuration file, listen address and
+// audit log. Secrets are removed, because a server may print its own command line.
 func (d *Daemon) Status() operator.Status {
 	s := d.Proxy.Status()
 	s.Config, s.Bases = d.file, *d.bases.Load()
@@ -31,7 +31,7 @@ func (d *Daemon) Status() operator.Status {
 	return s
 }
 
-// silentUpstreams returns the names of the upstreams that have not answered.
+// silentUpstreams returns the names of the upstreams that have not answered yet.
 func (d *Daemon) silentUpstreams() []string {
 	var names []string
 	for _, u := range d.Overview().Upstreams {
@@ -42,7 +42,7 @@ func (d *Daemon) silentUpstreams() []string {
 	return names
 }
 
-// LastWords returns the last output lines of the process of an upstream, indented.
+// LastWords returns the last lines that the upstream's process has printed, indented.
 func LastWords(u operator.UpstreamStatus, indent string) string {
 	if len(u.Said) == 0 {
 		return ""

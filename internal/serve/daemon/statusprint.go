@@ -50,7 +50,8 @@ func PrintStatus(w io.Writer, status operator.Status) {
 	}
 }
 
-// enforceHint names the command that ends shadow mode, if the proxy has a configuration file.
+// enforceHint returns a hint at the command that ends shadow mode. It returns "" if the proxy has
+// no configuration file.
 func enforceHint(file string) string {
 	if file == "" {
 		return ""
@@ -58,7 +59,7 @@ func enforceHint(file string) string {
 	return "; petrigate enforce ends that"
 }
 
-// printBase prints a base policy in force.
+// printBase prints a base policy that is in force.
 func printBase(w io.Writer, b operator.BaseInfo) {
 	_, _ = fmt.Fprintf(w, "  extends %s, version %d, from %s", text.Escape(b.Name), b.Version, text.Escape(b.From))
 	if b.Key != "" {
@@ -70,7 +71,7 @@ func printBase(w io.Writer, b operator.BaseInfo) {
 	_, _ = fmt.Fprintln(w)
 }
 
-// printWebhook prints the webhook and whether it can be reached.
+// printWebhook prints the webhook's address and whether the webhook is reachable.
 func printWebhook(w io.Writer, h *operator.WebhookInfo) {
 	if h == nil {
 		return
@@ -81,7 +82,7 @@ func printWebhook(w io.Writer, h *operator.WebhookInfo) {
 	}
 }
 
-// printAuditFile prints the audit file and whether it can be written.
+// printAuditFile prints the path of the audit file and whether the file is writable.
 func printAuditFile(w io.Writer, a *operator.AuditInfo) {
 	if a == nil {
 		return
@@ -96,7 +97,7 @@ func printAuditFile(w io.Writer, a *operator.AuditInfo) {
 	}
 }
 
-// printState prints where states are stored, and problems that only an operator can fix.
+// printState prints where states are stored, and which problems only an operator can fix.
 func printState(w io.Writer, s operator.StateInfo) {
 	if s.Driver == "memory" {
 		printUnknown(w, s)
@@ -113,7 +114,8 @@ func printState(w io.Writer, s operator.StateInfo) {
 	printUnknown(w, s)
 }
 
-// printUnknown prints the calls without a recorded outcome, and the command that settles them.
+// printUnknown prints the calls that ended with an unknown outcome, and the command that settles
+// them.
 func printUnknown(w io.Writer, s operator.StateInfo) {
 	for _, call := range s.Unknown {
 		if call.Outcome != "" {
@@ -130,8 +132,8 @@ func printUnknown(w io.Writer, s operator.StateInfo) {
 	}
 }
 
-// printUpstream prints an upstream of a running proxy, with the last output of its process if it is
-// not up.
+// printUpstream prints the state of an upstream. If the upstream is not up, it also prints the last
+// output of its process.
 func printUpstream(w io.Writer, u operator.UpstreamStatus) {
 	line := "  upstream " + u.Name + " is " + u.State
 	if u.Protocol != "" && u.State == "up" {
@@ -146,7 +148,7 @@ func printUpstream(w io.Writer, u operator.UpstreamStatus) {
 	_, _ = fmt.Fprintln(w, line+LastWords(u, "      "))
 }
 
-// Stopped describes a stop: its scope, actor and reason.
+// Stopped describes a stop by its scope, actor and reason.
 func Stopped(s operator.StopInfo) string {
 	what, again := "all calls are refused", "petrigate start"
 	if s.Session != "" {
@@ -158,5 +160,5 @@ func Stopped(s operator.StopInfo) string {
 	return fmt.Sprintf("%s since %s, by %s: %s (%s)", what, s.Since.Format(time.RFC3339), s.Actor, cmp.Or(text.Escape(s.Reason), "no reason given"), again)
 }
 
-// age formats the time since an event.
+// age formats the time that has passed since an event.
 func age(since time.Time) string { return time.Since(since).Round(time.Second).String() }

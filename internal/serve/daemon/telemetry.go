@@ -10,12 +10,12 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// endpoint returns the endpoint for metrics and health checks.
+// endpoint returns a handler for metrics and health checks.
 func (m *monitor) endpoint() *telemetry.Endpoint {
 	return &telemetry.Endpoint{Metrics: m.metrics, State: m.state, Missing: m.notReady}
 }
 
-// state returns the current state for the metrics.
+// state returns the proxy's current state for the metrics.
 func (m *monitor) state() telemetry.State {
 	s := m.proxy.Overview()
 	t := telemetry.State{
@@ -27,7 +27,7 @@ func (m *monitor) state() telemetry.State {
 	return t
 }
 
-// notReady returns the reasons why the proxy is not ready.
+// notReady explains why the proxy is not ready. It returns nothing if the proxy is ready.
 func (m *monitor) notReady() []string {
 	var all []string
 	if m.draining.Load() {
@@ -48,14 +48,15 @@ func (m *monitor) notReady() []string {
 	return all
 }
 
-// upstreamStates describes the upstreams, without secrets and without querying the database.
+// upstreamStates describes the upstreams, without secrets. It does not query the database.
 func (m *monitor) upstreamStates() []operator.UpstreamStatus {
 	all := m.proxy.Overview().Upstreams
 	m.secrets.maskUpstreams(all)
 	return all
 }
 
-// serve serves the endpoint at the address of telemetry.metrics, if there is one, until stop.
+// serve serves metrics and health checks at addr until stop is called. If addr is empty, it does
+// nothing.
 func (m *monitor) serve(addr string) (stop func(), err error) {
 	if addr == "" {
 		return func() {}, nil
@@ -64,7 +65,7 @@ func (m *monitor) serve(addr string) (stop func(), err error) {
 	if err != nil {
 		return nil, listenError(addr, err)
 	}
-	host, _, _ := net.SplitHostPort(addr) // listening has succeeded, so the address is valid
+	host, _, _ := net.SplitHostPort(addr) // cannot fail: the listener uses this address
 	open := !IsLoopback(host)
 	if open {
 		m.log.Warn("metrics are open to everybody who reaches this address, and tell the names of servers and tools", "address", listener.Addr().String())
@@ -74,9 +75,9 @@ func (m *monitor) serve(addr string) (stop func(), err error) {
 	}), config.Listen{})
 	server.WriteTimeout = writeTimeout
 	m.log.Info("serving metrics", "url", "http://"+shownAddr(listener)+"/metrics")
-	go func() { _ = listener.serve(server, false) }() // ends with the server
+	go func() { _ = listener.serve(server, false) }() // returns when the server is closed
 	return func() { _ = server.Close() }, nil
 }
 
-// maxMetricsConns is the maximum number of connections to the metrics address.
+// maxMetricsConns is the maximum number of open connections to the metrics address.
 const maxMetricsConns = 64

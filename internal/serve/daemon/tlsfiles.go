@@ -17,8 +17,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TLSProblems finds TLS files that cannot be used. The severity of a file that cannot be read is
-// missing: a configuration that is only checked may be for another machine or user.
+// TLSProblems reports TLS files that cannot be used. Unreadable files are reported with severity
+// missing, because a configuration that is only being checked may be meant for another machine or
+// user.
 func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	var all diag.List
 	if t := c.Listen.TLS; t != nil {
@@ -41,7 +42,7 @@ func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	return all
 }
 
-// A tlsSection is one tls key of a configuration.
+// A tlsSection is one tls section of a configuration.
 type tlsSection struct {
 	section interface {
 		Of(key, text string) config.Position
@@ -58,7 +59,8 @@ func (f *tlsSection) report(severity diag.Severity, code, key, msg, hint string)
 	f.problems = append(f.problems, p)
 }
 
-// read returns the content of a file named by a key, or nil if it cannot be read.
+// read returns the content of the file that the given configuration key names. It returns nil if
+// the file cannot be read.
 func (f *tlsSection) read(key, path string) []byte {
 	if path == "" {
 		return nil
@@ -75,7 +77,7 @@ func (f *tlsSection) read(key, path string) []byte {
 	return data
 }
 
-// checkAuthorities checks the certificate authorities for a server.
+// checkAuthorities checks the file with the certificate authorities of a server.
 func (f *tlsSection) checkAuthorities(path string) {
 	certs := f.certificates("ca", path, f.read("ca", path))
 	if len(certs) > 0 && !slices.ContainsFunc(certs, func(c *x509.Certificate) bool { return validityProblem(c) == "" }) {
@@ -83,7 +85,7 @@ func (f *tlsSection) checkAuthorities(path string) {
 	}
 }
 
-// checkPair checks a certificate and its key.
+// checkPair checks a certificate file and the matching key file.
 func (f *tlsSection) checkPair(certPath, keyPath string) {
 	cert, key := f.read("cert", certPath), f.read("key", keyPath)
 	certs := f.certificates("cert", certPath, cert)
@@ -102,8 +104,8 @@ func (f *tlsSection) checkPair(certPath, keyPath string) {
 	}
 }
 
-// certificates parses the certificates of a file, which must have at least one. It returns nil if
-// the file could not be read or parsed.
+// certificates parses the certificates in a file, which must contain at least one. It returns nil
+// if the file could not be read or parsed.
 func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.Certificate) {
 	if data == nil {
 		return nil
@@ -130,7 +132,7 @@ func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.
 	return nil
 }
 
-// unusableKey explains why a file holds no usable private key.
+// unusableKey explains why the data contains no usable private key.
 func unusableKey(data []byte) (problem, hint string) {
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		switch {
@@ -158,8 +160,8 @@ func isKey(data []byte) bool {
 	return block != nil && strings.HasSuffix(block.Type, "PRIVATE KEY")
 }
 
-// validityProblem says since when a certificate is invalid, or from when on it is valid; it returns
-// "" for a valid one.
+// validityProblem describes when the certificate expired, or when it will become valid. It returns
+// "" if the certificate is valid now.
 func validityProblem(c *x509.Certificate) string {
 	switch now := time.Now(); {
 	case now.After(c.NotAfter):

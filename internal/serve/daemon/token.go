@@ -15,11 +15,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// minTokenLength is the minimum length of a token that cannot be guessed.
+// minTokenLength is the minimum length of a token that is hard to guess.
 const minTokenLength = 16
 
-// loadTokens reads the bearer tokens of the listener. At the first start it creates one and passes
-// it to made. It refuses a file that others can read.
+// loadTokens reads the listener's bearer tokens. On the first start, it creates a token and passes
+// it to made. It returns an error if others can read the token file.
 func loadTokens(l config.Listen, made func(token, path string)) (tokens, error) {
 	path := l.TokenFile
 	if path == "" {
@@ -42,7 +42,8 @@ func loadTokens(l config.Listen, made func(token, path string)) (tokens, error) 
 	return t, nil
 }
 
-// tokens holds the content of a token file: one token, or several by the name of their holder.
+// tokens holds the content of a token file: either a single token, or several tokens keyed by the
+// names of their holders.
 type tokens struct {
 	unnamed string
 	named   map[string]string
@@ -64,12 +65,12 @@ func readTokens(path string) (tokens, error) {
 	return parseTokens(path, string(b))
 }
 
-// exposed reports whether others can read or write a file with this mode.
+// exposed reports whether a file with this mode can be read or written by others.
 func exposed(mode os.FileMode, ofRoot bool) bool { return mode.Perm()&forbidden(ofRoot) != 0 }
 
-// forbidden returns the mode bits that would let others access a file. A file owned by root, while
-// this process does not run as root, may be readable by its group, like a Kubernetes Secret or a
-// systemd credential.
+// forbidden returns the mode bits that would give others access to a file. If root owns the file
+// but this process does not run as root, the file may be readable by its group, as Kubernetes
+// Secrets and systemd credentials are.
 func forbidden(ofRoot bool) os.FileMode {
 	if ofRoot {
 		return 0o037
@@ -77,11 +78,11 @@ func forbidden(ofRoot bool) os.FileMode {
 	return 0o077
 }
 
-// ForbiddenOfTokens returns the mode bits that a file with tokens must not have.
+// ForbiddenOfTokens returns the mode bits that must not be set on a token file.
 func ForbiddenOfTokens(info os.FileInfo) os.FileMode { return forbidden(ownedByRoot(info)) }
 
-// parseTokens parses a single token, or lines "name: token"; # begins a comment. Error messages
-// contain no part of a token.
+// parseTokens parses either a single token or lines of the form "name: token". Comments begin with
+// #. Error messages never include any part of a token.
 func parseTokens(path, text string) (tokens, error) {
 	t := tokens{named: map[string]string{}}
 	for i, line := range strings.Split(text, "\n") {
@@ -132,8 +133,8 @@ func makeToken(path string) (string, error) {
 	return token, errors.Join(err, f.Close())
 }
 
-// reportToken reports that a token was created. It shows the token only at a terminal: a log, a
-// file or a journal must not contain secrets.
+// reportToken reports that a token was created. It prints the token itself only on a terminal,
+// because logs, files and journals must not contain secrets.
 func (d *Daemon) reportToken(say io.Writer, token, path, endpoint string) {
 	if say == nil {
 		d.log.Info("a token for clients was made", "file", path)
@@ -142,7 +143,8 @@ func (d *Daemon) reportToken(say io.Writer, token, path, endpoint string) {
 	announceToken(say, token, path, endpoint)
 }
 
-// announceToken prints the entry for a client's configuration, once.
+// announceToken prints the entry to paste into the configuration of a client. The token is not
+// printed again.
 func announceToken(w io.Writer, token, path, endpoint string) {
 	_, _ = fmt.Fprintf(w, `A token for clients was made and is kept in %s. Paste this into the client's configuration:
 

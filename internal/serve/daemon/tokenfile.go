@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TokenProblems finds problems of the token file that would make serve fail: its mode, owner or
-// content. A file that cannot be read is a warning, because the configuration may be for another
-// machine or user.
+// TokenProblems reports problems with the mode, owner or content of the token file that would make
+// serve fail. An unreadable file is only a warning, because the configuration may be meant for
+// another machine or user.
 func TokenProblems(c *config.Config) diag.List {
 	if c.Listen.Stdio || c.Listen.Auth != "token" {
 		return nil
@@ -30,10 +30,10 @@ func TokenProblems(c *config.Config) diag.List {
 		path = filepath.Join(dir, "token")
 	}
 	if c.TextOnly && strings.Contains(path, "${") {
-		return nil // the variable is not resolved, so the path is unknown
+		return nil // the path contains an unresolved variable
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil // opening a pipe would wait for its writer
+		return nil // opening a named pipe would block until something writes to it
 	}
 	_, err := readTokens(path)
 	unread := (*fs.PathError)(nil)
@@ -46,11 +46,12 @@ func TokenProblems(c *config.Config) diag.List {
 	return diag.List{tokenProblem(c, diag.Error, check.UnusableTokens, err.Error())}
 }
 
-// tokenProblem returns a problem at the key that names the file, or at its section.
+// tokenProblem returns a problem located at the configuration key that names the file, or at the
+// section if the key is absent.
 func tokenProblem(c *config.Config, severity diag.Severity, code, msg string) diag.Problem {
 	at := c.Listen.Of("tokenFile", "")
 	if at == (config.Position{}) {
-		at.File = c.File // the default path is not in the file
+		at.File = c.File // the default path does not occur in the configuration file
 	}
 	p := check.Warning(code, at, msg, "")
 	p.Severity, p.Excerpt = severity, c.Listen.Excerpt(at.Line, at.Column)

@@ -15,17 +15,17 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// Default time limits of ListTools for the first answers. A program that fetches others must not be
-// killed while it does: that could corrupt its cache.
+// Default time limits for ListTools to wait for the first answers. A program that downloads others
+// must not be killed meanwhile, because that could corrupt its cache.
 const (
 	firstStart = time.Minute
 	firstFetch = 5 * time.Minute
 )
 
-// fetchers are programs that may fetch the program that they run.
+// fetchers lists programs that may download the program that they run.
 var fetchers = []string{"npx", "bunx", "pnpm", "yarn", "uvx", "uv", "pipx", "docker", "podman", "deno"}
 
-// startupTimeout returns the time limit for the first answers of the servers.
+// startupTimeout returns how long to wait for the servers' first answers.
 func startupTimeout(c *config.Config) time.Duration {
 	if c.Startup != config.DefaultStartup {
 		return c.Startup
@@ -39,27 +39,27 @@ func startupTimeout(c *config.Config) time.Duration {
 	return firstStart
 }
 
-// A Listing holds the tools that the servers of a configuration list.
+// A Listing contains the tools that the configured servers have listed.
 type Listing struct {
 	Tools      []check.ListedTool
 	Servers    int
 	Unanswered []Unanswered
 	Upstreams  []operator.UpstreamStatus
-	Began      time.Time // time when the servers were started
+	Began      time.Time // time at which the servers were started
 	LeftOut    []string
 	Warnings   []string
-	Crowded    string // the warning about too many tools, if it is in Warnings
+	Crowded    string // warning about too many tools, if Warnings contains it
 }
 
-// An Unanswered is a server that does not answer.
+// An Unanswered describes a server that does not answer.
 type Unanswered struct {
 	Upstream string
-	Why      error // reason, with the server's position, last output and a hint
+	Why      error // reason, with the server's position, its last output, and a hint
 }
 
-// ListTools starts the servers of a configuration, lists their tools, and ends them. It needs no
-// policy and records nothing. While it waits, it calls waiting at the interval every with the
-// servers that have not answered yet.
+// ListTools starts the configured servers, lists their tools, and stops them. It needs no policy
+// and records nothing. While it waits, it repeatedly calls waiting, at the given interval, with the
+// names of the servers that have not answered yet.
 func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiting func(servers []string)) (*Listing, error) {
 	quiet := *c
 	quiet.Audit.File, quiet.State = "", config.State{}
@@ -73,7 +73,7 @@ func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiti
 	d.Start()
 	d.awaitTools(ctx, every, waiting)
 	if err := ctx.Err(); err != nil {
-		return nil, err // the result is not needed
+		return nil, err // the caller no longer needs the result
 	}
 	status := d.Status()
 	l := &Listing{Servers: len(status.Upstreams), Unanswered: unanswered(status.Upstreams, &quiet), LeftOut: status.LeftOut, Warnings: status.Warnings,
@@ -83,7 +83,7 @@ func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiti
 	return l, err
 }
 
-// awaitTools waits for the tools of all servers.
+// awaitTools waits until all servers have listed their tools.
 func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, waiting func(servers []string)) {
 	listed := make(chan struct{})
 	go func() {
@@ -102,8 +102,8 @@ func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, waiting fu
 	}
 }
 
-// pendingUpstreams returns the upstreams that are starting. If all have started, it returns one
-// entry for the missing tool lists.
+// pendingUpstreams returns the names of the upstreams that are still starting. If all have started
+// but tool lists are missing, it returns a single entry that says so.
 func (d *Daemon) pendingUpstreams() []string {
 	var names []string
 	for _, u := range d.Status().Upstreams {
@@ -117,7 +117,7 @@ func (d *Daemon) pendingUpstreams() []string {
 	return names
 }
 
-// unanswered describes the upstreams that do not answer, with the last output of their processes
+// unanswered describes the upstreams that do not answer, each with the last output of its process
 // and a hint.
 func unanswered(upstreams []operator.UpstreamStatus, c *config.Config) []Unanswered {
 	var all []Unanswered
@@ -140,7 +140,7 @@ func unanswered(upstreams []operator.UpstreamStatus, c *config.Config) []Unanswe
 	return all
 }
 
-// positionOf returns the position of a server in the configuration.
+// positionOf returns the position of the named server in the configuration.
 func positionOf(c *config.Config, name string) string {
 	for _, s := range c.Servers {
 		if s.Name == name && s.Position.Line > 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// reloadTriggers cause the reloads that no operator asks for.
+// reloadTriggers causes the reloads that no operator requests.
 type reloadTriggers struct {
 	reloads *reloads
 	reload  func(context.Context, control.Reload) control.Reloaded // see [Daemon.Reload]

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// upstreams returns the servers of the configuration, with their sources of tokens.
+// upstreams returns the configured servers with their token sources.
 func (d *Daemon) upstreams() ([]proxy.Upstream, error) {
 	var list []proxy.Upstream
 	for _, s := range d.config.Servers {
@@ -42,7 +42,8 @@ func (d *Daemon) upstreams() ([]proxy.Upstream, error) {
 	return list, nil
 }
 
-// UpstreamTLS returns the TLS configuration for a server, or nil for the system's defaults.
+// UpstreamTLS returns the TLS configuration for connections to the server. It returns nil if the
+// system defaults apply.
 func UpstreamTLS(s config.Server) (*tls.Config, error) {
 	c, err := clientTLS(s.TLS)
 	if err != nil {
@@ -52,7 +53,8 @@ func UpstreamTLS(s config.Server) (*tls.Config, error) {
 }
 
 // clientTLS reads the certificate authorities and the client certificate for connections to a
-// server; nil: the system's authorities and no client certificate.
+// server. If t is nil, it returns nil, so that the system's authorities apply and no client
+// certificate is sent.
 func clientTLS(t *config.ServerTLS) (*tls.Config, error) {
 	if t == nil {
 		return nil, nil

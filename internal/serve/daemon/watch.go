@@ -16,11 +16,12 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// settleDelay is how long files must stay unchanged before they are read again: editors write in
-// several steps.
+// settleDelay is how long files must stay unchanged before they are read again, because editors
+// save a file in several steps.
 const settleDelay = 200 * time.Millisecond
 
-// follow reloads the configuration when it changes and after each hang-up signal, until end.
+// follow reloads the configuration whenever it changes and on each hang-up signal, until end is
+// called.
 func (t *reloadTriggers) follow(ctx context.Context) (end func()) {
 	if t.reloads.load == nil {
 		return func() {}
@@ -38,9 +39,9 @@ func (t *reloadTriggers) follow(ctx context.Context) (end func()) {
 	}
 }
 
-// watch reloads the configuration when one of its files changes. It watches the folders of the
-// files and of the targets of links, because editors, and Kubernetes, replace files instead of
-// writing them.
+// watch reloads the configuration whenever one of its files changes. It watches the directories of
+// the files and of link targets, because editors and Kubernetes replace files instead of writing to
+// them.
 func (t *reloadTriggers) watch(ctx context.Context) (wait func()) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -65,7 +66,7 @@ func (t *reloadTriggers) watch(ctx context.Context) (wait func()) {
 				return
 			case e := <-w.Events:
 				if !t.reloads.isRelevant(e.Name) {
-					continue // for example the audit log
+					continue // a change to another file, such as the audit log
 				}
 				f.appeared = f.appeared || e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename)
 				timer.Reset(settleDelay)
@@ -79,18 +80,18 @@ func (t *reloadTriggers) watch(ctx context.Context) (wait func()) {
 	return func() { <-done }
 }
 
-// A follower watches the files of the configuration. Its goroutine is the only one that uses it.
+// A follower watches the files of the configuration. Only its own goroutine uses it.
 type follower struct {
 	*reloadTriggers
 	watcher  *fsnotify.Watcher
-	folders  map[string]bool   // watched folders
-	known    map[string]string // hashes of the files in force, taken before these were read
-	appeared bool              // a file was created or removed since the last check
+	folders  map[string]bool   // directories being watched
+	known    map[string]string // hashes of the files in force, computed before the files were read
+	appeared bool              // whether a file was created or removed since the last check
 }
 
-// check reloads the configuration if the content of its files has changed, or if created or removed
-// files make it consist of other files. It takes the hashes before reading the files, so that a
-// change meanwhile is noticed.
+// check reloads the configuration if the content of its files has changed, or if files were created
+// or removed such that it now consists of different files. It computes the hashes before it reads
+// the files, so that a change in between is noticed.
 func (f *follower) check(ctx context.Context) {
 	files, next := f.reloads.files(), []string(nil)
 	if c, err := f.reloads.load(); err == nil {
@@ -103,12 +104,12 @@ func (f *follower) check(ctx context.Context) {
 		return
 	}
 	f.reload(ctx, control.Reload{Actor: "changed file"})
-	files = f.reloads.files() // the reload may have changed them
+	files = f.reloads.files() // the reload may have changed the list
 	f.watchFolders(files)
 	f.known = subset(now, files)
 }
 
-// subset returns the entries of known for these files.
+// subset returns those entries of known that belong to the given files.
 func subset(known map[string]string, files []string) map[string]string {
 	some := make(map[string]string, len(files))
 	for _, name := range files {
@@ -119,7 +120,7 @@ func subset(known map[string]string, files []string) map[string]string {
 	return some
 }
 
-// hashes returns a hash of each file, or its error.
+// hashes maps each file to a hash of its content, or to the error from reading it.
 func hashes(files []string) map[string]string {
 	all := make(map[string]string, len(files))
 	for _, name := range files {
@@ -132,7 +133,7 @@ func hashes(files []string) map[string]string {
 	return all
 }
 
-// watchFolders watches the folders of files.
+// watchFolders adds the directories of the given files to the watched ones.
 func (f *follower) watchFolders(files []string) {
 	for _, name := range files {
 		for _, dir := range foldersOf(name) {
@@ -147,8 +148,8 @@ func (f *follower) watchFolders(files []string) {
 	}
 }
 
-// foldersOf returns the folders where a change can replace a file: its own folder, and that of a
-// link's target.
+// foldersOf returns the directories in which a change can replace the file: its own directory and,
+// if it is a link, that of its target.
 func foldersOf(name string) []string {
 	dirs := []string{filepath.Dir(name)}
 	if real, err := filepath.EvalSymlinks(name); err == nil && filepath.Dir(real) != dirs[0] {

@@ -13,14 +13,14 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/webhook"
 )
 
-// A webhookChannel posts requests to the operator's system and accepts its answers.
+// A webhookChannel posts approval requests to the operator's system and accepts its answers.
 type webhookChannel struct {
 	daemon *Daemon
 	config *config.Webhook
 	hook   *webhook.Hook
 }
 
-// openWebhook opens the webhook configured by approval.webhook.
+// openWebhook opens the webhook channel if approval.webhook configures one.
 func openWebhook(d *Daemon) (channel, error) {
 	w := d.config.Approval.Webhook
 	if w == nil {
@@ -49,11 +49,11 @@ func (c *webhookChannel) describe(s *operator.Status) {
 func (c *webhookChannel) close() { c.hook.Close() }
 
 const (
-	maxAnswerConns = 256             // open connections for answers
-	listenAgain    = 2 * time.Second // pause between attempts to listen at an address that another process uses
+	maxAnswerConns = 256             // maximum number of connections for answers
+	listenAgain    = 2 * time.Second // pause between attempts to listen at an address that is in use
 )
 
-// start accepts answers at the address of approval.webhook, until stop.
+// start accepts answers at the address in approval.webhook until stop is called.
 func (c *webhookChannel) start() (stop func(), err error) {
 	d, w := c.daemon, c.config
 	listener, err := listenAt(w.Listen, smallLimits(maxAnswerConns), d.log)
@@ -61,7 +61,7 @@ func (c *webhookChannel) start() (stop func(), err error) {
 	case err == nil:
 		c.hook.Start(w.Base(listener.Addr().String()))
 		d.log.Info("taking answers of the webhook", "url", w.Base(shownAddr(listener)))
-	case errors.Is(err, syscall.EADDRINUSE) && d.database != nil: // for example another proxy over stdio with the same configuration
+	case errors.Is(err, syscall.EADDRINUSE) && d.database != nil: // for example, by another proxy over stdio with the same configuration
 		c.hook.Start(w.Base(w.Listen))
 		d.log.Warn("another process has the address for answers of the webhook: it takes those for this one too, if it is a petrigate with the same configuration", "address", w.Listen)
 	default:
@@ -76,8 +76,8 @@ func (c *webhookChannel) start() (stop func(), err error) {
 	}, nil
 }
 
-// takeAnswers serves the listener until ctx ends. If the listener is nil, it first tries to listen
-// until the address is free.
+// takeAnswers serves answers until ctx ends. If listener is nil, it first tries to listen, at the
+// interval again, until the address is free.
 func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListener, again time.Duration) {
 	tick := time.NewTicker(again)
 	defer tick.Stop()
@@ -95,5 +95,5 @@ func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListene
 	server := newServer(c.hook.Handler(), config.Listen{})
 	server.WriteTimeout = writeTimeout
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	_ = listener.serve(server, false) // ends with ctx
+	_ = listener.serve(server, false) // returns when ctx ends
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// Wrapped returns the server of petrigate wrap: the command args, or the server at url. Its tools
-// keep their names.
+// Wrapped returns the configuration of the server that petrigate wrap runs: either the command in
+// args or the server at url. The server's tools keep their names.
 func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	server := config.Server{Name: name, HasPrefix: true, Protocol: protocol, URL: url, Type: "http"}
 	at, err := neturl.Parse(url)
@@ -39,11 +39,12 @@ func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	return server, nil
 }
 
-// runners run packages. A package name describes a server better than the runner.
+// runners lists programs that run packages. Here the package name describes the server better than
+// the name of the runner.
 var runners = []string{"npx", "bunx", "uvx", "pipx", "pnpm", "yarn", "uv"}
 
-// commandName derives a server name from a command: the program, or for a runner the package
-// without its scope, version, and words that every server has.
+// commandName derives a server name from a command. It uses the program's name; for a runner, it
+// uses the package name without scope, version, and words common to all servers.
 func commandName(command string, args []string) string {
 	base := filepath.Base(command)
 	name := strings.TrimSuffix(base, filepath.Ext(base))
@@ -53,7 +54,7 @@ func commandName(command string, args []string) string {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
 		case arg == "-p", arg == "--package", arg == "--from", arg == "--python", arg == "--with":
-			i++ // skip the value of the flag
+			i++ // skip the flag's value
 		case strings.HasPrefix(arg, "-"), slices.Contains([]string{"run", "dlx", "exec", "x", "tool"}, arg):
 		default:
 			return packageName(arg)
