@@ -131,7 +131,7 @@ func (o *testProxy) requireState(id string, want operator.ApprovalState) operato
 
 const (
 	askDeploy = "require human-approval before deploy\n"
-	prompt    = "Approve? y, n [REASON], g (and calls like it), s (skip), q (quit): "
+	prompt    = "Approve? y, n [REASON], g (and similar calls), s (skip), q (quit): "
 )
 
 // TestWatchAsksOneQuestionAtATime checks that a person answers one question after the other. Only
@@ -140,9 +140,9 @@ func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 	dir := runtimeDir(t)
 	env := []string{"PETRIGATE_RUNTIME_DIR=" + dir}
 	w := startPTY(t, env, 100, "approvals", "watch")
-	w.expect("No proxy runs yet")
+	w.expect("No proxy is running")
 	o := startTestProxy(t, dir, askDeploy)
-	w.expect("No call waits for a person (running proxies: 1). q quits.")
+	w.expect("No pending calls (running proxies: 1). q quits.")
 
 	w.keys("y\ny") // typed before any question: a full line and the start of another
 	w.expect("y\r\ny")
@@ -161,7 +161,7 @@ func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 	w.keys("Y\n")
 	w.expect(id + " approved: deploy on prod")
 	w.expect("Otherwise the same call passes once, within ")
-	w.expect("No call waits")
+	w.expect("No pending calls")
 	if a := o.requireState(id, operator.Approved); a.Actor != "ann" || a.Channel != "cli" || a.Reason != "" {
 		t.Errorf("%+v", a)
 	}
@@ -187,8 +187,8 @@ func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 	id = o.requestApproval("deploy", `{"n":3}`)
 	w.expect(prompt)
 	w.keys("s\n")
-	w.expect(id + " waits on")
-	w.expect("No call waits")
+	w.expect(id + " is still pending")
+	w.expect("No pending calls")
 	o.requireState(id, operator.Pending)
 	w.keys("q\n")
 	if code, out := w.end(); code != 0 {
@@ -202,11 +202,11 @@ func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 	dir := runtimeDir(t)
 	w := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 200, "approvals", "watch")
-	w.expect("No proxy runs yet")
+	w.expect("No proxy is running")
 	o := startTestProxy(t, dir, askDeploy)
-	w.expect("No call waits")
+	w.expect("No pending calls")
 	id := o.requestApproval("deploy", `{"to":"staging","n":1}`)
-	const span, like, last = "For how long do calls like it pass? ", "What has to stay the same? Names, with commas, of: n, to", "Approve it, and grant that? [y/N] "
+	const span, like, last = "For how long do similar calls pass? ", "Which arguments must stay the same? Comma-separated, of: n, to", "Approve it with this grant? [y/N] "
 	step := func(keys, want string) {
 		t.Helper()
 		w.keys(keys + "\n")
@@ -223,9 +223,9 @@ func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 	step("forever", "a time is required, for example 10m, or session.")
 	w.expect(span)
 	step("session", like)
-	step("to\ny", "For the session, a day at most, calls of this tool in this session with the same to, and any values of its other arguments would pass without a question.")
+	step("to\ny", "For the session, a day at most, calls of this tool in this session with the same to, and any values of its other arguments would also pass without a question.")
 	w.expect(last)
-	step("", "Nothing is granted, and nothing is answered.")
+	step("", "No answer was given.")
 	w.expect(prompt)
 	step("g", span)
 	step("10m", like)
@@ -236,8 +236,8 @@ func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 	step("session", like)
 	step(" to ,", last)
 	w.keys("y\n")
-	w.expect("Calls like it pass for the session, a day at most; petrigate approvals grants lists them")
-	w.expect("No call waits")
+	w.expect("Similar calls pass for the session, a day at most. petrigate approvals grants lists the grant")
+	w.expect("No pending calls")
 	all := o.proxy.Grants()
 	if len(all) != 1 || !all[0].ToEnd || all[0].Like[0].Field != "to" || all[0].Actor != "ann" || all[0].Approval != id {
 		t.Errorf("%+v", all)
@@ -290,7 +290,7 @@ func TestWatchMovesOnWhenAnsweredElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.expect(other + ": its proxy has ended.")
-	w.expect("No call waits for a person (running proxies: 1)")
+	w.expect("No pending calls (running proxies: 1)")
 	second.requireState(other, operator.Pending)
 }
 
@@ -341,7 +341,7 @@ func TestWatchLeavesQuestionForSecondApprover(t *testing.T) {
 	w.expect(prompt)
 	w.keys("y\n")
 	w.expect("It has 1 of the 2 approvals that it needs, and waits for another one.")
-	w.expect("No call waits")
+	w.expect("No pending calls")
 	o.requireState(id, operator.Pending)
 }
 
@@ -535,9 +535,9 @@ func TestApproveRequiresYesAfterQuestion(t *testing.T) {
 		says  string
 	}{
 		"yes":   {"yes\n", operator.Approved, " approved: deploy on prod"},
-		"enter": {"\n", operator.Pending, "petrigate: not approved; the call waits on"},
-		"no":    {"n\n", operator.Pending, "petrigate: not approved; the call waits on"},
-		"end":   {"y\x04\x04", operator.Pending, "petrigate: not approved; the call waits on"},
+		"enter": {"\n", operator.Pending, "petrigate: not approved; the call is still pending"},
+		"no":    {"n\n", operator.Pending, "petrigate: not approved; the call is still pending"},
+		"end":   {"y\x04\x04", operator.Pending, "petrigate: not approved; the call is still pending"},
 		"break": {"y\x03", operator.Pending, "petrigate: interrupted"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -580,8 +580,8 @@ func TestApproveForShowsWhatElsePasses(t *testing.T) {
 	dir := runtimeDir(t)
 	o := startTestProxy(t, dir, askDeploy)
 	for like, want := range map[string]string{
-		"to": "For 10m, calls of this tool in this session with the same to, and any values of its other arguments would pass without a question.",
-		"":   "For 10m, calls of this tool in this session with exactly these arguments would pass without a question.",
+		"to": "For 10m, calls of this tool in this session with the same to, and any values of its other arguments would also pass without a question.",
+		"":   "For 10m, calls of this tool in this session with exactly these arguments would also pass without a question.",
 	} {
 		id := o.requestApproval("deploy", fmt.Sprintf(`{"to":"production","n":%d}`, len(like)))
 		args := []string{"approvals", "approve", id, "--for", "10m"}

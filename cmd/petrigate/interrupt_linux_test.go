@@ -57,7 +57,7 @@ func TestInterruptReportsWaitingCall(t *testing.T) {
 	}()
 	said("wanted:")
 	_ = cmd.Process.Signal(os.Interrupt)
-	line := said("calls are not over: they may go on for a while, and are cut short then; a second signal (Ctrl-C) ends petrigate at once")
+	line := said("waiting for calls in flight; they are cut off after a while, or at once with a second signal (Ctrl-C)")
 	if line["waiting for a person"] != 1.0 || line["under way"] != 0.0 {
 		t.Error(line)
 	}

@@ -22,7 +22,7 @@ func (d *Doctor) clientFiles(ctx context.Context) []Finding {
 		if agents, _ := d.Desk.HookedAgents(); len(agents) > 0 { // the hooks group reports on these agents
 			return nil
 		}
-		return []Finding{warning("petrigate connect --list shows where their files would be", "no client that petrigate knows has a file here")}
+		return []Finding{warning("petrigate connect --list shows where petrigate looks for their files", "no known client has a file here")}
 	}
 	return all
 }
@@ -34,15 +34,15 @@ func (d *Doctor) checkClient(c takeover.Inspection) []Finding {
 	}
 	switch {
 	case c.Connected == "gone":
-		return []Finding{d.withReconnect(c, failed("quit "+c.Title+", and run petrigate connect "+c.Name, "%s has overwritten its file%s: the entry of petrigate is gone again (%s)", c.Title, running, c.File))}
+		return []Finding{d.withReconnect(c, failed("quit "+c.Title+", and run petrigate connect "+c.Name, "%s has overwritten its file%s: the petrigate entry is missing (%s)", c.Title, running, c.File))}
 	case c.Problem != "":
-		return []Finding{warning("correct the file; petrigate edits no file that it cannot read", "%s: %s", c.Title, c.Problem)}
+		return []Finding{warning("correct the file; petrigate does not edit files that it cannot read", "%s: %s", c.Title, c.Problem)}
 	case !c.Exists:
 		return nil
 	case c.Connected == "no" && c.Servers == 0:
 		return []Finding{ok("%s has no servers%s", c.Title, running)}
 	case c.Connected == "no":
-		return []Finding{warning(fmt.Sprintf("petrigate import %[1]s, then petrigate connect %[1]s", c.Name), "%s is not connected%s: it reaches %s past petrigate (%s)", c.Title, running, text.Count(c.Servers, "server"), c.File)}
+		return []Finding{warning(fmt.Sprintf("petrigate import %[1]s, then petrigate connect %[1]s", c.Name), "%s is not connected%s: it reaches %s without petrigate (%s)", c.Title, running, text.Count(c.Servers, "server"), c.File)}
 	}
 	var all []Finding
 	for _, e := range c.Entries {
@@ -70,18 +70,18 @@ func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running string) Finding {
 	fix := "petrigate connect " + c.Name
 	if e.URL != "" {
-		return ok("%s is connected%s, by a URL", c.Title, running)
+		return ok("%s is connected%s by URL", c.Title, running)
 	}
 	if !filepath.IsAbs(e.Command) {
 		if filepath.Base(e.Command) == e.Command && find(d.Short, e.Command) != "" {
-			return d.withReconnect(c, warning(fix, "%s starts petrigate as %q, whichever it finds first", c.Title, e.Command))
+			return d.withReconnect(c, warning(fix, "%s starts petrigate as %q, the first one in its PATH", c.Title, e.Command))
 		}
-		return d.withReconnect(c, failed(fix, "%s starts petrigate as %q, which a client of the desktop does not find", c.Title, e.Command))
+		return d.withReconnect(c, failed(fix, "%s starts petrigate as %q, which a desktop client does not find", c.Title, e.Command))
 	}
 	info, err := os.Stat(e.Command)
 	switch {
 	case err != nil:
-		return d.withReconnect(c, failed(fix, "%s starts %s, which is not there", c.Title, e.Command))
+		return d.withReconnect(c, failed(fix, "%s starts %s, which does not exist", c.Title, e.Command))
 	case older(info, e.Command, d.Program):
 		return d.withReconnect(c, warning(fix, "%s starts %s, which is older than this petrigate (%s)", c.Title, e.Command, d.Program))
 	case e.Config() != "" && !sameFile(e.Config(), d.Config):
@@ -116,14 +116,14 @@ func (d *Doctor) directServers(context.Context) []Finding {
 			switch {
 			case e.Own:
 			case e.Served:
-				all = append(all, d.withReconnect(c, failed("petrigate connect "+c.Name, "%s still reaches %s directly: no rule holds for that", c.Title, e.Name)))
+				all = append(all, d.withReconnect(c, failed("petrigate connect "+c.Name, "%s still reaches %s directly, so no rule applies to those calls", c.Title, e.Name)))
 			default:
-				all = append(all, warning(fmt.Sprintf("petrigate import %[1]s, then petrigate connect %[1]s", c.Name), "%s reaches %s directly, which the configuration does not have", c.Title, e.Name))
+				all = append(all, warning(fmt.Sprintf("petrigate import %[1]s, then petrigate connect %[1]s", c.Name), "%s directly reaches %s, which is not in the configuration", c.Title, e.Name))
 			}
 		}
 	}
 	if connected > 0 && len(all) == 0 {
-		return []Finding{ok("no connected client reaches a server past petrigate")}
+		return []Finding{ok("no connected client reaches a server without petrigate")}
 	}
 	return all
 }

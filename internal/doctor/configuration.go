@@ -16,7 +16,7 @@ import (
 // configuration loads the configuration and builds its policy.
 func (d *Doctor) configuration(ctx context.Context) []Finding {
 	if d.Config == "" {
-		return []Finding{failed("petrigate import CLIENT makes one of a client's servers", "there is no configuration")}
+		return []Finding{failed("petrigate import CLIENT creates one from a client's servers", "there is no configuration")}
 	}
 	c, err := config.Load(config.Options{Path: d.Config, Found: d.Trusts != nil, Trust: d.Trusts, Fetch: daemon.Fetching(ctx)})
 	if err != nil {
@@ -33,7 +33,7 @@ func (d *Doctor) configuration(ctx context.Context) []Finding {
 		return p.Code == "W201" && p.File == d.Config || p.Code == "W208" // the groups permissions and audit report these
 	}))
 	if !slices.ContainsFunc(all, func(f Finding) bool { return f.Status == Failed }) {
-		all = append([]Finding{ok("%s loads, and its policy is sound", d.Config)}, all...)
+		all = append([]Finding{ok("%s loads, and its policy is valid", d.Config)}, all...)
 	}
 	return all
 }
@@ -47,7 +47,7 @@ func (d *Doctor) loadFindings(err error) []Finding {
 	}
 	all := problems(list)
 	if rest != nil {
-		all = append(all, failed("correct it; petrigate check says more", "%v", rest))
+		all = append(all, failed("correct it; see petrigate check", "%v", rest))
 	}
 	return all
 }

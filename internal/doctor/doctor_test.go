@@ -68,7 +68,7 @@ func TestListenReportsPortInUse(t *testing.T) {
 		{config.Listen{HTTP: address}, other, "failed in use by another petrigate (pid 7"},
 		{config.Listen{HTTP: address}, ours, "ok a proxy with this configuration listens"},
 		{config.Listen{HTTP: "127.0.0.1:0"}, "", "ok is free"},
-		{config.Listen{HTTP: "127.0.0.1:1234567"}, "", "failed nobody can listen"},
+		{config.Listen{HTTP: "127.0.0.1:1234567"}, "", "failed cannot listen"},
 		{config.Listen{HTTP: "0.0.0.0:0"}, "", "warning cross the network"},
 		{config.Listen{HTTP: "0.0.0.0:0", Auth: "none"}, "", "failed without a token"},
 	} {
@@ -95,7 +95,7 @@ func TestPostgresReportsClockAndSilence(t *testing.T) {
 	for off, want := range map[time.Duration]string{0: OK, time.Hour: Warning, -time.Hour: Warning} {
 		d := &Doctor{Now: func() time.Time { return time.Now().Add(off) }, loaded: &config.Config{State: config.State{Driver: "postgres", DSN: dsn}}}
 		found := d.state(t.Context())
-		if len(found) != 2 || found[0].Status != OK || found[1].Status != want || off != 0 && !strings.Contains(found[1].Says, "the clock of the database is "+(-off).String()) {
+		if len(found) != 2 || found[0].Status != OK || found[1].Status != want || off != 0 && !strings.Contains(found[1].Says, "the clock of the database is off by "+(-off).String()) {
 			t.Errorf("%s: %+v", off, found)
 		}
 	}
@@ -191,7 +191,7 @@ func TestHooksThatFailOpenAreFound(t *testing.T) {
 		{"for all tools", "linux", map[string]string{".claude/settings.json": claudeHooks(`"matcher":"*",`, ``)}, []string{"warning the version of Claude Code"}},
 		{"VS Code alone", "linux", map[string]string{".github/hooks/petrigate.json": vscodeHooks(closed("vscode"))}, []string{"warning VS Code: a hook that takes longer"}},
 		{"of an earlier petrigate", "linux", map[string]string{".codex/hooks.json": codexHooks("/x/petrigate hook codex")}, []string{
-			"failed Codex lets a call pass where its hook for PreToolUse fails", "warning Codex: ",
+			"failed Codex lets a call pass if its hook for PreToolUse fails", "warning Codex: ",
 		}},
 		{"of this one", "linux", map[string]string{".codex/hooks.json": codexHooks(closed("codex"))}, []string{"warning Codex: "}},
 		{"none before a call", "linux", map[string]string{".codex/hooks.json": `{"hooks":{"Stop":[{"hooks":[{"command":"/x/petrigate hook codex"}]}]}}`}, []string{
@@ -337,7 +337,7 @@ func TestChmodLeavesReplacedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := chmod(file, was, 0o600)(t.Context()); err == nil || !strings.Contains(err.Error(), "is another file than before") {
+	if err := chmod(file, was, 0o600)(t.Context()); err == nil || !strings.Contains(err.Error(), "was replaced meanwhile") {
 		t.Error(err)
 	}
 }

@@ -20,7 +20,7 @@ func (d *Doctor) audit(context.Context) []Finding {
 	if d.loaded == nil || d.loaded.Audit.File == "" {
 		return nil
 	}
-	return []Finding{d.writable("the audit log", d.loaded.Audit.File, "set audit.file to a file that you may write", false)}
+	return []Finding{d.writable("the audit log", d.loaded.Audit.File, "set audit.file to a file that you can write", false)}
 }
 
 // state checks whether the database can be written.
@@ -34,7 +34,7 @@ func (d *Doctor) state(ctx context.Context) []Finding {
 		if err != nil {
 			return []Finding{failed("set state.path", "%v", err)}
 		}
-		return []Finding{d.writable("the database", path, "set state.path to a file that you may write", true)}
+		return []Finding{d.writable("the database", path, "set state.path to a file that you can write", true)}
 	case "postgres":
 		return d.postgres(ctx)
 	}
@@ -62,15 +62,15 @@ func (d *Doctor) writable(what, path, fix string, made bool) Finding {
 	case err == nil && info.IsDir():
 		return failed(fix, "%s %s is a folder", what, path)
 	case err == nil && !info.Mode().IsRegular():
-		return ok("%s %s is not a regular file, and is not tried", what, path)
+		return ok("%s %s is not a regular file; not checked", what, path)
 	case err == nil:
 		err = tryFile(path)
 	case errors.Is(err, fs.ErrNotExist):
 		if _, gone := os.Stat(dir); errors.Is(gone, fs.ErrNotExist) {
 			if made {
-				return ok("%s %s will be made", what, path)
+				return ok("%s %s will be created", what, path)
 			}
-			return failed("mkdir -p -m 700 "+dir, "%s %s cannot be made: its folder does not exist", what, path).
+			return failed("mkdir -p -m 700 "+dir, "%s %s cannot be created: its folder does not exist", what, path).
 				with("mkdir -p -m 700 "+dir, func(context.Context) error { return os.MkdirAll(dir, 0o700) })
 		}
 		err = tryFolder(dir)
@@ -129,9 +129,9 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 		}
 		mode := info.Mode().Perm() &^ s.mask
 		fix := fmt.Sprintf("chmod %04o %s", mode, s.path)
-		say := "others may write"
+		say := "other users can write it"
 		if bad&0o022 == 0 {
-			say = "others may read"
+			say = "other users can read it"
 		}
 		f := failed(fix, "%s %s: %s (mode %04o)", s.what, s.path, say, info.Mode().Perm())
 		if bad&^s.tolerated == 0 {
@@ -153,7 +153,7 @@ func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context)
 		defer func() { _ = root.Close() }()
 		now, err := root.Stat(filepath.Base(path))
 		if err == nil && !os.SameFile(was, now) {
-			err = fmt.Errorf("%s is another file than before; nothing was changed", path)
+			err = fmt.Errorf("%s was replaced meanwhile; nothing was changed", path)
 		}
 		if err != nil {
 			return err
@@ -165,7 +165,7 @@ func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context)
 // securedFiles returns the files of petrigate with the mode bits that they must not have.
 func (d *Doctor) securedFiles() []secured {
 	const others, writers, readers = 0o077, 0o022, 0o055
-	all := []secured{{what: "the folder of state", path: d.StateDir, mask: writers}, {what: "what was kept of clients", path: d.Desk.State, mask: others, tolerated: readers}}
+	all := []secured{{what: "the folder of state", path: d.StateDir, mask: writers}, {what: "the backup of client files", path: d.Desk.State, mask: others, tolerated: readers}}
 	if d.Config != "" {
 		all = append(all, secured{what: "the configuration", path: d.Config, mask: writers})
 	}

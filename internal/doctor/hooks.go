@@ -40,9 +40,9 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 		case len(h.There) > 0:
 			all = append(append(all, d.checkHooks(h)...), d.unansweredHooks(ctx, h)...)
 		case h.Kept:
-			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "the hooks of %s are gone again (%s)", h.Title, h.File))
+			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "the hooks of %s are missing (%s)", h.Title, h.File))
 		case there && d.loaded != nil && d.loaded.Listen.Hooks:
-			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "%s is connected without hooks: its own tools are under no rule", h.Title))
+			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "%s is connected without hooks: no rule applies to its own tools", h.Title))
 		}
 	}
 	return slices.Concat(all, d.service(), d.unreportedScripts(), d.deniedTools())
@@ -89,26 +89,26 @@ func (d *Doctor) checkHooks(h takeover.HookInspection) []Finding {
 		all = append(all, f)
 	}
 	for _, line := range h.Off {
-		all = append(all, failed("take it out, or work in another folder", "%s runs no hooks: %s", h.Title, text.Escape(line)))
+		all = append(all, failed("remove it, or work in another folder", "%s runs no hooks: %s", h.Title, text.Escape(line)))
 	}
 	for _, t := range h.There {
 		if t.Before && t.Narrow {
 			all = append(all, failed(fix, "%s does not run its hook for %s before each call, or does not wait for it", h.Title, t.Event))
 		}
 		if t.Before && h.CanClose(d.Desk.System) && !t.Closed {
-			all = append(all, failed(fix, "%s lets a call pass where its hook for %s fails", h.Title, t.Event))
+			all = append(all, failed(fix, "%s lets a call pass if its hook for %s fails", h.Title, t.Event))
 		}
 	}
 	if i := slices.IndexFunc(h.There, func(t clientcfg.Hook) bool { return t.URL != "" }); i >= 0 && d.loaded != nil {
 		if at, _ := takeover.HookURL(d.loaded.Listen); h.There[i].URL != at+"/hook/"+h.Agent {
-			all = append(all, failed(fix, "the hook of %s calls an address at which this configuration does not listen to hooks", h.Title))
+			all = append(all, failed(fix, "the hook of %s calls an address that does not serve hooks in this configuration", h.Title))
 		}
 	}
 	switch {
 	case h.Agent == "claude-code":
 		all = append(all, d.claude()...)
 	case !h.ClosesAll():
-		all = append(all, warning("nothing closes it altogether: see docs/hooks.md", "%s: %s", h.Title, strings.Join(h.Open, "; ")))
+		all = append(all, warning("there is no complete fix: see docs/hooks.md", "%s: %s", h.Title, strings.Join(h.Open, "; ")))
 	}
 	if len(all) == 0 {
 		return []Finding{ok("petrigate is the hook of %s (%s)", h.Title, h.File)}
@@ -120,9 +120,9 @@ func (d *Doctor) checkHooks(h takeover.HookInspection) []Finding {
 func (d *Doctor) claude() []Finding {
 	switch v := d.claudeVersion(); {
 	case v == "":
-		return []Finding{warning("look at claude --version", "the version of Claude Code is not known; before %s a hook that fails lets the call pass", firstFailClosed)}
+		return []Finding{warning("check claude --version", "the version of Claude Code is unknown; before %s a failing hook lets the call pass", firstFailClosed)}
 	case !atLeast(v, firstFailClosed):
-		return []Finding{failed("claude update", "Claude Code %s lets a call pass where a hook fails; %s is the first that does not", v, firstFailClosed)}
+		return []Finding{failed("claude update", "Claude Code %s lets a call pass if a hook fails; %s is the first version that does not", v, firstFailClosed)}
 	}
 	return nil
 }

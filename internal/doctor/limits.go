@@ -22,14 +22,14 @@ func (d *Doctor) toolLimits(context.Context) []Finding {
 		}
 	}
 	if len(all) == 0 {
-		return []Finding{ok("%s, and no name that a connected client would refuse", text.Count(len(d.tools), "tool"))}
+		return []Finding{ok("%s, and every connected client accepts their names", text.Count(len(d.tools), "tool"))}
 	}
 	return all
 }
 
 func (d *Doctor) exceeded(l clientcfg.Limits, title string) (all []Finding) {
 	if l.Tools > 0 && len(d.tools) > l.Tools {
-		all = append(all, warning("leave tools out by tools: { allow: [...] } of a server", "%s are more than the %d of %s, which %s", text.Count(len(d.tools), "tool"), l.Tools, title, l.MoreTools))
+		all = append(all, warning("omit tools with tools: { allow: [...] } of a server", "%s are more than the %d of %s, which %s", text.Count(len(d.tools), "tool"), l.Tools, title, l.MoreTools))
 	}
 	var long []string
 	for _, t := range d.tools {
@@ -64,16 +64,16 @@ func (d *Doctor) people(context.Context) []Finding {
 	}
 	alone := !slices.ContainsFunc(open, func(name string) bool { return !channel.IsClient(name) })
 	if !alone && !client {
-		return []Finding{ok("people are asked by %s", strings.Join(open, ", "))}
+		return []Finding{ok("approvals go through %s", strings.Join(open, ", "))}
 	}
 	var all []Finding
 	for _, c := range clientcfg.All() {
 		if c.NoForms && d.connectedTo(c.Name) != "" {
-			all = append(all, failed("add web and cli to approval.channels, and write no via elicit", "%s shows no forms: nobody can be asked there, and calls that need approval are refused", c.Title))
+			all = append(all, failed("add web and cli to approval.channels, and do not write via elicit", "%s does not support forms: it cannot ask for approvals, so calls that require one are refused", c.Title))
 		}
 	}
 	if len(all) == 0 {
-		return []Finding{ok("people are asked by their client")}
+		return []Finding{ok("approvals go through the client")}
 	}
 	return all
 }

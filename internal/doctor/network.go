@@ -28,7 +28,7 @@ func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 		off = there.Sub(end)
 	}
 	if off > maxSkew || off < -maxSkew {
-		return warning("set the clocks by NTP: limits per hour, tokens and approvals go by them", "the clock of %s is %s off ours", of, off.Round(time.Second))
+		return warning("set the clocks by NTP: limits per hour, tokens and approvals depend on them", "the clock of %s is off by %s", of, off.Round(time.Second))
 	}
 	return ok("the clock of %s agrees with ours", of)
 }
@@ -100,9 +100,9 @@ func (d *Doctor) listen(ctx context.Context) []Finding {
 	if host, _, err := net.SplitHostPort(l.HTTP); err == nil && !daemon.IsLoopback(host) {
 		switch {
 		case l.Auth == "none":
-			all = append(all, failed("set listen.auth to token or jwt", "%s can be reached from other machines, without a token", l.HTTP))
+			all = append(all, failed("set listen.auth to token or jwt", "%s is reachable from other machines without a token", l.HTTP))
 		case l.TLS == nil:
-			all = append(all, warning("set listen.tls, or put a server that speaks TLS in front", "tokens and calls to %s cross the network as they are", l.HTTP))
+			all = append(all, warning("set listen.tls, or put a TLS proxy in front", "tokens and calls to %s cross the network unencrypted", l.HTTP))
 		}
 	}
 	return all
@@ -113,7 +113,7 @@ func (d *Doctor) port(ctx context.Context, address string) Finding {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err == nil {
 		_ = listener.Close()
-		return ok("%s is free to listen at", address)
+		return ok("%s is free", address)
 	}
 	_, port, _ := net.SplitHostPort(address)
 	for _, p := range d.Proxies {
@@ -124,10 +124,10 @@ func (d *Doctor) port(ctx context.Context, address string) Finding {
 		if sameFile(p.Config, d.Config) {
 			return ok("a proxy with this configuration listens at %s (pid %d)", address, p.Pid)
 		}
-		return failed("end that proxy, or choose another port in listen.http", "%s is in use by another petrigate (pid %d, %s)", address, p.Pid, p.Config)
+		return failed("stop that proxy, or choose another port in listen.http", "%s is in use by another petrigate (pid %d, %s)", address, p.Pid, p.Config)
 	}
 	if errors.Is(err, syscall.EADDRINUSE) || strings.Contains(err.Error(), "in use") {
-		return failed("end the program that has it, or choose another port in listen.http", "%s is in use by another program", address)
+		return failed("stop the program that uses it, or choose another port in listen.http", "%s is in use by another program", address)
 	}
-	return failed("correct listen.http", "nobody can listen at %s: %v", address, text.Innermost(err))
+	return failed("correct listen.http", "cannot listen at %s: %v", address, text.Innermost(err))
 }

@@ -64,7 +64,7 @@ func (d *Doctor) command(s config.Server) Finding {
 				real = abs
 			}
 			return warning(fmt.Sprintf("write command: %s for the server %s", real, s.Name),
-				"the command %q of the upstream %s is found by this shell, and not by a client of the desktop, whose PATH is short", s.Command, s.Name)
+				"this shell finds the command %q of the upstream %s, but a desktop client, with its short PATH, does not", s.Command, s.Name)
 		}
 	} else if !filepath.IsAbs(path) {
 		path = filepath.Join(s.Cwd, path)
@@ -74,7 +74,7 @@ func (d *Doctor) command(s config.Server) Finding {
 		if real, err := exec.LookPath(needs); err == nil {
 			fix = fmt.Sprintf("write env: { PATH: %q } for the server %s", strings.Join(append([]string{filepath.Dir(real)}, d.Short...), string(filepath.ListSeparator)), s.Name)
 		}
-		return warning(fix, "the command %q of the upstream %s is a script of %s, which a client of the desktop does not find", s.Command, s.Name, needs)
+		return warning(fix, "the command %q of the upstream %s is a script of %s, which a desktop client does not find", s.Command, s.Name, needs)
 	}
 	return ok("the command %q of the upstream %s is found", s.Command, s.Name)
 }

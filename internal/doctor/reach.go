@@ -24,18 +24,18 @@ func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection)
 	}
 	for _, program := range h.Programs {
 		if _, err := os.Stat(program); errors.Is(err, os.ErrNotExist) {
-			return []Finding{failed("petrigate connect "+h.Client+" --hooks", "%s runs %s as its hook, which is not there", h.Title, text.Escape(program))}
+			return []Finding{failed("petrigate connect "+h.Client+" --hooks", "%s runs %s as its hook, which does not exist", h.Title, text.Escape(program))}
 		}
 	}
 	if i := slices.IndexFunc(h.There, func(t clientcfg.Hook) bool { return t.URL != "" }); i >= 0 {
 		if at := refusingAddress(ctx, h.There[i].URL); at != "" {
-			return []Finding{warning("petrigate serve --http "+at, "nothing listens at %s: each call of %s is refused until a proxy does", at, h.Title)}
+			return []Finding{warning("petrigate serve --http "+at, "nothing listens at %s: every call of %s is refused until a proxy does", at, h.Title)}
 		}
 		return nil
 	}
 	ours := func(p operator.Status) bool { return sameFile(p.Config, d.Config) }
 	if d.connectedTo(h.Client) == "" && !slices.ContainsFunc(d.Proxies, ours) {
-		return []Finding{warning("petrigate connect "+h.Client+" --hooks --service makes one a service; petrigate serve --http 127.0.0.1:7777 runs one now", "no proxy with this configuration runs: each call of %s is refused until one does", h.Title)}
+		return []Finding{warning("petrigate connect "+h.Client+" --hooks --service makes one a service; petrigate serve --http 127.0.0.1:7777 runs one now", "no proxy runs with this configuration: every call of %s is refused until one does", h.Title)}
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection)
 func unansweredURL(ctx context.Context, c takeover.Inspection) (all []Finding) {
 	for _, e := range c.Entries {
 		if at := refusingAddress(ctx, e.URL); e.Own && at != "" {
-			all = append(all, warning("petrigate serve --http "+at, "nothing listens at %s, by which %s is connected", at, c.Title))
+			all = append(all, warning("petrigate serve --http "+at, "nothing listens at %s, the address to which %s is connected", at, c.Title))
 		}
 	}
 	return all

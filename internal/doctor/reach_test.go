@@ -45,7 +45,7 @@ func TestUnansweredHooksAreReported(t *testing.T) {
 	}{
 		{"the program is gone", "failed H runs " + program + "2", takeover.HookInspection{There: command, Programs: []string{program + "2"}}, runs, false},
 		{"a proxy runs", "", takeover.HookInspection{There: command, Programs: []string{program}}, runs, false},
-		{"no proxy runs", "warning no proxy with this configuration runs", takeover.HookInspection{There: command, Programs: []string{program}}, nil, false},
+		{"no proxy runs", "warning no proxy runs with this configuration", takeover.HookInspection{There: command, Programs: []string{program}}, nil, false},
 		{"the agent starts one", "", takeover.HookInspection{There: command, Programs: []string{program}}, nil, true},
 		{"heard", "", takeover.HookInspection{There: []clientcfg.Hook{{URL: heard}}}, nil, false},
 		{"unheard", "warning nothing listens at 127.0.0.1:", takeover.HookInspection{There: []clientcfg.Hook{{URL: unheard}}}, nil, false},
@@ -83,7 +83,7 @@ func heardOf(t *testing.T, url string) []Finding {
 func TestFixFitsProblem(t *testing.T) {
 	for why, want := range map[string]string{
 		"s.add is quarantined: the server says something else": "petrigate tools accept",
-		`s: the tool name "bad name" is outside [A-Z]`:         "have the server rename",
+		`s: the tool name "bad name" is outside [A-Z]`:         "rename the tool at the server",
 		"two servers give the name x":                          "another prefix",
 	} {
 		if got := leftOutFix(why); !strings.Contains(got, want) {
@@ -91,7 +91,7 @@ func TestFixFitsProblem(t *testing.T) {
 		}
 	}
 	d := &Doctor{loaded: &config.Config{Servers: []config.Server{{Name: "far", URL: "https://x.example"}, {Name: "near", Command: "x"}}}}
-	for name, want := range map[string]string{"far": "look at its url", "near": "run its command"} {
+	for name, want := range map[string]string{"far": "check its url", "near": "run its command"} {
 		if f := upstream(operator.UpstreamStatus{Name: name, State: "down"}, time.Time{}, d.remote(name)); !strings.HasPrefix(f.Fix, want) {
 			t.Errorf("%s: %+v", name, f)
 		}

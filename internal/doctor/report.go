@@ -45,7 +45,7 @@ func (r *Report) Print(w io.Writer, ink text.Ink) error {
 	}
 	fmt.Fprintf(&b, "%s: %d failed, %s", text.Count(len(r.Checks), "check"), r.Failed, text.Count(r.Warnings, "warning"))
 	if fixable > 0 {
-		fmt.Fprintf(&b, "; petrigate doctor --fix mends %d", fixable)
+		fmt.Fprintf(&b, "; petrigate doctor --fix can fix %d", fixable)
 	}
 	_, err := io.WriteString(w, b.String()+"\n")
 	return err

@@ -18,11 +18,11 @@ func (d *Doctor) service() []Finding {
 	listens := func(p operator.Status) bool { return p.Listen != "stdio" && sameFile(p.Config, there.Config) }
 	switch {
 	case err != nil:
-		return []Finding{warning("look at that file", "%v", err)}
+		return []Finding{warning("check that file", "%v", err)}
 	case there.Config == "":
 		return nil
 	case !slices.ContainsFunc(d.Proxies, listens):
-		return []Finding{failed("look at its log: "+d.Services.Log+"; petrigate connect AGENT --hooks --service writes and starts it anew",
+		return []Finding{failed("see its log: "+d.Services.Log+"; petrigate connect AGENT --hooks --service reinstalls and starts it",
 			"the service %s (%s) does not answer: no proxy listens with the configuration %s", service.Name, text.Escape(d.Services.File), text.Escape(there.Config))}
 	}
 	return []Finding{ok("the service %s runs the configuration %s", service.Name, text.Escape(there.Config))}

@@ -20,7 +20,7 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 	listing, err := daemon.ListTools(ctx, d.loaded, time.Second, d.Waiting)
 	d.Done()
 	if err != nil {
-		return []Finding{failed("correct it; petrigate check --live says more", "the upstreams cannot be started: %v", err)}
+		return []Finding{failed("correct it; see petrigate check --live", "the upstreams cannot be started: %v", err)}
 	}
 	d.tools, d.answered = listing.Tools, len(listing.Unanswered) == 0
 	var all []Finding
@@ -43,9 +43,9 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 func leftOutFix(why string) string {
 	switch {
 	case strings.Contains(why, " is quarantined: "):
-		return "petrigate tools diff shows what has changed while a proxy runs, and petrigate tools accept accepts it"
+		return "while a proxy runs, petrigate tools diff shows the changes and petrigate tools accept accepts them"
 	case strings.Contains(why, " is outside "):
-		return "have the server rename the tool: no client can call it by that name"
+		return "rename the tool at the server: no client can call it by that name"
 	}
 	return "rename the tool, or give the server another prefix"
 }
@@ -59,7 +59,7 @@ func (d *Doctor) remote(name string) bool {
 func upstream(u operator.UpstreamStatus, began time.Time, remote bool) Finding {
 	try := "run its command by hand"
 	if remote {
-		try = "look at its url, and whether it can be reached from here"
+		try = "check its url, and whether it is reachable from here"
 	}
 	switch {
 	case u.State == "up" && u.Error != "":
@@ -67,7 +67,7 @@ func upstream(u operator.UpstreamStatus, began time.Time, remote bool) Finding {
 	case u.State == "up":
 		return ok("%s answers, within %s", u.Name, u.Since.Sub(began).Round(10*time.Millisecond))
 	case u.State == "starting":
-		return failed("wait longer by startup: 120s, or "+try, "%s has not answered in time%s", u.Name, daemon.LastWords(u, "    "))
+		return failed("wait longer with startup: 120s, or "+try, "%s has not answered in time%s", u.Name, daemon.LastWords(u, "    "))
 	}
 	return failed(fmt.Sprintf("%s, or set disabled: true for %s", try, u.Name), "%s does not answer: %s%s", u.Name, u.Error, daemon.LastWords(u, "    "))
 }

@@ -59,7 +59,7 @@ func (m *Manager) plist(s Service) (string, error) {
 // xmlText escapes text for XML. It fails if XML cannot represent a character.
 func xmlText(text string) (string, error) {
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, control) {
-		return "", fmt.Errorf("a file of XML cannot hold %q", text)
+		return "", fmt.Errorf("an XML file cannot contain %q", text)
 	}
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text), nil
 }

@@ -77,7 +77,7 @@ func (m *Manager) Install(ctx context.Context, text string) error {
 }
 
 // ErrNoManager is returned if no service manager runs for this user.
-var ErrNoManager = errors.New("no manager of services runs for this user here, as in a container or after su")
+var ErrNoManager = errors.New("no service manager runs for this user, for example in a container or after su")
 
 // Remove stops the service and removes its file.
 func (m *Manager) Remove(ctx context.Context) error {
@@ -89,7 +89,7 @@ func (m *Manager) Remove(ctx context.Context) error {
 	}
 	if m.active != nil {
 		if _, err := output(ctx, m.active); err == nil {
-			return errors.New("it still runs")
+			return errors.New("it is still running")
 		}
 	}
 	if err := os.Remove(m.File); err != nil && !errors.Is(err, fs.ErrNotExist) {

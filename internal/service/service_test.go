@@ -127,13 +127,13 @@ func TestXMLRoundTrip(t *testing.T) {
 // refused.
 func TestUnsupportedPathsAreRefused(t *testing.T) {
 	for _, c := range []struct{ system, program, config, want string }{
-		{"linux", `/opt/"x"/petrigate`, "/c", `systemd starts no program with a quote or a backslash in its path, which is /opt/"x"/petrigate`},
+		{"linux", `/opt/"x"/petrigate`, "/c", `systemd cannot start a program with a quote or a backslash in its path: /opt/"x"/petrigate`},
 		{"linux", "/petrigate", "/a\x00b", "a path has a zero byte"},
-		{"darwin", "/petrigate", "/a\x01b", `a file of XML cannot hold "/a\x01b"`},
-		{"darwin", "/petrigate", "/a\xffb", `a file of XML cannot hold "/a\xffb"`},
+		{"darwin", "/petrigate", "/a\x01b", `an XML file cannot contain "/a\x01b"`},
+		{"darwin", "/petrigate", "/a\xffb", `an XML file cannot contain "/a\xffb"`},
 		{"windows", `C:\p.exe`, `C:\%USERNAME%\c`, `the Task Scheduler would replace a part of "C:\\%USERNAME%\\c"`},
 		{"windows", `C:\p.exe`, `C:\$(Arg0)\c`, `the Task Scheduler would replace a part of "C:\\$(Arg0)\\c"`},
-		{"windows", `C:\p.exe`, "C:\\\x01", `a file of XML cannot hold "serve C:\\\x01"`},
+		{"windows", `C:\p.exe`, "C:\\\x01", `an XML file cannot contain "serve C:\\\x01"`},
 	} {
 		text, err := ManagerOf(user(c.system, "/home/ann")).Text(Service{Program: c.program, Args: []string{"serve", c.config}, Config: c.config})
 		if err == nil || err.Error() != c.want {

@@ -34,7 +34,7 @@ func systemd(s System) *Manager {
 // unit formats a systemd unit.
 func (m *Manager) unit(s Service) (string, error) {
 	if strings.ContainsAny(s.Program, `"'\`) || strings.ContainsFunc(s.Program, control) {
-		return "", fmt.Errorf("systemd starts no program with a quote or a backslash in its path, which is %s", s.Program)
+		return "", fmt.Errorf("systemd cannot start a program with a quote or a backslash in its path: %s", s.Program)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n[Unit]\nDescription=petrigate for the hooks of agents\n\n", mark(s.Config))

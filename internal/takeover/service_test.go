@@ -123,7 +123,7 @@ func TestRetire(t *testing.T) {
 	p.desk.Ask = func(string) (bool, error) { return false, nil }
 	retire("The service petrigate stays: ")
 	p.desk.Yes = true
-	if err := p.desk.RemoveUnusedService(t.Context(), s.Manager); err == nil || !strings.HasSuffix(err.Error(), "petrigate.service: no manager of services runs for this user here, as in a container or after su") {
+	if err := p.desk.RemoveUnusedService(t.Context(), s.Manager); err == nil || !strings.HasSuffix(err.Error(), "petrigate.service: no service manager runs for this user, for example in a container or after su") {
 		t.Error(err)
 	}
 	if _, err := os.Stat(s.Manager.File); err != nil {

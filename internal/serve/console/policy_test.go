@@ -213,10 +213,10 @@ func TestDraftOverBase(t *testing.T) {
 	}
 	link := between(page, `<a href="/policy?text=`, `#draft">base.yaml`)
 	base := link[strings.LastIndex(link, "=")+1:]
-	if _, page := b.get("/policy?text=" + base); !strings.Contains(page, "base.yaml cannot be edited here: it is of the base policy") || strings.Contains(page, "<textarea") {
+	if _, page := b.get("/policy?text=" + base); !strings.Contains(page, "base.yaml cannot be edited here: it belongs to the base policy") || strings.Contains(page, "<textarea") {
 		t.Error(page)
 	}
-	if _, page := b.post("/policy/check", url.Values{"of": {base}, "text": {"allow push\n"}}); !strings.Contains(page, "it is of the base policy") {
+	if _, page := b.post("/policy/check", url.Values{"of": {base}, "text": {"allow push\n"}}); !strings.Contains(page, "it belongs to the base policy") {
 		t.Error(page)
 	}
 }

@@ -245,7 +245,7 @@ func (c *Client) Hook(ctx context.Context, agent, session string, servers []stri
 	}
 	err = c.exchange(request, &reply)
 	if err == nil && len(reply.Output) == 0 {
-		err = fmt.Errorf("the proxy at %s gave no answer that could be one", c.Path)
+		err = fmt.Errorf("the proxy at %s gave an invalid answer", c.Path)
 	}
 	return reply, err
 }

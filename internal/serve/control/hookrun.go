@@ -52,7 +52,7 @@ func (h HookRun) Run(ctx context.Context) (code int) {
 	}
 	switch {
 	case err != nil && !read.Before():
-		_, _ = fmt.Fprintf(h.Err, "petrigate: how a call ended was not noted: %s\n", text.Escape(err.Error()))
+		_, _ = fmt.Fprintf(h.Err, "petrigate: the outcome of a call was not recorded: %s\n", text.Escape(err.Error()))
 		return 1
 	case err != nil:
 		reply.Denied = "The call was not made: petrigate did not decide on it, because of this: " + text.Escape(err.Error()) + ". A person has to look at that; do not try it another way."
@@ -87,7 +87,7 @@ func (h HookRun) find() (*Client, error) {
 	case err != nil:
 		return nil, err
 	case len(found) == 0:
-		return nil, errors.New("no proxy of this user runs; petrigate serve starts one")
+		return nil, errors.New("no proxy of this user is running; start one with petrigate serve")
 	case len(found) == 1 && h.Config == "":
 		return found[0], nil
 	}
@@ -108,15 +108,15 @@ func (h HookRun) find() (*Client, error) {
 			first, of = c, s
 			continue
 		case s.Config != of.Config:
-			return nil, errors.New("several proxies run, with different configurations; --config FILE says which one is asked")
+			return nil, errors.New("several proxies run with different configurations; choose one with --config FILE")
 		case s.State.Driver == "memory":
-			return nil, errors.New("several proxies run with one configuration, each with a state of its own; a state in a database (state: sqlite) is shared")
+			return nil, errors.New("several proxies run with this configuration, each with its own state; use a database (state: sqlite) to share it")
 		case s.Started.Before(of.Started):
 			first, of = c, s
 		}
 	}
 	if first == nil {
-		return nil, fmt.Errorf("no proxy runs with the configuration %s; petrigate serve starts one", wanted)
+		return nil, fmt.Errorf("no proxy runs with the configuration %s; start one with petrigate serve", wanted)
 	}
 	return first, nil
 }

@@ -107,7 +107,7 @@ func TestHookRunRefusesWithoutDecision(t *testing.T) {
 	h := HookRun{Dir: dir, Agent: "claude-code"}
 	code, out, err := runHook(t.Context(), h, beforeCall)
 	denied("no proxy", code, out, err)
-	if code, out, err = runHook(t.Context(), h, afterCall); code != 1 || out != "" || !strings.Contains(err, "not noted") {
+	if code, out, err = runHook(t.Context(), h, afterCall); code != 1 || out != "" || !strings.Contains(err, "was not recorded") {
 		t.Errorf("after the call: %d %s %s", code, out, err)
 	}
 	code, out, err = runHook(t.Context(), h, `{"hook_event_name":`)
@@ -180,12 +180,12 @@ func TestHookRunChoosesProxy(t *testing.T) {
 			t.Errorf("%q: %s %s", config, o, e)
 		}
 	}
-	want("", "", "several proxies run, with different configurations")
+	want("", "", "several proxies run with different configurations")
 	want("/a", `{"by":1}`, "")
 	want("/b", `{"by":2}`, "")
 	want("/c", "", "no proxy runs with the configuration /c")
 	one.status.Config, one.status.State.Driver, two.status.State.Driver = "/b", "memory", "memory"
-	want("/b", "", "each with a state of its own")
+	want("/b", "", "each with its own state")
 	one.status.State.Driver, two.status.State.Driver = "sqlite", "sqlite"
 	want("/b", `{"by":2}`, "")
 	want("", `{"by":2}`, "")

@@ -23,7 +23,7 @@ type Opened struct {
 // open handles a request to open the console.
 func open(o ConsoleOpener, person string, a Open) (Opened, error) {
 	if person == "" {
-		return Opened{}, errors.New("the console knows nobody here: this system does not say who connects")
+		return Opened{}, errors.New("the console cannot identify users: this system does not report who connects")
 	}
 	address, err := o.OpenConsole(a.Actor, person, a.Path)
 	return Opened{address}, err

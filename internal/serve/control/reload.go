@@ -46,10 +46,10 @@ type Reloaded struct {
 
 // fateWords lists the possible fates of a net with their descriptions.
 var fateWords = [...]struct{ fate, words string }{
-	{"carried", "changed, and what is used up stays so"},
+	{"carried", "changed; used limits stay used"},
 	{"begun", "at the start"},
 	{"dropped", "gone"},
-	{"held", "held: changed, and not at the start or with calls in flight"},
+	{"held", "held: changed, but not in its initial marking or with calls in flight"},
 	{"continued", "as before"},
 }
 
@@ -84,7 +84,7 @@ func (r *Reloaded) Story() string {
 			fmt.Fprintf(&b, " (it was %s)", n.From)
 		}
 		if n.Lost > 0 && n.Fate != "held" {
-			fmt.Fprintf(&b, "; what it remembered is lost in %s", text.Count(n.Lost, "place"))
+			fmt.Fprintf(&b, "; its history is lost in %s", text.Count(n.Lost, "place"))
 		}
 		b.WriteString("\n")
 	}
@@ -96,7 +96,7 @@ func (r *Reloaded) HeldNets() string {
 	var held []string
 	for _, n := range r.Nets {
 		if n.Fate == "held" {
-			held = append(held, fmt.Sprintf("net %q has changed, and is not at its start or has calls in flight, in %s\n  help: let its calls end and its state come back to the start, or give --reset-net %s, which puts it there",
+			held = append(held, fmt.Sprintf("net %q has changed, but is not in its initial marking or has calls in flight, in %s\n  help: wait until its calls end and it returns to its initial marking, or reset it with --reset-net %s",
 				n.Net, strings.Join(n.Where, ", "), n.Net))
 		}
 	}

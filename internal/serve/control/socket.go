@@ -29,11 +29,11 @@ func checkDir(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
 	case err != nil:
-		return fmt.Errorf("looking at the directory of control sockets: %w", err)
+		return fmt.Errorf("checking the directory of control sockets: %w", err)
 	case !info.IsDir():
-		return fmt.Errorf("%s should be the directory of control sockets and is none", dir)
+		return fmt.Errorf("%s is not a directory, but should hold the control sockets", dir)
 	case !owned(info):
-		return fmt.Errorf("the directory %s of control sockets belongs to another user; set PETRIGATE_RUNTIME_DIR to one of yours", dir)
+		return fmt.Errorf("the directory %s of control sockets belongs to another user; set PETRIGATE_RUNTIME_DIR to your own directory", dir)
 	case exposed(info):
 		return fmt.Errorf("the directory %s of control sockets is open to other users (mode %04o): chmod 700 it", dir, info.Mode().Perm())
 	}

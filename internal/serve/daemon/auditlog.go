@@ -13,13 +13,13 @@ import (
 func (d *Daemon) openAudit() (*audit.Log, error) {
 	c := d.config.Audit
 	log, err := audit.Open(c.File, audit.Rotation{Size: c.Rotate.Size, Keep: c.Rotate.Keep, Failed: func(err error) {
-		d.log.Error("the audit log cannot be put aside, and grows on", "file", c.File, "error", err)
+		d.log.Error("the audit log cannot be rotated and keeps growing", "file", c.File, "error", err)
 	}})
 	if err != nil {
 		return nil, err
 	}
 	if log.Headless() {
-		d.log.Warn("the directory of the audit log takes no other file: lines that are cut off at its end will not be missed", "file", c.File+audit.HeadSuffix)
+		d.log.Warn("cannot write the head beside the audit log: records removed at the end will not be detected", "file", c.File+audit.HeadSuffix)
 	}
 	if missing := log.Cut(); missing != "" {
 		d.log.Error("the audit log was changed since it was written", "file", c.File, "missing", missing)

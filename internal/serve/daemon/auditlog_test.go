@@ -40,7 +40,7 @@ func TestAuditLogProblemsAreLogged(t *testing.T) {
 	}
 	open()
 	for _, want := range []string{
-		`msg="the audit log cannot be put aside, and grows on" file=audit.jsonl error="remove audit.jsonl.next: directory not empty"`,
+		`msg="the audit log cannot be rotated and keeps growing" file=audit.jsonl error="remove audit.jsonl.next: directory not empty"`,
 		`msg="the audit log was changed since it was written" file=audit.jsonl missing="all its records up to number 3"`,
 	} {
 		if !strings.Contains(said.String(), want) {
@@ -67,7 +67,7 @@ func TestMissingHeadIsLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	if !strings.Contains(said.String(), "the directory of the audit log takes no other file") {
+	if !strings.Contains(said.String(), "cannot write the head beside the audit log") {
 		t.Error(&said)
 	}
 }

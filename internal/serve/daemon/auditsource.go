@@ -24,7 +24,7 @@ type AuditLog struct {
 }
 
 // ErrNoAuditLog means that the configuration does not name an audit log.
-var ErrNoAuditLog = errors.New("keeps no records that are known here: name the log, or set audit.file")
+var ErrNoAuditLog = errors.New("configures no audit log: name the log, or set audit.file")
 
 // Elsewhere reports whether the text of the configuration alone is not enough to open its records,
 // because they are in a PostgreSQL database or at a path that contains a variable.
@@ -39,7 +39,7 @@ func errTextOnly(c *config.Config) error {
 	if !c.TextOnly {
 		return nil
 	}
-	return fmt.Errorf("%s was found in a directory and read as text: nothing that it names is started or opened", c.File)
+	return fmt.Errorf("%s was found in a directory and only read as text: nothing that it names is started or opened", c.File)
 }
 
 // RecordsOf opens the audit log that the configuration names.
@@ -71,7 +71,7 @@ func openStateLog(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	case c.Audit.File != "":
 		return OpenAuditLog(ctx, c.Audit.File)
 	}
-	return nil, fmt.Errorf("%s has no records yet: they will be in %s once a proxy has started", c.File, path)
+	return nil, fmt.Errorf("%s has no records yet: a proxy will write them to %s", c.File, path)
 }
 
 // OpenAuditLog opens the log with the given name, which is a file, an SQLite database, or the URL

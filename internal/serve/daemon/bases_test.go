@@ -276,7 +276,7 @@ func TestBaseIsRefreshed(t *testing.T) {
 			{"", "b7", nil, time.Minute, 7, 1, ""},
 			{"", "b8", nil, 15 * time.Minute, 8, 2, `actor="refreshed base"`}, // twice: to look, and to reload
 			{"", "b7", nil, 15 * time.Minute, 8, 2, "rolled back"},
-			{"", "b8", &basefile.CopyError{Err: errors.New("no network")}, 15 * time.Minute, 8, 1, "a base policy cannot be read at its address: nobody knows whether there is a newer one"},
+			{"", "b8", &basefile.CopyError{Err: errors.New("no network")}, 15 * time.Minute, 8, 1, "a base policy cannot be fetched: a newer one could exist"},
 			{"url: https://p.example/base, refresh: 1h", "b8", nil, 59 * time.Minute, 8, 0, ""},
 			{"", "b8", nil, time.Minute, 8, 1, ""},
 			{"url: https://p.example/base", "b8", nil, 24 * time.Hour, 8, 0, ""},

@@ -82,7 +82,7 @@ func (c *certificate) open() error {
 	}
 	c.seen = seen
 	if info, err := os.Stat(c.files.Key); err == nil && info.Mode().Perm()&0o004 != 0 {
-		c.log.Warn("the key of the certificate can be read by all users of this machine", "file", c.files.Key)
+		c.log.Warn("the key of the certificate is readable by all users of this machine", "file", c.files.Key)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	}
 	c.seen = seen
 	if err := c.read(); err != nil {
-		c.log.Error("the certificate has changed and cannot be read: the earlier one is still used", "error", err.Error())
+		c.log.Error("the certificate has changed but cannot be read: the previous one stays in use", "error", err.Error())
 		return c.pair, nil
 	}
 	c.log.Info("the certificate has changed", "expires", c.pair.Leaf.NotAfter)

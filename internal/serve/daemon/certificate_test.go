@@ -139,7 +139,7 @@ func TestChangedCertificateIsReloaded(t *testing.T) {
 	s.issue(4, -time.Minute)
 	shown(4, "one that has expired")
 	log := s.log.String()
-	if n := strings.Count(log, "the certificate has changed and cannot be read: the earlier one is still used"); n != 1 {
+	if n := strings.Count(log, "the certificate has changed but cannot be read: the previous one stays in use"); n != 1 {
 		t.Errorf("it is said %d times that the certificate cannot be read:\n%s", n, log)
 	}
 	if strings.Count(log, "the certificate has changed\"") != 2 || !strings.Contains(log, "the certificate has expired: clients will refuse it") {

@@ -14,7 +14,7 @@ import (
 )
 
 // errNoConsole means that the configuration disables the console.
-var errNoConsole = errors.New("this proxy has no console: its configuration says console.http: off")
+var errNoConsole = errors.New("this proxy has no console: console.http is off")
 
 // A consoleServer serves the console. If no address is configured, it starts listening only when
 // the console is first opened.
@@ -75,7 +75,7 @@ func (s *consoleServer) approvalPage(id string) string {
 	address, _, err := s.listen()
 	if err != nil {
 		if !errors.Is(err, errNoConsole) {
-			s.daemon.log.Error("no client can be sent to the page of an approval", "error", err)
+			s.daemon.log.Error("clients cannot be sent to the page of an approval", "error", err)
 		}
 		return ""
 	}

@@ -128,7 +128,7 @@ func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, ok := r.Context().Value(connKey{}).(*limitedConn)
 		if !ok {
-			panic("a request over a connection that the listener does not know")
+			panic("a request over a connection unknown to the listener")
 		}
 		if !bounded && r.ContentLength != 0 {
 			control := http.NewResponseController(w)
@@ -178,7 +178,7 @@ func (s *limitListener) reserve(from netip.Addr) bool {
 	}
 	if !s.full {
 		s.full = true
-		s.log.Warn("too many connections are open: new ones are refused", "most", s.limit, "open", s.open, "address", from.String())
+		s.log.Warn("too many connections are open; refusing new ones", "most", s.limit, "open", s.open, "address", from.String())
 	}
 	return false
 }

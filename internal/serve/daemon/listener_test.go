@@ -183,7 +183,7 @@ func TestConnectionsPerAddress(t *testing.T) {
 			t.Errorf("%d: %s: %v", i, c.ip, got)
 		}
 	}
-	if n := strings.Count(said.String(), "too many connections are open: new ones are refused"); n != 1 {
+	if n := strings.Count(said.String(), "too many connections are open; refusing new ones"); n != 1 {
 		t.Errorf("it is said %d times that there are too many:\n%s", n, said.String())
 	}
 	s.release(at("192.0.2.2"))

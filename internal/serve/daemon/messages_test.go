@@ -13,9 +13,9 @@ func TestEveryError(t *testing.T) {
 		messagetest.Tables(t, "*_test.go") + messagetest.Tables(t, "../../../cmd/petrigate/*_test.go")
 	const watching = "the system fails to watch files"
 	except := map[string]string{
-		"no client can be sent to the page of an approval":                                                         "the console has no address, or the proxy ends",
-		"%s was found in a directory and read as text: nothing that it names is started or opened":                 "verbs that open what a configuration names do not read it as text",
-		"the directory of the audit log takes no other file: lines that are cut off at its end will not be missed": "root, as whom tests may run, writes everywhere",
+		"clients cannot be sent to the page of an approval":                                             "the console has no address, or the proxy ends",
+		"%s was found in a directory and only read as text: nothing that it names is started or opened": "verbs that open what a configuration names do not read it as text",
+		"cannot write the head beside the audit log: records removed at the end will not be detected":   "root, as whom tests may run, writes everywhere",
 
 		"the proxy is ending": "the console is opened in the instant in which the proxy ends",
 		"changed files are not noticed; petrigate reload reads them":          watching,

@@ -30,12 +30,12 @@ func newMonitor(c *config.Config, log *slog.Logger, secrets masker, version stri
 	case err != nil && c.Telemetry.Traces != "":
 		return nil, &InvalidError{err}
 	case err != nil:
-		log.Warn("no traces are sent", "error", err)
+		log.Warn("sending no traces", "error", err)
 	case target != nil:
 		if m.tracer, err = telemetry.NewTracer(telemetry.TracerOptions{Target: target, Version: version, Log: log, Metrics: m.metrics}); err != nil {
 			return nil, err
 		}
-		log.Info("traces are sent", "collector", target.URL)
+		log.Info("sending traces", "collector", target.URL)
 	}
 	return m, nil
 }

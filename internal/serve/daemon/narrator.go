@@ -22,7 +22,7 @@ func newNarrator(o *Options, secrets masker) *narrate.Narrator {
 // narration.
 func (d *Daemon) headline() string {
 	s := d.Status()
-	policy := "no policy, every call passes"
+	policy := "no policy: every call passes"
 	if n := len(d.Nets()); n > 0 {
 		policy = fmt.Sprintf("policy %s of %s", s.Policy[:min(len(s.Policy), 12)], text.Count(n, "net"))
 	}

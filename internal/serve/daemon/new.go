@@ -84,7 +84,7 @@ func (d *Daemon) applyPolicy(p *gate.Policy, options *proxy.Options) {
 		return
 	}
 	if p.Shadow() {
-		d.log.Warn("the policy is in shadow: every call passes, and what would have been refused is recorded" + enforceHint(d.file))
+		d.log.Warn("the policy is in shadow mode: every call passes, and petrigate records what the policy would refuse" + enforceHint(d.file))
 	}
 	finder := &remedyFinder{policy: p, tools: d.offeredTools, met: d.agents, apart: d.separateSessions()}
 	options.Remedy, options.Impossible = finder.remedy, impossible(p)

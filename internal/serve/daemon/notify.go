@@ -15,7 +15,7 @@ func notifyReady() error {
 	}
 	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
 	if err != nil {
-		return fmt.Errorf("telling systemd of the start at NOTIFY_SOCKET: %w", err)
+		return fmt.Errorf("notifying systemd at NOTIFY_SOCKET: %w", err)
 	}
 	defer func() { _ = c.Close() }()
 	_, err = c.Write([]byte("READY=1"))

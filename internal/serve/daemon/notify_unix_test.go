@@ -26,7 +26,7 @@ func TestNotifyReady(t *testing.T) {
 		t.Errorf("%q, %v", b[:n], err)
 	}
 	for _, tt := range []struct{ socket, want string }{
-		{path + "-gone", "telling systemd of the start at NOTIFY_SOCKET: dial unixgram"},
+		{path + "-gone", "notifying systemd at NOTIFY_SOCKET: dial unixgram"},
 		{"", ""},
 	} {
 		t.Setenv("NOTIFY_SOCKET", tt.socket)

@@ -36,7 +36,7 @@ func (d *Daemon) openPins() (*proxy.Pins, error) {
 	}
 	path, err := PinsPath(d.config)
 	if err != nil && mode == "warn" {
-		d.log.Warn("changes of tools are not noticed: there is no place for what was accepted", "error", err)
+		d.log.Warn("changes of tools are not detected: there is no place to store accepted definitions", "error", err)
 		return nil, nil
 	}
 	if err != nil {

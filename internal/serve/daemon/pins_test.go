@@ -19,7 +19,7 @@ import (
 func TestPinsWithoutStateDirectory(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("HOME", "")
-	for mode, want := range map[string]string{"off": "", "warn": "changes of tools are not noticed: there is no place for what was accepted", "enforce": ""} {
+	for mode, want := range map[string]string{"off": "", "warn": "changes of tools are not detected: there is no place to store accepted definitions", "enforce": ""} {
 		var log strings.Builder
 		d := &Daemon{config: &config.Config{File: "gate.yaml", Pinning: config.Pinning{Mode: mode}}, file: "/gate.yaml", log: slog.New(slog.NewTextHandler(&log, nil))}
 		pins, err := d.openPins()

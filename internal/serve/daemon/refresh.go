@@ -61,7 +61,7 @@ func (t *reloadTriggers) refreshBases(ctx context.Context) {
 	if err == nil {
 		for _, b := range c.Bases {
 			if b.Copy != "" {
-				t.log.Warn("a base policy cannot be read at its address: nobody knows whether there is a newer one", "base", b.Name, "version", b.Version, "from", b.File, "error", b.Copy)
+				t.log.Warn("a base policy cannot be fetched: a newer one could exist", "base", b.Name, "version", b.Version, "from", b.File, "error", b.Copy)
 			}
 		}
 		if now, _ := t.reloads.inForce(); sameBases(c, now) {

@@ -63,22 +63,22 @@ func (d *Daemon) logReload(o control.Reload, r *control.Reloaded) {
 	attrs := []any{"actor", o.Actor, "result", r.Result}
 	switch {
 	case r.Problem != "":
-		d.log.Error("the configuration is not put in force; the one before stays", append(attrs, logkind.NotLoaded, "problem", r.Problem)...)
+		d.log.Error("the configuration was rejected; the previous one stays in force", append(attrs, logkind.NotLoaded, "problem", r.Problem)...)
 	case o.DryRun:
 		return
 	case r.Result == control.Unchanged:
-		d.log.Info("the configuration was read again: the policy is the same", append(attrs, logkind.Reloaded, "policy", r.Policy)...)
+		d.log.Info("configuration reloaded: the policy is the same", append(attrs, logkind.Reloaded, "policy", r.Policy)...)
 	default:
 		difference, left := firstLines(r.Diff)
 		attrs = append(attrs, logkind.Reloaded, "policy", r.Policy, "before", r.Before, "difference", difference, "nets", r.Fates())
 		if left > 0 {
-			attrs = append(attrs, "more", fmt.Sprintf("petrigate diff BEFORE AFTER shows %s more, given the files of before", text.Count(left, "line")))
+			attrs = append(attrs, "more", fmt.Sprintf("petrigate diff BEFORE AFTER shows %s, if you have the previous files", text.Count(left, "line")))
 			d.log.Debug("the whole difference of the two policies", "difference", r.Diff)
 		}
-		d.log.Warn("another policy is in force", attrs...)
+		d.log.Warn("a new policy is in force", attrs...)
 	}
 	for _, key := range r.Restart {
-		d.log.Warn("a change of the configuration needs a restart", logkind.Restart, "key", key)
+		d.log.Warn("a change of the configuration requires a restart", logkind.Restart, "key", key)
 	}
 	if !o.DryRun {
 		d.monitor.metrics.Reloaded(r.Problem)
@@ -113,7 +113,7 @@ func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r co
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.load == nil {
-		return control.Reloaded{Result: control.Invalid, Problem: "the proxy was started without a configuration file: there is nothing to read again"}
+		return control.Reloaded{Result: control.Invalid, Problem: "the proxy was started without a configuration file: there is nothing to reload"}
 	}
 	r.Before = s.result.Policy.Fingerprint()
 	r.Policy = r.Before

@@ -64,7 +64,7 @@ func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(said)
-		d.log.Info("petrigate ends", "cause", context.Cause(ctx).Error())
+		d.log.Info("petrigate stops", "cause", context.Cause(ctx).Error())
 	})
 	return func() {
 		if !stop() {
@@ -111,8 +111,8 @@ func (d *Daemon) serveStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		err = nil
 	}
 	if err == nil && ctx.Err() == nil && client.read.Load() == 0 {
-		d.log.Warn("standard input ended before a client sent anything, so the proxy ends; " +
-			"to keep one running without a client, as for hooks, use petrigate serve --http 127.0.0.1:7777")
+		d.log.Warn("standard input ended before a client sent anything, so the proxy stops; " +
+			"to run a proxy without a client, for example for hooks, use petrigate serve --http 127.0.0.1:7777")
 	}
 	return err
 }
@@ -178,7 +178,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 		d.log.Warn(err.Error())
 	}
 	if host, _, _ := net.SplitHostPort(access.Addr); !IsLoopback(host) && l.TLS == nil {
-		d.log.Warn("tokens and calls cross the network as they are: set listen.tls, or put a server that speaks TLS in front")
+		d.log.Warn("tokens and calls cross the network unencrypted: set listen.tls, or put a TLS proxy in front")
 	}
 	select {
 	case err := <-failed:
@@ -199,7 +199,7 @@ func (d *Daemon) logOpenCalls() {
 		open += len(s.Calls)
 	}
 	if waiting+open > 0 {
-		d.log.Warn("calls are not over: they may go on for a while, and are cut short then; a second signal (Ctrl-C) ends petrigate at once",
+		d.log.Warn("waiting for calls in flight; they are cut off after a while, or at once with a second signal (Ctrl-C)",
 			"while", drainTimeout, "under way", open, "waiting for a person", waiting)
 	}
 }

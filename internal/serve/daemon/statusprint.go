@@ -20,15 +20,15 @@ func PrintStatus(w io.Writer, status operator.Status) {
 	_, _ = fmt.Fprintf(w, "  %s; clients at %s\n", cmp.Or(status.Config, "no configuration file"), cmp.Or(status.Listen, "no place yet"))
 	switch {
 	case status.ReloadProblem != "":
-		_, _ = fmt.Fprintf(w, "  the configuration was read again %s ago, and is not in force:\n    %s\n", age(*status.Reloaded), strings.ReplaceAll(status.ReloadProblem, "\n", "\n    "))
+		_, _ = fmt.Fprintf(w, "  the configuration was reloaded %s ago and rejected:\n    %s\n", age(*status.Reloaded), strings.ReplaceAll(status.ReloadProblem, "\n", "\n    "))
 	case status.Reloaded != nil:
-		_, _ = fmt.Fprintf(w, "  the configuration was read again %s ago\n", age(*status.Reloaded))
+		_, _ = fmt.Fprintf(w, "  the configuration was reloaded %s ago\n", age(*status.Reloaded))
 	}
 	for _, b := range status.Bases {
 		printBase(w, b)
 	}
 	if status.Shadow {
-		_, _ = fmt.Fprintln(w, "  in shadow: every call passes; petrigate sessions shadow says what would have been refused"+enforceHint(status.Config))
+		_, _ = fmt.Fprintln(w, "  in shadow mode: every call passes; petrigate sessions shadow shows what would have been refused"+enforceHint(status.Config))
 	}
 	printState(w, status.State)
 	printAuditFile(w, status.Audit)

@@ -68,7 +68,7 @@ func (m *monitor) serve(addr string) (stop func(), err error) {
 	host, _, _ := net.SplitHostPort(addr) // cannot fail: the listener uses this address
 	open := !IsLoopback(host)
 	if open {
-		m.log.Warn("metrics are open to everybody who reaches this address, and tell the names of servers and tools", "address", listener.Addr().String())
+		m.log.Warn("metrics are open to everyone who can reach this address, and reveal the names of servers and tools", "address", listener.Addr().String())
 	}
 	server := newServer(m.endpoint().Handler(func(r *http.Request) bool {
 		return proxy.Local(r) || open && r.URL.Path == "/metrics"

@@ -105,7 +105,7 @@ func narrower(force *policy.Result) func(policy.Claim, *policy.Result, policy.So
 	}
 	return func(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof {
 		if !named[place(c)] {
-			return verify.Proof{Why: "no file is read for a draft; petrigate check compares with " + c.File}
+			return verify.Proof{Why: "drafts cannot read files; petrigate check compares with " + c.File}
 		}
 		return policydiff.Narrower(c, result, source, stop)
 	}

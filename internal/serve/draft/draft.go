@@ -174,7 +174,7 @@ func (d *Desk) runMarked(ctx context.Context, work func(context.Context) error) 
 func recovered(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			err = fmt.Errorf("looking at the draft failed: %v", fault)
+			err = fmt.Errorf("analyzing the draft failed: %v", fault)
 		}
 	}()
 	return work(ctx)

@@ -232,7 +232,7 @@ func TestTextsHideSecretsAndChanges(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	all := texts(c)
-	if own := all[len(all)-1]; own.Name != "petrigate.yaml" || own.Text != "" || !strings.Contains(own.Closed, "may hold secrets") {
+	if own := all[len(all)-1]; own.Name != "petrigate.yaml" || own.Text != "" || !strings.Contains(own.Closed, "could contain secrets") {
 		t.Errorf("%+v", own)
 	}
 	if err := os.WriteFile("flow.yaml", []byte(someNet+"# more\n"), 0o600); err != nil {
@@ -293,7 +293,7 @@ func TestDraftReadsNoFile(t *testing.T) {
 	for _, claim := range got.Report.Claims()[1:] {
 		all = append(all, claim.Result+" "+claim.Why)
 	}
-	if want := "proved , unknown no file is read for a draft; petrigate check compares with other.rules, unknown no file is read for a draft; petrigate check compares with /etc/passwd"; strings.Join(all, ", ") != want {
+	if want := "proved , unknown drafts cannot read files; petrigate check compares with other.rules, unknown drafts cannot read files; petrigate check compares with /etc/passwd"; strings.Join(all, ", ") != want {
 		t.Errorf("%s\nwant\n%s", strings.Join(all, ", "), want)
 	}
 }

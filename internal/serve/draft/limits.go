@@ -21,15 +21,15 @@ const (
 
 var (
 	// ErrGone is returned if the policy in force no longer has this text.
-	ErrGone = errors.New("the policy in force has changed meanwhile and has no such text any more; load the page again")
+	ErrGone = errors.New("the policy in force has changed meanwhile and no longer contains this text; reload the page")
 	// ErrLong is returned if the text has more than [MaxText] bytes.
-	ErrLong = fmt.Errorf("the text has more than %d KiB; petrigate check takes it from a file", MaxText>>10)
+	ErrLong = fmt.Errorf("the text has more than %d KiB; use petrigate check with a file", MaxText>>10)
 	// ErrMany is returned if the text has more than [MaxRules] rules.
-	ErrMany = fmt.Errorf("the text has more than %d rules; petrigate check takes them from a file", MaxRules)
+	ErrMany = fmt.Errorf("the text has more than %d rules; use petrigate check with a file", MaxRules)
 	// ErrSlow is returned if the time limit has passed.
-	ErrSlow = errors.New("this takes longer than a page waits; petrigate check, diff and replay take their time")
+	ErrSlow = errors.New("this takes too long for the console; use petrigate check, diff or replay")
 	// ErrBusy is returned while another replay is running.
-	ErrBusy = errors.New("the record is being read for another draft; try again when that has ended")
+	ErrBusy = errors.New("the record is being read for another draft; try again later")
 	// ErrNoRecord is returned if no decisions are recorded that could be replayed.
-	ErrNoRecord = errors.New("nothing is on record: this proxy has neither a database (state.driver) nor an audit log (audit.file)")
+	ErrNoRecord = errors.New("there are no records: this proxy has neither a database (state.driver) nor an audit log (audit.file)")
 )

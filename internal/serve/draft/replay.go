@@ -82,7 +82,7 @@ func (d *Desk) replay(ctx context.Context, x *candidate, log *Log, since time.Ti
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case reading.Err() != nil:
-			r.Ended = fmt.Sprintf("%.0f s were over", replayTime.Seconds())
+			r.Ended = fmt.Sprintf("%.0f s have passed", replayTime.Seconds())
 		case err != nil:
 			return fmt.Errorf("reading %s: %w", log.Name, err)
 		case taken == maxRecords:

@@ -94,7 +94,7 @@ func TestReplayIsBounded(t *testing.T) {
 		})
 		defer d.Close()
 		r, err := d.Replay(t.Context(), draft, time.Time{})
-		if err != nil || r.Ended != "10 s were over" || r.Took != replayTime {
+		if err != nil || r.Ended != "10 s have passed" || r.Took != replayTime {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})

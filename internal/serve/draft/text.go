@@ -54,14 +54,14 @@ func texts(c *config.Config) (all []Text) {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %s", t.index, t.Kind, t.Name))
 		t.ID = hex.EncodeToString(sum[:6])
 		if at := slices.IndexFunc(c.Bases, func(b config.Base) bool { return b.File == t.Name }); at >= 0 {
-			t.Closed = fmt.Sprintf("it is of the base policy %q, which whoever signs it changes: the configuration may only narrow it", c.Bases[at].Name)
+			t.Closed = fmt.Sprintf("it belongs to the base policy %q, which only its signer can change; the configuration can only narrow it", c.Bases[at].Name)
 		}
 		switch {
 		case t.Closed != "":
 		case len(t.Text) > MaxText:
-			t.Closed = fmt.Sprintf("it has more than %d KiB, which petrigate check takes from a file", MaxText>>10)
+			t.Closed = fmt.Sprintf("it has more than %d KiB; use petrigate check with a file", MaxText>>10)
 		case slices.ContainsFunc(secrets, func(s string) bool { return strings.Contains(t.Text, s) }):
-			t.Closed = "a value in it is one that the configuration keeps secret"
+			t.Closed = "it contains a value that the configuration keeps secret"
 		}
 		if t.Closed != "" {
 			t.Text = ""
@@ -75,11 +75,11 @@ func netText(c *config.Config, name string) Text {
 	t := Text{Name: name, Kind: Nets}
 	switch src, err := readText(name); {
 	case name == c.File:
-		t.Closed = "these nets stand in the configuration, which may hold secrets and is not shown"
+		t.Closed = "these nets are in the configuration, which is not shown because it could contain secrets"
 	case err != nil:
 		t.Closed = "it cannot be read: " + err.Error()
 	case sumOf(src) != c.Sums[name]:
-		t.Closed = "the file has changed since it was put in force, and what it was is not kept: petrigate reload"
+		t.Closed = "the file has changed since it was put in force, and its old content is not kept: petrigate reload"
 	default:
 		t.Text = string(src)
 	}
@@ -94,7 +94,7 @@ func sumOf(src []byte) string {
 // readText reads a regular file of at most MaxText bytes.
 func readText(name string) ([]byte, error) {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errors.New("it is no file"))
+		return nil, errors.Join(err, errors.New("it is not a file"))
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -52,7 +52,7 @@ func newFormatter(l *lines) *formatter { return &formatter{lines: l, calls: map[
 func (s *formatter) missed(at time.Time, n int) {
 	s.lost += n
 	if n > 0 {
-		s.lines.print(line{at: at, verb: "lost", about: text.Count(n, "line"), text: "more came than this terminal takes", vital: true})
+		s.lines.print(line{at: at, verb: "lost", about: text.Count(n, "line"), text: "too many events for this terminal", vital: true})
 	}
 }
 

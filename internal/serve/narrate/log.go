@@ -81,12 +81,12 @@ func (h handler) notLoaded(r slog.Record) {
 	f := attributes(r)
 	problem, more, _ := strings.Cut(strings.TrimSpace(f["problem"]), "\n")
 	if more != "" {
-		more = "petrigate check says more"
+		more = "see petrigate check"
 	}
 	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: join("not put in force, the one before stays: "+problem, more, by(f["actor"])), vital: true})
 }
 
-// restart prints that a change of the configuration needs a restart.
+// restart prints that a change of the configuration requires a restart.
 func (h handler) restart(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: attributes(r)["key"] + " changes with a restart of petrigate", vital: true})
 }

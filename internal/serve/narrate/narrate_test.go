@@ -228,7 +228,7 @@ func TestLostLinesAreCounted(t *testing.T) {
 	n.Start(audit.NewFeed(nil), "")
 	n.End()
 	got := bare(out.String())
-	if len(got) != maxApprovalsHeld+1 || got[0] != "lost 2 lines                   more came than this terminal takes" {
+	if len(got) != maxApprovalsHeld+1 || got[0] != "lost 2 lines                   too many events for this terminal" {
 		t.Errorf("%d lines, the first: %s", len(got), got[0])
 	}
 }
@@ -280,7 +280,7 @@ func TestLogOmitsNarratedRecords(t *testing.T) {
 		}, told: "note settle success            session s call #7  by ann"},
 		{say: func(l *slog.Logger) {
 			l.Error("x", logkind.NotLoaded, "actor", "ann", "problem", "a.rules:1:1: no rule\n  x\n  ^")
-		}, told: "load configuration             not put in force, the one before stays: a.rules:1:1: no rule  petrigate check says more  by ann"},
+		}, told: "load configuration             not put in force, the one before stays: a.rules:1:1: no rule  see petrigate check  by ann"},
 		{say: func(l *slog.Logger) { l.Warn("x", logkind.Restart, "key", "listen.http") }, told: "load configuration             listen.http changes with a restart of petrigate"},
 		{say: func(l *slog.Logger) { l.Info("call refused", "tool", "x") }, logged: "call refused"}, // without a mark the message alone prints nothing
 		{say: func(l *slog.Logger) { l.WithGroup("g").Info("else", "k", "v") }, logged: "g.k=v"},

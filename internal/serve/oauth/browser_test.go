@@ -12,8 +12,8 @@ func TestOpenBrowserRefusesOtherSchemes(t *testing.T) {
 	}
 	t.Setenv("BROWSER", "no-such-browser")
 	for address, want := range map[string]string{
-		"javascript:alert(1)": "the page to open is none of the web",
-		"%":                   "the page to open is none of the web",
+		"javascript:alert(1)": "the page to open is not a web page",
+		"%":                   "the page to open is not a web page",
 		"https://h.example/":  `opening the browser: exec: "no-such-browser": executable file not found in $PATH (petrigate login --no-browser prints the address)`,
 	} {
 		if err := OpenBrowser(address); err == nil || err.Error() != want {

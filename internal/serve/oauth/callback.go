@@ -98,11 +98,11 @@ func (c *callback) serve(w http.ResponseWriter, r *http.Request) {
 func (c *callback) acceptTyped(line string) error {
 	u, err := url.Parse(strings.TrimSpace(line))
 	if err != nil || u.Host != c.host || u.Path != c.path {
-		return fmt.Errorf("this is not the address that the browser ends at, which begins with %s?", c.redirectURI())
+		return fmt.Errorf("paste the browser's final address, which begins with %s?", c.redirectURI())
 	}
 	query := u.Query()
 	if subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(c.state)) != 1 {
-		return errors.New("this address is of another login: open the page that is named above")
+		return errors.New("this address belongs to another login: open the page shown above")
 	}
 	c.answered.Do(func() {
 		close(c.shown) // no browser is waiting for a page
@@ -121,13 +121,13 @@ func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
 	if !strings.EqualFold(r.Host, c.host) || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(c.state)) != 1 {
-		writePage(w, http.StatusBadRequest, "This is not the login that petrigate waits for", "Nothing has changed. Go back to the page that petrigate opened.")
+		writePage(w, http.StatusBadRequest, "petrigate is not waiting for this login", "Nothing has changed. Go back to the page that petrigate opened.")
 		return
 	}
 	first := false
 	c.answered.Do(func() { first = true })
 	if !first {
-		writePage(w, http.StatusGone, "This login has been used", "Each is good for one time. Run petrigate login again if you need another.")
+		writePage(w, http.StatusGone, "This login has been used", "Each login works once. Run petrigate login again if you need another.")
 		return
 	}
 	defer close(c.shown)
@@ -138,7 +138,7 @@ func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if c.failed {
-		writePage(w, http.StatusBadRequest, "The login failed", "The terminal in which petrigate runs says why.")
+		writePage(w, http.StatusBadRequest, "The login failed", "See the terminal that runs petrigate for the reason.")
 		return
 	}
 	writePage(w, http.StatusOK, "You are logged in", "You can close this window.")
@@ -163,7 +163,7 @@ func (c *callback) wait(ctx context.Context) (url.Values, error) {
 		return values, nil
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return nil, errors.New("nobody came back from the browser in time")
+			return nil, errors.New("the browser did not return in time")
 		}
 		return nil, ctx.Err()
 	}

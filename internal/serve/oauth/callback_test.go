@@ -111,7 +111,7 @@ func TestTypedAddressCountsOnce(t *testing.T) {
 	}
 	for wrong, want := range map[string]string{
 		"yes": "begins with http://localhost:", "http://evil.example/callback?state=the-state&code=x": "begins with",
-		c.redirectURI() + "?state=another&code=x": "of another login", c.redirectURI(): "of another login", "%": "begins with",
+		c.redirectURI() + "?state=another&code=x": "belongs to another login", c.redirectURI(): "belongs to another login", "%": "begins with",
 	} {
 		if err := c.acceptTyped(wrong); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", wrong, err)

@@ -102,9 +102,9 @@ func checkAddress(address string, within bool) error {
 	}
 	switch ip := inet.Plain(at.Addr()); {
 	case inet.IsMetadata(ip), ip.IsMulticast(), ip.IsUnspecified():
-		return fmt.Errorf("a server leads to %s, an address of the link or of a cloud's metadata service, which is not followed", ip)
+		return fmt.Errorf("a server refers to %s, a link-local address or one of a cloud's metadata service; petrigate does not follow it", ip)
 	case !within && inet.IsInternal(ip):
-		return fmt.Errorf("a server of the outside leads to the inner address %s, which is not followed", ip)
+		return fmt.Errorf("a public server refers to the private address %s; petrigate does not follow it", ip)
 	}
 	return nil
 }

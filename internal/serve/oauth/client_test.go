@@ -56,8 +56,8 @@ func TestDialerRefusesInternalAddresses(t *testing.T) {
 		want   string // expected error
 	}{
 		{"from this machine", Server{URL: "http://127.0.0.1:1/mcp"}, here.URL, ""},
-		{"from outside", Server{URL: "https://192.0.2.1/mcp"}, here.URL, "leads to the inner address 127.0.0.1"},
-		{"from outside, by a name", Server{URL: "https://192.0.2.1/mcp"}, strings.Replace(here.URL, "127.0.0.1", "localhost", 1), "leads to the inner address"},
+		{"from outside", Server{URL: "https://192.0.2.1/mcp"}, here.URL, "refers to the private address 127.0.0.1"},
+		{"from outside, by a name", Server{URL: "https://192.0.2.1/mcp"}, strings.Replace(here.URL, "127.0.0.1", "localhost", 1), "refers to the private address"},
 		{"from outside, as the user wants", Server{URL: "https://192.0.2.1/mcp", Issuer: here.URL}, here.URL, ""},
 		{"in the clear", Server{URL: "https://192.0.2.1/mcp"}, "http://192.0.2.2/", "does not begin with https://"},
 		{"redirect", Server{URL: "http://127.0.0.1:1/mcp"}, here.URL + "/moved", ""},

@@ -30,7 +30,7 @@ func discover(ctx context.Context, client *http.Client, s Server, c challenge) (
 		return nil, errInsecure
 	}
 	if s.ClientSecret != "" && s.Issuer == "" { // the server could name any authorization server
-		return nil, errors.New("the secret of the client is for one authorization server: set oauth.issuer")
+		return nil, errors.New("a client secret belongs to one authorization server: set oauth.issuer")
 	}
 	resource, err := resourceMetadata(ctx, client, s, c)
 	if err != nil {
@@ -72,11 +72,11 @@ func resourceMetadata(ctx context.Context, client *http.Client, s Server, c chal
 		found, err := oauthex.GetProtectedResourceMetadata(ctx, at.url, at.resource, &watched)
 		switch {
 		case err == nil && len(found.AuthorizationServers) == 0:
-			return nil, errors.New("its metadata name no authorization server")
+			return nil, errors.New("its metadata names no authorization server")
 		case err == nil:
 			return found, nil
 		case unfit == nil && seen.code/100 != 4:
-			unfit = fmt.Errorf("reading what the server says of itself: %s", text.Excerpt(err.Error(), maxQuoted))
+			unfit = fmt.Errorf("reading the server's metadata: %s", text.Excerpt(err.Error(), maxQuoted))
 		}
 	}
 	if unfit != nil {
@@ -141,11 +141,11 @@ func checkMetadata(m *oauthex.AuthServerMeta, issuer string, s Server) error {
 	code := s.Grant != ClientCredentials
 	switch {
 	case m.Issuer != issuer:
-		return fmt.Errorf("its metadata are those of the issuer %q", m.Issuer)
+		return fmt.Errorf("its metadata belongs to the issuer %q", m.Issuer)
 	case !isSecure(m.TokenEndpoint):
-		return errors.New("its metadata name no token endpoint over https")
+		return errors.New("its metadata names no token endpoint over https")
 	case code && !isSecure(m.AuthorizationEndpoint):
-		return errors.New("its metadata name no authorization endpoint over https")
+		return errors.New("its metadata names no authorization endpoint over https")
 	case code && !slices.Contains(m.CodeChallengeMethodsSupported, "S256"):
 		return errors.New("it does not support PKCE with S256")
 	}

@@ -66,10 +66,10 @@ func (g *Grant) alive(now time.Time) bool { return g.Expiry.IsZero() || now.Befo
 // withToken returns a copy of g with the tokens of a token response.
 func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Grant, error) {
 	if !strings.EqualFold(t.Type(), "bearer") {
-		return nil, fmt.Errorf("the authorization server gave a token of the type %q, which is not known", text.Excerpt(t.Type(), maxQuoted))
+		return nil, fmt.Errorf("the authorization server issued a token of the unknown type %q", text.Excerpt(t.Type(), maxQuoted))
 	}
 	if strings.ContainsFunc(t.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errors.New("the authorization server gave a token with characters that no header can hold")
+		return nil, errors.New("the authorization server issued a token with characters that are invalid in a header")
 	}
 	next := *g
 	next.AccessToken, next.RefreshToken, next.Expiry, next.Obtained = t.AccessToken, t.RefreshToken, t.Expiry, now

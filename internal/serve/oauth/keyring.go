@@ -18,8 +18,8 @@ const service = "petrigate"
 const keyringTimeout = 20 * time.Second
 
 var (
-	errNoKeyring   = errors.New("there is no keyring here")
-	errSlowKeyring = errors.New("the keyring does not answer; it may be locked")
+	errNoKeyring   = errors.New("there is no keyring on this system")
+	errSlowKeyring = errors.New("the keyring does not respond; it could be locked")
 )
 
 // keyringAvailable reports whether a keyring can exist. Without a session bus it does not, and the

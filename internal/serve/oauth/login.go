@@ -55,7 +55,7 @@ func Login(ctx context.Context, s Server, store *Store, o LoginOptions) (Status,
 		return Status{}, err
 	}
 	if l.authority, err = discover(ctx, l.client, s, c); err != nil {
-		return Status{}, fmt.Errorf("finding out how to log in to %s: %w", s.Name, err)
+		return Status{}, fmt.Errorf("discovering the login of %s: %w", s.Name, err)
 	}
 	if err := l.collectScopes(ctx); err != nil {
 		return Status{}, err
@@ -85,7 +85,7 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.server.URL, bytes.NewReader([]byte(ping)))
 	if err != nil {
-		return challenge{}, errors.New("the url is not an address")
+		return challenge{}, errors.New("the url is invalid")
 	}
 	for name, value := range l.server.Headers {
 		request.Header.Set(name, value)
@@ -186,11 +186,11 @@ func (l *login) codeFrom(answer url.Values) (string, error) {
 	iss, meta := answer.Get("iss"), l.authority.meta
 	switch {
 	case answer.Has("iss") && iss != meta.Issuer, meta.AuthorizationResponseIssParameterSupported && iss == "":
-		return "", fmt.Errorf("the answer is not from the authorization server %s, but says %q: somebody may have mixed up two of them", meta.Issuer, text.Excerpt(iss, maxQuoted))
+		return "", fmt.Errorf("the answer is not from the authorization server %s but from %q: this could be a mix-up attack", meta.Issuer, text.Excerpt(iss, maxQuoted))
 	case answer.Get("error") != "":
 		return "", fmt.Errorf("the authorization server says %s", text.Excerpt(answer.Get("error"), maxQuoted))
 	case answer.Get("code") == "":
-		return "", errors.New("the answer of the authorization server holds no code")
+		return "", errors.New("the answer of the authorization server contains no code")
 	}
 	return answer.Get("code"), nil
 }
@@ -213,7 +213,7 @@ func (l *login) save(ctx context.Context, g *Grant) (Status, error) {
 func OpenBrowser(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return errors.New("the page to open is none of the web")
+		return errors.New("the page to open is not a web page")
 	}
 	argv := browser(runtime.GOOS, os.Getenv("BROWSER"))
 	c := exec.Command(argv[0], append(argv[1:], u.String())...)

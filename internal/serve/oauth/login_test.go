@@ -132,25 +132,25 @@ func TestLoginRefusesUnfitServers(t *testing.T) {
 		want   string
 	}{
 		{name: "metadata of another resource", server: set("resource", "resource", "https://other.example/mcp"), want: `got metadata resource "https://other.example/mcp"`},
-		{name: "no authorization server", server: without("resource", "authorization_servers"), want: "name no authorization server"},
+		{name: "no authorization server", server: without("resource", "authorization_servers"), want: "names no authorization server"},
 		{name: "authorization server without TLS", server: set("resource", "authorization_servers", []string{"http://login.example"}), want: "does not use HTTPS"},
 		{name: "metadata of another issuer", server: set("server", "issuer", "https://login.example"), want: "does not match issuer"},
 		{name: "issuer with another end", server: authserver.Options{Change: func(kind string, answer map[string]any) {
 			if kind == "server" {
 				answer["issuer"] = answer["issuer"].(string) + "/"
 			}
-		}}, want: "its metadata are those of the issuer"},
+		}}, want: "its metadata belongs to the issuer"},
 		{name: "no PKCE", server: without("server", "code_challenge_methods_supported"), want: "does not implement PKCE"},
 		{name: "PKCE in the clear only", server: set("server", "code_challenge_methods_supported", []string{"plain"}), want: "does not support PKCE with S256"},
 		{name: "token endpoint without TLS", server: set("server", "token_endpoint", "http://login.example/token"), want: "does not use HTTPS"},
 		{name: "no token endpoint", server: without("server", "token_endpoint"), want: "no token endpoint"},
 		{name: "page that runs a script", server: set("server", "authorization_endpoint", "javascript:alert(1)"), want: "disallowed scheme"},
 		{name: "page that is a file", server: set("server", "authorization_endpoint", "file:///etc/passwd"), want: "authorization_endpoint"},
-		{name: "answer of another issuer", server: set("redirect", "iss", "https://evil.example"), want: "somebody may have mixed up two of them"},
-		{name: "answer without the promised issuer", server: without("redirect", "iss"), want: "somebody may have mixed up two of them"},
+		{name: "answer of another issuer", server: set("redirect", "iss", "https://evil.example"), want: "this could be a mix-up attack"},
+		{name: "answer without the promised issuer", server: without("redirect", "iss"), want: "this could be a mix-up attack"},
 		{name: "no consent", server: set("redirect", "error", "access_denied"), want: "the authorization server says access_denied"},
 		{name: "code of somebody else", server: set("redirect", "code", "stolen"), want: "the authorization server says invalid_grant"},
-		{name: "no code", server: without("redirect", "code"), want: "holds no code"},
+		{name: "no code", server: without("redirect", "code"), want: "contains no code"},
 		{name: "no registration", server: authserver.Options{Closed: true}, want: "set oauth.clientId"},
 		{name: "client that is not known", server: authserver.Options{Clients: map[string]string{"mine": "right"}},
 			client: oauth.Server{ClientID: "mine", ClientSecret: "wrong secret", Issuer: here}, want: "the authorization server says invalid_client"},

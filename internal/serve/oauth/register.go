@@ -26,9 +26,9 @@ func (a *authority) identify(ctx context.Context, client *http.Client, s Server,
 	case meta.RegistrationEndpoint != "":
 		return g, g.register(ctx, client, meta, redirect)
 	case document:
-		return nil, errors.New("the authorization server takes no client id metadata documents and registers no clients: set oauth.clientId to a client that it knows")
+		return nil, errors.New("the authorization server supports neither client id metadata documents nor client registration: set oauth.clientId to a registered client")
 	}
-	return nil, errors.New("the authorization server registers no clients by itself: register petrigate there, and set oauth.clientId")
+	return nil, errors.New("the authorization server has no dynamic client registration: register petrigate there and set oauth.clientId")
 }
 
 // register registers petrigate as the client of g (RFC 7591).
@@ -48,7 +48,7 @@ func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex
 	if err != nil {
 		var refused *oauthex.ClientRegistrationError
 		if !errors.As(err, &refused) {
-			return errors.New("registering at the authorization server: it did not answer as RFC 7591 wants") // the error may quote a secret
+			return errors.New("registering at the authorization server: the answer does not conform to RFC 7591") // the error may quote a secret
 		}
 		return fmt.Errorf("registering at the authorization server: %w", withoutQuotes(err))
 	}

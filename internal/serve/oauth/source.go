@@ -201,7 +201,7 @@ func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 		switch {
 		case kept == nil:
 			s.current.Store(nil)
-			return nil, s.loginError("nobody is logged in any more")
+			return nil, s.loginError("the login was deleted")
 		case kept.AccessToken != g.AccessToken && kept.fresh(s.options.Now()):
 			return kept, nil
 		case kept.RefreshToken == "":
@@ -232,7 +232,7 @@ func (s *Source) refresh(ctx context.Context, g *Grant) (*Grant, error) {
 		used := *g
 		used.RefreshToken = "" // the refresh token is not tried again
 		s.save(&used)
-		return nil, s.loginError("the authorization server has ended the login")
+		return nil, s.loginError("the authorization server has revoked the login")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("refreshing the token for %s: %s", s.server.Name, s.server.redact(withoutQuotes(err).Error()))
@@ -290,7 +290,7 @@ func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant
 		case kept.header() != refused && kept.alive(s.options.Now()):
 			return kept, nil
 		case s.refusedRepeatedly(refused):
-			return nil, s.loginError("the server refuses the tokens that are got for it")
+			return nil, s.loginError("the server refuses its tokens")
 		case kept.RefreshToken == "":
 			return nil, s.loginError("the login has expired or was revoked")
 		}
@@ -310,7 +310,7 @@ func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Gran
 	case s.server.Grant == ClientCredentials && len(union(g.Scopes, c.scopes)) > len(g.Scopes):
 		return s.credentials(ctx, g, union(g.Scopes, c.scopes))
 	case s.server.Grant == ClientCredentials:
-		return nil, fmt.Errorf("the server %s wants scopes that its client does not get", s.server.Name)
+		return nil, fmt.Errorf("the server %s requires scopes that its client does not get", s.server.Name)
 	}
 	return s.withLock(ctx, func(kept *Grant) (*Grant, error) {
 		if kept != nil && kept.header() != refused {
@@ -320,7 +320,7 @@ func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Gran
 			kept.Wanted = union(kept.Wanted, c.scopes)
 			s.save(kept) // the next login asks for them
 		}
-		return nil, s.loginError("it wants more scopes than were granted")
+		return nil, s.loginError("it requires more scopes than were granted")
 	})
 }
 
@@ -328,7 +328,7 @@ func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Gran
 func (s *Source) renewCredentials(ctx context.Context, c challenge) (*Grant, error) {
 	g := s.current.Load()
 	if g != nil && s.refusedRepeatedly(g.header()) {
-		return nil, fmt.Errorf("the server %s refuses the tokens that are got for it", s.server.Name)
+		return nil, fmt.Errorf("the server %s refuses its tokens", s.server.Name)
 	}
 	if g == nil {
 		a, err := discover(ctx, s.client, s.server, c)

@@ -75,7 +75,7 @@ func TestRevokedTokenNeedsLogin(t *testing.T) {
 	s.mustCall(source)
 	s.clock.move(time.Minute)
 	s.server.Revoke()
-	s.wantsLogin(source, "the authorization server has ended the login")
+	s.wantsLogin(source, "the authorization server has revoked the login")
 	s.wantsLogin(source, "the login has expired or was revoked")
 	s.counted("refresh_token", 1) // a refresh token that was refused for good is not tried again
 	ended, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -168,7 +168,7 @@ func TestMissingScopesNeedLogin(t *testing.T) {
 	source := s.source()
 	s.mustCall(source)
 	s.server.Want("write")
-	s.wantsLogin(source, "it wants more scopes than were granted")
+	s.wantsLogin(source, "it requires more scopes than were granted")
 	status, err := oauth.StatusOf(s.is, s.store(), s.clock.Now())
 	if err != nil || strings.Join(status.Wanted, " ") != "read write" {
 		t.Fatalf("status %+v, %v", status, err)

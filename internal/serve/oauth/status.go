@@ -69,7 +69,7 @@ func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 	defer unlock()
 	g, _ := store.load(s.key()) // an unreadable grant can be deleted too
 	if err := store.drop(s.key()); err != nil {
-		return false, fmt.Errorf("forgetting the tokens for %s: %w", s.Name, err)
+		return false, fmt.Errorf("deleting the tokens for %s: %w", s.Name, err)
 	}
 	if g == nil || g.RevokeURL == "" {
 		return g != nil, nil
@@ -91,7 +91,7 @@ func (s Status) Facts(now time.Time) []string {
 	case s.Refresh:
 		list = append(list, "refreshed when needed")
 	case s.Expiry != nil:
-		list = append(list, "for "+s.Expiry.Sub(now).Round(time.Second).String()+", and not refreshed after that")
+		list = append(list, "for "+s.Expiry.Sub(now).Round(time.Second).String()+", not refreshed after that")
 	default:
 		list = append(list, "until the server ends it")
 	}

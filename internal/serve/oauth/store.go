@@ -61,7 +61,7 @@ func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error)
 	}
 	f := flock.New(s.lockPath(key), flock.SetPermissions(0o600))
 	if _, err := f.TryLockContext(ctx, 20*time.Millisecond); err != nil {
-		return nil, fmt.Errorf("waiting for another petrigate to be done with the tokens: %w", err)
+		return nil, fmt.Errorf("waiting for another petrigate to release the tokens: %w", err)
 	}
 	return func() { _ = f.Close() }, nil
 }
@@ -85,7 +85,7 @@ func (s *Store) find(key string) (g *Grant, where string, err error) {
 		return nil, "", fmt.Errorf("reading tokens from the %s: %w", where, err)
 	}
 	if err := json.Unmarshal(data, &g); err != nil || g == nil || g.AccessToken == "" || g.TokenURL == "" {
-		return nil, "", fmt.Errorf("reading tokens from the %s: they are not as petrigate writes them; log in again", where)
+		return nil, "", fmt.Errorf("reading tokens from the %s: invalid content; log in again", where)
 	}
 	return g, where, nil
 }
@@ -155,7 +155,7 @@ func readPrivate(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no plain file", path)
+		return nil, fmt.Errorf("%s is not a regular file", path)
 	case info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows":
 		return nil, fmt.Errorf("%s can be read by other users: chmod 600 it, or log in again", path)
 	}

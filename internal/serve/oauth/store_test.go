@@ -77,9 +77,9 @@ func TestStoreRefusesUnsafeFiles(t *testing.T) {
 		spoil      func(path string) error
 	}{
 		{"others can read it", "can be read by other users", func(path string) error { return os.Chmod(path, 0o640) }},
-		{"half of it", "not as petrigate writes them", func(path string) error { return os.Truncate(path, 40) }},
-		{"nothing in it", "not as petrigate writes them", func(path string) error { return os.WriteFile(path, []byte("{}"), 0o600) }},
-		{"a link", "is no plain file", func(path string) error {
+		{"half of it", "invalid content", func(path string) error { return os.Truncate(path, 40) }},
+		{"nothing in it", "invalid content", func(path string) error { return os.WriteFile(path, []byte("{}"), 0o600) }},
+		{"a link", "is not a regular file", func(path string) error {
 			return errors.Join(os.Rename(path, path+"x"), os.Symlink(path+"x", path))
 		}},
 	} {

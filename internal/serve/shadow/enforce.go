@@ -29,11 +29,11 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	}
 	defer func() {
 		for _, left := range shadowNets(result) {
-			_, _ = fmt.Fprintf(o.Out, "In shadow by itself, and it stays so: %s\n", left)
+			_, _ = fmt.Fprintf(o.Out, "Stays in shadow mode by its own setting: %s\n", left)
 		}
 	}()
 	if e.enforced() {
-		_, err := fmt.Fprintf(o.Out, "%s is not in shadow: its policy is enforced.\n", cfg.File)
+		_, err := fmt.Fprintf(o.Out, "%s is not in shadow mode: its policy is enforced.\n", cfg.File)
 		return err
 	}
 	if err := printSoFar(ctx, cfg, o); err != nil {
@@ -56,10 +56,10 @@ func printSoFar(ctx context.Context, cfg *config.Config, o Options) error {
 	case errors.Is(err, daemon.ErrNoAuditLog):
 		return printRunning(cfg, o)
 	case err != nil:
-		_, _ = fmt.Fprintf(o.Err, "petrigate: what shadow would have refused is not known: %v\n", err)
+		_, _ = fmt.Fprintf(o.Err, "petrigate: cannot tell what shadow mode would have refused: %v\n", err)
 		return nil
 	}
-	_, _ = fmt.Fprintf(o.Out, "Of %s on record under this policy, it would have refused %d and asked a person about %d.\n", text.Count(r.calls, "call"), r.refused, r.asked)
+	_, _ = fmt.Fprintf(o.Out, "Of %s recorded under this policy, it would have refused %d and required approval for %d.\n", text.Count(r.calls, "call"), r.refused, r.asked)
 	err = printWould(o.Out, r.would)
 	_, _ = fmt.Fprintln(o.Out)
 	return err
@@ -77,7 +77,7 @@ func printRunning(cfg *config.Config, o Options) error {
 		return err
 	})
 	if !found && err == nil {
-		_, err = fmt.Fprintln(o.Out, "What shadow would have refused is not known: there is no record (audit.file), and no proxy with this configuration runs.")
+		_, err = fmt.Fprintln(o.Out, "Cannot tell what shadow mode would have refused: there is no audit log (audit.file), and no proxy runs with this configuration.")
 	}
 	_, _ = fmt.Fprintln(o.Out)
 	return err
@@ -99,11 +99,11 @@ func reload(cfg *config.Config, o Options) error {
 	})
 	switch {
 	case done == 1:
-		_, _ = fmt.Fprintln(o.Out, "The proxy that runs enforces it now.")
+		_, _ = fmt.Fprintln(o.Out, "The running proxy enforces it now.")
 	case done > 1:
-		_, _ = fmt.Fprintf(o.Out, "The %d proxies that run enforce it now.\n", done)
+		_, _ = fmt.Fprintf(o.Out, "The %d running proxies enforce it now.\n", done)
 	case err == nil:
-		_, _ = fmt.Fprintln(o.Out, "No proxy with it runs here; the next one enforces it.")
+		_, _ = fmt.Fprintln(o.Out, "No proxy runs with it here; the next one will enforce it.")
 	}
 	return err
 }

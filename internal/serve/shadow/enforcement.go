@@ -26,7 +26,7 @@ type enforcement struct {
 
 var (
 	// errMode: the mode is not written in a form that can be changed.
-	errMode = errors.New(`it does not say "mode: shadow" in so many words: change it by hand to "mode: enforce"`)
+	errMode = errors.New(`it does not contain "mode: shadow" literally: change it by hand to "mode: enforce"`)
 	// errChanged: the file has changed since it was read.
 	errChanged = errors.New("it was changed meanwhile; run petrigate enforce again")
 )
@@ -113,7 +113,7 @@ func (e *enforcement) write(o Options) (written bool, err error) {
 	if o.Written != nil {
 		o.Written(e.file, e.before, e.after)
 	}
-	_, err = fmt.Fprintf(o.Out, "\nChanged: %s. To go back, write mode: shadow there again.\n", e.file)
+	_, err = fmt.Fprintf(o.Out, "\nChanged: %s. To revert, set mode: shadow again.\n", e.file)
 	return true, err
 }
 

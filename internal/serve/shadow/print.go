@@ -13,11 +13,11 @@ import (
 
 // Print prints what nets in shadow would have done.
 func Print(w io.Writer, r operator.ShadowInfo) error {
-	what := "the nets in shadow"
+	what := "the nets in shadow mode"
 	if r.Policy {
-		what = "the policy, which is in shadow,"
+		what = "the policy in shadow mode"
 	}
-	if _, err := fmt.Fprintf(w, "%s would have refused %s and asked about %s\n", what, text.Count(r.Refused, "call"), text.Count(r.Asked, "call")); err != nil {
+	if _, err := fmt.Fprintf(w, "%s would have refused %s and required approval for %s\n", what, text.Count(r.Refused, "call"), text.Count(r.Asked, "call")); err != nil {
 		return err
 	}
 	if err := printWould(w, r.Would); err != nil {
@@ -81,9 +81,9 @@ func lastCalls(all []operator.WouldInfo) (calls []string) {
 func State(n operator.NetShadow) string {
 	parts := "the same"
 	if n.Parted {
-		parts = cmp.Or(n.Enforced, noTokens) + ", which is another marking"
+		parts = cmp.Or(n.Enforced, noTokens) + ", a different marking"
 	}
-	return fmt.Sprintf("had it blocked, %s; it would have refused %s and asked about %s", parts, text.Count(n.Refused, "call"), text.Count(n.Asked, "call"))
+	return fmt.Sprintf("if enforced, %s; it would have refused %s and required approval for %s", parts, text.Count(n.Refused, "call"), text.Count(n.Asked, "call"))
 }
 
 // noTokens stands for an empty marking, which is an empty string.

@@ -43,7 +43,7 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, trusted bool) b
 func (e *Endpoint) serveMetrics(w http.ResponseWriter, trusted bool) {
 	if !trusted {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="petrigate"`)
-		http.Error(w, "metrics are for programs of this machine that ask for localhost, or with a bearer token of the listener", http.StatusUnauthorized)
+		http.Error(w, "metrics require a program on this machine that uses localhost, or a bearer token of the listener", http.StatusUnauthorized)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")

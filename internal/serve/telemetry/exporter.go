@@ -57,7 +57,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	case err != nil:
 		e.metrics.SpansLost(len(spans))
 		if !e.failing.Swap(true) {
-			e.log.Warn("traces cannot be sent and are dropped; calls go on", "collector", e.target.URL, "error", err)
+			e.log.Warn("traces cannot be sent and are dropped; calls continue", "collector", e.target.URL, "error", err)
 		}
 	case e.failing.Swap(false):
 		e.log.Info("traces are sent again", "collector", e.target.URL)
@@ -135,7 +135,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		again = true
 	}
-	return again, fmt.Errorf("the collector answers %s", strconv.Itoa(answer.StatusCode)+" "+http.StatusText(answer.StatusCode))
+	return again, fmt.Errorf("the collector answered %s", strconv.Itoa(answer.StatusCode)+" "+http.StatusText(answer.StatusCode))
 }
 
 func gzipped(body []byte) []byte {

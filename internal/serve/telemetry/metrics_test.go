@@ -201,7 +201,7 @@ func TestEndpointTellsStrangersOnlyHealth(t *testing.T) {
 		{"HEAD", "/healthz", false, 200, "ok\n"},
 		{"POST", "/healthz", true, 405, "method not allowed\n"},
 		{"GET", "/readyz", false, 200, "ready\n"},
-		{"GET", "/metrics", false, 401, "metrics are for programs of this machine that ask for localhost, or with a bearer token of the listener\n"},
+		{"GET", "/metrics", false, 401, "metrics require a program on this machine that uses localhost, or a bearer token of the listener\n"},
 		{"GET", "/debug/pprof", true, 404, "404 page not found\n"},
 	} {
 		if code, body := get(c.method, c.path, c.trusted); code != c.code || body != c.body {

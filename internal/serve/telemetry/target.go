@@ -49,7 +49,7 @@ func FindTarget(configured string, getenv func(string) string) (*Target, error) 
 	if ms := env.get("TIMEOUT"); ms != "" {
 		n, err := strconv.Atoi(ms)
 		if err != nil || n <= 0 {
-			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_TIMEOUT is %q, and must be a number of milliseconds", ms)
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_TIMEOUT is %q but must be a number of milliseconds", ms)
 		}
 		t.Timeout = time.Duration(n) * time.Millisecond
 	}
@@ -58,7 +58,7 @@ func FindTarget(configured string, getenv func(string) string) (*Target, error) 
 	case "gzip":
 		t.Gzip = true
 	default:
-		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_COMPRESSION is %q, and must be gzip or none", c)
+		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_COMPRESSION is %q but must be gzip or none", c)
 	}
 	t.TLS, err = env.tls()
 	return t, err
@@ -148,7 +148,7 @@ func parseHeaders(list string) (map[string]string, error) {
 		key, value, ok := strings.Cut(pair, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if key = strings.TrimSpace(key); !ok || key == "" || err != nil || strings.ContainsAny(key+value, "\r\n") {
-			return nil, errors.New("it must be key=value pairs with commas between them")
+			return nil, errors.New("it must be comma-separated key=value pairs")
 		}
 		all[key] = value
 	}

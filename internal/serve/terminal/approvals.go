@@ -18,7 +18,7 @@ func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	if len(pending) == 0 {
 		none := "no approvals"
 		if len(ended) > 0 {
-			none = "no approval waits for an answer"
+			none = "no pending approvals"
 		}
 		if _, err := fmt.Fprintln(w, none); err != nil {
 			return err

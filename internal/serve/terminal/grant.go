@@ -32,7 +32,7 @@ func Wants(g *operator.Grant) string {
 	if len(g.Like) > 0 {
 		like = "the same " + text.And(text.EscapeAll(g.Like)) + ", and any values of its other arguments"
 	}
-	return fmt.Sprintf("For %s, calls of this tool in this session with %s would pass without a question.", g.Span(), like)
+	return fmt.Sprintf("For %s, calls of this tool in this session with %s would also pass without a question.", g.Span(), like)
 }
 
 // A stage is the question that a watch currently asks.
@@ -51,9 +51,9 @@ const (
 func (w *watch) startGrant() {
 	switch {
 	case w.shown.Masked > 0:
-		w.say("There are no grants for calls with masked values: nobody allows what they do not see.\n")
+		w.say("There are no grants for calls with masked values: you can only allow what you see.\n")
 	case w.shown.Needs > 1:
-		w.say("There are no grants for calls that several persons approve.\n")
+		w.say("There are no grants for calls that require several approvals.\n")
 	default:
 		w.stage = atSpan
 	}
@@ -86,7 +86,7 @@ func (w *watch) readGrant(line string) {
 		w.armed = time.After(armDelay) // input typed ahead does not count
 	default:
 		if word := strings.ToLower(line); word != "y" && word != "yes" {
-			w.say("Nothing is granted, and nothing is answered.\n")
+			w.say("No answer was given.\n")
 			w.stage = atCall
 			w.prompt()
 			return

@@ -29,10 +29,10 @@ import (
 
 // errNoTerminal: the input is not a terminal, so that input typed before a question cannot be
 // distinguished from an answer.
-var errNoTerminal = errors.New("standard input is not a terminal that can be asked")
+var errNoTerminal = errors.New("standard input is not a terminal")
 
 // ErrNotApproved is returned by [Confirm] if the person has not said yes.
-var ErrNotApproved = errors.New("not approved; the call waits on")
+var ErrNotApproved = errors.New("not approved; the call is still pending")
 
 // armDelay is how long a question must be visible before an answer counts: a person who is typing
 // an answer to the previous question has not read it yet.
@@ -112,7 +112,7 @@ func Secret(ctx context.Context, in io.Reader, out io.Writer, prompt string) (st
 	}
 	defer t.close()
 	if err := t.hide(true); err != nil {
-		return "", fmt.Errorf("hiding what is typed: %w", err)
+		return "", fmt.Errorf("hiding input: %w", err)
 	}
 	defer func() {
 		_ = t.hide(false) // the echo could be turned off, so it can be turned on
@@ -158,7 +158,7 @@ func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer
 	past := map[bool]string{true: "approved", false: "denied"}[answer.Approve]
 	_, err := fmt.Fprintf(w, "%s %s: %s on %s\n%s\n", a.ID, past, text.Escape(a.Tool), text.Escape(a.Upstream), afterAnswer(a, answer.Approve))
 	if err == nil && answer.Grant != nil {
-		_, err = fmt.Fprintf(w, "Calls like it pass for %s; petrigate approvals grants lists them, approvals revoke ends that.\n", answer.Grant.Span())
+		_, err = fmt.Fprintf(w, "Similar calls pass for %s. petrigate approvals grants lists the grant, approvals revoke ends it.\n", answer.Grant.Span())
 	}
 	return err
 }
@@ -167,11 +167,11 @@ func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer
 func afterAnswer(a operator.ApprovalInfo, approve bool) string {
 	switch {
 	case !approve:
-		return "The agent is told. The same call of its session is refused for " + Left(a.Stands) + ", and no one is asked about it."
+		return "The agent sees the denial. The same call of its session is refused for " + Left(a.Stands) + ", without a question."
 	case a.State == operator.Pending:
 		return fmt.Sprintf("It has %d of the %s that it needs, and waits for another one.", a.Approvals, text.Count(a.Needs, "approval"))
 	default:
-		return "The call goes on if it still waits. Otherwise the same call passes once, within " + Left(a.Expires) + "."
+		return "The call continues if it is still waiting. Otherwise the same call passes once, within " + Left(a.Expires) + "."
 	}
 }
 

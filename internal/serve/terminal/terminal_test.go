@@ -13,7 +13,7 @@ func TestMain(m *testing.M) { leftover.Main(m) }
 // TestAskingRequiresTerminal checks that nothing is asked if the input is not a terminal. The tests
 // of cmd/petrigate use real terminals.
 func TestAskingRequiresTerminal(t *testing.T) {
-	const want = "standard input is not a terminal that can be asked"
+	const want = "standard input is not a terminal"
 	in := strings.NewReader("y\ny\n")
 	if err := Confirm(t.Context(), in, io.Discard, "May it?"); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)

@@ -51,8 +51,8 @@ func PrintUnpinned(w io.Writer, proxies []operator.Status) error {
 	var b strings.Builder
 	for i := range proxies {
 		if p := &proxies[i]; p.Pinning == "off" {
-			fmt.Fprintf(&b, "Changes are not noticed by process %d (%s): pinning is off. Write pinning: { mode: warn }, or enforce; "+
-				"it is off by itself with state.driver: memory.\n", p.Pid, text.Escape(cmp.Or(p.Config, "no configuration file")))
+			fmt.Fprintf(&b, "Process %d (%s) does not detect changes: pinning is off. Set pinning: { mode: warn }, or enforce; "+
+				"the default with state.driver: memory is off.\n", p.Pid, text.Escape(cmp.Or(p.Config, "no configuration file")))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

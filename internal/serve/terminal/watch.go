@@ -113,9 +113,9 @@ func (w *watch) checkShown() {
 func endText(a operator.ApprovalInfo) string {
 	switch a.State {
 	case operator.Expired:
-		return a.ID + " has expired: nobody has answered in time."
+		return a.ID + " has expired without an answer."
 	case operator.Withdrawn:
-		return a.ID + " is withdrawn: its call does not wait any more."
+		return a.ID + " is withdrawn: its call no longer waits."
 	case operator.Denied:
 		return a.ID + " was denied" + answered(a) + "."
 	default:
@@ -151,7 +151,7 @@ func (w *watch) ask() {
 	w.shown, w.client = &a, next.client
 	more := ""
 	if n := len(open) - 1; n > 0 {
-		more = fmt.Sprintf(" (%d more behind it)", n)
+		more = fmt.Sprintf(" (%d more pending)", n)
 	}
 	w.say("\n%s%s\n", Shown(a), more)
 	w.armed = time.After(armDelay)
@@ -159,9 +159,9 @@ func (w *watch) ask() {
 
 // showIdle prints once that no approval waits.
 func (w *watch) showIdle() {
-	idle := "No proxy runs yet; waiting for one. q quits.\n"
+	idle := "No proxy is running; waiting for one. q quits.\n"
 	if n := len(w.overview.proxies); n > 0 {
-		idle = fmt.Sprintf("No call waits for a person (running proxies: %d). q quits.\n", n)
+		idle = fmt.Sprintf("No pending calls (running proxies: %d). q quits.\n", n)
 	}
 	if idle != w.idle {
 		w.idle = idle
@@ -179,13 +179,13 @@ func (w *watch) prompt() {
 	case atReason:
 		w.say("Reason, for the agent (Enter: none): ")
 	case atSpan:
-		w.say("For how long do calls like it pass? 10m, or session (Enter: back): ")
+		w.say("For how long do similar calls pass? 10m, or session (Enter: back): ")
 	case atLike:
-		w.say("What has to stay the same? Names, with commas, of: %s (Enter: all of it): ", w.argumentNames())
+		w.say("Which arguments must stay the same? Comma-separated, of: %s (Enter: all): ", w.argumentNames())
 	case atGrant:
-		w.say("Approve it, and grant that? [y/N] ")
+		w.say("Approve it with this grant? [y/N] ")
 	case atCall:
-		w.say("Approve? y, n [REASON], g (and calls like it), s (skip), q (quit): ")
+		w.say("Approve? y, n [REASON], g (and similar calls), s (skip), q (quit): ")
 	}
 }
 
@@ -213,7 +213,7 @@ func (w *watch) answer(line string) (quit bool) {
 	case rest == "" && (word == "g" || word == "grant"):
 		w.startGrant()
 	case rest == "" && (word == "s" || word == "skip"):
-		w.say("%s waits on; petrigate approvals shows it.\n", w.shown.ID)
+		w.say("%s is still pending; petrigate approvals shows it.\n", w.shown.ID)
 		w.done[w.shown.ID], w.shown = true, nil
 	default:
 		w.prompt()
@@ -245,7 +245,7 @@ func (w *watch) submit(a control.Answer) {
 func (w *watch) askPIN(a control.Answer) {
 	w.pendingAnswer, w.stage = a, atPIN
 	if err := w.terminal.hide(true); err != nil {
-		w.say("The PIN cannot be asked for here: %v\n", err)
+		w.say("Cannot prompt for the PIN here: %v\n", err)
 		w.stage = atCall
 	}
 	w.prompt()

@@ -60,7 +60,7 @@ func parseAnswer(body []byte) (a answer, err error) {
 	case len(a.actor) > maxActor, len(a.reason) > maxReason:
 		return a, fmt.Errorf(`"actor" has more than %d bytes, or "reason" more than %d`, maxActor, maxReason)
 	case text.Escape(a.actor) != a.actor: // otherwise one person could pass as two
-		return a, errors.New(`"actor" has characters that nobody sees`)
+		return a, errors.New(`"actor" has invisible characters`)
 	}
 	a.nonce, err = decodeNonce(said["nonce"])
 	return a, err

@@ -49,11 +49,11 @@ func checkAddress(address string, plain bool) error {
 	at, err := netip.ParseAddrPort(address)
 	switch {
 	case err != nil:
-		return fmt.Errorf("the address %q is none", address)
+		return fmt.Errorf("the address %q is invalid", address)
 	case plain && !inet.Plain(at.Addr()).IsLoopback():
-		return fmt.Errorf("%s is not of this machine, and without https nothing is posted there", at.Addr())
+		return fmt.Errorf("%s is not on this machine: the webhook requires https", at.Addr())
 	case inet.IsMetadata(at.Addr()):
-		return fmt.Errorf("%s is a link-local address or one of a cloud's metadata service, where nothing is posted", at.Addr())
+		return fmt.Errorf("%s is a link-local address or one of a cloud's metadata service; the webhook does not post there", at.Addr())
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (h *Hook) Asked(a operator.ApprovalInfo) {
 	q, first := h.tracker.add(h.ctx, &h.work, a)
 	switch {
 	case first:
-		h.Log.Warn("too many questions wait for the webhook: it is not told of more", "host", h.host, "of one user", maxPerPrincipal, "in all", maxTracked)
+		h.Log.Warn("too many approvals wait for the webhook: new ones are not posted", "host", h.host, "of one user", maxPerPrincipal, "in all", maxTracked)
 	case q == nil:
 	default:
 		go h.follow(q)
@@ -102,7 +102,7 @@ func (h *Hook) deliver(ctx context.Context, q *trackedApproval, event string) {
 }
 
 // errUnknownApproval: the proxy no longer keeps the approval.
-var errUnknownApproval = errors.New("the approval is not kept any more")
+var errUnknownApproval = errors.New("the approval is no longer kept")
 
 // attempt posts an event once, as soon as a slot is free. Slots also limit how many messages, which
 // may be long, exist at a time.
@@ -144,7 +144,7 @@ func (h *Hook) post(ctx context.Context, delivery string, body []byte) error {
 	case 2:
 		return nil
 	case 3:
-		return fmt.Errorf("it answers with a redirect (%d), which is not followed", response.StatusCode)
+		return fmt.Errorf("it answers with a redirect (%d); petrigate does not follow it", response.StatusCode)
 	}
 	return fmt.Errorf("it answers with status %d", response.StatusCode)
 }
@@ -159,8 +159,8 @@ func (h *Hook) recordHealth(err error) {
 		return
 	}
 	if err == nil {
-		h.Log.Info("the webhook takes questions again", "host", h.host)
+		h.Log.Info("the webhook accepts approvals again", "host", h.host)
 		return
 	}
-	h.Log.Warn("the webhook does not take questions: they stay open elsewhere, and are posted again", "host", h.host, "error", said)
+	h.Log.Warn("the webhook does not accept approvals: they stay open elsewhere and are posted again", "host", h.host, "error", said)
 }

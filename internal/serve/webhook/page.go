@@ -25,7 +25,7 @@ var page = template.Must(template.New("page").Parse(`<!doctype html>
 {{with .Question}}<pre>{{.}}</pre>{{end}}
 {{with .Button}}<form method="post"><label>Reason (optional)<input name="reason" maxlength="1000" autocomplete="off"></label>
 <button type="submit">{{.}}</button></form>
-<p>Nothing happens before you press the button. Silence is a denial.</p>{{end}}
+<p>Nothing happens until you press the button. Without an answer the call is denied.</p>{{end}}
 </body></html>
 `))
 

@@ -19,7 +19,7 @@ func refuse(status int, format string, args ...any) *refusal {
 	return &refusal{status, fmt.Errorf(format, args...)}
 }
 
-var errNotFound = refuse(http.StatusNotFound, "there is no such approval, or the link is not one of ours")
+var errNotFound = refuse(http.StatusNotFound, "there is no such approval, or the link is invalid")
 
 func statusOf(err error) int {
 	var r *refusal

@@ -137,7 +137,7 @@ func decode(text string) ([]byte, error) {
 func decodeNonce(text string) ([]byte, error) {
 	nonce, err := decode(text)
 	if err != nil || len(nonce) != nonceBytes {
-		return nil, fmt.Errorf("the nonce is none")
+		return nil, fmt.Errorf("the nonce is invalid")
 	}
 	return nonce, nil
 }

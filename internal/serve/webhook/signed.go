@@ -60,7 +60,7 @@ func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	case err != nil:
 		return errNotFound
 	case !h.signer.isAbout(nonce, asked):
-		return refuse(http.StatusForbidden, "the nonce is not that of approval %s", asked.ID)
+		return refuse(http.StatusForbidden, "the nonce does not belong to approval %s", asked.ID)
 	}
 	// A valid nonce proves that the request has reached the system, perhaps from another process.
 	_ = h.Approvals.PutApproval(id, approval.Webhook) // Answer reports the same problem

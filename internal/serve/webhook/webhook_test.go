@@ -368,7 +368,7 @@ func TestFailingSystemApprovesNothing(t *testing.T) {
 			}
 			s.reply(call)
 			s.ran("deploy", 1)
-			if n := strings.Count(s.logged.String(), "the webhook does not take questions"); n != 1 || strings.Contains(s.logged.String(), "T0001") {
+			if n := strings.Count(s.logged.String(), "the webhook does not accept approvals"); n != 1 || strings.Contains(s.logged.String(), "T0001") {
 				t.Errorf("%d times: %s", n, s.logged)
 			}
 		})
@@ -406,7 +406,7 @@ func TestUnknownCertificateIsRefused(t *testing.T) {
 				return
 			}
 			<-noted
-			if line := s.logged.String(); !strings.Contains(line, "the webhook does not take questions") || !strings.Contains(line, tt.fails) || strings.Contains(line, "T0001") {
+			if line := s.logged.String(); !strings.Contains(line, "the webhook does not accept approvals") || !strings.Contains(line, tt.fails) || strings.Contains(line, "T0001") {
 				t.Errorf("%s", line)
 			}
 			if err := s.proxy.Resolve(s.proxy.Approvals()[0].ID, true, "ann", ""); err != nil {
@@ -483,7 +483,7 @@ func TestSystemGetsMissedApprovals(t *testing.T) {
 	s.reply(call)
 	s.next("ended")
 	s.ran("deploy", 1)
-	s.says("takes questions again")
+	s.says("accepts approvals again")
 	if s.hook.Status().Error != "" {
 		t.Errorf("%+v", s.hook.Status())
 	}
