@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// callable decides whether a call with the name can be admitted: with one value, or if that is not
-// possible with several values.
+// callable decides whether a call with the given name can be admitted. It first considers runs with
+// a single value and then, if there are none, runs with several values.
 func (m *prover) callable(t gate.Tool) Name {
 	if m.Keyed() {
 		if n, why := m.checkName(m.oneValue().callableBy(t)); why == "" && n.Callable == Possible {
@@ -27,12 +27,12 @@ func (m *prover) callable(t gate.Tool) Name {
 	return Name{Tool: t, Why: why}
 }
 
-// validates reports whether some enforced net judges arguments by conditions.
+// validates reports whether some enforced net evaluates conditions on arguments.
 func (m *prover) validates() bool {
 	return slices.ContainsFunc(m.Nets, func(n *explore.Net) bool { return !n.Info.Shadow && n.Info.Validate != nil })
 }
 
-// checkName returns the name with runs that the gate admits; why is not empty if it admits none.
+// checkName returns n with runs that the gate admits. If it admits none, why is the reason.
 func (m *prover) checkName(n Name) (played Name, why string) {
 	var failing string
 	n.Shortest, why = m.checkRun(n.Shortest)
@@ -40,7 +40,7 @@ func (m *prover) checkName(n Name) (played Name, why string) {
 	return n, cmp.Or(why, failing)
 }
 
-// callableBy decides whether the model admits a call that has the name.
+// callableBy decides whether the model admits a call with the given name.
 func (m *prover) callableBy(t gate.Tool) Name {
 	name := Name{Tool: t}
 	if m.Stop() {
@@ -50,7 +50,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 	q := admits(t)
 	classes, gap := m.ClassesFor(nil, q.Tag)
 	if !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return s.Carries(t, false) }) {
-		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has the name, or only calls that the default denies
+		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has the name, or the default denies all calls that have it
 			name.Callable, name.Default = Impossible, true
 		}
 		return name
@@ -93,16 +93,16 @@ func (m *prover) callableBy(t gate.Tool) Name {
 	return name
 }
 
-// setImpossible records that some nets alone never admit a call of the name.
+// setImpossible records that a few nets alone forbid all calls with the name.
 func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 	nets, sure := m.Minimal(q, nets)
 	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure
 }
 
-// admits returns the query for a call that has the name.
+// admits returns the query for a call with the given name.
 func admits(t gate.Tool) *explore.Query { return &explore.Query{Tag: ofItself(t), Sole: -1} }
 
-// carrying returns a tag for the calls that have the name.
+// carrying returns a tag function that marks the calls with the given name as wanted.
 func carrying(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) })
 }

@@ -7,21 +7,21 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A Call stands for all calls that a policy cannot distinguish from it.
+// A Call represents all calls that a policy cannot distinguish from it.
 type Call struct {
-	Name string // readable name: its label, or the tool
+	Name string // human-readable name: the label or, failing that, the tool
 	Tool string
-	Also []gate.Name // further names, from Options.Tools
-	Args string      // JSON arguments; empty: {}
+	Also []gate.Name // further names of the tool, from Options.Tools
+	Args string      // arguments in JSON; empty: {}
 
-	// Doubtful marks a call that might not exist: no arguments are known that maps give exactly the
-	// names in Mapped. Calls returns doubtful calls only if Options.Doubtful is set.
+	// Doubtful marks a call that might not exist, because no arguments are known to which maps give
+	// exactly the names in Mapped. Calls returns doubtful calls only if Options.Doubtful is set.
 	Doubtful bool
 	Mapped   []gate.Name
 }
 
-// Calls returns a call of every kind that the nets of the policy and the names in Options.Prove
-// distinguish. why is empty if no kind was left out.
+// Calls returns a call of every kind that the policy's nets and the names in Options.Prove
+// distinguish. If kinds were omitted, why is the reason.
 func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	o.passes = true // include calls that no net knows
 	m := newProver(p, &o)
@@ -53,9 +53,9 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	return calls, why
 }
 
-// Synthesize returns, for each set of the patterns that a single name can match after one of the
-// prefixes, such a name that is not taken; the first of the prefixes is empty. complete is false if
-// there are too many sets.
+// Synthesize returns one name that is not taken for each set of patterns that a single name can
+// match after one of the prefixes. The first prefix must be empty. complete is false if there are
+// too many sets.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	return callclass.Synthesize(patterns, prefixes, taken)
 }

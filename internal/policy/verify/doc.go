@@ -1,43 +1,44 @@
-// Package verify decides, before any call is made, whether things can happen under a policy: which
-// names can be called and how soon, or what forbids them; whether the rules can block each other
-// forever; which rules have no effect; and whether assertions hold, with a run as a counterexample
-// if they do not.
+// Package verify analyzes a policy before any call is made. It determines which names can be called
+// and how soon, or what forbids them; whether the rules can block each other forever; which rules
+// have no effect; and whether assertions hold. An assertion that does not hold comes with a run as
+// a counterexample.
 //
-// [Policy] returns a [Report] for all of this. A [RemedyFinder] finds the calls that make a refused
-// call possible again. [Calls] lists the kinds of calls of a policy for other tools.
+// [Policy] returns a [Report] with all of these findings. A [RemedyFinder] finds the calls that
+// make a refused call possible again. [Calls] lists the kinds of calls that a policy distinguishes,
+// for use by other tools.
 //
 // # Scope
 //
-// Every call belongs to a class: a physical tool with the names that one real call can have
-// together. Classes are derived from the policy, each with arguments that have exactly these names
-// if some are found. A name with a dot is an action of a tool, as rules read it, unless it is
-// quoted or [Options.Tools] has a tool of that name. Unless [Options.Known] is set, there may also
-// be a tool with such a name, or with the name of a label. A claim that such a tool violates is not
-// proved, and no claim is refuted by it.
+// Every call belongs to a class: a physical tool together with the names that a single real call
+// can have. Classes are derived from the policy. Each class has arguments with exactly these names
+// if such arguments are found. As in rules, a name with a dot is an action of a tool, unless it is
+// quoted or [Options.Tools] contains a tool with that name. Unless [Options.Known] is set, there
+// may also be a tool with such a name or with the name of a label. A claim that such a tool
+// violates is not proved, but the tool does not refute it either.
 //
 // Whether something never happens is decided over all classes, outcomes and interleavings: a call
-// begins, and ends with a success, a failure or an unknown outcome. Whether something is possible
-// is decided in runs where each call succeeds before the next begins and approvals are granted. A
-// claim that something is always possible, or that nothing deadlocks, is about every state of the
-// first kind and runs of the second kind.
+// begins, and it ends with a success, a failure or an unknown outcome. Whether something is
+// possible is decided in runs in which each call succeeds before the next begins and all approvals
+// are granted. A claim that something is always possible, or that nothing deadlocks, is about every
+// state reached in the first way and its continuations of the second kind.
 //
-// An advisory net is assumed to block always. A run found under this assumption is real; the
-// absence of a run is proved only if it also holds without the advisory nets.
+// Advisory nets are assumed to block always. A run found under this assumption is real; the absence
+// of a run is proved only if it also holds without the advisory nets.
 //
 // # Method
 //
-// The searches are counterexample-guided abstraction refinement over nets, with cut-offs for large
-// counters and stubborn sets for plans; see internal/explore for the techniques and their sources.
-// The semantics are those of package gate, implemented a second time, and each implementation is
-// tested against the other. Before a run is reported, a [gate.Session] replays it if some net
-// judges arguments, since the searches do not look at arguments.
+// The searches use counterexample-guided abstraction refinement over nets, cut-offs for large
+// counters, and stubborn sets for plans; see internal/explore for these techniques and their
+// sources. The semantics are a second implementation of those of package gate, and the two
+// implementations are tested against each other. The searches ignore arguments. If some net judges
+// arguments, a [gate.Session] therefore replays a run before it is reported.
 //
 // # Structure
 //
-// This package has the questions, the proofs and the remedies. Internal/callclass derives the
-// classes of calls that a policy distinguishes. Internal/explore has the nets as automata, their
-// states and the searches.
+// This package contains the questions, the proofs and the remedies. Package internal/callclass
+// derives the classes of calls that a policy distinguishes. Package internal/explore contains the
+// nets as automata, their states and the searches.
 //
-// Whatever exceeds the budget is reported as unknown, never as proved. A [RemedyFinder] may be used
-// concurrently: it locks its model.
+// Whatever exceeds the effort limits is reported as unknown, never as proved. A [RemedyFinder] may
+// be used concurrently: it locks its model.
 package verify

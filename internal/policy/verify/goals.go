@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// groupsOf returns all nets of the groups that contain the given nets.
+// groupsOf returns all nets in the groups that contain the given nets.
 func (m *prover) groupsOf(nets []int) []int {
 	var out []int
 	for _, g := range m.groups() {
@@ -19,9 +19,9 @@ func (m *prover) groupsOf(nets []int) []int {
 	return out
 }
 
-// ofOne returns a function that selects the calls of the tool with the tracked value in all fields
-// that keys read. If no key gates one of its calls, it also selects those with other values, and
-// one is false.
+// ofOne returns a function that selects those calls of tool t that have the tracked value in all
+// fields that keys read. If no key gates any of these calls, the function also selects calls with
+// other values, and one is false.
 func (m *prover) ofOne(t gate.Tool) (match func(*callclass.Class) bool, one bool) {
 	carries := func(s *callclass.Class) bool { return s.Carries(t, false) }
 	classes, _ := m.ClassesFor(nil, carrying(t))
@@ -31,7 +31,7 @@ func (m *prover) ofOne(t gate.Tool) (match func(*callclass.Class) bool, one bool
 	return func(s *callclass.Class) bool { return carries(s) && s.OfOne() }, true
 }
 
-// gatedByKey reports whether a net with a key gates the call.
+// gatedByKey reports whether a net with a key gates calls of class s.
 func (m *prover) gatedByKey(s *callclass.Class) bool {
 	return slices.ContainsFunc(s.Effects, func(e callclass.Effect) bool {
 		n := m.Nets[e.Net]
@@ -41,7 +41,8 @@ func (m *prover) gatedByKey(s *callclass.Class) bool {
 	})
 }
 
-// goalOf returns the goal of the calls that match selects, for one value or any.
+// goalOf returns the goal of reaching a call that match selects, for a single value or for any
+// value.
 func goalOf(match func(*callclass.Class) bool, one bool) *explore.Goal {
 	if one {
 		return explore.GoalOfOne(match)

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// group explores all states of a group of nets and looks for a deadlock.
+// group explores all states of a group of nets and looks for deadlocks.
 func (m *prover) group(nets []int) Group {
 	g := m.explored(nets)
 	run, why := m.checkRun(g.Deadlock.Trace)
@@ -67,7 +67,7 @@ func (m *prover) explored(nets []int) Group {
 	return g
 }
 
-// deadlocked converts the answer for the report.
+// deadlocked converts answer t to the form that reports use.
 func (m *prover) deadlocked(t explore.Answer) Deadlock {
 	return Deadlock{Result: t.Result, Trace: trace(t.Moves), Because: m.named(t.Nets), Rough: t.Rough, Why: t.Why}
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// Nets can judge the arguments of calls with validators, keys, rows of equal calls and sums. The
-// searches do not evaluate these. A run that refutes a claim is therefore replayed in the gate; if
-// a net refuses the arguments of a call, other arguments are tried.
+// Nets can judge the arguments of calls with validators, keys, rows of equal calls, and sums. The
+// searches do not evaluate any of these. A run that refutes a claim is therefore replayed in the
+// gate. If a net refuses the arguments of a call, other arguments are tried.
 
-// checkRefutation returns the proof with its counterexample replayed. The proof becomes unknown if
-// nets refuse arguments of the run and no other arguments were found.
+// checkRefutation returns p with its counterexample replayed. The proof becomes unknown if nets
+// refuse arguments in the run and no other arguments are found.
 func (m *prover) checkRefutation(p Proof) Proof {
 	p.Witness = withoutClasses(p.Witness) // already replayed
 	run, why := withoutClasses(p.Counterexample), ""
@@ -26,8 +26,8 @@ func (m *prover) checkRefutation(p Proof) Proof {
 	return p
 }
 
-// checkRun returns the run with arguments that the nets accept. If none were found, why names the
-// call, and the run is unchanged.
+// checkRun returns the run with arguments that the nets accept. If no such arguments are found, it
+// returns the run unchanged, and why names the refused call.
 func (m *prover) checkRun(t Trace) (run Trace, why string) {
 	if !m.judging || len(t) == 0 {
 		return withoutClasses(t), ""
@@ -35,8 +35,8 @@ func (m *prover) checkRun(t Trace) (run Trace, why string) {
 	return m.replayed(t, nil)
 }
 
-// replayed returns the run as the gate admitted it, with arguments that the nets accept. It checks
-// that the run still meets the query; nil: no query.
+// replayed returns the run as admitted by the gate, with arguments that the nets accept. It checks
+// that the run still meets q, unless q is nil.
 func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
 	r := m.newReplay(t)
 	for _, s := range expandRepeats(t, func(s *Step) bool { return m.rows || s.another() }) {
@@ -50,7 +50,7 @@ func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
 	return withoutClasses(r.run), ""
 }
 
-// withoutClasses returns the run as a report shows it.
+// withoutClasses returns the run in the form that reports use.
 func withoutClasses(t Trace) Trace {
 	t = slices.Clone(t)
 	for i := range t {
@@ -59,11 +59,11 @@ func withoutClasses(t Trace) Trace {
 	return t
 }
 
-// maxApart bounds the repetitions of a step that are written one by one.
+// maxApart is the maximum number of repetitions of a step that are written out as separate calls.
 const maxApart = 64
 
-// expandRepeats writes the repetitions of a step as separate calls if may selects the step, so that
-// they can have different arguments.
+// expandRepeats writes out the repetitions of the steps that may selects as separate calls, so that
+// these can have different arguments.
 func expandRepeats(t Trace, may func(*Step) bool) Trace {
 	var out Trace
 	number := 0

@@ -8,18 +8,18 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A limit per session is used up by design, whatever the outcomes of calls are. Anything else that
-// makes a tool permanently unavailable is the end of a workflow if successful calls do it too, and
-// a trap if it takes a failed call.
+// A limit per session is meant to be exhausted, whatever the outcomes of calls are. If anything
+// else makes a tool permanently unavailable, it is either the end of a workflow, if successful
+// calls alone can do it, or a trap, if it takes a failed call.
 
-// Bounds on the search for losses if Options.States is the default or less: states in total, and
-// states of one search.
+// Limits on the search for losses if Options.States is at most its default: the total number of
+// states, and the number of states per search.
 const (
 	lossEffort = 2 * DefaultStates
 	lossStates = DefaultStates / 25
 )
 
-// losses finds the callable names that failures can make unavailable.
+// losses finds the callable names that failures can make permanently unavailable.
 func (m *prover) losses(r *Report, o Options) {
 	o.Stop = m.Stop
 	lasting := m.withoutFixedLimits(o)
@@ -51,8 +51,8 @@ func (m *prover) losses(r *Report, o Options) {
 	}
 }
 
-// withoutFixedLimits returns the prover of the policy without the limits that nothing refills; nil
-// if it has no other nets.
+// withoutFixedLimits returns a prover for the policy without the limits that are never refilled, or
+// nil if the policy has no other nets.
 func (m *prover) withoutFixedLimits(o Options) *prover {
 	var nets []gate.Net
 	for _, n := range m.Nets {
@@ -74,18 +74,18 @@ func (m *prover) withoutFixedLimits(o Options) *prover {
 	return newProver(p, &o)
 }
 
-// isFixedLimit reports whether the net is a limit that calls use up and nothing refills.
+// isFixedLimit reports whether the net is a limit that is never refilled.
 func isFixedLimit(n *gate.NetInfo) bool {
 	return n.Cause == gate.CauseLimit && !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe || t.Every > 0 })
 }
 
-// loses looks for a run with a failure that makes the name unreachable by successful calls,
-// although it stays reachable in every run of successes. Without such a run the loss has no
-// reasons; why is not empty if that is unknown.
+// loses looks for a run with a failure after which successful calls cannot reach a call of t,
+// although they can after every run without failures. If there is no such run, the loss has no
+// reasons. If that is unknown, why is the reason.
 func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	match, one := m.ofOne(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
-		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // not every value can be the value of such a call
+		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // such a call cannot have arbitrary values
 	}
 	for i, ok := range m.Attract().Ok {
 		if ok && match(m.Classes[i]) {
@@ -109,8 +109,9 @@ func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	return Loss{Trace: p.Counterexample, Because: p.Because, Rough: p.Rough}, ""
 }
 
-// keptBySuccess reports whether the goal stays reachable after every run of successes, or why that
-// is unknown. It starts with the given nets and adds those that may block.
+// keptBySuccess reports whether the goal remains reachable after every run of successful calls; if
+// that is unknown, why is the reason. It starts with the given nets and adds nets that may block
+// calls.
 func (m *prover) keptBySuccess(nets []int, g *explore.Goal) (kept bool, why string) {
 	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	for {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// narrow restricts a tag to calls with the tracked value. A call that the claim is about and that
-// has no value is not preceded by any call with its value.
+// narrow restricts a tag function to calls with the tracked value. If a call that the claim is
+// about has no value, no other call counts as preceding it with the same value.
 func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class) uint8 {
 	if tag == nil {
 		return nil
@@ -29,8 +29,9 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 	}
 }
 
-// own reports whether the call is considered with its own value as the tracked value. A claim for
-// each value of a key determines the value, which may be in another field than the first.
+// own reports whether class s stands for a call whose own value is the tracked value. A claim for
+// each value of a key determines which fields hold that value; the first field of the call need not
+// be among them.
 func (m *prover) own(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.OfItself()
@@ -42,7 +43,8 @@ func (m *prover) own(s *callclass.Class) bool {
 	return s.OfItself(chosen...)
 }
 
-// Never asks the model, restricted to one value if the assertion is about each value of a key.
+// Never asks the model whether the query is met. If the assertion is about each value of a key, the
+// query is restricted to a single value.
 func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 	if m.each == nil {
 		return m.Model.Never(q, nets)
@@ -73,8 +75,8 @@ func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 	return explore.Answer{Why: explore.WhyValues}
 }
 
-// ofOneValue reports whether the counting calls of the run have a common value when the run is
-// printed; maps may require different ones.
+// ofOneValue reports whether all tagged calls of the run can have a common value in the printed
+// run. Maps may require different values.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	var classes []*callclass.Class
 	for _, mv := range ms {
@@ -86,7 +88,7 @@ func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	return !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return tag(s) != 0 && !s.Takes(v) })
 }
 
-// Budgeted asks the model with the same restriction.
+// Budgeted asks the model like [prover.Never], with the same restriction.
 func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore.Budget) (net int, ok bool) {
 	if m.each != nil {
 		tag = m.each.narrow(tag)
@@ -94,5 +96,5 @@ func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore
 	return m.Model.Budgeted(tag, count, b)
 }
 
-// again is the tag bit of calls that require a new success afterwards.
+// again is the tag bit of calls after which a new success is required.
 const again = 8

@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// easyStates is the bound on a search in the first round of proofs.
+// easyStates is the maximum number of states per search in the first round of proofs.
 const easyStates = 2000
 
-// proofs proves all assertions. It tries each with a small bound first, so that an expensive
+// proofs proves all assertions. It first tries each with a low limit, so that an expensive
 // assertion does not use up the time of the others.
 func (m *prover) proofs(all []Assertion) []Proof {
 	limit := m.Limit
@@ -49,7 +49,8 @@ func (a Each) tools() []gate.Tool {
 	return all
 }
 
-// prove returns the first refuted part, or else the first unknown part.
+// prove returns the proof of the first part that is refuted or, failing that, of the first part
+// that is unknown.
 func (a Each) prove(m *prover) Proof {
 	all := Proof{Result: Proved}
 	for i, one := range a.Of {

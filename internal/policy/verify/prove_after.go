@@ -8,7 +8,7 @@ import (
 
 func (a NeverAfter) tools() []gate.Tool { return append([]gate.Tool{a.Tool, a.After}, a.Until...) }
 
-// prove looks for a call of Tool while the monitor is 1, which means that a call of After was
+// prove looks for a call of Tool while the monitor state is 1, which means that a call of After was
 // admitted.
 func (a NeverAfter) prove(m *prover) Proof {
 	tools := tagged([]gate.Tool{a.Tool}, []gate.Tool{a.After}, a.Until)
@@ -39,7 +39,7 @@ func (a NeverAfter) prove(m *prover) Proof {
 
 func (a NeverWhile) tools() []gate.Tool { return []gate.Tool{a.Tool, a.Other} }
 
-// Monitor bits of NeverWhile: which call stays in flight.
+// Monitor bits of NeverWhile; they record which call is still in flight.
 const (
 	otherStays = 1 << iota
 	toolStays

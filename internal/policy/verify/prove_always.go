@@ -33,7 +33,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		match, one = m.ofOne(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, carrying(a.Tool))
-	var matched, known []int // nets of all matching calls, and of those known to be possible
+	var matched, known []int // nets that affect matching calls, and those that affect matching calls known to be possible
 	for i, s := range classes {
 		if !match(s) {
 			continue
@@ -60,13 +60,14 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	return m.always(m.groupsOf(known), nil, goalOf(match, one))
 }
 
-// always proves that the goal can be reached from every state: with all nets around if they have
-// few states, and otherwise with as few nets as suffice, starting with the given few.
+// always proves that the goal can be reached from every state. If the nets in around have few
+// states, it uses all of them; otherwise it uses as few nets as suffice, starting with those in
+// few.
 func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 	if why := m.Yielding(around); why != "" {
 		return Proof{Why: why}
 	}
-	m.Attract() // determines whether the effects of calls on nets are known
+	m.Attract() // determine whether all effects of calls on the nets are known
 	if m.Calls.Gap(around, nil) == "" && m.Whole(around, explore.ViewOptions{Limit: min(m.Limit, m.small)}) != nil {
 		p, _ := m.alwaysBy(around, g)
 		return p
@@ -81,9 +82,10 @@ func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 	}
 }
 
-// alwaysBy tries to decide the goal with the given nets: it can always be reached by calls that no
-// other net ever refuses, or a run that all nets admit leads to a state where these nets forbid it.
-// If neither holds, more returns further nets to include.
+// alwaysBy tries to decide the goal with the given nets. The goal is proved if it can always be
+// reached by calls that no other net ever refuses. It is refuted if a run that all nets admit leads
+// to a state in which these nets forbid the goal. In all other cases, more holds further nets to
+// include.
 func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	if why := m.Calls.Gap(nets, tag); why != "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// asks returns a function that selects the transitions with a sufficient approval; nil: all
-// transitions that ask.
+// asks returns a function that selects the transitions that require a sufficient approval, or nil
+// for all transitions that require an approval.
 func (a *Approval) asks() func(*gate.Transition) bool {
 	if a == nil || a.Count < 2 && a.Via == "" {
 		return nil
@@ -21,7 +21,8 @@ func (a *Approval) asks() func(*gate.Transition) bool {
 
 func (a NeverWithoutApproval) tools() []gate.Tool { return []gate.Tool{a.Tool} }
 
-// anything is a pattern that no rule uses, so that tools exist that no rule matches.
+// anything is a pattern that no rule uses. It makes the enumeration include tools that no rule
+// matches.
 var anything = gate.Tool{Name: "***", Kind: gate.Glob}
 
 func (a Only) tools() []gate.Tool { return append(slices.Clone(a.Tools), anything) }
@@ -30,7 +31,7 @@ func (a NeverWithoutApproval) prove(m *prover) Proof {
 	return m.safe(unasked(ofItself(a.Tool), &a.Approval))
 }
 
-// unasked returns the query for a call that is admitted without sufficient approval.
+// unasked returns the query for a call that is admitted without a sufficient approval.
 func unasked(tag func(*callclass.Class) uint8, a *Approval) *explore.Query {
 	return &explore.Query{
 		Sole: -1, Tag: tag, Unasked: true, Asks: a.asks(),

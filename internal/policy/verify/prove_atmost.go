@@ -36,16 +36,16 @@ func (a AtMost) prove(m *prover) Proof {
 	return p
 }
 
-// every returns the interval between two refills of one call.
+// every returns the interval after which the window allows one more call.
 func (a AtMost) every() time.Duration {
 	n := time.Duration(a.Count)
 	return (a.Per.Window + n - 1) / n
 }
 
-// maxCount bounds the calls that a monitor counts one by one.
+// maxCount is the maximum number of calls that a monitor counts individually.
 const maxCount = 64
 
-// maxExact is the larger bound if extending a shorter run fails.
+// maxExact replaces maxCount if extending a shorter run fails.
 const maxExact = 500
 
 // query returns the query for more than count calls.
@@ -79,8 +79,8 @@ func (a AtMost) query(count int) *explore.Query {
 	return q
 }
 
-// counted proves that no more calls are admitted in a session, or between two calls that restart
-// the count. If it is refuted, it also returns the run.
+// counted proves that no more than Count calls are admitted per session, or between two calls that
+// restart the count. If this is refuted, it also returns the run.
 func (a AtMost) counted(m *prover) (Proof, []explore.Move) {
 	q := a.query(min(a.Count, maxCount))
 	f := m.Never(q, nil)
@@ -94,8 +94,8 @@ func (a AtMost) counted(m *prover) (Proof, []explore.Move) {
 	return m.answered(f, q), f.Moves
 }
 
-// longer repeats a call of a shorter run until there are too many calls; nil if that run is not
-// admitted.
+// longer repeats a call of a shorter run until the run exceeds the count. It returns nil if that
+// run is not admitted.
 func (a AtMost) longer(m *prover, ms []explore.Move) []explore.Move {
 	q := a.query(a.Count)
 	for i, mv := range ms {
@@ -109,7 +109,8 @@ func (a AtMost) longer(m *prover, ms []explore.Move) []explore.Move {
 	return nil
 }
 
-// inTime proves the claim for a window of time: a run refutes it if a limit would refuse the run.
+// inTime proves the claim for a time window. A run refutes the claim if a limit with this window
+// would refuse it.
 func (a AtMost) inTime(m *prover) Proof {
 	over := a
 	over.Per.Window = 0
@@ -122,7 +123,7 @@ func (a AtMost) inTime(m *prover) Proof {
 	return Proof{Why: "calls were counted only at some times"}
 }
 
-// past is the state of the monitor after time has passed.
+// past is the state of the monitor after some time has passed.
 const past = ^uint32(0)
 
 // atOnce returns the query for more than Count calls before any time has passed.
@@ -146,7 +147,7 @@ func (a AtMost) atOnce() *explore.Query {
 	}
 }
 
-// exceeded reports whether the limit that the claim states would refuse a call of the run.
+// exceeded reports whether a limit as stated by the claim would refuse a call of the run.
 func (a AtMost) exceeded(ms []explore.Move) bool {
 	wanted := tagged(a.Tools, nil, nil)
 	var now, since time.Duration
@@ -171,8 +172,8 @@ func (a AtMost) exceeded(ms []explore.Move) bool {
 	return false
 }
 
-// ofUser extends a proof for one session to all sessions of a user. Nets with session scope do not
-// count, because another session can make the calls that they forbid.
+// ofUser extends a proof for a single session to all sessions of a user. It ignores nets with
+// session scope, because calls that they forbid can be made in another session.
 func (a AtMost) ofUser(m *prover, one Proof) Proof {
 	if a.Per.Window > 0 {
 		return Proof{Why: "a user can have several sessions, and it holds in each of them by itself"}

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// butBudget proves the claim for the policy without the limits that gate only the tool itself. That
-// policy admits every run of the real one; a counterexample counts only if the real policy admits
+// butBudget proves the claim for the policy without the limits that gate only Tool. The modified
+// policy admits every run of the real one. A counterexample counts only if the real policy admits
 // it.
 func (a AlwaysPossible) butBudget(m *prover) Proof {
 	var nets []gate.Net
@@ -37,7 +37,7 @@ func (a AlwaysPossible) butBudget(m *prover) Proof {
 	return p
 }
 
-// budget reports whether the net limits only calls of the name.
+// budget reports whether n limits only calls of Tool.
 func (a AlwaysPossible) budget(n *gate.Net) bool {
 	gates := false
 	for _, t := range n.Transitions {
@@ -52,7 +52,7 @@ func (a AlwaysPossible) budget(n *gate.Net) bool {
 	return gates && n.Cause == gate.CauseLimit && !n.Shadow
 }
 
-// unlimited returns the net with calls that take no tokens and are never refused.
+// unlimited returns n modified so that calls take no tokens and are never refused.
 func unlimited(n gate.Net) gate.Net {
 	n.Transitions = slices.Clone(n.Transitions)
 	for i := range n.Transitions {

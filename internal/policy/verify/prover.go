@@ -8,15 +8,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A prover answers the questions about one policy.
+// A prover answers questions about a policy.
 type prover struct {
 	*explore.Model
 	deny       bool
-	small      int // maximum number of states of a group that is explored whole
+	small      int // maximum number of states of a group that is explored completely
 	policy     *gate.Policy
-	also       map[string][]gate.Name // further names of known tools
-	conditions []string               // conditions that nets judge arguments by
-	each       *ForEach               // restricts questions to one value of its key; nil: all calls
+	also       map[string][]gate.Name // further names of known tools, by tool
+	conditions []string               // conditions that nets evaluate on arguments
+	each       *ForEach               // restricts questions to a single value of its key; nil: all calls
 	options    *Options
 
 	judging bool // some net judges arguments
@@ -35,7 +35,7 @@ func listed(p *gate.Policy) []gate.Tool {
 			for _, tool := range t.Tools {
 				name := tool.Name
 				if tool.Kind == gate.Literal && strings.Contains(name, ".") {
-					name = "\"" + name // distinct from the action of that name
+					name = "\"" + name // distinguish the tool from the action with the same name
 				}
 				if !seen[name] {
 					seen[name] = true
@@ -47,9 +47,9 @@ func listed(p *gate.Policy) []gate.Tool {
 	return out
 }
 
-// groups partitions the enforced nets: nets that share calls are in one group.
+// groups partitions the enforced nets. Nets that share calls are in the same group.
 func (m *prover) groups() [][]int {
-	group := make([]int, len(m.Nets)) // the first net of each net's group
+	group := make([]int, len(m.Nets)) // index of the first net in the same group, by net
 	for i := range group {
 		group[i] = i
 	}
@@ -82,64 +82,64 @@ func (m *prover) groups() [][]int {
 	return groups
 }
 
-// Options say what to verify, and bound the effort. The zero value is ready to use.
+// Options specify what to verify and limit the effort. The zero value is ready to use.
 type Options struct {
 	Prove []Assertion
-	Tools []Tool // tools known to exist; tools that the policy names may exist as well
-	Known bool   // no other tools exist, not even with the name of an action or label
+	Tools []Tool // tools known to exist; tools that the policy names may also exist
+	Known bool   // no tools exist besides Tools, not even those named like an action or label
 
-	// Lacks returns the argument that the field reads although the tool's schema does not list it;
-	// empty if the tool takes all of them. A call with it does not show that anything is possible.
-	// If Lacks is nil, no schemas are known.
+	// Lacks returns the argument that field f reads although the tool's schema does not list it, or
+	// the empty string if the tool accepts all arguments that f reads. A call with such an argument
+	// does not show that anything is possible. If Lacks is nil, no schemas are known.
 	Lacks func(tool string, f gate.Field) string
 
 	Doubtful bool // Calls also returns calls without known arguments
 
-	Conditions []string // CEL conditions that nets judge arguments by; arguments are derived from them
+	Conditions []string // CEL conditions that nets evaluate on arguments; sample arguments are derived from them
 
-	States int         // maximum states of one search; less than 1: DefaultStates
-	Stop   func() bool // asked from time to time; true ends the searches; nil: never
+	States int         // maximum number of states per search; less than 1: DefaultStates
+	Stop   func() bool // called periodically; returning true ends the searches; nil: never stop
 
 	passes     bool // calls unknown to all nets are admitted, regardless of the default
-	groups     int  // maximum states of a group explored whole for liveness; 0: explore.GroupLimit
-	inventions int  // bound on the names tried for patterns; 0: the default of package callclass
+	groups     int  // maximum number of states of a group explored completely for liveness; 0: explore.GroupLimit
+	inventions int  // maximum number of names tried for patterns; 0: the default of package callclass
 }
 
 // An Assertion is a claim about a policy. [Never], [NeverBefore], [NeverAfter], [NeverWhile],
 // [NeverWithoutApproval], [Only], [AtMost], [Reachable], [AlwaysPossible] and [NoFailureLocks] are
 // about calls; [Conserved], [Exclusive], [DeadlockFree] and [NoTerminalStates] are about nets;
-// [Each] and [ForEach] combine others.
+// [Each] and [ForEach] combine other assertions.
 type Assertion interface {
 	tools() []gate.Tool
 	prove(m *prover) Proof
 }
 
-// A Proof is the result of an assertion.
+// A Proof is the result for an assertion.
 type Proof struct {
-	Assertion      Assertion // for Each: the assertion that the other fields are about
-	Part           int       // for Each: the index of Assertion
+	Assertion      Assertion // for Each, the part that the other fields are about
+	Part           int       // for Each, the index of Assertion
 	Result         Result
-	Counterexample Trace  // if Refuted: a shortest run that violates the assertion, if a run can show it
-	Witness        Trace  // for Reachable, if Proved
+	Counterexample Trace  // if Refuted, a shortest run that violates the assertion; empty if no run can show the violation
+	Witness        Trace  // for Reachable, if Proved, a run that leads to a call of Tool
 	Because        []Net  // nets that cause the result; if Refuted, none of them can be omitted
-	Rough          bool   // if Refuted: a subset of Because might suffice, but not all subsets were tried
-	Default        bool   // if Refuted: the default denies all calls that the assertion is about
-	ForEach        string // if not Proved: key fields as a claim writes them, such that the claim for each of their values is proved
+	Rough          bool   // if Refuted, a subset of Because might suffice, because not all subsets were tried
+	Default        bool   // if Refuted, the default denies all calls that the assertion is about
+	ForEach        string // if not Proved, key fields in the form that claims use, such that the claim is proved for each of their values
 	Why            string
-	Supposed       string // if Unknown: the tool whose existence decides the result
+	Supposed       string // if Unknown, the tool whose existence decides the result
 
 	query *explore.Query // query that Counterexample meets; nil: none
 }
 
-// ForEach claims Of, a [NeverBefore] or an [AtMost], separately for each value of the key: calls
+// ForEach claims Of, a [NeverBefore] or an [AtMost], separately for each value of the key. Calls
 // with other values do not count.
 type ForEach struct {
 	Of  Assertion
 	Key []Compared
 }
 
-// Compared holds the fields that must have the value: Field of the calls that the claim is about,
-// Other of the calls that precede them or restart the count.
+// Compared holds two fields that must have the same value: Field of the calls that the claim is
+// about, and Other of the calls that precede them or restart the count.
 type Compared struct{ Field, Other gate.Field }
 
 // judging reports whether some enforced net judges arguments.

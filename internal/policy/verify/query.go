@@ -8,12 +8,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// safe proves that a query is never met.
+// safe proves that the query is never met.
 func (m *prover) safe(q *explore.Query, nets ...int) Proof {
 	return m.answered(m.Never(q, nets), q)
 }
 
-// answered converts the answer of a search for the query into a proof.
+// answered converts the answer of a search for q to a proof.
 func (m *prover) answered(f explore.Answer, q *explore.Query) Proof {
 	p := Proof{Result: f.Result, Why: f.Why, Supposed: f.Supposed}
 	switch f.Result {
@@ -25,11 +25,11 @@ func (m *prover) answered(f explore.Answer, q *explore.Query) Proof {
 	return p
 }
 
-// earlier is the tag bit of calls that start what a monitor watches.
+// earlier is the tag bit of calls that start a watch of the monitor.
 const earlier = 4
 
-// tagged returns a tag function for the calls that a claim is about, those that start a watch, and
-// those whose success ends it.
+// tagged returns a tag function for the calls that a claim is about, the calls that start a watch,
+// and the calls whose success ends it.
 func tagged(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) (tag uint8) {
 		if carriesAny(s, about, false) {
@@ -49,8 +49,8 @@ func carriesAny(s *callclass.Class, names []gate.Tool, evidence bool) bool {
 	return slices.ContainsFunc(names, func(t gate.Tool) bool { return s.Carries(t, evidence) })
 }
 
-// ofItself returns a tag for the calls that have the name and, as their own value, the tracked
-// value.
+// ofItself returns a tag function that marks calls with the given name whose own value is the
+// tracked value.
 func ofItself(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) && s.OfItself() })
 }

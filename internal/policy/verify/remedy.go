@@ -12,42 +12,42 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A RemedyFinder finds the calls that lead from a refusal to an admission. It is safe for
-// concurrent use.
+// A RemedyFinder finds calls after which a refused call is admitted. It is safe for concurrent use.
 type RemedyFinder struct {
 	policy *gate.Policy
 	tools  []Tool
 	lacks  func(tool string, f gate.Field) string
-	also   map[string][]gate.Name // further names of the known tools; nil: the tools are unknown
+	also   map[string][]gate.Name // further names of the known tools, by tool; nil: the tools are unknown
 
 	mu    sync.Mutex
 	model *explore.Model
 }
 
-// A Remedy describes the calls that lead to the admission of a refused call.
+// A Remedy describes the calls after which a refused call is admitted.
 type Remedy struct {
-	Found bool   // Steps lead to an admission
-	None  bool   // no successful calls lead to an admission
-	Steps Trace  // each call succeeds before the next begins; without the refused call
-	Why   string // the reason if neither Found nor None
+	Found bool   // after Steps, the refused call is admitted
+	None  bool   // there are no successful calls after which the refused call is admitted
+	Steps Trace  // calls that each succeed before the next begins; the refused call is not included
+	Why   string // the reason if neither Found nor None is set
 
-	// Asks is the number of people who must approve each step; the key len(Steps) stands for the
-	// refused call.
+	// Asks is the number of people who must approve a step, by index of the step. The key
+	// len(Steps) stands for the refused call.
 	Asks map[int]int
 
-	Shared bool              // some refusing nets also count the calls of other sessions
-	valued map[int]bool      // steps whose Args contain values of keys
-	madeUp map[string]string // maps each synthesized tool in Steps to the pattern that it stands for
+	Shared bool              // some of the refusing nets also count calls of other sessions
+	valued map[int]bool      // indexes of the steps whose Args contain values of keys
+	madeUp map[string]string // the pattern that the tool stands for, by synthesized tool in Steps
 }
 
-// remedyStates bounds the states visited for one refusal, because a response waits for the result.
+// remedyStates is the maximum number of states visited per refusal. It is low because the response
+// waits for the result.
 const remedyStates = 2000
 
-// remedyRoom bounds the states visited by a model; then it is recreated to limit its memory.
+// remedyRoom is the number of visited states after which a model is recreated, to limit its memory.
 const remedyRoom = 1_000_000
 
-// NewRemedyFinder prepares remedies for the policy. It uses Tools and Lacks of the options; if
-// Tools is set, remedies use only these tools.
+// NewRemedyFinder returns a RemedyFinder for p. It uses only the options Tools and Lacks. If Tools
+// is set, remedies use only these tools.
 func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
 	f := &RemedyFinder{policy: p, tools: o.Tools, lacks: o.Lacks}
 	if o.Tools != nil {
@@ -56,8 +56,8 @@ func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
 	return f
 }
 
-// Remedy returns the shortest way from the state to an admission of c, which was refused with r in
-// this state. It does not change the state.
+// Remedy returns the shortest sequence of calls after which call c is admitted. The call was
+// refused with r in state s. Remedy does not modify s.
 func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remedy {
 	switch r.Kind {
 	case gate.KindBlocked, gate.KindStateChanged:
@@ -67,7 +67,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 		return Remedy{Why: "no other call changes what was refused"}
 	}
 	if awaited(r) {
-		return Remedy{Why: "a call that is under way brings what is missing"} // the refusal already says so
+		return Remedy{Why: "a call that is under way brings what is missing"} // the refusal already states this
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -79,7 +79,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	}
 	refusing := f.numbers(r)
 	if slices.ContainsFunc(refusing, func(n int) bool { return f.model.Nets[n].Info.Row }) {
-		return Remedy{Why: "any other call starts a new row"} // the refusal already says so
+		return Remedy{Why: "any other call starts a new row"} // the refusal already states this
 	}
 	for _, b := range r.Blocks {
 		if n := f.number(b.Net); n >= 0 && f.model.Nets[n].Keyed() && b.Key == nil {
@@ -94,7 +94,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	return remedy
 }
 
-// awaited reports whether, for each refusing net, a call in flight will bring the missing tokens.
+// awaited reports whether, for each refusing net, a call in flight will provide the missing tokens.
 // Repeating that call is not a remedy.
 func awaited(r *gate.Refusal) bool {
 	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {
@@ -102,8 +102,8 @@ func awaited(r *gate.Refusal) bool {
 	})
 }
 
-// madeUp returns the tools of the steps that no rule names and that represent any tool matching a
-// pattern, if the existing tools are unknown.
+// madeUp returns those tools in the steps that no rule names and that stand for any tool matching a
+// pattern. The result is empty if the existing tools are known.
 func (f *RemedyFinder) madeUp(r *Remedy) map[string]string {
 	if f.also != nil {
 		return nil
@@ -120,7 +120,7 @@ func (f *RemedyFinder) madeUp(r *Remedy) map[string]string {
 	return made
 }
 
-// patternOf returns the longest pattern that matches a tool, and whether rules name the tool
+// patternOf returns the longest pattern that matches a tool and reports whether rules name the tool
 // itself.
 func (f *RemedyFinder) patternOf(tool string) (longest string, named bool) {
 	for _, n := range f.policy.Nets() {
@@ -138,7 +138,7 @@ func (f *RemedyFinder) patternOf(tool string) (longest string, named bool) {
 	return longest, false
 }
 
-// number returns the index of the net, or -1.
+// number returns the index of the given net, or -1.
 func (f *RemedyFinder) number(net string) int {
 	return slices.IndexFunc(f.policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
 }
@@ -154,19 +154,19 @@ func (f *RemedyFinder) numbers(r *gate.Refusal) []int {
 	return nets
 }
 
-// A remedySearch is the search for one remedy.
+// A remedySearch is a search for a single remedy.
 type remedySearch struct {
 	finder *RemedyFinder
 	model  *explore.Model
 	state  *gate.State
 	call   gate.Call
 	goal   *callclass.Class
-	values callclass.Values // values in the keys of nets
+	values callclass.Values // values in the keys of the nets
 	done   Remedy           // steps found so far, for other values of the call
 	rounds int
 }
 
-// value sets the values that the nets refuse the call for.
+// value records the values for which the nets refuse the call.
 func (t *remedySearch) value(r *gate.Refusal) {
 	t.values = callclass.Values{}
 	take := func(net string, key []gate.KeyValue) {
@@ -185,7 +185,8 @@ func (t *remedySearch) value(r *gate.Refusal) {
 	}
 }
 
-// states returns the states of the nets; for nets with a key, the states for the values.
+// states returns the states of the nets. For a net with a key, this is the state for the search's
+// values.
 func (t *remedySearch) states() []*gate.NetData {
 	states := slices.Clone(t.state.Nets)
 	for i, n := range t.model.Nets {
@@ -198,10 +199,11 @@ func (t *remedySearch) states() []*gate.NetData {
 	return states
 }
 
-// maxRounds bounds the values of one call that are handled one after the other.
+// maxRounds is the maximum number of values of a call that are handled one after the other.
 const maxRounds = 8
 
-// continueFrom continues the search from a state where the call is refused for another value.
+// continueFrom continues the search from state s, in which the call is refused because of another
+// value.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {
@@ -213,7 +215,7 @@ func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refu
 	return next.find(t.finder.numbers(stopped)), true
 }
 
-// find plans with the given nets, and adds the nets that refuse the plan until none does.
+// find makes a plan with the given nets and adds the nets that refuse it, until no net does.
 func (t *remedySearch) find(nets []int) Remedy {
 	for {
 		plan, complete := t.plan(nets, true)
@@ -241,8 +243,8 @@ func (t *remedySearch) find(nets []int) Remedy {
 	}
 }
 
-// withoutPlan returns the result if no plan was found: None is set if only calls that the plan
-// considered can change the nets.
+// withoutPlan returns the result if no plan was found. None is set only if the nets can be changed
+// by no calls other than those that the plan considered.
 func (t *remedySearch) withoutPlan(nets []int) Remedy {
 	if why := cmp.Or(t.model.Calls.Gap(nets, nil), t.model.Yielding(nets)); why != "" {
 		return Remedy{Why: why}
@@ -260,9 +262,9 @@ func (t *remedySearch) withoutPlan(nets []int) Remedy {
 	return Remedy{None: true}
 }
 
-// try makes the calls of a plan in a copy of the state. The gate decides: a plan that it refuses is
-// not a remedy. It returns the refusal that stopped the plan, and, if the call itself was refused,
-// the state after the plan.
+// try makes the calls of the plan in a copy of the state. The gate decides: a plan that it refuses
+// is not a remedy. try returns the refusal that stopped the plan; if that was a refusal of the
+// wanted call itself, it also returns the state after the plan.
 func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.State, *gate.Refusal) {
 	s := t.state.Clone()
 	remedy := Remedy{Found: true, Steps: slices.Clone(t.done.Steps), Asks: make(map[int]int), valued: make(map[int]bool)}
@@ -286,8 +288,8 @@ func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.State, *gate.
 	return remedy, s, stopped
 }
 
-// makeLast makes the last call of the remedy with the approval that it needs; it succeeds with the
-// result.
+// makeLast makes the remedy's last call with the approvals that it needs. The call succeeds with
+// the given result.
 func (t *remedySearch) makeLast(s *gate.State, c gate.Call, remedy *Remedy, result string) *gate.Refusal {
 	d, delta := t.finder.policy.Decide(s, c, nil)
 	s.Apply(delta)
@@ -309,10 +311,10 @@ func (t *remedySearch) makeLast(s *gate.State, c gate.Call, remedy *Remedy, resu
 	return nil
 }
 
-// plan returns the classes of the shortest run of successful calls to the goal, without the goal;
-// nil if no run exists.
+// plan returns the classes of the shortest run of successful calls that leads to the goal,
+// excluding the goal itself. It returns nil if no such run exists.
 func (t *remedySearch) plan(nets []int, witnessed bool) (plan []*callclass.Class, complete bool) {
-	offers := func(s *callclass.Class) bool { // only tools that exist
+	offers := func(s *callclass.Class) bool { // consider only existing tools
 		_, ok := t.finder.also[s.Tool]
 		return ok || t.finder.also == nil
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Calls returns the names of the steps, each repeated as often as the step is made. A synthesized
-// name is replaced by its pattern.
+// Calls returns the names of the steps in order, each as often as the step is made. It replaces a
+// synthesized name with its pattern.
 func (r *Remedy) Calls() []string {
 	names := r.Steps.Calls()
 	for i, name := range names {
@@ -22,12 +22,12 @@ func (r *Remedy) Calls() []string {
 	return names
 }
 
-// OwnToolMay is the sentence for a client if no tool of a server is a remedy, but a tool of the
-// agent may be.
+// OwnToolMay is the sentence for a client if no call of a server's tool is a remedy but a call of
+// one of the agent's own tools may be.
 const OwnToolMay = "No call of a server's tool changes that; a call of one of the agent's own tools may."
 
-// Sentence tells a model how to proceed after the refusal of tool; it is empty if no remedy is
-// known.
+// Sentence tells a model how to proceed after the refusal of tool. It returns the empty string if
+// no remedy is known.
 func (r *Remedy) Sentence(tool string) string {
 	switch {
 	case r.None && r.Shared:
@@ -55,7 +55,7 @@ func (r *Remedy) Sentence(tool string) string {
 	return fmt.Sprintf("Way out: call %s; after that %s is allowed%s.", strings.Join(parts, ", then "), quoted(tool), after)
 }
 
-// step returns a phrase for one call and the number of times to make it.
+// step returns a phrase for step i and the number of times to make the call.
 func (r *Remedy) step(i, times int) string {
 	s := &r.Steps[i]
 	said := quoted(s.Name)
@@ -87,7 +87,7 @@ func (r *Remedy) step(i, times int) string {
 
 func quoted(name string) string { return "`" + name + "`" }
 
-// written returns the arguments of a step: values of keys in readable form, with escapes for
+// written returns the arguments of step i with values of keys in readable form and escapes for
 // invisible characters.
 func (r *Remedy) written(i int) string {
 	s := &r.Steps[i]

@@ -11,22 +11,22 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A replay is a session where the gate replays a run.
+// A replay is a gate session in which a run is replayed.
 type replay struct {
 	prover  *prover
 	session *gate.Session
 	now     time.Time
-	numbers map[int]uint64 // call numbers in the session, by number in the run to replay
-	results map[int]string // results of calls, by number in the run to replay
+	numbers map[int]uint64 // call numbers in the session, by call number in the original run
+	results map[int]string // results of calls, by call number in the original run
 	played  int
 
-	run    Trace               // the run as replayed
-	at     map[int]int         // call numbers in run, by number in the run to replay
-	asked  map[int][]gate.Step // requested approvals, by number of the call in run
-	steps  []gate.Step         // requested approvals of the last decision
+	run    Trace               // the run as replayed so far
+	at     map[int]int         // call numbers in run, by call number in the original run
+	asked  map[int][]gate.Step // requested approvals, by call number in run
+	steps  []gate.Step         // approvals requested by the last decision
 	calls  int                 // number of calls in run
 	values callclass.Values
-	others int // number of additional values used
+	others int // number of additional values used so far
 }
 
 func (m *prover) newReplay(t Trace) *replay {
@@ -45,8 +45,8 @@ func (m *prover) newReplay(t Trace) *replay {
 	return r
 }
 
-// play replays one step, with other arguments if those of the step are refused. It returns why it
-// failed; empty if it did not.
+// play replays a step, using other arguments if those of the step are refused. It returns the
+// reason if this fails, and the empty string otherwise.
 func (r *replay) play(s Step) (why string) {
 	switch {
 	case s.Wait > 0:
@@ -78,7 +78,7 @@ func (r *replay) play(s Step) (why string) {
 	return ""
 }
 
-// add appends a step that was replayed: a call that begins, or time that passes.
+// add appends a replayed step: the beginning of a call or the passage of time.
 func (r *replay) add(s Step) {
 	r.calls++
 	r.at[s.Call], s.Call = r.calls, r.calls
@@ -102,8 +102,8 @@ func whyRefused(s *Step, r *gate.Refusal) string {
 	return fmt.Sprintf("to refute it takes a call of %s that the net %s accepts, and it accepts none of those that were tried", s.Name, net)
 }
 
-// admit makes the call of a step; all approvals are granted. With vary set, it tries other
-// arguments if the nets refuse those of the step.
+// admit makes the call of a step and grants all approvals. If vary is true and the nets refuse the
+// step's arguments, it tries other arguments.
 func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal) {
 	if number, refused = r.decide(s.Tool, s.Args); refused == nil || !vary {
 		return number, refused
@@ -122,12 +122,12 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 	return 0, refused
 }
 
-// maxOthers bounds the additional values in one run.
+// maxOthers is the maximum number of additional values per run.
 const maxOthers = 100
 
-// renewed makes the call of a step with an additional value: one that earlier calls have, or a new
-// one. If the gate refuses that as well, it first makes calls of the new value that lead to the
-// call.
+// renewed makes the call of a step with an additional value, either one that earlier calls have or
+// a new one. If the gate also refuses this call, renewed first makes calls with the new value that
+// lead to it.
 func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.Renewed(r.values, n)
@@ -146,7 +146,7 @@ func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	return r.led(s, s.class.AsSame(r.values, r.others))
 }
 
-// led makes the call of a step with the given values, preceded by calls that lead to it.
+// led makes the call of a step with the given values after making the calls that lead to it.
 func (r *replay) led(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
 		c := left[0]
@@ -170,8 +170,8 @@ func (r *replay) led(s *Step, values callclass.Values) (number uint64, ok bool) 
 	return 0, false
 }
 
-// wayTo returns the calls of one value that lead to a call of the class and end with it; nil if
-// none are known.
+// wayTo returns calls with a single value that lead to a call of class s and end with that call. It
+// returns nil if no such calls are known.
 func (m *prover) wayTo(s *callclass.Class) []*callclass.Class {
 	plan := m.OneValue().Plan(explore.Tagged(func(c *callclass.Class) bool { return c.Owns(s) }), true)
 	if plan.Result != explore.Refuted {
@@ -203,8 +203,8 @@ func (r *replay) decide(tool, args string) (number uint64, refused *gate.Refusal
 	return 0, &gate.Refusal{}
 }
 
-// meets reports whether the replayed run meets the query, by following its monitor. A query about
-// calls that never end is assumed to be met.
+// meets reports whether the replayed run meets the query, according to the query's monitor. A query
+// about calls that never end is assumed to be met.
 func (r *replay) meets(q *explore.Query) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true
@@ -231,22 +231,22 @@ func (r *replay) meets(q *explore.Query) bool {
 	return false
 }
 
-// asks reports whether an approval that counts for the query was requested before the call.
+// asks reports whether an approval that counts for the query was requested before the given call.
 func (r *replay) asks(q *explore.Query, call int) bool {
 	return slices.ContainsFunc(r.asked[call], func(s gate.Step) bool {
 		return q.Asks == nil || q.Asks(&gate.Transition{Approvals: s.Approvals, Via: s.Via})
 	})
 }
 
-// maxReplayed bounds the calls of a replayed run.
+// maxReplayed is the maximum number of calls in a replayed run.
 const maxReplayed = 20_000
 
-// another reports whether the step is a call with another value than the tracked one.
+// another reports whether the step is a call with a value other than the tracked one.
 func (s *Step) another() bool { return s.class != nil && s.class.HasOther() }
 
-// others returns arguments that a net might accept after it refused the call, and that give the
-// call the same names: with members that the conditions of nets mention, or with one that no net
-// reads.
+// others returns arguments that give the call the same names and that a net might accept after it
+// has refused the call. They contain additional members that the nets' conditions mention, or a
+// member that no net reads.
 func (m *prover) others(s *Step, refused *gate.Refusal, number int) []string {
 	var tried []string
 	switch {

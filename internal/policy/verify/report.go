@@ -8,84 +8,84 @@ import (
 )
 
 // A Report holds the findings about a policy before any call is made. It assumes that all nets are
-// active and enforced, and covers a single session.
+// active and enforced, and it covers a single session.
 type Report struct {
 	Names        []Name
-	Proofs       []Proof // of Options.Prove, in order
+	Proofs       []Proof // results for Options.Prove, in the same order
 	Losses       []Loss
-	Open         []Question // open questions besides the Unknown and Unsure results in the report
+	Open         []Question // open questions other than the Unknown and Unsure results in the report
 	Groups       []Group
 	Redundant    []Redundant
 	Overlaps     []Overlap
 	MoreOverlaps bool     // there may be more overlaps
-	Gaps         []string // reasons why not all kinds of calls were considered; nothing is proved about the affected calls
-	States       int      // states of the groups that were explored whole
-	Visited      int      // states of all searches
+	Gaps         []string // reasons why some kinds of calls were not considered; nothing is proved about the affected calls
+	States       int      // total number of states in the groups that were explored completely
+	Visited      int      // number of states visited by all searches
 }
 
 // A Name holds the findings about a name that a net lists.
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable
-	Shortest Trace  // if Possible: a shortest run of successful calls whose last call has the name
-	Failing  Trace  // if AfterFailure: a run that leads to such a call
-	Because  []Net  // if Impossible: nets that forbid it; none of them can be omitted
-	Rough    bool   // a subset of Because might suffice, but not all subsets were tried
-	Default  bool   // if Impossible: the default denies it
-	Why      string // if Unsure: the reason
-	Supposed string // if Unsure: the tool whose existence decides the result
+	Shortest Trace  // if Possible, a shortest run of successful calls whose last call has the name
+	Failing  Trace  // if AfterFailure, a run that leads to such a call
+	Because  []Net  // if Impossible, nets that forbid all calls with the name; none of them can be omitted
+	Rough    bool   // a subset of Because might suffice, because not all subsets were tried
+	Default  bool   // if Impossible, the default denies all calls with the name
+	Why      string // if Unsure, the reason
+	Supposed string // if Unsure, the tool whose existence decides the result
 }
 
-// Callable says whether a name can be called.
+// Callable describes whether a name can be called.
 type Callable uint8
 
 const (
-	Unsure       Callable = iota // not decided within the budget
-	Possible                     // after successful calls
-	AfterFailure                 // only after calls that fail or overlap
+	Unsure       Callable = iota // not decided within the limits
+	Possible                     // possible after successful calls
+	AfterFailure                 // possible only after calls that fail or overlap
 	Impossible
 )
 
 // A Group is a set of nets that share calls, directly or through other nets.
 type Group struct {
 	Nets     []Net
-	States   int  // reachable states over all outcomes and interleavings; 0: not all were visited
+	States   int  // number of reachable states over all outcomes and interleavings; 0: not all were visited
 	Complete bool // all states were visited
 	Deadlock Deadlock
 }
 
-// A Deadlock says whether the group can reach a state where no call that it gates can ever be
-// admitted again, even if all calls in flight and all later calls succeed.
+// A Deadlock describes whether a group can reach a state after which no call that the group gates
+// can ever be admitted, even if all calls in flight and all later calls succeed.
 type Deadlock struct {
 	Result  Result // Proved: no such state is reachable
-	Trace   Trace  // leads to such a state
-	Because []Net  // nets that forbid all calls from then on; none of them can be omitted
-	Rough   bool   // a subset of Because might suffice, but not all subsets were tried
-	Why     string // if Unknown: the reason
+	Trace   Trace  // a run that leads to such a state
+	Because []Net  // nets that forbid all calls in that state and later; none of them can be omitted
+	Rough   bool   // a subset of Because might suffice, because not all subsets were tried
+	Why     string // if Unknown, the reason
 }
 
-// A Redundant net never changes a verdict: with and without it, the same calls are admitted and the
-// same approvals are requested.
+// A Redundant describes a net that never changes a verdict: with and without it, the same calls are
+// admitted and the same approvals are requested.
 type Redundant struct {
 	Net     Net
-	Because []Net // nets that forbid the same calls before it does
+	Because []Net // nets that already forbid the same calls
 }
 
 // A Loss is a set of names that a run with failures makes permanently unavailable, although no run
-// of consecutive successful calls does.
+// without failures does.
 type Loss struct {
 	Tools   []gate.Tool
-	Trace   Trace // a shortest run such that no successful calls lead to Tools after it
-	Because []Net // nets that forbid Tools from then on; none of them can be omitted
-	Rough   bool  // a subset of Because might suffice, but not all subsets were tried
+	Trace   Trace // a shortest run after which no successful calls lead to Tools
+	Because []Net // nets that forbid Tools after Trace; none of them can be omitted
+	Rough   bool  // a subset of Because might suffice, because not all subsets were tried
 }
 
-// A Question is a question that a report leaves open.
+// A Question is a question that the report leaves open.
 type Question struct {
 	Topic Topic
-	Tools []gate.Tool // tools that it is about
-	Nets  []Net       // nets that it is about
-	Why   string      // the reason why it is open
+	Tools []gate.Tool // tools that the question is about
+	Nets  []Net       // nets that the question is about
+	Why   string      // the reason why the question is open
 }
 
 // A Topic is the subject of a question.
@@ -99,10 +99,10 @@ const (
 	TopicBecause                // whether all of Nets are needed to forbid Tools, or all further calls if Tools is empty
 )
 
-// String returns the topic as "check --json" prints it.
+// String returns the topic in the form that "check --json" prints.
 func (t Topic) String() string { return [...]string{"lost", "redundant", "deadlock", "because"}[t] }
 
-// open returns the open question with the topic and reason, adding it if necessary.
+// open returns the open question with the given topic and reason, adding it if necessary.
 func (r *Report) open(t Topic, why string) *Question {
 	at := slices.IndexFunc(r.Open, func(q Question) bool { return q.Topic == t && q.Why == why })
 	if at < 0 {
@@ -112,7 +112,7 @@ func (r *Report) open(t Topic, why string) *Question {
 	return &r.Open[at]
 }
 
-// lost adds the tool to an equal loss of the report, or adds the loss.
+// lost adds tool t to an equal loss in the report, or adds l as a new loss.
 func (r *Report) lost(t gate.Tool, l Loss) {
 	at := slices.IndexFunc(r.Losses, func(o Loss) bool { return slices.Equal(o.Because, l.Because) && slices.Equal(o.Trace, l.Trace) })
 	if at < 0 {
@@ -122,7 +122,7 @@ func (r *Report) lost(t gate.Tool, l Loss) {
 	r.Losses[at].Tools = append(r.Losses[at].Tools, t)
 }
 
-// whyFewer is the reason why it is unknown whether all nets are needed.
+// whyFewer is the reason if it is unknown whether all nets are needed.
 const whyFewer = "not every combination of rules was tried"
 
 // askOpen adds the questions that parts of the report leave open.
@@ -149,8 +149,8 @@ func (r *Report) askOpen() {
 	}
 }
 
-// Reasons for an open question that a larger bound can remove.
+// Reasons for an open question that a higher limit can remove.
 const (
-	WhyStates = explore.WhyStates // raise Options.States
-	WhyTime   = explore.WhyTime   // Options.Stop ended the search
+	WhyStates = explore.WhyStates // remedy: raise Options.States
+	WhyTime   = explore.WhyTime   // cause: Options.Stop ended the search
 )

@@ -25,8 +25,8 @@ func newProver(p *gate.Policy, o *Options) *prover {
 	return m
 }
 
-// compared returns the fields that assertions read and compare with each other. It also sets the
-// readers of expressions in the keys of the assertions, see known.
+// compared returns the fields that assertions read and compare with each other. It also uses known
+// to set the readers of expressions in the assertions' keys.
 func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	for i, a := range all {
 		switch a := a.(type) {
@@ -53,8 +53,8 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	return out
 }
 
-// known returns the field, or for an expression without a reader, the equally written field of a
-// key of the policy.
+// known returns f itself or, if f is an expression without a reader, the field in a key of the
+// policy that has the same source text.
 func known(p *gate.Policy, f gate.Field) gate.Field {
 	if f.Path != "" || f.Reader != nil {
 		return f
@@ -71,7 +71,8 @@ func known(p *gate.Policy, f gate.Field) gate.Field {
 	return f
 }
 
-// sides returns the names of the calls that the claim is about, and the names of the other calls.
+// sides returns the names of the calls that the claim is about, and the names of the other calls
+// that it involves.
 func (a ForEach) sides() (about, others []gate.Tool) {
 	switch of := a.Of.(type) {
 	case NeverBefore:

@@ -9,39 +9,39 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A Trace is a run: calls that begin and end.
+// A Trace is a run, as a list of calls that begin and end.
 type Trace []Step
 
 // A Step is the beginning or the end of a call.
 type Step struct {
-	Call    int           // number of the call in the trace, starting at 1
-	Tool    string        // if the call begins
-	Names   *gate.Call    // a call with the names of this one; nil: the names follow from the tool
-	Args    string        // JSON arguments; empty: {}
-	Result  string        // JSON that a successful call must return; empty: any
-	Name    string        // readable name: the label, or the tool
-	Weak    bool          // the success of the call is not evidence of Name
-	Wait    time.Duration // more than 0: not a call, but the passage of time
+	Call    int           // call number in the trace, starting at 1
+	Tool    string        // tool of the call, if the call begins
+	Names   *gate.Call    // a call with the same names as this one; nil: the names follow from the tool
+	Args    string        // arguments in JSON; empty: {}
+	Result  string        // result, in JSON, that the call must return on success; empty: any
+	Name    string        // human-readable name: the label or, failing that, the tool
+	Weak    bool          // the success of the call is not evidence for Name
+	Wait    time.Duration // greater than 0: not a call but the passage of time
 	Ends    bool          // the call ends
-	Outcome gate.Outcome  // outcome of a call that ends
-	Times   int           // more than 1: this many consecutive successful calls
+	Outcome gate.Outcome  // outcome, if the call ends
+	Times   int           // greater than 1: number of consecutive successful calls
 
-	class *callclass.Class // if the call begins; nil after the run was replayed
+	class *callclass.Class // class of the call, if the call begins; nil after the run was replayed
 }
 
-// A Net identifies a net by its name and the position of its rule.
+// A Net identifies a net by its name and its rule's position.
 type Net struct {
 	Name string
 	Rule gate.Position
 }
 
-// DefaultStates is the default bound on the states of one search.
+// DefaultStates is the default maximum number of states per search.
 const DefaultStates = explore.DefaultStates
 
-// A Tool is a tool that can be called, with its further physical names.
+// A Tool is a callable tool, with its further physical names.
 type Tool = callclass.Tool
 
-// An Overlap is a pair of maps of one field that can match the same call.
+// An Overlap is a pair of maps that read the same field and can match the same call.
 type Overlap = callclass.Overlap
 
 // Result is the answer to an assertion.
@@ -54,7 +54,7 @@ const (
 	Refuted = explore.Refuted
 )
 
-// Calls returns the names of the calls that begin, in order.
+// Calls returns the names of the beginning calls, in order.
 func (t Trace) Calls() []string {
 	var names []string
 	for _, s := range t {
@@ -67,7 +67,7 @@ func (t Trace) Calls() []string {
 
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
-// traceTo returns the trace of a run with values that the calls in then can have as well.
+// traceTo returns the trace of run ms with values that the calls in then can also have.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

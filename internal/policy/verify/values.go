@@ -7,15 +7,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A net with a key is verified for one arbitrary value of the key. A claim that is proved while
-// calls may also have other values holds for all values. A counterexample may use several values,
-// since a claim without a key is about the calls of all values together.
+// A net with a key is verified for a single arbitrary value of the key. A claim that is proved
+// while calls may also have other values holds for all values. A counterexample may use several
+// values, because a claim without a key is about the calls with all values together.
 
-// proof proves the assertion for all values, or refutes it with calls of one value or, if that
-// fails, of several values.
+// proof proves the assertion for all values, or refutes it with calls of a single value or, failing
+// that, with calls of several values.
 func (m *prover) proof(a Assertion) Proof {
 	if _, ok := a.(Each); ok {
-		return a.prove(m) // its parts are proved one by one
+		return a.prove(m) // the parts are proved one by one
 	}
 	p := m.checkRefutation(a.prove(m))
 	if p.Result == Proved || !m.Keyed() {
@@ -23,10 +23,10 @@ func (m *prover) proof(a Assertion) Proof {
 	}
 	switch a.(type) {
 	case Reachable, DeadlockFree, NoTerminalStates:
-		return p // these consider one value and several themselves
+		return p // these assertions already consider both a single value and several
 	}
 	if always, ok := a.(AlwaysPossible); ok && always.ButBudget {
-		return p // so does this one
+		return p // so does this assertion
 	}
 	one := m.oneValue()
 	q := one.checkRefutation(a.prove(one))
@@ -44,8 +44,8 @@ func (m *prover) proof(a Assertion) Proof {
 	return p
 }
 
-// forEach returns the key of one of the nets, as a claim writes it, if the claim is proved for each
-// value of that key separately; empty otherwise.
+// forEach returns the key of one of the nets, in the form that claims use, if the claim is proved
+// for each value of that key separately. Otherwise, it returns the empty string.
 func (m *prover) forEach(a Assertion, nets []Net) string {
 	for _, n := range m.Nets {
 		if !n.Keyed() || n.Info.Shadow || !slices.Contains(nets, Net{n.Info.Name, n.Info.Rule}) {
@@ -59,8 +59,8 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 	return ""
 }
 
-// compares returns the key fields of the net that the claim compares between its calls, and the
-// wording in a claim, such as "with same path".
+// compares returns the net's key fields that the claim compares between its calls, and the
+// corresponding phrase in a claim, such as "with same path".
 func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
 	var other []gate.Field
 	switch a := a.(type) {
@@ -96,7 +96,8 @@ func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
 
 func (c *Compared) differs() bool { return c.Other.Name() != c.Field.Name() }
 
-// paired returns the fields of both sides of a key for a claim; nil if a claim cannot compare them.
+// paired returns the fields that a claim compares between its two sides, or nil if a claim cannot
+// compare them.
 func paired(about, other []gate.Field) (key []Compared) {
 	if len(about) != len(other) {
 		return nil
@@ -110,8 +111,8 @@ func paired(about, other []gate.Field) (key []Compared) {
 	return key
 }
 
-// isLiveness reports whether the assertion claims that calls stay reachable; calls with other
-// values may lead there too.
+// isLiveness reports whether the assertion claims that calls remain reachable. Calls with other
+// values may then also lead to them.
 func isLiveness(a Assertion) bool {
 	switch a.(type) {
 	case AlwaysPossible, NoFailureLocks:
@@ -120,7 +121,7 @@ func isLiveness(a Assertion) bool {
 	return false
 }
 
-// oneValue returns the prover for calls of one value only.
+// oneValue returns the prover for calls with a single value.
 func (m *prover) oneValue() *prover {
 	one := *m
 	one.Model = m.OneValue()
