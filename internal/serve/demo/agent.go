@@ -18,11 +18,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// An agent is an MCP client of the proxy over stdio. It makes one call at a time, and passes each
-// elicitation/create request that arrives meanwhile to its person.
+// An agent is an MCP client that talks to the proxy over stdio. It makes one call at a time. If an
+// elicitation/create request arrives during the call, its person answers.
 type agent struct {
 	proxy  *client.Client
-	log    *bytes.Buffer // standard error of the proxy; read only after close
+	log    *bytes.Buffer // the proxy's standard error; read only after close
 	person func(question string, choices []string) answer
 }
 
@@ -32,8 +32,8 @@ type reply struct {
 	outcome outcome
 }
 
-// startAgent starts a proxy with the configuration in dir, as a client would, and initializes a
-// session with it.
+// startAgent starts a proxy with the configuration in dir, as an MCP client would, and initializes
+// a session.
 func startAgent(ctx context.Context, exe, dir string) (*agent, error) {
 	a := &agent{log: &bytes.Buffer{}}
 	stdio := transport.NewStdioWithOptions(exe, nil, nil, transport.WithCommandFunc(
@@ -57,14 +57,14 @@ func startAgent(ctx context.Context, exe, dir string) (*agent, error) {
 func (a *agent) command(ctx context.Context, exe, dir string) *exec.Cmd {
 	c := exec.CommandContext(ctx, exe, "serve", "--config", "petrigate.yaml")
 	c.Dir, c.Stderr = dir, a.log
-	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETRIGATE_") }) // they would change the configuration
+	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETRIGATE_") }) // such variables would change the configuration
 	c.Env = append(c.Env, "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"))
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 3 * time.Second
 	return c
 }
 
-// close ends the proxy as clients do, by closing its standard input.
+// close stops the proxy by closing its standard input, as clients do.
 func (a *agent) close() error {
 	if err := a.proxy.Close(); err != nil {
 		return fmt.Errorf("ending the proxy: %w", err)
@@ -72,7 +72,7 @@ func (a *agent) close() error {
 	return nil
 }
 
-// proxyLog returns the standard error of the proxy, for an error message.
+// proxyLog returns the proxy's standard error, for inclusion in an error message.
 func (a *agent) proxyLog() string {
 	if a.log.Len() == 0 {
 		return ""
@@ -80,7 +80,8 @@ func (a *agent) proxyLog() string {
 	return "\nthe proxy said:\n" + strings.TrimRight(a.log.String(), "\n")
 }
 
-// call calls a tool. The outcome is refused if the result carries petrigate's own decision.
+// call calls a tool. If the result carries petrigate's decision instead of the tool's output, the
+// outcome is refused.
 func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 	var request mcp.CallToolRequest
 	request.Params.Name, request.Params.Arguments = tool, json.RawMessage(args)
@@ -102,7 +103,7 @@ func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 	return r, nil
 }
 
-// Elicit answers an elicitation/create request of the proxy. Such requests arrive only during a
+// Elicit answers an elicitation/create request from the proxy. Such requests arrive only during a
 // call.
 func (a *agent) Elicit(_ context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	if a.person == nil {
@@ -120,7 +121,7 @@ func (a *agent) Elicit(_ context.Context, r mcp.ElicitationRequest) (*mcp.Elicit
 	return result, nil
 }
 
-// choices returns the decisions that the schema of an elicitation offers.
+// choices returns the decisions that an elicitation schema offers.
 func choices(schema any) []string {
 	var form struct {
 		Properties struct {

@@ -22,8 +22,9 @@ var ruleText string
 //go:embed demo.net.yaml
 var netText string
 
-// Run plays the script and prints it to out. It runs the program exe as the proxy ("serve") and as
-// its server ("demo-upstream", see [Serve]). It leaves no file and no process behind.
+// Run plays the script and prints it to out. It starts the program exe both as the proxy ("serve")
+// and as the proxy's server ("demo-upstream", see [Serve]). When it returns, no file or process is
+// left behind.
 func Run(ctx context.Context, exe string, out io.Writer, ink text.Ink) error {
 	dir, err := os.MkdirTemp("", "petrigate-demo-")
 	if err != nil {
@@ -53,7 +54,7 @@ func Run(ctx context.Context, exe string, out io.Writer, ink text.Ink) error {
 	return p.ending(made, seen)
 }
 
-// writeFiles writes the configuration of the proxy.
+// writeFiles writes the proxy's configuration to dir.
 func writeFiles(dir, exe string) error {
 	config := fmt.Sprintf(`version: 1
 mcpServers:
@@ -72,12 +73,12 @@ log: { level: error }
 	return nil
 }
 
-// quoted quotes a path for the configuration. It doubles dollar signs, which would begin a
-// variable.
+// quoted quotes a path for the configuration file. It doubles dollar signs, which would otherwise
+// begin a variable.
 func quoted(path string) string {
 	text, err := json.Marshal(strings.ReplaceAll(path, "$", "$$"))
 	if err != nil {
-		panic(err) // cannot happen: it is a string
+		panic(err) // cannot happen: strings can always be marshaled
 	}
 	return string(text)
 }

@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 )
 
-// records counts the agent's calls in the logs of the proxy and of the server.
+// records counts the agent's calls in the logs of the proxy and the server.
 type records struct {
-	allowed, refused int // decisions in the audit log
-	executed         int // calls that reached the server
+	allowed, refused int // number of decisions in the audit log
+	executed         int // number of calls that reached the server
 }
 
-// readRecords reads the audit log and the log of the server.
+// readRecords reads both logs from dir.
 func readRecords(dir string) (seen records, err error) {
 	audit, err := os.Open(filepath.Join(dir, "audit.jsonl"))
 	if err != nil {

@@ -1,28 +1,28 @@
 package demo
 
-// A section shows a rule and the agent's calls under it.
+// A section presents a rule, followed by calls that the agent makes under it.
 type section struct {
 	title string
 	steps []step
 }
 
-// A step is one call with its expected result.
+// A step is a call with its expected result.
 type step struct {
 	note       string // printed before the call; may be empty
 	tool, args string
-	answer     answer // the person's answer; zero: the person must not be asked
+	answer     answer // the person's answer; the zero value means that no question may be asked
 	want       outcome
-	text       string // expected part of the reply
+	text       string // text that the reply must contain
 }
 
-// An answer is the choice of the person. With an empty Decision the person does not answer.
+// An answer is the person's choice. An empty Decision means that the person does not answer.
 type answer struct{ Decision, Reason string }
 
 type outcome string
 
 const (
 	passed  outcome = "passed"
-	failed  outcome = "failed" // the tool ran and reported an error
+	failed  outcome = "failed" // the tool ran but reported an error
 	refused outcome = "refused"
 )
 

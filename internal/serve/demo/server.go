@@ -12,8 +12,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// Serve runs the MCP server of the demo over stdio until in ends. Unless record is empty, it
-// appends a line to that file for each tool call that it executes.
+// Serve runs the demo's MCP server over stdio until in ends. If record is not empty, Serve appends
+// a line to the file of that name for each tool call that it executes.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, record string) error {
 	executed := io.Discard
 	if record != "" {
@@ -30,8 +30,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, record string) erro
 	return nil
 }
 
-// newServer returns a server with the tools of a new project. It writes the name of each tool that
-// it runs to executed.
+// newServer returns a server with tools that operate on a new project. It writes the name of each
+// executed tool to executed.
 func newServer(executed io.Writer) *server.MCPServer {
 	s := server.NewMCPServer("petrigate-demo", "1.0.0", server.WithToolCapabilities(false))
 	p := newProject()
@@ -44,7 +44,7 @@ func newServer(executed io.Writer) *server.MCPServer {
 	return s
 }
 
-// schema turns "path:string fail:boolean" into the JSON schema of an object.
+// schema converts a declaration such as "path:string fail:boolean" to the JSON schema of an object.
 func schema(args string) json.RawMessage {
 	var properties []string
 	for arg := range strings.FieldsSeq(args) {

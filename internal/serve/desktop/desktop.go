@@ -1,6 +1,6 @@
-// Package desktop shows notifications on the user's desktop, using the program that each system
-// provides. It passes the text to that program as an argument or in a variable, never as part of a
-// script.
+// Package desktop shows notifications on the user's desktop by running the program that the
+// operating system provides for this. It passes the text to that program as an argument or in a
+// variable, never as part of a script.
 package desktop
 
 import (
@@ -17,32 +17,32 @@ import (
 )
 
 const (
-	timeout       = 5 * time.Second // limit for the program to end by itself
-	maxConcurrent = 4               // notifications shown at the same time; further ones are dropped
-	maxLine       = 240             // bytes of a notification
+	timeout       = 5 * time.Second // time for the program to end by itself
+	maxConcurrent = 4               // maximum number of notifications being shown; excess ones are dropped
+	maxLine       = 240             // maximum length of a notification in bytes
 )
 
-// A Notifier shows notifications. It is safe for concurrent use. The caller must close it.
+// A Notifier shows desktop notifications. It is safe for concurrent use. The caller must close it.
 type Notifier struct {
 	log     *slog.Logger
-	limit   time.Duration // limit for the program to end by itself
+	limit   time.Duration // time for the program to end by itself
 	command func(line string) (name string, args, env []string)
 	slots   chan struct{}
-	logOnce sync.Once // for the warning that nothing can be shown
+	logOnce sync.Once // guards the warning that nothing can be shown
 
 	ctx  context.Context //nolint:containedctx // ends with the notifier
 	end  context.CancelFunc
 	work sync.WaitGroup
 }
 
-// New returns a notifier for this system.
+// New returns a notifier for the current operating system.
 func New(log *slog.Logger) *Notifier {
 	n := &Notifier{log: log, limit: timeout, command: commandOf(runtime.GOOS), slots: make(chan struct{}, maxConcurrent)}
 	n.ctx, n.end = context.WithCancel(context.Background())
 	return n
 }
 
-// Show shows a line. It does not block. The first error is logged.
+// Show shows a line of text. It does not block. Only the first error is logged.
 func (n *Notifier) Show(line string) {
 	select {
 	case n.slots <- struct{}{}:
@@ -57,7 +57,8 @@ func (n *Notifier) Show(line string) {
 	})
 }
 
-// Close ends the programs that are running and waits for them. Show must not be called afterwards.
+// Close stops all running programs and waits until they have ended. Show must not be called after
+// Close.
 func (n *Notifier) Close() {
 	n.end()
 	n.work.Wait()
@@ -69,13 +70,13 @@ func (n *Notifier) run(line string) error {
 	name, args, env := n.command(line)
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), env...)
-	cmd.WaitDelay = time.Second // a child process may hold its pipes open
+	cmd.WaitDelay = time.Second // a child process may keep the pipes open
 	return cmd.Run()
 }
 
 const title = "petrigate asks for an approval"
 
-// toast is a script that shows the text in a variable. The script never contains the text.
+// toast is a script that shows the text in a variable. The text never becomes part of the script.
 const toast = `$ErrorActionPreference='Stop';` +
 	`[void][Windows.UI.Notifications.ToastNotificationManager,Windows.UI.Notifications,ContentType=WindowsRuntime];` +
 	`$x=[Windows.UI.Notifications.ToastNotificationManager]::GetTemplateContent([Windows.UI.Notifications.ToastTemplateType]::ToastText02);` +
@@ -85,11 +86,12 @@ const toast = `$ErrorActionPreference='Stop';` +
 	`[Windows.UI.Notifications.ToastNotificationManager]::CreateToastNotifier('petrigate').Show([Windows.UI.Notifications.ToastNotification]::new($x))`
 
 // markup escapes the markup that some desktops interpret in notifications. It also escapes
-// backslashes: notify-send decodes \n, \074 and the like, which could restore escaped markup.
+// backslashes, because notify-send decodes sequences such as and \074, which could bring escaped
+// markup back.
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`)
 
-// commandOf returns a function that returns the program of a system for a line, its arguments, and
-// additional variables. A line must not begin with a dash: see [Line].
+// commandOf returns a function that builds the command for showing a line: the program, its
+// arguments, and additional environment variables. A line must not begin with a dash; see [Line].
 func commandOf(system string) func(line string) (name string, args, env []string) {
 	return func(line string) (name string, args, env []string) {
 		switch system {
@@ -104,7 +106,7 @@ func commandOf(system string) func(line string) (name string, args, env []string
 	}
 }
 
-// Line returns the line about a pending approval.
+// Line returns the text that announces a pending approval.
 func Line(id, tool, upstream, principal, client string) string {
 	line := "Approval " + text.Excerpt(id, 32) + ": " + text.Excerpt(tool, 80) + " on " + text.Excerpt(upstream, 60)
 	if caller := text.Caller(principal, client, 60); caller != "" {

@@ -15,18 +15,18 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A candidate is the configuration in force with a draft applied.
+// A candidate is the configuration in force after a draft has been applied to it.
 type candidate struct {
 	text    Text
 	current *config.Config
 	inForce *policy.Result
-	config  *config.Config // nil: the draft cannot be parsed, see problems
+	config  *config.Config // nil if the draft cannot be parsed; see problems
 
-	problems diag.List // problems of the configuration, followed by those of parsing the draft
-	outside  int       // number of problems that belong to the configuration
+	problems diag.List // problems of the configuration, followed by those found when parsing the draft
+	outside  int       // how many of the problems belong to the configuration
 }
 
-// applyDraft applies a draft to the configuration in force.
+// applyDraft applies the draft to the configuration in force.
 func (d *Desk) applyDraft(draft Draft) (*candidate, error) {
 	if len(draft.Text) > MaxText {
 		return nil, ErrLong
@@ -42,7 +42,7 @@ func (d *Desk) applyDraft(draft Draft) (*candidate, error) {
 	}
 	t := all[i]
 	if !strings.Contains(t.Text, "\r\n") {
-		draft.Text = strings.ReplaceAll(draft.Text, "\r\n", "\n") // browsers send form text with CRLF
+		draft.Text = strings.ReplaceAll(draft.Text, "\r\n", "\n") // browsers send form text with CRLF line ends
 	}
 	if t.Text = draft.Text; t.Kind != Nets {
 		if f, wrong := rules.Parse(t.Name, []byte(t.Text)); len(f.Statements)+len(wrong) > MaxRules {
@@ -59,14 +59,14 @@ func (d *Desk) applyDraft(draft Draft) (*candidate, error) {
 	}
 	if err != nil {
 		found, rest := check.ConfigProblems(err)
-		x.problems, x.outside = found, 0 // like a configuration that does not load
+		x.problems, x.outside = found, 0 // report them like the problems of a configuration that does not load
 		return x, rest
 	}
 	return x, nil
 }
 
-// build builds the policy of the draft and the one in force. A policy in shadow mode, which lets
-// every call pass, is built as if it were enforced. The error is that of a draft that does not
+// build builds the policy with the draft and the policy in force. A policy in shadow mode, which
+// lets every call pass, is built as if it were enforced. The error explains why the draft does not
 // load.
 func (x *candidate) build() (is, was *policy.Result, err error) {
 	if x.config == nil {
@@ -81,15 +81,15 @@ func (x *candidate) build() (is, was *policy.Result, err error) {
 	return is, was, err
 }
 
-// source returns the source of a policy as if it were enforced.
+// source returns the source of the policy as if it were enforced.
 func (x *candidate) source(c *config.Config) policy.Source {
 	s := policy.FromConfig(c)
 	s.Mode = ""
 	return s
 }
 
-// narrower returns a function that proves narrower-than claims only against files that claims of
-// the policy in force name: a draft must not make petrigate read other files.
+// narrower returns a function that proves narrower-than claims. It reads only files that claims of
+// the policy in force already name, because a draft must not make petrigate read other files.
 func narrower(force *policy.Result) func(policy.Claim, *policy.Result, policy.Source, func() bool) verify.Proof {
 	place := func(c policy.Claim) string {
 		if filepath.IsAbs(c.File) {

@@ -23,14 +23,14 @@ type Policy struct {
 	Nets        int
 	Files       []File
 	Texts       []Text
-	Tools       int    // number of tools that the servers list; 0: unknown
-	Record      string // place of the recorded decisions; empty: nothing is recorded
+	Tools       int    // number of tools that the servers list; 0 if unknown
+	Record      string // where decisions are recorded; empty if they are not
 
-	Report *check.Report // nil: not available yet, see Why
+	Report *check.Report // nil if not available yet; see Why
 	Why    string
 }
 
-// Policy returns the policy in force and the results of its claims.
+// Policy returns a description of the policy in force, including the results for its claims.
 func (d *Desk) Policy(ctx context.Context, who string) (*Policy, error) {
 	c, result := d.options.InForce()
 	p := &Policy{Texts: texts(c)}
@@ -68,27 +68,27 @@ func (d *Desk) Policy(ctx context.Context, who string) (*Policy, error) {
 	return p, ctx.Err()
 }
 
-// A Problem is a problem in a draft.
+// A Problem is a problem found in a draft.
 type Problem struct {
 	diag.Problem
-	Message      string // message, with the name of the net concerned
+	Message      string // message, including the name of the affected net
 	Place        string
 	Excerpt      string
-	Line, Column int // position in the text of the draft; 0: the problem is elsewhere
+	Line, Column int // position in the draft's text; 0 if the problem is elsewhere
 }
 
 // Checked is the result of checking a draft.
 type Checked struct {
 	Report   check.Report
-	Problems []Problem // errors first; at most maxShown
-	Known    int       // number of known tools; 0: tools are guessed from the rules
+	Problems []Problem // errors first; limited to maxShown
+	Known    int       // number of known tools; 0 means that tool names were guessed from the rules
 	Took     time.Duration
 }
 
 // More returns the number of problems that are not listed.
 func (c *Checked) More() int { return len(c.Report.Problems) - len(c.Problems) }
 
-// Check reports what petrigate check reports for the same text in a file.
+// Check returns what petrigate check would report if the draft's text were in the file.
 func (d *Desk) Check(ctx context.Context, who string, draft Draft) (*Checked, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {
@@ -114,7 +114,8 @@ func (d *Desk) Check(ctx context.Context, who string, draft Draft) (*Checked, er
 	return &checked, nil
 }
 
-// display returns the first problems for a page, errors first, with their positions in the draft.
+// display returns the first problems to show on a page, errors first, with their positions in the
+// draft.
 func (x *candidate) display(list diag.List) (all []Problem) {
 	var secrets []string
 	for _, s := range x.current.Secrets() {
@@ -140,7 +141,8 @@ func (x *candidate) display(list diag.List) (all []Problem) {
 	return all[:min(len(all), maxShown)]
 }
 
-// rank sorts errors first, and problems in the draft itself before others.
+// rank orders errors before other problems, and problems in the draft itself before those
+// elsewhere.
 func rank(p Problem) (n int) {
 	if p.Severity != diag.Error {
 		n += 2
@@ -151,13 +153,13 @@ func rank(p Problem) (n int) {
 	return n
 }
 
-// isConfigurationCode reports whether a problem with this code has no position in a text of rules,
-// whatever its line says.
+// isConfigurationCode reports whether problems with this code are never located in a rules text,
+// whatever line they carry.
 func isConfigurationCode(code string) bool {
 	return len(code) == 4 && code[1] == '2' && code != "W203" && code != "E201"
 }
 
-// position returns the position of a problem in the draft, or 0 if the problem is elsewhere.
+// position returns a problem's position in the draft, or zeros if the problem is elsewhere.
 func (x *candidate) position(p diag.Problem) (line, column int) {
 	if p.File != x.text.Name || p.Line == 0 || isConfigurationCode(p.Code) {
 		return 0, 0
@@ -173,7 +175,7 @@ func (x *candidate) position(p diag.Problem) (line, column int) {
 	return line, column
 }
 
-// excerpt returns the source line for a problem that comes without one.
+// excerpt returns the source line for a problem that does not carry one itself.
 func (x *candidate) excerpt(p Problem) string {
 	src, line, column := "", p.Problem.Line, p.Problem.Column
 	switch {
@@ -197,13 +199,13 @@ func (x *candidate) excerpt(p Problem) string {
 	return diag.Excerpt(text, column, 1)
 }
 
-// Compared is the difference between a draft and the policy in force.
+// Compared is the result of comparing a draft with the policy in force.
 type Compared struct {
-	Result string // as in [policydiff.Report]
-	Text   string // explanation, with the calls that show the difference
+	Result string // one of the results in [policydiff.Report]
+	Text   string // explanation, with calls that demonstrate the difference
 }
 
-// Compare determines whether the policy becomes stricter or looser with the draft.
+// Compare determines whether the draft makes the policy stricter or looser.
 func (d *Desk) Compare(ctx context.Context, who string, draft Draft) (*Compared, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {
@@ -239,7 +241,7 @@ func (d *Desk) Compare(ctx context.Context, who string, draft Draft) (*Compared,
 	return &compared, nil
 }
 
-// Limits of a comparison, the same as for a reload.
+// Limits for a comparison. They are the same as for a reload.
 const (
 	compareStates = 20_000
 	compareWork   = 3 * time.Second

@@ -1,8 +1,8 @@
 // Package draft evaluates drafts of the policy in force: it checks a changed text of the policy,
 // compares it with the policy in force, and replays the recorded decisions under it.
 //
-// A draft is never written to disk and never put in force. Its content cannot make the package
-// start a process, read another file or fetch anything. The texts to change are those that were
+// A draft is never written to disk and never put in force. Its content cannot make this package
+// start a process, read another file or fetch anything. A draft replaces one of the texts that were
 // read when the policy was put in force.
 //
 //	d := draft.New(draft.Options{InForce: func() (*config.Config, *policy.Result) { return c, result }})
@@ -24,53 +24,53 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// A Log holds the recorded decisions of a proxy.
+// A Log gives access to a proxy's recorded decisions.
 type Log struct {
 	trail.Source
-	Name    string // for people, without secrets
-	Durable bool   // the states outlive the process
+	Name    string // name to display; contains no secrets
+	Durable bool   // whether states outlive the process
 }
 
-// A File identifies a file of the policy in force by the content that was read.
+// A File identifies a file of the policy in force by the content that was read from it.
 type File struct{ Name, SHA256 string }
 
-// Options configures a Desk. InForce is required.
+// Options configures a [Desk]. InForce is required.
 type Options struct {
 	InForce  func() (*config.Config, *policy.Result) // returns the policy in force
-	Files    func(*config.Config) []File             // returns the files of the policy; nil: none are shown
-	Problems func(*config.Config) diag.List          // finds problems of a configuration apart from its policy; nil: none
-	Tools    func() []check.ListedTool               // returns the tools that the servers list; nil or empty: unknown
-	Log      func() *Log                             // returns the recorded decisions; nil, or a nil result: nothing is recorded
-	Busy     func() (done func())                    // called before background work; done is called after it; may be nil
+	Files    func(*config.Config) []File             // returns the policy's files; nil: none are shown
+	Problems func(*config.Config) diag.List          // finds problems outside the policy; nil: none
+	Tools    func() []check.ListedTool               // returns the servers' tools; nil, or an empty result: unknown
+	Log      func() *Log                             // returns the recorded decisions; nil, or a nil result: none are recorded
+	Busy     func() (done func())                    // called when background work begins; done is called when it ends; may be nil
 	Now      func() time.Time                        // nil: time.Now
 }
 
-// A Draft is a replacement for one text of the policy in force.
+// A Draft is a replacement for one text in the policy in force.
 type Draft struct {
-	Of    string // id of the replaced text, see [Text]
+	Of    string // ID of the replaced text; see [Text]
 	Text  string
-	Known bool // check names against the tools that the servers list, if known
+	Known bool // whether to check names against the servers' tools, if these are known
 }
 
 // A Desk evaluates drafts. It is safe for concurrent use. The caller must close it.
 type Desk struct {
 	options Options
-	turns   *limiter        // limits checks and comparisons
+	turns   *limiter        // limits concurrent checks and comparisons
 	replays *limiter        // allows one replay at a time
 	ctx     context.Context //nolint:containedctx // ends with Close, and with it all work
 	cancel  context.CancelFunc
 
 	mu     sync.Mutex
-	cached *currentPolicy // results for the policy in force; nil: not requested yet
+	cached *currentPolicy // results for the policy in force; nil until first requested
 	work   int
-	idle   chan struct{} // closed when the last work ends after Close; nil: Close was not called
+	idle   chan struct{} // closed when no more work is running after Close; nil before Close
 }
 
-// currentPolicy caches results about the policy in force.
+// currentPolicy holds cached results for the policy in force.
 type currentPolicy struct {
 	result   *policy.Result
 	problems diag.List
-	report   *check.Report // nil: not available yet
+	report   *check.Report // nil if not available yet
 }
 
 // New returns a Desk.
@@ -83,7 +83,7 @@ func New(o Options) *Desk {
 	return d
 }
 
-// Close cancels all work and waits until it has ended.
+// Close cancels all work and waits until it has finished.
 func (d *Desk) Close() {
 	d.cancel()
 	d.mu.Lock()
@@ -98,7 +98,7 @@ func (d *Desk) Close() {
 	<-idle
 }
 
-// begin registers work that Close waits for. It returns false after Close.
+// begin registers work for which Close must wait. It returns false if Close was called.
 func (d *Desk) begin() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -117,16 +117,17 @@ func (d *Desk) end() {
 	}
 }
 
-// An acquirer waits for a slot in a limiter.
+// An acquirer waits for a free slot in a limiter.
 type acquirer func(context.Context) (release func(), err error)
 
-// slotFor returns the acquirer for a person.
+// slotFor returns an acquirer for the person who.
 func (d *Desk) slotFor(who string) acquirer {
 	return func(ctx context.Context) (func(), error) { return d.turns.acquire(ctx, who) }
 }
 
-// run does work in a slot and waits for it, most at the longest. When that time is over or ctx
-// ends, the context of the work ends; work that continues nevertheless keeps its slot.
+// run runs work in a slot and waits until it has finished, but at most for the duration most. If
+// the time is up or ctx ends, the context passed to work is canceled; work that nevertheless
+// continues keeps its slot.
 func (d *Desk) run(ctx context.Context, take acquirer, most time.Duration, work func(context.Context) error) error {
 	if !d.begin() {
 		return ErrSlow
@@ -146,7 +147,7 @@ func (d *Desk) run(ctx context.Context, take acquirer, most time.Duration, work 
 		defer cancel()
 		defer stop()
 		err := d.runMarked(ctx, work)
-		release() // before the caller returns, so that the slot is free by then
+		release() // before the caller returns, so that the slot is already free
 		done <- err
 	}()
 	select {
@@ -155,14 +156,14 @@ func (d *Desk) run(ctx context.Context, take acquirer, most time.Duration, work 
 	case <-ctx.Done():
 	}
 	select {
-	case err := <-done: // the work ended at the same time
+	case err := <-done: // work has just finished after all
 		return userError(err)
 	default:
 		return userError(ctx.Err())
 	}
 }
 
-// runMarked does work and reports it to Busy, so that calls can take precedence.
+// runMarked runs work and reports it to Busy, so that calls can take precedence.
 func (d *Desk) runMarked(ctx context.Context, work func(context.Context) error) error {
 	if d.options.Busy != nil {
 		defer d.options.Busy()()
@@ -170,7 +171,8 @@ func (d *Desk) runMarked(ctx context.Context, work func(context.Context) error) 
 	return recovered(ctx, work)
 }
 
-// recovered turns a panic into an error: a text from a user must not crash the proxy.
+// recovered runs work and turns a panic into an error, because a text from a user must not crash
+// the proxy.
 func recovered(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -180,7 +182,7 @@ func recovered(ctx context.Context, work func(context.Context) error) (err error
 	return work(ctx)
 }
 
-// userError replaces an error by one for people.
+// userError replaces an error with one that users understand.
 func userError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return ErrSlow
@@ -188,7 +190,7 @@ func userError(err error) error {
 	return err
 }
 
-// currentPolicy returns the cached results about the policy in force.
+// currentPolicy returns the cached results for the policy in force.
 func (d *Desk) currentPolicy(c *config.Config, result *policy.Result) currentPolicy {
 	d.mu.Lock()
 	known := d.cached
@@ -210,7 +212,7 @@ func (d *Desk) cache(known currentPolicy) {
 	d.cached = &known
 }
 
-// knownTools returns the tools that the servers list, if wanted and known.
+// knownTools returns the servers' tools if they are known and wanted is set.
 func (d *Desk) knownTools(c *config.Config, wanted bool) check.ToolSet {
 	if !wanted || d.options.Tools == nil {
 		return check.ToolSet{}

@@ -5,17 +5,18 @@ import (
 	"sync"
 )
 
-// A limiter lets each person do one thing at a time, and limits how many things are done at once.
+// A limiter allows each person one operation at a time, and limits the number of concurrent
+// operations of all persons.
 type limiter struct {
-	all chan struct{} // holds an element for each thing in progress
+	all chan struct{} // holds one element for each operation in progress
 
 	mu    sync.Mutex
 	slots map[string]*slot
 }
 
-// A slot belongs to one person. It exists while that person uses it or waits for it.
+// A slot belongs to one person. It exists while the person uses it or waits for it.
 type slot struct {
-	taken chan struct{} // holds an element while in use
+	taken chan struct{} // holds an element while the slot is in use
 	users int
 }
 
@@ -23,7 +24,7 @@ func newLimiter(most int) *limiter {
 	return &limiter{all: make(chan struct{}, most), slots: map[string]*slot{}}
 }
 
-// acquire waits for the slot of a person, and then for one of all.
+// acquire waits for the person's own slot and then for one of the shared slots.
 func (t *limiter) acquire(ctx context.Context, who string) (release func(), err error) {
 	s := t.join(who)
 	select {
@@ -66,7 +67,7 @@ func (t *limiter) leave(who string) {
 	}
 }
 
-// tryAcquire acquires a slot without waiting, or returns ErrBusy.
+// tryAcquire acquires a slot without waiting. If none is free, it returns ErrBusy.
 func (t *limiter) tryAcquire(context.Context) (release func(), err error) {
 	select {
 	case t.all <- struct{}{}:

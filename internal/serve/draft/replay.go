@@ -10,24 +10,24 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// Replayed is the effect that a draft would have had on the recorded decisions.
+// Replayed describes how a draft would have changed the recorded decisions.
 type Replayed struct {
 	replay.Report
-	Record   string // place of the records
-	Same     bool   // the draft equals the policy in force
-	Refused  int    // changed decisions that become a refusal
+	Record   string // where the decisions are recorded
+	Same     bool   // whether the draft equals the policy in force
+	Refused  int    // number of decisions that would become refusals
 	Asked    int
 	Allowed  int
-	Diverges []replay.Divergence // the first changed decisions
-	Left     int                 // records before the requested time
-	Ended    string              // why reading stopped before the end; empty: all was read
+	Diverges []replay.Divergence // the first of the changed decisions
+	Left     int                 // number of records before the requested time
+	Ended    string              // why reading stopped early; empty if everything was read
 	Took     time.Duration
 }
 
-// More returns the number of changed decisions that are not listed.
+// More returns the number of changed decisions that Diverges leaves out.
 func (r *Replayed) More() int { return r.Refused + r.Asked + r.Allowed - len(r.Diverges) }
 
-// Read returns the number of records that were read.
+// Read returns how many records were read.
 func (r *Replayed) Read() int { return int(r.Records) } //nolint:gosec // at most mostRecords
 
 func (d *Desk) log() *Log {
@@ -37,8 +37,9 @@ func (d *Desk) log() *Log {
 	return d.options.Log()
 }
 
-// Replay replays the recorded decisions under the policy with the draft: all, or those since a
-// time. It returns ErrBusy while another replay runs, and stops when ctx ends.
+// Replay replays the recorded decisions under the policy with the draft applied. It starts at
+// since; with a zero time, it replays all. It returns ErrBusy if another replay is running, and
+// stops when ctx ends.
 func (d *Desk) Replay(ctx context.Context, draft Draft, since time.Time) (*Replayed, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {
@@ -95,7 +96,7 @@ func (d *Desk) replay(ctx context.Context, x *candidate, log *Log, since time.Ti
 		if err != nil {
 			return fmt.Errorf("record %d cannot be read: %w", record.Seq, err)
 		}
-		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // these say how to interpret later records
+		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // these records determine how later ones must be interpreted
 			r.Left++
 			continue
 		}
@@ -110,7 +111,7 @@ func (d *Desk) replay(ctx context.Context, x *candidate, log *Log, since time.Ti
 	return nil
 }
 
-// count counts a changed decision.
+// count counts a decision that has changed.
 func (r *Replayed) count(v *replay.Divergence) {
 	switch v.Now {
 	case "refuse":

@@ -13,26 +13,26 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// The values of Text.Kind.
+// Values of [Text.Kind].
 const (
 	Rules       = "rules"
 	InlineRules = "inline rules"
 	Nets        = "nets"
 )
 
-// A Text is a text of the policy in force.
+// A Text is one of the texts that the policy in force was built from.
 type Text struct {
-	ID     string // valid as long as the policy contains the text
-	Name   string // file name, as in the positions of problems
+	ID     string // valid as long as the policy contains this text
+	Name   string // file name, as used in problem positions
 	Kind   string
-	Text   string // content when the policy was put in force
-	Closed string // why no draft of it can be made; empty: a draft can be made
+	Text   string // content at the time when the policy was put in force
+	Closed string // why the text cannot be edited; empty if it can
 
-	index int // index in the rules of the configuration
+	index int // index among the configuration's rules
 }
 
-// texts returns the texts of a configuration: rules, then nets. The configuration file itself is
-// excluded, because it may hold secrets.
+// texts returns the texts in the configuration, rules first and nets last. The configuration file
+// itself is not included, because it may contain secrets.
 func texts(c *config.Config) (all []Text) {
 	secrets := c.Secrets()
 	for i, r := range c.Rules {
@@ -70,7 +70,7 @@ func texts(c *config.Config) (all []Text) {
 	return all
 }
 
-// netText returns the text of a file of nets, if the file has not changed since it was read.
+// netText returns the text of a net file, provided that the file has not changed since it was read.
 func netText(c *config.Config, name string) Text {
 	t := Text{Name: name, Kind: Nets}
 	switch src, err := readText(name); {
@@ -91,7 +91,7 @@ func sumOf(src []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// readText reads a regular file of at most MaxText bytes.
+// readText reads a regular file of up to MaxText bytes.
 func readText(name string) ([]byte, error) {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, errors.New("it is not a file"))

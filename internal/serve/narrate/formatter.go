@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	maxCalls = 10_000 // in flight
+	maxCalls = 10_000 // calls in flight to remember
 	maxShown = 1000
 )
 
-// A formatter turns records into lines. It is used by one goroutine.
+// A formatter turns audit records into lines of output. Only one goroutine may use it.
 type formatter struct {
 	lines     *lines
 	calls     map[callKey]call // calls in flight
-	approvals []shownApproval  // approvals that were printed, oldest first
-	hintShown bool             // the full hint how to answer was printed
-	hintKnown bool             // somebody has answered in that way: stop printing the hint
+	approvals []shownApproval  // recently printed approvals, oldest first
+	hintShown bool             // whether the full hint on how to answer has been printed
+	hintKnown bool             // someone has answered as the hint explains, so it is no longer needed
 
 	passed, failed, stopped, waited, lost int
 }
 
-// A shownApproval is an approval that was printed.
+// A shownApproval is an approval that has been printed.
 type shownApproval struct {
 	id       string
 	at       time.Time
-	answered bool // the answer was printed too
+	answered bool // whether the answer has been printed, too
 }
 
 type callKey struct {
@@ -43,12 +43,12 @@ type callKey struct {
 	number  uint64
 }
 
-// A call holds what the record of an outcome does not contain.
+// A call holds the data that the outcome record of the call will lack.
 type call struct{ tool, caller, would string }
 
 func newFormatter(l *lines) *formatter { return &formatter{lines: l, calls: map[callKey]call{}} }
 
-// missed prints how many lines were lost because they came too fast.
+// missed prints how many events were dropped because they came too fast.
 func (s *formatter) missed(at time.Time, n int) {
 	s.lost += n
 	if n > 0 {
@@ -68,7 +68,7 @@ func (s *formatter) approval(a *approval) {
 	if a.State == operator.Pending { // more people must approve
 		answer.count = fmt.Sprintf("%d of %d persons", a.Approvals, a.Needs)
 	} else if q := s.findShown(a.ID); q != nil {
-		if q.answered { // the record of its call came first
+		if q.answered { // already printed because of the record of the call
 			return
 		}
 		q.answered = true
@@ -76,7 +76,7 @@ func (s *formatter) approval(a *approval) {
 	s.answer(answer)
 }
 
-// An answer is a person's answer to an approval.
+// An answer is a person's answer to an approval request.
 type answer struct {
 	at, since                               time.Time
 	id, tool, channel, actor, reason, count string
@@ -99,7 +99,7 @@ func (s *formatter) answer(a answer) {
 	s.lines.print(l)
 }
 
-// wait prints once that an approval is requested.
+// wait prints that an approval was requested. It does so only once per approval.
 func (s *formatter) wait(at time.Time, id, tool, caller string, rules []string) {
 	if s.findShown(id) != nil {
 		return
@@ -111,8 +111,8 @@ func (s *formatter) wait(at time.Time, id, tool, caller string, rules []string) 
 	s.lines.print(line{at: at, verb: "wait", about: tool, text: join(id, by(caller), s.rules(rules)), vital: true})
 }
 
-// hint prints how to answer an approval on this machine: in full the first time, shorter with later
-// approvals, and not at all once somebody has answered in that way.
+// hint prints how to answer an approval on this machine: in full the first time, then briefly, and
+// no longer once someone has answered that way.
 func (s *formatter) hint(a *approval) {
 	var ways []string
 	for _, c := range slices.Backward(channel.All()) {
@@ -131,7 +131,7 @@ func (s *formatter) hint(a *approval) {
 	s.lines.print(line{at: a.at, verb: "hint", about: "to answer it", text: strings.Join(ways, "; or "), vital: true})
 }
 
-// findShown returns the approval if it was printed recently, or nil.
+// findShown returns the given approval if it was printed recently, and nil otherwise.
 func (s *formatter) findShown(id string) *shownApproval {
 	if i := slices.IndexFunc(s.approvals, func(q shownApproval) bool { return q.id == id }); i >= 0 {
 		return &s.approvals[i]
@@ -139,7 +139,7 @@ func (s *formatter) findShown(id string) *shownApproval {
 	return nil
 }
 
-// entry prints a record, if it is of interest to a person.
+// entry prints a record if people are interested in it.
 func (s *formatter) entry(e *trail.Entry) {
 	l := line{at: e.Time}
 	switch e.Event {
@@ -164,7 +164,8 @@ func (s *formatter) entry(e *trail.Entry) {
 	s.lines.print(l)
 }
 
-// decision prints a call that does not pass now. A call that passes is printed with its outcome.
+// decision prints a call that does not pass now. A call that passes is printed only when its
+// outcome is known.
 func (s *formatter) decision(e *trail.Entry) {
 	tool := e.Canonical()
 	s.answeredByCall(e)
@@ -185,9 +186,9 @@ func (s *formatter) decision(e *trail.Entry) {
 	}
 }
 
-// answeredByCall prints the answer to an approval when the record of its call shows it: this record
-// may come before the proxy reports the answer, and is the only sign if the approval was answered
-// at another process.
+// answeredByCall prints the answer to an approval when the record of the call reveals it. This
+// record may precede the proxy's own report of the answer. If the approval was answered at another
+// process, the record is the only sign.
 func (s *formatter) answeredByCall(e *trail.Entry) {
 	q := s.findShown(e.Approval)
 	if q == nil || q.answered || e.Channel == "" {
@@ -197,7 +198,7 @@ func (s *formatter) answeredByCall(e *trail.Entry) {
 	s.answer(answer{at: e.Time, since: q.at, id: e.Approval, tool: e.Canonical(), channel: e.Channel, actor: e.Actor, denied: e.Decision.Decision == "refuse" && e.Kind == "approval"})
 }
 
-// summary returns the counts of calls by result.
+// summary returns the numbers of calls by result.
 func (s *formatter) summary() string {
 	said := fmt.Sprintf("%d passed, %d failed, %d stopped, %d asked", s.passed, s.failed, s.stopped, s.waited)
 	if s.lost > 0 {
@@ -206,7 +207,7 @@ func (s *formatter) summary() string {
 	return said
 }
 
-// outcome prints how a call has ended.
+// outcome prints how a call ended.
 func (s *formatter) outcome(e *trail.Entry) {
 	key := callKey{e.Session, e.Call}
 	c, ok := s.calls[key]
@@ -240,7 +241,7 @@ func by(who string) string {
 	return "by " + who
 }
 
-// duration formats milliseconds for people.
+// duration formats a duration in milliseconds for people.
 func duration(ms float64) string {
 	if ms < 1000 {
 		return strconv.Itoa(int(math.Ceil(ms))) + "ms"
@@ -248,8 +249,8 @@ func duration(ms float64) string {
 	return text.Duration((time.Duration(ms) * time.Millisecond).Round(time.Second))
 }
 
-// why returns the first sentence of a refusal without the tool name at its beginning, followed by
-// the blocking rules that it does not mention.
+// why returns the first sentence of a refusal without the leading tool name, followed by the
+// blocking rules that the sentence does not mention.
 func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetSays) string {
 	sentence, _, _ := strings.Cut(reason, ". ")
 	sentence = strings.TrimSuffix(sentence, ".")
@@ -261,7 +262,7 @@ func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetSays) str
 	return strings.TrimSpace(sentence + " " + s.rules(named))
 }
 
-// blocking returns the distinct rules that block a call.
+// blocking returns the rules that block a call, without duplicates.
 func blocking(nets []audit.NetSays) (rules []string) {
 	for _, n := range nets {
 		if n.Verdict == "blocked" && n.Rule != "" && !slices.Contains(rules, n.Rule) {
@@ -279,7 +280,7 @@ func (s *formatter) rules(names []string) string {
 	return "(" + s.lines.plain(text.First(3, names), maxRules) + ")"
 }
 
-// An approval is an event: an approval was requested or answered.
+// An approval is an event: a request for approval, or the answer to one.
 type approval struct {
 	operator.ApprovalInfo
 	at       time.Time

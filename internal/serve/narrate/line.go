@@ -16,35 +16,35 @@ const (
 	maxSentence = 160
 	maxRules    = 90
 	maxText     = 320
-	minColumn   = 24 // of the column for the subject
+	minColumn   = 24 // width of the subject column
 	maxColumn   = 40
 )
 
-// A line is one line of output.
+// A line is a single line of output.
 type line struct {
 	at    time.Time
 	verb  string
-	about string // subject: a tool, as a rule
+	about string // subject, usually a tool
 	text  string
-	vital bool // also printed in quiet mode
+	vital bool // whether the line is printed even in quiet mode
 }
 
-// verbColors maps verbs to colors; the others have none.
+// verbColors maps verbs to colors. Other verbs have no color.
 var verbColors = map[string]string{
 	"pass": "32", "yes": "32", "stop": "31", "no": "31", "halt": "1;31", "fail": "33", "wait": "1;33", "lost": "33",
 }
 
-// lines prints lines. It is safe for concurrent use if its writer is, as a file is.
+// lines prints lines of output. It is safe for concurrent use if its writer is, as files are.
 type lines struct {
 	out   io.Writer
 	ink   text.Ink
 	quiet func() bool
 	mask  func(string) string
 
-	column atomic.Int32 // width of the subject column: that of the widest subject so far, within limits
+	column atomic.Int32 // current width of the subject column: that of the widest subject so far, within limits
 }
 
-// print prints a line. A write error is ignored: the terminal is gone.
+// print prints a line. It ignores write errors, which mean that the terminal is gone.
 func (l *lines) print(s line) {
 	if !s.vital && l.isQuiet() {
 		return
@@ -61,8 +61,8 @@ func (l *lines) print(s line) {
 	_, _ = io.WriteString(l.out, strings.TrimRight(out, " ")+"\n")
 }
 
-// widen returns the width of the subject column. The column only grows, so that consecutive lines
-// are aligned.
+// widen returns the width of the subject column, widened for the given subject if necessary. The
+// column never shrinks, so that consecutive lines stay aligned.
 func (l *lines) widen(about string) int {
 	for {
 		before := l.column.Load()
@@ -75,7 +75,8 @@ func (l *lines) widen(about string) int {
 
 func (l *lines) isQuiet() bool { return l.quiet != nil && l.quiet() }
 
-// plain prepares a text from others for printing: masked, escaped and cut.
+// plain prepares text from others for printing: it masks secrets, escapes control characters and
+// truncates the text.
 func (l *lines) plain(s string, limit int) string {
 	if l.mask != nil {
 		s = l.mask(s)
@@ -83,7 +84,7 @@ func (l *lines) plain(s string, limit int) string {
 	return text.Excerpt(s, limit)
 }
 
-// join joins the parts that are not empty.
+// join joins the nonempty parts.
 func join(parts ...string) string {
 	var all []string
 	for _, p := range parts {

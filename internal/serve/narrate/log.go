@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/internal/logkind"
 )
 
-// A handler drops records that the narrator prints.
+// A handler is a log handler that lets a narrator print certain records instead of logging them.
 type handler struct {
 	slog.Handler
 	narrator *Narrator
 }
 
-// Log returns a handler that passes on the records that n does not print, and lets n print the
-// others. A nil Narrator returns h.
+// Log returns a log handler that lets n print the records that concern it, and passes all other
+// records to h. If n is nil, Log returns h.
 func (n *Narrator) Log(h slog.Handler) slog.Handler {
 	if n == nil {
 		return h
@@ -23,8 +23,8 @@ func (n *Narrator) Log(h slog.Handler) slog.Handler {
 	return handler{h, n}
 }
 
-// Handle passes on a record, or lets the narrator print it. At debug level it also passes on the
-// printed records that contain more than is printed.
+// Handle lets the narrator print the record, or passes it on. At debug level, it also passes on
+// printed records that contain more than the narrator prints.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	told := true
 	fewer := !h.Enabled(ctx, slog.LevelDebug)
@@ -41,9 +41,9 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 		told = fewer
 	case mark.Equal(logkind.Restart):
 		h.restart(r)
-	case mark.Equal(logkind.Connected): // printed when the tools are known
+	case mark.Equal(logkind.Connected): // printed once the tools are known
 		told = fewer
-	case mark.Equal(logkind.Unresolved): // recorded as a refusal, which is printed
+	case mark.Equal(logkind.Unresolved): // recorded as a refusal, which gets printed
 		told = !h.narrator.lines.isQuiet()
 	case mark.Equal(logkind.Refused), mark.Equal(logkind.Shadowed), mark.Equal(logkind.Approval):
 	default:
@@ -55,7 +55,7 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// up prints that a server answers, and its number of tools.
+// up prints that a server is up, with the number of its tools.
 func (h handler) up(r slog.Record) {
 	f := attributes(r)
 	says := f["tools"] + " tools"
@@ -65,7 +65,7 @@ func (h handler) up(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "up", about: f["upstream"], text: join(says, f["protocol"])})
 }
 
-// reloaded prints that the configuration was reloaded, and a summary of the difference.
+// reloaded prints that the configuration was reloaded and summarizes the difference.
 func (h handler) reloaded(r slog.Record) {
 	f := attributes(r)
 	says := "the policy is the same"
@@ -76,7 +76,7 @@ func (h handler) reloaded(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: join(says, by(f["actor"])), vital: f["before"] != ""})
 }
 
-// notLoaded prints that the reloaded configuration was not put in force.
+// notLoaded prints that a reloaded configuration was not put in force.
 func (h handler) notLoaded(r slog.Record) {
 	f := attributes(r)
 	problem, more, _ := strings.Cut(strings.TrimSpace(f["problem"]), "\n")
@@ -118,7 +118,7 @@ func (h handler) operator(r slog.Record) {
 	h.narrator.lines.print(l)
 }
 
-// attributes returns the attributes of a record as strings.
+// attributes returns a record's attributes as strings.
 func attributes(r slog.Record) map[string]string {
 	all := map[string]string{}
 	r.Attrs(func(a slog.Attr) bool {

@@ -5,8 +5,8 @@
 //	12:03:51 stop files.edit_file           requires a successful call to read_text_file first (safety.rules:1)
 //	12:04:02 wait deploy                    ap_7F3K  on ops, by cursor 1.2
 //
-// Most lines come from the records of decisions, see [audit.Feed], the others from marked records
-// of the log, see package logkind, and from the approvals that the proxy reports.
+// Most lines come from audit records; see [audit.Feed]. The others come from approvals that the
+// proxy reports, and from log records that are marked for this purpose; see package logkind.
 package narrate
 
 import (
@@ -21,16 +21,16 @@ import (
 )
 
 const (
-	maxRecordsHeld   = 10_000 // held by the feed until they are printed
+	maxRecordsHeld   = 10_000 // records that the feed holds until they are printed
 	maxApprovalsHeld = 1000
 )
 
-// Options configures a Narrator.
+// Options configures a [Narrator].
 type Options struct {
-	Out   io.Writer // each line is written at once
+	Out   io.Writer // receives each line in a single write
 	Ink   text.Ink
-	Quiet func() bool           // print only approvals, problems and actions of operators; nil: print everything
-	Mask  func(s string) string // removes secrets from texts of others; nil: texts are not changed
+	Quiet func() bool           // print only approvals, problems and operator actions; nil: print everything
+	Mask  func(s string) string // removes secrets from text from others; nil: such text is not changed
 	Now   func() time.Time      // nil: time.Now
 }
 
@@ -42,14 +42,14 @@ type Narrator struct {
 	work   sync.WaitGroup
 	ending sync.Once
 	ended  chan struct{}
-	ready  chan struct{} // holds one element while approvals wait to be printed
+	ready  chan struct{} // holds one element while approvals are waiting to be printed
 
 	mu        sync.Mutex
 	approvals []approval // oldest first
 	lost      int        // number of dropped approvals
 }
 
-// New returns a Narrator that has not started.
+// New returns a narrator that has not been started yet.
 func New(o Options) *Narrator {
 	n := &Narrator{now: o.Now, ended: make(chan struct{}), ready: make(chan struct{}, 1)}
 	if n.now == nil {
@@ -59,7 +59,7 @@ func New(o Options) *Narrator {
 	return n
 }
 
-// Start prints how the proxy starts, and then all events until End.
+// Start prints how the proxy was started, and then each event until End is called.
 func (n *Narrator) Start(feed *audit.Feed, how string) {
 	if n == nil {
 		return
@@ -81,10 +81,10 @@ func (n *Narrator) End() {
 	n.work.Wait()
 }
 
-// Asked prints that an approval is requested. It does not block.
+// Asked prints that an approval was requested. It does not block.
 func (n *Narrator) Asked(a operator.ApprovalInfo) { n.add(approval{ApprovalInfo: a}) }
 
-// Answered prints an answer to an approval. It does not block.
+// Answered prints that an approval was answered. It does not block.
 func (n *Narrator) Answered(a operator.ApprovalInfo) {
 	n.add(approval{ApprovalInfo: a, answered: true})
 }
@@ -107,7 +107,7 @@ func (n *Narrator) add(a approval) {
 	}
 }
 
-// follow prints events until End, including those that arrived before it.
+// follow prints events until End is called, including those that arrived before that.
 func (n *Narrator) follow(records *audit.Follower) {
 	s := newFormatter(&n.lines)
 	for {
@@ -122,8 +122,8 @@ func (n *Narrator) follow(records *audit.Follower) {
 	}
 }
 
-// flush prints the events that have arrived. Approvals come first, because the lines about their
-// calls follow them.
+// flush prints the events that have arrived. It prints approvals first, because lines about the
+// approved calls must follow them.
 func (n *Narrator) flush(s *formatter, records *audit.Follower) {
 	stored, lost := records.Take()
 	n.mu.Lock()

@@ -17,16 +17,17 @@ import (
 	"time"
 )
 
-// A Redirect is the redirect URI of a login, on this machine. The zero value is
-// http://127.0.0.1/callback at any free port.
+// A Redirect is the redirect URI of a login, which refers to this machine. The zero value stands
+// for http://127.0.0.1/callback at any free port.
 type Redirect struct {
-	Host string // "127.0.0.1", "localhost" or "[::1]"; "": 127.0.0.1
-	Port int    // 0: any free port
-	Path string // "": /callback
+	Host string // "127.0.0.1" (the default), "localhost" or "[::1]"
+	Port int    // 0 means any free port
+	Path string // empty means /callback
 }
 
-// A callback receives the authorization response: a listener on this machine that accepts one
-// response. If the browser cannot reach the listener, the user types the address of the response.
+// A callback receives the authorization response by listening on this machine. It accepts a single
+// response. If the browser cannot reach the listener, the user can type the address that contains
+// the response.
 type callback struct {
 	host     string // host and port
 	path     string
@@ -35,11 +36,11 @@ type callback struct {
 	answers  chan url.Values
 	answered sync.Once
 	done     chan struct{} // closed when the result of the login is known
-	failed   bool          // the login failed; set before done is closed
+	failed   bool          // whether the login failed; set before done is closed
 	shown    chan struct{} // closed when the browser has received the result page
 }
 
-// listenForCallback listens on this machine for the redirect.
+// listenForCallback starts listening on this machine for the redirect.
 func listenForCallback(r Redirect, state string) (*callback, error) {
 	r.Host, r.Path = cmp.Or(r.Host, "127.0.0.1"), cmp.Or(r.Path, "/callback")
 	listeners, err := listenLocally(r)
@@ -53,13 +54,13 @@ func listenForCallback(r Redirect, state string) (*callback, error) {
 	}
 	c.server = &http.Server{Handler: http.HandlerFunc(c.serve), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
 	for _, l := range listeners {
-		go func() { _ = c.server.Serve(l) }() // ends with close
+		go func() { _ = c.server.Serve(l) }() // returns after close
 	}
 	return c, nil
 }
 
-// listenLocally listens at each address that the host of the redirect can mean: a browser may
-// resolve "localhost" to IPv4 or IPv6. A machine without IPv6 is not an error.
+// listenLocally listens at each address that the redirect's host may refer to, because a browser
+// may resolve "localhost" to IPv4 or IPv6. It is not an error if this machine lacks IPv6.
 func listenLocally(r Redirect) ([]net.Listener, error) {
 	first := "127.0.0.1"
 	if r.Host == "[::1]" {
@@ -74,7 +75,7 @@ func listenLocally(r Redirect) ([]net.Listener, error) {
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		if also, err := net.Listen("tcp", net.JoinHostPort("::1", port)); err == nil {
 			listeners = append(listeners, also)
-		} else if errors.Is(err, syscall.EADDRINUSE) { // the program that has the port would get the code
+		} else if errors.Is(err, syscall.EADDRINUSE) { // the program that occupies the port would receive the code
 			_ = l.Close()
 			return nil, err
 		}
@@ -82,7 +83,7 @@ func listenLocally(r Redirect) ([]net.Listener, error) {
 	return listeners, nil
 }
 
-// redirectURI returns the address that the authorization server redirects the browser to.
+// redirectURI returns the address to which the authorization server redirects the browser.
 func (c *callback) redirectURI() string { return "http://" + c.host + c.path }
 
 func (c *callback) serve(w http.ResponseWriter, r *http.Request) {
@@ -93,8 +94,9 @@ func (c *callback) serve(w http.ResponseWriter, r *http.Request) {
 	c.acceptRequest(w, r)
 }
 
-// acceptTyped accepts an address from the user whose browser, on another machine, could not reach
-// the listener. Its error explains why a line is not the expected address.
+// acceptTyped accepts a redirect address typed by the user. This is needed when the browser runs on
+// another machine and cannot reach the listener. The error explains why the line is not the
+// expected address.
 func (c *callback) acceptTyped(line string) error {
 	u, err := url.Parse(strings.TrimSpace(line))
 	if err != nil || u.Host != c.host || u.Path != c.path {
@@ -111,8 +113,8 @@ func (c *callback) acceptTyped(line string) error {
 	return nil
 }
 
-// acceptRequest accepts the first request with the state of this login. Requests with another
-// state, which any web page could cause, have no effect.
+// acceptRequest accepts the first request that carries the state of this login. Any web page can
+// cause requests with another state, so these have no effect.
 func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	h := w.Header()
@@ -144,7 +146,7 @@ func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 	writePage(w, http.StatusOK, "You are logged in", "You can close this window.")
 }
 
-// writePage writes a page with fixed texts. It must not contain anything from the request.
+// writePage writes a page with fixed texts. Pages must never contain anything from the request.
 func writePage(w http.ResponseWriter, status int, title, text string) {
 	html := fmt.Sprintf(`<!doctype html><html lang="en"><meta charset="utf-8"><title>petrigate: %[1]s</title>
 <body style="font-family:system-ui,sans-serif;max-width:32em;margin:15vh auto;padding:0 1em;line-height:1.5">
@@ -153,10 +155,10 @@ func writePage(w http.ResponseWriter, status int, title, text string) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(html)))
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, html)
-	_ = http.NewResponseController(w).Flush() // a write error does not matter
+	_ = http.NewResponseController(w).Flush() // a write error does not matter here
 }
 
-// wait returns the parameters of the authorization response.
+// wait waits for the authorization response and returns its parameters.
 func (c *callback) wait(ctx context.Context) (url.Values, error) {
 	select {
 	case values := <-c.answers:
@@ -173,7 +175,7 @@ func (c *callback) wait(ctx context.Context) (url.Values, error) {
 func (c *callback) close(failed bool) {
 	c.failed = failed
 	close(c.done)
-	c.answered.Do(func() { close(c.shown) }) // no response has come
+	c.answered.Do(func() { close(c.shown) }) // no response has arrived
 	<-c.shown
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

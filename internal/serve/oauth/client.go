@@ -16,11 +16,11 @@ import (
 	"github.com/petrigate/petrigate/internal/inet"
 )
 
-// httpTimeout limits one request to an authorization server, including its response.
+// httpTimeout limits one request to an authorization server, including reading the response.
 const httpTimeout = 15 * time.Second
 
-// newClient returns the client for all requests that s causes. The client follows no redirects, and
-// connects to no internal address if s is on the public network.
+// newClient returns the HTTP client for all requests made on behalf of s. The client follows no
+// redirects. If s is on the public network, the client refuses to connect to internal addresses.
 func newClient(s Server) *http.Client {
 	g := &guardedDialer{server: host(s.URL), trusted: []string{host(s.URL), host(s.Issuer)}, dialer: net.Dialer{Timeout: 10 * time.Second}}
 	direct := &http.Transport{
@@ -28,7 +28,7 @@ func newClient(s Server) *http.Client {
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    10 * time.Second,
 		ForceAttemptHTTP2:      true,
-		DisableKeepAlives:      true, // requests are few and far between
+		DisableKeepAlives:      true, // requests are rare
 		MaxResponseHeaderBytes: 64 << 10,
 	}
 	proxied := direct.Clone()
@@ -48,11 +48,12 @@ func host(address string) string {
 	return u.Hostname()
 }
 
-// A proxyTransport sends requests through the HTTP proxy of the environment, if one is configured
-// for them. The proxy then connects, and decides itself which addresses it allows.
+// A proxyTransport sends requests through the HTTP proxy that the environment configures for them,
+// if any. In that case the HTTP proxy connects to the destination, and decides by itself which
+// addresses to allow.
 type proxyTransport struct{ direct, proxied *http.Transport }
 
-// RoundTrip sends the request, directly or through a proxy.
+// RoundTrip sends the request directly or through the proxy.
 func (c proxyTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !isSecure(request.URL.String()) {
 		return nil, errors.New("the address does not begin with https://")
@@ -65,11 +66,11 @@ func (c proxyTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	return c.direct.RoundTrip(request)
 }
 
-// A guardedDialer connects to addresses named by a server. It checks the resolved address, so that
-// a name cannot resolve to another address after the check.
+// A guardedDialer connects to addresses that a server has named. It checks the address that it
+// actually connects to, because a name could resolve to a different address after an earlier check.
 type guardedDialer struct {
 	server  string
-	trusted []string // hosts named in the configuration
+	trusted []string // hosts that the configuration itself names
 	dialer  net.Dialer
 }
 
@@ -86,15 +87,15 @@ func (g *guardedDialer) dial(ctx context.Context, network, address string) (net.
 	return dialer.DialContext(ctx, network, address)
 }
 
-// serverIsInternal reports whether the server itself is on this machine or its networks.
+// serverIsInternal reports whether the server is on this machine or on a private network.
 func (g *guardedDialer) serverIsInternal(ctx context.Context) bool {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.server)
 	return err == nil && len(found) > 0 && !slices.ContainsFunc(found, func(ip netip.Addr) bool { return !inet.IsInternal(ip) })
 }
 
-// checkAddress refuses addresses that a server must not lead petrigate to: the metadata addresses
-// of clouds, which hand out credentials, and, unless the server is internal itself, this machine
-// and its networks.
+// checkAddress returns an error for addresses that a server must not make petrigate connect to.
+// These are the metadata addresses of clouds, which hand out credentials, and, unless the server
+// itself is internal, this machine and private networks.
 func checkAddress(address string, within bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An authority is the authorization server of an MCP server, with the scopes to request.
+// An authority is the authorization server of an MCP server, together with the scopes to request.
 type authority struct {
 	resource string
 	scopes   []string
@@ -29,7 +29,7 @@ func discover(ctx context.Context, client *http.Client, s Server, c challenge) (
 	if !isSecure(s.URL) {
 		return nil, errInsecure
 	}
-	if s.ClientSecret != "" && s.Issuer == "" { // the server could name any authorization server
+	if s.ClientSecret != "" && s.Issuer == "" { // otherwise the MCP server could choose who receives the secret
 		return nil, errors.New("a client secret belongs to one authorization server: set oauth.issuer")
 	}
 	resource, err := resourceMetadata(ctx, client, s, c)
@@ -63,7 +63,7 @@ func discover(ctx context.Context, client *http.Client, s Server, c challenge) (
 // resourceMetadata reads the protected resource metadata of s. A server without metadata is its own
 // authorization server, as in revision 2025-03-26.
 func resourceMetadata(ctx context.Context, client *http.Client, s Server, c challenge) (*oauthex.ProtectedResourceMetadata, error) {
-	u, _ := url.Parse(s.URL) // isSecure has parsed it
+	u, _ := url.Parse(s.URL) // cannot fail: isSecure has parsed it
 	var unfit error
 	for _, at := range metadataLocations(s, u, c) {
 		seen := &lastStatus{next: client.Transport}
@@ -85,11 +85,11 @@ func resourceMetadata(ctx context.Context, client *http.Client, s Server, c chal
 	return &oauthex.ProtectedResourceMetadata{Resource: s.resource(), AuthorizationServers: []string{originOf(u)}}, nil
 }
 
-// A metadataLocation is a URL where a server may publish its metadata, and the resource that the
-// metadata must describe.
+// A metadataLocation is a URL at which a server may publish its metadata, and the resource
+// identifier that the metadata must contain.
 type metadataLocation struct{ url, resource string }
 
-// metadataLocations returns these URLs in the order of the specification.
+// metadataLocations returns the possible locations in the order that the specification demands.
 func metadataLocations(s Server, u *url.URL, c challenge) []metadataLocation {
 	known := originOf(u) + "/.well-known/oauth-protected-resource"
 	var places []metadataLocation
@@ -108,13 +108,13 @@ func metadataLocations(s Server, u *url.URL, c challenge) []metadataLocation {
 
 func originOf(u *url.URL) string { return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() }
 
-// lastStatus records the status of the last response.
+// lastStatus is a transport that records the status code of the last response.
 type lastStatus struct {
 	next http.RoundTripper
 	code int
 }
 
-// RoundTrip sends the request and records the status.
+// RoundTrip sends the request and records the status code of the response.
 func (l *lastStatus) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := l.next.RoundTrip(request)
 	if err == nil {
@@ -123,8 +123,8 @@ func (l *lastStatus) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// chooseIssuer returns the configured issuer, if the server lists it, or else the first that the
-// server lists.
+// chooseIssuer returns the configured issuer, which the server must list. If none is configured, it
+// returns the first one that the server lists.
 func chooseIssuer(s Server, r *oauthex.ProtectedResourceMetadata) (string, error) {
 	if s.Issuer == "" {
 		return r.AuthorizationServers[0], nil
@@ -136,7 +136,8 @@ func chooseIssuer(s Server, r *oauthex.ProtectedResourceMetadata) (string, error
 	return s.Issuer, nil
 }
 
-// checkMetadata checks the metadata of an authorization server beyond the checks of the library.
+// checkMetadata checks the metadata of an authorization server for requirements that the library
+// does not check.
 func checkMetadata(m *oauthex.AuthServerMeta, issuer string, s Server) error {
 	code := s.Grant != ClientCredentials
 	switch {
@@ -152,14 +153,14 @@ func checkMetadata(m *oauthex.AuthServerMeta, issuer string, s Server) error {
 	return nil
 }
 
-// A challenge holds the WWW-Authenticate parameters of a response that refused a request.
+// A challenge holds the WWW-Authenticate parameters from the response to a refused request.
 type challenge struct {
 	metadata string   // URL of the resource metadata; may be empty
 	scopes   []string // required scopes
 	code     string   // error code, such as insufficient_scope
 }
 
-// readChallenge parses the WWW-Authenticate headers. A malformed header does not hide the others.
+// readChallenge parses the WWW-Authenticate headers. It skips malformed ones.
 func readChallenge(header http.Header) challenge {
 	var c challenge
 	for _, line := range header.Values("WWW-Authenticate") {
@@ -181,10 +182,10 @@ func readChallenge(header http.Header) challenge {
 	return c
 }
 
-// maxScopes limits how many scopes a server can make petrigate request.
+// maxScopes limits the number of scopes that a server can make petrigate request.
 const maxScopes = 100
 
-// scopesIn returns the words of text that are valid scopes (RFC 6749, section 3.3).
+// scopesIn returns the words in text that are valid scopes according to RFC 6749, section 3.3.
 func scopesIn(text string) []string { return goodScopes(strings.Fields(text)) }
 
 func goodScopes(words []string) []string {

@@ -10,22 +10,23 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A LoginError reports that a server cannot be used until a person has logged in.
+// A LoginError means that a server cannot be used until a person has logged in.
 type LoginError struct {
 	Server  string
 	Why     string
-	Command string // command that the person must run
+	Command string // command to run for that
 }
 
 func (e *LoginError) Error() string {
 	return fmt.Sprintf("%s wants a login (%s): the user has to run %s", e.Server, e.Why, e.Command)
 }
 
-// errInsecure: the server gets no token, because its connection is not encrypted.
+// errInsecure means that no token can be sent to the server, because the connection is not
+// encrypted.
 var errInsecure = errors.New("its address does not begin with https://, so that a token would cross the network in the clear")
 
-// withoutQuotes replaces an error of an authorization server by one that does not quote its
-// response, which may contain a token.
+// withoutQuotes replaces an authorization server's error with one that does not quote the response,
+// because the response may contain a token.
 func withoutQuotes(err error) error {
 	var token *oauth2.RetrieveError
 	var registration *oauthex.ClientRegistrationError
@@ -40,8 +41,8 @@ func withoutQuotes(err error) error {
 	return err
 }
 
-// refusedForGood reports whether an authorization server has refused the grant itself, rather than
-// one attempt to use it.
+// refusedForGood reports whether the authorization server has rejected the grant itself, and not
+// only this attempt to use it.
 func refusedForGood(err error) bool {
 	var token *oauth2.RetrieveError
 	if !errors.As(err, &token) {
@@ -54,5 +55,5 @@ func refusedForGood(err error) bool {
 	return false
 }
 
-// maxQuoted limits how much text of a server is repeated, in bytes.
+// maxQuoted limits how many bytes of a server's text are quoted.
 const maxQuoted = 200

@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Grant holds the tokens for a server and the data to refresh them. It formats as the name of its
-// server only, so that logs show no token.
+// A Grant holds the tokens for a server and the data needed to refresh them. When formatted, it
+// shows only the server's name, so that tokens cannot get into logs.
 type Grant struct {
 	Server   string `json:"server"`
 	Resource string `json:"resource"`
@@ -38,20 +38,20 @@ type Grant struct {
 	Obtained     time.Time `json:"obtained"`
 }
 
-// String returns the name of the server.
+// String returns a text that names only the server.
 func (g *Grant) String() string { return "grant for " + g.Server }
 
-// GoString returns the name of the server.
+// GoString is like String.
 func (g *Grant) GoString() string { return g.String() }
 
 // header returns the value of the Authorization header.
 func (g *Grant) header() string { return "Bearer " + g.AccessToken }
 
-// refreshMargin is how long before expiry a token is replaced, since a request with it still needs
-// time to arrive.
+// refreshMargin is how long before its expiry a token is replaced, because a request that carries
+// the token still takes time to arrive.
 const refreshMargin = time.Minute
 
-// fresh reports whether the token does not expire soon.
+// fresh reports whether the token will remain valid for a while.
 func (g *Grant) fresh(now time.Time) bool {
 	if g.Expiry.IsZero() {
 		return true
@@ -60,10 +60,10 @@ func (g *Grant) fresh(now time.Time) bool {
 	return now.Before(g.Expiry.Add(-margin))
 }
 
-// alive reports whether the token has not expired.
+// alive reports whether the token is still valid.
 func (g *Grant) alive(now time.Time) bool { return g.Expiry.IsZero() || now.Before(g.Expiry) }
 
-// withToken returns a copy of g with the tokens of a token response.
+// withToken returns a copy of g with the tokens from a token response.
 func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Grant, error) {
 	if !strings.EqualFold(t.Type(), "bearer") {
 		return nil, fmt.Errorf("the authorization server issued a token of the unknown type %q", text.Excerpt(t.Type(), maxQuoted))
@@ -74,7 +74,7 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	next := *g
 	next.AccessToken, next.RefreshToken, next.Expiry, next.Obtained = t.AccessToken, t.RefreshToken, t.Expiry, now
 	if !t.Expiry.IsZero() {
-		next.Expiry = now.Add(time.Until(t.Expiry)) // relative to the clock that it is compared with
+		next.Expiry = now.Add(time.Until(t.Expiry)) // relative to the clock with which it will be compared
 	}
 	next.Scopes, next.Wanted = asked, nil
 	if granted, ok := t.Extra("scope").(string); ok && granted != "" {
@@ -83,19 +83,19 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	return &next, nil
 }
 
-// refreshed returns g with new tokens.
+// refreshed returns a copy of g with new tokens, obtained with the refresh token.
 func (g *Grant) refreshed(ctx context.Context, client *http.Client, now func() time.Time) (*Grant, error) {
 	refresh := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}}
 	return g.requestToken(ctx, client, clientcredentials.Config{EndpointParams: refresh}, g.Scopes, now)
 }
 
-// withClientCredentials returns g with a token for the client itself.
+// withClientCredentials returns a copy of g with a token that is issued to the client itself.
 func (g *Grant) withClientCredentials(ctx context.Context, client *http.Client, scopes []string, now func() time.Time) (*Grant, error) {
 	return g.requestToken(ctx, client, clientcredentials.Config{Scopes: scopes, EndpointParams: url.Values{}}, scopes, now)
 }
 
-// requestToken makes one request to the token endpoint. Unlike the token source of oauth2.Config,
-// it sends the resource parameter.
+// requestToken sends a request to the token endpoint. Unlike the token source of oauth2.Config, it
+// includes the resource parameter.
 func (g *Grant) requestToken(ctx context.Context, client *http.Client, c clientcredentials.Config, scopes []string, now func() time.Time) (*Grant, error) {
 	c.ClientID, c.ClientSecret, c.TokenURL, c.AuthStyle = g.ClientID, g.ClientSecret, g.TokenURL, g.AuthStyle
 	c.EndpointParams.Set("resource", g.Resource)

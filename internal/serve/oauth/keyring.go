@@ -10,11 +10,11 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// service is the service name of petrigate's entries in the keyring.
+// service is the service name under which petrigate stores its keyring entries.
 const service = "petrigate"
 
-// keyringTimeout limits the wait for a keyring: a locked keyring may wait for a person who is not
-// there.
+// keyringTimeout limits the wait for the keyring, because a locked keyring may prompt a person who
+// is not there.
 const keyringTimeout = 20 * time.Second
 
 var (
@@ -22,8 +22,8 @@ var (
 	errSlowKeyring = errors.New("the keyring does not respond; it could be locked")
 )
 
-// keyringAvailable reports whether a keyring can exist. Without a session bus it does not, and the
-// library would start a bus.
+// keyringAvailable reports whether the system can have a keyring. Without a session bus it cannot,
+// and using the keyring library would start a bus.
 func keyringAvailable() bool {
 	switch runtime.GOOS {
 	case "darwin", "windows":
@@ -37,8 +37,8 @@ func keyringAvailable() bool {
 	return filepath.IsAbs(dir) && err == nil
 }
 
-// inKeyring runs f, which calls the keyring. Its error is os.ErrNotExist if the entry does not
-// exist.
+// inKeyring runs f, which accesses the keyring. If the entry does not exist, inKeyring returns
+// os.ErrNotExist.
 func (s *Store) inKeyring(f func() (string, error)) ([]byte, error) {
 	if !s.keyring() {
 		return nil, errNoKeyring

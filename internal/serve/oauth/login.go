@@ -23,24 +23,24 @@ import (
 
 // LoginOptions configures a login. Open is required.
 type LoginOptions struct {
-	// Open shows a page to the user. It must not wait for the login.
+	// Open shows a page to the user. It must not wait until the login is finished.
 	Open func(address string) error
 
-	// Typed yields the lines that the user types during the login: if the browser runs on another
-	// machine, the user types the final address of the browser. Reject is called with the reason if
-	// a line is not that address. nil: no input.
+	// Typed yields the lines that the user types during the login. If the browser runs on another
+	// machine, the user types the address at which the browser ended up. Reject is called with the
+	// reason if a line is not that address. If Typed is nil, nothing can be typed.
 	Typed  iter.Seq[string]
 	Reject func(why error)
 
-	Redirect Redirect         // redirect URI of the login
-	Timeout  time.Duration    // time for the user to log in; 0: 5 min
+	Redirect Redirect         // redirect URI to use
+	Timeout  time.Duration    // time for the user to log in; 0 means 5 minutes
 	Now      func() time.Time // nil: time.Now
 }
 
 const loginTimeout = 5 * time.Minute
 
-// Login gets tokens for s from a person at a browser and saves them in store. It returns the
-// granted scopes and the place of the tokens.
+// Login lets a person log in to s with a browser, and saves the resulting tokens in store. It
+// returns the granted scopes and where the tokens are kept.
 func Login(ctx context.Context, s Server, store *Store, o LoginOptions) (Status, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = loginTimeout
@@ -77,7 +77,7 @@ type login struct {
 	scopes    []string
 }
 
-// challenge returns the server's challenge to a request without a token.
+// challenge sends a request without a token and returns the challenge in the server's response.
 func (l *login) challenge(ctx context.Context) (challenge, error) {
 	if !isSecure(l.server.URL) {
 		return challenge{}, fmt.Errorf("logging in to %s: %w", l.server.Name, errInsecure)
@@ -94,7 +94,7 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 	request.Header.Set("Accept", "application/json, text/event-stream")
 	response, err := l.client.Do(request)
 	if err != nil {
-		var u *url.Error // its text contains the address
+		var u *url.Error // the text of this error contains the address
 		if errors.As(err, &u) {
 			err = u.Err
 		}
@@ -105,9 +105,9 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 	return readChallenge(response.Header), nil
 }
 
-// collectScopes determines the scopes to request: it adds those that the server has asked for since
-// the last login, and offline_access if the authorization server supports it, which yields a
-// refresh token.
+// collectScopes determines which scopes to request. It adds those that the server has asked for
+// since the last login. If the authorization server supports offline_access, it adds that, too, in
+// order to get a refresh token.
 func (l *login) collectScopes(ctx context.Context) error {
 	unlock, err := l.store.lock(ctx, l.server.key())
 	if err != nil {
@@ -123,10 +123,11 @@ func (l *login) collectScopes(ctx context.Context) error {
 	if slices.Contains(l.authority.meta.ScopesSupported, offline) {
 		l.scopes = union(l.scopes, []string{offline})
 	}
-	return nil // an unreadable grant is replaced
+	return nil // an unreadable grant gets replaced
 }
 
-// authorize sends the user to the authorization server and returns the tokens.
+// authorize sends the user to the authorization server. It returns a grant with the resulting
+// tokens.
 func (l *login) authorize(ctx context.Context) (g *Grant, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.options.Timeout)
 	defer cancel()
@@ -166,8 +167,7 @@ func (l *login) authorize(ctx context.Context) (g *Grant, err error) {
 	return g.withToken(t, l.scopes, l.options.Now())
 }
 
-// readTyped reads the typed lines until one is the address of the response, or until the input
-// ends.
+// readTyped reads typed lines until one is the address with the response, or the input ends.
 func (l *login) readTyped(back *callback) {
 	for line := range l.options.Typed {
 		if line == "" {
@@ -181,7 +181,7 @@ func (l *login) readTyped(back *callback) {
 	}
 }
 
-// codeFrom returns the code of an authorization response after checking its issuer (RFC 9207).
+// codeFrom returns the code from an authorization response, after checking the issuer (RFC 9207).
 func (l *login) codeFrom(answer url.Values) (string, error) {
 	iss, meta := answer.Get("iss"), l.authority.meta
 	switch {
@@ -208,8 +208,8 @@ func (l *login) save(ctx context.Context, g *Grant) (Status, error) {
 	return statusOf(g, where, l.options.Now()), nil
 }
 
-// OpenBrowser shows a page to the user. It passes the address to the browser as an argument and not
-// through a shell, because the authorization server controls parts of it.
+// OpenBrowser opens a page in the user's browser. It passes the address as an argument and not
+// through a shell, because the authorization server controls parts of the address.
 func OpenBrowser(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
@@ -224,7 +224,7 @@ func OpenBrowser(address string) error {
 	return nil
 }
 
-// browser returns the command that opens a page.
+// browser returns the command that opens a page on the given operating system.
 func browser(system, chosen string) []string {
 	switch {
 	case chosen != "":

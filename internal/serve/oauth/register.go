@@ -12,7 +12,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// identify begins a grant for s, with the configured client or with a newly registered one.
+// identify returns a new grant for s that identifies the client: either the configured one, or one
+// that it registers.
 func (a *authority) identify(ctx context.Context, client *http.Client, s Server, redirect string) (*Grant, error) {
 	meta, document := a.meta, s.hasDocument()
 	g := &Grant{Server: s.Name, Resource: a.resource, Issuer: meta.Issuer, TokenURL: meta.TokenEndpoint}
@@ -31,7 +32,7 @@ func (a *authority) identify(ctx context.Context, client *http.Client, s Server,
 	return nil, errors.New("the authorization server has no dynamic client registration: register petrigate there and set oauth.clientId")
 }
 
-// register registers petrigate as the client of g (RFC 7591).
+// register registers petrigate as a client at the authorization server (RFC 7591).
 func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex.AuthServerMeta, redirect string) error {
 	wanted := "none"
 	if methods := meta.TokenEndpointAuthMethodsSupported; len(methods) > 0 && !slices.Contains(methods, "none") {
@@ -48,7 +49,7 @@ func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex
 	if err != nil {
 		var refused *oauthex.ClientRegistrationError
 		if !errors.As(err, &refused) {
-			return errors.New("registering at the authorization server: the answer does not conform to RFC 7591") // the error may quote a secret
+			return errors.New("registering at the authorization server: the answer does not conform to RFC 7591") // the original error may quote a secret
 		}
 		return fmt.Errorf("registering at the authorization server: %w", withoutQuotes(err))
 	}
@@ -57,14 +58,14 @@ func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex
 	return nil
 }
 
-// method returns the authentication method of a client with a secret, among those that the
+// method returns the method by which a client with a secret authenticates. It chooses one that the
 // authorization server supports.
 func method(meta *oauthex.AuthServerMeta) string {
 	methods := meta.TokenEndpointAuthMethodsSupported
 	if !slices.Contains(methods, "client_secret_basic") && slices.Contains(methods, "client_secret_post") {
 		return "client_secret_post"
 	}
-	return "client_secret_basic" // the default of RFC 8414
+	return "client_secret_basic" // the default according to RFC 8414
 }
 
 func styleOf(secret, method string) oauth2.AuthStyle {

@@ -9,33 +9,33 @@ import (
 	"strings"
 )
 
-// The values of Server.Grant.
+// Values of [Server.Grant].
 const (
 	AuthorizationCode = "authorization-code" // a person logs in
-	ClientCredentials = "client-credentials" // the client's own secret suffices
+	ClientCredentials = "client-credentials" // the client's own secret is enough
 )
 
-// A Server is an MCP server that may require tokens, with its OAuth configuration.
+// A Server is an MCP server that may require tokens, with its OAuth settings.
 type Server struct {
 	Name    string
 	URL     string
-	Headers map[string]string // headers of each request to the server
+	Headers map[string]string // sent with each request to the server
 
 	Grant        string   // AuthorizationCode (the default) or ClientCredentials
-	ClientID     string   // "": petrigate registers itself; a URL: a client id metadata document
-	ClientSecret string   // requires Issuer, and is sent to no other authorization server
+	ClientID     string   // empty: petrigate registers itself; a URL: a client ID metadata document
+	ClientSecret string   // requires Issuer; never sent to any other authorization server
 	Scopes       []string // nil: the scopes that the server asks for
-	Issuer       string   // issuer of the authorization server; "": chosen by the server
+	Issuer       string   // authorization server's issuer; empty: chosen by the MCP server
 }
 
-// String returns the name of s. Other fields may hold secrets.
+// String returns the server's name. Other fields may contain secrets.
 func (s Server) String() string { return s.Name }
 
-// GoString returns the name of s.
+// GoString returns a text that contains only the server's name.
 func (s Server) GoString() string { return "oauth.Server(" + s.Name + ")" }
 
-// key returns the store key of s. It includes the address: a server with the same name and another
-// address must not get the tokens.
+// key returns the key under which the grant for s is stored. The key depends on the address,
+// because a server with the same name but a different address must not receive the tokens.
 func (s Server) key() string {
 	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.URL))
 	plain := strings.Map(func(r rune) rune {
@@ -47,24 +47,24 @@ func (s Server) key() string {
 	return plain[:min(len(plain), 40)] + "-" + hex.EncodeToString(sum[:8])
 }
 
-// resource returns the resource identifier of s.
+// resource returns the resource identifier of the server.
 func (s Server) resource() string {
 	at, _, _ := strings.Cut(s.URL, "#")
 	return at
 }
 
-// matches reports whether a grant belongs to the configured client and issuer.
+// matches reports whether the grant belongs to the configured client and issuer.
 func (s Server) matches(g *Grant) bool {
 	if s.Issuer != "" && s.Issuer != g.Issuer {
 		return false
 	}
-	return s.ClientID == "" || s.ClientID == g.ClientID || s.hasDocument() // with a document petrigate may have registered another client instead
+	return s.ClientID == "" || s.ClientID == g.ClientID || s.hasDocument() // with a metadata document, petrigate may have registered a different client
 }
 
-// hasDocument reports whether the client of s is a client id metadata document.
+// hasDocument reports whether ClientID is the URL of a client ID metadata document.
 func (s Server) hasDocument() bool { return strings.HasPrefix(s.ClientID, "https://") }
 
-// redact removes from text whatever may be a secret in s.
+// redact removes everything from text that may be one of the server's secrets.
 func (s Server) redact(text string) string {
 	u, err := url.Parse(s.URL)
 	if err != nil {
@@ -78,8 +78,8 @@ func (s Server) redact(text string) string {
 	return text
 }
 
-// isSecure reports whether a request to the address cannot be read on the network: it uses https or
-// stays on this machine.
+// isSecure reports whether requests to the address are protected from eavesdropping, because they
+// use https or stay on this machine.
 func isSecure(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -90,7 +90,7 @@ func isSecure(address string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && here
 }
 
-// union returns a with the elements of b that it lacks.
+// union returns a followed by those elements of b that a lacks.
 func union(a, b []string) []string {
 	all := slices.Clone(a)
 	for _, s := range b {

@@ -12,21 +12,21 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Options configures a Source. The zero value is ready to use.
+// Options configures a [Source]. The zero value is ready to use.
 type Options struct {
 	Logger  *slog.Logger     // nil: discard
-	Command string           // command that a person runs to log in; "": petrigate login with the name of the server
+	Command string           // login command to suggest; empty: petrigate login with the server's name
 	Now     func() time.Time // nil: time.Now
 }
 
 const (
-	grantTimeout = 40 * time.Second // limit for getting a token, with all requests
-	recentWindow = 10 * time.Second // too short a time for maxRecent tokens
+	grantTimeout = 40 * time.Second // limit for obtaining a token, including all requests
+	recentWindow = 10 * time.Second // a working server does not need maxRecent tokens within this time
 	maxRecent    = 3
-	pollInterval = 500 * time.Millisecond // how often to check for a login while no tokens exist
+	pollInterval = 500 * time.Millisecond // how often to look for a login while no tokens exist
 )
 
-// A Source supplies the tokens of one server to a proxy. Its methods are safe for concurrent use.
+// A Source supplies a proxy with tokens for one server. It is safe for concurrent use.
 type Source struct {
 	server  Server
 	store   *Store
@@ -34,17 +34,17 @@ type Source struct {
 	log     *slog.Logger
 	client  *http.Client
 
-	current atomic.Pointer[Grant] // nil: no grant is known
+	current atomic.Pointer[Grant] // nil if no grant is known
 	flight  singleflight.Group
 	work    sync.WaitGroup
 
 	mu         sync.Mutex
-	storeTime  time.Time // modification time of the store when it was last read
-	recent     []*Grant  // last few grants that this process has got
-	lastLogged error     // last error that was logged
+	storeTime  time.Time // modification time of the store at the last read
+	recent     []*Grant  // the grants that this process obtained most recently
+	lastLogged error     // the error logged last
 }
 
-// NewSource returns a source for s with the grants in store. The caller must close it.
+// NewSource returns a source that uses the grants in store. The caller must close it.
 func NewSource(s Server, store *Store, o Options) *Source {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -58,8 +58,8 @@ func NewSource(s Server, store *Store, o Options) *Source {
 	return &Source{server: s, store: store, options: o, log: o.Logger.With("upstream", s.Name), client: newClient(s)}
 }
 
-// Authorization returns the value of the Authorization header for the next request to the server,
-// or "" if no token exists. It refreshes a token that is about to expire.
+// Authorization returns the Authorization header to send with the next request to the server. It
+// returns "" if there is no token. It refreshes a token that is about to expire.
 func (s *Source) Authorization(ctx context.Context) (string, error) {
 	g := s.current.Load()
 	if g == nil && s.server.Grant != ClientCredentials && s.storeChanged() {
@@ -74,7 +74,7 @@ func (s *Source) Authorization(ctx context.Context) (string, error) {
 	}
 	next, err := s.share(ctx, "refresh", func(ctx context.Context) (*Grant, error) { return s.replace(ctx, g) })
 	if err != nil && g.alive(now) && ctx.Err() == nil {
-		return g.header(), nil // the token is still valid
+		return g.header(), nil // the old token is still valid
 	}
 	return headerOf(next), err
 }
@@ -86,9 +86,9 @@ func headerOf(g *Grant) string {
 	return g.header()
 }
 
-// Renew handles a response that refused a request with the Authorization header refused. It returns
-// the header for another attempt, or an error if no token would help. It returns "" and no error if
-// authorization was not the reason.
+// Renew handles the response to a request that was refused although it carried the given
+// Authorization header. It returns the header for another attempt, or an error if no token would
+// help. If authorization was not the reason for the refusal, it returns "" and no error.
 func (s *Source) Renew(ctx context.Context, refused string, response *http.Response) (string, error) {
 	c := readChallenge(response.Header)
 	switch {
@@ -103,7 +103,7 @@ func (s *Source) Renew(ctx context.Context, refused string, response *http.Respo
 	return headerOf(g), err
 }
 
-// Await returns when a token may exist after there was none, or when ctx ends.
+// Await waits until a token may have become available, or until ctx ends.
 func (s *Source) Await(ctx context.Context) {
 	if s.server.Grant == ClientCredentials { // a login would not help
 		<-ctx.Done()
@@ -120,17 +120,17 @@ func (s *Source) Await(ctx context.Context) {
 	}
 }
 
-// Close waits for token requests in progress: if a refresh token is used and the new one is lost, a
-// person must log in again.
+// Close waits for token requests in progress. If a refresh token were used but the new one lost, a
+// person would have to log in again.
 func (s *Source) Close() {
 	s.work.Wait()
 	s.client.CloseIdleConnections()
 }
 
-// share runs f once for all concurrent callers with the same what. f continues after its callers
-// have gone.
+// share runs f only once for all concurrent callers that pass the same what. f continues even if
+// its callers have gone.
 func (s *Source) share(ctx context.Context, what string, f func(context.Context) (*Grant, error)) (*Grant, error) {
-	s.work.Add(1) // counted here: f may start after the caller has gone
+	s.work.Add(1) // counted here because f may start after the caller has gone
 	results := s.flight.DoChan(what, func() (any, error) {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grantTimeout)
 		defer cancel()
@@ -155,7 +155,7 @@ func (s *Source) share(ctx context.Context, what string, f func(context.Context)
 	}
 }
 
-// logOnce logs an error unless it was the last one logged.
+// logOnce logs err unless it was also the last one logged.
 func (s *Source) logOnce(err error) {
 	s.mu.Lock()
 	again := err == nil || s.lastLogged != nil && s.lastLogged.Error() == err.Error()
@@ -166,7 +166,7 @@ func (s *Source) logOnce(err error) {
 	}
 }
 
-// storeChanged reports whether the store has changed since it was last read.
+// storeChanged reports whether the store has changed since the last read.
 func (s *Source) storeChanged() bool {
 	changed := s.store.changed(s.server.key())
 	s.mu.Lock()
@@ -174,7 +174,7 @@ func (s *Source) storeChanged() bool {
 	return !changed.Equal(s.storeTime)
 }
 
-// reload reads the store again. It takes no lock: writes are atomic.
+// reload reads the grant from the store. It needs no lock, because writes are atomic.
 func (s *Source) reload(ctx context.Context) (*Grant, error) {
 	return s.share(ctx, "read", func(context.Context) (*Grant, error) { return s.load() })
 }
@@ -191,8 +191,8 @@ func (s *Source) load() (*Grant, error) {
 	return g, nil
 }
 
-// replace returns a grant with fresh tokens in place of g. Another process may already have got
-// them.
+// replace returns a grant with fresh tokens that replaces g. If another process has already stored
+// one, it returns that.
 func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	if s.server.Grant == ClientCredentials {
 		return s.credentials(ctx, g, g.Scopes)
@@ -211,7 +211,8 @@ func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	})
 }
 
-// withLock runs f with the grant in the store, or nil, while no other process can change it.
+// withLock calls f with the stored grant, or nil, while holding a lock that keeps other processes
+// from changing the grant.
 func (s *Source) withLock(ctx context.Context, f func(kept *Grant) (*Grant, error)) (*Grant, error) {
 	unlock, err := s.store.lock(ctx, s.server.key())
 	if err != nil {
@@ -225,12 +226,12 @@ func (s *Source) withLock(ctx context.Context, f func(kept *Grant) (*Grant, erro
 	return f(kept)
 }
 
-// refresh gets new tokens for g. The store must be locked.
+// refresh obtains new tokens for g. The caller must hold the store's lock.
 func (s *Source) refresh(ctx context.Context, g *Grant) (*Grant, error) {
 	next, err := g.refreshed(ctx, s.client, s.options.Now)
 	if err != nil && refusedForGood(err) {
 		used := *g
-		used.RefreshToken = "" // the refresh token is not tried again
+		used.RefreshToken = "" // do not try this refresh token again
 		s.save(&used)
 		return nil, s.loginError("the authorization server has revoked the login")
 	}
@@ -250,8 +251,8 @@ func (s *Source) recordGrant(g *Grant) {
 	s.recent = s.recent[max(0, len(s.recent)-maxRecent):]
 }
 
-// refusedRepeatedly reports whether the server has refused maxRecent tokens in a row, so that
-// another one would not help.
+// refusedRepeatedly reports whether the server has refused maxRecent tokens in quick succession, so
+// that yet another would not help.
 func (s *Source) refusedRepeatedly(refused string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,7 +260,8 @@ func (s *Source) refusedRepeatedly(refused string) bool {
 	return n == maxRecent && s.recent[n-1].header() == refused && s.options.Now().Sub(s.recent[0].Obtained) < recentWindow
 }
 
-// save saves a grant. The store must be locked. If saving fails, this process still uses the grant.
+// save saves a grant. The caller must hold the store's lock. If saving fails, this process uses the
+// grant nevertheless.
 func (s *Source) save(g *Grant) {
 	key := s.server.key()
 	if _, err := s.store.save(key, g); err != nil {
@@ -271,10 +273,10 @@ func (s *Source) save(g *Grant) {
 	s.mu.Unlock()
 }
 
-// renew returns a grant in place of the refused one.
+// renew returns a new grant that replaces the refused one.
 func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant, error) {
 	if g := s.current.Load(); g != nil && g.header() != refused && g.alive(s.options.Now()) {
-		return g, nil // renewed meanwhile
+		return g, nil // renewed in the meantime
 	}
 	if s.server.Grant == ClientCredentials {
 		return s.renewCredentials(ctx, c)
@@ -298,8 +300,8 @@ func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant
 	})
 }
 
-// extend returns a grant with the missing scopes. A person must consent to these, unless the client
-// acts for itself.
+// extend returns a grant that also has the missing scopes. Unless the client acts for itself, this
+// requires a person's consent.
 func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Grant, error) {
 	g := s.current.Load()
 	switch {
@@ -318,13 +320,13 @@ func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Gran
 		}
 		if kept != nil && len(union(kept.Wanted, c.scopes)) > len(kept.Wanted) {
 			kept.Wanted = union(kept.Wanted, c.scopes)
-			s.save(kept) // the next login asks for them
+			s.save(kept) // the next login asks for these scopes
 		}
 		return nil, s.loginError("it requires more scopes than were granted")
 	})
 }
 
-// renewCredentials gets a token for the client itself.
+// renewCredentials obtains a token that is issued to the client itself.
 func (s *Source) renewCredentials(ctx context.Context, c challenge) (*Grant, error) {
 	g := s.current.Load()
 	if g != nil && s.refusedRepeatedly(g.header()) {

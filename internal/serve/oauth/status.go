@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Status describes the login to a server, without the tokens.
+// A Status describes a login to a server without revealing tokens.
 type Status struct {
 	Server   string     `json:"server"`
 	State    string     `json:"state"` // none, valid, expired, or refreshable: expired, and refreshed at the next use
@@ -20,7 +20,7 @@ type Status struct {
 	Obtained *time.Time `json:"obtained,omitempty"`
 }
 
-// The values of Status.State.
+// Values of [Status.State].
 const (
 	StateNone        = "none"
 	StateValid       = "valid"
@@ -28,7 +28,7 @@ const (
 	StateRefreshable = "refreshable"
 )
 
-// StatusOf returns the status of the grant for s in store.
+// StatusOf returns the status of the login to s whose tokens are in store.
 func StatusOf(s Server, store *Store, now time.Time) (Status, error) {
 	none := Status{Server: s.Name, State: StateNone}
 	g, where, err := store.find(s.key())
@@ -56,8 +56,8 @@ func statusOf(g *Grant, where string, now time.Time) Status {
 	return s
 }
 
-// Logout deletes the tokens for s and revokes them at the authorization server, if it supports
-// that. was is false if no tokens existed. If was is true, the error is about the revocation only.
+// Logout deletes the tokens for s and, if the authorization server supports it, revokes them there.
+// It returns false if no tokens existed. If was is true, an error concerns only the revocation.
 func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 	if store.changed(s.key()).IsZero() {
 		return false, nil
@@ -67,7 +67,7 @@ func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 		return false, err
 	}
 	defer unlock()
-	g, _ := store.load(s.key()) // an unreadable grant can be deleted too
+	g, _ := store.load(s.key()) // an unreadable grant can be deleted, too
 	if err := store.drop(s.key()); err != nil {
 		return false, fmt.Errorf("deleting the tokens for %s: %w", s.Name, err)
 	}
@@ -82,7 +82,7 @@ func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 	return true, nil
 }
 
-// Facts describes the login for a person.
+// Facts describes the login for people.
 func (s Status) Facts(now time.Time) []string {
 	var list []string
 	switch {

@@ -16,22 +16,22 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// The places to keep grants.
+// Places in which a store can keep grants.
 const (
-	Auto    = "auto"    // the keyring if available, else a file
-	Keyring = "keyring" // the keyring of the system
+	Auto    = "auto"    // the keyring if available, otherwise a file
+	Keyring = "keyring" // the system's keyring
 	File    = "file"    // a file with mode 0600
 )
 
-// A Store keeps grants. Any number of processes can use the same store concurrently.
+// A Store keeps grants. Several processes can use the same store concurrently.
 type Store struct {
 	dir     string
 	kind    string
-	keyring func() bool // reports whether a keyring may exist
+	keyring func() bool // reports whether a keyring is available
 }
 
-// NewStore returns a store. The directory dir holds the files of grants, and a lock file for each
-// grant wherever it is kept.
+// NewStore returns a store. The directory dir is used for grant files, and for one lock file per
+// grant, wherever the grant itself is kept.
 func NewStore(dir, kind string) *Store {
 	if kind == "" {
 		kind = Auto
@@ -39,13 +39,13 @@ func NewStore(dir, kind string) *Store {
 	return &Store{dir: dir, kind: kind, keyring: keyringAvailable}
 }
 
-// path returns the file of a grant; lockPath returns its lock file, whose modification time is the
-// time of the grant's last change.
+// path returns the path of the file that holds the grant. lockPath returns the path of the lock
+// file, whose modification time shows when the grant last changed.
 func (s *Store) path(key string) string     { return filepath.Join(s.dir, key+".json") }
 func (s *Store) lockPath(key string) string { return filepath.Join(s.dir, key+".lock") }
 
-// changed returns the time of a grant's last change. It is zero if the grant never existed, so that
-// the keyring need not be asked.
+// changed returns when the grant last changed. It returns the zero time if the grant never existed;
+// the keyring then need not be asked.
 func (s *Store) changed(key string) time.Time {
 	info, err := os.Stat(s.lockPath(key))
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Store) changed(key string) time.Time {
 	return info.ModTime()
 }
 
-// lock prevents other processes from using the grant until unlock is called.
+// lock keeps other processes from using the grant until unlock is called.
 func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of tokens: %w", err)
@@ -66,13 +66,13 @@ func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error)
 	return func() { _ = f.Close() }, nil
 }
 
-// load returns the grant of a server, or nil.
+// load returns the grant, or nil if it does not exist.
 func (s *Store) load(key string) (*Grant, error) {
 	g, _, err := s.find(key)
 	return g, err
 }
 
-// find returns the grant of a server, or nil, and where it is kept.
+// find is like load but also returns where the grant is kept.
 func (s *Store) find(key string) (g *Grant, where string, err error) {
 	if s.changed(key).IsZero() {
 		return nil, "", nil
@@ -104,7 +104,7 @@ func (s *Store) read(key string) (data []byte, where string, err error) {
 	return fromFile, File, fileErr
 }
 
-// save replaces a grant and returns where it is kept.
+// save stores g, replacing an earlier grant, and returns where g is kept.
 func (s *Store) save(key string, g *Grant) (where string, err error) {
 	data, err := json.Marshal(g)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Store) save(key string, g *Grant) (where string, err error) {
 	defer s.touch(key)
 	if s.kind != File {
 		if _, err = s.inKeyring(func() (string, error) { return "", keyring.Set(service, key, string(data)) }); err == nil {
-			_ = os.Remove(s.path(key)) // left from a time without a keyring
+			_ = os.Remove(s.path(key)) // a file from a time without a keyring
 			return Keyring, nil
 		}
 		if s.kind == Keyring {
@@ -124,12 +124,12 @@ func (s *Store) save(key string, g *Grant) (where string, err error) {
 		return "", fmt.Errorf("keeping tokens in a file: %w", err)
 	}
 	if s.kind == Auto && !errors.Is(err, errNoKeyring) {
-		_ = s.dropFromKeyring(key) // otherwise the old grant in the keyring would take precedence
+		_ = s.dropFromKeyring(key) // an old grant in the keyring would take precedence
 	}
 	return File, nil
 }
 
-// drop removes a grant.
+// drop deletes a grant.
 func (s *Store) drop(key string) error {
 	var kept error
 	if s.kind != File {
@@ -148,7 +148,7 @@ func (s *Store) touch(key string) {
 	_ = os.Chtimes(s.lockPath(key), now, now)
 }
 
-// readPrivate reads a file that other users cannot read.
+// readPrivate reads a file, provided that other users cannot read it.
 func readPrivate(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	switch {

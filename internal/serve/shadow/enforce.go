@@ -12,8 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Enforce ends the shadow mode of a configuration: it shows what would have been refused and what
-// changes, writes the file if the user agrees, and makes the running proxies enforce the policy.
+// Enforce ends the shadow mode of a configuration. It shows what would have been refused and what
+// will change. If the user agrees, it changes the file and makes the running proxies enforce the
+// policy.
 func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	e, err := newEnforcement(cfg)
 	if err != nil {
@@ -23,7 +24,7 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	result, _, err := daemon.Policy(ctx, after) // refuses a policy that a proxy would refuse
+	result, _, err := daemon.Policy(ctx, after) // fails for a policy that a proxy would not accept
 	if err != nil {
 		return err
 	}
@@ -45,8 +46,8 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	return reload(cfg, o)
 }
 
-// printSoFar prints what the policy would have refused, according to the audit log or else to the
-// running proxies.
+// printSoFar prints what the policy would have refused according to the audit log. Without an audit
+// log, it asks the running proxies.
 func printSoFar(ctx context.Context, cfg *config.Config, o Options) error {
 	r, err := readRecord(ctx, cfg, o.Reading)
 	o.Read()
@@ -83,7 +84,7 @@ func printRunning(cfg *config.Config, o Options) error {
 	return err
 }
 
-// reload makes the running proxies of a configuration enforce it.
+// reload makes the configuration's running proxies enforce the policy.
 func reload(cfg *config.Config, o Options) error {
 	done := 0
 	err := eachProxy(cfg, o.Runtime, func(client *control.Client) error {
@@ -108,7 +109,7 @@ func reload(cfg *config.Config, o Options) error {
 	return err
 }
 
-// eachProxy calls do for each running proxy of a configuration.
+// eachProxy calls do for each running proxy that uses the configuration.
 func eachProxy(cfg *config.Config, runtime string, do func(*control.Client) error) error {
 	found, err := control.Find(runtime)
 	if err != nil {
@@ -127,7 +128,7 @@ func eachProxy(cfg *config.Config, runtime string, do func(*control.Client) erro
 	return errors.Join(failed...)
 }
 
-// sameFile reports whether two paths lead to the same file.
+// sameFile reports whether both paths refer to the same file.
 func sameFile(path, file string) bool {
 	a, err := os.Stat(path)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// An enforcement is the change of a configuration file from mode shadow to mode enforce.
+// An enforcement is an edit that changes a configuration file from mode shadow to mode enforce.
 type enforcement struct {
 	file          string // path of the configuration
-	before, after []byte // content of the file; equal if the policy is enforced already
+	before, after []byte // content of the file; equal if the policy is already enforced
 
 	secrets []string
 	fetch   config.Fetch
@@ -25,14 +25,13 @@ type enforcement struct {
 }
 
 var (
-	// errMode: the mode is not written in a form that can be changed.
+	// errMode means that the file does not spell out the mode in a way that can be edited.
 	errMode = errors.New(`it does not contain "mode: shadow" literally: change it by hand to "mode: enforce"`)
-	// errChanged: the file has changed since it was read.
+	// errChanged means that the file has changed since it was read.
 	errChanged = errors.New("it was changed meanwhile; run petrigate enforce again")
 )
 
-// newEnforcement determines the change of the file that makes its policy enforced. The change
-// replaces one word.
+// newEnforcement prepares the edit. It replaces a single word.
 func newEnforcement(c *config.Config) (*enforcement, error) {
 	src, err := os.ReadFile(c.File)
 	if err != nil {
@@ -55,8 +54,8 @@ func newEnforcement(c *config.Config) (*enforcement, error) {
 	return e, nil
 }
 
-// replaceWord replaces a word, quoted or not, at a position. Lines and columns begin at 1, and
-// columns count characters.
+// replaceWord replaces the word old, which may be quoted, at the given position. Lines and columns
+// start at 1; columns count characters.
 func replaceWord(src []byte, line, column int, old, word string) ([]byte, error) {
 	at := len(src) - len(bytes.TrimPrefix(src, []byte("\ufeff")))
 	for ; line > 1; line-- {
@@ -77,15 +76,16 @@ func replaceWord(src []byte, line, column int, old, word string) ([]byte, error)
 	return bytes.Join([][]byte{src[:at], []byte(word), src[at+len(old):]}, nil), nil
 }
 
-// newConfig returns the configuration after the change.
+// newConfig returns the configuration after the edit.
 func (e *enforcement) newConfig() (*config.Config, error) {
 	return config.Parse(e.file, e.after, config.Options{Fetch: e.fetch, Kept: e.fetch, Found: e.text})
 }
 
-// enforced reports whether the policy is enforced already.
+// enforced reports whether the policy is already enforced.
 func (e *enforcement) enforced() bool { return bytes.Equal(e.before, e.after) }
 
-// write shows the difference, asks, and writes the file. It reports whether it has written.
+// write shows the difference, asks for confirmation, and writes the file. It reports whether the
+// file was written.
 func (e *enforcement) write(o Options) (written bool, err error) {
 	if _, err := fmt.Fprintf(o.Out, "%s\n", textfile.DiffWithout(e.secrets, e.file, e.before, e.file+" (enforced)", e.after)); err != nil {
 		return false, err
@@ -117,7 +117,7 @@ func (e *enforcement) write(o Options) (written bool, err error) {
 	return true, err
 }
 
-// shadowNets lists the nets that their own rule puts in shadow, with the position of that rule.
+// shadowNets lists the nets that a rule puts in shadow mode individually, with the rule's position.
 func shadowNets(r *policy.Result) (all []string) {
 	for i, n := range r.Policy.Nets() {
 		if n.Shadow {
@@ -128,15 +128,15 @@ func shadowNets(r *policy.Result) (all []string) {
 	return all
 }
 
-// Options configures Enforce.
+// Options configures [Enforce].
 type Options struct {
 	Out, Err io.Writer
-	Yes      bool                                // write without a question
-	Ask      func(question string) (bool, error) // nil: no person can be asked
-	Actor    string                              // name of the operator, for the audit log
-	Runtime  string                              // directory of the sockets of running proxies
+	Yes      bool                                // write without asking
+	Ask      func(question string) (bool, error) // nil if there is no person to ask
+	Actor    string                              // operator's name for the audit log
+	Runtime  string                              // directory with the sockets of running proxies
 	Reading  func(records int)                   // called with the number of records read so far
-	Read     func()                              // called when all records were read
+	Read     func()                              // called when all records have been read
 
 	Written func(file string, before, after []byte) // called after the configuration was changed; may be nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print prints what nets in shadow would have done.
+// Print prints what the nets in shadow mode would have done.
 func Print(w io.Writer, r operator.ShadowInfo) error {
 	what := "the nets in shadow mode"
 	if r.Policy {
@@ -31,12 +31,12 @@ func Print(w io.Writer, r operator.ShadowInfo) error {
 	return nil
 }
 
-// maxLastCall is the maximum length of the call shown in a table row, so that the reason stays
-// visible.
+// maxLastCall limits the length of a call in the table, so that the reason stays visible.
 const maxLastCall = 80
 
-// printWould prints the calls that would have been refused or asked about, if there are any. The
-// table has a column for the last call of each row if the arguments of at least one are recorded.
+// printWould prints the calls that would have been refused or would have required approval, if any.
+// If the arguments of some calls are recorded, the table has a column that shows the last call of
+// each row.
 func printWould(w io.Writer, all []operator.WouldInfo) error {
 	if len(all) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func printWould(w io.Writer, all []operator.WouldInfo) error {
 	for i, a := range all {
 		from := a.Rules
 		if len(from) == 0 {
-			from = a.Nets // hand-written nets
+			from = a.Nets // nets without rules, written by hand
 		}
 		rows[i] = []string{fmt.Sprint(a.Count), a.Decision, a.Tool}
 		if calls != nil {
@@ -60,8 +60,8 @@ func printWould(w io.Writer, all []operator.WouldInfo) error {
 	return text.Table(w, "", head, rows)
 }
 
-// lastCalls returns the command or the arguments of the last call of each row, on one line, or nil
-// if no arguments are recorded.
+// lastCalls returns the last call of each row as a command or with its arguments, on one line. It
+// returns nil if no arguments are recorded.
 func lastCalls(all []operator.WouldInfo) (calls []string) {
 	for i := range all {
 		does := text.Excerpt(text.Command(all[i].Arguments), maxLastCall)
@@ -76,8 +76,8 @@ func lastCalls(all []operator.WouldInfo) (calls []string) {
 	return calls
 }
 
-// State describes the marking that a net in shadow would have if it were enforced, and whether it
-// differs from the real one.
+// State describes the marking that a net in shadow mode would have if it were enforced, and whether
+// that differs from the actual marking.
 func State(n operator.NetShadow) string {
 	parts := "the same"
 	if n.Parted {
@@ -86,5 +86,5 @@ func State(n operator.NetShadow) string {
 	return fmt.Sprintf("if enforced, %s; it would have refused %s and required approval for %s", parts, text.Count(n.Refused, "call"), text.Count(n.Asked, "call"))
 }
 
-// noTokens stands for an empty marking, which is an empty string.
+// noTokens represents the empty marking, whose text would be empty.
 const noTokens = "no tokens"

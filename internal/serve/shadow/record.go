@@ -14,21 +14,21 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// A summary counts what the last policy in shadow would have done, according to the audit log.
+// A summary counts what the most recent shadow policy would have done, according to the audit log.
 type summary struct {
-	calls          int // decided calls
+	calls          int // number of decided calls
 	refused, asked int
 	would          []operator.WouldInfo // most frequent first
 }
 
-// Limits of the number of rows, and of the size of the arguments kept with each.
+// Limits for the number of rows, and for the size of the arguments kept with each row.
 const (
 	maxRows      = 200
 	maxArguments = 64 << 10
 )
 
-// readRecord reads the audit log of a configuration and calls progress with the number of records
-// so far. The error wraps [daemon.ErrNoAuditLog] if the configuration has no log.
+// readRecord summarizes the configuration's audit log. It calls progress with the number of records
+// read so far. If the configuration has no log, the error wraps [daemon.ErrNoAuditLog].
 func readRecord(ctx context.Context, c *config.Config, progress func(records int)) (r summary, err error) {
 	log, err := daemon.RecordsOf(ctx, c)
 	if err != nil {
@@ -50,14 +50,14 @@ func readRecord(ctx context.Context, c *config.Config, progress func(records int
 	return t.result(), nil
 }
 
-// A counter counts the decisions of a policy.
+// A counter counts the decisions made under a policy.
 type counter struct {
 	summary
 	policy string
 	kinds  map[string]*operator.WouldInfo
 }
 
-// add counts a decision. It drops the counts of an earlier policy.
+// add counts a decision. If the decision was made under a new policy, add drops the earlier counts.
 func (t *counter) add(e *trail.Entry) {
 	if e.Policy != t.policy {
 		t.policy, t.summary = e.Policy, summary{}

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Backend returns a database that counts its commits in m.
+// Backend returns a wrapper of b that counts commits in m.
 func (m *Metrics) Backend(b backend.Backend) backend.Backend { return &countedBackend{b, m} }
 
 type countedBackend struct {
@@ -17,7 +17,7 @@ type countedBackend struct {
 	metrics *Metrics
 }
 
-// Commit counts a commit, including the flush that it needs.
+// Commit commits ops and counts the commit. The measured time includes the flush.
 func (b *countedBackend) Commit(ctx context.Context, ops []*backend.Op) error {
 	begun := time.Now()
 	err := b.Backend.Commit(ctx, ops)

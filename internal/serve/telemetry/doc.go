@@ -2,16 +2,16 @@
 // counters in the text format of Prometheus, and health checks. None of them contains arguments or
 // results of calls.
 //
-// A [Tracer] makes spans of calls if traces are configured. A [Metrics] counts all calls, and an
-// [Endpoint] serves the counts and the health checks over HTTP. None of them ever makes a call
-// wait.
+// If traces are configured, a [Tracer] creates a span for each step of a call. A [Metrics] counts
+// all calls. An [Endpoint] serves the counters and the health checks over HTTP. None of them ever
+// delays a call.
 //
 // A Tracer sends its spans in batches from a background goroutine, through an exporter that retries
-// a few times and then drops the batch. The package has its own OTLP exporter, since the one of the
+// a few times and then drops the batch. The package has its own OTLP exporter, because that of the
 // OpenTelemetry SDK depends on gRPC.
 //
-// Counters are atomic. The counters for a set of labels are found in a table that readers use
-// without a lock; a table grows by copying under a mutex. The number of label sets is bounded,
-// because servers and clients choose some labels: calls beyond the bound are counted under
+// Counters are atomic. The counters for a set of labels are stored in a table that is read without
+// a lock; to grow, the table is copied under a mutex. Servers and clients choose some of the
+// labels, so the number of label sets is limited. Calls beyond the limit are counted under
 // "(other)".
 package telemetry

@@ -12,9 +12,9 @@ import (
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// encode converts spans to OTLP. TracesData has the same encoding as the request of the collector
-// service, whose package depends on gRPC. All spans belong to one [Tracer] and so have the same
-// resource and scope.
+// encode converts spans to OTLP. It uses TracesData, which has the same encoding as the collector
+// service's request type, whose package depends on gRPC. All spans come from one [Tracer], so they
+// share one resource and scope.
 func encode(spans []sdk.ReadOnlySpan) *otlp.TracesData {
 	if len(spans) == 0 {
 		return &otlp.TracesData{}
@@ -32,7 +32,7 @@ func encode(spans []sdk.ReadOnlySpan) *otlp.TracesData {
 	}}}
 }
 
-// Flags of a span, in addition to those of its context.
+// Span flags in addition to those of the span context.
 const (
 	flagHasRemote = 0x100 // flagIsRemote is valid
 	flagIsRemote  = 0x200 // the parent is in another process
@@ -78,8 +78,8 @@ func encodeAttributes(all []attribute.KeyValue) []*common.KeyValue {
 	return out
 }
 
-// encodeValue converts the types of values used in this program; other types are converted to
-// strings.
+// encodeValue converts the types of attribute values that this program uses. It converts other
+// types to strings.
 func encodeValue(v attribute.Value) *common.AnyValue {
 	switch v.Type() {
 	case attribute.INT64:

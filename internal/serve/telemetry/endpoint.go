@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// An Endpoint serves /metrics, /healthz and /readyz. Untrusted callers learn only whether the proxy
-// is alive and ready.
+// An Endpoint serves /metrics, /healthz and /readyz. Callers that are not trusted learn only
+// whether the proxy is alive and ready.
 type Endpoint struct {
 	Metrics *Metrics
 	State   func() State    // returns the current state
-	Missing func() []string // returns the reasons why the proxy is not ready; empty: it is ready
+	Missing func() []string // explains why the proxy is not ready; returns nothing if it is
 }
 
-// Serve answers a request for one of the three paths and returns true; it returns false for any
-// other path. A trusted caller can learn the names of servers and tools.
+// Serve serves a request for one of the three paths. It returns false for any other path without
+// writing a response. Only trusted callers learn the names of servers and tools.
 func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, trusted bool) bool {
 	var answer func(w http.ResponseWriter, trusted bool)
 	switch r.URL.Path {
@@ -67,8 +67,8 @@ func (e *Endpoint) serveReady(w http.ResponseWriter, trusted bool) {
 	_, _ = io.WriteString(w, said)
 }
 
-// Handler serves the endpoint at its own address. trusted reports whether a request may learn
-// names.
+// Handler returns a handler for the endpoint on an address of its own. trusted reports whether the
+// sender of a request may learn names.
 func (e *Endpoint) Handler(trusted func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !e.Serve(w, r, trusted(r)) {

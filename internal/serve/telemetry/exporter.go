@@ -18,20 +18,20 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxAttempts is how often a batch is sent before it is dropped.
+// maxAttempts is how many times a batch is sent before it is dropped.
 const maxAttempts = 3
 
-// An exporter sends batches of spans to a collector by OTLP over HTTP. One goroutine calls it, one
-// batch after the other.
+// An exporter sends batches of spans to a collector using OTLP over HTTP. Only one goroutine uses
+// it, for one batch at a time.
 type exporter struct {
 	target  *Target
 	client  *http.Client
 	log     *slog.Logger
 	metrics *Metrics
-	failing atomic.Bool // the failure of the collector is in the log
+	failing atomic.Bool // whether the log says that the collector fails
 
-	ending  chan struct{} // closed: failed batches are not retried
-	aborted chan struct{} // closed: requests in progress are canceled
+	ending  chan struct{} // closed when failed batches must no longer be retried
+	aborted chan struct{} // closed when requests in progress must be canceled
 	ended   chan struct{} // closed after the last batch
 }
 
@@ -43,8 +43,8 @@ func newExporter(o TracerOptions) *exporter {
 	return e
 }
 
-// ExportSpans sends spans. It always returns nil and logs errors itself, when they begin and when
-// they end.
+// ExportSpans sends spans. It always returns nil, because it logs errors itself: when a failure
+// begins and when it ends.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	body, err := proto.Marshal(encode(spans))
 	if err == nil && e.target.Gzip {
@@ -72,16 +72,16 @@ func (e *exporter) Shutdown(context.Context) error {
 	return nil
 }
 
-// stopRetrying makes each batch be sent only once, because the proxy is shutting down.
+// stopRetrying makes send try each batch only once from now on, because the proxy is shutting down.
 func (e *exporter) stopRetrying() { close(e.ending) }
 
-// abort cancels the requests in progress and waits until the last batch has ended.
+// abort cancels requests in progress and waits until the last batch is done.
 func (e *exporter) abort() {
 	close(e.aborted)
 	<-e.ended
 }
 
-// send posts a batch, and retries if the response of the collector allows a retry.
+// send posts a batch. If the collector's response allows it, send retries.
 func (e *exporter) send(ctx context.Context, body []byte) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -109,7 +109,7 @@ func (e *exporter) send(ctx context.Context, body []byte) error {
 	}
 }
 
-// post posts a batch once. again reports whether a retry may help.
+// post posts a batch once. again reports whether a retry might succeed.
 func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.target.URL, bytes.NewReader(body))
 	if err != nil {
@@ -128,7 +128,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error
 		return true, text.Innermost(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // so that the connection can be reused
+	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // allows the connection to be reused
 	switch answer.StatusCode {
 	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
 		return false, nil

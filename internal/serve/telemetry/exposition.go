@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A State holds the values that are read rather than counted: the current state of the proxy.
+// A State holds values that describe the proxy's current state and are therefore not counted.
 type State struct {
 	Version                          string
 	Started                          time.Time
@@ -19,13 +19,13 @@ type State struct {
 	Upstreams                        []Upstream
 }
 
-// An Upstream is a server behind the proxy.
+// An Upstream is a server behind the proxy, with its state.
 type Upstream struct{ Name, State string }
 
-// upstreamStates are the possible values of Upstream.State.
+// upstreamStates lists the possible values of Upstream.State.
 var upstreamStates = [...]string{"starting", "up", "down"}
 
-// Append appends all counters and the state in the text format of Prometheus (0.0.4).
+// Append appends all counters and the given state to dst in the Prometheus text format (0.0.4).
 func (m *Metrics) Append(dst []byte, s State) []byte {
 	p := &page{dst}
 	p.state(s)
@@ -102,7 +102,7 @@ func (m *Metrics) appendUpstreams(p *page) {
 	}
 }
 
-// A page is a text in the format of Prometheus.
+// A page is text in the Prometheus format.
 type page struct{ dst []byte }
 
 func (p *page) state(s State) {
@@ -149,7 +149,7 @@ func (p *page) counter(name, help string, n *atomic.Uint64) {
 	p.sample(name, n.Load())
 }
 
-// seconds appends a family with one histogram of durations.
+// seconds appends a metric family that consists of one histogram of durations.
 func (p *page) seconds(name, help string, h *histogram) {
 	p.family(name, "histogram", help)
 	p.histogram(name, h, 1e9)
@@ -180,7 +180,7 @@ func (p *page) histogram(name string, h *histogram, unit float64, labels ...stri
 	p.sample(name+"_count", n, labels...)
 }
 
-// labelEscaper escapes the value of a label.
+// labelEscaper escapes label values.
 var labelEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 func (p *page) labels(pairs ...string) {
@@ -194,7 +194,7 @@ func (p *page) labels(pairs ...string) {
 	}
 }
 
-// sorted returns the labels of the table in order.
+// sorted returns the table's label sets in the given order.
 func (t *table[K, V]) sorted(order func(a, b K) int) []K {
 	all := t.all.Load()
 	if all == nil {

@@ -25,8 +25,8 @@ func (h *histogram) observe(v int64) {
 	h.sum.Add(v)
 }
 
-// Bucket bounds: fastBounds for the work of the proxy itself, slowBounds for the work of servers
-// and people, sizeBounds for batch sizes.
+// Bucket bounds: fastBounds for the proxy's own work, slowBounds for the work of servers and
+// people, and sizeBounds for batch sizes.
 var (
 	fastBounds = []int64{
 		int64(5 * time.Microsecond), int64(10 * time.Microsecond), int64(25 * time.Microsecond), int64(50 * time.Microsecond), int64(100 * time.Microsecond),

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Limits of the number of label sets. Further label sets are counted together as "(other)".
+// Limits for the number of label sets. Further label sets are counted together as "(other)".
 const (
 	maxTools     = 2000
 	maxUpstreams = 500
@@ -17,11 +17,11 @@ const (
 	maxAnswers   = 100
 )
 
-// other is the label for everything beyond a limit.
+// other is the label that stands for everything beyond a limit.
 const other = "(other)"
 
-// Metrics counts the events of a proxy. It is safe for concurrent use, and counting hardly ever
-// blocks. Answered, Reloaded, Committed, Recorded and SpansLost may be called on a nil *Metrics.
+// Metrics counts a proxy's events. It is safe for concurrent use, and counting almost never blocks.
+// Answered, Reloaded, Committed, Recorded and SpansLost may be called on a nil *Metrics.
 type Metrics struct {
 	calls     table[callLabels, callCells]
 	upstreams table[string, upstreamCells]
@@ -35,8 +35,8 @@ type Metrics struct {
 	reloads, reloadFailures, spansLost atomic.Uint64
 }
 
-// callLabels identifies calls that are counted together. Only tools are counted separately within
-// an upstream: clients choose the URIs of resources.
+// callLabels identifies calls that are counted together. Only tools are counted separately, because
+// clients choose the URIs of resources.
 type callLabels struct{ method, upstream, tool string }
 
 type callCells struct{ allow, refuse, ask atomic.Uint64 }
@@ -62,7 +62,7 @@ func NewMetrics() *Metrics {
 	}
 }
 
-// Decided counts a decision of the gate.
+// Decided counts a decision by the gate.
 func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Duration) {
 	m.decide.observe(int64(took))
 	labels := callLabels{c.Method, c.Upstream, c.Tool}
@@ -83,7 +83,7 @@ func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Dur
 	}
 }
 
-// Refused counts a refusal, once for each rule that caused it.
+// Refused counts a refusal for each rule that caused it.
 func (m *Metrics) Refused(r *admission.Refused) {
 	if r.Facts.Decision == "ask" { // a person is still being asked
 		return
@@ -109,13 +109,13 @@ func (m *Metrics) refusal(kind, rule string) {
 	n.Add(1)
 }
 
-// Forwarding counts a call that was sent to its upstream.
+// Forwarding counts a call that has been sent to its upstream.
 func (m *Metrics) Forwarding(upstream string) { m.upstream(upstream).inFlight.Add(1) }
 
-// Forwarded counts the end of a call at its upstream, with or without a response.
+// Forwarded counts the end of a call at its upstream, whether or not a response arrived.
 func (m *Metrics) Forwarded(upstream, _, _ string, took time.Duration, err error) {
 	cells := m.upstream(upstream)
-	cells.inFlight.Add(^uint64(0)) // decrement
+	cells.inFlight.Add(^uint64(0)) // decrements
 	cells.forward.observe(int64(took))
 	if err != nil {
 		cells.errors.Add(1)
@@ -144,8 +144,8 @@ func (m *Metrics) upstream(name string) *upstreamCells {
 	return cells
 }
 
-// Answered counts a request for approval that has ended: its state, the channel of the person's
-// answer, and how long it waited.
+// Answered counts an approval that has ended, by its state and the channel of the answer, and how
+// long it waited.
 func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	if m == nil {
 		return
@@ -159,7 +159,8 @@ func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	m.wait.observe(int64(waited))
 }
 
-// Reloaded counts a reload of the configuration. problem is the reason why it failed, or "".
+// Reloaded counts a reload of the configuration. problem explains why it failed; it is empty if the
+// reload succeeded.
 func (m *Metrics) Reloaded(problem string) {
 	if m == nil {
 		return
@@ -170,7 +171,7 @@ func (m *Metrics) Reloaded(problem string) {
 	}
 }
 
-// Committed counts a commit of a store, its steps, and how many of them were stale.
+// Committed counts a database commit, its steps, and how many of these were stale.
 func (m *Metrics) Committed(steps, stale int, took time.Duration, err error) {
 	if m == nil {
 		return
@@ -183,7 +184,7 @@ func (m *Metrics) Committed(steps, stale int, took time.Duration, err error) {
 	}
 }
 
-// Recorded counts records of the audit log.
+// Recorded counts audit log records.
 func (m *Metrics) Recorded(records int, err error) {
 	switch {
 	case m == nil:
@@ -201,7 +202,7 @@ func (m *Metrics) SpansLost(n int) {
 	}
 }
 
-// Storage returns an audit storage that counts its records in m.
+// Storage returns a wrapper of s that counts records in m.
 func (m *Metrics) Storage(s audit.Storage) audit.Storage {
 	counted := &countedStorage{s, m}
 	if all, ok := s.(audit.BatchStorage); ok {
@@ -215,20 +216,20 @@ type countedStorage struct {
 	metrics *Metrics
 }
 
-// Append counts a record.
+// Append appends a record and counts it.
 func (s *countedStorage) Append(record []byte) error {
 	err := s.Storage.Append(record)
 	s.metrics.Recorded(1, err)
 	return err
 }
 
-// countedBatches wraps a storage that stores many records at a time.
+// countedBatches wraps a storage that can store several records at once.
 type countedBatches struct {
 	*countedStorage
 	all audit.BatchStorage
 }
 
-// AppendAll counts records.
+// AppendAll appends records and counts them.
 func (s *countedBatches) AppendAll(records [][]byte) error {
 	err := s.all.AppendAll(records)
 	s.metrics.Recorded(len(records), err)

@@ -6,14 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// A table maps labels to cells. Reading takes no lock. A table grows by copying, up to a limit.
+// A table maps labels to cells. Reading requires no lock. To grow, the table copies itself, up to a
+// limit.
 type table[K comparable, V any] struct {
 	limit int
 	all   atomic.Pointer[map[K]*V]
 	mu    sync.Mutex // held while the table grows
 }
 
-// get returns the cells of k, or nil.
+// get returns the cells for k, or nil if there are none.
 func (t *table[K, V]) get(k K) *V {
 	if all := t.all.Load(); all != nil {
 		return (*all)[k]
@@ -21,8 +22,8 @@ func (t *table[K, V]) get(k K) *V {
 	return nil
 }
 
-// add returns the cells of k, and stores made if k has none. If the table is full, it does the same
-// for rest.
+// add returns the cells for k. If there are none, it stores and returns made. Once the table is
+// full, new labels share the cells for rest.
 func (t *table[K, V]) add(k, rest K, made *V) *V {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,24 +15,24 @@ import (
 	"time"
 )
 
-// tracesPath is the URL path of collectors for traces.
+// tracesPath is the URL path at which collectors receive traces.
 const tracesPath = "/v1/traces"
 
-// exportTimeout is the default limit for one request to the collector.
+// exportTimeout is the default time limit for a request to the collector.
 const exportTimeout = 10 * time.Second
 
-// A Target describes a collector and how to send traces to it.
+// A Target specifies a collector and how to send traces to it.
 type Target struct {
 	URL     string
-	Headers map[string]string // may hold secrets
+	Headers map[string]string // may contain secrets
 	Timeout time.Duration
 	Gzip    bool
 	TLS     *tls.Config
 }
 
-// FindTarget returns the configured collector or, if configured is empty, the one in the standard
-// variables (OTEL_EXPORTER_OTLP_ENDPOINT and related ones). It returns nil if no traces are wanted.
-// The other standard variables set the headers, timeout, compression and TLS.
+// FindTarget returns the configured collector. If configured is empty, it returns the one that the
+// standard variables specify (OTEL_EXPORTER_OTLP_ENDPOINT and related ones), or nil if traces are
+// not wanted. Other standard variables set the headers, timeout, compression and TLS.
 func FindTarget(configured string, getenv func(string) string) (*Target, error) {
 	env := environment(getenv)
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
@@ -64,16 +64,16 @@ func FindTarget(configured string, getenv func(string) string) (*Target, error) 
 	return t, err
 }
 
-// client returns the HTTP client for the collector.
+// client returns an HTTP client for the collector.
 func (t *Target) client() *http.Client {
 	return &http.Client{
 		Timeout:       t.Timeout,
 		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: t.TLS, MaxIdleConns: 1, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // other servers must not get the headers
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the headers must not be sent to other servers
 	}
 }
 
-// An environment reads the variables OTEL_EXPORTER_OTLP_*. The variables for traces alone take
+// An environment reads OTEL_EXPORTER_OTLP_* variables. The variables that apply only to traces take
 // precedence.
 type environment func(string) string
 
@@ -81,7 +81,7 @@ func (e environment) get(name string) string {
 	return strings.TrimSpace(cmp.Or(e("OTEL_EXPORTER_OTLP_TRACES_"+name), e("OTEL_EXPORTER_OTLP_"+name)))
 }
 
-// endpoint returns the URL for traces, or "" if no traces are wanted.
+// endpoint returns the URL to send traces to, or "" if traces are not wanted.
 func (e environment) endpoint(configured string) (string, error) {
 	if configured != "" {
 		return endpointURL("telemetry.traces", configured, tracesPath)
@@ -104,15 +104,16 @@ func (e environment) endpoint(configured string) (string, error) {
 	return endpointURL(name, base, path)
 }
 
-// A ProtocolError reports that variables require a protocol that is not supported.
+// A ProtocolError means that a variable demands an unsupported protocol.
 type ProtocolError struct{ Variable, Protocol string }
 
-// Error names the variable and a way to fix the problem.
+// Error names the variable and explains how to fix the problem.
 func (e *ProtocolError) Error() string {
 	return fmt.Sprintf("%s is set and OTEL_EXPORTER_OTLP_PROTOCOL is %q: traces are sent by http/protobuf only; telemetry.traces names a collector for this proxy", e.Variable, e.Protocol)
 }
 
-// endpointURL checks a URL from the user. It sets the path if the URL has none.
+// endpointURL checks a URL that the user has specified. If the URL has no path, endpointURL adds
+// the given one.
 func endpointURL(name, value, path string) (string, error) {
 	u, err := url.Parse(value)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -124,7 +125,7 @@ func endpointURL(name, value, path string) (string, error) {
 	return u.String(), nil
 }
 
-// headers returns the headers of both variables.
+// headers returns the headers that the two variables define together.
 func (e environment) headers() (map[string]string, error) {
 	all := map[string]string{}
 	for _, name := range [...]string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"} {
@@ -137,8 +138,8 @@ func (e environment) headers() (map[string]string, error) {
 	return all, nil
 }
 
-// parseHeaders parses comma-separated key=value pairs with URL-escaped values. Its errors quote no
-// value.
+// parseHeaders parses comma-separated key=value pairs with URL-escaped values. Its errors never
+// quote a value.
 func parseHeaders(list string) (map[string]string, error) {
 	all := map[string]string{}
 	for pair := range strings.SplitSeq(list, ",") {
@@ -155,7 +156,8 @@ func parseHeaders(list string) (map[string]string, error) {
 	return all, nil
 }
 
-// tls returns the TLS configuration from the files in the variables, or nil.
+// tls returns a TLS configuration with the files that the variables name. It returns nil if they
+// name none.
 func (e environment) tls() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	roots, cert, key := e.get("CERTIFICATE"), e.get("CLIENT_CERTIFICATE"), e.get("CLIENT_KEY")

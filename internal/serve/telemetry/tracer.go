@@ -23,20 +23,20 @@ import (
 // flushTimeout limits how long [Tracer.Close] waits for the collector.
 const flushTimeout = 3 * time.Second
 
-// maxAttribute limits the bytes of an attribute whose value a client or server chooses.
+// maxAttribute limits the length, in bytes, of an attribute value that a client or server chooses.
 const maxAttribute = 256
 
-// TracerOptions configures a Tracer. Target is required.
+// TracerOptions configures a [Tracer]. Target is required.
 type TracerOptions struct {
 	Target  *Target
-	Version string       // version of the proxy
-	Log     *slog.Logger // log for failures of the collector; nil: discard
+	Version string       // proxy version
+	Log     *slog.Logger // receives collector failures; nil: discard
 	Metrics *Metrics     // counts lost spans; may be nil
 }
 
-// A Tracer makes spans of the stations of calls, following the OpenTelemetry conventions for MCP
-// and GenAI, and sends them in batches in the background. It drops spans that the collector does
-// not accept in time. It is safe for concurrent use.
+// A Tracer creates spans for the phases of calls and sends them in batches in the background. It
+// follows the OpenTelemetry conventions for MCP and GenAI. If the collector does not accept spans
+// in time, they are dropped. A Tracer is safe for concurrent use.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -57,22 +57,22 @@ func NewTracer(o TracerOptions) (*Tracer, error) {
 	return &Tracer{provider: provider, exporter: e, tracer: provider.Tracer("github.com/petrigate/petrigate", trace.WithInstrumentationVersion(o.Version))}, nil
 }
 
-// Close sends the remaining spans, but waits for flushTimeout at most.
+// Close sends the remaining spans. It waits at most flushTimeout.
 func (t *Tracer) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
 	t.exporter.stopRetrying()
-	_ = t.provider.Shutdown(ctx) // the exporter has logged the error
+	_ = t.provider.Shutdown(ctx) // the exporter has already logged the error
 	t.exporter.abort()
 }
 
-// spanKinds maps stations to kinds of spans. Other stations are internal.
+// spanKinds maps phases to span kinds. All other phases are internal.
 var spanKinds = map[admission.Phase]trace.SpanKind{
 	admission.PhaseCall:    trace.SpanKindServer,
 	admission.PhaseForward: trace.SpanKindClient,
 }
 
-// Start begins the span of a station.
+// Start starts a span for a phase.
 func (t *Tracer) Start(ctx context.Context, s admission.Phase, i admission.Info) (context.Context, func(admission.Result)) {
 	name := "gate " + string(s)
 	options := []trace.SpanStartOption{trace.WithSpanKind(spanKinds[s])}
@@ -84,7 +84,7 @@ func (t *Tracer) Start(ctx context.Context, s admission.Phase, i admission.Info)
 	case admission.PhaseForward:
 		name = spanName(i)
 		options = append(options, trace.WithAttributes(callAttributes(i)...))
-	case admission.PhaseDecide: // the tool might be unknown until now
+	case admission.PhaseDecide: // the tool may not have been known until now
 		call := trace.SpanFromContext(ctx)
 		call.SetName(spanName(i))
 		call.SetAttributes(callAttributes(i)...)
@@ -93,15 +93,16 @@ func (t *Tracer) Start(ctx context.Context, s admission.Phase, i admission.Info)
 	return ctx, func(r admission.Result) { endSpan(span, s, i.Method, r) }
 }
 
-// Trace returns the trace context of the span in ctx, as the headers traceparent and tracestate.
+// Trace returns the trace context of the current span, in the form of the traceparent and
+// tracestate headers.
 func (t *Tracer) Trace(ctx context.Context) (parent, state string) {
 	carrier := propagation.MapCarrier{}
 	t.context.Inject(ctx, carrier)
 	return carrier["traceparent"], carrier["tracestate"]
 }
 
-// spanName returns the method, followed by the tool or prompt. It omits the URIs of resources,
-// which clients choose and which would make too many names.
+// spanName returns the method, followed by the name of the tool or prompt. It omits resource URIs:
+// clients choose them, so there would be too many span names.
 func spanName(i admission.Info) string {
 	if i.Tool == "" || i.Method == methodRead {
 		return i.Method
@@ -109,14 +110,14 @@ func spanName(i admission.Info) string {
 	return i.Method + " " + target(i)
 }
 
-// MCP methods that are treated differently.
+// MCP methods that get special treatment.
 const (
 	methodTool   = "tools/call"
 	methodPrompt = "prompts/get"
 	methodRead   = "resources/read"
 )
 
-// target returns the name of the tool or prompt at its upstream.
+// target returns the upstream's name for the tool or prompt.
 func target(i admission.Info) string {
 	name := i.Tool
 	if i.Method == methodPrompt {
@@ -125,7 +126,7 @@ func target(i admission.Info) string {
 	return text.Excerpt(name, maxAttribute)
 }
 
-// cutLast cuts s around the last occurrence of prefix. Without one, after is s.
+// cutLast cuts s around the last occurrence of prefix. If there is none, after is s.
 func cutLast(s, prefix string) (before, after string, found bool) {
 	if at := strings.LastIndex(s, prefix); at >= 0 {
 		return s[:at], s[at+len(prefix):], true
@@ -133,7 +134,7 @@ func cutLast(s, prefix string) (before, after string, found bool) {
 	return "", s, false
 }
 
-// callAttributes returns the attributes of the called tool or prompt.
+// callAttributes returns the attributes that describe the called tool or prompt.
 func callAttributes(i admission.Info) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("mcp.method.name", i.Method)}
 	if i.Upstream != "" {
@@ -149,7 +150,7 @@ func callAttributes(i admission.Info) []attribute.KeyValue {
 	return all
 }
 
-// clientAttributes returns the attributes of the caller.
+// clientAttributes returns the attributes that describe the caller.
 func clientAttributes(i admission.Info) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("mcp.session.id", i.Session)}
 	if id := strings.Trim(string(i.ID), `"`); id != "" {
@@ -167,7 +168,7 @@ func clientAttributes(i admission.Info) []attribute.KeyValue {
 	return append(all, attribute.String("network.transport", "tcp"), attribute.String("network.protocol.name", "http"))
 }
 
-// endSpan ends the span of a station.
+// endSpan ends the span for a phase.
 func endSpan(span trace.Span, s admission.Phase, method string, r admission.Result) {
 	defer span.End()
 	if r.Decision != "" {
@@ -191,8 +192,8 @@ func endSpan(span trace.Span, s admission.Phase, method string, r admission.Resu
 	}
 }
 
-// errorType returns the attribute error.type for a station, or "" if it succeeded. A refusal is an
-// error of the call, but not of the gate's own span.
+// errorType returns the value of the attribute error.type for a phase, or "" if the phase
+// succeeded. A refusal is an error of the whole call, but not of the gate's own span.
 func errorType(s admission.Phase, method string, r admission.Result) string {
 	switch {
 	case r.Code != 0:

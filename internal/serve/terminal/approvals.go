@@ -13,7 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// PrintApprovals prints the pending approvals and below them the others, newest first.
+// PrintApprovals prints the pending approvals in the given order, followed by the ended ones in
+// reverse order, newest first.
 func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	if len(pending) == 0 {
 		none := "no approvals"
@@ -41,7 +42,7 @@ func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	return printCalls(w, "ID|STATE|ANSWERED BY|VIA|WHEN", ended, settledRow)
 }
 
-// pendingRow returns the table row of a pending approval, without its call.
+// pendingRow returns the table row for a pending approval, without the column for the call.
 func pendingRow(a operator.ApprovalInfo) []string {
 	rule := "-"
 	if len(a.Rules) > 0 {
@@ -53,7 +54,8 @@ func pendingRow(a operator.ApprovalInfo) []string {
 	return []string{a.ID, stateOf(a), Left(a.Expires), text.Caller(a.Principal, a.Client, 30), rule}
 }
 
-// settledRow returns the table row of an approval that was answered or has ended, without its call.
+// settledRow returns the table row for an approval that was answered or has ended, without the
+// column for the call.
 func settledRow(a operator.ApprovalInfo) []string {
 	when := "-"
 	if !a.Answered.IsZero() {
@@ -62,7 +64,8 @@ func settledRow(a operator.ApprovalInfo) []string {
 	return []string{a.ID, stateOf(a), text.Excerpt(cmp.Or(a.Actor, "-"), 40), cmp.Or(a.Channel, "-"), when}
 }
 
-// stateOf returns the state of an approval, and how many of the required persons have approved it.
+// stateOf returns the state of an approval. If several people must approve, it includes how many
+// have done so.
 func stateOf(a operator.ApprovalInfo) string {
 	if a.Needs > 1 && a.State == operator.Pending {
 		return fmt.Sprintf("%s %d/%d", a.State, a.Approvals, a.Needs)
@@ -70,11 +73,11 @@ func stateOf(a operator.ApprovalInfo) string {
 	return a.State.Word()
 }
 
-// minCallWidth is the minimum width of the column for the call.
+// minCallWidth is the minimum width of the call column.
 const minCallWidth = 24
 
-// printCalls prints a table of approvals with their calls in the last column. At a terminal the
-// calls are cut to the width that is left.
+// printCalls prints a table of approvals with the calls in the last column. On a terminal, it
+// shortens the calls to the available width.
 func printCalls(w io.Writer, head string, list []operator.ApprovalInfo, row func(operator.ApprovalInfo) []string) error {
 	rows, used := make([][]string, len(list)), 0
 	widths := make([]int, 8)
@@ -102,7 +105,8 @@ func printCalls(w io.Writer, head string, list []operator.ApprovalInfo, row func
 	return text.Table(w, "", head+"|CALL", rows)
 }
 
-// callLine formats a call in at most room columns, if its parts can be cut that far.
+// callLine formats a call in at most room columns, provided that its parts can be shortened that
+// much.
 func callLine(a operator.ApprovalInfo, room int) string {
 	name := text.Excerpt(a.Upstream+"."+a.Tool, 80)
 	size := ""
@@ -119,8 +123,8 @@ func callLine(a operator.ApprovalInfo, room int) string {
 	return name + " " + Fit(does, max(room-utf8.RuneCountInString(name)-len(size)-1, 8)) + size
 }
 
-// Fit returns an excerpt of s of at most room columns. A character of several bytes does not take
-// more columns than bytes.
+// Fit shortens s to at most room columns. It relies on the fact that no character occupies more
+// columns than bytes.
 func Fit(s string, room int) string {
 	if whole := text.Escape(s); len(whole) <= room {
 		return whole
@@ -133,5 +137,5 @@ func Fit(s string, room int) string {
 	return "..."
 }
 
-// Age formats the time since an event.
+// Age formats the time that has passed since an event.
 func Age(since time.Time) string { return time.Since(since).Round(time.Second).String() }

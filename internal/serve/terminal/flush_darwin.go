@@ -2,13 +2,13 @@ package terminal
 
 import "golang.org/x/sys/unix"
 
-// Requests to read and set the mode of a terminal.
+// ioctl requests that read and set the terminal mode.
 const (
 	getMode = unix.TIOCGETA
 	setMode = unix.TIOCSETA
 )
 
-// flushInput discards input that was typed and not read yet.
+// flushInput discards input that has been typed but not read yet.
 func flushInput(fd int) error {
 	const input = 1 // FREAD
 	return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, input)

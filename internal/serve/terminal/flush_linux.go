@@ -2,11 +2,11 @@ package terminal
 
 import "golang.org/x/sys/unix"
 
-// Requests to read and set the mode of a terminal.
+// ioctl requests that read and set the terminal mode.
 const (
 	getMode = unix.TCGETS
 	setMode = unix.TCSETS
 )
 
-// flushInput discards input that was typed and not read yet.
+// flushInput discards input that has been typed but not read yet.
 func flushInput(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }

@@ -8,19 +8,19 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// scanInterval is the time between two scans for sockets of new proxies.
+// scanInterval is the interval between scans for the sockets of new proxies.
 const scanInterval = time.Second
 
-// An update holds all approvals of a proxy after a change.
+// An update holds all approvals of a proxy after one of them has changed.
 type update struct {
 	client    *control.Client
 	approvals []operator.ApprovalInfo
-	gone      bool  // the proxy has ended
-	err       error // the sockets cannot be listed; no other field is set
+	gone      bool  // whether the proxy has ended
+	err       error // set if the sockets cannot be listed; all other fields are then zero
 }
 
-// follow sends the approvals of all proxies with a socket in dir, including those that start later,
-// until ctx ends.
+// follow sends an update whenever the approvals of a proxy with a socket in dir change, until ctx
+// ends. It includes proxies that start later.
 func follow(ctx context.Context, dir string) <-chan update {
 	told := make(chan update)
 	go func() {
@@ -51,7 +51,7 @@ func follow(ctx context.Context, dir string) <-chan update {
 	return told
 }
 
-// followOne sends the approvals of the proxy at a socket until the proxy ends.
+// followOne sends the approvals of the proxy at the given socket until that proxy ends.
 func followOne(ctx context.Context, path string, told chan<- update, ended chan<- string) {
 	client, version := control.Dial(path), ""
 	for {
@@ -60,7 +60,7 @@ func followOne(ctx context.Context, path string, told chan<- update, ended chan<
 		case err != nil && version != "":
 			send(ctx, told, update{client: client, gone: true})
 			fallthrough
-		case err != nil: // the proxy does not answer, or not yet
+		case err != nil: // the proxy does not answer, or does not answer yet
 			pause(ctx, scanInterval)
 			send(ctx, ended, path)
 			return
@@ -87,18 +87,18 @@ func send[T any](ctx context.Context, whom chan<- T, what T) {
 	}
 }
 
-// located is an approval with a proxy that has it.
+// A located is an approval together with a proxy that has it.
 type located struct {
 	it     operator.ApprovalInfo
 	client *control.Client
 }
 
-// An overview holds the approvals of all proxies.
+// An overview holds the approvals of all running proxies.
 type overview struct {
-	proxies map[string]update // by socket path
+	proxies map[string]update // keyed by socket path
 }
 
-// apply applies an update.
+// apply applies an update to the overview.
 func (o *overview) apply(n update) {
 	if n.gone {
 		delete(o.proxies, n.client.Path)
@@ -107,8 +107,8 @@ func (o *overview) apply(n update) {
 	o.proxies[n.client.Path] = n
 }
 
-// all returns every approval once, by id, with a proxy that has it. If several proxies have it, all
-// chooses the one with the latest state.
+// all returns each approval once, keyed by its ID. If several proxies have an approval, all returns
+// the one with the latest state.
 func (o *overview) all() map[string]located {
 	all := map[string]located{}
 	for _, n := range o.proxies {

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// ReadSpan parses the lifetime of a grant: a duration such as 10m, or "session".
+// ReadSpan parses a grant's lifetime, which is either a duration such as 10m or the word "session".
 func ReadSpan(word string) (operator.Grant, error) {
 	if word == "session" {
 		return operator.Grant{Session: true}, nil
@@ -26,7 +26,7 @@ func ReadSpan(word string) (operator.Grant, error) {
 	return operator.Grant{For: d}, nil
 }
 
-// Wants describes to the person what a grant would allow.
+// Wants describes what a grant would allow.
 func Wants(g *operator.Grant) string {
 	like := "exactly these arguments"
 	if len(g.Like) > 0 {
@@ -35,19 +35,20 @@ func Wants(g *operator.Grant) string {
 	return fmt.Sprintf("For %s, calls of this tool in this session with %s would also pass without a question.", g.Span(), like)
 }
 
-// A stage is the question that a watch currently asks.
+// A stage identifies the question that a watch is currently asking.
 type stage int
 
 const (
 	atCall   stage = iota // whether to approve the call
-	atReason              // the reason for a denial
-	atSpan                // how long to allow similar calls
+	atReason              // why the call is denied
+	atSpan                // for how long to allow similar calls
 	atLike                // which arguments must stay the same
-	atGrant               // confirmation of the grant
-	atPIN                 // the PIN for the pending answer
+	atGrant               // whether to create the grant
+	atPIN                 // which PIN confirms the pending answer
 )
 
-// startGrant begins the questions for a grant, if the shown call can have one.
+// startGrant begins asking for the details of a grant, provided that the displayed call can have
+// one.
 func (w *watch) startGrant() {
 	switch {
 	case w.shown.Masked > 0:
@@ -60,7 +61,7 @@ func (w *watch) startGrant() {
 	w.prompt()
 }
 
-// readGrant handles one line of input about a grant. An empty lifetime cancels the grant.
+// readGrant handles a line of input about a grant. An empty lifetime cancels the grant.
 func (w *watch) readGrant(line string) {
 	switch w.stage {
 	case atSpan:
@@ -83,7 +84,7 @@ func (w *watch) readGrant(line string) {
 		}
 		w.stage = atGrant
 		w.say("%s approves %s on %s now. %s\n", w.shown.ID, text.Escape(w.shown.Tool), text.Escape(w.shown.Upstream), Wants(&w.grant))
-		w.armed = time.After(armDelay) // input typed ahead does not count
+		w.armed = time.After(armDelay) // ignore input typed in advance
 	default:
 		if word := strings.ToLower(line); word != "y" && word != "yes" {
 			w.say("No answer was given.\n")
@@ -95,7 +96,7 @@ func (w *watch) readGrant(line string) {
 	}
 }
 
-// argumentNames lists the argument names of the shown call.
+// argumentNames lists the names of the displayed call's arguments.
 func (w *watch) argumentNames() string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(w.shown.Arguments, &all) != nil || len(all) == 0 {

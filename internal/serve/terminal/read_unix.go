@@ -12,19 +12,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A terminal reads the lines that a person types. Input typed before a question was shown does not
-// answer it: see [terminal.discard].
+// A terminal reads the lines that a person types. Input typed before a question was shown must not
+// answer it; see [terminal.discard].
 type terminal struct {
 	fd     int
 	lines  chan input
 	closed chan struct{}
-	wake   *os.File // becomes readable when the terminal is closed, because its other end is closed
+	wake   *os.File // pipe whose other end close closes, so that it becomes readable
 	other  *os.File
-	ended  chan struct{} // closed when the reader has ended
+	ended  chan struct{} // closed when the reading goroutine has ended
 
 	mu      sync.Mutex
 	epoch   int
-	partial []byte // start of a line whose end was not typed yet
+	partial []byte // beginning of a line whose end has not been typed yet
 }
 
 // An input is a line, or io.EOF at the end of the input.
@@ -34,7 +34,7 @@ type input struct {
 	epoch int
 }
 
-// openTerminal starts to read lines. The caller must close the terminal.
+// openTerminal starts reading lines from in. The caller must close the terminal.
 func openTerminal(in io.Reader) (*terminal, error) {
 	if !Is(in) {
 		return nil, errNoTerminal
@@ -55,7 +55,7 @@ func (t *terminal) close() {
 	_ = t.wake.Close()
 }
 
-// hide turns the echo of typed characters off or on.
+// hide turns the echo of typed characters off, or on again.
 func (t *terminal) hide(hidden bool) error {
 	mode, err := unix.IoctlGetTermios(t.fd, getMode)
 	if err != nil {
@@ -68,7 +68,7 @@ func (t *terminal) hide(hidden bool) error {
 	return unix.IoctlSetTermios(t.fd, setMode, mode)
 }
 
-// discard discards everything typed so far, including the unfinished line. If it fails, no further
+// discard discards everything typed so far, including an unfinished line. If it fails, no further
 // input may be used.
 func (t *terminal) discard() error {
 	t.mu.Lock()
@@ -78,7 +78,7 @@ func (t *terminal) discard() error {
 	return flushInput(t.fd)
 }
 
-// isCurrent reports whether a line was typed after the last discard.
+// isCurrent reports whether the line was typed after the last discard.
 func (t *terminal) isCurrent(line input) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,8 +102,8 @@ func (t *terminal) read() {
 	}
 }
 
-// await waits for input and returns false if the terminal was closed. If wait is false, it only
-// checks for input.
+// await waits for input. It returns false if the terminal was closed. If wait is false, it returns
+// at once and reports whether input is available.
 func (t *terminal) await(wait bool) bool {
 	var timeout *unix.Timeval
 	if !wait {
@@ -121,12 +121,12 @@ func (t *terminal) await(wait bool) bool {
 	}
 }
 
-// readLines reads the available input. It holds the lock, so that all input it reads was typed
+// readLines reads the available input. It holds the lock, so that everything it reads was typed
 // after the last discard.
 func (t *terminal) readLines() []input {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.await(false) { // discarded meanwhile
+	if !t.await(false) { // another goroutine has discarded the input
 		return nil
 	}
 	b := make([]byte, 4096)
@@ -134,7 +134,7 @@ func (t *terminal) readLines() []input {
 	if errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) {
 		return nil
 	}
-	if err != nil || n == 0 { // an unfinished line does not count
+	if err != nil || n == 0 { // discard an unfinished line
 		return []input{{err: io.EOF, epoch: t.epoch}}
 	}
 	t.partial = append(t.partial, b[:n]...)

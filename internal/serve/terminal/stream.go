@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Stream prints a line of JSON for each pending approval and for each change of an approval, of all
-// proxies with a socket in dir. It answers nothing.
+// Stream prints each pending approval, and then each change of an approval, as one line of JSON. It
+// covers all proxies that have a socket in dir. It does not answer approvals.
 func Stream(ctx context.Context, dir string, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -38,8 +38,8 @@ func Stream(ctx context.Context, dir string, w io.Writer) error {
 	}
 }
 
-// printChanges prints the approvals that differ from the printed ones. An approval that had ended
-// before its proxy was first seen is not a change.
+// printChanges prints those approvals that differ from the ones already printed. An approval that
+// had ended before its proxy was first seen does not count as a change.
 func printChanges(w io.Writer, all map[string]located, printed map[string]operator.ApprovalInfo, first bool) error {
 	type line struct {
 		Version  int                   `json:"version"`
@@ -77,7 +77,7 @@ func printChanges(w io.Writer, all map[string]located, printed map[string]operat
 	return nil
 }
 
-// compareAge orders approvals by their creation time.
+// compareAge orders approvals by creation time.
 func compareAge(a, b operator.ApprovalInfo) int {
 	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 }

@@ -1,14 +1,15 @@
 // Package terminal asks the person at a terminal about calls that wait for approval.
 //
-// Only input typed after a question was shown answers the question: the input of the terminal is
-// discarded after the question has been visible for a moment. Enter alone, the end of the input and
-// a signal do not answer, and an answer carries the digest of the text that was shown.
+// Only input typed after a question was shown answers the question: when the question has been
+// visible for a moment, everything typed so far is discarded. Pressing Enter alone, the end of the
+// input, and a signal do not count as answers. Each answer carries the digest of the text that was
+// shown.
 //
 // [Watch] asks about each approval of all running proxies, one after the other; [Confirm], [Agree]
 // and [Secret] ask a single question. [Stream] prints approvals as JSON for programs.
 //
-// One goroutine reads the terminal and one per proxy follows its approvals; both send to the
-// goroutine of the caller, which alone prints and answers.
+// One goroutine reads from the terminal, and one per proxy follows its approvals. All of them send
+// to the caller's goroutine, which alone prints and answers.
 package terminal
 
 import (
@@ -27,15 +28,15 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// errNoTerminal: the input is not a terminal, so that input typed before a question cannot be
-// distinguished from an answer.
+// errNoTerminal means that the input is not a terminal, so that input typed before a question
+// cannot be told apart from an answer.
 var errNoTerminal = errors.New("standard input is not a terminal")
 
-// ErrNotApproved is returned by [Confirm] if the person has not said yes.
+// ErrNotApproved is returned by [Confirm] if the person did not answer yes.
 var ErrNotApproved = errors.New("not approved; the call is still pending")
 
-// armDelay is how long a question must be visible before an answer counts: a person who is typing
-// an answer to the previous question has not read it yet.
+// armDelay is how long a question must be visible before answers count, because a person who is
+// still typing an answer to the previous question has not read it.
 const armDelay = 500 * time.Millisecond
 
 // Is reports whether stream is a terminal.
@@ -44,7 +45,7 @@ func Is(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Width returns the number of columns of the terminal w, or 0 if w is not a terminal.
+// Width returns the width of the terminal w in columns, or 0 if w is not a terminal.
 func Width(w any) int {
 	if !Is(w) {
 		return 0
@@ -56,14 +57,14 @@ func Width(w any) int {
 	return width
 }
 
-// Confirm shows a question at the terminal and waits for a yes typed after it. Any other answer is
-// ErrNotApproved.
+// Confirm asks a question at the terminal and waits until the person types yes. For any other
+// answer, it returns ErrNotApproved.
 func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) error {
 	return confirm(ctx, in, out, question, "Approve? [y/N] ")
 }
 
-// Agree asks a yes-or-no question at the terminal about text shown before. Any answer other than
-// yes is a no.
+// Agree asks a yes-or-no question about text that was printed before. Any answer other than yes
+// means no.
 func Agree(ctx context.Context, in io.Reader, out io.Writer, question string) (bool, error) {
 	err := confirm(ctx, in, out, "", question+" [y/N] ")
 	if errors.Is(err, ErrNotApproved) {
@@ -104,7 +105,7 @@ func confirm(ctx context.Context, in io.Reader, out io.Writer, question, prompt 
 	}
 }
 
-// Secret reads a line from the terminal without echo.
+// Secret reads a line from the terminal without echoing it.
 func Secret(ctx context.Context, in io.Reader, out io.Writer, prompt string) (string, error) {
 	t, err := openTerminal(in)
 	if err != nil {
@@ -115,7 +116,7 @@ func Secret(ctx context.Context, in io.Reader, out io.Writer, prompt string) (st
 		return "", fmt.Errorf("hiding input: %w", err)
 	}
 	defer func() {
-		_ = t.hide(false) // the echo could be turned off, so it can be turned on
+		_ = t.hide(false) // the echo could be turned off, so it can be turned on again
 		_, _ = fmt.Fprintln(out)
 	}()
 	_, _ = fmt.Fprint(out, prompt)
@@ -127,8 +128,8 @@ func Secret(ctx context.Context, in io.Reader, out io.Writer, prompt string) (st
 	}
 }
 
-// arm waits until a question has been visible for armDelay, and discards all input typed before
-// that.
+// arm waits until a question has been visible for armDelay, and then discards all input typed so
+// far.
 func (t *terminal) arm(ctx context.Context) error {
 	timer := time.NewTimer(armDelay)
 	defer timer.Stop()
@@ -146,7 +147,7 @@ func (t *terminal) arm(ctx context.Context) error {
 	}
 }
 
-// Answer answers the approval a, in the state that the person has read, and prints the result to w.
+// Answer answers the approval a as the person has read it, and prints the result to w.
 func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer control.Answer) error {
 	answer.Shown = a.Shown
 	if err := client.Resolve(a.ID, answer); err != nil {
@@ -163,7 +164,7 @@ func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer
 	return err
 }
 
-// afterAnswer describes what happens after an answer.
+// afterAnswer describes what happens once the answer is given.
 func afterAnswer(a operator.ApprovalInfo, approve bool) string {
 	switch {
 	case !approve:
@@ -175,10 +176,10 @@ func afterAnswer(a operator.ApprovalInfo, approve bool) string {
 	}
 }
 
-// Left formats the time that is left.
+// Left formats the time left until the given time.
 func Left(until time.Time) string { return text.Duration(max(0, time.Until(until))) }
 
-// Shown formats an approval for a person, with its state.
+// Shown formats an approval and its state for people.
 func Shown(a operator.ApprovalInfo) string {
 	state := a.State.Word()
 	if a.State == operator.Consumed {
@@ -194,7 +195,7 @@ func Shown(a operator.ApprovalInfo) string {
 	return shown
 }
 
-// answered describes who answered, and how.
+// answered describes who answered an approval, and through which channel.
 func answered(a operator.ApprovalInfo) string {
 	var by string
 	if a.Actor != "" {

@@ -14,11 +14,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxToolText limits the bytes shown of one value of a definition. A longer value is followed by
-// its length.
+// maxToolText limits how many bytes of a value in a definition are shown. A truncated value is
+// followed by its length.
 const maxToolText = 16 << 10
 
-// PrintToolChanges prints the current definitions of tools beside the accepted ones.
+// PrintToolChanges prints the current definition of each tool next to the accepted one.
 func PrintToolChanges(w io.Writer, changes []operator.ToolChange) error {
 	var b strings.Builder
 	for i, c := range changes {
@@ -46,7 +46,7 @@ func PrintToolChanges(w io.Writer, changes []operator.ToolChange) error {
 	return err
 }
 
-// PrintUnpinned lists the proxies that do not detect changes of tools.
+// PrintUnpinned lists the proxies that do not detect changes to tools.
 func PrintUnpinned(w io.Writer, proxies []operator.Status) error {
 	var b strings.Builder
 	for i := range proxies {
@@ -59,7 +59,8 @@ func PrintUnpinned(w io.Writer, proxies []operator.Status) error {
 	return err
 }
 
-// writeValue writes each line of a value after the sign. Strings are written unquoted.
+// writeValue writes each line of a value with the given sign in front. It writes strings without
+// quotes.
 func writeValue(b *strings.Builder, sign string, value json.RawMessage) {
 	if value == nil {
 		return

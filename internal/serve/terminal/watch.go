@@ -13,8 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Watch asks the person at the terminal about each approval of all proxies with a socket in dir,
-// until the person quits, the input ends, or ctx ends. The answers are given in the name of actor.
+// Watch asks the person at the terminal about the approvals of all proxies that have a socket in
+// dir. It returns when the person quits, the input ends, or ctx ends. Answers are recorded under
+// the name actor.
 func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor string) error {
 	t, err := openTerminal(in)
 	if err != nil {
@@ -28,29 +29,29 @@ func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor s
 	return w.run(ctx, dir)
 }
 
-// A watch asks the person at a terminal about one approval after the other.
+// A watch asks the person at a terminal about approvals, one at a time.
 type watch struct {
 	out      io.Writer
 	terminal *terminal
 	actor    string
 	overview overview
-	done     map[string]bool // by id: skipped, or answered here
+	done     map[string]bool // IDs of approvals that were skipped or answered here
 
-	shown         *operator.ApprovalInfo // approval shown to the person; nil: none
-	client        *control.Client        // proxy that has the shown approval
-	stage         stage                  // current question about the shown approval
-	grant         operator.Grant         // grant, as far as the person has described it
+	shown         *operator.ApprovalInfo // displayed approval, or nil
+	client        *control.Client        // proxy that has the displayed approval
+	stage         stage                  // current question about the displayed approval
+	grant         operator.Grant         // grant as described by the person so far
 	pendingAnswer control.Answer         // answer that waits for the PIN
-	armed         <-chan time.Time       // fires when answers start being accepted; nil once they are
-	idle          string                 // last text printed while no approval was shown
+	armed         <-chan time.Time       // fires when answers start to count; nil afterwards
+	idle          string                 // text last printed while no approval was displayed
 }
 
 func (w *watch) say(format string, args ...any) { _, _ = fmt.Fprintf(w.out, format, args...) }
 
-// run asks until the person quits, the input ends, or ctx ends.
+// run asks about approvals until the person quits, the input ends, or ctx ends.
 func (w *watch) run(ctx context.Context, dir string) error {
 	told := follow(ctx, dir)
-	look := time.NewTimer(scanInterval) // for the message that no proxy runs
+	look := time.NewTimer(scanInterval) // for the message that no proxy is running
 	defer look.Stop()
 	for {
 		select {
@@ -88,7 +89,7 @@ func (w *watch) run(ctx context.Context, dir string) error {
 	}
 }
 
-// checkShown removes the question if its approval was answered elsewhere or has ended.
+// checkShown withdraws the current question if the approval has ended or was answered elsewhere.
 func (w *watch) checkShown() {
 	if w.shown == nil {
 		return
@@ -96,7 +97,7 @@ func (w *watch) checkShown() {
 	now, there := w.overview.all()[w.shown.ID]
 	_, runs := w.overview.proxies[w.client.Path]
 	switch {
-	case !there || !runs && now.it.State == operator.Pending: // if another proxy has the approval, it is shown again
+	case !there || !runs && now.it.State == operator.Pending: // if another proxy has the approval, it will be shown again
 		w.say("\n%s: its proxy has ended.\n", w.shown.ID)
 		w.shown = nil
 	case now.it.State != operator.Pending:
@@ -123,7 +124,7 @@ func endText(a operator.ApprovalInfo) string {
 	}
 }
 
-// ask shows the oldest open approval, unless one is shown already.
+// ask shows the oldest open approval, unless an approval is already being shown.
 func (w *watch) ask() {
 	if w.shown != nil {
 		return
@@ -157,7 +158,7 @@ func (w *watch) ask() {
 	w.armed = time.After(armDelay)
 }
 
-// showIdle prints once that no approval waits.
+// showIdle prints, once, that no approval is pending.
 func (w *watch) showIdle() {
 	idle := "No proxy is running; waiting for one. q quits.\n"
 	if n := len(w.overview.proxies); n > 0 {
@@ -189,7 +190,7 @@ func (w *watch) prompt() {
 	}
 }
 
-// answer handles a line of input, and reports whether the person quits.
+// answer handles a line of input. It reports whether the person wants to quit.
 func (w *watch) answer(line string) (quit bool) {
 	word, rest, _ := strings.Cut(line, " ")
 	word, rest = strings.ToLower(word), strings.TrimSpace(rest)
@@ -221,7 +222,7 @@ func (w *watch) answer(line string) (quit bool) {
 	return false
 }
 
-// submit answers the shown approval. If a grant is refused, the question stays open.
+// submit answers the displayed approval. If the proxy refuses a grant, the question stays open.
 func (w *watch) submit(a control.Answer) {
 	if a.Approve && w.shown.PIN && a.PIN == "" {
 		w.askPIN(a)
@@ -241,7 +242,7 @@ func (w *watch) submit(a control.Answer) {
 	w.shown = nil
 }
 
-// askPIN asks for the PIN that the answer needs. The PIN is not echoed.
+// askPIN asks for the PIN that the answer requires. The PIN is not echoed.
 func (w *watch) askPIN(a control.Answer) {
 	w.pendingAnswer, w.stage = a, atPIN
 	if err := w.terminal.hide(true); err != nil {
@@ -251,7 +252,7 @@ func (w *watch) askPIN(a control.Answer) {
 	w.prompt()
 }
 
-// readPIN submits the pending answer with the PIN. An empty PIN submits nothing.
+// readPIN submits the pending answer with the PIN. If the PIN is empty, nothing is submitted.
 func (w *watch) readPIN(line string) {
 	w.endPIN()
 	a := w.pendingAnswer
@@ -262,10 +263,10 @@ func (w *watch) readPIN(line string) {
 	w.submit(a)
 }
 
-// endPIN turns the echo on again, if it is off.
+// endPIN turns the echo on again if it is off.
 func (w *watch) endPIN() {
 	if w.stage == atPIN {
-		_ = w.terminal.hide(false) // the echo could be turned off, so it can be turned on
+		_ = w.terminal.hide(false) // the echo could be turned off, so it can be turned on again
 		w.say("\n")
 		w.stage = atCall
 	}

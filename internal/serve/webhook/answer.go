@@ -10,22 +10,22 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Limits of an answer, in bytes.
+// Limits for an answer, in bytes.
 const (
 	maxAnswer = 16 << 10
 	maxActor  = 200
 	maxReason = 1 << 10
 )
 
-// An answer is the signed answer of a system to an approval.
+// An answer is a system's signed answer to an approval request.
 type answer struct {
 	id, actor, reason string
 	nonce             []byte
 	approve           bool
 }
 
-// parseAnswer parses the body of an answer. A member that is unknown, missing, duplicated or not a
-// string is an error, and so is any decision other than approve and deny.
+// parseAnswer parses the body of an answer. It returns an error if a member is unknown, missing,
+// duplicated or not a string, or if the decision is neither approve nor deny.
 func parseAnswer(body []byte) (a answer, err error) {
 	if err := rawjson.Check(body, 1); err != nil {
 		return a, fmt.Errorf("the body is not a flat JSON object: %w", err)
@@ -59,7 +59,7 @@ func parseAnswer(body []byte) (a answer, err error) {
 		return a, errors.New(`"decision" is neither "approve" nor "deny"`)
 	case len(a.actor) > maxActor, len(a.reason) > maxReason:
 		return a, fmt.Errorf(`"actor" has more than %d bytes, or "reason" more than %d`, maxActor, maxReason)
-	case text.Escape(a.actor) != a.actor: // otherwise one person could pass as two
+	case text.Escape(a.actor) != a.actor: // otherwise one person could pose as two
 		return a, errors.New(`"actor" has invisible characters`)
 	}
 	a.nonce, err = decodeNonce(said["nonce"])

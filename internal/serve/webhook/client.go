@@ -15,12 +15,12 @@ import (
 
 const (
 	postTimeout  = 10 * time.Second // limit for one request, including its response
-	maxResponse  = 64 << 10         // bytes read of a response, so that the connection can be reused
-	maxErrorText = 200              // bytes of an error that are shown
+	maxResponse  = 64 << 10         // maximum number of bytes to read from a response, so that the connection can be reused
+	maxErrorText = 200              // maximum length of a displayed error, in bytes
 )
 
-// newClient returns the client for one URL. It follows no redirects. Without encryption it connects
-// only to this machine, whatever the host name resolves to.
+// newClient returns the HTTP client for a single URL. The client follows no redirects. For a URL
+// without TLS, it connects only to this machine, whatever the host name resolves to.
 func newClient(at *url.URL, secure *tls.Config) *http.Client {
 	if secure == nil {
 		secure = &tls.Config{MinVersion: tls.VersionTLS12}
@@ -44,7 +44,7 @@ func newClient(at *url.URL, secure *tls.Config) *http.Client {
 	}
 }
 
-// checkAddress refuses addresses that nothing may be posted to.
+// checkAddress returns an error for addresses that must not receive posts.
 func checkAddress(address string, plain bool) error {
 	at, err := netip.ParseAddrPort(address)
 	switch {

@@ -16,17 +16,17 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Start lets the hook post approvals. base is the base URL of the [Hook.Handler] for the system and
-// for people.
+// Start makes the hook start posting approvals. base is the base URL under which the system and
+// people reach [Hook.Handler].
 func (h *Hook) Start(base string) {
 	h.base.Store(base)
 	h.work.Go(h.watch)
 }
 
-// Asked adds an approval that waits for an answer. It does not block.
+// Asked adds an approval that is waiting for an answer. It does not block.
 func (h *Hook) Asked(a operator.ApprovalInfo) {
 	if h.Approvals.PutApproval(a.ID, approval.Webhook) != nil {
-		return // the rule names another channel
+		return // the rule requires a different channel
 	}
 	q, first := h.tracker.add(h.ctx, &h.work, a)
 	switch {
@@ -42,7 +42,7 @@ func (h *Hook) Asked(a operator.ApprovalInfo) {
 	}
 }
 
-// follow tells the system about an approval, and again when it has ended.
+// follow notifies the system of an approval, and again when the approval has ended.
 func (h *Hook) follow(q *trackedApproval) {
 	defer h.work.Done()
 	defer h.tracker.remove(q)
@@ -56,7 +56,7 @@ func (h *Hook) follow(q *trackedApproval) {
 	h.deliver(ctx, q, "ended")
 }
 
-// watch detects the approvals that have ended.
+// watch looks for approvals that have ended.
 func (h *Hook) watch() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -79,7 +79,7 @@ func (h *Hook) watch() {
 
 func (h *Hook) hasEnded(id string) bool { return h.Approvals.ApprovalState(id) != operator.Pending }
 
-// deliver posts an event until the system has accepted it, or ctx ends.
+// deliver posts an event repeatedly until the system has accepted it or ctx ends.
 func (h *Hook) deliver(ctx context.Context, q *trackedApproval, event string) {
 	delivery := rand.Text()
 	for wait := h.Retry; ; wait = min(2*wait, lastRetry) {
@@ -101,11 +101,11 @@ func (h *Hook) deliver(ctx context.Context, q *trackedApproval, event string) {
 	}
 }
 
-// errUnknownApproval: the proxy no longer keeps the approval.
+// errUnknownApproval means that the proxy has dropped the approval.
 var errUnknownApproval = errors.New("the approval is no longer kept")
 
-// attempt posts an event once, as soon as a slot is free. Slots also limit how many messages, which
-// may be long, exist at a time.
+// attempt posts an event once, as soon as a slot is free. The slots also limit how many messages,
+// which may be long, exist at the same time.
 func (h *Hook) attempt(ctx context.Context, q *trackedApproval, event, delivery string) error {
 	select {
 	case h.slots <- struct{}{}:
@@ -133,13 +133,13 @@ func (h *Hook) post(ctx context.Context, delivery string, body []byte) error {
 	response, err := h.client.Do(request)
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
-		err = wrapped.Err // the URL may contain a secret
+		err = wrapped.Err // the URL, which may contain a secret, must not become part of the error
 	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = response.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // the content of the response is ignored
+	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // the content of the response is irrelevant
 	switch response.StatusCode / 100 {
 	case 2:
 		return nil
@@ -149,7 +149,7 @@ func (h *Hook) post(ctx context.Context, delivery string, body []byte) error {
 	return fmt.Errorf("it answers with status %d", response.StatusCode)
 }
 
-// recordHealth records the result of the last request. Only a change is logged.
+// recordHealth records whether the last request succeeded. It logs only changes.
 func (h *Hook) recordHealth(err error) {
 	said := ""
 	if err != nil {

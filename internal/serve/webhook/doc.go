@@ -6,10 +6,10 @@
 //	GET  /answer/ID/TOKEN     a page that shows the call; it changes nothing, since chat programs fetch links
 //	POST /answer/ID/TOKEN     the decision in the token
 //
-// The system signs with the secret that it shares with the proxy. Tokens are signed with the same
-// secret, so anyone who has a link can use it. Both are bound to one approval by a nonce, which is
-// derived from the secret, so that every process with the same secret and the same database accepts
-// the answer. An approval that has ended accepts no answer.
+// The system signs with a secret that it shares with the proxy. Tokens in links are signed with the
+// same secret, and anyone who has a link can use it. A nonce binds both to one approval. Since the
+// nonce is derived from the secret, every process with the same secret and the same database
+// accepts the answer. Once an approval has ended, answers are no longer accepted.
 //
 // The content of the response to a POST is never an answer.
 //

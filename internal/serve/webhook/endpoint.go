@@ -2,7 +2,8 @@ package webhook
 
 import "net/http"
 
-// Handler serves the endpoint for answers. The signature authorizes a request, not its sender.
+// Handler returns a handler that accepts answers. A request is authorized by its signature, whoever
+// sends it.
 func (h *Hook) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+answerPath, h.serveSigned)

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// health is the result of the last request to the system.
+// health is the result of the last request to the operator's system.
 type health struct {
 	mu    sync.Mutex
-	err   string // empty: success
+	err   string // empty after a success
 	since time.Time
 }
 
-// set stores a result and reports whether the system has failed or recovered with it.
+// set stores a result. It reports whether the system has thereby failed or recovered.
 func (s *health) set(err string, now time.Time) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Approvals gives access to the approvals of a proxy. [proxy.Proxy] implements it.
+// Approvals gives access to a proxy's approvals. [proxy.Proxy] implements it.
 type Approvals interface {
 	MaskedApproval(id string, mask func([]byte) []byte) (operator.ApprovalInfo, error)
 	PutApproval(id, channel string) error
@@ -24,34 +24,34 @@ type Approvals interface {
 	Answer(id string, a operator.Answer) error
 }
 
-// Options configures a Hook.
+// Options configures a [Hook].
 type Options struct {
-	URL       string // URL for events: https, or http on this machine
+	URL       string // where to post events: https, or http on this machine
 	Secret    string
 	TLS       *tls.Config // TLS configuration for an https URL; nil: the system's certificate authorities
-	Arguments string      // how arguments are posted and shown: "masked" (the default), "full" or "none"
-	Mask      []string    // for "masked", see [audit.NewRedactor]
+	Arguments string      // how to post and show arguments: "masked" (the default), "full" or "none"
+	Mask      []string    // names to mask with "masked"; see [audit.NewRedactor]
 
 	Approvals Approvals
 	Log       *slog.Logger     // nil: discard
 	Now       func() time.Time // nil: time.Now
 
-	Retry time.Duration // wait after the first failed attempt, doubled after each further one; 0: a second
+	Retry time.Duration // delay after the first failed attempt, doubled after each further one; 0: one second
 }
 
-// A Hook posts the approvals of a proxy to a system of the operator and accepts its answers. It is
-// safe for concurrent use. The caller must close it.
+// A Hook posts a proxy's approvals to a system of the operator and accepts its answers. It is safe
+// for concurrent use. The caller must close it.
 type Hook struct {
 	Options
 	signer   signer
 	redactor *audit.Redactor
 	client   *http.Client
-	host     string       // scheme and host of the URL, for people
-	base     atomic.Value // string: base URL of links
+	host     string       // scheme and host of the URL, to be displayed
+	base     atomic.Value // a string: the base URL for links
 	tracker  *tracker
 	health   health
 	slots    chan struct{} // limits concurrent requests
-	added    chan struct{} // signals that an approval was added
+	added    chan struct{} // signals that an approval has been added
 
 	ctx  context.Context //nolint:containedctx // ends with the hook
 	end  context.CancelFunc
@@ -59,14 +59,14 @@ type Hook struct {
 }
 
 const (
-	maxConcurrent = 8 // requests to the system
+	maxConcurrent = 8 // concurrent requests to the system
 
 	firstRetry   = time.Second
 	lastRetry    = 30 * time.Second
 	endedTimeout = time.Minute // limit for delivering the event that an approval has ended
 )
 
-// New returns a Hook. It posts nothing before Start.
+// New returns a hook. The hook posts nothing until Start is called.
 func New(o Options) (*Hook, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -93,7 +93,7 @@ func New(o Options) (*Hook, error) {
 	return h, nil
 }
 
-// Close cancels all deliveries. Events not yet posted are lost.
+// Close cancels all deliveries. Events that have not been posted yet are lost.
 func (h *Hook) Close() {
 	h.tracker.close()
 	h.end()
@@ -101,7 +101,7 @@ func (h *Hook) Close() {
 	h.client.CloseIdleConnections()
 }
 
-// answerURL returns the URL for signed answers.
+// answerURL returns the URL to which the system posts signed answers.
 func (h *Hook) answerURL() string { return h.base.Load().(string) + answerPath }
 
 // Status returns the current state of the hook.

@@ -10,7 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxShown limits the bytes of arguments in a message. The page of a link shows them in full.
+// maxShown limits the size of the arguments in a message, in bytes. The page that a link opens
+// shows them in full.
 const maxShown = 64 << 10
 
 // A message is the body of an event.
@@ -36,13 +37,13 @@ type message struct {
 	Approvals int             `json:"approvals"`
 	Question  string          `json:"question"` // plain text for a person
 
-	// Only for the event asked.
+	// Only in events of type asked.
 	Nonce   string `json:"nonce,omitempty"`
 	Answer  string `json:"answer,omitempty"`  // URL for a signed answer
 	Approve string `json:"approve,omitempty"` // link
 	Deny    string `json:"deny,omitempty"`
 
-	// Only for the event ended.
+	// Only in events of type ended.
 	Channel string `json:"channel,omitempty"`
 	Actor   string `json:"actor,omitempty"`
 	Reason  string `json:"reason,omitempty"`
@@ -73,13 +74,13 @@ func (h *Hook) message(id, event, delivery string) ([]byte, error) {
 	return text.EscapeJSON(body), nil
 }
 
-// link returns the URL for a decision.
+// link returns the URL that makes the given decision.
 func (h *Hook) link(a operator.ApprovalInfo, approve bool) string {
 	token := h.signer.token(a.ID, ticket{nonce: h.signer.nonce(a), expires: a.Expires, approve: approve})
 	return h.answerURL() + "/" + url.PathEscape(a.ID) + "/" + token
 }
 
-// maskedForMessage returns an object as the system may see it.
+// maskedForMessage masks object for display in the operator's system.
 func (h *Hook) maskedForMessage(object []byte) []byte {
 	masked := h.maskedForPage(object)
 	if len(masked) > maxShown {
@@ -88,7 +89,7 @@ func (h *Hook) maskedForMessage(object []byte) []byte {
 	return masked
 }
 
-// maskedForPage returns an object as people who open a link may see it.
+// maskedForPage masks object for display on the page that a link opens.
 func (h *Hook) maskedForPage(object []byte) []byte {
 	if masked := h.redactor.Mask(object); masked != nil {
 		return masked
@@ -96,5 +97,5 @@ func (h *Hook) maskedForPage(object []byte) []byte {
 	return leftOut(fmt.Sprintf("%d bytes, left out by the configuration", len(object)))
 }
 
-// leftOut returns why as a JSON string. why must not need escaping.
+// leftOut returns why as a JSON string. The text must not contain characters that need escaping.
 func leftOut(why string) []byte { return []byte(`"` + why + `"`) }

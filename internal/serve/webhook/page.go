@@ -17,7 +17,7 @@ const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2r
 	`pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#8881;padding:1rem;border-radius:.5rem}` +
 	`button{font:inherit;padding:.6rem 1.6rem}input{font:inherit;width:100%;box-sizing:border-box;margin:.3rem 0 1rem}:root{color-scheme:light dark}`
 
-// page is the page of a link. It has no script.
+// page is the template of the page that a link opens. It contains no script.
 var page = template.Must(template.New("page").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta name="robots" content="noindex"><title>{{.Title}}</title><style>` + style + `</style></head>
@@ -29,7 +29,7 @@ var page = template.Must(template.New("page").Parse(`<!doctype html>
 </body></html>
 `))
 
-// contentPolicy allows a page its style and its form only.
+// contentPolicy allows only the page's own style and form.
 var contentPolicy = "default-src 'none'; style-src 'sha256-" + hashOf(style) + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 func hashOf(text string) string {
@@ -40,7 +40,8 @@ func hashOf(text string) string {
 // pageData is the data of one page.
 type pageData struct{ Title, Question, Button string }
 
-// protect keeps a page out of caches and frames, and its address out of Referer headers.
+// protect sets headers that keep the page out of caches and frames, and its address out of Referer
+// headers.
 func protect(h http.Header) {
 	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("Cache-Control", "no-store")
@@ -49,7 +50,7 @@ func protect(h http.Header) {
 	h.Set("X-Frame-Options", "DENY")
 }
 
-// servePage shows the call that a link is about. It changes nothing.
+// servePage serves the page that shows the call a link refers to. It changes nothing.
 func (h *Hook) servePage(w http.ResponseWriter, r *http.Request) {
 	t, err := h.readLink(r)
 	if err != nil {
@@ -69,7 +70,7 @@ func (h *Hook) servePage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveLink applies the decision of a link.
+// serveLink applies the decision in a link.
 func (h *Hook) serveLink(w http.ResponseWriter, r *http.Request) {
 	t, err := h.readLink(r)
 	reason := ""
@@ -95,7 +96,8 @@ func (h *Hook) serveLink(w http.ResponseWriter, r *http.Request) {
 	h.writePage(w, http.StatusOK, v)
 }
 
-// readLink verifies the link of a request. It looks nothing up before the signature is verified.
+// readLink parses and verifies the link in a request. It looks nothing up until the signature has
+// been verified.
 func (h *Hook) readLink(r *http.Request) (ticket, error) {
 	t, ok := h.signer.ticket(r.PathValue("id"), r.PathValue("token"))
 	switch {
@@ -107,8 +109,8 @@ func (h *Hook) readLink(r *http.Request) (ticket, error) {
 	return t, nil
 }
 
-// readReason returns the reason in the form of the page. It ignores other bodies, such as those of
-// notifications.
+// readReason returns the reason that the person entered in the page's form. It ignores any other
+// body, such as that of a notification.
 func readReason(r *http.Request) (string, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

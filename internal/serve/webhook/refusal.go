@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// A refusal is the reason why an answer does not count, with its HTTP status.
+// A refusal explains why an answer is not accepted, and contains the HTTP status to respond with.
 type refusal struct {
 	status int
 	err    error

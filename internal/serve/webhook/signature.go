@@ -16,23 +16,23 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// Headers of events. Signed answers carry the first one too.
+// Headers of event requests. Signed answers also carry the first one.
 const (
 	SignatureHeader = "X-Petrigate-Signature" // t=<seconds since 1970>,v1=<HMAC-SHA256 of t, a dot and the body, in hex>
-	DeliveryHeader  = "X-Petrigate-Delivery"  // the same for each attempt to deliver one event
+	DeliveryHeader  = "X-Petrigate-Delivery"  // the same value in each attempt to deliver an event
 )
 
-// maxSkew is the largest accepted clock difference, and how long a signature is valid.
+// maxSkew is the largest accepted clock difference. It also limits how long a signature is valid.
 const maxSkew = 5 * time.Minute
 
-// errSignature gives no details: a holder of the secret does not need them.
+// errSignature gives no details, because holders of the secret do not need them.
 var errSignature = errors.New("the signature is missing, wrong or older than 5 minutes")
 
-// A signer makes and verifies signatures with a secret.
+// A signer creates and verifies signatures with a secret.
 type signer struct{ secret []byte }
 
-// mac returns the MAC of a text for one purpose. A purpose does not look like a timestamp, so that
-// a signature for one use is not valid for another.
+// mac returns the MAC of parts for the given purpose. A purpose never looks like a timestamp, so
+// that a signature for one purpose is not valid for another.
 func (s signer) mac(purpose string, parts ...string) []byte {
 	m := hmac.New(sha256.New, s.secret)
 	m.Write([]byte(purpose + "\n" + strings.Join(parts, "\n")))
@@ -52,7 +52,7 @@ func (s signer) bodyMAC(t string, body []byte) []byte {
 	return m.Sum(nil)
 }
 
-// verify checks the value of a [SignatureHeader].
+// verify verifies the value of a [SignatureHeader].
 func (s signer) verify(header string, body []byte, now time.Time) error {
 	rest, isSigned := strings.CutPrefix(header, "t=")
 	t, sum, hasSum := strings.Cut(rest, ",v1=")
@@ -72,7 +72,8 @@ func (s signer) verify(header string, body []byte, now time.Time) error {
 
 const nonceBytes = 16
 
-// nonce identifies an approval. It differs even from that of another approval with the same id.
+// nonce returns a value that identifies the approval. Approvals have different nonces even if their
+// IDs are equal.
 func (s signer) nonce(a operator.ApprovalInfo) []byte {
 	created := strconv.FormatInt(a.Created.UnixMilli(), 10)
 	return s.mac("petrigate nonce 1", a.ID, created, a.Session, a.SHA256)[:nonceBytes]
@@ -82,17 +83,17 @@ func (s signer) nonceText(a operator.ApprovalInfo) string {
 	return base64.RawURLEncoding.EncodeToString(s.nonce(a))
 }
 
-// A ticket is the content of a link: one decision about one approval, until it expires.
+// A ticket is the content of a link: a decision about one approval, with an expiry time.
 type ticket struct {
 	nonce   []byte
 	expires time.Time
 	approve bool
 }
 
-// ticketBytes is the length of an encoded ticket: time, decision, nonce.
+// ticketBytes is the length of an encoded ticket, which consists of a time, a decision and a nonce.
 const ticketBytes = 8 + 1 + nonceBytes
 
-// token returns the signed ticket for the approval with the id, encoded for a URL.
+// token returns the signed ticket for the approval with the given ID, encoded for use in a URL.
 func (s signer) token(id string, t ticket) string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(t.expires.Unix()))
 	if t.approve {
@@ -119,13 +120,13 @@ func (s signer) ticket(id, token string) (t ticket, ok bool) {
 	return t, true
 }
 
-// isAbout reports in constant time whether a nonce belongs to an approval.
+// isAbout reports whether the nonce belongs to the approval. It takes constant time.
 func (s signer) isAbout(nonce []byte, a operator.ApprovalInfo) bool {
 	return subtle.ConstantTimeCompare(nonce, s.nonce(a)) == 1
 }
 
-// decode accepts only the canonical encoding: the decoder of the standard library would also accept
-// line ends.
+// decode accepts only the canonical base64 encoding; the standard decoder would also accept line
+// breaks.
 func decode(text string) ([]byte, error) {
 	if strings.ContainsAny(text, "\r\n") {
 		return nil, errors.New("it has line ends")
@@ -133,7 +134,7 @@ func decode(text string) ([]byte, error) {
 	return base64.RawURLEncoding.Strict().DecodeString(text)
 }
 
-// decodeNonce decodes a nonce of a message.
+// decodeNonce decodes the nonce in a message.
 func decodeNonce(text string) ([]byte, error) {
 	nonce, err := decode(text)
 	if err != nil || len(nonce) != nonceBytes {

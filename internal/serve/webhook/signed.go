@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
 
-// serveSigned serves an answer that the system has signed.
+// serveSigned handles an answer that is signed by the operator's system.
 func (h *Hook) serveSigned(w http.ResponseWriter, r *http.Request) {
 	a, err := h.readSigned(r)
 	w.Header().Set("Content-Type", "application/json")
@@ -24,10 +24,10 @@ func (h *Hook) serveSigned(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"id": a.id, "noted": decisionWords[a.approve]})
 }
 
-// decisionWords names the decisions in responses. Read-only.
+// decisionWords contains the words for decisions in responses. It is read-only.
 var decisionWords = map[bool]string{true: "approve", false: "deny"}
 
-// readSigned parses an answer only after it has verified the signature.
+// readSigned verifies the signature of an answer before parsing it.
 func (h *Hook) readSigned(r *http.Request) (a answer, err error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -43,7 +43,7 @@ func (h *Hook) readSigned(r *http.Request) (a answer, err error) {
 	return a, h.answer(a.id, a.nonce, operator.Answer{Approve: a.approve, Person: approval.PersonAt(a.actor), Actor: a.actor, Reason: a.reason})
 }
 
-// logRefused logs an answer that does not count. Unsigned ones, which anybody who reaches the
+// logRefused logs an answer that is not accepted. Unsigned answers, which anyone who reaches the
 // address can send, are logged at debug level.
 func (h *Hook) logRefused(r *http.Request, err error) {
 	level := slog.LevelWarn
@@ -53,7 +53,7 @@ func (h *Hook) logRefused(r *http.Request, err error) {
 	h.Log.Log(r.Context(), level, "an answer to the webhook's address does not count", "error", err, "from", r.RemoteAddr)
 }
 
-// answer applies an authenticated answer if its nonce belongs to this approval.
+// answer applies an authenticated answer, provided that the nonce belongs to the approval.
 func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	asked, err := h.Approvals.MaskedApproval(id, func([]byte) []byte { return leftOut("") })
 	switch {
@@ -74,5 +74,6 @@ func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	return nil
 }
 
-// linkActor is the recorded actor of an answer through a link, which does not identify a person.
+// linkActor is the actor recorded for an answer through a link, because a link does not identify a
+// person.
 const linkActor = "a signed link"

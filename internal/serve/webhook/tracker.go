@@ -8,27 +8,27 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// Limits of tracked approvals, so that one user cannot displace the approvals of others.
+// Limits for tracked approvals, so that one user's approvals cannot displace those of others.
 const (
 	maxTracked      = 1000
 	maxPerPrincipal = 200
 )
 
-// A trackedApproval is an open approval that the system should know about.
+// A trackedApproval is an open approval that the operator's system needs to know about.
 type trackedApproval struct {
 	id, principal string
 	expires       time.Time
-	tried         bool            // the system may know about it; used only by the goroutine that follows it
+	tried         bool            // whether the system may already know about it; used only by the goroutine that follows the approval
 	ctx           context.Context //nolint:containedctx // ends with the question
 	end           context.CancelFunc
 }
 
-// A tracker holds the approvals that wait for an answer.
+// A tracker holds the approvals that are waiting for an answer.
 type tracker struct {
 	mu           sync.Mutex
 	open         map[string]*trackedApproval
-	perPrincipal map[string]int // number of approvals by principal
-	full         bool           // the excess was logged
+	perPrincipal map[string]int // number of approvals per principal
+	full         bool           // whether the excess has been logged
 	closed       bool
 }
 
@@ -36,9 +36,9 @@ func newTracker() *tracker {
 	return &tracker{open: map[string]*trackedApproval{}, perPrincipal: map[string]int{}}
 }
 
-// add tracks an approval and adds one to work. It returns nil if the tracker is closed or full, or
-// tracks the approval already. first reports that the tracker has become full, which should be
-// logged.
+// add starts tracking the approval and adds one to work. It returns nil if the tracker is closed,
+// is full, or already tracks the approval. first is true if the tracker has just become full, which
+// the caller should log.
 func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *trackedApproval, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,8 +69,8 @@ func (s *tracker) remove(q *trackedApproval) {
 	s.full = s.full && len(s.open) > maxTracked/4
 }
 
-// endFinished ends the tracking of approvals that are over, and returns when the next one expires,
-// or the zero time.
+// endFinished stops tracking the approvals for which over returns true. It returns when the next
+// approval expires, or the zero time if none remains.
 func (s *tracker) endFinished(over func(id string) bool) (next time.Time) {
 	for _, q := range s.waiting() {
 		if over(q.id) {
@@ -84,7 +84,7 @@ func (s *tracker) endFinished(over func(id string) bool) (next time.Time) {
 	return next
 }
 
-// waiting returns the approvals that have not ended.
+// waiting returns the approvals that are still open.
 func (s *tracker) waiting() (all []*trackedApproval) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *tracker) waiting() (all []*trackedApproval) {
 
 func (s *tracker) count() int { return len(s.waiting()) }
 
-// close makes the tracker accept no more approvals.
+// close makes the tracker reject further approvals.
 func (s *tracker) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
