@@ -9,19 +9,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A call can have several names: those that the proxy gives to a tool of a server, or those that
-// the hooks of agents give to an agent's tool. An alphabet holds the tools whose names the two
-// policies distinguish from the names of all other tools.
+// A call can have several names: those that the proxy gives to a server's tool, or those that
+// agents' hooks give to an agent's tool. An alphabet holds the tools whose names the two policies
+// distinguish from the names of all other tools.
 
-// A namedTool is a tool with the names that its calls have.
+// A namedTool is a tool together with the names that its calls have.
 type namedTool struct {
 	name    string
-	foreign bool // the name only restricts: it does not count as evidence
+	foreign bool // the name only restricts and does not count as evidence
 	also    []gate.Name
 	command presence // presence of the field "command", which affects the names that hooks give
 }
 
-// A presence says whether a call has a field.
+// A presence describes whether a call has a certain field.
 type presence uint8
 
 const (
@@ -30,25 +30,25 @@ const (
 	missing
 )
 
-// An alphabet holds the tools that two policies distinguish.
+// An alphabet holds the tools that the two policies distinguish.
 type alphabet struct {
 	vocabulary
 	tools    []namedTool
-	prefixes []string // a name with one of these prefixes is never the only name of a call
+	prefixes []string // a name with one of these prefixes is never a call's only name
 	shown    map[visibility]bool
-	why      string // reason why the alphabet is incomplete; empty: it is complete
+	why      string // the reason why the alphabet is incomplete; empty: it is complete
 	stop     func() bool
 }
 
-// A visibility is the part of a tool's names that the policies see, and the calls that it applies
-// to.
+// A visibility is the part of a tool's names that the policies see, and the calls to which it
+// applies.
 type visibility struct {
 	names   string
 	command presence
 }
 
-// add adds a tool, unless the policies cannot distinguish it from another tool of the alphabet, or
-// from a tool with a single name.
+// add adds t unless the policies cannot distinguish it from another tool in the alphabet or from a
+// tool with a single name.
 func (a *alphabet) add(t namedTool) {
 	if a.stop() {
 		a.why = verify.WhyTime
@@ -67,7 +67,7 @@ func (a *alphabet) add(t namedTool) {
 	a.tools = append(a.tools, t)
 }
 
-// canBeOnlyName reports whether a call can have the name as its only name.
+// canBeOnlyName reports whether a call can have name as its only name.
 func (a *alphabet) canBeOnlyName(name string) bool {
 	behind := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 	seen := a.sees([]gate.Name{{Text: name, Certain: true}})
@@ -80,10 +80,10 @@ func (t namedTool) labels() []gate.Name {
 }
 
 // standIn is the prefix of the names that represent tools while their calls are enumerated. No tool
-// has such a name, and no pattern shorter than it distinguishes them.
+// has such a name, and no pattern shorter than the prefix distinguishes these names.
 const standIn = "\x00a tool "
 
-// standIns returns the tools, each under a unique name: two tools can have the same name and differ
+// standIns returns the tools, each under a unique name. Two tools can have the same name and differ
 // in their further names.
 func (a *alphabet) standIns() []verify.Tool {
 	var all []verify.Tool
@@ -93,7 +93,7 @@ func (a *alphabet) standIns() []verify.Tool {
 	return all
 }
 
-// real returns the call of a tool for a call of its stand-in; ok is false if no such call exists.
+// real returns the tool's call for a call of its stand-in. ok is false if no such call exists.
 func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
 	var i int
 	if _, err := fmt.Sscanf(c.Tool, standIn+"%d", &i); err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// tickOf is the prefix of the names of the calls that represent ticks of the clock. No tool has
-// such a name.
+// tickOf is the prefix of the names of calls that represent ticks of the clock. No tool has such a
+// name.
 const tickOf = "\x00tick "
 
-// clockless replaces the ticks of a net by calls that no pattern matches, neither of this net nor
-// of others. A net with a key keeps its clock, because a single call cannot tick for all values.
+// clockless replaces the ticks of n by calls that no pattern in any net matches. A net with a key
+// keeps its clock, because a single call cannot represent a tick for all values.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
 	keyed := hasKey(n)
@@ -34,10 +34,10 @@ func clockless(n gate.Net) gate.Net {
 	return n
 }
 
-// A ticking is a transition that fires by the clock, with the call that represents its tick.
+// A ticking is a transition fired by the clock, with the call that represents its ticks.
 type ticking struct {
 	net    string
-	number int // index among the net's transitions
+	number int // index in the net's transitions
 	tool   string
 	every  time.Duration
 }
@@ -49,7 +49,7 @@ func tickings(p *gate.Policy) []ticking {
 			for _, tool := range t.Tools {
 				if rest, ok := strings.CutPrefix(tool.Name, tickOf); ok {
 					text, _, _ := strings.Cut(rest, " ")
-					every, _ := time.ParseDuration(text) // written by Duration.String
+					every, _ := time.ParseDuration(text) // cannot fail: text was written by Duration.String
 					out = append(out, ticking{n.Name, i, tool.Name, every})
 				}
 			}
@@ -58,14 +58,15 @@ func tickings(p *gate.Policy) []ticking {
 	return out
 }
 
-// waits returns the durations of a step in time: the intervals of the ticking transitions.
+// waits returns the durations by which a step can advance the time: the intervals of all
+// transitions and sums that depend on the clock.
 func waits(policies [2]*gate.Policy) []time.Duration {
 	var out []time.Duration
 	for _, p := range policies {
 		for _, t := range tickings(p) {
 			out = append(out, t.every)
 		}
-		for _, n := range p.Nets() { // nets that keep their clock
+		for _, n := range p.Nets() { // include nets that keep their clock
 			if n.Sum != nil && n.Sum.Every > 0 {
 				out = append(out, n.Sum.Every)
 			}
@@ -80,11 +81,12 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 	return slices.Compact(out)
 }
 
-// A tick is a transition that fires by the clock, identified by the calls that represent it in the
-// policies; in both of them if both have the net.
+// A tick is a transition fired by the clock. It holds the name of the call that represents the
+// transition in each of the two policies, or in only one of them if the other does not have the
+// net.
 type tick [2]string
 
-// ticks returns the ticks of two policies.
+// ticks returns the ticks of the two policies.
 func (d *Comparison) ticks(policies [2]*gate.Policy) []tick {
 	var all []tick
 	old, changed := tickings(policies[0]), tickings(policies[1])
@@ -105,7 +107,7 @@ func (d *Comparison) ticks(policies [2]*gate.Policy) []tick {
 	return all
 }
 
-// pass fires the transition where it is enabled.
+// pass fires the transition in those policies in which it is enabled.
 func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 	for i, policy := range policies {
 		if t[i] == "" {

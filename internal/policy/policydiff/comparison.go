@@ -9,57 +9,57 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A Comparison holds the result of playing the same calls under two policies.
+// A Comparison is the result of playing the same calls under two policies.
 type Comparison struct {
 	sides      [2]*Side // the old and the new policy
 	calls      []possible
 	maybe      []possible        // calls that might not exist
 	vocabulary vocabulary        // names that the policies mention
 	pairs      []sharedNet       // nets that both policies have
-	shared     []sharedNet       // nets left out until a run needs them
-	kept       []bool            // of shared: needed by a run
-	sums       [][2]gate.NetInfo // nets that differ only in the limit of a sum
+	shared     []sharedNet       // nets omitted until a run needs them
+	kept       []bool            // whether a run needs the net, by index in shared
+	sums       [][2]gate.NetInfo // pairs of nets that differ only in the limit of a sum
 	states     int
 	stop       func() bool
-	none       [2]bool // whether no difference exists: stricter, looser
-	alike      int     // number of equal watching calls that stands for any number
+	none       [2]bool // whether there is provably no difference; first stricter, then looser
+	alike      int     // the number of equal watching calls that stands for any larger number
 
 	Stricter, Looser *Witness
-	more             []*Witness // differences by other rules or tools
+	more             []*Witness // differences caused by other rules or tools
 	Complete         bool
-	why              string // reason if not Complete
+	why              string // the reason if not Complete
 }
 
-// A Witness is a run whose last call is decided differently.
+// A Witness is a run whose last call the policies decide differently.
 type Witness struct {
 	trace    verify.Trace
-	verdicts [2]permission // by the old and the new policy
-	by       []string      // nets that refuse or ask
+	verdicts [2]permission // verdicts of the old and the new policy
+	by       []string      // names of the nets that refuse the call or require approval
 }
 
 // A representative is a call that stands for all calls that neither policy distinguishes from it.
 type representative struct {
 	verify.Call
-	named *gate.Call // nil: the call has only the name of its tool
+	named *gate.Call // nil: the call has no name other than that of its tool
 }
 
-// A possible is a call that might not exist: no arguments of it are known. Each policy is given the
-// names that its maps would assign.
+// A possible is a call that might not exist, because no arguments of it are known. Each policy sees
+// it with the names that the policy's maps would assign.
 //
-// A loose search includes such calls, and lets the clock fire in any order and as often as
-// possible. So it over-approximates the policies: if it finds no difference, none exists, and a
+// A loose search includes such calls and lets the clock fire in any order and as often as possible.
+// It therefore over-approximates the policies: if it finds no difference, there is none, but a
 // difference that it finds might not be real.
 type possible struct {
 	representative
-	names   [2][]gate.Name // names that maps would give, by policy
+	names   [2][]gate.Name // names that the maps would assign, by policy
 	effects [2]effects     // effects on the nets, by policy
 }
 
-// effects holds the meaning of a call for each net of a policy, by the net's name. A policy cannot
+// effects holds the meaning of a call in each net of a policy, by net name. A policy cannot
 // distinguish calls with equal effects.
 type effects map[string]string
 
-// on returns the call as one of the policies sees it.
+// on returns the call as it appears to one of the policies.
 func (c *possible) on(side int) gate.Call {
 	call := gate.Call{Tool: c.Tool}
 	if c.named != nil {
@@ -74,7 +74,7 @@ func (c *possible) on(side int) gate.Call {
 	return call
 }
 
-// A permission is the decision about a call; the strictest is last.
+// A permission is the decision about a call, ordered from the most permissive to the strictest.
 type permission uint8
 
 const (
@@ -82,7 +82,7 @@ const (
 	refusedCall permission = math.MaxUint8
 )
 
-// asked returns the decision that an approval by that many people is required.
+// asked returns the decision that approval by the given number of people is required.
 func asked(persons int) permission { return permission(min(persons, math.MaxUint8-1)) }
 
 func (p permission) String() string {
@@ -97,14 +97,15 @@ func (p permission) String() string {
 	return fmt.Sprintf("ask %d persons", p)
 }
 
-// otherTool is the name of a tool that no policy mentions.
+// otherTool is the name of a tool that neither policy mentions.
 const otherTool = "some-other-tool"
 
 const someTogether = "no arguments are known that match some of the maps together"
 
 func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
 
-// direction returns the field for the witness of a difference; nil if the verdicts are equal.
+// direction returns the field that holds the witness for a difference between the verdicts, or nil
+// if the verdicts are equal.
 func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	switch {
 	case verdicts[1] > verdicts[0]:
@@ -115,7 +116,7 @@ func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	return nil
 }
 
-// unsharedNets returns the nets that only one of the policies has.
+// unsharedNets returns the nets that only one of the two policies has.
 func (d *Comparison) unsharedNets() []gate.NetInfo {
 	var out []gate.NetInfo
 	for i, s := range d.sides {
@@ -128,21 +129,21 @@ func (d *Comparison) unsharedNets() []gate.NetInfo {
 	return out
 }
 
-// settled reports whether both directions are decided.
+// settled reports whether the comparison is decided in both directions.
 func (d *Comparison) settled() bool {
 	return (d.Stricter != nil || d.none[0]) && (d.Looser != nil || d.none[1])
 }
 
-// Excludes reports whether no calls can show that the new policy is "looser", "stricter", or, for
-// either, "different".
+// Excludes reports whether a difference in the given direction is proved to be impossible. The
+// direction is "stricter", "looser" or, for both, "different".
 func (d *Comparison) Excludes(direction string) bool {
 	stricter := d.Stricter == nil && (d.Complete || d.none[0])
 	looser := d.Looser == nil && (d.Complete || d.none[1])
 	return map[string]bool{"stricter": stricter, "looser": looser, "different": stricter && looser}[direction]
 }
 
-// decide makes a call in a state, granting requested approvals. by names the nets that refuse or
-// ask.
+// decide makes a call in state s and grants requested approvals. by holds the names of the nets
+// that refuse the call or require approval.
 func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, number uint64, by []string) {
 	decision, delta := p.Decide(s, call, nil)
 	s.Apply(delta)

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// conditions leaves a direction open if the policies differ in what counts as a success: fewer
+// conditions leaves a direction undecided if the policies differ in what counts as a success: fewer
 // conditions make a policy looser. The compared runs end calls with success or failure regardless
 // of their results.
 func (d *Comparison) conditions() {
@@ -25,7 +25,8 @@ func (d *Comparison) conditions() {
 	}
 }
 
-// lacked returns the first of some conditions that others lack; nil if they have all.
+// lacked returns the first element of some that others does not contain, or nil if it contains all
+// of them.
 func lacked(some, others []gate.Condition) *gate.Condition {
 	for i := range some {
 		c := &some[i]

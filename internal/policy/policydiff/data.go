@@ -9,14 +9,14 @@ import (
 )
 
 // Nets that count by arguments, such as those with a key, have more states than can be visited, and
-// nets that judge arguments refuse unknown ones. In loose searches, such nets of both policies
-// refuse nothing. Then more calls are admitted, and calls admitted by both policies affect these
-// nets alike.
+// nets that judge arguments refuse unknown ones. In loose searches, such nets refuse nothing in
+// either policy. This admits more calls, and calls admitted by both policies affect these nets
+// alike.
 
-// readsData reports whether the net counts by the content of arguments.
+// readsData reports whether the net counts calls by the content of their arguments.
 func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
 
-// lenient returns the net as loose searches see it.
+// lenient returns n in the form that loose searches use.
 func lenient(n gate.Net) gate.Net {
 	n.Validate, n.OnSuccess = nil, nil
 	if readsData(gate.NetInfo{Net: n}) {
@@ -25,7 +25,7 @@ func lenient(n gate.Net) gate.Net {
 	return n
 }
 
-// permissive returns a net that knows the calls that n knows, and admits all of them.
+// permissive returns a net that knows the same calls as n and admits all of them.
 func permissive(n gate.Net) gate.Net {
 	place := []string{"p"}
 	out := gate.Net{Name: n.Name, Places: place, Initial: map[string]int{"p": 1}, Free: n.Free, Mapper: n.Mapper, Labels: n.Labels, Maps: n.Maps, MatchFirst: n.MatchFirst}
@@ -37,15 +37,15 @@ func permissive(n gate.Net) gate.Net {
 	return out
 }
 
-// hasKey reports whether the net has a marking for each value of a key.
+// hasKey reports whether the net has a separate marking for each value of a key.
 func hasKey(n gate.Net) bool {
 	return len(n.Key) > 0 || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 })
 }
 
-// bounded reports whether the net limits a sum that a net of the other policy limits to a different
-// number, and all such pairs differ in the same direction. Calls admitted by both policies add the
-// same to both nets, so the net with the smaller limit refuses everything that the other refuses,
-// and the other direction needs no search.
+// bounded reports whether n limits a sum to a different number than a net of the other policy does,
+// and all such pairs of nets differ in the same direction. Calls admitted by both policies add the
+// same amounts to both nets. The net with the lower limit therefore refuses everything that the
+// other net refuses, and the opposite direction needs no search.
 func (d *Comparison) bounded(n gate.NetInfo) bool {
 	for _, pair := range d.sums {
 		if pair[0].Name == n.Name || pair[1].Name == n.Name {
@@ -55,8 +55,8 @@ func (d *Comparison) bounded(n gate.NetInfo) bool {
 	return false
 }
 
-// sumPairs pairs nets of the policies that limit the same sum to different numbers and that depend
-// on no map that only one of the policies has.
+// sumPairs pairs nets of the two policies that limit the same sum to different numbers and that do
+// not depend on any map that only one policy has.
 func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	apart := d.unsharedNets()
 	for i, a := range apart {
@@ -75,8 +75,8 @@ func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	return pairs
 }
 
-// unlimited returns the fingerprint of the net with its sum limited to 1 instead; empty if the net
-// is invalid.
+// unlimited returns the fingerprint of the net with the limit of its sum replaced by 1. It returns
+// the empty string if the net is invalid.
 func unlimited(n gate.NetInfo) string {
 	one := n.Net
 	sum := *n.Sum
@@ -89,7 +89,8 @@ func unlimited(n gate.NetInfo) string {
 	return p.Nets()[0].Fingerprint
 }
 
-// withAmounts adds calls whose amounts equal the limits of the sums, and exceed them by one.
+// withAmounts adds calls whose amounts equal the limits of the sums, and calls whose amounts exceed
+// them by one.
 func (d *Comparison) withAmounts(calls []representative) []representative {
 	all := calls
 	for _, n := range d.unsharedNets() {
@@ -113,7 +114,7 @@ func (d *Comparison) withAmounts(calls []representative) []representative {
 	return all
 }
 
-// setNumber replaces a number in the arguments. It reports whether a number was there.
+// setNumber replaces a number in the arguments. It reports whether the path led to a number.
 func setNumber(args map[string]any, path string, to int) bool {
 	keys := []string{path}
 	if rest, ok := strings.CutPrefix(path, "$."); ok {
@@ -133,7 +134,7 @@ func setNumber(args map[string]any, path string, to int) bool {
 	return true
 }
 
-// fieldOf reports whether the arguments have a field.
+// fieldOf reports whether the arguments contain a field.
 func fieldOf(args, field string) bool {
 	var object map[string]json.RawMessage
 	return json.Unmarshal([]byte(args), &object) == nil && object[field] != nil

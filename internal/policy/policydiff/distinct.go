@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// distinct returns one call for each combination of effects on both sides, considering only the
-// nets of the product, or all nets if p is nil.
+// distinct returns one call for each combination of effects on both sides. It considers only the
+// nets of p, or all nets if p is nil.
 func (d *Comparison) distinct(calls []possible, p *product) []possible {
 	met := make(map[string]bool)
 	var out []possible
@@ -41,7 +41,8 @@ func (d *Comparison) distinct(calls []possible, p *product) []possible {
 	return out
 }
 
-// effects returns the effects of a call. Effects that belong to no single net have the empty name.
+// effects returns the effects of a call. The empty name stands for effects that do not belong to
+// any single net.
 func (s *Side) effects(call gate.Call, all vocabulary) effects {
 	out := make(effects)
 	nets := s.whole.Nets()

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// hooked adds the tools of agents with the names that hooks give them. Every proxy accepts events
-// of hooks, at least from its own machine.
+// hooked adds agents' tools with the names that hooks give them. Every proxy accepts hook events,
+// at least from its own machine.
 func (a *alphabet) hooked() {
 	for _, agent := range agenttool.Agents() {
 		a.prefixes = append(a.prefixes, agent+".")
@@ -30,13 +30,13 @@ func (a *alphabet) hooked() {
 	}
 }
 
-// agentCall returns a tool of an agent, called with or without the field "command".
+// agentCall returns an agent's tool, called with or without the field "command".
 func agentCall(agent, tool string, command presence) namedTool {
 	return namedTool{name: tool, command: command, also: check.NamesByHook(agent, tool, command == there)}
 }
 
-// addRestricting adds variants of the tool for the case that tools of servers have some of its
-// names: those names then only restrict.
+// addRestricting adds variants of t for the case that servers' tools have some of its names. These
+// names then only restrict.
 func (a *alphabet) addRestricting(t namedTool) {
 	all := t
 	all.foreign, all.also = true, slices.Clone(t.also)
@@ -54,8 +54,8 @@ func (a *alphabet) addRestricting(t namedTool) {
 	a.add(t)
 }
 
-// toolsOf returns names that an agent's tool can have such that the policies mention a name of its
-// calls.
+// toolsOf returns names that an agent's tool can have such that the policies mention one of the
+// names of its calls.
 func (a *alphabet) toolsOf(agent string) []string {
 	all, servers := agenttool.Of(agent), a.heads(instances(a.patterns))
 	for _, name := range a.bases() {
@@ -68,7 +68,7 @@ func (a *alphabet) toolsOf(agent string) []string {
 			all = append(all, agenttool.Member(agent, server, tool))
 		}
 	}
-	all = append(all, "Unknown") // an unknown tool with a field "command" may run a script
+	all = append(all, "Unknown") // an unknown tool with the field "command" may run a script
 	if len(a.patterns) > 0 {
 		all = append(all, a.synthesize("", agent+".")...)
 		all = append(all, a.spelled()...)
@@ -91,8 +91,8 @@ func capital(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// spelled returns names with capital letters that patterns match, for each set of patterns that the
-// lower-case name can match.
+// spelled returns names with capital letters that the patterns match, one for each set of patterns
+// that the lower-case name can match.
 func (a *alphabet) spelled() (all []string) {
 	var capitals []string
 	small := slices.Clone(a.patterns)
@@ -119,8 +119,8 @@ func (a *alphabet) spelled() (all []string) {
 	return all
 }
 
-// spelledAs returns the name with capital letters such that the pattern matches it; ok is false if
-// the pattern does not match in any spelling.
+// spelledAs returns name with capital letters chosen such that the pattern matches it. ok is false
+// if the pattern does not match name in any spelling.
 func spelledAs(pattern, name string) (spelt string, ok bool) {
 	if !toolnet.MatchGlob(strings.ToLower(pattern), name) {
 		return "", false

@@ -8,11 +8,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// narrowerStates bounds the states of the comparison for a claim.
+// narrowerStates is the maximum number of states of the comparison for a claim.
 const narrowerStates = 20_000
 
-// Narrower proves the claim that the policy admits only calls that the rules of a file admit too.
-// The path of the file is relative to the file of the claim.
+// Narrower proves the claim that the policy admits only calls that the rules in a file also admit.
+// The file's path is relative to the file that contains the claim.
 func Narrower(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof {
 	d, err := against(c, result, source, stop)
 	switch {

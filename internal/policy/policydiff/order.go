@@ -11,11 +11,11 @@ import (
 )
 
 // Nets only restrict, and equal nets are in equal states after the same calls with the same
-// outcomes. So a policy that has every net of another one, or a stricter net in its place, refuses
-// everything that the other refuses, after every run, even of several sessions.
+// outcomes. So if a policy has every net of another policy, or a stricter net in its place, it
+// refuses everything that the other policy refuses, after every run, even over several sessions.
 
-// excluded reports which differences cannot exist: that the new policy is stricter, and that it is
-// looser. alone holds the maps that only one of the policies has.
+// excluded reports which differences cannot exist: first, that the new policy is stricter, and
+// second, that it is looser. alone holds the maps that only one of the policies has.
 func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	from, to := d.sides[0], d.sides[1]
 	if doubted(from, to, alone) != "" {
@@ -25,8 +25,8 @@ func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 }
 
 // within reports whether the other side refuses everything that s refuses. It returns false if a
-// net of s can yield, since that net might yield to nets that only the other side has, and false if
-// the time is over.
+// net of s can yield, because that net might yield to nets that only the other side has. It also
+// returns false if the time is up.
 func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if s.yields() {
 		return false
@@ -39,14 +39,14 @@ func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if !s.deny {
 		return true
 	}
-	known := func(n gate.NetInfo) bool { // calls that s knows too
+	known := func(n gate.NetInfo) bool { // select calls that s knows too
 		return !stop() && slices.ContainsFunc(s.nets, func(o gate.NetInfo) bool { return replaces(n, o, alone, false) })
 	}
 	return other.deny && !slices.ContainsFunc(other.nets, func(n gate.NetInfo) bool { return !known(n) })
 }
 
 // replaces reports whether the net strict refuses everything that n refuses. If more is true,
-// strict may list more calls.
+// strict may list more calls than n.
 func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	same := strict.Fingerprint == n.Fingerprint
 	if !same {
@@ -62,8 +62,8 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	return same && (strict.Labels == nil) == (n.Labels == nil) && sameClass(strict, n) && !reads(n, alone)
 }
 
-// withList returns the net with the list of the other one, if both are limits without refill and n
-// limits all calls that the other limits: then n never has more tokens left.
+// withList returns n with the list of the other net, if both are limits without refill and n limits
+// all calls that the other net limits. Then n never has more tokens left than the other net.
 func withList(n, other gate.Net) gate.Net {
 	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
 	i := slices.IndexFunc(n.Transitions, lists)
@@ -84,16 +84,16 @@ func includes(all, some []gate.Tool) bool {
 	return !slices.ContainsFunc(some, func(t gate.Tool) bool { return !slices.Contains(all, t) })
 }
 
-// alike reports whether two nets might differ in numbers only.
+// alike reports whether a and b might differ only in numbers.
 func alike(a, b gate.Net) bool {
 	return (a.Sum == nil) == (b.Sum == nil) && slices.Equal(a.Places, b.Places) &&
 		slices.EqualFunc(a.Transitions, b.Transitions, func(t, u gate.Transition) bool { return slices.Equal(t.Tools, u.Tools) })
 }
 
-// withNumbers returns the net with those numbers of the other one that restrict less: its tokens in
+// withNumbers returns n with those numbers of the other net that restrict less: its tokens in
 // budgets, its limit of a sum, its approvals and its clock. The same calls take as many tokens from
-// budgets in both nets, and return as many or, by a faster clock, never fewer at any time; nothing
-// else depends on them.
+// budgets in both nets and return as many or, with a faster clock, never fewer at any time. Nothing
+// else depends on these numbers.
 func withNumbers(n, other gate.Net) gate.Net {
 	n.Initial = maps.Clone(n.Initial)
 	for _, p := range budgets(n) {
@@ -110,15 +110,15 @@ func withNumbers(n, other gate.Net) gate.Net {
 		if t.Approvals > max(o.Approvals, 1) {
 			t.Approvals = o.Approvals
 		}
-		if n.Cause == gate.CauseLimit && o.Every > 0 { // the single clock of a limit returns calls one by one
+		if n.Cause == gate.CauseLimit && o.Every > 0 { // the single clock of a limit returns tokens one by one
 			t.Every = min(t.Every, o.Every)
 		}
 	}
 	return n
 }
 
-// slower reports whether sum a is at most as large as b and is refilled at most as fast: then it
-// never has more left after the same calls.
+// slower reports whether a's limit is at most as high as b's and a is refilled at most as fast.
+// Then a never has more left than b after the same calls.
 func slower(a, b gate.Sum) bool {
 	product := func(most int, every time.Duration) *big.Int {
 		return new(big.Int).Mul(big.NewInt(int64(most)), big.NewInt(int64(every)))
@@ -126,15 +126,15 @@ func slower(a, b gate.Sum) bool {
 	return a.Most <= b.Most && (a.Every == 0 || b.Every > 0 && product(a.Most, b.Every).Cmp(product(b.Most, a.Every)) <= 0)
 }
 
-// shares reports whether the net strict counts the calls of a wider scope than n and is never
-// refilled: then it never has more left than n has for a single session.
+// shares reports whether the net strict has a wider scope than n and is never refilled. Then strict
+// never has more left than n has for a single session.
 func shares(strict, n gate.NetInfo) bool {
 	back := func(t gate.Transition) bool { return t.Observe || t.Every > 0 }
 	return strict.Scope > n.Scope && strict.Cause == gate.CauseLimit && !strict.Row &&
 		(strict.Sum == nil || strict.Sum.Every == 0) && !slices.ContainsFunc(strict.Transitions, back)
 }
 
-// budgets returns the places that only the single gating transition of the net takes tokens from.
+// budgets returns the places from which only the net's single gating transition takes tokens.
 func budgets(n gate.Net) []string {
 	var gates, others []gate.Transition
 	for _, t := range n.Transitions {
@@ -152,7 +152,7 @@ func budgets(n gate.Net) []string {
 	})
 }
 
-// fingerprint returns the fingerprint of the net; empty if the net is invalid.
+// fingerprint returns the fingerprint of n, or the empty string if n is invalid.
 func fingerprint(n gate.Net) string {
 	p, err := gate.NewPolicy([]gate.Net{n}, gate.PolicyOptions{})
 	if err != nil {
@@ -161,8 +161,9 @@ func fingerprint(n gate.Net) string {
 	return p.Nets()[0].Fingerprint
 }
 
-// doubted names a field that only one of the policies reads as a script. Under that policy, a call
-// with the field makes its other fields doubtful, which no representative does.
+// doubted returns the name of a field that only one of the two policies reads as a script. Under
+// that policy, a call with this field makes the call's other fields doubtful, which no
+// representative does.
 func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
 		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })

@@ -9,14 +9,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// Compare compares two policies. It visits at most the given number of states, and ends when stop
-// returns true.
+// Compare compares two policies. It visits at most the given number of states and ends early when
+// stop returns true.
 func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) {
 	if err := errors.Join(from.emptyIfShadow(to), to.emptyIfShadow(from)); err != nil {
 		return nil, err
 	}
 	over, asked := false, stop
-	stop = func() bool { // a true result is permanent
+	stop = func() bool { // make a true result permanent
 		over = over || asked()
 		return over
 	}
@@ -48,12 +48,12 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 		d.partly(why)
 	}
 	if len(d.shared) == len(from.nets) && len(d.shared) == len(to.nets) && from.deny == to.deny {
-		return d // the nets are the same
+		return d // the nets are equal
 	}
 	if from.yields() || to.yields() {
 		d.partly("advisory nets yield where they would leave no tool, and which tools there are is not looked at")
 	}
-	if from.deny || to.deny { // under a default of deny, nets make calls known, so none is left out
+	if from.deny || to.deny { // if the default is deny, nets make calls known, so none is omitted
 		d.shared = nil
 	}
 	calls, why := d.representatives(single)
@@ -73,8 +73,8 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 	return d
 }
 
-// explore searches for differences until none are left, both directions have a witness, or the
-// effort is exhausted.
+// explore searches for differences until there are no more, both directions have a witness, or a
+// limit is reached.
 func (d *Comparison) explore(limit int, stop func() bool) error {
 	p, err := d.find(limit, stop, false)
 	if err == nil && p.cut && !p.hasData() {
@@ -106,7 +106,7 @@ func (d *Comparison) explore(limit int, stop func() bool) error {
 	return err
 }
 
-// cutBy returns the bound that ended a search.
+// cutBy returns the limit that ended a search.
 func (d *Comparison) cutBy() string {
 	if d.stop() {
 		return verify.WhyTime
@@ -114,11 +114,12 @@ func (d *Comparison) cutBy() string {
 	return verify.WhyStates
 }
 
-// maxDataStates bounds a search with nets that count by the content of arguments.
+// maxDataStates is the maximum number of states of a search with nets that count by the content of
+// arguments.
 const maxDataStates = 300
 
-// find repeats the search until it includes all shared nets that matter. A loose search includes
-// calls and times that might not be possible. It returns the last search.
+// find repeats the search until it includes all shared nets that matter, and returns the last
+// search. A loose search includes calls and times that might not be possible.
 func (d *Comparison) find(limit int, stop func() bool, loose bool) (*product, error) {
 	for {
 		p, err := d.product(loose)
@@ -144,7 +145,7 @@ func (d *Comparison) find(limit int, stop func() bool, loose bool) (*product, er
 	}
 }
 
-// product builds the policies without the shared nets that no run has needed so far.
+// product returns the policies without the shared nets that no run has needed so far.
 func (d *Comparison) product(loose bool) (*product, error) {
 	p := &product{Comparison: d, seen: make(map[string]bool), loose: loose}
 	for i, side := range d.sides {

@@ -10,57 +10,58 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A product plays the same calls under two policies: calls begin, other calls begin before they
-// end, and they end with success, failure or an unknown outcome.
+// A product plays the same calls under two policies: calls begin, other calls begin before these
+// end, and calls end with success, failure or an unknown outcome.
 //
-// Any number of calls that only watch can be in flight, so a bounded number of equal ones stands
-// for any number. The search thus over-approximates: a difference counts only if concrete calls
-// show it.
+// Any number of calls that only watch can be in flight, so a limited number of equal calls stands
+// for any larger number. The search thus over-approximates: a difference counts only if concrete
+// calls show it.
 type product struct {
 	*Comparison
-	calls    []possible // calls of the comparison that the policies of this product distinguish
+	calls    []possible // those calls of the comparison that the policies of this product distinguish
 	maybe    []possible
 	policies [2]*gate.Policy
 	waits    []time.Duration
-	loose    bool            // includes calls that might not exist, and ignores the distances between ticks
-	ticks    []tick          // of a loose search
-	whole    [2]*gate.Policy // of a loose search: the policies with all nets, without a clock
+	loose    bool            // the search includes calls that might not exist and ignores the time between ticks
+	ticks    []tick          // set in a loose search
+	whole    [2]*gate.Policy // in a loose search: the policies with all nets, without a clock
 	nodes    []node
 	seen     map[string]bool
-	cut      bool    // more states exist than were visited
-	unreal   [2]bool // whether a difference was found that no concrete calls show: stricter, looser
+	cut      bool    // there are more states than were visited
+	unreal   [2]bool // whether a difference was found that no concrete calls show; first stricter, then looser
 }
 
-// A node is a pair of states, and the step that reached it.
+// A node is a pair of states, one per policy, with the step that led to it.
 type node struct {
 	states [2]*gate.State
 	open   []openCall
-	now    time.Time // for nets that keep their clock
+	now    time.Time // time, for nets that keep their clock
 	began  int       // number of calls so far
-	from   int       // index of the predecessor
+	from   int       // index of the preceding node
 	repeat repeat
 	by     verify.Step
 }
 
-// A repeat is a call that is made again right after the first one: one of many equal calls.
+// A repeat is a call that is made again immediately after the first one. It represents one of many
+// equal calls.
 type repeat struct{ first, again int }
 
-// An openCall is a call in flight that one of the states remembers.
+// An openCall is a call in flight that at least one of the states remembers.
 type openCall struct {
 	step    verify.Step // the step that began the call
 	numbers [2]uint64
 }
 
-// manyAlike equal calls that only watch stand for any number of them. If that leads to a difference
-// that no concrete calls show, the search is repeated with a larger number, up to mostAlike: often
-// something else bounds their number.
+// A set of manyAlike equal calls that only watch stands for any larger number of them. If that
+// leads to a difference that no concrete calls show, the search is repeated with a larger number,
+// up to mostAlike. Often, something else limits the number of such calls.
 const (
 	manyAlike = 3
 	mostAlike = 24
 )
 
-// prune drops the calls whose ends have no effect, and surplus equal calls that only watch, as if
-// these had failed.
+// prune removes calls whose ends have no effect, and removes surplus equal calls that only watch,
+// as if these had failed.
 func (p *product) prune(n *node) {
 	alike := make(map[string]int)
 	n.open = slices.DeleteFunc(n.open, func(f openCall) bool {
@@ -82,7 +83,7 @@ func (p *product) visit(n node) {
 	}
 }
 
-// clone returns a copy whose states can be changed.
+// clone returns a copy of n whose states can be modified.
 func (n node) clone() node {
 	for i, s := range n.states {
 		n.states[i] = s.Clone()
@@ -91,7 +92,7 @@ func (n node) clone() node {
 	return n
 }
 
-// key returns a text that identifies the pair of states.
+// key returns a text that identifies n's pair of states.
 func (n node) key() string {
 	var b strings.Builder
 	for _, s := range n.states {
@@ -114,7 +115,8 @@ func (n node) key() string {
 	return b.String() + strings.Join(flights, "|")
 }
 
-// holds returns what the states remember of a call; empty: nothing.
+// holds returns a text for what the states remember of call f, or the empty string if they remember
+// nothing.
 func (n node) holds(f openCall) string {
 	var b strings.Builder
 	for i, s := range n.states {
@@ -128,7 +130,7 @@ func (n node) holds(f openCall) string {
 	return b.String()
 }
 
-// remembered appends what the state of a net, or of a value in it, remembers of a call.
+// remembered appends what the state of a net, or of one of its values, remembers of a call.
 func remembered(b *strings.Builder, data *gate.NetData, call uint64, where string) {
 	for kind, flights := range [][]gate.Flight{data.Flights, data.Watches, data.Spoilers(), data.Lapsed()} {
 		for _, one := range flights {
@@ -139,13 +141,13 @@ func remembered(b *strings.Builder, data *gate.NetData, call uint64, where strin
 	}
 }
 
-// A valueData is the state of a net with a key for a value.
+// A valueData is the state that a net with a key has for a single value.
 type valueData struct {
 	text string
 	data *gate.NetData
 }
 
-// valuesOf returns the values that a net with a key keeps, in order.
+// valuesOf returns the states for all values of a net with a key, in order.
 func valuesOf(net *gate.NetData) []valueData {
 	if net.Values.Len() == 0 {
 		return nil
@@ -158,7 +160,7 @@ func valuesOf(net *gate.NetData) []valueData {
 	return all
 }
 
-// watches reports whether no tokens are in flight for the call, and no value of a key waits for it.
+// watches reports whether call f has no tokens in flight and no value of a key waits for it.
 func (n node) watches(f openCall) bool {
 	for i, s := range n.states {
 		is := func(one gate.Flight) bool { return one.Call == f.numbers[i] }
@@ -200,7 +202,7 @@ func (n node) copyOf(f openCall, call int) openCall {
 	return again
 }
 
-// withCopies duplicates the flights of the call for another call.
+// withCopies duplicates the flights of call for the call other.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {
@@ -212,7 +214,7 @@ func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	return out
 }
 
-// path returns the run to a node, and a final step. A repeated call follows directly after the
+// path returns the run to node k, followed by the step last. A repeated call directly follows the
 // first one.
 func (p *product) path(k int, last verify.Step) verify.Trace {
 	t := verify.Trace{last}
@@ -240,7 +242,7 @@ func (p *product) judges() bool {
 	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), is) })
 }
 
-// hasData reports whether an explored net keeps separate counts for different argument values.
+// hasData reports whether one of the explored nets counts separately for different argument values.
 func (p *product) hasData() bool {
 	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), readsData) })
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// Limits that differ in their numbers are compared by repetition: the call that they count is made
-// as often as the smaller limit permits, and once more.
+// Limits with different numbers are compared by repetition: the call that they count is made as
+// often as the lower limit permits, and once more.
 
-// maxRepeated bounds the repetitions of a call.
+// maxRepeated is the maximum number of times that a call is repeated.
 const maxRepeated = 10_000
 
-// compareRepeated repeats each call that unshared nets count: all calls at once, and one after the
-// other with success; if both policies refuse, it continues after some time.
+// compareRepeated repeats each call that unshared nets count, first with all calls in flight at
+// once and then with each call succeeding before the next. If both policies refuse the call, it
+// continues after some time has passed.
 func (d *Comparison) compareRepeated(stop func() bool) {
 	apart := d.unsharedNets()
 	most, wait := 0, time.Duration(0)
@@ -59,8 +60,8 @@ func (d *Comparison) compareRepeated(stop func() bool) {
 	}
 }
 
-// repeat makes a call the given number of times, until the policies decide differently or both
-// refuse it.
+// repeat makes a call up to the given number of times, stopping when the policies decide
+// differently or both refuse it.
 func (d *Comparison) repeat(c possible, times int, wait time.Duration, together bool) *Witness {
 	policies := [2]*gate.Policy{d.sides[0].whole, d.sides[1].whole}
 	states := [2]*gate.State{policies[0].NewState(nil), policies[1].NewState(nil)}
@@ -99,8 +100,8 @@ func (d *Comparison) repeat(c possible, times int, wait time.Duration, together 
 	return nil
 }
 
-// differing returns the nets that refuse or ask in only one of the policies, or all of them if they
-// are the same.
+// differing returns the nets that refuse the call or require approval in only one of the policies.
+// If they are the same in both, it returns all of them.
 func differing(by [2][]string) []string {
 	all := slices.Concat(by[0], by[1])
 	once := slices.DeleteFunc(slices.Clone(all), func(net string) bool {
@@ -112,8 +113,8 @@ func differing(by [2][]string) []string {
 	return once
 }
 
-// witnessed records a run whose last call is decided differently. The first in each direction
-// becomes the witness; runs with other nets or other tools are listed in addition.
+// witnessed records a run whose last call is decided differently. The first run in each direction
+// becomes the witness; runs that involve other nets or tools are listed as further differences.
 func (d *Comparison) witnessed(w *Witness) {
 	found := d.direction(w.verdicts)
 	if *found == nil {

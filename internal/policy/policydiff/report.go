@@ -11,27 +11,27 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Report is a comparison in its JSON form.
+// A Report is the JSON form of a comparison.
 type Report struct {
 	Version  int              `json:"version"`
-	Result   string           `json:"result"`        // "stricter", "looser", "both", "equal"; if not complete "stricter-or-both", "looser-or-both", "unknown"
+	Result   string           `json:"result"`        // "stricter", "looser", "both" or "equal"; if not complete, "stricter-or-both", "looser-or-both" or "unknown"
 	Complete bool             `json:"complete"`      // the comparison covers everything
-	Why      string           `json:"why,omitempty"` // reason if not complete
+	Why      string           `json:"why,omitempty"` // the reason if not complete
 	States   int              `json:"states"`
 	Stricter *reportedWitness `json:"stricter"` // null: none was found
 	Looser   *reportedWitness `json:"looser"`
 
-	More []*reportedWitness `json:"more"` // differences by other rules or tools
+	More []*reportedWitness `json:"more"` // differences caused by other rules or tools
 }
 
 type reportedWitness struct {
 	Calls  []string        `json:"calls"`
-	Events []sandbox.Event `json:"events"` // the policies differ in the last call
-	Old    string          `json:"old"`    // "allow", "ask", "refuse"
+	Events []sandbox.Event `json:"events"` // a run whose last call the policies decide differently
+	Old    string          `json:"old"`    // "allow", "ask" or "refuse"
 	New    string          `json:"new"`
 }
 
-// Report returns the comparison for JSON.
+// Report returns the comparison in its JSON form.
 func (d *Comparison) Report() Report {
 	more := []*reportedWitness{}
 	for _, w := range d.more {
@@ -43,8 +43,8 @@ func (d *Comparison) Report() Report {
 	}
 }
 
-// result returns the comparison as a word. If it is incomplete, there may be differences in the
-// other direction too.
+// result returns the result as a word. If the comparison is incomplete, there may also be
+// differences in the other direction.
 func (d *Comparison) result() string {
 	direction := "equal"
 	switch {
@@ -70,10 +70,10 @@ func (w *Witness) report() *reportedWitness {
 	return &reportedWitness{Calls: w.trace.Calls(), Events: check.ToolSet{}.Events(w.trace), Old: w.verdicts[0].String(), New: w.verdicts[1].String()}
 }
 
-// Undecided reports whether no difference was found although the comparison is incomplete.
+// Undecided reports whether no difference was found but the comparison is incomplete.
 func (d *Comparison) Undecided() bool { return d.result() == "unknown" }
 
-// Text returns the comparison in readable form, using the given names of the two policies.
+// Text returns the comparison as text. from and to are the names of the two policies.
 func (d *Comparison) Text(from, to string) string {
 	var b strings.Builder
 	switch d.result() {
@@ -121,7 +121,8 @@ func (d *Comparison) Text(from, to string) string {
 	return b.String()
 }
 
-// raise returns a hint to raise the bound that ended the comparison; empty if none did.
+// raise returns a hint to raise the limit that ended the comparison, or the empty string if no
+// limit did.
 func (d *Comparison) raise() string {
 	switch d.why {
 	case verify.WhyStates:

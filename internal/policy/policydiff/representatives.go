@@ -11,8 +11,8 @@ import (
 )
 
 // representatives returns calls of every kind that one of the policies distinguishes. Doubtful
-// calls, which might not exist, are recorded in d.maybe. why is the reason if some calls were left
-// out.
+// calls, which might not exist, are recorded in d.maybe. If some calls were omitted, why is the
+// reason.
 func (d *Comparison) representatives(single []gate.Map) (calls []representative, why string) {
 	o, labels := verify.Options{Doubtful: true, Stop: d.stop}, &gate.Labels{}
 	for _, m := range d.sides[0].maps {
@@ -21,7 +21,7 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 		}
 	}
 	names := make(map[string]string)
-	for i, m := range single { // unique names distinguish their labels from those of the other side's maps
+	for i, m := range single { // unique names distinguish the labels of these maps from those of the other side's maps
 		mark := markOf(i)
 		names[mark], m.As = m.As, mark
 		labels.Maps = append(labels.Maps, m)
@@ -41,11 +41,11 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 		calls = append(calls, c)
 	}
 	calls = append(d.withAmounts(calls), representative{Call: verify.Call{Name: otherTool, Tool: otherTool}})
-	slices.SortStableFunc(calls, func(a, b representative) int { return len(a.Also) - len(b.Also) }) // plain calls first
+	slices.SortStableFunc(calls, func(a, b representative) int { return len(a.Also) - len(b.Also) }) // list plain calls first
 	return calls, why
 }
 
-// enumerate returns the calls with a single name, and those of the tools of an alphabet.
+// enumerate returns the calls with a single name and the calls of the tools in an alphabet.
 func (d *Comparison) enumerate(p *gate.Policy, o verify.Options) (calls []representative, why string) {
 	a := d.alphabet()
 	d.vocabulary = a.vocabulary
@@ -68,7 +68,7 @@ func (d *Comparison) enumerate(p *gate.Policy, o verify.Options) (calls []repres
 	return calls, cmp.Or(why, a.why, more)
 }
 
-// alphabet returns the tools of servers and of agents whose calls have names that one of the
+// alphabet returns those tools of servers and agents whose calls have names that one of the
 // policies mentions.
 func (d *Comparison) alphabet() *alphabet {
 	a := &alphabet{vocabulary: vocabularyOf(d.sides), shown: make(map[visibility]bool), stop: d.stop}
@@ -82,8 +82,8 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// certainty returns a net that makes it matter whether the names given by maps are certain: for the
-// default of one policy, and for exemptions by unshared maps.
+// certainty returns a net for which the certainty of names given by maps matters. It matters for
+// the default of one policy and for exemptions that use unshared maps.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {
@@ -94,7 +94,7 @@ func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	return gate.Net{Name: "\x00certainty", Places: []string{"p"}, Initial: map[string]int{"p": 1}, Transitions: []gate.Transition{t}, Labels: labels}
 }
 
-// markOf returns the unique name for the unshared map with the index.
+// markOf returns the unique name for the unshared map with index i.
 func markOf(i int) string { return strings.Repeat("\x00", i+2) }
 
 // bothNets returns the nets of both sides with the given labels.
@@ -116,8 +116,8 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	return nets
 }
 
-// doubt adds a call that might not exist. It tries the names of unshared maps both as certain and
-// as uncertain.
+// doubt records a call that might not exist. It tries the names given by unshared maps both as
+// certain and as uncertain.
 func (d *Comparison) doubt(c representative, single []gate.Map) {
 	for _, certain := range []bool{false, true} {
 		p := possible{representative: c}
@@ -129,7 +129,7 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 				continue
 			}
 			marked = true
-			m := single[len(name.Text)-2] // see markOf
+			m := single[len(name.Text)-2] // the inverse of markOf
 			side := 0
 			if !hasMap(d.sides[0].maps, m) {
 				side = 1
@@ -147,8 +147,8 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 	}
 }
 
-// sees reports whether the side assigns exactly these names to the call besides its own, and no net
-// with maps of its own uses a name that it does not assign.
+// sees reports whether the side assigns exactly the names in mapped to the call, apart from the
+// call's own names, and no net with its own maps uses a name that the side does not assign.
 func (s *Side) sees(call gate.Call, mapped []gate.Name) bool {
 	known := func(text string) bool {
 		is := func(n gate.Name) bool { return n.Text == text }

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// search visits the states breadth first. missing holds the omitted shared nets that are needed to
-// confirm a difference.
+// search visits the states in breadth-first order. missing holds the indexes of omitted shared nets
+// that are needed to confirm a difference.
 func (p *product) search(limit int, stop func() bool) (missing []int) {
 	first := node{from: -1, now: time.Unix(0, 0)}
 	for i, policy := range p.policies {
@@ -77,8 +77,8 @@ func (p *product) begin(k int, c possible) (missing []int) {
 	return nil
 }
 
-// endAll ends each open call of a node, one of each set of equal calls. If the set stands for any
-// number, a success may also leave as many.
+// endAll ends each open call of node k, but only one call of each set of equal calls. If the set
+// stands for any number of calls, a success may leave the set unchanged.
 func (p *product) endAll(k int) {
 	alike := make(map[string]int)
 	for _, f := range p.nodes[k].open {
@@ -100,7 +100,7 @@ func (p *product) endAll(k int) {
 	}
 }
 
-// end ends an open call. If again is set, the call was made once more before.
+// end ends an open call with outcome o. If again is true, the call had been made one more time.
 func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	n := p.nodes[k].clone()
 	f := n.open[open]
@@ -118,8 +118,8 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	p.visit(n)
 }
 
-// wait lets time pass in both policies: each transition ticks as often as its interval fits into d.
-// The remainder is dropped; confirm checks a difference with the clock of the gate.
+// wait lets time d pass in both policies: each transition ticks as often as its interval fits into
+// d. The remainder is dropped; confirm checks a difference with the gate's own clock.
 func (p *product) wait(k int, d time.Duration) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}
@@ -141,7 +141,7 @@ func (p *product) wait(k int, d time.Duration) {
 	p.visit(n)
 }
 
-// expandLoose makes the calls that might not exist, and fires transitions by the clock.
+// expandLoose makes the calls that might not exist and fires transitions by the clock.
 func (p *product) expandLoose(k int) (missing []int) {
 	for _, c := range p.maybe {
 		if missing := p.begin(k, c); missing != nil {
@@ -159,8 +159,8 @@ func (p *product) expandLoose(k int) (missing []int) {
 	return nil
 }
 
-// confirm replays a run under the whole policies, by the clock. It returns no witness if the run is
-// not possible, or if omitted shared nets change a decision: these are missing.
+// confirm replays a run under the whole policies, with the gate's clock. It returns no witness if
+// the run is not possible or if omitted shared nets change a decision; missing holds these nets.
 func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, missing []int) {
 	whole := [2]*gate.Policy{p.sides[0].whole, p.sides[1].whole}
 	if p.loose {
@@ -214,8 +214,8 @@ func (d *Comparison) callOf(step verify.Step) possible {
 	return d.maybe[slices.IndexFunc(d.maybe, is)]
 }
 
-// needed returns the omitted shared nets among the nets that decided a call under the whole
-// policies.
+// needed returns the indexes of the omitted shared nets among the nets that decided a call under
+// the whole policies.
 func (d *Comparison) needed(by [2][]string) []int {
 	var out []int
 	for i, t := range d.shared {
@@ -226,12 +226,12 @@ func (d *Comparison) needed(by [2][]string) []int {
 	return out
 }
 
-// unsettled reports whether a difference was found in a direction that has no witness.
+// unsettled reports whether a difference was found in a direction that has no witness yet.
 func (p *product) unsettled() bool {
 	return p.unreal[0] && p.Stricter == nil || p.unreal[1] && p.Looser == nil
 }
 
-// doubt returns why a difference found by a loose search might not be real.
+// doubt returns the reason why a difference found by a loose search might not be real.
 func (p *product) doubt() string {
 	switch {
 	case len(p.ticks) > 0:

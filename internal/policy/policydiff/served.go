@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// tooManyNames is the reason why an alphabet is incomplete.
+// tooManyNames is the reason given if an alphabet is incomplete.
 const tooManyNames = "the patterns match names in too many ways"
 
-// served adds the tools of servers: of the configured servers, or without a configuration, of all
-// servers that the names suggest.
+// served adds servers' tools: those of the configured servers or, without a configuration, those of
+// all servers that the names suggest.
 func (a *alphabet) served(sides [2]*Side) {
 	known := false
 	for _, s := range sides {
@@ -38,8 +38,8 @@ func (a *alphabet) served(sides [2]*Side) {
 	}
 }
 
-// bares returns the names that the server can give its tools such that the policies mention one of
-// their names.
+// bares returns the names that server o can give to its tools such that the policies mention one of
+// the tool's full names.
 func (a *alphabet) bares(o toolname.Owner) []string {
 	var all []string
 	for _, name := range a.bases() {
@@ -54,7 +54,7 @@ func (a *alphabet) bares(o toolname.Owner) []string {
 	return slices.Compact(all)
 }
 
-// synthesize returns names after these prefixes that the patterns distinguish.
+// synthesize returns names with these prefixes that the patterns distinguish.
 func (a *alphabet) synthesize(prefixes ...string) []string {
 	if len(a.patterns) == 0 {
 		return nil
@@ -71,7 +71,7 @@ func (a *alphabet) synthesize(prefixes ...string) []string {
 	return names
 }
 
-// tool adds a tool of a server with the names that the proxy gives it.
+// tool adds the tool named bare of server o, with the names that the proxy gives to it.
 func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	names := toolname.Names{Upstream: o.Upstream, Bare: bare, Exposed: toolname.Exposed(o.Prefix, bare), Canonical: o.Upstream + "." + bare}
 	t := namedTool{name: names.Exposed, foreign: owners.Foreign(names), also: toolname.AdditionalNames([]toolname.Names{names}, owners)[0]}
@@ -87,8 +87,8 @@ func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	}
 }
 
-// supposed adds tools of servers that the names suggest: sh.bash and sh_bash are names of a tool
-// bash if there is a server sh.
+// supposed adds tools of servers that the names suggest. For example, sh.bash and sh_bash are names
+// of the tool bash if there is a server sh.
 func (a *alphabet) supposed() {
 	owners := a.heads(append(a.bases(), instances(a.patterns)...))
 	var bares []string
@@ -112,10 +112,10 @@ func (a *alphabet) supposed() {
 	}
 }
 
-// unnamed is the name of a server that no policy mentions.
+// unnamed is the name of a server that neither policy mentions.
 const unnamed = "server"
 
-// heads returns the servers that the names might contain.
+// heads returns the names of servers that the given names might contain.
 func (a *alphabet) heads(names []string) []string {
 	all := []string{unnamed}
 	for _, name := range names {
@@ -129,7 +129,8 @@ func (a *alphabet) heads(names []string) []string {
 	return slices.Compact(all)
 }
 
-// before returns the servers that form a mentioned name with the rest, and one that does not.
+// before returns the servers that form a mentioned name when followed by rest, and one server that
+// does not.
 func (a *alphabet) before(owners []string, rest string) []string {
 	all := []string{unnamed}
 	for _, o := range owners {

@@ -14,20 +14,20 @@ import (
 
 // A Side is one of the two compared policies.
 type Side struct {
-	nets   []gate.NetInfo // active and enforced nets
+	nets   []gate.NetInfo // nets that are active and enforced
 	labels []*gate.Labels
-	maps   []gate.Map // maps of the labels
+	maps   []gate.Map // maps that give the labels
 	deny   bool
-	shadow bool // the policy is in shadow mode and refuses nothing
+	shadow bool // the policy is in shadow mode and thus refuses nothing
 
-	configured bool // owners are the servers of its configuration; otherwise any servers are possible
+	configured bool // owners are the servers of the policy's configuration; otherwise, any servers are possible
 	owners     toolname.Owners
 
-	tools []verify.Tool // known tools, besides those that the names imply
-	whole *gate.Policy  // policy of all nets
+	tools []verify.Tool // known tools other than those that the names imply
+	whole *gate.Policy  // policy with all nets
 }
 
-// NewSide returns the side of a policy.
+// NewSide returns the side for policy r, which was built from s.
 func NewSide(r *policy.Result, s policy.Source) (*Side, error) {
 	o := r.Policy.Options()
 	out := &Side{
@@ -47,8 +47,8 @@ func (s *Side) compile() (err error) {
 	return err
 }
 
-// emptyIfShadow empties a policy in shadow mode, which refuses nothing, if the other one is
-// enforced.
+// emptyIfShadow removes all nets from a policy in shadow mode, which refuses nothing, if the other
+// policy is enforced.
 func (s *Side) emptyIfShadow(other *Side) error {
 	if !s.shadow || other.shadow {
 		return nil
@@ -57,7 +57,7 @@ func (s *Side) emptyIfShadow(other *Side) error {
 	return s.compile()
 }
 
-// only builds the policy of the wanted nets, each as seen returns it.
+// only builds a policy from the wanted nets, each transformed by seen.
 func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	var nets []gate.Net
 	for _, n := range s.nets {
@@ -73,8 +73,8 @@ func (s *Side) yields() bool {
 	return slices.ContainsFunc(s.nets, func(n gate.NetInfo) bool { return n.Advisory })
 }
 
-// A sharedNet is a net that both policies have, with its name in each. It makes no difference by
-// itself, so the search leaves it out until a run needs it.
+// A sharedNet is a net that both policies have; it holds the net's name in each of them. Such a net
+// makes no difference by itself, so the search omits it until a run needs it.
 type sharedNet [2]string
 
 // sharedNets pairs the nets that have the same meaning on both sides.
@@ -93,17 +93,17 @@ func sharedNets(from, to *Side, alone []gate.Map) []sharedNet {
 	return pairs
 }
 
-// sameClass reports whether two nets yield alike, and to the same nets.
+// sameClass reports whether the two nets yield under the same conditions and to the same nets.
 func sameClass(a, b gate.NetInfo) bool {
 	return a.Advisory == b.Advisory && a.Priority == b.Priority && maps.Equal(a.Recovery, b.Recovery)
 }
 
-// reads reports whether one of the maps gives a name that the net uses in a list or an exemption.
+// reads reports whether one of the maps gives a name that n uses in a list or in an exemption.
 func reads(n gate.NetInfo, maps []gate.Map) bool {
 	return n.Labels != nil && slices.ContainsFunc(maps, func(m gate.Map) bool { return speaksOf(n, m.As) })
 }
 
-// speaksOf reports whether the net treats calls with that name specially.
+// speaksOf reports whether n treats calls with the given name specially.
 func speaksOf(n gate.NetInfo, name string) bool {
 	is := func(tool gate.Tool) bool {
 		return tool.Name == name || tool.Except == name || tool.Kind == gate.Glob && toolnet.MatchGlob(tool.Name, name)

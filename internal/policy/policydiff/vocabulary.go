@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// vocabulary holds the names and patterns that two policies mention.
+// A vocabulary holds the names and patterns that the two policies mention.
 type vocabulary struct {
 	names    []string // sorted names that are not patterns
 	patterns []string
@@ -59,7 +59,7 @@ func vocabularyOf(sides [2]*Side) vocabulary {
 	return vocabulary{slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(patterns))}
 }
 
-// bases returns the names, and every part of a name that precedes a dot.
+// bases returns the names, as well as every part of a name that precedes a dot.
 func (s *vocabulary) bases() []string {
 	all := slices.Clone(s.names)
 	for _, name := range s.names {
@@ -73,7 +73,7 @@ func (s *vocabulary) bases() []string {
 	return slices.Compact(all)
 }
 
-// mentions reports whether the vocabulary contains the name, or an action of it.
+// mentions reports whether the vocabulary contains name or one of its actions.
 func (s *vocabulary) mentions(name string) bool {
 	if _, found := slices.BinarySearch(s.names, name); found {
 		return true
@@ -82,7 +82,8 @@ func (s *vocabulary) mentions(name string) bool {
 	return found || at < len(s.names) && strings.HasPrefix(s.names[at], name+".")
 }
 
-// sees returns a key of what the policies see of the names of a call; empty: nothing.
+// sees returns a key of what the policies see of a call's names, or the empty string if they see
+// nothing.
 func (s *vocabulary) sees(names []gate.Name) string {
 	worth := make(map[string]gate.Name)
 	hit := func(text string, n gate.Name) {

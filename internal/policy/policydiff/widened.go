@@ -14,19 +14,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// Codes of the problems of a configuration that extends a base policy.
+// Codes of problems with a configuration that extends a base policy.
 const (
-	Widens      = "E112" // the configuration admits calls that the base does not
-	NotNarrower = "E113" // it is not proved that the configuration admits no more than the base
+	Widens      = "E112" // the configuration admits calls that the base does not admit
+	NotNarrower = "E113" // it could not be proved that the configuration admits no more than the base
 )
 
-// widenedTime bounds the work of [Widened].
+// widenedTime is the time limit of [Widened].
 const widenedTime = 5 * time.Second
 
-// Widened returns an error for each base policy that the configuration is not proved to narrow: the
-// configuration must not admit a call, at all or with fewer approvals, that the base does not admit
-// so. result is the policy of the configuration. All readers of configurations use this function,
-// so that they report the same.
+// Widened returns an error for each base policy that the configuration is not proved to narrow. The
+// configuration must not admit a call that the base does not admit, nor admit a call with fewer
+// approvals than the base requires. result is the configuration's policy. All readers of
+// configurations use this function, so that they report the same errors.
 func Widened(ctx context.Context, c *config.Config, result *policy.Result) (found diag.List) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -64,7 +64,7 @@ func widened(c *config.Config, b config.Base, result *policy.Result, stop func()
 	return &p
 }
 
-// overBase compares the policy of a base alone with that of the configuration.
+// overBase compares the policy of base b alone with that of the configuration.
 func overBase(c *config.Config, b config.Base, result *policy.Result, stop func() bool) (*Comparison, error) {
 	source := policy.Source{Rules: b.Rules, Nets: b.Nets, Default: b.Default, Mode: b.Mode}
 	alone, err := policy.Build(source)
@@ -82,8 +82,8 @@ func overBase(c *config.Config, b config.Base, result *policy.Result, stop func(
 	return Compare(from, to, narrowerStates, stop)
 }
 
-// mapOver returns the position of the only map that the base lacks and that gives a name used by a
-// net of the base; otherwise at.
+// mapOver returns the position of the only map that the base lacks and that gives a name used by
+// one of the base's nets. If there is no such map, or more than one, it returns at.
 func (d *Comparison) mapOver(at config.Position) config.Position {
 	var over []gate.Map
 	for _, m := range unsharedMaps(d.sides[0], d.sides[1]) {
