@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// withAgents adds the built-in tools of agents that the policy names: agents' hooks report calls of
-// tools that no server lists.
+// withAgents adds those built-in tools of agents that the policy names. Agents' hooks report calls
+// of such tools, which no server lists.
 func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	if !s.Known || !s.Agents && !s.named || result.Policy == nil {
 		return s
@@ -50,8 +50,8 @@ func namesAgents(cfg *config.Config) bool {
 	})
 }
 
-// ToolsOf returns the built-in tools of the agents, each name once; without arguments, those of all
-// known agents.
+// ToolsOf returns the built-in tools of the given agents, listing each name once. Without
+// arguments, it returns those of all known agents.
 func ToolsOf(agents ...string) (all []verify.Tool) {
 	if len(agents) == 0 {
 		agents = agenttool.Agents()
@@ -66,14 +66,14 @@ func ToolsOf(agents ...string) (all []verify.Tool) {
 	return all
 }
 
-// agentTool returns the tool of an agent with all names that a call of it has.
+// agentTool returns an agent's tool with all names that its calls have.
 func agentTool(agent, tool string) verify.Tool {
 	return verify.Tool{Name: tool, Also: NamesByHook(agent, tool, true)}
 }
 
-// NamesByHook returns the further names that the hook of an agent gives to a call of its tool,
-// provided that no server has a tool with these names. command reports whether the call has a field
-// named "command".
+// NamesByHook returns the further names that an agent's hook gives to a call of the agent's tool,
+// provided that no server has a tool with one of these names. command reports whether the call has
+// a field named "command".
 func NamesByHook(agent, tool string, command bool) (all []gate.Name) {
 	for _, n := range agenttool.Further(agent, tool, agenttool.Members(agent, tool), command) {
 		all = append(all, gate.Name{Text: n.Text, Certain: n.Sure, Weak: !n.Sure})
@@ -81,15 +81,15 @@ func NamesByHook(agent, tool string, command bool) (all []gate.Name) {
 	return all
 }
 
-// OfAgent reports whether the name, such as claude-code.Bash, denotes a built-in tool of an agent
-// under the configuration, which may be nil.
+// OfAgent reports whether name, such as claude-code.Bash, denotes an agent's built-in tool under
+// the configuration, which may be nil.
 func OfAgent(name string, cfg *config.Config) bool {
 	_, _, ok := ownTool(name, Owners(cfg))
 	return ok
 }
 
-// ownTool finds the tool of an agent by its full name, such as claude-code.Bash. A server with the
-// name of an agent takes precedence.
+// ownTool looks up an agent's tool by its full name, such as claude-code.Bash. A server with the
+// same name as an agent takes precedence.
 func ownTool(name string, owners toolname.Owners) (agent string, t verify.Tool, ok bool) {
 	agent, tool, _ := strings.Cut(name, ".")
 	server := func(o toolname.Owner) bool { return o.Upstream == agent }

@@ -15,25 +15,25 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// An Effort bounds the work of a verification. Whatever exceeds it is reported as unknown.
+// An Effort limits the work of a verification. Whatever exceeds it is reported as unknown.
 type Effort struct {
-	States int                       // of one search; 0: the default
-	Time   time.Duration             // maximum duration of the search
-	Now    func() time.Time          // clock for Time; nil: processor time, so that the result does not depend on the load of the machine
-	Report func(spent time.Duration) // called from time to time; may be nil
+	States int                       // maximum number of states per search; 0: the default
+	Time   time.Duration             // maximum duration of the verification
+	Now    func() time.Time          // clock for Time; nil: processor time, so that the result does not depend on the machine's load
+	Report func(spent time.Duration) // called periodically; may be nil
 
-	// Narrower proves that a policy admits no more than the policy in the file of the claim; nil:
-	// such claims stay unproved.
+	// Narrower proves that a policy admits no more than the policy in the file named by the claim.
+	// If it is nil, such claims remain unproved.
 	Narrower func(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof
 
-	// Widened finds the bases that a configuration does not merely narrow; nil: bases are not
-	// compared.
+	// Widened finds the base policies that a configuration does more than narrow. If it is nil,
+	// base policies are not compared.
 	Widened func(ctx context.Context, c *config.Config, result *policy.Result) diag.List
 
-	spent func() time.Duration // time spent by the clock Now; nil: not started
+	spent func() time.Duration // time spent so far, according to the clock; nil: not started
 }
 
-// begun starts the clock of the effort, if it has one.
+// begun returns e with its clock started, if it has a clock.
 func (e Effort) begun() Effort {
 	if e.Now != nil && e.spent == nil {
 		e.spent = Clock(e.Now)
@@ -41,7 +41,7 @@ func (e Effort) begun() Effort {
 	return e
 }
 
-// widened finds the bases that the source does not merely narrow.
+// widened finds the base policies that the source does more than narrow.
 func (e Effort) widened(ctx context.Context, source policy.Source, result *policy.Result) diag.List {
 	if source.Config == nil || e.Widened == nil {
 		return nil
@@ -54,28 +54,28 @@ func (e Effort) widened(ctx context.Context, source policy.Source, result *polic
 	return e.Widened(ctx, source.Config, result)
 }
 
-// Clock returns a function that measures the time since Clock was called.
+// Clock returns a function that returns the time since the call of Clock.
 func Clock(now func() time.Time) (spent func() time.Duration) {
 	began := now()
 	return func() time.Duration { return now().Sub(began) }
 }
 
-// WorkClock returns a function that measures the processor time spent since WorkClock was called.
+// WorkClock returns a function that returns the processor time spent since the call of WorkClock.
 // The caller must stay on its operating system thread.
 func WorkClock() (spent func() time.Duration) {
 	began := workTime()
 	return func() time.Duration { return workTime() - began }
 }
 
-// Efforts at the start of a proxy. A client is waiting, so a policy without claims must hardly
-// delay the start, even on a busy machine.
+// Efforts used when a proxy starts. Because a client is waiting, a policy without claims must
+// hardly delay the start, even on a busy machine.
 const (
 	startTime        = 2 * time.Second
 	startTimeNoClaim = 250 * time.Millisecond
 	StartStates      = 1000
 )
 
-// AtStart returns the effort for a policy that is about to be enforced.
+// AtStart returns the effort for verifying a policy that is about to be enforced.
 func AtStart(claims int) Effort {
 	if claims == 0 {
 		return Effort{States: StartStates, Time: startTimeNoClaim}
@@ -83,40 +83,40 @@ func AtStart(claims int) Effort {
 	return Effort{Time: startTime}
 }
 
-// An Analysis holds the findings about a policy, before any tool is called.
+// An Analysis holds the findings about a policy before any tool is called.
 type Analysis struct {
 	report *verify.Report
-	names  []verify.Name // in the order of the nets, then the other known tools
+	names  []verify.Name // names in the order of the nets, followed by the other known tools
 	proofs []proven
 	nets   netInfos
-	policy *gate.Policy // with the active nets only
+	policy *gate.Policy // policy with only the active nets
 	tools  ToolSet
-	dead   map[string][]string // transitions of hand-written nets that never fire, by net
-	idle   []string            // inactive nets, which were not analyzed
-	shadow bool                // the policy is in shadow mode; it was analyzed as if enforced
+	dead   map[string][]string // transitions that never fire, by hand-written net
+	idle   []string            // inactive nets; they were not analyzed
+	shadow bool                // the policy is in shadow mode but was analyzed as if it were enforced
 	shell  config.Shell
 
 	unlisted []string    // known tools that no net lists by name
-	written  writtenNets // with the lines of their transitions
-	bases    []string    // files of the bases that the configuration extends
-	found    diag.List   // problems that building the policy found, without a proof
-	partly   []string    // hand-written nets whose states were not all explored
+	written  writtenNets // hand-written nets, with the lines of their transitions
+	bases    []string    // files of the base policies that the configuration extends
+	found    diag.List   // problems found while building the policy, without a proof
+	partly   []string    // hand-written nets with states that were not explored
 	effort   Effort
 }
 
-// netInfos are the nets that were analyzed, by name.
+// netInfos holds the analyzed nets by name.
 type netInfos map[string]gate.NetInfo
 
 // writtenNets are the hand-written nets.
 type writtenNets []config.Net
 
-// A proven is a claim with its result.
+// A proven is a claim together with its result.
 type proven struct {
 	policy.Claim
 	verify.Proof
 }
 
-// baseFiles returns the files of the base policies of a configuration.
+// baseFiles returns the files of a configuration's base policies.
 func baseFiles(c *config.Config) (files []string) {
 	if c == nil {
 		return nil
@@ -130,7 +130,7 @@ func baseFiles(c *config.Config) (files []string) {
 	return files
 }
 
-// Run verifies a policy within the effort. The tools say which names belong to the same tool.
+// Run verifies a policy within effort e. tools specifies which names belong to the same tool.
 func Run(ctx context.Context, result *policy.Result, source policy.Source, tools ToolSet, e Effort) (*Analysis, error) {
 	tools = tools.withAgents(result)
 	v := &Analysis{nets: make(netInfos), tools: tools, written: source.Nets, found: result.Problems, dead: make(map[string][]string)}
@@ -139,7 +139,7 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 		v.shell = source.Config.Shell
 	}
 	if source.Mode == "shadow" {
-		// Analyze the policy as it will be when it is enforced.
+		// Analyze the policy as it will behave once it is enforced.
 		v.shadow = true
 		source.Mode = ""
 		enforced, err := policy.Build(source)
@@ -188,7 +188,7 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 	return v, nil
 }
 
-// options returns the options of the verification. The time counts from this call.
+// options returns the options for the verification. The time limit starts with this call.
 func (e *Effort) options(ctx context.Context, source policy.Source, tools ToolSet) verify.Options {
 	spent := e.spent
 	if spent == nil {
@@ -211,7 +211,7 @@ func (e *Effort) options(ctx context.Context, source policy.Source, tools ToolSe
 	return o
 }
 
-// active builds the policy of the active nets.
+// active builds a policy from the active nets.
 func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	var nets []gate.Net
 	for i, n := range result.Policy.Nets() {
@@ -234,8 +234,8 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
-// others returns tools whose callability the nets do not show: free tools, those of phases, those
-// that only shadow nets list, and known tools that no net lists by name.
+// others returns tools for which the nets do not show whether they can be called: free tools, tools
+// in phases, tools that only shadow nets list, and known tools that no net lists by name.
 func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool
@@ -269,7 +269,7 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return others
 }
 
-// tellable adds to a reason that depends on which tools exist how to find out.
+// tellable extends a reason that depends on which tools exist by a hint on how to find out.
 func tellable(why, supposed string) string {
 	if supposed == "" {
 		return why
@@ -277,8 +277,8 @@ func tellable(why, supposed string) string {
 	return why + ", which petrigate check --live can tell"
 }
 
-// tellable is like the function tellable, for a name that the reader did not use for a tool: if a
-// map gives the name to calls of other tools, the text refers to that map.
+// tellable is like the function tellable, but for a name that the reader did not use for a tool. If
+// a map gives the name to calls of other tools, the text refers to that map.
 func (v *Analysis) tellable(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {
@@ -288,7 +288,7 @@ func (v *Analysis) tellable(why, supposed string) string {
 	return tellable(why, supposed)
 }
 
-// NameOf converts the proof that a name is reachable into the findings about the name.
+// NameOf converts the proof that a name is reachable to findings about that name.
 func NameOf(tool gate.Tool, p verify.Proof) verify.Name {
 	n := verify.Name{Tool: tool, Because: p.Because, Why: tellable(p.Why, p.Supposed)}
 	switch {

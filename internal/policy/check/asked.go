@@ -7,10 +7,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// maxPlayed bounds the calls of a replayed run.
+// maxPlayed is the maximum number of calls in a replayed run.
 const maxPlayed = 10_000
 
-// asked returns how many people must approve the last call of a run; 0: no approval is required.
+// asked returns the number of people who must approve the last call of the run; 0 means that no
+// approval is required.
 func (v *Analysis) asked(t verify.Trace) (people int) {
 	now := time.Unix(0, 0)
 	session := gate.NewSession(v.policy, gate.SessionOptions{Time: now})

@@ -11,10 +11,10 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// part returns the text of the part that the proof is about, without "prove".
+// part returns the text of the part that the proof is about, without the word "prove".
 func (p proven) part() string { return strings.TrimPrefix(p.Parts[p.Part].Text, "prove ") }
 
-// brokenBy returns a phrase for how the end of the counterexample violates the claim.
+// brokenBy returns a phrase that describes how the end of the counterexample violates the claim.
 func brokenBy(p proven) string {
 	if p.Kind == rules.NarrowerThan {
 		return ", but the last is refused, or requires approval, by " + text.Escape(p.File)
@@ -60,7 +60,7 @@ func brokenBy(p proven) string {
 
 func called(t gate.Tool) string { return text.Escape(t.Name) }
 
-// alternatives joins names with "or".
+// alternatives joins the names of the tools with "or".
 func alternatives(tools []gate.Tool) string {
 	var names []string
 	for _, t := range tools {
@@ -69,8 +69,8 @@ func alternatives(tools []gate.Tool) string {
 	return strings.Join(names, " or ")
 }
 
-// unapprovedText returns a phrase for the missing approval of the last call; empty if the claim
-// does not require approval.
+// unapprovedText returns a phrase for the approval that the last call lacks, or the empty string if
+// the claim does not require approval.
 func unapprovedText(a *verify.Approval) string {
 	switch {
 	case a == nil:
@@ -89,7 +89,7 @@ func persons(count int) string {
 	return fmt.Sprintf("no %d people are", count)
 }
 
-// over returns a phrase for the call that restarts the count; empty if no call does.
+// over returns a phrase for the call that restarts the count, or the empty string if no call does.
 func over(p verify.Period) string {
 	switch {
 	case p.Call.Name != "" && p.Successful:

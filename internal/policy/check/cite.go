@@ -12,7 +12,7 @@ import (
 // whyDefault is the reason why a name that no net mentions can never be called.
 const whyDefault = "the default refuses calls that no rule and no net names"
 
-// citedAll joins the names of nets with their positions.
+// citedAll joins the names of the nets, each with its position.
 func citedAll(nets []verify.Net) string {
 	var names []string
 	for _, n := range nets {
@@ -21,7 +21,7 @@ func citedAll(nets []verify.Net) string {
 	return text.And(names)
 }
 
-// cited returns the name of a net or a transition, with its position if it has one.
+// cited returns the name of a net or transition, with its position if that is known.
 func cited(name string, at gate.Position) string {
 	if at.Line == 0 {
 		return name

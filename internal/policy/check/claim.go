@@ -66,7 +66,7 @@ func assertionOfNet(c policy.Claim) verify.Assertion {
 	}
 }
 
-// approval returns the approval in a claim; nil if it has none.
+// approval returns the approval in the claim, or nil if the claim has none.
 func approval(c policy.Claim) *verify.Approval {
 	if c.Approval == nil {
 		return nil
@@ -74,13 +74,13 @@ func approval(c policy.Claim) *verify.Approval {
 	return &verify.Approval{Count: c.Approval.Count, Via: c.Approval.Via}
 }
 
-// period returns the period that a claim counts over.
+// period returns the period over which the claim counts calls.
 func period(c policy.Claim) verify.Period {
 	return verify.Period{Call: c.First, Successful: c.Successful, User: c.User || c.Over == rules.User, Window: c.Over.Window()}
 }
 
-// compared returns the fields of a key. Expressions are identified by their text, so that the
-// verification uses the reader of the equally written expression in a rule.
+// compared returns the fields of a key. It identifies expressions by their source text, so that the
+// verification can use the reader of an expression in a rule that has the same text.
 func compared(key []rules.KeyField) []verify.Compared {
 	field := func(f rules.Field) gate.Field {
 		out := gate.Field{Result: f.Result, Source: f.String()}

@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// MissingCommands finds commands of servers that this machine cannot run. They are errors when the
-// proxy is about to start, and warnings when a configuration, which may be for another machine, is
-// only checked.
+// MissingCommands finds server commands that this machine cannot run. They are errors if the proxy
+// is about to start. They are only warnings if a configuration, which may be for another machine,
+// is being checked.
 func MissingCommands(c *config.Config, severity diag.Severity) diag.List {
 	var problems diag.List
 	code := codeNoCommand
@@ -35,8 +35,8 @@ func MissingCommands(c *config.Config, severity diag.Severity) diag.List {
 	return problems
 }
 
-// findCommand looks up a server's command as its process would: relative to its directory if the
-// path is relative, and in its own PATH if it has one.
+// findCommand looks up a server's command in the same way as the server's process would: relative
+// to its directory if the path is relative, and in its own PATH if it has one.
 func findCommand(s config.Server) error {
 	path, own := s.Env["PATH"]
 	bare := filepath.Base(s.Command) == s.Command

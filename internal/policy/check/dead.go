@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A hand-written net can have transitions that never fire, regardless of the other nets. In the
-// nets of rules such transitions are intended.
+// A hand-written net can have transitions that never fire, regardless of the other nets. In nets
+// generated from rules, such transitions are intended.
 
 // deadTransitions reports transitions that never fire although their tools can be called. Tools
 // that cannot be called are reported separately.
@@ -38,7 +38,8 @@ func (v *Analysis) impossible(tool gate.Tool) bool {
 	})
 }
 
-// whyDead describes the transitions that would admit the name but never fire, and the tokens they need.
+// whyDead describes the transitions that would admit calls with the given name but never fire, and
+// the tokens that they need.
 func (v *Analysis) whyDead(name string, nets []verify.Net) string {
 	var b strings.Builder
 	for _, n := range nets {
@@ -52,8 +53,8 @@ func (v *Analysis) whyDead(name string, nets []verify.Net) string {
 	return b.String()
 }
 
-// needs describes the places that a dead transition waits for: those that nothing ever fills, or
-// all of its places if they never hold enough tokens at once.
+// needs describes the places that a dead transition waits for: those that nothing ever fills or, if
+// there are none, all of its places, because they never hold enough tokens at the same time.
 func (v *Analysis) needs(net string, t gate.Transition) string {
 	info := v.nets[net]
 	var never []string

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	codeDenied = "W118" // the default refuses agents' own tools
+	codeDenied = "W118" // the default refuses agents' built-in tools
 )
 
 // Denied warns if the default of a configuration, once it is enforced, refuses built-in tools of
-// these agents that no rule names. Blocked tools are refused intentionally.
+// the given agents that no rule names. Blocked tools are refused intentionally.
 func Denied(c *config.Config, agents []string) diag.List {
 	if c == nil || c.Default != "deny" {
 		return nil
@@ -47,8 +47,8 @@ func Denied(c *config.Config, agents []string) diag.List {
 		fmt.Sprintf("write \"allow %s\", or block the tools to refuse", strings.Join(allow, ", ")))}
 }
 
-// Listened returns the agents whose hooks may arrive over the network: those that rules name, or
-// else all.
+// Listened returns the agents whose hook events may arrive over the network: the agents that rules
+// name or, if there are none, all agents.
 func Listened(c *config.Config) []string {
 	if c == nil || !c.Listen.Hooks {
 		return nil
@@ -61,12 +61,12 @@ func Listened(c *config.Config) []string {
 	return all
 }
 
-// names reports whether rules name tools with the given agent.
+// names reports whether rules name tools together with the given agent.
 func names(c *config.Config, agent string) bool {
 	return slices.ContainsFunc(c.Rules, func(r config.RuleText) bool { return strings.Contains(r.Text, agent+".") })
 }
 
-// refusedByDefault returns the tools of an agent that the default refuses.
+// refusedByDefault returns the agent's tools that the default refuses.
 func refusedByDefault(p *gate.Policy, state *gate.State, agent string) []string {
 	return slices.DeleteFunc(agenttool.Of(agent), func(tool string) bool {
 		d, _ := p.Decide(state, gate.Call{Tool: tool, Also: NamesByHook(agent, tool, true), Args: json.RawMessage("{}")}, nil)
@@ -75,7 +75,7 @@ func refusedByDefault(p *gate.Policy, state *gate.State, agent string) []string 
 	})
 }
 
-// some returns the first few of the names.
+// some returns the first few names.
 func some(names []string) []string {
 	const most = 4
 	if len(names) <= most {

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// invariants returns the place invariants of a net as text: weighted sums of tokens that never
-// change.
+// invariants returns the net's place invariants as text. A place invariant is a weighted sum of
+// tokens that never changes.
 func invariants(info gate.NetInfo) []string {
 	texts := []string{}
 	for _, inv := range invariantsOf(info) {
@@ -19,8 +19,8 @@ func invariants(info gate.NetInfo) []string {
 	return texts
 }
 
-// keptTokens returns a line for each set of places of a hand-written net that always holds the same
-// number of tokens. Weighted sums appear only in the JSON.
+// keptTokens returns a line for each set of a hand-written net's places whose total number of
+// tokens never changes. Weighted sums appear only in the JSON output.
 func keptTokens(info gate.NetInfo) (lines []string) {
 	if info.Labels != nil {
 		return nil
@@ -55,7 +55,7 @@ func invariantsOf(info gate.NetInfo) []petri.Invariant {
 	return found
 }
 
-// arcs returns the arcs to the places, by their numbers.
+// arcs returns arcs for the given places, numbered by their position in among.
 func arcs(among, places []string) []petri.Arc {
 	numbers := make([]int, len(places))
 	for i, p := range places {

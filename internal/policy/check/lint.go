@@ -15,28 +15,29 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// The problems of a configuration as a whole.
+// Codes of problems with a configuration as a whole.
 const (
 	codeConfig        = "E201" // an error in the file
 	codeNoCommand     = "E202" // a command that cannot be run
 	codeDoubt         = "W201" // a doubtful line in the file
 	codeNoPolicy      = "W202" // nothing is gated
-	codeNoRule        = "W203" // a text of rules without a rule
-	codeNoCommandHere = "W204" // E202, where nothing is started
+	codeNoRule        = "W203" // a rules text without any rules
+	codeNoCommandHere = "W204" // E202, if nothing is being started
 	codeNoUpstream    = "W205" // no server to gate
 	codeNoAuditHere   = "W208" // an audit log that cannot be written
 	codeChosenSession = "W209" // callers choose their sessions
-	codeShortSession  = "W210" // budgets of connections, beside a database
+	codeShortSession  = "W210" // budgets per connection although states are kept in a database
 
-	UnusableTLS        = "E203" // a file for TLS that cannot be used
-	MissingTLS         = "W206" // E203, where nothing is started
-	ExpiredCertificate = "W207" // a certificate that is not valid now
+	UnusableTLS        = "E203" // a TLS file that cannot be used
+	MissingTLS         = "W206" // E203, if nothing is being started
+	ExpiredCertificate = "W207" // a certificate that is expired or not yet valid
 
-	UnusableTokens = "E204" // a token file that serve refuses
+	UnusableTokens = "E204" // a token file that "petrigate serve" refuses
 	MissingTokens  = "W211" // a token file that cannot be read
 )
 
-// NoPolicy warns of policies that admit every call, or none: they are valid, but hardly intended.
+// NoPolicy warns about policies that admit all calls or no calls. Such policies are valid but
+// hardly intended.
 func NoPolicy(s policy.Source) diag.List {
 	var problems diag.List
 	var whole config.Position
@@ -49,7 +50,7 @@ func NoPolicy(s policy.Source) diag.List {
 		gates += counts[i].gates
 	}
 	for i, text := range s.Rules {
-		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // maps serve the rules of other files
+		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // maps apply to the rules in other files
 			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "the file has no rule", "begin a rule with require, block, limit or allow"))
 		}
 	}
@@ -67,15 +68,15 @@ func NoPolicy(s policy.Source) diag.List {
 	return problems
 }
 
-// Warning returns a warning about a place in a configuration.
+// Warning returns a warning at a position in a configuration.
 func Warning(code string, at config.Position, message, hint string) diag.Problem {
 	p := diag.At(at, message, hint)
 	p.Severity, p.Code = diag.Warning, code
 	return p
 }
 
-// counted holds the number of statements in a text of rules that gate calls, of claims, and of maps
-// with their examples. Each syntax error counts as a gating statement.
+// A counted holds the number of statements of each kind in a rules text: those that gate calls,
+// claims, and maps with their examples. Each syntax error counts as a gating statement.
 type counted struct{ gates, claims, maps int }
 
 func countRules(text config.RuleText) (n counted) {
@@ -94,8 +95,9 @@ func countRules(text config.RuleText) (n counted) {
 	return n
 }
 
-// NoUpstream warns of a configuration without an enabled server. A configuration whose "listen" is
-// open to hooks serves the tools of agents instead.
+// NoUpstream warns about a configuration without an enabled server. There is no warning if the
+// configuration is for agents' built-in tools: its "listen" section accepts hook events, or its
+// rules name such tools.
 func NoUpstream(c *config.Config) diag.List {
 	if c.Listen.Hooks || speaksOfAgents(c) {
 		return nil
@@ -108,8 +110,8 @@ func NoUpstream(c *config.Config) diag.List {
 	return diag.List{Warning(codeNoUpstream, config.Position{File: c.File}, "no server is configured, so clients see no tools", `name servers under "mcpServers"`)}
 }
 
-// speaksOfAgents reports whether the rules name a tool that is evidently built into agents. Many
-// built-in tools have names that servers use too.
+// speaksOfAgents reports whether the rules name a tool that is obviously built into an agent. Many
+// built-in tools have names that servers use, too.
 func speaksOfAgents(c *config.Config) bool {
 	own := slices.DeleteFunc(agenttool.Names(), func(name string) bool {
 		return name == strings.ToLower(name) && name != "bash" && name != "apply_patch"
@@ -126,7 +128,7 @@ func speaksOfAgents(c *config.Config) bool {
 	})
 }
 
-// NoAudit warns of an audit log in a directory that does not exist: the proxy would not start,
+// NoAudit warns about an audit log in a directory that does not exist. The proxy would not start,
 // because it refuses calls that it cannot record.
 func NoAudit(c *config.Config) diag.List {
 	if c.Audit.File == "" {
@@ -140,7 +142,7 @@ func NoAudit(c *config.Config) diag.List {
 		fmt.Sprintf("the audit log %s cannot be written: %s is not a directory", c.Audit.File, dir), "make the directory: petrigate serve does not start without it")}
 }
 
-// Sessions warns of sessions that do not bound what a caller can do.
+// Sessions warns about sessions that do not limit what a caller can do.
 func Sessions(c *config.Config) diag.List {
 	if c == nil || c.Session.By != "header" && c.Session.By != "meta" {
 		return nil
@@ -150,11 +152,11 @@ func Sessions(c *config.Config) diag.List {
 		"write per user in rules, and scope: principal in nets, to limit a caller")}
 }
 
-// ShortSessions warns if states are in a database although rules count per connection, which starts
-// anew each time.
+// ShortSessions warns if states are kept in a database although rules count per connection, because
+// the counts start anew with each connection.
 func ShortSessions(s policy.Source) diag.List {
 	c := s.Config
-	if c == nil || c.Session.By != "connection" || !c.Has("state") || c.State.Driver == "memory" { // a configuration without "state" does not expect states to last
+	if c == nil || c.Session.By != "connection" || !c.Has("state") || c.State.Driver == "memory" { // a configuration without "state" does not expect states to be kept
 		return nil
 	}
 	for _, text := range s.Rules {
@@ -171,8 +173,8 @@ func ShortSessions(s policy.Source) diag.List {
 	return nil
 }
 
-// ConfigProblems returns the problems in an error of a configuration, with a code. It returns any
-// other error unchanged.
+// ConfigProblems returns the problems that a configuration error contains, each with a code. It
+// returns any other error unchanged.
 func ConfigProblems(err error) (diag.List, error) {
 	list, ok := diag.Find(err)
 	if !ok {
@@ -181,5 +183,5 @@ func ConfigProblems(err error) (diag.List, error) {
 	return list.Coded(diag.Error, codeConfig), nil
 }
 
-// ConfigWarnings returns the warnings that came with a configuration.
+// ConfigWarnings returns the warnings that were found when the configuration was loaded.
 func ConfigWarnings(c *config.Config) diag.List { return c.Warnings.Coded(diag.Warning, codeDoubt) }

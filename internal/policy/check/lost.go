@@ -10,8 +10,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// lost reports tools that a failure can make permanently unavailable although no run of successes
-// does. It omits what a deadlock or a refuted claim already shows, and the end of a workflow.
+// lost reports tools that a failure can make permanently unavailable although no run without
+// failures does. It omits losses that a reported deadlock or a refuted claim already shows, and the
+// ends of workflows.
 func (v *Analysis) lost() diag.List {
 	var ps diag.List
 	for _, l := range v.report.Losses {
@@ -39,21 +40,22 @@ func (v *Analysis) lost() diag.List {
 	return ps
 }
 
-// claimedPossible reports whether a claim that the tool is always possible is already refuted.
+// claimedPossible reports whether a claim that the tool is always possible was refuted.
 func (v *Analysis) claimedPossible(t gate.Tool) bool {
 	return slices.ContainsFunc(v.proofs, func(p proven) bool {
 		return p.Kind == rules.AlwaysPossible && p.Result == verify.Refuted && p.Tool.Name == t.Name && p.Tool.Kind == t.Kind
 	})
 }
 
-// deadlocked reports whether the nets already cause a reported deadlock.
+// deadlocked reports whether the nets cause a deadlock that is already reported.
 func (v *Analysis) deadlocked(nets []verify.Net) bool {
 	return slices.ContainsFunc(v.report.Groups, func(g verify.Group) bool {
 		return g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0 && slices.Equal(g.Deadlock.Because, nets)
 	})
 }
 
-// endsWorkflow reports whether the run leads to a terminal place, where a workflow ends.
+// endsWorkflow reports whether the loss's run leads to a terminal place, which is the end of a
+// workflow.
 func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	states := v.after(l.Trace)
 	return slices.ContainsFunc(l.Because, func(n verify.Net) bool {
@@ -62,7 +64,7 @@ func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	})
 }
 
-// afterFailure returns a hint how to keep a failure from using up tokens.
+// afterFailure returns a hint on how to keep a failure from using up tokens.
 func (ns netInfos) afterFailure(nets []verify.Net) string {
 	for _, n := range nets {
 		switch ns[n.Name].Cause {

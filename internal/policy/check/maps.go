@@ -9,11 +9,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A call that two maps match has both names and obeys the rules of both. That is correct if a
-// command does two things, or if the narrower pattern has the stricter rules. If the narrower
-// pattern has the weaker rules, they have no effect.
+// A call that two maps match has both names and is subject to the rules for both. That is correct
+// if a command does two things or if the narrower pattern has the stricter rules. If the narrower
+// pattern has the weaker rules, these rules have no effect.
 
-// milder warns of maps whose calls all have a second name, from a wider map, with stricter rules.
+// milder warns about maps for which all matching calls also have a second name, given by a wider
+// map, with stricter rules.
 func (v *Analysis) milder() diag.List {
 	var ps diag.List
 	treated := v.treatments()
@@ -32,7 +33,8 @@ func (v *Analysis) milder() diag.List {
 	return ps
 }
 
-// strictness orders the treatment of names; the strictest is last.
+// strictness describes how calls with a name are treated, ordered from the most permissive to the
+// strictest.
 type strictness uint8
 
 const (
@@ -42,13 +44,13 @@ const (
 	forbidden
 )
 
-// A treatment is the strictness for a name, and its cause.
+// A treatment is the strictness for a name, together with its cause.
 type treatment struct {
 	how strictness
 	by  string
 }
 
-// treatments returns the treatment of each name that is not a pattern.
+// treatments returns the treatment of all names except patterns.
 func (v *Analysis) treatments() map[string]treatment {
 	asks := make(map[string]verify.Net)
 	for _, net := range v.policy.Nets() {
@@ -79,13 +81,13 @@ func (v *Analysis) treatments() map[string]treatment {
 	return treated
 }
 
-// lists reports whether one of the nets lists the name.
+// lists reports whether one of the given nets lists the name.
 func (ns netInfos) lists(nets []verify.Net, name string) bool {
 	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(ns[n.Name]), name) })
 }
 
-// within reports whether text shows that narrow matches a part of what wide matches: some part of
-// the text is matched by wide alone, and none by narrow alone.
+// within reports whether text shows that narrow matches a subset of what wide matches: some part of
+// text is matched only by wide, and no part is matched only by narrow.
 func within(narrow, wide gate.Map, text string) bool {
 	if narrow.Match == nil || wide.Match == nil {
 		return false

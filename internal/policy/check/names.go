@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// ruleName returns the name of a tool as rules write it: quoted if it has a dot and is not an
-// action.
+// ruleName returns a tool's name in the form that rules use: quoted if it contains a dot and does
+// not denote an action.
 func ruleName(t gate.Tool) string {
 	if t.Kind == gate.Literal && strings.Contains(t.Name, ".") {
 		return `"` + t.Name + `"`
@@ -21,7 +21,7 @@ func ruleName(t gate.Tool) string {
 
 func ruleNames(names []verify.Name) string { return text.And(toolNames(names)) }
 
-// toolNames returns the names as rules write them.
+// toolNames returns the names in the form that rules use.
 func toolNames(names []verify.Name) []string {
 	var all []string
 	for _, n := range names {
@@ -30,7 +30,7 @@ func toolNames(names []verify.Name) []string {
 	return all
 }
 
-// listed returns the names that a net lists, as rules write them.
+// listed returns the names that a net lists, in the form that rules use.
 func listed(net gate.NetInfo) []string {
 	var names []string
 	for _, t := range net.Transitions {
@@ -47,12 +47,12 @@ func listed(net gate.NetInfo) []string {
 	return names
 }
 
-// Lists reports whether a transition lists a tool with this name.
+// Lists reports whether transition t lists a tool with the given name.
 func Lists(t gate.Transition, name string) bool {
 	return slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Name == name })
 }
 
-// NamesIn returns the names that nets and claims mention.
+// NamesIn returns the names that the policy's nets and claims mention.
 func NamesIn(result *policy.Result) []string {
 	var names []string
 	for _, net := range result.Policy.Nets() {

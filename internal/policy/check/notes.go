@@ -52,7 +52,7 @@ func (v *Analysis) notes() []string {
 	return slices.Concat(notes, scriptNotes(v.shell), v.unsure())
 }
 
-// scriptNotes describes the reading of scripts, if the configuration changes that.
+// scriptNotes describes how scripts are read, if the configuration changes that.
 func scriptNotes(s config.Shell) (notes []string) {
 	if s.Strict {
 		notes = append(notes, "shell.strict: a script that cannot be fully parsed may run any command")
@@ -63,7 +63,7 @@ func scriptNotes(s config.Shell) (notes []string) {
 	return notes
 }
 
-// unsure lists the names that might not be callable, by reason.
+// unsure lists the names for which it is unknown whether they can be called, grouped by reason.
 func (v *Analysis) unsure() []string {
 	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
 	var notes []string
@@ -73,8 +73,8 @@ func (v *Analysis) unsure() []string {
 	return notes
 }
 
-// grouped yields the selected names, grouped by the key that common returns, in the order of the
-// first member of each group.
+// grouped yields the selected names grouped by the key that common returns, in the order of each
+// group's first member.
 func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
 	var order []string
 	groups := make(map[string][]verify.Name)

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// onlyBy returns a hint if the default admits calls that a claim with "only" forbids: the claim
+// onlyBy returns a hint if the default admits calls that a claim with "only" forbids. Such a claim
 // needs a default or a rule that denies them.
 func (v *Analysis) onlyBy(p proven) string {
 	a, ok := p.Assertion.(verify.Only)

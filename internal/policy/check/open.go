@@ -10,20 +10,21 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// openQuestion is an unanswered question about the policy. Unknown claims and tools are not listed
-// here; they carry their own reason.
+// An openQuestion is an unanswered question about the policy. Unknown claims and tools are not
+// listed here, because they carry their own reason.
 type openQuestion struct {
-	Question string   `json:"question"` // "calls", "lost", "redundant", "deadlock", "because", "transitions"
+	Question string   `json:"question"` // "calls", "lost", "redundant", "deadlock", "because" or "transitions"
 	Tools    []string `json:"tools,omitempty"`
 	Nets     []string `json:"nets,omitempty"`
 	Why      string   `json:"why"`
-	Hint     string   `json:"hint,omitempty"` // how to find out
+	Hint     string   `json:"hint,omitempty"` // how to answer the question
 
-	text  string // the undecided statement
-	group string // for "deadlock": names the nets
+	text  string // a sentence that describes the question
+	group string // for "deadlock": the names of the nets
 }
 
-// raise returns a hint to raise the bound that ended the search; empty if no bound did.
+// raise returns a hint to raise the limit that ended the search, or the empty string if no limit
+// did.
 func (e Effort) raise(why string) string {
 	switch why {
 	case verify.WhyStates:
@@ -38,7 +39,7 @@ func (e Effort) raise(why string) string {
 	return ""
 }
 
-// reason returns the reason, with the hint to raise a bound if that helps.
+// reason returns why, followed by the hint to raise a limit if that helps.
 func (e Effort) reason(why string) string {
 	if hint := e.raise(why); hint != "" {
 		return why + "; " + hint
@@ -46,7 +47,7 @@ func (e Effort) reason(why string) string {
 	return why
 }
 
-// open returns the open questions.
+// open returns the questions that the verification left open.
 func (v *Analysis) open() []openQuestion {
 	var out []openQuestion
 	for _, gap := range v.report.Gaps {
@@ -65,8 +66,8 @@ func (v *Analysis) open() []openQuestion {
 	return append(out, v.unexplored()...)
 }
 
-// openText describes an open question in a sentence. For a group of nets it returns the name of the
-// group instead, since a report can have many similar ones.
+// openText describes an open question in a sentence. For a group of nets, it instead returns the
+// group's name, because a report can contain many similar questions.
 func openText(q verify.Question) (said, group string) {
 	nets, tools := manyTogether(q.Nets), many(toolTexts(q.Tools))
 	switch {
@@ -88,7 +89,7 @@ func openText(q verify.Question) (said, group string) {
 	return "not known whether " + said, ""
 }
 
-// maxNamed bounds the nets or tools named in a sentence.
+// maxNamed is the maximum number of nets or tools named in a sentence.
 const maxNamed = 8
 
 func many(names []string) string {
@@ -114,8 +115,8 @@ func toolTexts(tools []gate.Tool) []string {
 	return names
 }
 
-// unexplored returns the questions about hand-written nets whose states were not all explored: some
-// of their transitions might never fire.
+// unexplored returns questions about hand-written nets with unexplored states. Some transitions of
+// such a net might never fire.
 func (v *Analysis) unexplored() []openQuestion {
 	var out []openQuestion
 	for _, name := range v.partly {

@@ -15,7 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print writes the problems, the summary, and what the policy does: by tool, then by claim.
+// Print writes the problems, the summary, and the policy's behavior, first by tool and then by
+// claim.
 func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
 	r.Problems.Print(w, ink)
 	if _, err := fmt.Fprintln(w, r.Summary()); err != nil {
@@ -36,7 +37,7 @@ func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
 	return r.printVerified(w, verbose)
 }
 
-// tableBelow writes an empty line and a table; nothing if the table has no rows.
+// tableBelow writes an empty line and a table, or nothing if the table has no rows.
 func tableBelow(w io.Writer, head string, rows [][]string) error {
 	if len(rows) == 0 {
 		return nil
@@ -72,8 +73,8 @@ func (r Report) printVerified(w io.Writer, verbose bool) error {
 	return nil
 }
 
-// ToolRows returns a table row for each name: whether and how it can be called, and the nets that
-// list it.
+// ToolRows returns a table row for each name. The row shows whether and how the name can be called,
+// and the nets that list it.
 func (r Report) ToolRows() [][]string {
 	if r.verified == nil {
 		return nil
@@ -104,13 +105,13 @@ func (r Report) ToolRows() [][]string {
 	return rows
 }
 
-// Column widths. A net with a longer name is shown by its line.
+// Column widths. If a net's name is too long, the table shows its line instead.
 const (
 	maxClaimWidth = 80
 	maxNetWidth   = 40
 )
 
-// shortened truncates a claim to the width of its column.
+// shortened returns the claim, truncated to the width of its column.
 func shortened(claim string) string {
 	if runes := []rune(claim); len(runes) > maxClaimWidth {
 		return string(runes[:maxClaimWidth-3]) + "..."
@@ -118,7 +119,7 @@ func shortened(claim string) string {
 	return claim
 }
 
-// short returns the name of a net, or if that is long, the line of its rule without the folder.
+// short returns the net's name or, if that is too long, the line of its rule without the folder.
 func short(n gate.NetInfo) string {
 	if len(n.Name) <= maxNetWidth || n.Rule.Line == 0 {
 		return n.Name
@@ -126,11 +127,11 @@ func short(n gate.NetInfo) string {
 	return fmt.Sprintf("%s:%d", filepath.Base(n.Rule.File), n.Rule.Line)
 }
 
-// maxBefore bounds the preceding calls that a row names.
+// maxBefore is the maximum number of preceding calls named in a row.
 const maxBefore = 12
 
-// callable says whether and how a name can be called. asks is the number of people that a net
-// requires to approve its calls.
+// callable describes whether and how a name can be called. asks is the number of people who must
+// approve its calls.
 func (r Report) callable(t reportedTool, asks int) string {
 	switch n := t.known; n.Callable {
 	case verify.Possible:
@@ -154,8 +155,8 @@ func (r Report) callable(t reportedTool, asks int) string {
 	}
 }
 
-// yes returns "yes" for a callable name, or names a tool that must exist for it and that the tool list
-// lacks.
+// yes returns "yes" for a callable name. If the run needs a tool that the tool list lacks, the text
+// names that tool.
 func (s ToolSet) yes(t verify.Trace) string {
 	for _, step := range t {
 		if s.Known && !step.Ends && step.Wait == 0 && !slices.ContainsFunc(s.Tools, func(known verify.Tool) bool { return known.Name == step.Tool }) {
@@ -172,11 +173,11 @@ func byWhat(n verify.Name) string {
 	return citedAll(n.Because)
 }
 
-// maxOverlaps bounds the listed pairs of maps that match the same text.
+// maxOverlaps is the maximum number of listed pairs of maps that match the same text.
 const maxOverlaps = 10
 
-// details returns the notes for --verbose: states of groups, intended ends of workflows, and
-// overlapping maps.
+// details returns the notes for --verbose: the states of groups, the intended ends of workflows,
+// and overlapping maps.
 func (v *Analysis) details() []string {
 	var lines []string
 	for _, g := range v.report.Groups {
@@ -259,7 +260,7 @@ func bounded(b *bool) string {
 	}
 }
 
-// proved returns a phrase with the number of proved claims.
+// proved returns a phrase that contains the number of proved claims.
 func (r Report) proved() string {
 	n := 0
 	for _, p := range r.Proofs {
@@ -270,15 +271,16 @@ func (r Report) proved() string {
 	return fmt.Sprintf(", %d of %s proved", n, text.Count(len(r.Proofs), "claim"))
 }
 
-// cut reports whether a bound ended the search for an answer.
+// cut reports whether a limit ended the search for some answer.
 func (r Report) cut() bool {
 	return slices.ContainsFunc(r.Open, func(q openQuestion) bool { return q.Hint != "" }) ||
 		slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Hint != "" }) ||
 		slices.ContainsFunc(r.Proofs, func(p reportedProof) bool { return p.Hint != "" })
 }
 
-// openNotes lists the open questions: always those that a larger bound may answer, and the others
-// if verbose is set. The question about kinds of calls is also listed if it is the only open one.
+// openNotes lists the open questions: always those that a higher limit may answer, and the others
+// only if verbose is true. The question about kinds of calls is also listed if it is the only open
+// question.
 func (r Report) openNotes(verbose bool) (notes []string) {
 	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0
 	var told []openQuestion
@@ -308,7 +310,7 @@ func (r Report) openNotes(verbose bool) (notes []string) {
 	return append(notes, r.hints(told)...)
 }
 
-// hints returns the hints of the open questions and of the tools without duplicates.
+// hints returns the hints of the open questions and of the tools, without duplicates.
 func (r Report) hints(open []openQuestion) (hints []string) {
 	for _, q := range open {
 		hints = append(hints, q.Hint)

@@ -34,7 +34,7 @@ func (v *Analysis) Problems() diag.List {
 	return slices.Concat(ps, v.uncallable(), v.deadTransitions(), v.failing(), v.deadlocks(), v.lost(), v.redundant(), v.milder())
 }
 
-// refuted reports a refuted claim with its counterexample.
+// refuted returns the problem for a refuted claim, with its counterexample.
 func (v *Analysis) refuted(p proven) diag.Problem {
 	q := Warning(codeRefuted, diag.Position(p.Rule), "refuted: "+p.Text, "")
 	q.Severity = diag.Error
@@ -63,13 +63,13 @@ func (v *Analysis) refuted(p proven) diag.Problem {
 	return q
 }
 
-// holdsForEach returns the hint for a claim that holds for each value, but not for all calls
-// together.
+// holdsForEach returns the hint for a claim that holds for each value separately but not for all
+// calls together.
 func (p proven) holdsForEach() string {
 	return "it is proved " + p.ForEach + ": add that to the claim if you mean it"
 }
 
-// noEvidence explains successes in the run that do not count for the claim.
+// noEvidence explains those successes in the run that do not count as evidence for the claim.
 func noEvidence(p proven) string {
 	var b strings.Builder
 	for i, s := range p.Counterexample {
@@ -85,8 +85,8 @@ func succeeds(t verify.Trace) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == t[0].Call && s.Outcome == gate.Success })
 }
 
-// uncallable reports names that can never be called, except blocked names and tools that only the
-// default refuses.
+// uncallable reports names that can never be called, except for blocked names and for tools that
+// only the default refuses.
 func (v *Analysis) uncallable() diag.List {
 	var ps diag.List
 	for cause, names := range v.grouped(v.uncallableUnexpectedly, func(n verify.Name) string { return citedAll(n.Because) }) {
@@ -105,13 +105,13 @@ func (v *Analysis) uncallable() diag.List {
 	return ps
 }
 
-// uncallableUnexpectedly reports whether a name can never be called and that is a problem.
+// uncallableUnexpectedly reports whether it is a problem that a name can never be called.
 func (v *Analysis) uncallableUnexpectedly(n verify.Name) bool {
 	return n.Callable == verify.Impossible && !v.nets.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
 }
 
-// forbids returns the position of the first net that lists the name and forbids it, or else of the
-// first net that causes it.
+// forbids returns the position of the first net that both lists and forbids the name or, failing
+// that, of the first net that contributes to the prohibition.
 func (ns netInfos) forbids(n verify.Name) diag.Position {
 	for _, net := range n.Because {
 		if ns[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(ns[net.Name]), ruleName(n.Tool)) {
@@ -121,7 +121,7 @@ func (ns netInfos) forbids(n verify.Name) diag.Position {
 	return first(n.Because)
 }
 
-// reasons returns the reasons of the rules, one per line.
+// reasons returns the reasons given in the nets' rules, one per line.
 func (ns netInfos) reasons(nets []verify.Net) string {
 	var b strings.Builder
 	for _, n := range nets {
@@ -132,7 +132,7 @@ func (ns netInfos) reasons(nets []verify.Net) string {
 	return b.String()
 }
 
-// blocked reports whether a name cannot be called only because of block rules.
+// blocked reports whether block rules alone make a name uncallable.
 func (ns netInfos) blocked(n verify.Name) bool {
 	return len(n.Because) > 0 && !slices.ContainsFunc(n.Because, func(net verify.Net) bool { return ns[net.Name].Cause != gate.CauseBlock })
 }
@@ -152,7 +152,7 @@ func (v *Analysis) failing() diag.List {
 	return ps
 }
 
-// speaksOf returns the position of the first net that lists the name.
+// speaksOf returns the position of the first net that lists the tool.
 func (v *Analysis) speaksOf(tool gate.Tool) diag.Position {
 	for _, g := range v.report.Groups {
 		for _, n := range g.Nets {
@@ -164,8 +164,8 @@ func (v *Analysis) speaksOf(tool gate.Tool) diag.Position {
 	return diag.Position{}
 }
 
-// deadlocks reports runs that make a group of nets forbid everything that it gates. A used-up
-// session limit, a block and the end of a workflow are intended and not reported.
+// deadlocks reports runs after which a group of nets forbids everything that it gates. An exhausted
+// session limit, a block, and the end of a workflow are intended and therefore not reported.
 func (v *Analysis) deadlocks() diag.List {
 	var ps diag.List
 	for _, g := range v.report.Groups {
@@ -195,8 +195,8 @@ func (ns netInfos) ends(net verify.Net) bool {
 	return n.Cause == gate.CauseLimit && !refills || n.Cause == gate.CauseBlock || len(n.Terminal) > 0
 }
 
-// redundant reports nets without effect. It omits nets whose tools are all reported as never
-// callable, limits that are reported as never reached, and allow rules if the default allows.
+// redundant reports nets without effect. It omits nets whose tools are all reported as uncallable,
+// limits that are reported as unreachable, and allow rules if the default allows calls.
 func (v *Analysis) redundant() diag.List {
 	var ps diag.List
 	for _, r := range v.report.Redundant {
@@ -210,14 +210,15 @@ func (v *Analysis) redundant() diag.List {
 	return ps
 }
 
-// narrowedByConfig reports whether the net of a base is redundant because the configuration narrows
-// it.
+// narrowedByConfig reports whether a base policy's net is redundant because the configuration
+// narrows it.
 func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 	ofBase := func(n verify.Net) bool { return slices.Contains(v.bases, n.Rule.File) }
 	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })
 }
 
-// before names the nets that decide before a redundant one, and their effect.
+// before returns a phrase that names the nets which already decide the calls of a redundant net,
+// and their effect.
 func (ns netInfos) before(nets []verify.Net) string {
 	asking := 0
 	for _, n := range nets {
@@ -240,15 +241,15 @@ func (ns netInfos) before(nets []verify.Net) string {
 	return citedAll(nets) + " forbid or ask before it does"
 }
 
-// unreached reports whether the net is a limit that was found to be unreachable while the policy
-// was built.
+// unreached reports whether the net is a limit that was already found to be unreachable when the
+// policy was built.
 func (v *Analysis) unreached(net verify.Net) bool {
 	return slices.ContainsFunc(v.found, func(p diag.Problem) bool {
 		return p.Code == string(rules.IdleLimit) && p.File == net.Rule.File && p.Line == net.Rule.Line && p.Column == net.Rule.Column
 	})
 }
 
-// gatesOnlyUncallable reports whether all tools that the net gates are reported as never callable.
+// gatesOnlyUncallable reports whether all tools that the net gates are reported as uncallable.
 func (v *Analysis) gatesOnlyUncallable(net verify.Net) bool {
 	gated := false
 	for _, t := range v.nets[net.Name].Transitions {

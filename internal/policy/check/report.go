@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// Report is the JSON output of check.
+// Report is the JSON output of "petrigate check".
 type Report struct {
 	Version   int             `json:"version"`
 	OK        bool            `json:"ok"`
@@ -18,41 +18,42 @@ type Report struct {
 	Tools     []reportedTool  `json:"tools"`
 	Proofs    []reportedProof `json:"proofs"`
 	Redundant []string        `json:"redundant"`
-	Open      []openQuestion  `json:"open"`     // questions that were examined in part, or not at all
+	Open      []openQuestion  `json:"open"`     // questions that were examined only in part or not at all
 	Complete  bool            `json:"complete"` // every question about the policy was answered
 
 	verified *Analysis // nil: the policy was not verified
-	open     int       // number of unknown claims that make the report not ok
+	open     int       // number of unknown claims that prevent the report from being ok
 }
 
-// reportedTool is one name. Its events are a sequence that eval reads; for a tool that can be
-// called only after a failure, they are a run that leads to the call.
+// A reportedTool is the result for a single name. Its events are a sequence that "petrigate eval"
+// reads. For a tool that can be called only after a failure, they are a run that leads to the call.
 type reportedTool struct {
 	Name     string          `json:"name"`
-	Callable any             `json:"callable"` // true, "after-failure", false; nil: unknown
-	Shortest []string        `json:"shortest"` // null if the tool is not callable
+	Callable any             `json:"callable"` // true, false or "after-failure"; nil: unknown
+	Shortest []string        `json:"shortest"` // nil if the tool cannot be called
 	Because  []string        `json:"because,omitzero"`
 	Why      string          `json:"why,omitempty"`  // the reason if Callable is nil
-	Hint     string          `json:"hint,omitempty"` // how to find out
+	Hint     string          `json:"hint,omitempty"` // how to find out whether the tool can be called
 	Events   []sandbox.Event `json:"events,omitempty"`
 
 	known verify.Name
 }
 
-// reportedProof is the result of a claim. The counterexample consists of events that eval reads.
+// A reportedProof is the result of a claim. Its counterexample consists of events that "petrigate
+// eval" reads.
 type reportedProof struct {
 	Text           string          `json:"text"`
-	Part           string          `json:"part,omitempty"` // for a claim about several names: the part that is refuted or unknown
+	Part           string          `json:"part,omitempty"` // for a claim about several names: the part that was refuted or is unknown
 	File           string          `json:"file"`
 	Line           int             `json:"line"`
 	Result         string          `json:"result"`
 	Counterexample []sandbox.Event `json:"counterexample"`
 	Because        []string        `json:"because,omitempty"`
-	Marking        map[string]int  `json:"marking,omitempty"` // for conserved and exclusive: the marking that refutes the claim, by place
-	Why            string          `json:"why,omitempty"`     // the reason for an unknown result or a missing counterexample
-	Hint           string          `json:"hint,omitempty"`    // how to find out
+	Marking        map[string]int  `json:"marking,omitempty"` // for "conserved" and "exclusive": the marking that refutes the claim, by place
+	Why            string          `json:"why,omitempty"`     // the reason why the result is unknown or a counterexample is missing
+	Hint           string          `json:"hint,omitempty"`    // how to find out the result
 
-	// ForEach is the suffix that makes the claim provable.
+	// ForEach is the suffix with which the claim could be proved.
 	ForEach string `json:"forEach,omitempty"`
 }
 
@@ -96,8 +97,8 @@ func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Anal
 	return r
 }
 
-// Judge decides whether the report is ok: no errors, no unknown claims unless allowUnknown is set,
-// and no warnings if strict is set.
+// Judge determines whether the report is ok: it must contain no errors, no unknown claims unless
+// allowUnknown is true, and no warnings if strict is true.
 func (r *Report) Judge(strict, allowUnknown bool) {
 	r.open = 0
 	for _, p := range r.Proofs {
@@ -108,7 +109,7 @@ func (r *Report) Judge(strict, allowUnknown bool) {
 	r.OK = len(r.Problems.Of(diag.Error)) == 0 && r.open == 0 && (!strict || len(r.Problems.Of(diag.Warning)) == 0)
 }
 
-// events returns the events of the counterexample.
+// events returns the counterexample as events.
 func (p proven) events(tools ToolSet) []sandbox.Event {
 	events := tools.Events(p.Counterexample)
 	var lacks *verify.Approval
@@ -126,7 +127,7 @@ func (p proven) events(tools ToolSet) []sandbox.Event {
 	return events
 }
 
-// listTools adds every name that a net lists, in order, then the other known tools.
+// listTools adds every name that a net lists, in order, followed by the other known tools.
 func (r *Report) listTools(result *policy.Result, known ToolSet) {
 	found := make(map[string]verify.Name)
 	tools := known

@@ -16,11 +16,11 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// maxReplayed bounds the calls of a run that is replayed for its final state.
+// maxReplayed is the maximum number of calls in a run that is replayed to find its final state.
 const maxReplayed = 20_000
 
-// after returns the state of each net at the end of a run; nil if the run is too long, or not
-// possible under the policy.
+// after returns the state of each net at the end of the run. It returns nil if the run is too long
+// or is not possible under the policy.
 func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
 	box := sandbox.New(v.policy, nil)
 	session := box.Session("")
@@ -55,7 +55,7 @@ func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
 	return states
 }
 
-// call returns the call of a step, with all names of its tool.
+// call returns the call of a step with all names of its tool.
 func (s ToolSet) call(step verify.Step) gate.Call {
 	c := gate.Call{Tool: step.Tool}
 	if step.Args != "" {
@@ -73,7 +73,7 @@ func (s ToolSet) call(step verify.Step) gate.Call {
 	return c
 }
 
-// tokensText lists the tokens of a net, and the transitions in flight.
+// tokensText lists a net's tokens and its transitions in flight.
 func (v *Analysis) tokensText(s gate.NetState) string {
 	var parts []string
 	for _, t := range s.Marking {
@@ -107,7 +107,7 @@ func transitionOf(n gate.NetInfo, name string) gate.Transition {
 	return n.Transitions[i]
 }
 
-// transition returns the name of a transition, with its line if it has one.
+// transition returns the name of a transition, with its line if that is known.
 func (ns writtenNets) transition(net, name string) string {
 	return cited(name, gate.Position(ns.transitionAt(net, name)))
 }
@@ -122,7 +122,7 @@ func (ns writtenNets) transitionAt(net, name string) config.Position {
 	return config.Position{}
 }
 
-// stuck describes what each net waits for at the end of a run.
+// stuck describes what each net is waiting for at the end of the run.
 func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 	states := v.after(t)
 	var b strings.Builder
@@ -148,7 +148,8 @@ func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 	return b.String()
 }
 
-// reason returns the text of the net's refusals, with the key fields in place of values.
+// reason returns the text of the net's refusals, with the names of key fields in place of their
+// values.
 func reason(n gate.NetInfo) string {
 	key := n.Key
 	for _, t := range n.Transitions {
@@ -163,7 +164,7 @@ func reason(n gate.NetInfo) string {
 	return strings.ReplaceAll(n.Reason, "{key}", "<"+strings.Join(fields, ", ")+">")
 }
 
-// Lacking returns the tokens that a transition waits for, as text.
+// Lacking describes the tokens that transition t is waiting for.
 func Lacking(t gate.Transition, s gate.NetState) string {
 	var missing []string
 	for i, place := range t.Inputs {
@@ -219,7 +220,7 @@ func (v *Analysis) refutingState(p proven) string {
 	return fmt.Sprintf("  then %s has %s\n", cited(p.Net, v.nets[p.Net].Rule), told)
 }
 
-// marking returns the state that refutes a claim about places.
+// marking returns the marking that refutes a claim about places.
 func (v *Analysis) marking(p proven) map[string]int {
 	if p.Result != verify.Refuted || p.Kind != rules.Conserved && p.Kind != rules.Exclusive {
 		return nil

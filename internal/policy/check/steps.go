@@ -11,17 +11,17 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Claim is a claim with its result.
+// A Claim is a claim in the policy together with its result.
 type Claim struct {
 	Text   string
 	Rule   gate.Position
 	Result string // "proved", "refuted" or "unknown"
-	Why    string // reason for an unknown result or a missing counterexample
-	Part   string // for several claims in one: the part that is refuted or unknown
-	Broken string // how the calls of Steps violate the claim; empty: no calls refute it
+	Why    string // the reason for an unknown result or a missing counterexample
+	Part   string // for a claim with several parts: the part that was refuted or is unknown
+	Broken string // how the calls of Steps violate the claim; empty: no calls refute the claim
 }
 
-// Claims returns the claims in order.
+// Claims returns the policy's claims in order.
 func (r Report) Claims() []Claim {
 	if r.verified == nil {
 		return nil
@@ -37,28 +37,28 @@ func (r Report) Claims() []Claim {
 	return all
 }
 
-// A Step is one step of a counterexample.
+// A Step is a step of a counterexample.
 type Step struct {
 	Text    string // what happens; empty: the initial state
-	Verdict string // for a call: allow, refuse, ask
-	Reason  string // reason of a refused call
+	Verdict string // for a call: "allow", "refuse" or "ask"
+	Reason  string // for a refused call: the reason
 	Nets    []NetStep
 }
 
-// A NetStep is the verdict of a net for a step, and its marking after the step.
+// A NetStep is a net's verdict for a step and the net's marking after the step.
 type NetStep struct {
 	Net     string
 	Rule    gate.Position
-	Says    string // verdict for a call; empty: none
+	Says    string // verdict for a call; may be empty
 	Marking string
-	Moved   bool // the step changed the marking
+	Moved   bool // whether the step changed the marking
 }
 
-// maxSteps bounds the steps that are shown one by one.
+// maxSteps is the maximum number of steps that are shown individually.
 const maxSteps = 200
 
-// Steps replays the counterexample of a claim from the initial state. Nets that none of its calls
-// affect are left out. more is the number of steps that were not replayed.
+// Steps replays a claim's counterexample from the initial state. It omits nets that none of its
+// calls affects. more is the number of steps that were not replayed.
 func (r Report) Steps(claim int) (all []Step, more int) {
 	if r.verified == nil || claim < 0 || claim >= len(r.verified.proofs) {
 		return nil, 0
@@ -90,15 +90,15 @@ func (r Report) Steps(claim int) (all []Step, more int) {
 	return all, more
 }
 
-// A player replays a run and records the verdict of each net.
+// A player replays a run and records each net's verdicts.
 type player struct {
 	v         *Analysis
 	box       *sandbox.Sandbox
 	session   *sandbox.Session
 	returns   map[int][]byte
-	names     map[int]string // names of the calls, by number
+	names     map[int]string // names of the calls, by call number
 	played    int
-	before    map[string]string // marking of each net before the step
+	before    map[string]string // marking before the step, by net
 	concerned map[string]bool
 }
 
@@ -140,7 +140,7 @@ func (p *player) play(step verify.Step) Step {
 	return s
 }
 
-// nets returns the markings of the nets, with their verdicts for a call.
+// nets returns the nets' markings with their verdicts for a call.
 func (p *player) nets(said []gate.Verdict) []NetStep {
 	says := map[string]string{}
 	for _, s := range said {
@@ -167,7 +167,8 @@ func (p *player) nets(said []gate.Verdict) []NetStep {
 	return all
 }
 
-// verdictText describes the verdict of a net for a call; empty: none.
+// verdictText describes a net's verdict for a call, or returns the empty string if there is nothing
+// to describe.
 func verdictText(v gate.Verdict) string {
 	by := ""
 	if v.Transition != "" {

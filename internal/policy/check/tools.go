@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// ParseTools reads a result of tools/list, its tools array, or a list of names. Errors include the
-// file name.
+// ParseTools parses a result of tools/list, its tools array, or a list of names. Its errors include
+// the file name.
 func ParseTools(file string, src []byte) ([]ListedTool, error) {
 	var list struct {
 		Tools []json.RawMessage `json:"tools"`
@@ -31,8 +31,8 @@ func ParseTools(file string, src []byte) ([]ListedTool, error) {
 	return tools, nil
 }
 
-// KnownSet returns the set of a complete list of tools. If a configuration is given, tools known
-// only by their exposed name get their other names too.
+// KnownSet returns the set of tools in a complete list. If cfg is not nil, tools known only by
+// their exposed name also get their other names.
 func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 	owners := Owners(cfg)
 	for i := range list {
@@ -52,9 +52,9 @@ func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 	return set
 }
 
-// LikelyTools returns the tools that the names in rules suggest if no list is known: in a
-// configuration with a server gh, a rule for gh_push or gh.push suggests the tool push of that
-// server. Any other server might have a tool of that name as well.
+// LikelyTools returns the tools that the names in rules suggest if no list of tools is known. For
+// example, if a configuration contains a server gh, a rule for gh_push or gh.push suggests that
+// this server has a tool push. Any other server might also have a tool with that name.
 func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 	if cfg == nil || result.Policy == nil {
 		return ToolSet{}
@@ -81,7 +81,7 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 	return likely(list, named, owners)
 }
 
-// likely joins the names of tools that might not exist, each separately, since only one of them may
+// likely converts tools that might not exist. Each remains separate, because only one of them may
 // own a bare name. The first named tools are suggested by rules; no claim may depend on the others.
 func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	var set ToolSet
@@ -99,9 +99,9 @@ func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 }
 
 // CallsUnder returns a function that creates calls with the names that tools have behind a proxy
-// with this configuration: gh_push or gh.push is the tool push of the server gh, and
-// claude-code.Bash is the built-in tool Bash of that agent, named as in hook events. Without a
-// configuration a server's tool has one name.
+// with this configuration: gh_push and gh.push denote the tool push of the server gh, and
+// claude-code.Bash denotes that agent's built-in tool Bash, with the names given by its hook.
+// Without a configuration, a server's tool has only one name.
 func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
 	owners := Owners(cfg)
 	return func(tool string) gate.Call {

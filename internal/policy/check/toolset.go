@@ -13,28 +13,28 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// A ToolSet holds tools with all the names that a call of each has.
+// A ToolSet holds tools, each with all names that a call of the tool has.
 type ToolSet struct {
 	Tools []verify.Tool
-	Known bool // no other tools exist; otherwise the rules make these tools likely
+	Known bool // no other tools exist; if false, the rules make these tools likely
 
-	Schemas map[string][]policy.Schema // argument schemas by each name of a tool; likely tools have none
-	Agents  bool                       // agents also call their built-in tools, and report the calls by hooks
+	Schemas map[string][]policy.Schema // argument schemas, by each name of the tool; likely tools have none
+	Agents  bool                       // agents also call their built-in tools, reporting these calls through hooks
 	Hooks   []string                   // all agents that use petrigate as a hook; nil: unknown
 
 	named bool // the rules name tools of agents whose hooks may be added later
 }
 
-// A ListedTool is an entry of a tool list, in the format of tools/list or of petrigate tools
-// --json.
+// A ListedTool is an entry in a list of tools, in the format of tools/list or of "petrigate tools
+// --json".
 type ListedTool struct {
 	Name, Exposed, Bare, Canonical string
 	InputSchema                    json.RawMessage
-	Annotations                    json.RawMessage // hints of the server; nil: none
+	Annotations                    json.RawMessage // hints given by the server; may be nil
 }
 
-// complete derives the other names of a tool from its exposed name, whose prefix identifies the
-// server.
+// complete derives the other names of a tool from its exposed name, which has a prefix that
+// identifies the server.
 func (t *ListedTool) complete(owners toolname.Owners) {
 	if t.Exposed != "" {
 		return
@@ -49,17 +49,17 @@ func (t *ListedTool) complete(owners toolname.Owners) {
 	}
 }
 
-// names returns the names of the tool as the proxy represents them.
+// names returns the tool's names in the form that the proxy uses.
 func (t ListedTool) names() toolname.Names {
 	return toolname.Names{Upstream: strings.TrimSuffix(strings.TrimSuffix(t.Canonical, t.Bare), "."), Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical}
 }
 
-// toolOf returns the tool with the bare name that the server uses for it.
+// toolOf returns the tool of server o with the given bare name.
 func toolOf(o toolname.Owner, bare string) ListedTool {
 	return ListedTool{Exposed: o.Prefix + bare, Bare: bare, Canonical: o.Upstream + "." + bare}
 }
 
-// Owners returns the enabled servers of the configuration with the prefixes of their tools.
+// Owners returns the configuration's enabled servers with the prefixes of their tools.
 func Owners(cfg *config.Config) toolname.Owners {
 	if cfg == nil {
 		return nil
@@ -72,8 +72,8 @@ func Owners(cfg *config.Config) toolname.Owners {
 	return owners
 }
 
-// MayServe reports whether a server of the configuration, which may be nil, can show clients a tool
-// that the server calls by this name.
+// MayServe reports whether a client may see a tool that a server of the configuration calls name.
+// cfg may be nil.
 func MayServe(cfg *config.Config, name string) bool {
 	return cfg != nil && slices.ContainsFunc(cfg.Servers, func(s config.Server) bool {
 		return !s.Disabled && toolname.Filter(s.Tools).Filtered(name) == ""
@@ -105,8 +105,8 @@ func joined(list []ListedTool, owners toolname.Owners) []verify.Tool {
 	return tools
 }
 
-// Lacks returns a function that returns the argument that a field reads although the tool does not
-// take it by its schema; nil if no schemas are known.
+// Lacks returns a function that returns the argument that a field reads although the tool's schema
+// does not list it. It returns nil if no schemas are known.
 func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
 	if len(s.Schemas) == 0 {
 		return nil
@@ -114,7 +114,7 @@ func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
 	return func(tool string, f gate.Field) string { return policy.Lacks(s.Schemas[tool], f) }
 }
 
-// Names returns all names of the tools; nil if the tools are unknown.
+// Names returns all names of the tools, or nil if the tools are unknown.
 func (s ToolSet) Names() []string {
 	if !s.Known {
 		return nil
@@ -132,8 +132,8 @@ func (s ToolSet) Names() []string {
 	return names
 }
 
-// Hooked returns the names that only built-in tools of agents have, as far as that is known: names
-// with an agent, and if the tools of the servers are known, names that no server's tool has.
+// Hooked returns the names that, as far as is known, only agents' built-in tools have: names that
+// contain the agent and, if the servers' tools are known, names that no server's tool has.
 func (s ToolSet) Hooked() []string {
 	servers := ToolSet{Tools: s.Tools, Known: s.Known}.Names()
 	return slices.DeleteFunc(agenttool.Names(), func(name string) bool {
@@ -144,8 +144,9 @@ func (s ToolSet) Hooked() []string {
 	})
 }
 
-// AddHooks adds the agents of a user that use petrigate as a hook. complete reports that all of the
-// user's agents are known; if hooks arrive over the network, there may be other users' agents too.
+// AddHooks adds agents that a user uses with petrigate as a hook. complete reports whether all of
+// the user's agents are known; if hook events arrive over the network, other users may have further
+// agents.
 func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	if complete && !s.Agents {
 		s.Hooks = agents
@@ -153,9 +154,9 @@ func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	s.Agents = s.Agents || len(agents) > 0
 }
 
-// Unended returns the names of tools that run agents' scripts without any hook that reports how a
-// script ended: tools of agents that never report it, and if all hooks are of such agents, the
-// names that these tools have in common with others.
+// Unended returns the names of tools that run agents' scripts without a hook that reports how a
+// script ended. These are the tools of agents that never report it and, if all hooks belong to such
+// agents, also the names that these tools share with others.
 func (s ToolSet) Unended() (names []string) {
 	bare := len(s.Hooks) > 0 && !slices.ContainsFunc(s.Hooks, agenttool.TellsEnds)
 	hooked := s.Hooked()
@@ -174,7 +175,7 @@ func (s ToolSet) Unended() (names []string) {
 	return names
 }
 
-// others returns the known tools that have none of the seen names.
+// others returns the known tools that have none of the names in seen.
 func (s ToolSet) others(seen map[string]bool) []string {
 	var names []string
 	for _, t := range s.Tools {
@@ -185,8 +186,8 @@ func (s ToolSet) others(seen map[string]bool) []string {
 	return names
 }
 
-// Find returns the tool with this name, preferably the exposed name; false if several tools have
-// it.
+// Find returns the tool with the given name, preferring exposed names. The result is false if no
+// tool or several tools have the name.
 func (s ToolSet) Find(name string) (verify.Tool, bool) {
 	for _, t := range s.Tools {
 		if t.Name == name {

@@ -14,11 +14,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Events returns the events of a run where every approval is granted, with all the names of its
+// Events returns the events of a run in which every approval is granted, with all names of its
 // tools.
 func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	events := []sandbox.Event{}
-	returns := make(map[int]json.RawMessage) // results of the calls so far, if they succeed
+	returns := make(map[int]json.RawMessage) // results returned by successful calls, by call number
 	for _, step := range t {
 		id := strconv.Itoa(step.Call)
 		switch {
@@ -47,7 +47,7 @@ func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	return events
 }
 
-// unasked removes the approval of the last call, which needs none.
+// unasked removes the approval of the last call, which needs no approval.
 func unasked(events []sandbox.Event) []sandbox.Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Type == "call" {
@@ -58,8 +58,8 @@ func unasked(events []sandbox.Event) []sandbox.Event {
 	return events
 }
 
-// TraceLines returns a run as readable lines, one for each call that begins or ends. A call that
-// ends before the next event is one line, and so are many equal calls.
+// TraceLines returns a run as readable lines, one for the beginning and one for the end of each
+// call. A call that ends before the next event takes only one line, and so do many equal calls.
 func TraceLines(t verify.Trace) []string {
 	names, begun := make(map[int]string), make(map[int]verify.Step)
 	var lines []string
@@ -99,8 +99,8 @@ func TraceLines(t verify.Trace) []string {
 	return lines
 }
 
-// outcomeOf returns the outcome of the first call of a run as text, and the number of steps it
-// takes.
+// outcomeOf returns the outcome of the run's first call as text, and the number of steps that the
+// call takes.
 func outcomeOf(t verify.Trace) (what string, steps int) {
 	switch {
 	case t[0].Times == 1:
@@ -113,11 +113,11 @@ func outcomeOf(t verify.Trace) (what string, steps int) {
 	return "begins", 1
 }
 
-// minSame is the number of equal calls that are merged into one line.
+// minSame is the minimum number of equal calls that are merged into one line.
 const minSame = 4
 
-// same counts the equal calls with equal outcomes at the beginning of a run. A call that ends later
-// is not counted; it has its own line.
+// same returns the number of equal calls with equal outcomes at the beginning of the run. It does
+// not count a call that ends later, because such a call has its own line.
 func same(t verify.Trace) int {
 	n := 0
 	for i := 0; i < len(t); n++ {
@@ -133,11 +133,11 @@ func same(t verify.Trace) int {
 	return n
 }
 
-// minPairs is the number of equal pairs of calls that are merged into one line.
+// minPairs is the minimum number of equal pairs of calls that are merged into one line.
 const minPairs = 3
 
-// pairs counts how often the first two calls of a run are repeated with the same outcomes, and
-// returns the number of steps of one pair.
+// pairs returns how many times the run's first two calls are repeated with the same outcomes, and
+// the number of steps per pair.
 func pairs(t verify.Trace) (n, steps int) {
 	whole := func(t verify.Trace) (said string, steps int) {
 		if len(t) == 0 || t[0].Ends || t[0].Wait > 0 || t[0].Times > 0 {
@@ -175,7 +175,7 @@ func ends(t verify.Trace, call int) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == call })
 }
 
-// Called returns the name of a call, with its tool and arguments if the name does not imply them.
+// Called returns the name of the call, with its tool and arguments if the name does not imply them.
 func Called(s verify.Step) string {
 	if s.Name == s.Tool && (s.Args == "" || s.Args == "{}") && further(s) == "" {
 		return text.Escape(s.Name)
@@ -184,7 +184,7 @@ func Called(s verify.Step) string {
 	return fmt.Sprintf("%s (%s%s)", text.Escape(s.Name), called, further(s))
 }
 
-// further returns the relevant names of a call besides that of its tool.
+// further returns the relevant names of the call besides that of its tool.
 func further(s verify.Step) string {
 	if s.Names == nil {
 		return ""
@@ -207,7 +207,7 @@ func further(s verify.Step) string {
 	return also
 }
 
-// ending returns the outcome of the step's call as text, and the result that it must return.
+// ending returns outcome o of the step's call as text, with the result that the call must return.
 func ending(s verify.Step, o gate.Outcome) string {
 	if o == gate.Success && s.Result != "" {
 		return "succeeds and returns " + text.Escape(s.Result)
@@ -215,7 +215,7 @@ func ending(s verify.Step, o gate.Outcome) string {
 	return [...]string{gate.Unknown: "ends with an unknown outcome", gate.Success: "succeeds", gate.Failure: "fails"}[o]
 }
 
-// steps returns the numbered lines of a run.
+// steps returns the run as numbered lines.
 func steps(t verify.Trace) string {
 	var b strings.Builder
 	for i, line := range TraceLines(t) {

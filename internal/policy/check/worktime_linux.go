@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// workTime returns the processor time of this thread. A bound on it is as thorough on a busy
-// machine as on an idle one. The caller must stay on its thread.
+// workTime returns the processor time that the current thread has used. A limit on it allows for
+// the same work on a busy machine as on an idle one. The caller must stay on its thread.
 func workTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_THREAD, &u); err != nil {
-		return 0 // cannot happen; searches bounded by states still end
+		return 0 // cannot happen; searches limited by states would still end
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -6,5 +6,5 @@ import "time"
 
 var programStart = time.Now()
 
-// workTime returns the elapsed time, because the processor time of a thread is not available.
+// workTime returns the elapsed time, because a thread's processor time is not available.
 func workTime() time.Duration { return time.Since(programStart) }
