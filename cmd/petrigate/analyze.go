@@ -19,7 +19,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// analyzeFlags holds the flags of analyze: the net to analyze and the limits of the search.
+// analyzeFlags holds the flags of petrigate analyze, which select the net and limit the search.
 type analyzeFlags struct {
 	net       string
 	maxStates int
@@ -28,7 +28,7 @@ type analyzeFlags struct {
 	json      bool
 }
 
-// maxAnalyzeBytes limits the memory for the states of one analysis.
+// maxAnalyzeBytes limits the memory that one analysis may use for states.
 const maxAnalyzeBytes = 4 << 30
 
 func newAnalyze(s stdio) *cobra.Command {
@@ -60,7 +60,7 @@ func newAnalyze(s stdio) *cobra.Command {
 	return c
 }
 
-// read returns the net that --net names, or the only net of the file.
+// read returns the net selected by --net. Without the flag, it returns the file's only net.
 func (f analyzeFlags) read(s stdio, path string) (*netfile.Net, error) {
 	nets, err := readNets(s, path)
 	if err != nil {
@@ -79,7 +79,7 @@ func (f analyzeFlags) read(s stdio, path string) (*netfile.Net, error) {
 	return nil, usage("%s has no net %q%s", path, f.net, text.DidYouMean(f.net, "", names))
 }
 
-// readNets reads a file of nets in any supported format; "-" is standard input.
+// readNets reads a net file in any supported format. The path "-" means standard input.
 func readNets(s stdio, path string) ([]*netfile.Net, error) {
 	if filepath.Ext(path) == ".rules" {
 		return nil, usage("%s is a file of rules: use petrigate check %s", path, shellWord(path))

@@ -25,8 +25,8 @@ func findApproval(id string) (owned[operator.ApprovalInfo], error) {
 	return pick("approval", "petrigate approvals ls", id, (*control.Client).Approvals, approvalID)
 }
 
-// chosenApproval returns the approval with the id in args. Without an id it returns the pending
-// approval if exactly one is pending, and an error otherwise.
+// chosenApproval returns the approval with the ID in args. Without an ID, it returns the pending
+// approval; if not exactly one is pending, it returns an error.
 func chosenApproval(args []string) (owned[operator.ApprovalInfo], error) {
 	if len(args) > 0 {
 		return findApproval(args[0])
@@ -86,7 +86,8 @@ func approvalsWatch(s stdio) *cobra.Command {
 	return c
 }
 
-// unlessEnded drops err if a signal has ended ctx: that is how the user leaves the command.
+// unlessEnded returns nil instead of err if a signal has canceled ctx, because a signal is how
+// users leave the command.
 func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

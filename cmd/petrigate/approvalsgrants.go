@@ -69,13 +69,13 @@ func approvalsRevoke(s stdio) *cobra.Command {
 	return c
 }
 
-// grantFlags holds the flags of a command that can give a grant.
+// grantFlags holds the flags of commands that can create a grant.
 type grantFlags struct {
 	span span
 	like []string
 }
 
-// A span is the value of --for: a duration, or the rest of the session.
+// A span is the value of the flag --for: either a duration or the rest of the session.
 type span operator.Grant
 
 func (s *span) String() string {
@@ -90,7 +90,7 @@ func (s *span) String() string {
 
 func (s *span) Type() string { return "time" }
 
-// Set parses a duration or "session".
+// Set parses a duration or the word "session".
 func (s *span) Set(word string) error {
 	g, err := terminal.ReadSpan(word)
 	*s = span(g)
@@ -102,7 +102,7 @@ func (f *grantFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.like, "like", nil, "with --for: an `argument` that must stay the same, by name or path ($.a.b); default: all")
 }
 
-// grant returns the grant that the flags describe, or nil without --for.
+// grant returns the grant that the flags describe. It returns nil if --for was not given.
 func (f *grantFlags) grant(c *cobra.Command) (*operator.Grant, error) {
 	switch {
 	case !c.Flags().Changed("for") && len(f.like) > 0:

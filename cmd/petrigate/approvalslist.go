@@ -25,7 +25,7 @@ func approvalsList(s stdio) *cobra.Command {
 	})
 }
 
-// partition splits a list by a predicate and keeps the order. Its results are never nil, so that
+// partition splits a list by a predicate, preserving the order. Its results are never nil, so that
 // they are encoded as JSON arrays.
 func partition[T any](all []T, which func(T) bool) (yes, no []T) {
 	yes, no = []T{}, []T{}

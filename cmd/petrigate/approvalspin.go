@@ -51,26 +51,26 @@ func approvalsPIN(s stdio) *cobra.Command {
 	return c
 }
 
-// pinFlag adds --pin-stdin, for programs that pass the PIN on standard input.
+// pinFlag adds the flag --pin-stdin for programs that write the PIN to standard input.
 func pinFlag(c *cobra.Command) *bool {
 	return c.Flags().Bool("pin-stdin", false, "read the PIN of one proxy from standard input, if it has one (approval.pin)")
 }
 
-// promptPIN asks for the PIN of one proxy. It returns "" if the proxy needs none.
+// promptPIN asks for the PIN of a proxy. It returns "" if the proxy requires none.
 func promptPIN(ctx context.Context, s stdio, fromInput bool, client *control.Client) (string, error) {
 	typed, err := promptPINs(ctx, s, fromInput, []*control.Client{client})
 	return typed[client.Path], err
 }
 
-// promptPINs asks for the PIN of each proxy that needs one and returns the PINs by socket path, so
-// that no proxy gets the PIN of another. Standard input holds the PIN of one proxy only, because a
-// program cannot know which other proxies run.
+// promptPINs asks for the PINs of all proxies that require one. It returns them keyed by socket
+// path, so that no proxy receives the PIN of another. Standard input can supply the PIN of one
+// proxy only, because a program cannot know which other proxies are running.
 func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control.Client) (map[string]string, error) {
 	typed, prompts := map[string]string{}, map[string]string{}
-	var needing, names []string // socket paths, and names to show to people
+	var needing, names []string // socket paths, and the names to display
 	for _, client := range clients {
 		status, err := client.Status()
-		if _, known := prompts[client.Path]; known || err != nil { // an unreachable proxy is reported when it gets the order
+		if _, known := prompts[client.Path]; known || err != nil { // an unreachable proxy is reported later, when the order is sent to it
 			continue
 		}
 		name := fmt.Sprintf("proxy %d (%s)", status.Pid, text.Escape(cmp.Or(status.Config, "no configuration file")))
@@ -95,7 +95,8 @@ func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control
 	return typed, nil
 }
 
-// readPIN asks for a PIN at the terminal, or reads the first line of standard input.
+// readPIN reads a PIN, either from the terminal after a prompt or from the first line of standard
+// input.
 func readPIN(ctx context.Context, s stdio, prompt string, fromInput bool) (string, error) {
 	if !fromInput {
 		if !isTerminal(s.in) {
@@ -104,6 +105,6 @@ func readPIN(ctx context.Context, s stdio, prompt string, fromInput bool) (strin
 		return terminal.Secret(ctx, s.in, s.out, prompt)
 	}
 	lines := bufio.NewScanner(s.in)
-	lines.Scan() // on a read error the PIN is empty, and the proxy refuses it
+	lines.Scan() // after a read error the PIN is empty, so the proxy will refuse it
 	return lines.Text(), nil
 }

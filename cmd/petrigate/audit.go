@@ -18,11 +18,11 @@ func newAudit(s stdio) *cobra.Command {
 	return group("audit", "Verify and read the audit log", auditVerify(s), auditTail(s), auditQuery(s), auditStats(s))
 }
 
-// aboutLogs is the part of the help text that describes the argument LOG.
+// aboutLogs is the paragraph that explains the argument LOG in help texts.
 const aboutLogs = "\n\nLOG is a file (with its rotated files), a SQLite database, or the URL of a PostgreSQL database. Without it the\n" +
 	"command reads the log of the configuration."
 
-// logCommand makes c a command that reads an audit log.
+// logCommand turns c into a command that reads an audit log.
 func logCommand(s stdio, c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog) error) *cobra.Command {
 	c.Use += " [LOG]"
 	c.Long += aboutLogs
@@ -41,7 +41,7 @@ func logCommand(s stdio, c *cobra.Command, do func(ctx context.Context, log *dae
 	return c
 }
 
-// openLog opens the log named in args, or the one in the configuration.
+// openLog opens the log that args name. Without an argument, it opens the log of the configuration.
 func (s stdio) openLog(c *cobra.Command, args []string) (*daemon.AuditLog, error) {
 	if len(args) > 0 && args[0] != "" {
 		return daemon.OpenAuditLog(c.Context(), args[0])
@@ -94,7 +94,7 @@ func auditVerify(s stdio) *cobra.Command {
 	})
 }
 
-// filterFlags holds the flags that select records.
+// filterFlags holds the flags that select audit records.
 type filterFlags struct {
 	trail.Filter
 	since, until string
@@ -116,7 +116,7 @@ func (f *filterFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.until, "until", "", "records before this `time`")
 }
 
-// parse completes the filter with the flags that need parsing.
+// parse parses those flags that pflag leaves as text and completes the filter with them.
 func (f *filterFlags) parse(c *cobra.Command, now time.Time) (err error) {
 	f.Decision, f.Only = c.Flags().Lookup("decision").Value.String(), c.Flags().Lookup("only").Value.String()
 	if f.Since, err = parseTime(f.since, now); err != nil {
@@ -128,7 +128,7 @@ func (f *filterFlags) parse(c *cobra.Command, now time.Time) (err error) {
 	return nil
 }
 
-// parseTime parses a time, or a duration before now such as "2h ago".
+// parseTime parses a point in time, or a relative one such as "2h ago".
 func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -144,7 +144,7 @@ func parseTime(s string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("write 2026-01-31, 2026-01-31T15:04:05Z or 2h, not %q", s)
 }
 
-// recordsCommand makes c a command that reads the records selected by its flags.
+// recordsCommand turns c into a command that reads the audit records selected by its flags.
 func recordsCommand(s stdio, c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error) *cobra.Command {
 	f := &filterFlags{}
 	f.add(c)
@@ -189,7 +189,7 @@ func auditTail(s stdio) *cobra.Command {
 		} else {
 			err = log.Source.(trail.Database).Follow(ctx, time.Now(), pass)
 		}
-		if ctx.Err() != nil { // the user ends tail -f with a signal: no error
+		if ctx.Err() != nil { // a signal is how users end tail -f, so this is not an error
 			return nil
 		}
 		return err

@@ -17,10 +17,10 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// checkFlags holds the flags of check.
+// checkFlags holds the flags of petrigate check.
 type checkFlags struct {
 	policyFlags
-	tools   string // file with a recorded tool list
+	tools   string // file that contains a recorded tool list
 	live    bool
 	states  int
 	timeout time.Duration
@@ -65,7 +65,7 @@ func runCheck(ctx context.Context, s stdio, f checkFlags) error {
 		return err
 	}
 	cfg := source.Config
-	if cfg == nil && len(problems.Of(diag.Error)) > 0 { // nothing can be built
+	if cfg == nil && len(problems.Of(diag.Error)) > 0 { // without a valid configuration, no policy can be built
 		return f.answer(s, check.NewReport(problems, &policy.Result{}, check.ToolSet{}, nil))
 	}
 	known, err := f.knownTools(ctx, s, cfg)
@@ -99,8 +99,8 @@ func (f checkFlags) answer(s stdio, report check.Report) (err error) {
 	return err
 }
 
-// source loads the policy to check. It returns errors in the configuration as problems, so that all
-// problems are reported in one form.
+// source loads the policy to check. It returns mistakes in the configuration as problems instead of
+// an error, so that all problems are reported in the same form.
 func (f checkFlags) source() (policy.Source, diag.List, error) {
 	source, err := f.load()
 	problems, err := check.ConfigProblems(err)
@@ -113,10 +113,10 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 	if err != nil || !f.live {
 		return source, slices.Concat(followed, daemon.Doubts(cfg)), err
 	}
-	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // with --live the other findings are errors already
+	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // with --live, these other findings are already errors
 }
 
-// agents returns the agents whose built-in tools check examines. It reads the files of agents only
+// agents returns the agents whose built-in tools are to be checked. It reads the agents' files only
 // with --live.
 func (f checkFlags) agents(ctx context.Context, s stdio, c *config.Config) []string {
 	if d, err := (&deskFlags{}).desk(ctx, s); err == nil && f.live {

@@ -14,11 +14,13 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/terminal"
 )
 
-// A completer returns the words that can complete an argument, each with a description after a tab.
+// A completer returns possible completions for an argument, each followed by a tab and a
+// description.
 type completer = func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective)
 
-// completeVerbs sets up shell completion for c and the commands below it: the values of a choice
-// flag, files with the right extension, and the approvals, sessions and nets of running proxies.
+// completeVerbs sets up shell completion for c and its subcommands. It completes the values of
+// choice flags, files with the right extension, and the approvals, sessions and nets of running
+// proxies.
 func completeVerbs(c *cobra.Command) {
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) { completeFlag(c, f) })
 	if words, ok := completers()[c.CommandPath()]; ok {
@@ -53,7 +55,7 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 	}
 }
 
-// completers maps the path of each command that takes arguments to its completer.
+// completers maps the paths of all commands with arguments to their completers.
 func completers() map[string]completer {
 	return map[string]completer{
 		"petrigate check":             completeFiles("rules"),
@@ -69,7 +71,7 @@ func completers() map[string]completer {
 		"petrigate audit stats":       completeFiles("jsonl", "db"),
 		"petrigate test":              completeFiles("yaml", "jsonl"),
 		"petrigate diff":              completeFiles("rules", "yaml", "yml", "json"),
-		"petrigate wrap":              nil, // the shell completes the command line of the server
+		"petrigate wrap":              nil, // the shell itself completes the server's command line
 		"petrigate explain":           completeFirst(toolNames),
 		"petrigate login":             completeFirst(serverNames),
 		"petrigate logout":            completeFirst(serverNames),
@@ -92,14 +94,14 @@ func completers() map[string]completer {
 	}
 }
 
-// completeFiles completes folders and files with one of these extensions.
+// completeFiles completes directories, and files with one of the given extensions.
 func completeFiles(endings ...string) completer {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return endings, cobra.ShellCompDirectiveFilterFileExt
 	}
 }
 
-// completeFirst completes the first argument of a command with the words that list returns.
+// completeFirst completes a command's first argument with the words that list returns.
 func completeFirst(list func(c *cobra.Command) []cobra.Completion) completer {
 	return func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var words []cobra.Completion
@@ -111,7 +113,7 @@ func completeFirst(list func(c *cobra.Command) []cobra.Completion) completer {
 	}
 }
 
-// netNames completes the names of the nets of running proxies.
+// netNames completes net names of running proxies.
 func netNames(*cobra.Command, []string, string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 	all, _ := gather((*control.Client).Nets)
 	for _, n := range all {
@@ -166,7 +168,7 @@ func switchable(active bool) completer {
 
 func serverNames(c *cobra.Command) (names []cobra.Completion) {
 	path, _ := c.Flags().GetString("config")
-	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // a file found in the working directory is only read as text
+	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // for a file found in the working directory, only the text is read
 	for _, s := range servers {
 		if s.URL != "" && !s.Disabled {
 			names = append(names, cobra.CompletionWithDesc(s.Name, s.URL))
@@ -175,7 +177,7 @@ func serverNames(c *cobra.Command) (names []cobra.Completion) {
 	return names
 }
 
-// toolNames completes the names of tools in the policy.
+// toolNames completes the tool names in the policy.
 func toolNames(c *cobra.Command) []cobra.Completion {
 	var f policyFlags
 	f.rules, _ = c.Flags().GetStringArray("rules")
@@ -196,7 +198,7 @@ func toolNames(c *cobra.Command) []cobra.Completion {
 	return check.NamesIn(result)
 }
 
-// helpNames completes the commands and help topics that follow the arguments so far.
+// helpNames completes the commands and help topics that may follow the arguments typed so far.
 func helpNames(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	at, rest, err := c.Root().Find(args)
 	if err != nil {

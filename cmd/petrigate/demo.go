@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/demo"
 )
 
-const demoLimit = 30 * time.Second // for the whole demo, should something hang
+const demoLimit = 30 * time.Second // limit for the whole demo, in case something hangs
 
 func newDemo(s stdio) *cobra.Command {
 	return &cobra.Command{
@@ -23,8 +23,7 @@ func newDemo(s stdio) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(c.Context(), demoLimit)
 			defer cancel()
-			// A reader that closes the pipe early, such as head, must not end the process before it
-			// has cleaned up.
+			// If a reader such as head closes the pipe early, the process must still clean up.
 			defer daemon.OutlivePipes()()
 			exe, err := os.Executable()
 			if err != nil {
@@ -35,7 +34,7 @@ func newDemo(s stdio) *cobra.Command {
 	}
 }
 
-// newDemoUpstream returns the hidden command that runs the MCP server of the demo.
+// newDemoUpstream returns the hidden command that runs the demo's MCP server.
 func newDemoUpstream(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "demo-upstream", Short: "Run the MCP server of the demo", Hidden: true, Args: cobra.NoArgs}
 	record := c.Flags().String("record", "", "append the name of each tool that is run to `file`")

@@ -9,12 +9,12 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// denyTools is the flag for scripts that accept that the built-in tools of agents are refused.
+// denyTools names the flag by which scripts accept that built-in agent tools will be refused.
 const denyTools = "deny-tools"
 
-// acceptDenied warns if the configuration, once enforced, refuses built-in tools of agents that no
-// rule names. It continues only if accepted is set or a person agrees; ask is nil if no person can
-// be asked.
+// acceptDenied warns if the configuration, once enforced, would refuse built-in agent tools that no
+// rule names. It returns nil only if there is nothing to warn about, accepted is set, or the person
+// agrees. ask is nil if there is no person to ask.
 func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted bool, ask func(string) (bool, error)) error {
 	denied := check.Denied(c, agents)
 	if len(denied) == 0 {
@@ -35,9 +35,9 @@ func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted boo
 	return err
 }
 
-// hookedAgents returns the agents whose built-in tools the configuration decides on, as far as this
-// machine knows: the agents of this user that have petrigate as their hook, or else those that may
-// connect over the network.
+// hookedAgents returns the agents whose built-in tools the configuration controls, as far as this
+// machine can tell. These are the agents for which this user has installed petrigate as a hook. If
+// there are none, they are the agents that may connect over the network.
 func hookedAgents(d *takeover.Driver, c *config.Config) []string {
 	if agents, _ := d.HookedAgents(); len(agents) > 0 {
 		return agents

@@ -62,8 +62,8 @@ func newDiff(s stdio) *cobra.Command {
 	return c
 }
 
-// failOn returns an error if the new policy differs in the direction that --fail-on forbids, or if
-// that could not be decided.
+// failOn returns an error if the policy has changed in the direction that --fail-on forbids, or if
+// that could not be determined.
 func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error {
 	looser, stricter := d.Looser != nil, d.Stricter != nil
 	found := map[string]bool{"looser": looser, "stricter": stricter, "different": looser || stricter}[direction]
@@ -78,7 +78,7 @@ func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error
 	return nil
 }
 
-// loadSide builds the policy of a rules file or a configuration.
+// loadSide builds one of the two policies from a rules file or a configuration.
 func loadSide(r configLoader, file string) (*policydiff.Side, error) {
 	f := policyFlags{config: file, configLoader: r}
 	if filepath.Ext(file) == ".rules" {

@@ -57,7 +57,7 @@ func newDoctor(s stdio) *cobra.Command {
 	return c
 }
 
-// newDoctorOf returns a doctor for this machine.
+// newDoctorOf returns a doctor that examines this machine.
 func newDoctorOf(c *cobra.Command, s stdio, f deskFlags) (*doctor.Doctor, error) {
 	desk, err := f.desk(c.Context(), s)
 	if err != nil {
@@ -75,7 +75,7 @@ func newDoctorOf(c *cobra.Command, s stdio, f deskFlags) (*doctor.Doctor, error)
 	if d.Program, err = takeover.Program(); err == nil {
 		d.Connected.Launch.Command, d.Connected.Launch.Args = d.Program, []string{"serve", "--config", path}
 	}
-	d.Proxies, _ = askAll((*control.Client).Status) // an error means that no proxy runs, which is fine here
+	d.Proxies, _ = askAll((*control.Client).Status) // an error means that no proxy is running, which is fine
 	bar, begin := newProgress(s.err), time.Now()
 	d.Waiting = func(servers []string) {
 		bar.update(func() string {

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// firstSteps holds the examples in the help of the program itself.
+// firstSteps contains the examples in the program's own help.
 const firstSteps = `
 petrigate demo
 petrigate wrap --rules safety.rules -- npx -y @modelcontextprotocol/server-filesystem /some/folder
@@ -14,7 +14,7 @@ petrigate check --live --config petrigate.yaml
 petrigate serve --config petrigate.yaml --http 127.0.0.1:7777
 `
 
-// exampleLines holds one example per line, each for the help of the command that it runs.
+// exampleLines contains one example per line. Each appears in the help of the command that it runs.
 const exampleLines = `
 petrigate demo
 petrigate serve --config petrigate.yaml
@@ -113,7 +113,7 @@ petrigate help check
 petrigate help rules
 `
 
-// addExamples adds the examples to the program and its commands.
+// addExamples adds the examples to the help of the program and its commands.
 func addExamples(root *cobra.Command) {
 	for line := range strings.Lines(strings.TrimSpace(firstSteps)) {
 		root.Example += "  " + line
@@ -122,7 +122,7 @@ func addExamples(root *cobra.Command) {
 		line = strings.TrimSuffix(line, "\n")
 		c, _, err := root.Find(strings.Fields(line)[1:])
 		if err != nil || c == root {
-			continue // a test reports the line
+			continue // a test reports such lines
 		}
 		c.Example = strings.TrimPrefix(c.Example+"\n  "+line, "\n")
 	}

@@ -2,20 +2,20 @@ package main
 
 import "fmt"
 
-// Exit codes.
+// Exit codes of the program.
 const (
 	exitOK       = 0
 	exitFailed   = 1 // runtime error
 	exitUsage    = 2
 	exitInvalid  = 3 // invalid configuration, rules or net
-	exitDiffers  = 4 // a policy test failed, diff found what --fail-on names, or a log was changed
+	exitDiffers  = 4 // a policy test failed, diff found a difference that --fail-on forbids, or a log was changed
 	exitUpstream = 7
 )
 
-// An exitError is an error with an exit code for the program.
+// An exitError is an error that determines the program's exit code.
 type exitError struct {
 	code int
-	err  error // nil: the problem was printed already
+	err  error // nil if the problem was already printed
 }
 
 func (e *exitError) Error() string {

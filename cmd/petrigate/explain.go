@@ -12,13 +12,13 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// Exit codes of explain with --exit-code.
+// Exit codes of petrigate explain with --exit-code.
 const (
 	exitRefuse = 5
 	exitAsk    = 6
 )
 
-// explainFlags holds the flags of explain.
+// explainFlags holds the flags of petrigate explain.
 type explainFlags struct {
 	policyFlags
 	args     string
@@ -99,8 +99,8 @@ func (f *explainFlags) explain(s stdio, st *simulate.Simulation, call simulate.C
 	return err
 }
 
-// runningTools returns the tools of the proxy that runs with this configuration. The set is empty
-// if no such proxy runs.
+// runningTools returns the tools of the proxy that runs with the configuration. If there is no such
+// proxy, it returns an empty set.
 func runningTools(cfg *config.Config) check.ToolSet {
 	if cfg == nil {
 		return check.ToolSet{}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A choice is the value of a flag with a fixed set of values.
+// A choice is a flag that only accepts certain values.
 type choice struct {
 	value string
 	among []string
@@ -29,14 +29,14 @@ func (f *choice) Set(value string) error {
 	return nil
 }
 
-// choose adds a flag whose value must be one of among.
+// choose adds a flag that accepts only the values in among.
 func choose(flags *pflag.FlagSet, name, value, what string, among ...string) *string {
 	f := &choice{value, among}
 	flags.Var(f, name, what)
 	return &f.value
 }
 
-// An address is the value of a flag for a listen address.
+// An address is a flag that accepts a listen address.
 type address string
 
 func (f *address) String() string { return string(*f) }

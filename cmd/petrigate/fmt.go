@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// formatFlags selects what fmt does with the canonical form of a file.
+// formatFlags selects what petrigate fmt does with the canonical form of a file.
 type formatFlags struct{ write, diff, check bool }
 
 func newFmt(s stdio) *cobra.Command {
@@ -37,7 +37,7 @@ func newFmt(s stdio) *cobra.Command {
 	return c
 }
 
-// format formats all files and returns the problems of all of them as one error.
+// format formats all files. It returns the problems in all of them as a single error.
 func (f formatFlags) format(s stdio, files []string) error {
 	if f.write && (f.diff || f.check) {
 		return usage("-w cannot be combined with -d or --check")
@@ -72,7 +72,7 @@ func (f formatFlags) format(s stdio, files []string) error {
 	return nil
 }
 
-// one formats one file and reports whether its canonical form differs.
+// one formats a single file. It reports whether the canonical form differs from the file's content.
 func (f formatFlags) one(s stdio, file string) (bool, error) {
 	src, err := readRules(s, file)
 	if err != nil {
@@ -112,7 +112,7 @@ func readRules(s stdio, file string) ([]byte, error) {
 	return src, nil
 }
 
-// ruleProblems returns the syntax errors of a text of rules.
+// ruleProblems returns the syntax errors in the text of a rules file.
 func ruleProblems(file string, src []byte) diag.List {
 	var problems diag.List
 	_, errs := rules.Parse(file, src)

@@ -18,13 +18,13 @@ import (
 	"github.com/petrigate/petrigate/internal/trust"
 )
 
-// A configuration found in the working directory may belong to a project that somebody else wrote.
-// Commands treat it as text ([config.Config.TextOnly]) until the user has trusted it.
+// A configuration found in the working directory may belong to a project that someone else wrote.
+// Until the user has trusted it, commands treat it as mere text ([config.Config.TextOnly]).
 
-// actingVerbs lists the commands that do more with a configuration than read it: they start its
-// servers, log in to them, open its database, or write it into the file of a client that runs it.
-// The function of each reports whether it does so with the given flags. Only these commands ask for
-// trust; all others read the configuration as text.
+// actingVerbs returns the commands that do more with a configuration than read it: they start its
+// servers, log in to them, open its database, or write it into the file of a client that will run
+// it. Each command is mapped to a function that reports whether it does so with the given flags.
+// Only these commands ask for trust; all others read the configuration as text.
 func actingVerbs() map[string]acts {
 	always := func(*cobra.Command, *config.Config) bool { return true }
 	unnamed := func(c *cobra.Command, cfg *config.Config) bool { return c.Flags().NArg() == 0 && daemon.Elsewhere(cfg) }
@@ -54,16 +54,16 @@ func actingVerbs() map[string]acts {
 	}
 }
 
-// acts reports whether a command does more with a configuration than read it.
+// An acts function reports whether a command does more with a configuration than read it.
 type acts = func(*cobra.Command, *config.Config) bool
 
-// A configLoader reads the configuration for one command and asks for trust where needed.
+// A configLoader loads the configuration for a command. It asks for trust if necessary.
 type configLoader struct {
 	c    *cobra.Command
 	s    stdio
 	book trust.List
 
-	offline bool // use the cached copies of base policies
+	offline bool // whether to use cached copies of base policies
 }
 
 func (s stdio) configLoader(c *cobra.Command) (configLoader, error) {
@@ -74,8 +74,8 @@ func (s stdio) configLoader(c *cobra.Command) (configLoader, error) {
 	return configLoader{c: c, s: s, book: trust.List{File: filepath.Join(dir, "trusted.json")}}, nil
 }
 
-// options returns the options to load path, the value of --config, or, if path is empty, the file
-// at one of the usual places.
+// options returns the options for loading the file at path, which is the value of --config. If path
+// is empty, the options search the usual places.
 func (r configLoader) options(path string) config.Options {
 	o := config.Options{Path: path, WorkDir: true, Trust: r.book.Trusts, Fetch: daemon.Kept, Kept: daemon.Kept}
 	if !r.offline {
@@ -84,8 +84,8 @@ func (r configLoader) options(path string) config.Options {
 	return o
 }
 
-// load reads a configuration. If the command acts on the configuration and the file was found in
-// the working directory, load asks for trust first.
+// load loads a configuration. If the file was found in the working directory and the command does
+// more than read it, load first asks the user to trust the file.
 func (r configLoader) load(o config.Options) (*config.Config, error) {
 	cfg, err := config.Load(o)
 	if err != nil || !cfg.TextOnly {
@@ -100,10 +100,10 @@ func (r configLoader) load(o config.Options) (*config.Config, error) {
 	return config.Load(o)
 }
 
-// trusted asks the user to trust the file at path, which was found in the working directory, unless
-// it is trusted already. The function it returns accepts exactly the bytes that the user was asked
-// about. cfg is the configuration read as text, for the question; it is nil if the file cannot be
-// parsed.
+// trusted asks the user to trust the file at path, which was found in the working directory. If the
+// file is already trusted, it does not ask. The returned function accepts exactly those bytes that
+// the user was asked about. cfg is the configuration read as text and is described to the user; it
+// is nil if the file cannot be parsed.
 func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []byte) bool, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -134,8 +134,8 @@ func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []b
 	return accepts, r.book.Trust(path, src)
 }
 
-// requireOwnFile refuses a file found in the working directory that another user could have
-// written.
+// requireOwnFile returns an error if the file was found in the working directory and another user
+// could have written it.
 func (r configLoader) requireOwnFile(path string) error {
 	if err := safefile.Project(path); err != nil {
 		return usage("%s was found in the working directory, and another user could have written it: %w. To trust it anyway, add --config %s", path, err, shellWord(path))
@@ -143,27 +143,29 @@ func (r configLoader) requireOwnFile(path string) error {
 	return nil
 }
 
-// locate returns the configuration file for a command that acts on it. If the file was found in the
-// working directory, trusts accepts the bytes that the user has trusted; otherwise trusts is nil.
+// locate returns the path of the configuration for a command that does more than read it. If the
+// file was found in the working directory, trusts accepts the bytes that the user has trusted.
+// Otherwise trusts is nil.
 func (r configLoader) locate(path string) (file string, trusts func(string, []byte) bool, err error) {
 	file, found, err := config.Lookup(r.options(path))
 	if err != nil || !found {
 		return file, nil, err
 	}
-	cfg, _ := config.Load(config.Options{Path: file, Found: true, Kept: daemon.Kept}) // the question is asked for an invalid file too
+	cfg, _ := config.Load(config.Options{Path: file, Found: true, Kept: daemon.Kept}) // on an error, the user is nevertheless asked
 	trusts, err = r.trusted(file, cfg)
 	return file, trusts, err
 }
 
 // renewTrust trusts the new content of a trusted configuration after petrigate itself has changed
-// the file.
+// it.
 func (r configLoader) renewTrust(path string, before, after []byte) {
 	if now, err := os.ReadFile(path); err == nil && bytes.Equal(now, after) && r.book.Trusts(path, before) {
-		_ = r.book.Trust(path, after) // on an error the user is asked again next time
+		_ = r.book.Trust(path, after) // on an error, the user will be asked again next time
 	}
 }
 
-// describeAccess lists the programs, addresses and files that a configuration makes petrigate use.
+// describeAccess lists the programs, addresses and files that a configuration causes petrigate to
+// use.
 func describeAccess(c *config.Config) string {
 	if c == nil {
 		return ""

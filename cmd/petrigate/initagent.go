@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// initAgent proposes a policy for the built-in tools of an agent.
+// initAgent proposes a policy for an agent's built-in tools.
 func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pipefail bool) error {
 	agent, ok := starter.AgentOf(name)
 	if !ok {
@@ -59,8 +59,8 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 	return err
 }
 
-// offerPipefail makes test commands count even if their output goes through a pipe, if the user
-// wants that.
+// offerPipefail changes the plan so that test commands count even if their output is piped into
+// another command, provided that the user wants this.
 func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, yes bool, ask func(string) (bool, error)) (err error) {
 	switch {
 	case !plan.OffersPipefail():
@@ -93,8 +93,8 @@ func (r configLoader) loadOrMake(named string) (cfg *config.Config, file string,
 	return cfg, file, err
 }
 
-// findTests looks in the working directory for the commands that run the tests of the project. At a
-// terminal it asks the user about each command whether it counts.
+// findTests looks in the working directory for commands that run the project's tests. At a
+// terminal, it asks the user which of them count.
 func (s stdio) findTests(a starter.Agent, yes bool, ask func(string) (bool, error)) (tests []string, err error) {
 	for _, t := range starter.TestCommands(".") {
 		if ask != nil && !yes {
@@ -116,7 +116,7 @@ func (s stdio) findTests(a starter.Agent, yes bool, ask func(string) (bool, erro
 	return tests, nil
 }
 
-// agentClients returns the names of the agents as init and connect accept them.
+// agentClients returns the agent names that petrigate init and petrigate connect accept.
 func agentClients() (names []string) {
 	for _, a := range starter.Agents() {
 		names = append(names, a.Client)
@@ -124,7 +124,7 @@ func agentClients() (names []string) {
 	return names
 }
 
-// agentWords completes the names of the agents that init accepts.
+// agentWords completes the agent names that petrigate init accepts.
 func agentWords(*cobra.Command) (words []cobra.Completion) {
 	for _, a := range starter.Agents() {
 		words = append(words, cobra.CompletionWithDesc(a.Client, a.Title))

@@ -6,10 +6,10 @@ import (
 	"github.com/petrigate/petrigate/internal/manpage"
 )
 
-// manColumns is the width of the page without its margin.
+// manColumns is the width of the manual page without its margin.
 const manColumns = 72
 
-// newMan returns the hidden command that prints the manual page for packages.
+// newMan returns the hidden command that prints the manual page, for use by packages.
 func newMan(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "man", Short: "Print the manual page", Hidden: true, Args: cobra.NoArgs}
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -25,7 +25,7 @@ func newMan(s stdio) *cobra.Command {
 	return c
 }
 
-// manVerbs returns the visible commands, each group followed by its subcommands.
+// manVerbs returns all visible commands. Each group is followed by its subcommands.
 func manVerbs(of *cobra.Command) (all []manpage.Verb) {
 	for _, c := range of.Commands() {
 		if c.IsAvailableCommand() {

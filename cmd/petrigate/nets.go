@@ -16,7 +16,7 @@ func newNets(s stdio) *cobra.Command {
 		netsList(s), netsSwitch(s, true), netsSwitch(s, false))
 }
 
-// A runningNet is a net of a running proxy, with the process id of that proxy.
+// A runningNet is a net together with the process ID of the running proxy that uses it.
 type runningNet struct {
 	operator.PolicyNet
 	Pid int `json:"pid"`
@@ -92,7 +92,8 @@ func netsSwitch(s stdio, on bool) *cobra.Command {
 	return c
 }
 
-// proxiesWith returns the running proxies whose policy has a net of this name.
+// proxiesWith returns clients for the running proxies whose policy contains a net with the given
+// name.
 func proxiesWith(name string) ([]*control.Client, error) {
 	nets, err := gather((*control.Client).Nets)
 	if err != nil {

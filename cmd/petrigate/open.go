@@ -41,7 +41,7 @@ func newOpen(s stdio) *cobra.Command {
 	return c
 }
 
-// consoleOf returns the proxy that serves the console and the path of the page to open.
+// consoleOf returns the proxy that serves the console, and the path of the page to open.
 func consoleOf(args []string, pid int) (*control.Client, string, error) {
 	if len(args) == 0 {
 		found, err := running()
@@ -55,8 +55,8 @@ func consoleOf(args []string, pid int) (*control.Client, string, error) {
 	return a.client, "/inbox/" + a.it.ID, err
 }
 
-// startBrowser opens an address in the browser of the desktop. It passes the address in a file that
-// only this user can read: other users can see the arguments of a program.
+// startBrowser opens an address in the user's browser. It passes the address in a file that only
+// this user can read, because other users can see a program's arguments.
 func startBrowser(address string) error {
 	file, err := pageTo(address)
 	if err != nil {
@@ -73,11 +73,11 @@ func startBrowser(address string) error {
 	return started.Process.Release()
 }
 
-// pageTo writes a page that redirects to the address. It removes earlier pages, whose login codes
-// are used or expired.
+// pageTo writes a page that redirects to the address. It removes earlier such pages, whose login
+// codes have been used or have expired.
 func pageTo(address string) (file string, err error) {
 	dir := daemon.RuntimeDir()
-	old, _ := filepath.Glob(filepath.Join(dir, "open-*.html")) // the pattern is valid
+	old, _ := filepath.Glob(filepath.Join(dir, "open-*.html")) // cannot fail: the pattern is valid
 	for _, name := range old {
 		_ = os.Remove(name)
 	}

@@ -22,7 +22,7 @@ import (
 
 var errNoProxy = errors.New("no running proxy was found; start one with petrigate serve, or start an MCP client that runs it")
 
-// running returns the proxies of this user that answer.
+// running returns clients for the user's proxies that respond.
 func running() ([]*control.Client, error) {
 	found, err := control.Find(daemon.RuntimeDir())
 	if err == nil && len(found) == 0 {
@@ -31,13 +31,13 @@ func running() ([]*control.Client, error) {
 	return found, err
 }
 
-// proxyFlag adds --proxy, which selects one of several proxies by process id.
+// proxyFlag adds the flag --proxy, which selects one of several proxies by its process ID.
 func proxyFlag(c *cobra.Command) *int {
 	return c.Flags().Int("proxy", 0, "only the proxy with this process `id` (see status)")
 }
 
-// selectProxy returns the proxy with the process id pid, or the only one if pid is 0. what names
-// the thing to change, for the error message.
+// selectProxy returns the proxy with the given process ID. If pid is 0, it returns the only proxy.
+// what describes what the command acts on, for use in error messages.
 func selectProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
 	var choices []string
 	for _, client := range having {
@@ -56,8 +56,7 @@ func selectProxy(having []*control.Client, pid int, what string) (*control.Clien
 	return nil, usage("%d running proxies have %s; choose one of: %s", len(having), what, strings.Join(choices, ", "))
 }
 
-// askAll sends a question to each running proxy and returns the answers. It stops at the first
-// error.
+// askAll asks each running proxy and returns all answers. It stops at the first error.
 func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	found, err := running()
 	if err != nil {
@@ -74,13 +73,13 @@ func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	return answers, nil
 }
 
-// An owned is an item of a running proxy, with the client for that proxy.
+// An owned is an item together with the client for the proxy that has it.
 type owned[T any] struct {
 	it     T
 	client *control.Client
 }
 
-// gather joins the lists of all running proxies.
+// gather concatenates the lists of all running proxies.
 func gather[T any](list func(*control.Client) ([]T, error)) ([]owned[T], error) {
 	lists, err := askAll(func(client *control.Client) ([]owned[T], error) {
 		things, err := list(client)
@@ -93,9 +92,9 @@ func gather[T any](list func(*control.Client) ([]T, error)) ([]owned[T], error) 
 	return slices.Concat(lists...), err
 }
 
-// pick returns the one item whose id equals id or begins with it.
+// pick returns the only item whose ID begins with id.
 func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error), idOf func(T) string) (owned[T], error) {
-	if id == "" { // for example from an unset shell variable
+	if id == "" { // for example, from an unset shell variable
 		return owned[T]{}, usage("the id of the %s is empty; %s lists them", what, lister)
 	}
 	all, err := gather(list)
@@ -106,8 +105,8 @@ func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error
 	return findByID(what, lister, id, all, idOf)
 }
 
-// uniqueBy drops items whose id occurred earlier in the list: proxies that share a database list
-// the same items.
+// uniqueBy drops items whose ID has occurred before, because proxies that share a database list the
+// same items.
 func uniqueBy[T any](all []T, id func(T) string) []T {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(one T) bool {
@@ -117,14 +116,14 @@ func uniqueBy[T any](all []T, id func(T) string) []T {
 	})
 }
 
-// findByID returns the one item of all whose id equals id or begins with it.
+// findByID returns the only item in all whose ID begins with id. An exact match takes precedence.
 func findByID[T any](what, lister, id string, all []owned[T], idOf func(T) string) (owned[T], error) {
 	var hits []owned[T]
 	for _, o := range all {
 		if idOf(o.it) == id {
 			return o, nil
 		}
-		if strings.HasPrefix(strings.ToLower(idOf(o.it)), strings.ToLower(id)) { // people do not type ids in upper case
+		if strings.HasPrefix(strings.ToLower(idOf(o.it)), strings.ToLower(id)) { // people do not type IDs in upper case
 			hits = append(hits, o)
 		}
 	}
@@ -137,14 +136,14 @@ func findByID[T any](what, lister, id string, all []owned[T], idOf func(T) strin
 	return owned[T]{}, fmt.Errorf("%s have an id that begins with %q; %s lists them", text.Count(len(hits), what), id, lister)
 }
 
-// A listing is the list of one proxy, with its process id.
+// A listing is the list that one proxy returned, with the proxy's process ID.
 type listing[T any] struct {
 	pid    int
 	driver string // state driver
 	all    []T
 }
 
-// listings returns the lists of all running proxies, separately and joined.
+// listings returns the lists of all running proxies, both separately and joined.
 func listings[T any](list func(*control.Client) ([]T, error)) (lists []listing[T], joined []T, err error) {
 	lists, err = askAll(func(client *control.Client) (of listing[T], err error) {
 		status, err := client.Status()
@@ -161,7 +160,8 @@ func listings[T any](list func(*control.Client) ([]T, error)) (lists []listing[T
 	return lists, joined, err
 }
 
-// printListings writes a table. If there are several proxies, the last column shows the process id.
+// printListings prints a table. If there are several proxies, the last column contains their
+// process IDs.
 func printListings[T any](w io.Writer, lists []listing[T], none, head string, row func(T) []string) error {
 	var rows [][]string
 	for _, of := range lists {
@@ -178,7 +178,7 @@ func printListings[T any](w io.Writer, lists []listing[T], none, head string, ro
 	return text.Table(w, none, head, rows)
 }
 
-// group returns a command that only holds subcommands. Without a subcommand it runs ls.
+// group returns a command that only has subcommands. By itself it runs ls.
 func group(use, short string, ls *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: ls.RunE}
 	c.Flags().AddFlagSet(ls.Flags())
@@ -187,7 +187,7 @@ func group(use, short string, ls *cobra.Command, subs ...*cobra.Command) *cobra.
 	return c
 }
 
-// filterByConfig returns the proxies that run with the configuration file.
+// filterByConfig returns the proxies that run with the given configuration file.
 func filterByConfig(all []operator.Status, file string) ([]operator.Status, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -219,14 +219,14 @@ func newStatus(s stdio) *cobra.Command {
 	})
 }
 
-// actor returns the name of the operator, for the audit log.
+// actor returns the operator's name for the audit log.
 func actor() string {
 	for _, name := range []string{"SUDO_USER", "USER", "LOGNAME", "USERNAME"} {
 		if v := os.Getenv(name); v != "" {
 			return v
 		}
 	}
-	if u, err := user.Current(); err == nil && u.Username != "" { // hooks and services run without these variables
+	if u, err := user.Current(); err == nil && u.Username != "" { // hooks and services are started without these variables
 		return u.Username
 	}
 	return fmt.Sprintf("uid %d", os.Getuid())

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// permissionLists returns the permission lists of an agent, those of the user and of the working
-// directory.
+// permissionLists returns the permission lists that the agent reads from the user's files and from
+// the working directory.
 func permissionLists(system clientcfg.System, name string) (clientcfg.Client, []permission.Line, error) {
 	client, _, ok := clientcfg.Find(name)
 	if !ok {
@@ -24,7 +24,7 @@ func permissionLists(system clientcfg.System, name string) (clientcfg.Client, []
 	return client, permission.Lists(client.Name, system, dir), nil
 }
 
-// permissions prints the permission lists of an agent as rules.
+// permissions prints an agent's permission lists as rules.
 func (s stdio) permissions(system clientcfg.System, name string) error {
 	client, lines, err := permissionLists(system, name)
 	switch {
@@ -42,8 +42,8 @@ func (s stdio) permissions(system clientcfg.System, name string) error {
 	return nil
 }
 
-// notePermissionLists tells the user about permission lists of an agent, which importing its
-// servers does not convert.
+// notePermissionLists points the user to an agent's permission lists, because importing servers
+// does not convert them.
 func (s stdio) notePermissionLists(system clientcfg.System, name string) {
 	if client, lines, err := permissionLists(system, name); err == nil && len(lines) > 0 {
 		fmt.Fprintf(s.err, "note: %s has %s of permissions, which do not hold for tools that it reaches through petrigate; petrigate import %s --permissions prints them as rules\n",

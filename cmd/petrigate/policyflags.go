@@ -11,24 +11,24 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/simulate"
 )
 
-// policyFlags names a policy: a configuration, or files of rules and nets.
+// policyFlags selects a policy: either a configuration, or files with rules and nets.
 type policyFlags struct {
 	config      string
-	found       bool // config was found in a folder given as an argument
+	found       bool // whether config was found in a directory given as an argument
 	rules, nets []string
 	configLoader
 }
 
-// add adds the flags to c; does is the verb in their help texts.
+// add adds the flags to c. does is the verb to use in their help texts.
 func (f *policyFlags) add(c *cobra.Command, does string) {
 	c.Flags().StringArrayVar(&f.rules, "rules", nil, does+" this `file` of rules instead of a configuration; may be given more than once")
 	c.Flags().StringArrayVar(&f.nets, "net", nil, does+" this `file` with a net; may be given more than once")
 }
 
-// bare reports whether rules or nets were named, which replace a configuration.
+// bare reports whether rules or net files were named, which take the place of a configuration.
 func (f *policyFlags) bare() bool { return len(f.rules)+len(f.nets) > 0 }
 
-// parse reads the flags and the arguments of c. The arguments are policy files too.
+// parse evaluates the flags and the arguments of c. Arguments are policy files, too.
 func (f *policyFlags) parse(s stdio, c *cobra.Command, files []string) (err error) {
 	if f.configLoader, err = s.configLoader(c); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (f *policyFlags) parse(s stdio, c *cobra.Command, files []string) (err erro
 	return nil
 }
 
-// load reads the files of the policy.
+// load reads the policy's files.
 func (f *policyFlags) load() (policy.Source, error) {
 	if f.bare() {
 		return policy.FromFiles(f.rules, f.nets)
@@ -56,7 +56,7 @@ func (f *policyFlags) load() (policy.Source, error) {
 	return policy.FromConfig(cfg), nil
 }
 
-// open builds the policy and begins a simulated session.
+// open builds the policy and starts a simulated session.
 func (f *policyFlags) open() (*simulate.Simulation, error) {
 	source, err := f.load()
 	if errors.Is(err, config.ErrNotFound) {

@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// progress shows the progress of long work on a terminal. It writes nothing elsewhere.
+// A progress shows on a terminal how far a long operation has come. It prints nothing elsewhere.
 type progress struct {
-	w     io.Writer // nil: not a terminal
+	w     io.Writer // nil if the output is not a terminal
 	next  time.Time
 	shown bool
 }
 
-// progressEvery is the interval between updates. Work shorter than that shows none.
+// progressEvery is the interval between updates. Operations that take less time show no progress.
 const progressEvery = 300 * time.Millisecond
 
 func newProgress(w io.Writer) *progress {

@@ -68,8 +68,8 @@ func newReplay(s stdio) *cobra.Command {
 	return c
 }
 
-// verifyLog verifies the hash chain of the log and prints what could not be verified. A forged log
-// must not be replayed: a changed record could be replayed with the result it was changed to.
+// verifyLog verifies the log's hash chain and prints everything that cannot be verified. A forged
+// log must not be replayed, because the replay of a forged record could confirm its forged result.
 func verifyLog(ctx context.Context, s stdio, log *daemon.AuditLog) (*trail.Report, error) {
 	r, err := trail.VerifySource(ctx, log.Source)
 	if err != nil {
@@ -90,7 +90,7 @@ func verifyLog(ctx context.Context, s stdio, log *daemon.AuditLog) (*trail.Repor
 	return &r, nil
 }
 
-// policy builds the policy that the flags name.
+// policy builds the policy that the flags select.
 func (f *policyFlags) policy() (*policy.Result, error) {
 	source, err := f.load()
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// addArguments sorts the arguments of a command into rules, nets and the configuration, as if they
-// were values of --rules, --net and --config. A folder stands for its configuration, or else for
-// the rules and nets in it.
+// addArguments sorts a command's arguments into rules, nets and the configuration, as if they had
+// been given with --rules, --net and --config. A directory stands for the configuration in it or,
+// if it has none, for its rules and nets.
 func (f *policyFlags) addArguments(c *cobra.Command, files []string) error {
 	f.config, _ = c.Flags().GetString("config")
 	for _, file := range files {
@@ -84,7 +84,7 @@ func (f *policyFlags) folder(c *cobra.Command, folder string) error {
 	return nil
 }
 
-// configIn returns the configuration file in a folder, or "".
+// configIn returns the path of the configuration in a directory, or "" if it has none.
 func configIn(folder string) string {
 	file := filepath.Join(folder, "petrigate.yaml")
 	if _, err := os.Stat(file); err != nil {
@@ -93,7 +93,7 @@ func configIn(folder string) string {
 	return file
 }
 
-// A fileKind is the kind of a policy file.
+// A fileKind is a kind of policy file.
 type fileKind uint8
 
 const (
@@ -108,8 +108,9 @@ var (
 	ofNet    = regexp.MustCompile(`(?m)^- |^\s*(- |\{)?\s*["']?(places|transitions|nets)["']?\s*:`)
 )
 
-// kindOf returns the kind of a file by its name, and distinguishes nets from configurations by
-// their keys. Errors in a file are left to the code that parses it.
+// kindOf returns the kind of a file. It uses the file's name, and the keys in the file to tell nets
+// and configurations apart. It does not report errors in the file, because the code that parses the
+// file will.
 func kindOf(file string) fileKind {
 	ext := filepath.Ext(file)
 	switch {
@@ -127,8 +128,8 @@ func kindOf(file string) fileKind {
 	return configFile
 }
 
-// below replaces each folder by the rules files in and below it, and keeps other paths. It skips
-// hidden folders.
+// below replaces each directory by the rules files in and below it, skipping hidden directories. It
+// keeps all other paths.
 func below(paths []string) ([]string, error) {
 	var all []string
 	for _, path := range paths {

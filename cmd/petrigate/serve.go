@@ -67,7 +67,8 @@ func newServe(s stdio) *cobra.Command {
 	return c
 }
 
-// serve runs a proxy until ctx or its client ends it. o controls how the configuration is reloaded.
+// serve runs a proxy until ctx is canceled or its stdio client disconnects. o determines how the
+// configuration is reloaded.
 func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) error {
 	result, known, err := daemon.Policy(ctx, cfg)
 	if err != nil {
@@ -78,7 +79,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 		return err
 	}
 	daemon.TuneMemory()
-	defer daemon.OutlivePipes()() // until everything has ended and its last log lines are written
+	defer daemon.OutlivePipes()() // until everything has ended and the last log lines are written
 	level := new(slog.LevelVar)
 	level.Set(daemon.Level(cfg.Log.Level))
 	log := logHandler(s.err, cfg.Log, level)
@@ -90,7 +91,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	if say != nil && cfg.Log.Format != "json" {
 		o.Narration, o.Ink = s.err, newInk(s.err)
 	}
-	if o.Load != nil && !isTerminal(s.in) { // a proxy started by hand ends with its terminal
+	if o.Load != nil && !isTerminal(s.in) { // a proxy started by hand should end together with its terminal
 		o.HangUps = s.hup.claim()
 	}
 	d, err := daemon.New(o)
@@ -104,7 +105,8 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	return d.Run(ctx, s.in, s.out, say)
 }
 
-// quietFlag adds --quiet. The function that it returns lowers the log level if the flag is given.
+// quietFlag adds the flag --quiet. The returned function lowers the log level if the flag was
+// given.
 func quietFlag(c *cobra.Command) func(level *string) error {
 	quiet := c.Flags().BoolP("quiet", "q", false, "show only problems, approvals and operator actions")
 	return func(level *string) error {
@@ -118,8 +120,8 @@ func quietFlag(c *cobra.Command) func(level *string) error {
 	}
 }
 
-// logHandler returns a handler that writes text for people on a terminal and JSON elsewhere, unless
-// the configuration chooses a format.
+// logHandler returns a log handler that writes readable text to a terminal and JSON to anything
+// else, unless the configuration specifies a format.
 func logHandler(w io.Writer, c config.Log, level slog.Leveler) slog.Handler {
 	if c.Format == "json" || c.Format != "text" && !isTerminal(w) {
 		return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})

@@ -19,8 +19,8 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// serviceFlags says whether connect --hooks creates a service of the user. With neither flag it
-// asks at a terminal.
+// serviceFlags determines whether petrigate connect --hooks creates a user service. If neither flag
+// is given and there is a terminal, the user is asked.
 type serviceFlags struct{ make, skip bool }
 
 func (f *serviceFlags) add(c *cobra.Command) {
@@ -28,7 +28,7 @@ func (f *serviceFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.skip, "no-service", false, "with --hooks, do not install a service, and do not ask")
 }
 
-// check refuses flags that contradict each other.
+// check returns an error if the flags contradict each other.
 func (f *serviceFlags) check(hooks bool) error {
 	switch {
 	case f.make && f.skip:
@@ -39,13 +39,13 @@ func (f *serviceFlags) check(hooks bool) error {
 	return nil
 }
 
-// serviceManager returns the service manager of this user, or nil if petrigate supports none on
-// this system.
+// serviceManager returns the user's service manager, or nil if petrigate does not support that of
+// this operating system.
 func serviceManager(s clientcfg.System) *service.Manager {
 	return service.ManagerOf(service.System{OS: s.OS, Home: s.Home, Env: s.Env, UID: os.Getuid()})
 }
 
-// serviceFor describes the service that runs a proxy with the configuration at path.
+// serviceFor describes a service that runs a proxy with the configuration at path.
 func (f *serviceFlags) serviceFor(ctx context.Context, d *takeover.Driver, program string, args []string, path string, loaded *config.Config) *takeover.HookService {
 	return &takeover.HookService{
 		Manager: serviceManager(d.System),
@@ -56,12 +56,12 @@ func (f *serviceFlags) serviceFor(ctx context.Context, d *takeover.Driver, progr
 	}
 }
 
-// serviceVariables returns the environment variables of this process that name the folders of
-// petrigate and of the programs that it starts. The service needs them because no shell sets them
-// for it.
+// serviceVariables returns this process's environment variables that name directories of petrigate
+// or of programs that it starts. The service needs them because it is not started from a shell that
+// sets them.
 func serviceVariables(c *config.Config) (all []service.Variable) {
 	names := []string{"PETRIGATE_RUNTIME_DIR", "XDG_STATE_HOME"}
-	if runtime.GOOS != "linux" { // on Linux the service manager sets it
+	if runtime.GOOS != "linux" { // on Linux, the service manager sets it
 		names = append(names, "XDG_RUNTIME_DIR")
 	}
 	for _, name := range names {
@@ -77,8 +77,8 @@ func serviceVariables(c *config.Config) (all []service.Variable) {
 	return all
 }
 
-// configVariables returns the names of the variables that the configuration reads and this process
-// has, except those that every process of the user has.
+// configVariables returns the names of the variables that the configuration reads, as far as this
+// process has them. It excludes variables that all of the user's processes have.
 func configVariables(ctx context.Context, path string, c *config.Config) (names []string) {
 	common := []string{"HOME", "USER", "LOGNAME", "APPDATA", "XDG_CONFIG_HOME"}
 	for _, v := range serviceVariables(c) {
@@ -91,14 +91,14 @@ func configVariables(ctx context.Context, path string, c *config.Config) (names 
 		}
 		return value, set
 	}
-	_, _ = config.Load(config.Options{Path: path, Env: env, Fetch: daemon.Fetching(ctx)}) // it was loaded before without an error
+	_, _ = config.Load(config.Options{Path: path, Env: env, Fetch: daemon.Fetching(ctx)}) // cannot fail: it has been loaded before
 	slices.Sort(names)
 	return names
 }
 
-// proxies returns the running proxies of this user.
+// proxies returns the user's running proxies.
 func proxies() (all []takeover.Proxy) {
-	running, _ := askAll((*control.Client).Status) // an error means that no proxy runs, which is fine here
+	running, _ := askAll((*control.Client).Status) // an error means that no proxy is running, which is fine
 	for _, s := range running {
 		p := takeover.Proxy{PID: s.Pid, Config: s.Config}
 		if s.Listen != "stdio" {
@@ -109,5 +109,5 @@ func proxies() (all []takeover.Proxy) {
 	return all
 }
 
-// hooksAddress is the default listen address of a proxy that serves hooks.
+// hooksAddress is the default listen address for a proxy that serves hooks.
 const hooksAddress = "127.0.0.1:7777"

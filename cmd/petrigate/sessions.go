@@ -26,10 +26,10 @@ func newSessions(s stdio) *cobra.Command {
 	return c
 }
 
-// findSession finds a session by its id, a prefix of its id, or its name.
+// findSession finds a session by its ID, by a prefix of its ID, or by its name.
 func findSession(id string) (owned[operator.SessionInfo], error) {
 	const lister = "petrigate sessions ls"
-	if id == "" { // for example from an unset shell variable
+	if id == "" { // for example, from an unset shell variable
 		return owned[operator.SessionInfo]{}, usage("the id of the session is empty; %s lists them", lister)
 	}
 	all, err := gather((*control.Client).ListSessions)
@@ -48,23 +48,23 @@ func findSession(id string) (owned[operator.SessionInfo], error) {
 	return owned[operator.SessionInfo]{}, fmt.Errorf("%s have the name %q, or an id that begins with it; %s lists them", text.Count(len(hits), "session"), id, lister)
 }
 
-// matchSessions returns the session with the id, or else all sessions whose name is id or whose id
-// begins with it. Clients can choose names, so a name must not win over the id of another session.
+// matchSessions returns the session with the given ID. If there is none, it returns all sessions
+// whose name is id or whose ID begins with id. A name must not take precedence over another
+// session's ID, because clients can choose names.
 func matchSessions[T any](all []T, id string, of func(T) operator.SessionInfo) (hits []T) {
 	for _, one := range all {
 		o := of(one)
 		if o.ID == id {
 			return []T{one}
 		}
-		if o.Name == id || strings.HasPrefix(strings.ToLower(o.ID), strings.ToLower(id)) { // people do not type ids in upper case
+		if o.Name == id || strings.HasPrefix(strings.ToLower(o.ID), strings.ToLower(id)) { // people do not type IDs in upper case
 			hits = append(hits, one)
 		}
 	}
 	return hits
 }
 
-// compareByClients sorts a proxy that has clients of a session before proxies that only list the
-// session.
+// compareByClients orders a proxy that has clients of the session before proxies that only list it.
 func compareByClients(a, b operator.SessionInfo) int {
 	return cmp.Compare(min(len(b.Clients), 1), min(len(a.Clients), 1))
 }
@@ -88,8 +88,8 @@ func sessionsList(s stdio) *cobra.Command {
 	})
 }
 
-// uniqueSessions keeps each session in the list of one proxy only: several proxies may list the
-// sessions of a shared database.
+// uniqueSessions keeps each session in only one proxy's list, because proxies that share a database
+// list the same sessions.
 func uniqueSessions(lists []listing[operator.SessionInfo]) []listing[operator.SessionInfo] {
 	best := map[string]*operator.SessionInfo{}
 	for _, of := range lists {
@@ -144,7 +144,7 @@ func idleFor(o operator.SessionInfo) string {
 	return terminal.Age(o.Used)
 }
 
-// holder describes the process that holds a session of a database.
+// holder describes the process that currently holds a session in a database.
 func holder(o operator.SessionInfo) string {
 	switch {
 	case o.Gone:
@@ -217,8 +217,8 @@ func printSession(w io.Writer, o operator.SessionInfo) {
 	}
 }
 
-// outcomeNote returns the note for an open call whose outcome is unknown or not on record yet, with
-// the command that settles the call.
+// outcomeNote returns a note on a call that is still open, or whose outcome is unknown. The note
+// contains the command that settles the call.
 func outcomeNote(session string, call operator.CallInfo) string {
 	switch {
 	case call.Outcome != "":
@@ -233,7 +233,7 @@ func outcomeNote(session string, call operator.CallInfo) string {
 	return ""
 }
 
-// identifiedBy describes how the calls of a session are recognized as one session.
+// identifiedBy describes how the proxy recognizes that calls belong to the session.
 func identifiedBy(o operator.SessionInfo) string {
 	if o.Name == "" {
 		return o.By
@@ -266,7 +266,7 @@ func sessionsReset(s stdio) *cobra.Command {
 	return c
 }
 
-// sharedNetsNote lists the nets that a reset of one session leaves unchanged.
+// sharedNetsNote lists the nets that resetting a single session leaves unchanged.
 func sharedNetsNote(nets []operator.PolicyNet) string {
 	var shared []string
 	for _, n := range nets {

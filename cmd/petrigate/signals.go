@@ -15,7 +15,7 @@ type hangUps struct {
 	received chan struct{}
 }
 
-// A signalError is the cause of a context that a signal canceled.
+// A signalError is the cause with which a signal cancels a context.
 type signalError struct{ os.Signal }
 
 // Error names the signal.
@@ -24,8 +24,8 @@ func (e signalError) Error() string { return e.String() + " signal received" }
 // Is makes a signalError match [context.Canceled].
 func (signalError) Is(err error) bool { return err == context.Canceled } //nolint:errorlint // it asks for this very one
 
-// endBySignal calls end on the first interrupt or SIGTERM. A second signal ends the program at
-// once, because end may take a while to tell waiting people.
+// endBySignal calls end on the first interrupt or SIGTERM. A second signal ends the program
+// immediately, because it may take a while to notify waiting people.
 func endBySignal(end context.CancelCauseFunc) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -36,10 +36,10 @@ func endBySignal(end context.CancelCauseFunc) {
 	}()
 }
 
-// newHangUps receives SIGHUP from now on. Until claim is called, a SIGHUP calls end.
+// newHangUps starts receiving SIGHUP. Until claim is called, a SIGHUP calls end.
 func newHangUps(end context.CancelCauseFunc) *hangUps {
 	h := &hangUps{received: make(chan struct{}, 1)}
-	if signal.Ignored(syscall.SIGHUP) { // for example under nohup
+	if signal.Ignored(syscall.SIGHUP) { // for example, under nohup
 		return h
 	}
 	signals := make(chan os.Signal, 1)
@@ -47,20 +47,20 @@ func newHangUps(end context.CancelCauseFunc) *hangUps {
 	go func() {
 		for range signals {
 			if !h.claimed.Load() {
-				signal.Stop(signals) // a second one ends the program at once
+				signal.Stop(signals) // a second signal ends the program immediately
 				end(signalError{syscall.SIGHUP})
 				return
 			}
 			select {
 			case h.received <- struct{}{}:
-			default: // a reload is pending already
+			default: // a reload is already pending
 			}
 		}
 	}()
 	return h
 }
 
-// claim returns a channel that receives later hang-ups, which no longer end the program.
+// claim returns a channel that receives later hang-ups. They no longer end the program.
 func (h *hangUps) claim() <-chan struct{} {
 	if h == nil {
 		return nil

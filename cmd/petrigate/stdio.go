@@ -10,11 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/terminal"
 )
 
-// stdio holds the streams and hang-up signals of a command.
+// stdio holds a command's standard streams and hang-up signals.
 type stdio struct {
 	in       io.Reader
 	out, err io.Writer
-	hup      *hangUps // nil: SIGHUP ends the program
+	hup      *hangUps // nil if SIGHUP ends the program
 }
 
 func isTerminal(w any) bool {
@@ -23,7 +23,7 @@ func isTerminal(w any) bool {
 }
 
 // asker returns a function that asks the person at the terminal a yes-or-no question. It returns
-// nil if petrigate does not run at a terminal.
+// nil if there is no terminal.
 func (s stdio) asker(ctx context.Context) func(question string) (bool, error) {
 	if !isTerminal(s.in) || !isTerminal(s.err) {
 		return nil

@@ -69,12 +69,14 @@ func newStart(s stdio) *cobra.Command {
 	return c
 }
 
-// databaseFlag adds --config, which sends the order to a database without a proxy.
+// databaseFlag adds the flag --config, which makes the command write to a database instead of
+// contacting a proxy.
 func databaseFlag(c *cobra.Command) *string {
 	return c.Flags().String("config", "", "write to the database of this configuration `file`, whether or not a proxy runs")
 }
 
-// switchInDatabase writes a stop or start to the database of a configuration and prints the result.
+// switchInDatabase stops or restarts calls by writing to the configuration's database, and prints
+// the result.
 func switchInDatabase(s stdio, on bool, session string, pid int, file string, order func(p *proxy.Proxy, session string) (operator.Stopping, error)) error {
 	if pid != 0 {
 		return usage("--config applies to all proxies of the database, --proxy to one; they cannot be combined")
@@ -96,8 +98,8 @@ func switchInDatabase(s stdio, on bool, session string, pid int, file string, or
 	})
 }
 
-// resolveSession returns the id of the session with this id or name. If the database cannot be read
-// it returns session unchanged, so that a stop still takes effect.
+// resolveSession returns the ID of the session with the given ID or name. If the database cannot be
+// read, it returns session unchanged, so that a stop takes effect nevertheless.
 func resolveSession(p *proxy.Proxy, session string) string {
 	if session == "" {
 		return ""
@@ -109,9 +111,9 @@ func resolveSession(p *proxy.Proxy, session string) string {
 	return session
 }
 
-// switchProxies sends a stop or start to all running proxies, to the one that has the session, or
-// to the one with the process id pid, and prints the results. ask, if not nil, is called first with
-// the proxies and prompts for their PINs.
+// switchProxies stops or restarts calls at all running proxies, at the one that has the session, or
+// at the one with the process ID pid. It prints the results. If ask is not nil, it is called first
+// with the proxies, to prompt for their PINs.
 func switchProxies(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (operator.Stopping, error)) error {
 	clients, session, err := switchTargets(session, pid)
 	if errors.Is(err, errNoProxy) {
@@ -124,7 +126,7 @@ func switchProxies(s stdio, on bool, session string, pid int, ask func([]*contro
 		return err
 	}
 	var failed []error
-	for _, client := range clients { // a proxy that does not answer must not keep the order from the others
+	for _, client := range clients { // one proxy that does not respond must not keep the others from stopping
 		status, err := client.Status()
 		if err != nil {
 			failed = append(failed, err)
@@ -144,7 +146,7 @@ func switchProxies(s stdio, on bool, session string, pid int, ask func([]*contro
 	return errors.Join(failed...)
 }
 
-// switchTargets returns the proxies that get an order, and the full id of the session.
+// switchTargets returns the proxies that receive the order, and the session's full ID.
 func switchTargets(session string, pid int) ([]*control.Client, string, error) {
 	if session != "" {
 		of, err := findSession(session)
@@ -172,7 +174,8 @@ func switchEffect(on bool) string {
 	return "pass again at"
 }
 
-// printSwitch prints the result of a stop or start at a proxy, or at a database if pid is 0.
+// printSwitch prints the result of stopping or restarting calls at a proxy. If pid is 0, the result
+// concerns a database.
 func printSwitch(w io.Writer, on bool, session string, pid int, done operator.Stopping) {
 	what, which, where := callsOf(session), fmt.Sprintf("proxy %d", pid), fmt.Sprintf("of proxy %d, until it ends", pid)
 	if pid == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// suggestFlags holds the flags of suggest.
+// suggestFlags holds the flags of petrigate suggest.
 type suggestFlags struct {
 	sessions         int
 	apply, yes, json bool
@@ -84,7 +84,8 @@ func (f *suggestFlags) suggest(ctx context.Context, r configLoader, names []stri
 	return err
 }
 
-// openLogs opens the named logs, or the one in the configuration. The caller must call done.
+// openLogs opens the named logs or, if none are named, the log of the configuration. The caller
+// must call done.
 func openLogs(ctx context.Context, names []string, cfg *config.Config) (log mining.Log, done func(), err error) {
 	var logs mining.Logs
 	var open []*daemon.AuditLog

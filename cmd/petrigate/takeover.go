@@ -19,7 +19,7 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// deskFlags holds the flags shared by the commands that change the files of clients.
+// deskFlags holds the flags that are common to the commands that change client files.
 type deskFlags struct {
 	file       string
 	yes, force bool
@@ -30,7 +30,7 @@ func (f *deskFlags) add(c *cobra.Command) {
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "write without confirmation")
 }
 
-// desk collects what the takeover package needs to know about this machine.
+// desk returns a driver that knows this machine's clients, files and proxies.
 func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -51,7 +51,7 @@ func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error)
 	return d, nil
 }
 
-// withExitCode gives an error of the takeover package its exit code.
+// withExitCode gives an error from the takeover package the matching exit code.
 func withExitCode(err error) error {
 	var wrong *takeover.UsageError
 	if errors.As(err, &wrong) {
@@ -113,7 +113,7 @@ func newImport(s stdio) *cobra.Command {
 
 // importTarget sets i.Config to the configuration that receives the servers. If that file was found
 // in the working directory and is trusted, trusted renews the trust after the import has changed
-// it; otherwise trusted is nil.
+// it. Otherwise trusted is nil.
 func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func() error, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func(
 	if err != nil || !found {
 		return nil, err
 	}
-	if err := r.requireOwnFile(path); err != nil { // the import would write the client's secrets into it
+	if err := r.requireOwnFile(path); err != nil { // the import will write the client's secrets into the file
 		return nil, err
 	}
 	src, err := os.ReadFile(path)
@@ -147,8 +147,9 @@ func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func(
 	}, nil
 }
 
-// configPath returns the absolute path of the configuration for a command that acts on it. If the
-// file was found in the working directory, trusts accepts its bytes; otherwise trusts is nil.
+// configPath returns the absolute path of the configuration for a command that does more than read
+// it. If the file was found in the working directory, trusts accepts its trusted content. Otherwise
+// trusts is nil.
 func (s stdio) configPath(c *cobra.Command) (path string, trusts func(string, []byte) bool, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -219,7 +220,7 @@ func newConnect(s stdio) *cobra.Command {
 	return c
 }
 
-// fillConnection adds the configuration, its servers and the command line of this program to n.
+// fillConnection sets the configuration, its servers and this program's command line in n.
 func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, error) {
 	path, trusts, err := s.configPath(c)
 	if errors.Is(err, config.ErrNotFound) {
@@ -245,8 +246,8 @@ func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config
 	return loaded, nil
 }
 
-// connectHooks makes petrigate a hook of the client. If the configuration opens the listener to
-// hooks, the hook uses its URL.
+// connectHooks installs petrigate as a hook of the client. If the configuration serves hooks over
+// HTTP, the hook uses that URL.
 func (s stdio) connectHooks(c *cobra.Command, d *takeover.Driver, h takeover.HookConnection, run serviceFlags, deny bool) error {
 	n := takeover.Connection{Client: h.Client}
 	loaded, err := s.fillConnection(c, &n)
@@ -270,8 +271,8 @@ func (s stdio) connectHooks(c *cobra.Command, d *takeover.Driver, h takeover.Hoo
 	return withExitCode(d.ConnectHooks(c.Context(), h))
 }
 
-// headersOf parses the values of --header. Its errors do not quote a header, which may hold a
-// secret.
+// headersOf parses the values of --header. Its errors never quote a header, because it may contain
+// a secret.
 func headersOf(lines []string) (all splice.Object, err error) {
 	for _, line := range lines {
 		name, value, ok := strings.Cut(line, ":")
@@ -314,7 +315,7 @@ func newDisconnect(s stdio) *cobra.Command {
 	return c
 }
 
-// clientNames completes the names of clients.
+// clientNames completes client names.
 func clientNames(*cobra.Command) (names []cobra.Completion) {
 	for _, c := range clientcfg.All() {
 		names = append(names, cobra.CompletionWithDesc(c.Name, c.Title))

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/policytest"
 )
 
-// testFlags holds the flags of test.
+// testFlags holds the flags of petrigate test.
 type testFlags struct {
 	configLoader
 	config   string

@@ -87,8 +87,8 @@ func toolsAccept(s stdio) *cobra.Command {
 	return c
 }
 
-// acceptAll accepts changes at their proxies and returns those that were accepted. A proxy that
-// refuses does not affect the others, and gets no further requests, because each wrong PIN counts.
+// acceptAll accepts each change at its proxy and returns the accepted ones. If a proxy refuses, it
+// receives no further requests, because each wrong PIN counts; other proxies are not affected.
 func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (accepted []owned[operator.ToolChange], err error) {
 	refused := map[string]bool{}
 	var failed []error
@@ -106,8 +106,8 @@ func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (acc
 	return accepted, errors.Join(failed...)
 }
 
-// changedTools returns the tools of running proxies whose current definition is not accepted. If
-// names are given, it returns only tools whose name matches one of them.
+// changedTools returns the tools of running proxies whose current definition has not been accepted.
+// If names is not empty, it returns only the tools that match one of them.
 func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 	all, err := gather((*control.Client).ToolChanges)
 	return slices.DeleteFunc(all, func(o owned[operator.ToolChange]) bool {
@@ -117,7 +117,7 @@ func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 	}), err
 }
 
-// ofProxy keeps the changes of the proxy with this process id.
+// ofProxy keeps only changes at the proxy with the given process ID.
 func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.ToolChange], error) {
 	var having []*control.Client
 	for _, o := range uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.client.Path }) {
@@ -127,7 +127,7 @@ func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.Tool
 	return slices.DeleteFunc(found, func(o owned[operator.ToolChange]) bool { return err == nil && o.client.Path != one.Path }), err
 }
 
-// distinctChanges drops changes that several proxies report alike.
+// distinctChanges removes duplicates, which occur if several proxies report the same change.
 func distinctChanges(found []owned[operator.ToolChange]) []operator.ToolChange {
 	changes := []operator.ToolChange{}
 	for _, o := range uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.it.Canonical + " " + o.it.Hash }) {

@@ -12,7 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// knownTools returns the tools that can be called. The set is empty without --tools and --live.
+// knownTools returns the tools that can be called. Without --tools and --live, it returns an empty
+// set.
 func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config) (check.ToolSet, error) {
 	switch {
 	case f.tools == "" && !f.live:
@@ -31,8 +32,8 @@ func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config)
 	return known, err
 }
 
-// listedTools returns the tools of the recorded list, or else those that the upstreams list now,
-// and the upstreams that did not answer.
+// listedTools returns the tools in the recorded list. Without one, it returns the tools that the
+// upstreams currently list, and the names of upstreams that did not answer.
 func (f checkFlags) listedTools(ctx context.Context, s stdio, cfg *config.Config) (tools []check.ListedTool, missing []string, err error) {
 	if f.tools != "" {
 		tools, err = recordedTools(f.tools)
@@ -41,7 +42,7 @@ func (f checkFlags) listedTools(ctx context.Context, s stdio, cfg *config.Config
 	return liveTools(ctx, s, cfg)
 }
 
-// recordedTools reads a tool list from a file.
+// recordedTools reads a recorded tool list from a file.
 func recordedTools(path string) ([]check.ListedTool, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -54,8 +55,8 @@ func recordedTools(path string) ([]check.ListedTool, error) {
 	return tools, nil
 }
 
-// liveTools asks the upstreams for their tools and prints why the missing ones did not answer. It
-// returns an error if some are missing and there are no tools at all.
+// liveTools asks the upstreams for their tools. It prints why upstreams did not answer. If some did
+// not and there are no tools at all, it returns an error.
 func liveTools(ctx context.Context, s stdio, cfg *config.Config) (tools []check.ListedTool, missing []string, err error) {
 	if err := checkRunnable(s.err, cfg); err != nil {
 		return nil, nil, err

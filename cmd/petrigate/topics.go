@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newTopics returns the help pages that belong to no command.
+// newTopics returns the help pages that do not belong to a command.
 func newTopics() []*cobra.Command {
 	topics := []*cobra.Command{
 		{Use: "rules", Short: "The language of rules on one screen", Long: rulesTopic},

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// strictUsage makes wrong usage of c and the commands below it an error that states the correct
-// usage and has the exit code for usage errors.
+// strictUsage makes incorrect usage of c and its subcommands an error. The error explains the
+// correct usage and has the exit code for usage errors.
 func strictUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(wrongFlag)
 	if c.HasSubCommands() {
@@ -39,7 +39,7 @@ func strictUsage(c *cobra.Command) {
 // verb returns the command path of c without the program name.
 func verb(c *cobra.Command) string { return strings.TrimPrefix(c.CommandPath(), "petrigate ") }
 
-// refuseUnknownVerb refuses an argument that is not a subcommand of c.
+// refuseUnknownVerb returns an error if the first argument is not a subcommand of c.
 func refuseUnknownVerb(c *cobra.Command, got []string) error {
 	if len(got) == 0 {
 		return nil
@@ -53,7 +53,7 @@ func refuseUnknownVerb(c *cobra.Command, got []string) error {
 	return usage("%s has no verb %q%s; see %s --help", c.CommandPath(), got[0], text.DidYouMean(got[0], "", known), c.CommandPath())
 }
 
-// wrongFlag explains an unknown flag, or an invalid value of a flag.
+// wrongFlag explains that a flag is unknown or its value is invalid.
 func wrongFlag(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -68,7 +68,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 	return usage("%w%s; see %s --help", err, hint, c.CommandPath())
 }
 
-// newHelp returns the command that prints the help of another command or of a topic.
+// newHelp returns the command that prints the help of another command or help topic.
 func newHelp(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [verb]", Short: "Print the help of a verb, or of a topic",

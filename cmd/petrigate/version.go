@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker in a release.
+// version is set by the linker in release builds.
 var version = ""
 
-// versionString returns the version of the release, or the module version of the build.
+// versionString returns the release version or, in other builds, the module version.
 func versionString() string {
 	if version != "" {
 		return version

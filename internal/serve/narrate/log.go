@@ -86,7 +86,7 @@ func (h handler) notLoaded(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: join("not put in force, the one before stays: "+problem, more, by(f["actor"])), vital: true})
 }
 
-// restart prints that a change of the configuration requires a restart.
+// restart prints that a changed setting only takes effect after a restart.
 func (h handler) restart(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: attributes(r)["key"] + " changes with a restart of petrigate", vital: true})
 }
