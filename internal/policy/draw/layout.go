@@ -7,12 +7,12 @@ import (
 	"unicode"
 )
 
-// layout places the nodes of a net in layers from left to right, by the method of Sugiyama, Tagawa
-// and Toda (1981): break the cycles, assign layers, split long edges with a bend in each layer,
-// order the layers to reduce crossings, and move the nodes towards their neighbors.
+// A layout places a net's nodes in layers from left to right, with the method of Sugiyama, Tagawa
+// and Toda (1981): break the cycles, assign layers, split long edges by a bend in each layer, order
+// the layers to reduce crossings, and move the nodes towards their neighbors.
 type layout struct {
 	net    *Net
-	nodes  []node // places, then transitions, then bends
+	nodes  []node // first places, then transitions, then bends
 	edges  []edge
 	layers [][]int
 
@@ -23,18 +23,18 @@ type node struct {
 	layer      int
 	x, y       float64 // center of the circle or box
 	width      float64
-	up, down   float64 // extent above and below y
+	up, down   float64 // extent above y and below y
 	bend       bool
-	label      float64 // width of the text below
-	near, past []int   // neighbors in the previous and the next layer
+	label      float64 // width of the text below the node
+	near, past []int   // neighbors in the next layer and in the previous layer
 }
 
-// edge leads from left to right, regardless of its arrows.
+// An edge leads from left to right, regardless of its arrows.
 type edge struct {
 	link       link
 	from, to   int
-	path       []int // from, the bends, to
-	head, tail bool  // arrow at to, arrow at from
+	path       []int // the start, the bends, and the end
+	head, tail bool  // whether there is an arrow at the end, and one at the start
 }
 
 // Sizes, in pixels.
@@ -74,11 +74,11 @@ func newLayout(n *Net) *layout {
 	return l
 }
 
-// direct orients the links so that they form no cycle: a depth-first search from the marked places
-// reverses those that lead back.
+// direct orients the links so that they form no cycle. A depth-first search that starts at the
+// marked places reverses the links that lead back.
 func (l *layout) direct() {
 	places := len(l.net.Places)
-	out := make([][]int, len(l.nodes)) // indexes of the edges that leave each node
+	out := make([][]int, len(l.nodes)) // indexes of the outgoing edges, by node
 	for _, k := range l.net.links() {
 		e := edge{link: k, from: k.place, to: places + k.transition, head: true, tail: k.in && k.out}
 		if !k.in {
@@ -87,7 +87,7 @@ func (l *layout) direct() {
 		out[e.from] = append(out[e.from], len(l.edges))
 		l.edges = append(l.edges, e)
 	}
-	state := make([]int, len(l.nodes)) // 1: on the path, 2: done
+	state := make([]int, len(l.nodes)) // 1: on the current path, 2: finished
 	var visit func(v int)
 	visit = func(v int) {
 		state[v] = 1
@@ -117,13 +117,13 @@ func (l *layout) direct() {
 	}
 }
 
-// fed reports whether a transition puts tokens into a place.
+// fed reports whether some transition puts tokens into the place.
 func (l *layout) fed(place int) bool {
 	return slices.ContainsFunc(l.edges, func(e edge) bool { return e.to == place })
 }
 
-// rank assigns each node the layer after its last predecessor, and moves nodes without predecessors
-// next to their successors.
+// rank assigns each node to the layer after its last predecessor, and moves nodes without
+// predecessors close to their successors.
 func (l *layout) rank() {
 	for range l.nodes {
 		changed := false
@@ -175,8 +175,8 @@ func (l *layout) cut() {
 	}
 }
 
-// order sorts each layer by the barycenter of its neighbors, forward and backward, and keeps the
-// order with the fewest crossings.
+// order sorts each layer by the barycenters of the nodes' neighbors, forward and backward, and
+// keeps the order with the fewest crossings.
 func (l *layout) order() {
 	best, fewest := l.copyLayers(), l.crossings()
 	for round := range 12 {
@@ -204,7 +204,7 @@ func (l *layout) copyLayers() [][]int {
 	return layers
 }
 
-// positions returns the index of each node in its layer.
+// positions returns the index of each node within its layer.
 func (l *layout) positions() []int {
 	at := make([]int, len(l.nodes))
 	for _, layer := range l.layers {
@@ -281,14 +281,14 @@ func (l *layout) place() {
 	l.fit()
 }
 
-// relax moves the nodes of a layer towards the mean of their neighbors, as far as their order and
-// distances permit (pool adjacent violators).
+// relax moves a layer's nodes towards the mean positions of their neighbors, as far as the order of
+// and the distances between the nodes permit (pool adjacent violators).
 func (l *layout) relax(layer []int) {
 	type block struct {
-		sum, weight float64 // sum of preferred positions, minus the offsets below
+		sum, weight float64 // sum of the preferred positions minus the offsets
 		count       int
 	}
-	offsets := make([]float64, len(layer)) // from the first node, packed tightly
+	offsets := make([]float64, len(layer)) // distances from the first node in the tightest packing
 	var blocks []block
 	for i, v := range layer {
 		if i > 0 {
@@ -312,8 +312,8 @@ func (l *layout) relax(layer []int) {
 	}
 }
 
-// wish returns the preferred position of a node, with its weight: neighboring bends count most, so
-// that long edges are straight.
+// wish returns the preferred position of node v, and its weight. Neighboring bends have the highest
+// weight, so that long edges are straight.
 func (l *layout) wish(v int) (y, weight float64) {
 	n := &l.nodes[v]
 	sum, count := 0.0, 0.0

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Live puts the tokens of a marking into the places, and determines what each transition lacks.
+// Live sets the places' tokens according to marking m and determines what each transition lacks.
 func (n *Net) Live(m gate.Marking) {
 	n.live = true
 	for i := range n.Places {
@@ -33,8 +33,8 @@ func (n *Net) Live(m gate.Marking) {
 	}
 }
 
-// WithoutStart returns the net without the start transition of a rule, which fires by itself, and
-// without its place: both have no effect after the first call.
+// WithoutStart returns n without the start transition of a rule, which fires on its own, and
+// without its place. Both have no effect after the first call.
 func (n Net) WithoutStart() Net {
 	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Name == "start" && len(t.Tools) == 0 && t.Every == 0 })
 	if t < 0 || len(n.Transitions[t].In) != 1 {
@@ -70,8 +70,8 @@ func (n Net) WithoutStart() Net {
 	return n
 }
 
-// LiveSVG writes a live net as an element of a page. It uses classes instead of colors and font
-// sizes; the style sheet of the page must define them.
+// LiveSVG writes a live net as an element of an HTML page. Instead of colors and font sizes, it
+// uses classes that the page's style sheet must define.
 func LiveSVG(w io.Writer, n *Net) error {
 	l := newLayout(n)
 	b := bufio.NewWriter(w)
@@ -98,7 +98,7 @@ func LiveSVG(w io.Writer, n *Net) error {
 	return b.Flush()
 }
 
-// escapedText escapes a text for XML, and makes invisible characters visible.
+// escapedText escapes a text for XML and makes invisible characters visible.
 func escapedText(s string) string { return escaped(text.Escape(s)) }
 
 // description describes the net in a sentence, for people who cannot see the picture.
@@ -117,7 +117,7 @@ func (n *Net) description() string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// liveScale enlarges a live picture, so that its small print is readable on a page.
+// liveScale enlarges a live picture so that its small print is readable on a page.
 const liveScale = 1.25
 
 // maxDots is the maximum number of tokens that are drawn as dots.
@@ -154,7 +154,7 @@ func liveDots(tokens int) [][2]float64 {
 	return dots[max(tokens, 0)]
 }
 
-// Symbols in a box, as paths: a play triangle, a cross, and a pause.
+// Symbols in a box, as SVG paths: a play triangle, a cross, and a pause symbol.
 const (
 	signEnabled = `<path class="sign" d="M%.1f,%.1f m-3,-4 l7,4 l-7,4 z"/>`
 	signLacks   = `<path class="sign" d="M%.1f,%.1f m-3.5,-3.5 l7,7 m0,-7 l-7,7"/>`

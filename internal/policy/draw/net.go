@@ -1,13 +1,12 @@
 // Package draw draws Petri nets: as Mermaid and DOT, which other programs lay out, and as SVG with
-// a layout of its own.
+// its own layout.
 //
-// A picture shows what a net gates: the tools are in the boxes, and below them in small print
-// whether approval is required and whether the net waits for the success of the call.
+// A picture shows what a net gates. The boxes contain the tools; below them, small print states
+// whether approval is required and whether the net waits for the call's success.
 //
-// [OfPolicy], [OfNet] and [OfFile] convert nets into a [Net]. [Mermaid], [DOT] and [SVG] write
-// several nets; [LiveSVG] writes one with its current marking. Layers are computed by the method of
-// Sugiyama et al. (layout.go). A Net is plain data; the functions do not modify it, except
-// [Net.Live].
+// [OfPolicy], [OfNet] and [OfFile] convert nets to a [Net]. [Mermaid], [DOT] and [SVG] write
+// several nets; [LiveSVG] writes a single net with its current marking. Layers are computed with
+// the method of Sugiyama et al. (layout.go). A Net is plain data, and only [Net.Live] modifies it.
 package draw
 
 import (
@@ -20,14 +19,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Net is a net to draw. Arcs refer to places by index.
+// A Net is a net to be drawn. Arcs refer to places by index.
 type Net struct {
 	Name        string
 	From        string // position in the user's files, such as safety.rules:3; may be empty
 	Places      []Place
 	Transitions []Transition
 
-	live bool // Net.Live was called
+	live bool // Live was called
 }
 
 // A Place is drawn as a circle with its initial tokens.
@@ -37,38 +36,38 @@ type Place struct {
 	Terminal bool // a workflow may end here
 
 	// Set by Net.Live.
-	Now      int  // tokens, including those in flight
+	Now      int  // current tokens, including those in flight
 	InFlight int  // tokens held by calls in flight
-	Wanted   bool // a blocked call lacks a token here
+	Wanted   bool // a blocked call lacks a token in this place
 }
 
 // A Transition is drawn as a box.
 type Transition struct {
 	Name    string
-	Tools   []string // tools that it gates; none: it fires by itself
+	Tools   []string // gated tools; empty: the transition fires on its own
 	In, Out []petri.Arc
 
-	Manual   bool          // requires approval
+	Manual   bool          // approval is required
 	People   int           // number of different people who must approve; 0: one
-	Deferred bool          // waits for the success of the call
-	Observe  bool          // never blocks a call
-	Spoils   bool          // invalidates evidence that other calls gave
-	Row      bool          // counts equal calls in a row
-	Sum      string        // limit of a sum, such as "1000 of amount"; empty: none
-	Never    bool          // is known never to fire
-	Every    time.Duration // fires by the clock; 0: it does not
-	Key      []string      // fires for each value of these fields separately
+	Deferred bool          // the transition waits for the call's success
+	Observe  bool          // the transition never blocks a call
+	Spoils   bool          // the transition invalidates evidence from other calls
+	Row      bool          // the transition counts equal calls in a row
+	Sum      string        // limit of a sum, such as "1000 of amount"; may be empty
+	Never    bool          // the transition is known never to fire
+	Every    time.Duration // interval at which the clock fires the transition; 0: the clock does not
+	Key      []string      // the transition fires separately for each value of these fields
 	Unless   []string      // calls with one of these names are exempt
-	Listed   bool          // not a transition, but a list of admitted names
+	Listed   bool          // this is not a transition but a list of admitted names
 
-	Lacks []Lack // set by Net.Live: missing tokens; empty: enabled
+	Lacks []Lack // missing tokens, set by Net.Live; empty: the transition is enabled
 }
 
 // maxTools is the maximum number of tools listed in a box.
 const maxTools = 3
 
-// title returns the large print of a box. A transition that only repeats the name of its tool shows
-// the tool.
+// title returns the large print in a box. If a transition's name only repeats its tool's name, the
+// tool is shown.
 func (t *Transition) title() string {
 	if t.namesTool() {
 		return t.Tools[0]
@@ -80,7 +79,7 @@ func (t *Transition) namesTool() bool {
 	return len(t.Tools) == 1 && (t.Name == t.Tools[0] || t.Name == "do-"+t.Tools[0])
 }
 
-// notes returns the small print of a box.
+// notes returns the small print in a box.
 func (t *Transition) notes() string {
 	var notes []string
 	switch {
@@ -111,7 +110,7 @@ func (t *Transition) notes() string {
 	return strings.Join(notes, " · ")
 }
 
-// look returns the style of the box.
+// look returns the style of the transition's box.
 func (t *Transition) look() look {
 	kind := "call"
 	switch {
@@ -127,7 +126,7 @@ func (t *Transition) look() look {
 	return looks[slices.IndexFunc(looks, func(l look) bool { return l.name == kind })]
 }
 
-// tokens returns dots, or a number if there are many.
+// tokens returns dots or, if there are many tokens, their number.
 func (p *Place) tokens() string {
 	switch {
 	case p.Tokens == 0:
@@ -139,7 +138,7 @@ func (p *Place) tokens() string {
 	}
 }
 
-// heading returns the name of a net and its position.
+// heading returns the net's name and position.
 func (n *Net) heading() string {
 	if n.From == "" {
 		return n.Name
@@ -147,12 +146,12 @@ func (n *Net) heading() string {
 	return n.Name + " (" + n.From + ")"
 }
 
-// link is a drawn arc: a single line for a transition that takes tokens and puts the same number
-// back.
+// A link is a drawn arc. A transition that takes tokens and puts the same number back has only a
+// single line.
 type link struct {
 	place, transition int
 	weight            int
-	in, out           bool // arrow to the transition, arrow to the place
+	in, out           bool // whether there is an arrow at the transition, and one at the place
 }
 
 func (n *Net) links() []link {
@@ -181,10 +180,10 @@ func weight(arcs []petri.Arc, place int) int {
 	return 0
 }
 
-// A Lack is a place that has fewer tokens than a transition takes.
+// A Lack describes a place that holds fewer tokens than a transition takes.
 type Lack struct {
 	Place      string
-	Has, Needs int // tokens that are not in flight
+	Has, Needs int // number of tokens that are not in flight, and number of tokens needed
 }
 
 // String describes the missing tokens.
@@ -195,15 +194,15 @@ func (l Lack) String() string {
 	return fmt.Sprintf("%s has %d of %d", l.Place, l.Has, l.Needs)
 }
 
-// showsState reports whether the picture shows if the transition is enabled.
+// showsState reports whether the picture shows whether the transition is enabled.
 func (n *Net) showsState(t *Transition) bool {
 	return n.live && !t.Listed && (len(t.Tools) > 0 || t.Every > 0)
 }
 
-// Blocks reports whether calls are refused if the transition is not enabled.
+// Blocks reports whether calls are refused while the transition is not enabled.
 func (t *Transition) Blocks() bool { return len(t.Tools) > 0 && !t.Observe && !t.Listed }
 
-// stateText returns the text about the state of a transition in a live net.
+// stateText returns a text that describes the transition's state in a live net.
 func (t *Transition) stateText() string {
 	if len(t.Lacks) == 0 {
 		return "enabled"
@@ -222,8 +221,8 @@ func (t *Transition) lacks() string {
 	return strings.Join(words, ", ")
 }
 
-// longestState returns the longest possible result of stateText, so that the layout does not change
-// when tokens move.
+// longestState returns the longest text that stateText can return, so that the layout does not
+// change when tokens move.
 func (n *Net) longestState(t *Transition) string {
 	all := &Transition{Tools: t.Tools, Observe: t.Observe}
 	for _, a := range t.In {
@@ -232,7 +231,7 @@ func (n *Net) longestState(t *Transition) string {
 	return all.stateText()
 }
 
-// look is the style of a kind of box.
+// A look is the style of a kind of box.
 type look struct {
 	name, fill, stroke string
 	dash               bool

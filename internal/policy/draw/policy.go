@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// OfPolicy returns the nets of a policy as the gate sees them.
+// OfPolicy returns a policy's nets in the form that the gate uses.
 func OfPolicy(source policy.Source) ([]Net, error) {
 	result, err := policy.Build(source)
 	if err != nil {
@@ -76,7 +76,7 @@ func key(info gate.NetInfo, t gate.Transition) []string {
 	return names
 }
 
-// sum describes the limit on the sum of the transition's calls.
+// sum describes the limit on the sum over the transition's calls.
 func sum(info gate.NetInfo, t gate.Transition) string {
 	s := info.Sum
 	if s == nil || len(t.Tools) == 0 {
@@ -97,7 +97,7 @@ func texts(tools []gate.Tool) []string {
 	return names
 }
 
-// ruleLine returns the position of a net in short form.
+// ruleLine returns a net's position in short form.
 func ruleLine(p gate.Position) string {
 	if p.Line == 0 {
 		return filepath.Base(p.File)
@@ -105,7 +105,7 @@ func ruleLine(p gate.Position) string {
 	return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Line)
 }
 
-// OfFile converts a net of a file, which gates nothing.
+// OfFile converts a net from a file. Such a net gates nothing.
 func OfFile(n *netfile.Net, from string) Net {
 	out := Net{Name: n.Name, From: from}
 	for i, place := range n.Places {
@@ -117,7 +117,7 @@ func OfFile(n *netfile.Net, from string) Net {
 	return out
 }
 
-// Plain returns the nets without the tools that they gate. Their names include their positions.
+// Plain returns the nets without the tools that they gate. The nets' names include their positions.
 func Plain(nets []Net) []*netfile.Net {
 	var plain []*netfile.Net
 	for _, n := range nets {

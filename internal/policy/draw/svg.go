@@ -14,10 +14,10 @@ const (
 	margin    = 16
 	heading   = 30 // height of the heading above each net
 	netGap    = 26
-	sheetWide = 980 // maximum width of a row with several nets
+	sheetWide = 980 // maximum width of a row that contains several nets
 )
 
-// SVG writes the nets as one self-contained picture.
+// SVG writes the nets as a single self-contained picture.
 func SVG(w io.Writer, nets []Net) error {
 	s := newSheet(nets)
 	b := bufio.NewWriter(w)
@@ -36,7 +36,7 @@ func SVG(w io.Writer, nets []Net) error {
 	return b.Flush()
 }
 
-// sheet holds the positions of the nets.
+// A sheet holds the positions of the nets.
 type sheet struct {
 	nets          []placed
 	width, height float64
@@ -47,7 +47,7 @@ type placed struct {
 	x, y float64
 }
 
-// newSheet fills rows with nets, from left to right.
+// newSheet fills rows with nets from left to right.
 func newSheet(nets []Net) *sheet {
 	s := &sheet{}
 	x, y, row := float64(margin), float64(margin), 0.0
@@ -108,7 +108,7 @@ func (p printer) place(place *Place, n *node) {
 	p.line(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#334155">%s</text>`, n.x, n.y+radius+13, escaped(place.Name))
 }
 
-// dots holds the positions of up to four tokens in a circle.
+// dots holds the positions of up to four tokens in a circle, by number of tokens.
 var dots = [5][][2]float64{
 	{}, {{0, 0}}, {{-4.5, 0}, {4.5, 0}}, {{0, -4.5}, {-4.5, 4}, {4.5, 4}}, {{-4.5, -4.5}, {4.5, -4.5}, {-4.5, 4.5}, {4.5, 4.5}},
 }
@@ -128,20 +128,20 @@ func (p printer) box(t *Transition, n *node) {
 	p.line(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#0f172a">%s</text>`, n.x, y, escaped(t.title()))
 }
 
-// point is a position on the sheet.
+// A point is a position on the sheet.
 type point struct{ x, y float64 }
 
-// route is the line of an edge.
+// A route is the line that is drawn for an edge.
 type route struct {
 	edge   *edge
-	points []point // endpoints of curves in pairs; straight between the pairs
+	points []point // pairs of curve endpoints; the line is straight between the pairs
 }
 
-// routes computes the line of every edge. The ends at a side of a node are spread out, in the order
-// of their destinations.
+// routes computes the line of every edge. At each side of a node, the ends of the edges are spread
+// out in the order of their destinations.
 func (l *layout) routes() []route {
 	routes := make([]route, len(l.edges))
-	ends := make(map[[2]int][]int) // edges at the left (0) and the right (1) side of a node
+	ends := make(map[[2]int][]int) // edges by node and side: left (0) or right (1)
 	for i := range l.edges {
 		e := &l.edges[i]
 		routes[i] = route{edge: e, points: make([]point, 2*len(e.path)-2)}
@@ -158,7 +158,7 @@ func (l *layout) routes() []route {
 	return routes
 }
 
-// dock spreads the ends of edges at one side of a node.
+// dock spreads out the ends of the edges at one side of a node.
 func (l *layout) dock(routes []route, v int, right bool, list []int) {
 	toward := func(i int) float64 {
 		path := l.edges[i].path
@@ -191,7 +191,7 @@ func (l *layout) dock(routes []route, v int, right bool, list []int) {
 	}
 }
 
-// line returns the SVG path of a route.
+// line returns the SVG path of the route.
 func (r *route) line() string {
 	var d strings.Builder
 	pts := r.points
@@ -207,7 +207,7 @@ func (r *route) line() string {
 	return d.String()
 }
 
-// ends returns the attributes for the arrows of a route.
+// ends returns the SVG attributes for the route's arrows.
 func (r *route) ends() string {
 	ends := ""
 	if r.edge.head {
@@ -228,7 +228,7 @@ func (p printer) route(r route) {
 	}
 }
 
-// escaped escapes a text for XML. Characters that XML does not allow become U+FFFD.
+// escaped escapes a text for XML. It replaces characters that XML does not allow with U+FFFD.
 func escaped(s string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r < 0x20 && r != '\t' || r == 0xfffe || r == 0xffff {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Mermaid writes the nets as one Mermaid flowchart.
+// Mermaid writes the nets as a single Mermaid flowchart.
 func Mermaid(w io.Writer, nets []Net) error {
 	b := bufio.NewWriter(w)
 	p := printer{b}
@@ -48,12 +48,12 @@ func Mermaid(w io.Writer, nets []Net) error {
 	return b.Flush()
 }
 
-// printer ignores errors: the buffered writer keeps the first one.
+// A printer ignores write errors, because the buffered writer keeps the first error.
 type printer struct{ *bufio.Writer }
 
 func (p printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p, format+"\n", args...) }
 
-// boxText returns the text in a box.
+// boxText returns the text in the transition's box.
 func boxText(t *Transition) string {
 	if notes := t.notes(); notes != "" {
 		return t.title() + "\n" + notes
@@ -61,7 +61,7 @@ func boxText(t *Transition) string {
 	return t.title()
 }
 
-// mermaidText quotes a text. Mermaid uses # instead of & in entities.
+// mermaidText quotes a text for Mermaid, which uses # instead of & in entities.
 func mermaidText(s string) string {
 	escape := strings.NewReplacer(`"`, "#quot;", "#", "#35;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;", "\\", "#92;", "\n", "<br/>")
 	return `"` + escape.Replace(s) + `"`
@@ -82,7 +82,7 @@ func mermaidLink(net int, l link) string {
 	return from + " " + arrow + " " + to
 }
 
-// DOT writes the nets as one graph for Graphviz.
+// DOT writes the nets as a single Graphviz graph.
 func DOT(w io.Writer, nets []Net) error {
 	b := bufio.NewWriter(w)
 	p := printer{b}

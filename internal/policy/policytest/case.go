@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A policyCase is a policy with a sequence of events under it.
+// A policyCase is a policy and a sequence of events to play under it.
 type policyCase struct {
 	Name    string            `json:"name"`
 	Rules   string            `json:"rules"`
@@ -25,15 +25,15 @@ type policyCase struct {
 	Active  []string          `json:"active"`
 	Default string            `json:"default"`
 	Mode    string            `json:"mode"`
-	Events  []json.RawMessage `json:"events"` // each is a [sandbox.Event]
+	Events  []json.RawMessage `json:"events"` // each element is a [sandbox.Event]
 
 	events []*sandbox.Event
 }
 
-// maxTimes bounds the repetitions of a call in one event.
+// maxTimes is the maximum number of repetitions of a call in one event.
 const maxTimes = 10_000_000
 
-// readCase reads a line: a case, or an object with a case and its expected answer.
+// readCase parses a line that holds either a case or an object with a case and its expected answer.
 func readCase(line []byte) (*policyCase, json.RawMessage, error) {
 	inner, expect, err := split(line)
 	if err != nil {
@@ -41,7 +41,7 @@ func readCase(line []byte) (*policyCase, json.RawMessage, error) {
 	}
 	c := &policyCase{}
 	if err := strict(inner, c); err != nil {
-		return c, expect, err // c has its name, if that was decoded
+		return c, expect, err // c contains the case's name if that could be decoded
 	}
 	if c.Mode != "" && c.Mode != "enforce" && c.Mode != "shadow" {
 		return c, expect, fmt.Errorf("unknown mode %q: enforce or shadow", c.Mode)
@@ -65,7 +65,7 @@ func readEvent(src []byte) (*sandbox.Event, error) {
 	return e, checkEvent(e)
 }
 
-// split splits {"case": ..., "expect": ...}; any other line is the case itself.
+// split splits a line of the form {"case": ..., "expect": ...}. Any other line is the case itself.
 func split(line []byte) (inner, expect json.RawMessage, err error) {
 	if !bytes.Contains(line, []byte(`"case"`)) {
 		return line, nil, nil // avoid decoding the line twice
@@ -85,7 +85,7 @@ func split(line []byte) (inner, expect json.RawMessage, err error) {
 	return outer["case"], outer["expect"], nil
 }
 
-// strict decodes one JSON value and rejects unknown keys and trailing data.
+// strict decodes a single JSON value, rejecting unknown keys and trailing data.
 func strict[T any](src []byte, to *T) error {
 	d := json.NewDecoder(bytes.NewReader(src))
 	d.DisallowUnknownFields()
@@ -98,8 +98,8 @@ func strict[T any](src []byte, to *T) error {
 	return nil
 }
 
-// unknownField returns an error for the first key that T has no field for; nil if there is no
-// unknown key.
+// unknownField returns an error for the first key that T has no field for, or nil if there is no
+// such key.
 func unknownField[T any](src []byte) error {
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(src, &keys) != nil {
@@ -161,7 +161,7 @@ func checkEvent(e *sandbox.Event) error {
 	return nil
 }
 
-// eachLine calls f for each line with its number, starting at 1. Lines end at LF only.
+// eachLine calls f for each line with the line's number, starting at 1. Lines end only at LF.
 func eachLine(r io.Reader, f func(number int, line []byte) error) error {
 	in := bufio.NewReader(r)
 	for number := 1; ; number++ {

@@ -13,7 +13,7 @@ type Difference struct {
 	Line      int    // line of the case, starting at 1
 	Name      string // name of the case
 	Path      string // path of the first mismatch, such as decisions[3].kind
-	Got, Want string // JSON
+	Got, Want string // values in JSON
 }
 
 // String returns the difference on one line.
@@ -21,8 +21,8 @@ func (d Difference) String() string {
 	return fmt.Sprintf("line %d: %s: %s is %s, expected %s", d.Line, d.Name, d.Path, d.Got, d.Want)
 }
 
-// compare returns the first mismatch between an answer and the expected one. Of errors it compares
-// only the line and the net. The answer may contain keys that are not expected.
+// compare returns the first mismatch between an answer and the expected answer, or nil if they
+// match. Of errors, it compares only the line and the net. The answer may contain additional keys.
 func compare(answer []byte, expect json.RawMessage) *Difference {
 	if expect == nil {
 		return nil
@@ -32,7 +32,7 @@ func compare(answer []byte, expect json.RawMessage) *Difference {
 		return &Difference{Path: "expect", Got: string(expect), Want: "an object"}
 	}
 	if err := json.Unmarshal(answer, &got); err != nil {
-		panic(err) // cannot happen: we encoded it
+		panic(err) // cannot happen: the answer was encoded by this package
 	}
 	for _, key := range []string{"errors", "nets", "decisions", "final"} {
 		g, w := got[key], want[key]
@@ -46,7 +46,7 @@ func compare(answer []byte, expect json.RawMessage) *Difference {
 	return nil
 }
 
-// places reduces errors to the compared keys.
+// places reduces errors to the keys that are compared.
 func places(errs any) any {
 	list, ok := errs.([]any)
 	if !ok {
@@ -64,8 +64,9 @@ func places(errs any) any {
 	return out
 }
 
-// differ compares lists element by element, objects by the expected keys, and everything else
-// exactly, including markings.
+// differ returns the first mismatch between two values, or nil if they match. It compares lists
+// element by element and objects only by the expected keys. Everything else, including markings,
+// must match exactly.
 func differ(path string, got, want any) *Difference {
 	switch w := want.(type) {
 	case []any:
@@ -93,7 +94,7 @@ func differ(path string, got, want any) *Difference {
 }
 
 func differKeys(path string, got, want map[string]any) *Difference {
-	for _, key := range slices.Sorted(maps.Keys(want)) { // sorted, so that the result is deterministic
+	for _, key := range slices.Sorted(maps.Keys(want)) { // sort the keys to make the result deterministic
 		w := want[key]
 		if key == "marking" && !reflect.DeepEqual(got[key], w) {
 			return difference(path+"."+key, got[key], w)
@@ -112,7 +113,7 @@ func difference(path string, got, want any) *Difference {
 func jsonText(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // cannot happen: decoded from JSON
+		panic(err) // cannot happen: the value was decoded from JSON
 	}
 	return string(b)
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// Coverage lists the parts of policies that tests exercised.
+// Coverage lists the parts of policies that tests have exercised.
 type Coverage struct {
 	Percent int     `json:"percent"` // rounded down
 	Done    int     `json:"done"`
 	Total   int     `json:"total"`
-	Missing []*Item `json:"missing"` // ordered by position
+	Missing []*Item `json:"missing"` // items that were not exercised, ordered by position
 
 	Items []*Item `json:"-"`
 }
@@ -21,21 +21,21 @@ type Coverage struct {
 // An Item is a rule, a map or a transition.
 type Item struct {
 	Kind Kind        `json:"kind"`
-	Net  string      `json:"net,omitempty"`  // also set for a transition
-	Name string      `json:"name,omitempty"` // name of a transition, or label of a map
+	Net  string      `json:"net,omitempty"`  // net that the item belongs to; also set for a transition
+	Name string      `json:"name,omitempty"` // name of a transition or label of a map
 	Rule policy.Rule `json:"rule"`
 	Hits int         `json:"-"`
 
-	passive bool // a rule that never blocks a call
+	passive bool // the rule never blocks a call
 }
 
-// Kind is the kind of an [Item] and defines when it counts as exercised.
+// Kind is the kind of an [Item]. It determines when the item counts as exercised.
 type Kind string
 
 const (
-	KindRule       Kind = "rule"       // blocks a call or asks for approval; if it can do neither: admits a call
-	KindTransition Kind = "transition" // fires
-	KindMap        Kind = "map"        // gives a call its label
+	KindRule       Kind = "rule"       // exercised if it blocks a call or asks for approval; if it can do neither, if it admits a call
+	KindTransition Kind = "transition" // exercised if it fires
+	KindMap        Kind = "map"        // exercised if it gives a call its label
 )
 
 type firing struct{ net, transition string }
@@ -57,8 +57,8 @@ func newCoverage(items []*Item) *Coverage {
 	return c
 }
 
-// A spoiler is a transition that acts on every admitted call of its tools without being chosen for
-// it.
+// A spoiler is a transition that acts on every admitted call of its tools even if it was not chosen
+// for the call.
 type spoiler struct {
 	item  *Item
 	tools []gate.Tool
@@ -67,16 +67,16 @@ type spoiler struct {
 // A watch records which items of a policy are exercised.
 type watch struct {
 	items   []*Item
-	policy  *gate.Policy     // instrumented copy, which reports firings
+	policy  *gate.Policy     // instrumented copy of the policy, which reports firings
 	chosen  []firing         // transitions chosen for the current call
-	rules   map[string]*Item // by net
+	rules   map[string]*Item // rules, by net
 	moves   map[firing]*Item
-	maps    map[string][]*Item // by label
+	maps    map[string][]*Item // maps, by label
 	passive map[string]bool    // nets that never block a call
 	spoils  []spoiler
 }
 
-// hit counts a use of the item; i may be nil.
+// hit counts a use of the item. i may be nil.
 func (i *Item) hit() {
 	if i != nil {
 		i.Hits++

@@ -17,12 +17,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// Eval evaluates cases. It reads them from r, one JSON object per line (lines end at LF only), and
+// Eval evaluates cases. It reads them from r, one JSON object per line (lines end only at LF), and
 // writes one answer per line to w, in the same order. A line that is not a case is answered with
-// errors, and evaluation continues.
+// errors, and the evaluation continues.
 //
-// A line may also be {"case": ..., "expect": ...}; if the answer differs from the expected one, the
-// result lists the difference. The error is an error of r or w.
+// A line may also have the form {"case": ..., "expect": ...}. If the answer then differs from the
+// expected answer, the result lists the difference. The returned error is an I/O error of r or w.
 func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
 	out := bufio.NewWriter(w)
 	var e Evaluation
@@ -50,10 +50,10 @@ func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
 	return e, nil
 }
 
-// An Evaluation is the summary of an evaluation besides the answers.
+// An Evaluation is the summary of an evaluation, excluding the answers.
 type Evaluation struct {
 	Differences []Difference
-	Unreadable  []UnreadableCase // lines without an expected answer that are not cases
+	Unreadable  []UnreadableCase // lines that are not cases and have no expected answer
 }
 
 // An UnreadableCase is a line that is not a case.
@@ -62,10 +62,10 @@ type UnreadableCase struct {
 	Why  string
 }
 
-// String returns a line for people.
+// String returns the message for users.
 func (u UnreadableCase) String() string { return fmt.Sprintf("line %d: not a case: %s", u.Line, u.Why) }
 
-// An answer is the result of a case: either Errors, or the other fields.
+// An answer is the result of a case: either Errors or all other fields are set.
 type answer struct {
 	Name      string      `json:"name"`
 	Errors    []caseError `json:"errors,omitempty"`
@@ -87,15 +87,15 @@ type netStates struct {
 	States *int   `json:"states"`
 }
 
-// decision is the answer to one event.
+// A decision is the answer to an event.
 type decision struct {
 	I        int      `json:"i"`
 	Decision string   `json:"decision"`
 	Kind     string   `json:"kind,omitempty"`
-	Nets     []string `json:"nets,omitzero"` // nets that block or ask, sorted
+	Nets     []string `json:"nets,omitzero"` // names of the nets that block the call or ask for approval, sorted
 	Cause    string   `json:"cause,omitempty"`
 	Reason   string   `json:"reason,omitempty"`
-	Times    int      `json:"times,omitempty"` // for a repeated call: how often it was admitted
+	Times    int      `json:"times,omitempty"` // for a repeated call: the number of times that it was admitted
 }
 
 type netFinal struct {
@@ -110,7 +110,7 @@ func marshal(a *answer) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(a); err != nil {
-		panic(err) // cannot happen: strings, numbers and lists of them
+		panic(err) // cannot happen: the answer contains only strings, numbers and lists of these
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
@@ -127,7 +127,7 @@ func evalLine(line []byte) (_ *answer, expect json.RawMessage, unreadable error)
 	return c.eval(), expect, nil
 }
 
-// eval builds the policy of the case and plays its events.
+// eval builds the case's policy and plays the events under it.
 func (c *policyCase) eval() *answer {
 	nets, errs := c.nets()
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: c.Rules}}, Nets: nets, Default: c.Default, Mode: c.Mode})
@@ -151,7 +151,7 @@ func (c *policyCase) eval() *answer {
 	return a
 }
 
-// nets parses the hand-written nets one by one, so that errors name their net.
+// nets parses the hand-written nets one by one, so that each error can name its net.
 func (c *policyCase) nets() (nets []config.Net, errs []caseError) {
 	for i, src := range c.Nets {
 		ns, err := config.ParseNet("", src)
@@ -178,7 +178,7 @@ func netErrors(net string, err error) []caseError {
 	return errs
 }
 
-// buildErrors converts problems into errors of a case. Errors of nets have line 0.
+// buildErrors converts problems to errors of a case. Errors in nets have line 0.
 func buildErrors(ps diag.List) []caseError {
 	errs := make([]caseError, len(ps))
 	for i, p := range ps {
@@ -190,7 +190,7 @@ func buildErrors(ps diag.List) []caseError {
 	return errs
 }
 
-// onePerPlace keeps the first error of each line and net, ordered by line.
+// onePerPlace keeps the first error for each line and net, ordered by line.
 func onePerPlace(errs []caseError) []caseError {
 	slices.SortStableFunc(errs, func(a, b caseError) int { return cmp.Compare(a.Line, b.Line) })
 	type place struct {
@@ -206,7 +206,7 @@ func onePerPlace(errs []caseError) []caseError {
 	})
 }
 
-// play plays an event in a session and returns the decision.
+// play plays an event in the sandbox and returns the decision.
 func play(s *sandbox.Session, e *sandbox.Event) decision {
 	d, admitted := s.Play(e)
 	shown := decision{Decision: "settled"}

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// event reads an event of a counterexample, in the format of "check --json" and of cases, as a
-// step. A call whose result is an event of its own stays pending.
+// event parses an event of a counterexample, in the format of "check --json" and of cases, as a
+// step. A call whose result is a separate event stays pending.
 func (p *parser) event(t *Test, v config.Value) {
 	raw, ok := v.Object()
 	if !ok {
@@ -43,7 +43,7 @@ func (p *parser) event(t *Test, v config.Value) {
 	t.Steps = append(t.Steps, s)
 }
 
-// ends sets the expected verdict of the last call of a counterexample.
+// ends sets the expected verdict for the last call of a counterexample.
 func (t *Test) ends(expect string) {
 	for i := len(t.Steps) - 1; i >= 0; i-- {
 		if s := &t.Steps[i]; s.Tool != "" {

@@ -11,20 +11,20 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// A File is a file of tests.
+// A File is a test file.
 type File struct {
 	Name   string
 	Policy Source
 	Tests  []Test
 }
 
-// A Source locates the policy of a file. The zero value means the policy in the directory of the
-// file.
+// A Source locates the policy that a test file tests. The zero value means the policy in the file's
+// directory.
 type Source struct {
-	Config      string // path of a configuration
+	Config      string // path of a configuration file
 	Rules, Nets []string
-	Default     string            // only with Rules or Nets
-	Env         map[string]string // variables for the configuration, with precedence over those of the process
+	Default     string            // only with Rules or Nets: the default
+	Env         map[string]string // variables for the configuration, which take precedence over those of the process
 	Position    config.Position
 
 	named bool // Config is the configuration that all files are tested against
@@ -34,7 +34,7 @@ type Source struct {
 type Test struct {
 	Name     string
 	Position config.Position
-	Sessions []sandbox.Participant // in order; empty: one session without a principal
+	Sessions []sandbox.Participant // sessions in order; empty: a single session without a principal
 	Steps    []Step
 }
 
@@ -43,25 +43,25 @@ type Step struct {
 	Position config.Position
 	After    time.Duration // time that passes before the step
 
-	Tool        string      // tool of a call; otherwise empty
-	Foreign     bool        // the name of the tool is weak
-	Also        []gate.Name // further names of the tool besides those of the configuration
-	Times       int         // number of calls
+	Tool        string      // tool of a call; empty: the step makes no call
+	Foreign     bool        // the tool's name is weak
+	Also        []gate.Name // further names of the tool in addition to those in the configuration
+	Times       int         // number of consecutive calls
 	As          string
-	Args        json.RawMessage // nil: {}
+	Args        json.RawMessage // arguments; nil: {}
 	Annotations json.RawMessage // annotations of the tool; nil: {}
 	Session     string
-	Approve     sandbox.Consent // Yes, No or Nobody
+	Approve     sandbox.Consent // answer to an approval request: Yes, No or Nobody
 	Result      string          // one of results; empty: success
 	Returns     json.RawMessage // result of a successful call; nil: none
 	Expect      string          // one of verdicts
-	Would       string          // refuse or ask: expected verdict of nets in shadow; empty: any
-	Reason      *Pattern        // nil: any
+	Would       string          // expected verdict of shadow nets, refuse or ask; empty: any
+	Reason      *Pattern        // expected reason; nil: any
 	Rule        string
-	RuleAt      config.Position // position of the key
+	RuleAt      config.Position // position of the key "rule"
 	Names       []string
 
-	Settles int // for the end of a call: the number of its step, starting at 1
+	Settles int // if the step ends a call: the number of the step that made it, starting at 1
 }
 
 // Keywords of a step.
@@ -77,15 +77,16 @@ const (
 	ask    = "ask"
 )
 
-// canSettleLater reports whether the call of the step can be settled by a later step.
+// canSettleLater reports whether a later step can settle this step's call.
 func (s *Step) canSettleLater() bool { return s.Result == "pending" || s.Result == "unknown" }
 
-// admits reports whether the call of the step is expected to run.
+// admits reports whether the step's call is expected to run.
 func (s *Step) admits() bool {
 	return s.Expect == allow || s.Expect == ask && s.Approve == sandbox.Yes
 }
 
-// A Pattern matches a text that contains it, or a /regular expression/.
+// A Pattern matches all texts that contain it. A pattern written as /regular expression/ matches as
+// a regular expression.
 type Pattern struct {
 	Source string
 	regex  *regexp.Regexp // nil: Source is a substring
@@ -103,7 +104,7 @@ func newPattern(source string) (*Pattern, error) {
 		flag = ""
 	}
 	if !ok {
-		return p, nil // a leading slash only, as in a path
+		return p, nil // only a leading slash, as in a path
 	}
 	var err error
 	p.regex, err = regexp.Compile(flag + body)

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// Parse parses a file of tests. Its error is a [config.ErrorList].
+// Parse parses a test file. The error is a [config.ErrorList].
 func Parse(name string, src []byte) (*File, error) {
 	root := config.ReadDocument(name, src, "a file of tests")
 	p := &parser{root: root, file: &File{Name: name, Policy: Source{Position: config.Position{File: name}}}}
@@ -72,7 +72,7 @@ func (p *parser) test(v config.Value) {
 		"steps":    func(v config.Value) { v.Items("a step", func(v config.Value) { steps = append(steps, v) }) },
 	})
 	switch {
-	case p.root.Faults() > before: // a missing key may be misspelt
+	case p.root.Faults() > before: // the missing key may be misspelt
 	case t.Name == "":
 		v.Fault("the test has no name", "")
 	case p.seen[t.Name]:

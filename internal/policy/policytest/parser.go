@@ -6,14 +6,14 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// A parser converts the values of a file into tests.
+// A parser converts the values in a test file to tests.
 type parser struct {
 	root config.Value
 	file *File
-	seen map[string]bool // names of the tests so far
+	seen map[string]bool // names of the tests parsed so far
 }
 
-// near resolves a path relative to the directory of the file.
+// near resolves a path relative to the test file's directory.
 func (p *parser) near(path string) string {
 	if filepath.IsAbs(path) {
 		return path

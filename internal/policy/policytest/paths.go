@@ -12,9 +12,9 @@ import (
 // Suffix is the suffix of the names of test files.
 const Suffix = "_test.yaml"
 
-// Find returns the test files that a path denotes: a file, those in a directory, or, if the path
-// ends in "...", those in and below a directory. Subdirectories that begin with a dot or are called
-// node_modules are skipped.
+// Find returns the test files that a path denotes: a single file, the files in a directory, or, if
+// the path ends in "...", the files in and below a directory. It skips subdirectories that begin
+// with a dot or are named node_modules.
 func Find(path string) ([]string, error) {
 	dir, below := strings.CutSuffix(filepath.ToSlash(path), "...")
 	if below {
@@ -55,7 +55,7 @@ func Find(path string) ([]string, error) {
 
 func hidden(folder string) bool { return strings.HasPrefix(folder, ".") || folder == "node_modules" }
 
-// plain returns an error of the file system without its path.
+// plain returns a file system error without the path.
 func plain(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {

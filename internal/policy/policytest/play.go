@@ -36,7 +36,7 @@ func (p *Policy) Run(t *Test) TestResult {
 	return r
 }
 
-// A testRun is a running test.
+// A testRun is the execution of a test.
 type testRun struct {
 	policy *Policy
 	test   *Test
@@ -103,7 +103,7 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 	return c
 }
 
-// decide makes the call and answers a requested approval as the step says.
+// decide makes the call and answers a requested approval as specified by the step.
 func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *callOutcome {
 	about := &callOutcome{said: session.Classify(c)}
 	for _, n := range r.policy.Result.Policy.Names(c) {
@@ -132,7 +132,7 @@ func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *callOu
 	return about
 }
 
-// show copies the outcome into the result of the step.
+// show copies the outcome to the step's result.
 func (d *callOutcome) show(s *Step, out *StepResult) {
 	r := cmp.Or(d.refusal, d.would)
 	out.Names, out.Verdict, out.Would = d.names, d.verdict, sandbox.VerdictOf(d.would)
@@ -158,7 +158,7 @@ func (r *testRun) settle(s *Step) *Failure {
 	return &Failure{Expected: fmt.Sprintf("step %d settles", s.Settles), Got: "its call is already settled"}
 }
 
-// end settles a call as the step says.
+// end settles a call as specified by the step.
 func end(session *sandbox.Session, id string, s *Step) bool {
 	switch s.Result {
 	case "pending":
@@ -172,7 +172,7 @@ func end(session *sandbox.Session, id string, s *Step) bool {
 	}
 }
 
-// compare compares the outcome of a call with what the step expects.
+// compare compares the outcome of a call with the step's expectations.
 func (s *Step) compare(d *callOutcome, p *Policy) *Failure {
 	if d.verdict != s.Expect {
 		return &Failure{Expected: s.Expect, Got: d.verdict}
@@ -200,22 +200,23 @@ func (s *Step) compare(d *callOutcome, p *Policy) *Failure {
 
 const inShadow = "in shadow "
 
-// numbered matches rules identified by their line.
+// numbered matches rules that are identified by their line.
 var numbered = regexp.MustCompile(`^(.*?):([0-9]+)(?::([0-9]+))?$`)
 
-// speaksOf reports whether the block is by the rule that the step expects.
+// speaksOf reports whether the block comes from the rule that the step expects.
 func (s *Step) speaksOf(b gate.Block) bool {
 	m := numbered.FindStringSubmatch(s.Rule)
 	if m == nil {
 		return b.Net == s.Rule
 	}
-	line, _ := strconv.Atoi(m[2]) // digits only; an overflow matches no line
+	line, _ := strconv.Atoi(m[2]) // m[2] consists of digits; a number that overflows matches no line
 	column, _ := strconv.Atoi(m[3])
 	want, got := filepath.ToSlash(m[1]), filepath.ToSlash(b.Rule.File)
 	return (want == got || strings.HasSuffix(got, "/"+path.Clean(want))) && line == b.Rule.Line && (column == 0 || column == b.Rule.Column)
 }
 
-// unknownRule returns a remark if the policy has no net with the expected name.
+// unknownRule returns a remark if the policy has no net with the expected name, and the empty
+// string otherwise.
 func (s *Step) unknownRule(p *Policy) string {
 	if numbered.MatchString(s.Rule) {
 		return ""
@@ -246,7 +247,7 @@ func blocksText(blocks []gate.Block) string {
 	return strings.Join(all, ", ")
 }
 
-// concerned returns the nets with a verdict on the call.
+// concerned returns the nets that have a verdict on the call.
 func (d *callOutcome) concerned(all []gate.NetState) []gate.NetState {
 	said := make(map[string]bool)
 	for _, v := range d.said {
@@ -278,7 +279,7 @@ func (s *Step) What() string {
 	return text
 }
 
-// compact shortens JSON to fit on a line.
+// compact shortens JSON text to fit on a line.
 func compact(text json.RawMessage) string {
 	const most = 120
 	shown := []rune(string(text))

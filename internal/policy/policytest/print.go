@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print writes the report for people.
+// Print writes the report as text.
 func (r *Report) Print(w io.Writer, k text.Ink, verbose bool) error {
 	var b strings.Builder
 	for _, f := range r.Files {
@@ -47,7 +47,7 @@ func (t *TestResult) print(b *strings.Builder, k text.Ink, file string, verbose 
 	if t.Failure == nil {
 		return
 	}
-	if len(t.Steps) == 0 { // a case
+	if len(t.Steps) == 0 { // the result of a case
 		fmt.Fprintf(b, "        %s:%d: %s\n", file, t.Line, t.Failure.Got)
 		return
 	}
@@ -80,7 +80,7 @@ func (t *TestResult) printFailure(b *strings.Builder, k text.Ink, file string) {
 	}
 }
 
-// describe returns a line about a completed step.
+// describe returns a line that describes a completed step.
 func (s *StepResult) describe() string {
 	switch s.Verdict {
 	case "":

@@ -8,31 +8,31 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// Report is the result of a test run in its JSON form.
+// Report is the JSON form of the result of a test run.
 type Report struct {
 	Version  int          `json:"version"`
 	OK       bool         `json:"ok"`
 	Passed   int          `json:"passed"`
 	Failed   int          `json:"failed"`
-	Problems diag.List    `json:"problems"` // load errors; if there are any, no test was run
+	Problems diag.List    `json:"problems"` // problems found while loading; if there are any, no test was run
 	Files    []FileResult `json:"files"`
 	Coverage *Coverage    `json:"coverage,omitempty"`
 
 	Nothing int `json:"-"` // number of cases without an expectation
 }
 
-// A FileResult holds the results of the tests of one file.
+// A FileResult holds the results of the tests in a file.
 type FileResult struct {
 	File  string       `json:"file"`
 	Tests []TestResult `json:"tests"`
 }
 
-// A TestResult is the result of a test or of a case.
+// A TestResult is the result of a test or a case.
 type TestResult struct {
 	Name    string       `json:"name"`
 	Line    int          `json:"line"`
-	Result  string       `json:"result"`          // "pass", "fail", or "unchecked" for a case without an expectation
-	Steps   []StepResult `json:"steps,omitempty"` // completed steps in order; if Failure is set, the last one failed
+	Result  string       `json:"result"`          // "pass" or "fail"; "unchecked" for a case without an expectation
+	Steps   []StepResult `json:"steps,omitempty"` // completed steps in order; if Failure is set, the last step failed
 	Failure *Failure     `json:"failure,omitempty"`
 
 	left int // number of steps that were not run
@@ -40,18 +40,18 @@ type TestResult struct {
 
 // A StepResult is the result of a step.
 type StepResult struct {
-	Step    int             `json:"step"` // starting at 1
+	Step    int             `json:"step"` // number of the step, starting at 1
 	Line    int             `json:"line"`
 	Column  int             `json:"column"`
 	Text    string          `json:"text"`
 	Call    string          `json:"call,omitempty"`
 	Args    json.RawMessage `json:"args,omitempty"`
 	Names   []string        `json:"names,omitempty"`   // names of the call
-	Verdict string          `json:"verdict,omitempty"` // "allow", "refuse", "ask"; empty: the step makes no call
+	Verdict string          `json:"verdict,omitempty"` // "allow", "refuse" or "ask"; empty: the step makes no call
 	Result  string          `json:"result,omitempty"`
-	Would   string          `json:"would,omitempty"`  // verdict of nets in shadow
-	Reason  string          `json:"reason,omitempty"` // reason of the refusal, of the approval request, or of nets in shadow
-	Nets    []reportedRule  `json:"nets,omitempty"`   // nets that refuse or ask, or would do so
+	Would   string          `json:"would,omitempty"`  // verdict of shadow nets
+	Reason  string          `json:"reason,omitempty"` // reason of the refusal, the approval request, or the verdict of shadow nets
+	Nets    []reportedRule  `json:"nets,omitempty"`   // rules that refuse the call or ask for approval, or would do so
 }
 
 type reportedRule struct {
@@ -59,13 +59,13 @@ type reportedRule struct {
 	Rule policy.Rule `json:"rule"`
 }
 
-// A Failure describes the mismatch in the last step or in a case.
+// A Failure describes the mismatch in the last step of a test or in a case.
 type Failure struct {
 	Expected string                    `json:"expected"`
 	Got      string                    `json:"got"`
-	Marking  map[string]map[string]int `json:"marking,omitempty"` // markings before the step
+	Marking  map[string]map[string]int `json:"marking,omitempty"` // markings before the step, by net
 
-	nets []gate.NetState // the nets concerned, before the step
+	nets []gate.NetState // states of the affected nets before the step
 }
 
 // NewReport returns a report without files.
@@ -77,7 +77,7 @@ func NewReport(problems diag.List) *Report {
 	return r
 }
 
-// Add adds the results of a file.
+// Add adds the results for a file.
 func (r *Report) Add(f FileResult) {
 	for _, t := range f.Tests {
 		switch t.Result {
@@ -93,7 +93,7 @@ func (r *Report) Add(f FileResult) {
 	r.Files = append(r.Files, f)
 }
 
-// marked returns the places that hold tokens.
+// marked returns the marking without empty places.
 func marked(m gate.Marking) map[string]int {
 	places := make(map[string]int)
 	for _, tokens := range m {

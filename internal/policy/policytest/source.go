@@ -14,26 +14,27 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// A Loader loads the policies of files, each once. The zero value is ready to use.
+// A Loader loads the policies of test files, each policy only once. The zero value is ready to use.
 type Loader struct {
-	// Call returns the function that creates calls of tools under a configuration, such as
-	// check.CallsUnder; the configuration is nil for rules and nets alone. If Call is nil, a tool
-	// has one name.
+	// Call returns a function that creates calls of tools under a configuration, such as
+	// check.CallsUnder. The configuration is nil if the policy consists only of rules and nets. If
+	// Call is nil, every tool has a single name.
 	Call func(*config.Config) func(tool string) gate.Call
 
-	Cover  bool   // record coverage
-	Config string // configuration that all files are tested against; empty: each file has its own policy
+	Cover  bool   // whether to record coverage
+	Config string // path of the configuration that all files are tested against; empty: each file determines its policy
 
 	// Options for loading configurations. A configuration that a test file names, or that is found
-	// in its directory, was not named by a person, so it is read as text only unless it is trusted.
+	// in the file's directory, was not chosen by a person. Unless it is trusted, it is therefore
+	// only read as text.
 	Options config.Options
 
 	loaded map[string]*Policy
 	order  []string
 }
 
-// Load returns the policy of a file. Its error concerns the file ([config.ErrorList]), the
-// configuration, or the policy (a [diag.List] each).
+// Load returns the policy of a file. An error in the test file is a [config.ErrorList]; an error in
+// the configuration or the policy is a [diag.List].
 func (l *Loader) Load(f *File) (*Policy, error) {
 	s, err := f.source(l.Config)
 	if err != nil {
@@ -63,7 +64,7 @@ func (l *Loader) Load(f *File) (*Policy, error) {
 	return p, nil
 }
 
-// Coverage returns the coverage of all policies, in the order of loading.
+// Coverage returns the coverage of all policies, in the order in which they were loaded.
 func (l *Loader) Coverage() *Coverage {
 	var items []*Item
 	for _, key := range l.order {
@@ -72,7 +73,8 @@ func (l *Loader) Coverage() *Coverage {
 	return newCoverage(items)
 }
 
-// source returns the policy source that the file names, or else the one in its directory.
+// source returns the policy source that the file names or, failing that, the one in the file's
+// directory.
 func (f *File) source(override string) (Source, error) {
 	s := f.Policy
 	if override != "" {
@@ -101,12 +103,12 @@ func (f *File) source(override string) (Source, error) {
 	return s, nil
 }
 
-// escape returns a pattern that matches exactly the path.
+// escape returns a pattern that matches only the given path.
 func escape(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
-// key returns a text that is equal for equal sources.
+// key returns a text that is the same for equal sources.
 func (s *Source) key() string {
 	key := fmt.Sprintf("%q %q %q %q", s.Config, s.Rules, s.Nets, s.Default)
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
@@ -145,7 +147,7 @@ func (s *Source) lookup(name string) (string, bool) {
 	return os.LookupEnv(name)
 }
 
-// located adds the position where the test file names the unreadable file.
+// located adds to err the position at which the test file names the unreadable file.
 func (s *Source) located(err error) error {
 	var one config.Error
 	if errors.As(err, &one) && one.Line > 0 {

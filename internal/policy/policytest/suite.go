@@ -11,20 +11,20 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A Suite is the set of files of one run: tests (*_test.yaml) and cases (*.jsonl).
+// A Suite is the set of files of a test run: tests (*_test.yaml) and cases (*.jsonl).
 type Suite struct {
 	Loader Loader
-	Name   *regexp.Regexp // selects the tests to run by name
+	Name   *regexp.Regexp // selects the tests to run by their names
 
-	// Problems extracts the problems from an error of loading a file; it returns any other error
-	// unchanged.
+	// Problems extracts the problems from an error that occurred while loading a file. It returns
+	// any other error unchanged.
 	Problems func(err error) (diag.List, error)
 
 	files    []suiteFile
 	problems diag.List
 }
 
-// A suiteFile is a file of tests, or of cases.
+// A suiteFile is a file that contains either tests or cases.
 type suiteFile struct {
 	name   string
 	file   *File
@@ -32,7 +32,7 @@ type suiteFile struct {
 	cases  []TestResult
 }
 
-// Load reads all files that the paths denote, so that all their errors are reported together.
+// Load reads all files that the paths denote, so that all errors can be reported together.
 func (s *Suite) Load(paths []string) error {
 	var names []string
 	for _, path := range paths {
@@ -78,7 +78,8 @@ func (s *Suite) open(name string) (f suiteFile, err error) {
 	return f, err
 }
 
-// collectProblems records the problems of a file; it returns any other error.
+// collectProblems records the problems in an error that occurred while loading a file. It returns
+// any other error.
 func (s *Suite) collectProblems(err error) error {
 	found, err := s.Problems(err)
 	if err != nil {
@@ -92,7 +93,7 @@ func (s *Suite) collectProblems(err error) error {
 	return nil
 }
 
-// Run runs the selected tests. If any file failed to load, no test is run.
+// Run runs the selected tests. If any file failed to load, it runs no test.
 func (s *Suite) Run(ctx context.Context) *Report {
 	report := NewReport(s.problems)
 	if len(s.problems) > 0 {

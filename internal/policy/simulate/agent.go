@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// ReadAs returns the call with its name resolved to an agent's built-in tool, such as
-// claude-code.Bash for Bash, if the policy names tools of exactly one agent with such a tool and no
-// server can have a tool of this name. Otherwise it returns the call unchanged.
+// ReadAs resolves the call's unqualified name to an agent's built-in tool, such as Bash to
+// claude-code.Bash. It does so only if the policy names tools of exactly one agent with such a tool
+// and no server can have a tool with this name. Otherwise, it returns the call unchanged.
 func (s *Simulation) ReadAs(c Call) Call {
 	if own := s.ownTools(c.Tool); len(own) == 1 && !s.served(c.Tool) {
 		c.Asked, c.Tool = c.Tool, own[0]
@@ -18,7 +18,7 @@ func (s *Simulation) ReadAs(c Call) Call {
 	return c
 }
 
-// ownTools returns the tools of agents, such as claude-code.Bash, that an unqualified name may
+// ownTools returns the agents' tools, such as claude-code.Bash, that an unqualified name may
 // denote. It omits agents whose tools the policy does not name.
 func (s *Simulation) ownTools(name string) (own []string) {
 	named := s.names()
@@ -26,7 +26,7 @@ func (s *Simulation) ownTools(name string) (own []string) {
 		named = append(named, m.Tool)
 	}
 	for _, agent := range agenttool.Agents() {
-		if !check.OfAgent(agent+"."+name, s.source.Config) { // a server has the name of the agent
+		if !check.OfAgent(agent+"."+name, s.source.Config) { // a server has the same name as the agent
 			continue
 		}
 		tool := agenttool.Spelt(agent, name)
@@ -40,8 +40,8 @@ func (s *Simulation) ownTools(name string) (own []string) {
 	return own
 }
 
-// served reports whether a server has a tool of this name, or might have one if the tools are
-// unknown.
+// served reports whether a server has a tool with this name. If the tools are unknown, it reports
+// whether a server might have one.
 func (s *Simulation) served(name string) bool {
 	if s.tools.Known {
 		return slices.Contains(check.ToolSet{Tools: s.tools.Tools, Known: true}.Names(), name)

@@ -10,17 +10,17 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Call is a call in the notation of users: name{json}.
+// A Call is a call in the notation for users: name{json}.
 type Call struct {
 	Tool string
-	Args json.RawMessage // nil: {}
+	Args json.RawMessage // arguments; nil: {}
 
-	Asked string // the name that the user wrote if [Simulation.ReadAs] changed it; empty: Tool
+	Asked string // name as written by the user if [Simulation.ReadAs] changed it; empty: Tool
 }
 
 func (c Call) String() string { return c.Tool + string(c.Args) }
 
-// ParseCalls parses calls separated by commas.
+// ParseCalls parses a comma-separated list of calls.
 func ParseCalls(text string) ([]Call, error) {
 	var calls []Call
 	for rest := text; ; {
@@ -51,7 +51,7 @@ func ParseCalls(text string) ([]Call, error) {
 	}
 }
 
-// object parses the JSON object at the start of a text.
+// object parses the JSON object at the start of text.
 func object(text string) (object json.RawMessage, rest string, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	if err := d.Decode(&object); err != nil {
@@ -61,7 +61,7 @@ func object(text string) (object json.RawMessage, rest string, err error) {
 	return object, text[d.InputOffset():], err
 }
 
-// Arguments validates and compacts the arguments of a call.
+// Arguments validates and compacts a call's arguments.
 func Arguments(text string) (json.RawMessage, error) {
 	text = strings.TrimSpace(text)
 	if err := rawjson.Check([]byte(text), rawjson.MaxDepth); err != nil {
@@ -75,7 +75,7 @@ func Arguments(text string) (json.RawMessage, error) {
 	return compact.Bytes(), err
 }
 
-// oneCall parses NAME [JSON].
+// oneCall parses a call of the form NAME [JSON].
 func oneCall(text string) (Call, error) {
 	i := strings.IndexAny(text, " \t{")
 	if i < 0 {

@@ -26,7 +26,7 @@ const Help = `  call NAME [JSON]   make a call, as: call delete {"path": "a"}
 
 var errQuit = errors.New("quit")
 
-// Run executes one command after the other.
+// Run reads commands from in and executes them until the last command or the end of the input.
 func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
 	m.printf("%s; type help for the commands\n", text.Count(len(m.of.result.Policy.Nets()), "net"))
 	m.printCallable()
@@ -41,7 +41,7 @@ func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
 		case line, ok := <-lines:
 			if !ok {
 				if m.terminal {
-					m.printf("\n") // end the line of the prompt
+					m.printf("\n") // end the line with the prompt
 				}
 				return <-failed
 			}
@@ -52,8 +52,8 @@ func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// readLines reads lines in a goroutine. After ctx is done, the goroutine ends only when the reader
-// returns: an interrupt must be able to end a program that waits for a line.
+// readLines reads lines in a separate goroutine, so that an interrupt can end a program that is
+// waiting for a line. After ctx is done, the goroutine ends only when the reader returns.
 func readLines(ctx context.Context, in io.Reader) (lines <-chan string, failed <-chan error) {
 	out, err := make(chan string), make(chan error, 1)
 	go func() {
@@ -73,8 +73,8 @@ func readLines(ctx context.Context, in io.Reader) (lines <-chan string, failed <
 	return out, err
 }
 
-// line executes a command, and reports whether it is the last. Without a terminal it echoes the
-// command.
+// line executes a command and reports whether it was the last command. If the input is not a
+// terminal, line also echoes the command.
 func (m *Simulator) line(line string) (quit bool) {
 	if !m.terminal {
 		m.printf("> %s\n", line)
@@ -90,7 +90,7 @@ func (m *Simulator) line(line string) (quit bool) {
 	return false
 }
 
-// commands are the commands that the user can type.
+// commands lists the commands that a user can type.
 var commands = []string{"call", "succeed", "fail", "unknown", "approve", "deny", "after", "back", "status", "names", "help", "quit"}
 
 func (m *Simulator) command(line string) error {

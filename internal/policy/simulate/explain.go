@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// newCall returns the call that a user wrote, with the given id.
+// newCall returns the call that a user wrote as a call with the given ID.
 func (s *Simulation) newCall(c Call, id int) gate.Call {
 	if c.Asked != "" && !slices.ContainsFunc(s.readAs, func(other Call) bool { return other.Asked == c.Asked }) {
 		s.readAs = append(s.readAs, c)
@@ -29,9 +29,9 @@ func (s *Simulation) newCall(c Call, id int) gate.Call {
 	return call
 }
 
-// piped returns the arguments of a call of an agent's own shell with set -o pipefail in front of
-// the script. ok is false if the agent does not accept another script, or if that would not affect
-// what counts as evidence.
+// piped returns the arguments of a call of an agent's own shell with "set -o pipefail" inserted
+// before the script. ok is false if the agent does not accept a modified script, or if the change
+// would not affect what counts as evidence.
 func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 	if !agenttool.TakesScript(c.Upstream) || !slices.Contains(agenttool.Shells(c.Upstream), c.Tool) {
 		return nil, false
@@ -39,17 +39,18 @@ func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 	return pipefail.Add(s.result.Policy, *c)
 }
 
-// Before makes a call that must succeed.
+// Before makes a call that must be admitted and that then succeeds. It returns an error if the call
+// is refused.
 func (s *Simulation) Before(c Call) error {
 	call := s.newCall(c, 1)
 	if r, ok := s.session.Call(call, sandbox.Yes).(*gate.Refusal); ok {
 		return fmt.Errorf("--after: %s is refused, %s%s", c, blamed(r), r.Text)
 	}
-	s.session.End(call.ID, gate.End{Outcome: gate.Success}) // it was admitted just now
+	s.session.End(call.ID, gate.End{Outcome: gate.Success}) // the call was admitted just now
 	return nil
 }
 
-// blamed returns the position of the first rule that refuses, with a colon.
+// blamed returns the position of the first refusing rule, followed by a colon.
 func blamed(r *gate.Refusal) string {
 	if len(r.Blocks) == 0 || r.Blocks[0].Rule.Line == 0 {
 		return ""
@@ -57,39 +58,40 @@ func blamed(r *gate.Refusal) string {
 	return r.Blocks[0].Rule.String() + ": "
 }
 
-// An Explanation explains the decision about a call. In JSON it is the output of explain.
+// An Explanation explains the decision about a call. Its JSON form is the output of "petrigate
+// explain --json".
 type Explanation struct {
 	Version  int             `json:"version"`
 	Tool     string          `json:"tool"`
 	ReadAs   string          `json:"readAs,omitempty"` // the agent's built-in tool that Tool was resolved to
 	Args     json.RawMessage `json:"args,omitempty"`
-	Changed  json.RawMessage `json:"changed,omitempty"` // the arguments that the agent uses instead, see shell.pipefail
-	Unknown  bool            `json:"unknown,omitempty"` // the tools are known, and none has this name
-	Decision string          `json:"decision"`          // "allow", "refuse", "ask"
+	Changed  json.RawMessage `json:"changed,omitempty"` // the arguments that the agent uses instead; see shell.pipefail
+	Unknown  bool            `json:"unknown,omitempty"` // the tools are known, and none of them has this name
+	Decision string          `json:"decision"`          // "allow", "refuse" or "ask"
 	Names    []string        `json:"names"`
-	Certain  []string        `json:"certain"` // the certain ones of Names: they exempt, and make a call known
-	Weak     []string        `json:"weak"`    // the weak ones of Names: they restrict, but do not count as evidence
+	Certain  []string        `json:"certain"` // those of Names that are certain, so that they exempt the call and make it known
+	Weak     []string        `json:"weak"`    // those of Names that are weak, so that they restrict but do not count as evidence
 	Kind     gate.Kind       `json:"kind,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
-	Would    string          `json:"would,omitempty"` // verdict of nets in shadow; kind and reason are then theirs
+	Would    string          `json:"would,omitempty"` // verdict of shadow nets; if set, Kind and Reason describe this verdict
 	Nets     []explainedNet  `json:"nets"`
-	Remedy   []string        `json:"remedy"` // calls that must succeed first; null: none would help, or they are unknown
+	Remedy   []string        `json:"remedy"` // calls that must succeed first; nil: none would help, or they are unknown
 	Way      string          `json:"way,omitempty"`
-	Why      string          `json:"why,omitempty"` // reason why the remedy is unknown
+	Why      string          `json:"why,omitempty"` // the reason why the remedy is unknown
 	Retry    float64         `json:"retryAfter,omitempty"`
-	Success  []condition     `json:"success,omitempty"` // success conditions of the policy for the call
+	Success  []condition     `json:"success,omitempty"` // the policy's success conditions for the call
 
-	people  int // number of people who must approve
+	people  int // number of people who must approve the call
 	of      *Simulation
 	verbose bool
 	names   []gate.Name
 	call    gate.Call
 	exempt  []exemption
 	states  map[string]gate.NetState
-	refusal *gate.Refusal // the refusal, the approval request, or the refusal by nets in shadow; nil: none
+	refusal *gate.Refusal // the refusal, the approval request, or the refusal by shadow nets; may be nil
 }
 
-// A condition must hold for the result of a successful call.
+// A condition is a condition that the result of a successful call must meet.
 type condition struct {
 	When string      `json:"when"`
 	Rule policy.Rule `json:"rule"`
@@ -105,13 +107,13 @@ type explainedNet struct {
 	Reason     string      `json:"reason"`
 	Marking    string      `json:"marking"`
 
-	people int // number of people who must approve
+	people int // number of people who must approve the call
 }
 
 var verdictWords = [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}
 
-// Explain decides a call, and looks for a remedy if it is refused. With verbose, it also lists the
-// nets that abstain.
+// Explain decides a call and, if the call is refused, looks for a remedy. If verbose is true, it
+// also lists the nets that abstain.
 func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
 	call, session := s.newCall(c, 1), s.session
 	session.Tick(s.box.Now())
@@ -191,14 +193,14 @@ func (e *Explanation) net(v gate.Verdict) explainedNet {
 	return n
 }
 
-// An exemption is a rule that lists a call, with the name that exempts the call from it.
+// An exemption is a rule that lists a call, with the name that exempts the call from the rule.
 type exemption struct {
 	rule gate.Position
 	net  string
 	name string
 }
 
-// exemptions returns the exemption that makes a net abstain although it lists the call.
+// exemptions returns the exemptions that make a net abstain although it lists the call.
 func (e *Explanation) exemptions(v gate.Verdict) []exemption {
 	for _, t := range e.of.net(v.Net).Transitions {
 		lists := slices.ContainsFunc(e.names, func(n gate.Name) bool { return names(t.Tools, n.Text) })
@@ -210,7 +212,7 @@ func (e *Explanation) exemptions(v gate.Verdict) []exemption {
 	return nil
 }
 
-// names reports whether one of the tools is, or matches, the name.
+// names reports whether one of the tools equals or matches name.
 func names(tools []gate.Tool, name string) bool {
 	return slices.ContainsFunc(tools, func(t gate.Tool) bool {
 		return t.Name == name || t.Kind == gate.Glob && toolnet.MatchGlob(t.Name, name)

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Text returns the explanation for people.
+// Text returns the explanation as text.
 func (e *Explanation) Text(k text.Ink) string {
 	var b strings.Builder
 	e.writeReading(&b)
@@ -50,7 +50,7 @@ func (e *Explanation) Text(k text.Ink) string {
 	return b.String()
 }
 
-// writeReading writes which tool the explanation is about, if the name may denote an agent's
+// writeReading writes which tool the explanation is about, if the name could denote an agent's
 // built-in tool.
 func (e *Explanation) writeReading(b *strings.Builder) {
 	for _, c := range e.of.readAs {
@@ -64,7 +64,8 @@ func (e *Explanation) writeReading(b *strings.Builder) {
 	}
 }
 
-// wantsArguments returns a hint how to pass arguments if a net reads some and the call has none.
+// wantsArguments returns a hint on how to pass arguments if the call has none and some net reads
+// arguments.
 func (e *Explanation) wantsArguments() string {
 	if len(e.Args) > 0 || e.refusal == nil {
 		return ""
@@ -79,7 +80,7 @@ func (e *Explanation) wantsArguments() string {
 	return ""
 }
 
-// reasons writes the reasons of the nets, each with its rule.
+// reasons writes the nets' reasons, each with its rule.
 func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	if len(e.refusal.Blocks) == 0 {
 		fmt.Fprintln(b, e.refusal.Text)
@@ -97,7 +98,7 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	}
 }
 
-// waiting writes the tokens that the call waits for in a hand-written net.
+// waiting writes which tokens the call is waiting for in a hand-written net.
 func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	net := e.of.net(block.Net)
 	if net.Labels != nil || e.refusal.Kind != gate.KindBlocked {
@@ -112,7 +113,7 @@ func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	}
 }
 
-// namesText lists the names of a call, with remarks on weak and uncertain ones.
+// namesText lists a call's names, marking weak and uncertain names.
 func namesText(p *gate.Policy, c gate.Call, names []gate.Name) string {
 	var parts []string
 	for _, n := range names {
@@ -133,7 +134,7 @@ func namesText(p *gate.Policy, c gate.Call, names []gate.Name) string {
 	return strings.Join(parts, ", ")
 }
 
-// nets writes a table of the nets' verdicts; with verbose, it includes their state.
+// nets writes a table of the nets' verdicts. In verbose mode, it also includes their states.
 func (e *Explanation) nets(b *strings.Builder) {
 	head := "NET|SAYS|RULE"
 	if e.verbose {
@@ -166,7 +167,7 @@ func (e *Explanation) nets(b *strings.Builder) {
 	}
 }
 
-// says returns the verdict of a net in plain words.
+// says returns the net's verdict in plain words.
 func (n *explainedNet) says() string {
 	said := map[string]string{
 		"abstain": "nothing", "free": "always passes", "gated": "passes now", "blocked": "refuses", "yields": "does not block now: it is advisory",

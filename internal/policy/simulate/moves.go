@@ -22,7 +22,7 @@ func (m *Simulator) makeCall(text string) error {
 	return nil
 }
 
-// endCall ends a call, or answers its approval request.
+// endCall ends a call or answers the call's approval request.
 func (m *Simulator) endCall(word, text string) error {
 	wants, otherwise := callRuns, "write approve or deny"
 	if word == "approve" || word == "deny" {
@@ -47,7 +47,7 @@ func (m *Simulator) endCall(word, text string) error {
 	}
 }
 
-// result splits off the optional result after the number of a successful call.
+// result separates the optional result from the number of a successful call.
 func result(word, text string) (number string, says json.RawMessage, err error) {
 	i := strings.IndexAny(text, "{[\"")
 	if word != "succeed" || i < 0 {
@@ -60,8 +60,8 @@ func result(word, text string) (number string, says json.RawMessage, err error) 
 	return number, json.RawMessage(written), nil
 }
 
-// latest returns the number of a call: the given one, else the latest in the wanted state, else the
-// latest that has not ended.
+// latest returns the number of the call that a command is about: the given number or, if none is
+// given, the latest call in the wanted state or, failing that, the latest call that has not ended.
 func (m *Simulator) latest(wants callState, text string) (int, error) {
 	if text != "" {
 		n, err := strconv.Atoi(text)
@@ -95,7 +95,7 @@ func (m *Simulator) letTimePass(text string) error {
 	return nil
 }
 
-// undo undoes the last move by replaying all others in a new session.
+// undo undoes the last move by replaying all other moves in a new session.
 func (m *Simulator) undo() error {
 	if len(m.moves) == 0 {
 		return errors.New("no command to undo")

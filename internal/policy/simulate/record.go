@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Record writes the session to a new file as a policy test, and runs the test once to check that it
-// passes. rules and nets are the files of the policy; if both are empty, the policy is that of a
-// configuration.
+// Record writes the session to a new file as a policy test and runs the test once to check that it
+// passes. rules and nets are the files that contain the policy; if both are empty, the policy comes
+// from a configuration.
 func (m *Simulator) Record(path string, rules, nets []string) error {
 	script := m.policyText(filepath.Dir(path), rules, nets) + "tests:\n  - name: recorded\n    steps:\n"
 	steps := m.stepsText()
@@ -38,7 +38,8 @@ func (m *Simulator) Record(path string, rules, nets []string) error {
 	return m.checkRecording(path, script)
 }
 
-// checkRecording reports a step whose result in the test differs from the session.
+// checkRecording returns an error for a step whose result in the test differs from that in the
+// session.
 func (m *Simulator) checkRecording(path, text string) error {
 	file, err := policytest.Parse(path, []byte(text))
 	if err != nil {
@@ -55,7 +56,7 @@ func (m *Simulator) checkRecording(path, text string) error {
 	return nil
 }
 
-// policyText returns the lines that name the policy, relative to the directory of the test.
+// policyText returns the lines that name the policy's files, relative to the test's directory.
 func (m *Simulator) policyText(dir string, rules, nets []string) string {
 	if m.of.source.Config != nil {
 		return fmt.Sprintf("config: %s\n", quote(from(dir, m.of.source.Config.File)))
@@ -89,7 +90,7 @@ func from(dir, file string) string {
 	return filepath.ToSlash(rel)
 }
 
-// quote quotes a text for YAML.
+// quote returns text as a quoted YAML string.
 func quote(text string) string {
 	b, err := json.Marshal(text)
 	if err != nil {
@@ -98,11 +99,11 @@ func quote(text string) string {
 	return string(b)
 }
 
-// stepsText returns the moves as steps of a test. A call that requires approval becomes a step at
-// the move that answers the request.
+// stepsText returns the moves as the steps of a test. A call that requires approval becomes a step
+// at the position of the move that answers the request.
 func (m *Simulator) stepsText() []string {
 	var steps []string
-	at := make(map[int]int) // step number by call number
+	at := make(map[int]int) // step numbers, by call number
 	for i, mv := range m.moves {
 		switch mv.word {
 		case "after":
@@ -125,14 +126,14 @@ func (m *Simulator) stepsText() []string {
 	return steps
 }
 
-// ended reports whether the end of a call is part of its step, because it directly follows the
-// admission.
+// ended reports whether the end of a call is part of the call's step, because it directly follows
+// the admission.
 func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }
 
-// callText returns the step of a call; empty if its approval request is answered later. An approval
-// that is not yet sufficient does not count as an answer.
+// callText returns the step for a call. It returns the empty string if the approval request is
+// answered later. An approval that is not yet sufficient does not count as an answer.
 func (m *Simulator) callText(i int) string {
 	mv := m.moves[i]
 	c := m.calls[mv.of-1]
@@ -174,12 +175,13 @@ func (m *Simulator) callText(i int) string {
 	return text
 }
 
-// answered reports whether the approval request of the call is answered in this move or later.
+// answered reports whether the call's approval request is answered in move i or later.
 func (m *Simulator) answered(i, call int) bool {
 	return slices.ContainsFunc(m.moves[i:], func(mv move) bool { return mv.of == call && (mv.word == "approve" || mv.word == "deny") })
 }
 
-// result returns the outcome of a call that ends right after its admission; otherwise "pending".
+// result returns the outcome of a call that ends directly after its admission, and "pending" for
+// any other call.
 func (m *Simulator) result(i, call int) string {
 	if i+1 < len(m.moves) && m.moves[i+1].of == call {
 		if end, ok := endings[m.moves[i+1].word]; ok {

@@ -13,14 +13,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A wayOut is the remedy for a refused call, with its sentence.
+// A wayOut is the remedy for a refused call, with a sentence that describes it.
 type wayOut struct {
 	verify.Remedy
-	sentence string // empty: the remedy is unknown, or the call is allowed after some time
+	sentence string // empty: the remedy is unknown, or the call will be allowed after some time
 }
 
-// wayOut finds the remedy for a refusal. As in a running proxy, an agent's built-in tool can be
-// part of it only if calls reported by hooks count for the nets that refuse.
+// wayOut finds the remedy for a refusal. As in a running proxy, the remedy can include agents'
+// built-in tools only if the refusing nets count calls reported by hooks.
 func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
 	w := wayOut{Remedy: s.guide.Remedy(s.session.Snapshot(), c, r)}
 	counts := w.Shared || !s.hooksInOtherSessions()
@@ -48,14 +48,14 @@ func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
 	return w
 }
 
-// hooksInOtherSessions reports whether calls reported by hooks belong to other sessions than calls
-// of servers' tools.
+// hooksInOtherSessions reports whether calls reported by hooks and calls of servers' tools belong
+// to different sessions.
 func (s *Simulation) hooksInOtherSessions() bool {
 	c := s.source.Config
 	return c != nil && cmp.Or(c.Session.By, "connection") == "connection"
 }
 
-// withAgents looks for a remedy that uses the agents' built-in tools too.
+// withAgents looks for a remedy that may also use agents' built-in tools.
 func (s *Simulation) withAgents(w *wayOut, c gate.Call, r *gate.Refusal) {
 	if !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
 		return
@@ -71,10 +71,10 @@ func (s *Simulation) withAgents(w *wayOut, c gate.Call, r *gate.Refusal) {
 func (s *Simulation) onlyServers(w *wayOut, tool string) {
 	own := agenttool.Names()
 	if slices.Contains(own, tool) {
-		return // the call belongs to the session of an agent
+		return // the call belongs to an agent's session
 	}
 	for _, step := range w.Steps {
-		agent, _, qualified := strings.Cut(step.Name, ".") // or an action of a tool with the name of the agent
+		agent, _, qualified := strings.Cut(step.Name, ".") // the name may also denote an action of a tool named like the agent
 		switch ours := func(c config.Server) bool { return c.Name == agent }; {
 		case qualified && slices.Contains(own, step.Name) && !slices.ContainsFunc(s.source.Config.Servers, ours):
 			w.Remedy = verify.Remedy{Why: fmt.Sprintf("%s is an agent's own tool, and session.by is connection, so its calls are in another session", quoted(step.Name))}
@@ -85,5 +85,5 @@ func (s *Simulation) onlyServers(w *wayOut, tool string) {
 	}
 }
 
-// quoted returns a name as remedies write it.
+// quoted returns a name in the form that remedies use.
 func quoted(name string) string { return "`" + name + "`" }

@@ -43,7 +43,8 @@ func (m *Simulator) printResult(mv move) {
 	}
 }
 
-// unconcerned prints a remark if the policy does not mention the call: its name may be misspelt.
+// unconcerned prints a remark if the policy does not mention the call, because its name may be
+// misspelt.
 func (m *Simulator) unconcerned(c Call) {
 	speaks := func(v gate.Verdict) bool { return v.Kind != gate.Abstain }
 	names := m.of.names()
@@ -52,7 +53,7 @@ func (m *Simulator) unconcerned(c Call) {
 	}
 }
 
-// printChanges prints the changes of markings since before, titled by rules.
+// printChanges prints how the markings have changed since before, with the rules as titles.
 func (m *Simulator) printChanges(before []gate.NetState) {
 	for i, n := range m.of.session.Nets() {
 		was, is := policy.MarkingText(before[i].Marking), policy.MarkingText(n.Marking)
@@ -66,7 +67,7 @@ func (m *Simulator) printChanges(before []gate.NetState) {
 	}
 }
 
-// printValueChanges prints the changes for values of a key, and of spent amounts.
+// printValueChanges prints the changes for the values of a key, including spent amounts.
 func (m *Simulator) printValueChanges(was, is *gate.NetState) {
 	before := make(map[string]string)
 	for i := range was.Values {
@@ -92,7 +93,7 @@ func (m *Simulator) printValueChanges(was, is *gate.NetState) {
 	}
 }
 
-// stateText returns a marking and the spent amount.
+// stateText returns a marking and the spent amount as text.
 func stateText(m gate.Marking, spent string) string {
 	text := policy.MarkingText(m)
 	if spent != "" {
@@ -101,7 +102,7 @@ func stateText(m gate.Marking, spent string) string {
 	return text
 }
 
-// valueText returns the values of a key, each with its field.
+// valueText returns the values of a key as text, each with its field.
 func valueText(key []gate.KeyValue) string {
 	var parts []string
 	for _, k := range key {
@@ -110,7 +111,7 @@ func valueText(key []gate.KeyValue) string {
 	return strings.Join(parts, ", ")
 }
 
-// title returns the line of a rule, or the name of a net.
+// title returns the line of the net's rule or, for other nets, the name.
 func (m *Simulator) title(net string) string {
 	n := m.of.net(net)
 	if n.Labels == nil {
@@ -118,12 +119,12 @@ func (m *Simulator) title(net string) string {
 	}
 	_, text, _ := strings.Cut(policy.QuotedRule(n.Rule, net), "  ")
 	if f, errs := rules.Parse("", []byte(text)); len(errs) == 0 && len(f.Statements) == 1 {
-		return fmt.Sprint(f.Statements[0]) // without the comment
+		return fmt.Sprint(f.Statements[0]) // omits the comment
 	}
 	return text
 }
 
-// reason returns the text of a refusal, with the simulator's call numbers.
+// reason returns the text of a refusal, using the simulator's call numbers.
 func reason(r *gate.Refusal) string {
 	text := r.Text
 	for _, b := range r.Blocks {
@@ -134,7 +135,7 @@ func reason(r *gate.Refusal) string {
 	return blamed(r) + text
 }
 
-// printCallable lists the calls that are possible now.
+// printCallable lists the calls that are currently possible.
 func (m *Simulator) printCallable() {
 	var now, depends, later []string
 	session := m.of.session
@@ -164,7 +165,7 @@ func (m *Simulator) printCallable() {
 	m.list("not now:", later)
 }
 
-// asks returns a remark with the number of approvals.
+// asks returns a remark about the number of required approvals.
 func asks(people int) string {
 	if people < 2 {
 		return " (asks)"
@@ -172,7 +173,7 @@ func asks(people int) string {
 	return " (asks " + text.People(people, "", "") + ")"
 }
 
-// dependsOnArguments reports whether all nets that refuse the call without arguments read some
+// dependsOnArguments reports whether all nets that refuse the call without arguments read
 // arguments.
 func (m *Simulator) dependsOnArguments(r *gate.Refusal) bool {
 	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {
@@ -182,7 +183,7 @@ func (m *Simulator) dependsOnArguments(r *gate.Refusal) bool {
 	})
 }
 
-// list prints a line of names; nothing if there are no names.
+// list prints a line of names, or nothing if there are no names.
 func (m *Simulator) list(title string, names []string) {
 	const most = 20
 	if len(names) == 0 {
@@ -191,7 +192,7 @@ func (m *Simulator) list(title string, names []string) {
 	m.printf("%s %s\n", m.ink.In(text.Cyan, title), text.First(most, names))
 }
 
-// status prints the nets and the open calls.
+// status prints the nets and the calls that have not ended.
 func (m *Simulator) status() {
 	for _, n := range m.of.session.Nets() {
 		idle := ""

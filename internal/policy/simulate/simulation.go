@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A Simulation is a policy with a session of made-up calls.
+// A Simulation is a policy together with a session of made-up calls.
 type Simulation struct {
 	source  policy.Source
 	result  *policy.Result
@@ -17,11 +17,11 @@ type Simulation struct {
 	session *sandbox.Session
 	call    func(tool string) gate.Call
 	guide   *verify.RemedyFinder
-	tools   check.ToolSet // available tools, if they are known
-	readAs  []Call        // calls whose unqualified name was resolved to an agent's built-in tool
+	tools   check.ToolSet // available tools, if known
+	readAs  []Call        // calls with an unqualified name that was resolved to an agent's built-in tool
 }
 
-// New builds the policy of a source and starts a session.
+// New builds the source's policy and starts a session.
 func New(source policy.Source) (*Simulation, error) {
 	result, err := policy.Build(source)
 	if err != nil {
@@ -32,7 +32,7 @@ func New(source policy.Source) (*Simulation, error) {
 	return s, nil
 }
 
-// Config returns the configuration of the policy; nil for rules and nets alone.
+// Config returns the policy's configuration, or nil if the policy consists only of rules and nets.
 func (s *Simulation) Config() *config.Config { return s.source.Config }
 
 // restart starts a new session.
@@ -47,7 +47,7 @@ func (s *Simulation) restart() {
 // names returns the names that the policy mentions.
 func (s *Simulation) names() []string { return check.NamesIn(s.result) }
 
-// net returns a net of the policy.
+// net returns the policy's net with the given name.
 func (s *Simulation) net(name string) gate.NetInfo {
 	for _, n := range s.result.Policy.Nets() {
 		if n.Name == name {
@@ -57,7 +57,7 @@ func (s *Simulation) net(name string) gate.NetInfo {
 	return gate.NetInfo{}
 }
 
-// Learn sets the available tools, if they are known.
+// Learn sets the available tools.
 func (s *Simulation) Learn(tools check.ToolSet) {
 	s.tools = tools
 	if !s.tools.Known {
@@ -75,7 +75,7 @@ func (s *Simulation) Learn(tools check.ToolSet) {
 	s.offer()
 }
 
-// offer tells the session the available tools, which determine the nets that yield.
+// offer passes the available tools to the session; they determine which nets yield.
 func (s *Simulation) offer() {
 	calls := []gate.Call{}
 	for _, t := range s.tools.Tools {
@@ -86,8 +86,8 @@ func (s *Simulation) offer() {
 	s.session.Offer(calls)
 }
 
-// unknown reports whether the tools are known and none has this name. A name with an agent is never
-// unknown, because no list contains all tools of agents.
+// unknown reports whether the tools are known and none of them has this name. A name with an agent
+// is never unknown, because no list contains all tools of agents.
 func (s *Simulation) unknown(tool string) bool {
 	_, ok := s.tools.Find(tool)
 	return s.tools.Known && !ok && !check.OfAgent(tool, s.source.Config)

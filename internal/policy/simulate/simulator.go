@@ -18,25 +18,25 @@ type Simulator struct {
 	ink      text.Ink
 	terminal bool // input and output are a terminal
 	moves    []move
-	calls    []*trackedCall // by number, starting at 1
+	calls    []*trackedCall // calls by number, starting at 1
 	Mistakes int            // number of invalid commands
 }
 
-// NewSimulator returns a simulator that writes to out. At a terminal it prompts, and does not echo
-// the commands.
+// NewSimulator returns a simulator that writes to out. On a terminal, it prints a prompt and does
+// not echo the commands.
 func NewSimulator(s *Simulation, out io.Writer, ink text.Ink, terminal bool) *Simulator {
 	return &Simulator{of: s, out: out, ink: ink, terminal: terminal}
 }
 
 func (m *Simulator) printf(format string, args ...any) { _, _ = fmt.Fprintf(m.out, format, args...) }
 
-// A move is a command that changes the state: it can be undone and recorded.
+// A move is a command that changes the state. It can be undone and recorded.
 type move struct {
-	word string // call, succeed, fail, unknown, approve, deny, after
+	word string // "call", "succeed", "fail", "unknown", "approve", "deny" or "after"
 	call Call
 	of   int // number of the call
 	time time.Duration
-	says json.RawMessage // for succeed: the result; nil: none
+	says json.RawMessage // for succeed: the result; may be nil
 }
 
 func (mv move) String() string {
@@ -50,14 +50,14 @@ func (mv move) String() string {
 	}
 }
 
-// A trackedCall is a call with its progress.
+// A trackedCall is a call together with its progress.
 type trackedCall struct {
 	written Call
 	state   callState
 	refusal *gate.Refusal // the refusal or the approval request
-	people  int           // number of different people who must approve, if the call waits for approval
+	people  int           // number of different people who must approve, if the call is waiting for approval
 	agreed  int           // number of people who have approved
-	would   *gate.Refusal // refusal by nets in shadow
+	would   *gate.Refusal // the refusal by shadow nets
 }
 
 type callState string
@@ -69,7 +69,7 @@ const (
 	callEnded   callState = "has ended"
 )
 
-// progress describes the progress of the call.
+// progress describes the call's progress.
 func (c *trackedCall) progress() string {
 	switch {
 	case c.state != callWaits || c.people < 2:
@@ -81,7 +81,7 @@ func (c *trackedCall) progress() string {
 	}
 }
 
-// agrees counts one more approval, and reports whether there are enough.
+// agrees counts an additional approval and reports whether there are now enough.
 func (c *trackedCall) agrees() bool {
 	c.agreed++
 	return c.agreed >= c.people
@@ -98,7 +98,7 @@ func (c *trackedCall) decided(d gate.Decision) {
 	}
 }
 
-// endings maps the commands that end a call.
+// endings holds the commands that end a call.
 var endings = map[string]struct {
 	outcome gate.Outcome
 	told    string

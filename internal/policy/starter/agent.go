@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/agenttool"
 )
 
-// An Agent is an agent that a policy for its built-in tools can be proposed for.
+// An Agent is an agent for whose built-in tools a policy can be proposed.
 type Agent struct{ agenttool.Agent }
 
-// Agents returns the agents that a policy can be proposed for.
+// Agents returns all agents for which a policy can be proposed.
 func Agents() (all []Agent) {
 	for _, a := range agenttool.All() {
 		all = append(all, Agent{a})
@@ -19,18 +19,18 @@ func Agents() (all []Agent) {
 	return all
 }
 
-// AgentOf returns the agent with this name or client name.
+// AgentOf returns the agent with the given name or client name. The result is false if there is no
+// such agent.
 func AgentOf(name string) (Agent, bool) {
 	a, ok := agenttool.Find(name)
 	return Agent{a}, ok
 }
 
-// FileName returns the name of the file for the agent's rules, in the directory of the
-// configuration.
+// FileName returns the name of the agent's rules file in the configuration's directory.
 func (a Agent) FileName() string { return a.Name + ".rules" }
 
-// names returns tools of the agent with the agent's name, so that rules do not refer to tools of
-// servers.
+// names returns the given tools of the agent, each qualified with the agent's name so that rules do
+// not refer to servers' tools.
 func (a Agent) names(tools ...string) string {
 	all := make([]string, len(tools))
 	for i, t := range tools {
@@ -39,13 +39,13 @@ func (a Agent) names(tools ...string) string {
 	return strings.Join(all, ", ")
 }
 
-// quoted returns quoted names of the agent's tools for maps: without quotes, the part after a dot
-// would be a field.
+// quoted returns quoted names of the agent's tools for use in maps. Without quotes, the part after
+// a dot would be a field.
 func (a Agent) quoted(tools ...string) string {
 	return `"` + strings.ReplaceAll(a.names(tools...), ", ", `", "`) + `"`
 }
 
-// asked are the commands that require approval, with their labels.
+// asked lists the commands that require approval, with their labels.
 var asked = []struct {
 	label, comment string
 	commands       []string
@@ -63,11 +63,11 @@ var asked = []struct {
 	}},
 }
 
-// secretFile matches files with keys and passwords, but not .env.example.
+// secretFile matches files that contain keys and passwords, but not .env.example.
 const secretFile = `(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))$|(^|[\/\\])\.(ssh|aws|gnupg|kube)([\/\\]|$)`
 
-// rules returns the policy for the built-in tools of the agent; tests are the commands that run the
-// tests of a project. deny is set if the configuration refuses calls that no rule names.
+// rules returns the policy for the agent's built-in tools. tests holds the commands that run the
+// project's tests. deny is true if the configuration refuses calls that no rule names.
 func (a Agent) rules(tests []string, deny bool) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -114,17 +114,17 @@ func (a Agent) rules(tests []string, deny bool) string {
 	return b.String()
 }
 
-// evidence returns the script field of the agent's own shell: a server's tool called bash must not
+// evidence returns the script field of the agent's own shell. A server's tool named bash must not
 // provide evidence.
 func (a Agent) evidence() string {
 	return fmt.Sprintf("%q.command", a.names(a.Shells[0]))
 }
 
-// asksPush reports whether a person is asked before each push, as no tests can come before it.
+// asksPush reports whether each push requires approval because no tests can be required before it.
 func (a Agent) asksPush(tests []string) bool { return a.Silent || len(tests) == 0 }
 
-// push requires tests before a push, or approval if no tests are known or no hook reports whether
-// they passed.
+// push requires tests before a push. If no tests are known or no hook reports whether they passed,
+// it requires approval instead.
 func (a Agent) push(say func(string, ...any), tests []string) (claims []string) {
 	told := !a.Silent
 	switch {
@@ -149,7 +149,7 @@ func (a Agent) push(say func(string, ...any), tests []string) (claims []string) 
 	return []string{"prove never push before tests once", "prove never push after change until tests", "prove always-possible push"}
 }
 
-// secrets requires approval for files with keys and passwords.
+// secrets requires approval for access to files that contain keys and passwords.
 func (a Agent) secrets(say func(string, ...any)) {
 	say("\n# Files that hold keys and passwords: a person is asked.")
 	for _, f := range a.Fields {

@@ -14,8 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// NewAgent creates a plan for the built-in tools of an agent. c is the configuration, or nil if the
-// file does not exist; it is created then. tests are the commands that run the tests.
+// NewAgent creates a plan for an agent's built-in tools. c is the configuration; if it is nil, the
+// file does not exist and the plan creates it. tests holds the commands that run the project's
+// tests.
 func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests []string, effort check.Effort) (*Plan, error) {
 	src, made := []byte("version: 1\n"), c == nil
 	var err error
@@ -42,7 +43,7 @@ func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests
 	return plan, plan.passes()
 }
 
-// prepareAgent prepares the new configuration, with the file of rules added to its list.
+// prepareAgent prepares the new configuration, with the rules file added to its list.
 func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 	for _, r := range c.Rules {
 		plan.texts = append(plan.texts, r.Text)
@@ -74,8 +75,8 @@ func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 
 var rulesList = regexp.MustCompile(`(?m)^rules:[ \t]*(#[^\r\n]*)?\r?\n((?:[ \t]*(?:-|#|[ \t])[^\r\n]*\r?\n)+)`)
 
-// appendRuleFile adds a file to the list of rules in a YAML configuration; nil if the list is not a
-// plain list of files.
+// appendRuleFile adds a file to the list of rules in a YAML configuration. It returns nil if the
+// list is not a plain list of files.
 func appendRuleFile(src []byte, name string) []byte {
 	at := rulesList.FindSubmatchIndex(append(bytes.Clone(src), '\n'))
 	if at == nil {

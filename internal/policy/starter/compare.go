@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// compare prints the proposed statements that the existing policy lacks. It does not change
-// anything.
+// compare prints those proposed statements that the existing policy lacks. It does not change any
+// files.
 func (plan *Plan) compare(o Options) error {
 	more := missingStatements(plan.Rules, plan.have())
 	if more == "" {
@@ -21,7 +21,7 @@ func (plan *Plan) compare(o Options) error {
 	return err
 }
 
-// missingStatements returns the statements of a text that others do not have, below their comments.
+// missingStatements returns those statements in text that are not in have, below their comments.
 func missingStatements(text string, have map[string]bool) string {
 	var b strings.Builder
 	comment := ""
@@ -43,8 +43,8 @@ func missingStatements(text string, have map[string]bool) string {
 	return b.String()
 }
 
-// without returns the statement without the names that other statements already cover; empty if all
-// are covered.
+// without returns the statement without the names that other statements already cover. It returns
+// the empty string if all names are covered.
 func without(statement string, have map[string]bool) string {
 	if have[statement] || have[successPrefix(statement)] {
 		return ""
@@ -65,8 +65,8 @@ func without(statement string, have map[string]bool) string {
 	return before + strings.Join(new, ", ") + after
 }
 
-// splitNames splits an approval statement, which treats each name of its list alike. It returns no
-// names for other statements, and for lists that contain anything but plain names.
+// splitNames splits an approval statement, which treats all names in its list alike. It returns no
+// names for other statements or for lists that contain anything other than plain names.
 func splitNames(statement string) (before string, names []string, after string) {
 	for _, form := range [][2]string{{"require human-approval before ", ""}, {"prove never ", " without human-approval"}} {
 		list, begins := strings.CutPrefix(statement, form[0])
@@ -79,8 +79,8 @@ func splitNames(statement string) (before string, names []string, after string) 
 	return "", nil, ""
 }
 
-// successPrefix returns the beginning of a success statement, because a different condition is
-// acceptable; empty for other statements.
+// successPrefix returns the beginning of a success statement without the condition, because a
+// different condition is acceptable. It returns the empty string for other statements.
 func successPrefix(statement string) string {
 	if before, _, ok := strings.Cut(statement, " when "); ok && strings.HasPrefix(statement, "success ") {
 		return before
@@ -88,12 +88,12 @@ func successPrefix(statement string) string {
 	return ""
 }
 
-// have returns the existing statements in canonical form; statements about several tools also once
-// for each tool.
+// have returns the existing statements in canonical form. It also lists a statement about several
+// tools once for each tool.
 func (plan *Plan) have() map[string]bool {
 	have := map[string]bool{}
 	for _, t := range plan.texts {
-		f, _ := rules.Parse("", []byte(t)) // unreadable statements do not exist
+		f, _ := rules.Parse("", []byte(t)) // unreadable statements are ignored
 		for _, s := range f.Statements {
 			have[s.String()] = true
 			if tool := successPrefix(s.String()); tool != "" {

@@ -7,22 +7,23 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
-// Parts of tool names: of tools that show a thing, not only that it exists; of tools that show its
-// content; and of tools that also create new things, so that there may be nothing to look at first.
+// Words in the names of tools that show a thing and not only that it exists, of tools that show a
+// thing's content, and of tools that also create new things, so that there may be nothing to look
+// at beforehand.
 var (
 	showing = []string{"read", "view", "cat", "get", "show", "describe"}
 	content = []string{"read", "view", "cat"}
 	making  = []string{"write", "put", "upsert", "save"}
 )
 
-// readersOf returns the tools of the server that show what t changes, and the key that identifies
-// it in both: "path", or "path as source". It returns none if no tool shows it.
+// readersOf returns the server's tools that show what t changes, and the key that identifies it in
+// both tools' arguments: "path" or "path as source". It returns no tools if none shows it.
 func (s *server) readersOf(t tool) (readers []string, key string) {
 	if t.Kind == toolkind.Edit && t.named(making) {
 		return nil, ""
 	}
 	if len(t.Fields.Paths) > 0 {
-		for _, field := range t.Fields.Paths { // use the first field that some tool shows
+		for _, field := range t.Fields.Paths { // use the first field for which some tool shows the content
 			if readers, key = s.showing(t, field); len(readers) > 0 {
 				return readers, key
 			}
@@ -40,7 +41,7 @@ func (s *server) readersOf(t tool) (readers []string, key string) {
 	return readers, strings.Join(t.Fields.Same, ", ")
 }
 
-// showing returns the tools that show the content of a path.
+// showing returns the tools that show the content at a path, and the key for the path.
 func (s *server) showing(t tool, field string) (readers []string, key string) {
 	words := showing
 	if t.Kind == toolkind.Edit {
@@ -65,12 +66,12 @@ func (s *server) showing(t tool, field string) (readers []string, key string) {
 	return nil, ""
 }
 
-// showsContent reports whether the tool reads, and has one of the words in its name.
+// showsContent reports whether the tool only reads and has one of the given words in its name.
 func (t *tool) showsContent(words []string) bool {
 	return t.Kind.Reads() && t.named(words)
 }
 
-// named reports whether the name contains one of the words.
+// named reports whether the tool's name contains one of the words.
 func (t *tool) named(words []string) bool {
 	return slices.ContainsFunc(toolkind.Words(t.bare), func(w string) bool { return slices.Contains(words, w) })
 }

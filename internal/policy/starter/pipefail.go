@@ -2,7 +2,8 @@ package starter
 
 import "github.com/petrigate/petrigate/internal/agenttool"
 
-// OffersPipefail reports whether shell.pipefail can make tests count that are run in a pipe.
+// OffersPipefail reports whether shell.pipefail would make test runs inside a pipe count as
+// evidence.
 func (plan *Plan) OffersPipefail() bool {
 	return plan.agent != nil && plan.tested && plan.There == "" && !plan.shell && agenttool.TakesScript(plan.agent.Name)
 }

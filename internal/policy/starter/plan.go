@@ -19,59 +19,60 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// FileName is the name of the file for the rules, in the directory of the configuration.
+// FileName is the name of the rules file in the configuration's directory.
 const FileName = "petrigate.rules"
 
-// A Plan is a verified first policy, with the files to write.
+// A Plan is a verified first policy together with the files to write.
 type Plan struct {
-	Rules  string // content of the file of rules
-	File   string // path of the file of rules
+	Rules  string // content of the rules file
+	File   string // path of the rules file
 	Report check.Report
 	Tools  int
-	Left   []string // omitted lines that check would complain about
+	Left   []string // omitted lines, which check would complain about
 
-	Missing []string // servers that did not answer, so that no rule is about their tools
+	Missing []string // servers that did not respond; no rules name their tools
 
-	Enforced bool // the configuration sets another mode: the rules are not in shadow
+	Enforced bool // the configuration sets another mode, so the rules are not in shadow mode
 
-	Config        string // path of the configuration; only missing keys are added
-	Before, After []byte // its content
+	Config        string // path of the configuration; only missing keys are added to it
+	Before, After []byte // the configuration before and after the change
 
-	// There is the file with the existing policy, either rules or the configuration; nothing is
-	// written then. Empty: no policy exists.
+	// There is the path of the file that contains the existing policy: a rules file or the
+	// configuration. If it is not empty, nothing is written.
 	There string
 
-	// Client reports that the configuration seems to be the file of a client: a JSON object without
-	// a version. It is not changed.
+	// Client reports whether the configuration seems to belong to a client, because it is a JSON
+	// object without a version. Such a file is not changed.
 	Client bool
 
 	made  bool   // the configuration does not exist yet
-	agent *Agent // agent whose built-in tools the policy is for; nil: the policy is for tools of servers
+	agent *Agent // agent for whose built-in tools the policy is; nil: the policy is for servers' tools
 
-	tested   bool // commands that run tests are known
-	shell    bool // the configuration has the key shell
-	pipefail bool // shell.pipefail was added
+	tested   bool // commands that run the project's tests are known
+	shell    bool // the configuration contains the key "shell"
+	pipefail bool // shell.pipefail was added to the configuration
 
 	texts   []string     // existing rules
-	secrets []string     // secrets in the configuration
+	secrets []string     // secrets used in the configuration
 	fetch   config.Fetch // see [config.Options]
 	text    bool         // see [config.Config.TextOnly]
 }
 
 var (
-	// ErrNoTools reports that no server lists a tool.
+	// ErrNoTools is returned if no server lists any tool.
 	ErrNoTools = errors.New("the servers list no tools, so there is nothing to propose rules for")
-	// ErrClient reports that the configuration seems to belong to a client.
+	// ErrClient is returned if the configuration seems to belong to a client.
 	ErrClient = errors.New("it has no \"version\" and may be the file of a client, which stays as it is; petrigate import makes a configuration of it")
-	// ErrMeanwhile reports that the configuration has changed since the plan was created.
+	// ErrMeanwhile is returned if the configuration has changed since the plan was created.
 	ErrMeanwhile = errors.New("it was changed meanwhile; run petrigate init again")
 )
 
-// rounds bounds the repetitions of leaving out rules and verifying the rest.
+// rounds is the maximum number of times that rules are omitted and the remaining rules are verified
+// again.
 const rounds = 20
 
 // New creates a plan for a configuration and the tools that its servers list. missing holds the
-// servers that did not answer; effort bounds the proofs.
+// servers that did not respond; effort limits the proofs.
 func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missing []string, effort check.Effort) (*Plan, error) {
 	if len(tools) == 0 {
 		return nil, ErrNoTools
@@ -85,7 +86,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	if err := plan.prepare(c); err != nil {
 		return nil, err
 	}
-	known := check.KnownSet(tools, c) // it also completes the names of the tools
+	known := check.KnownSet(tools, c) // this also completes the names of the tools
 	p := &proposal{servers: guess(tools, c.Servers), missing: missing, deny: c.Default == "deny" || !c.Has("default")}
 	p.propose()
 	for range rounds {
@@ -103,7 +104,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	return plan, plan.passes()
 }
 
-// prepare reads the existing policy, or prepares the new configuration.
+// prepare reads the existing policy if there is one; otherwise, it prepares the new configuration.
 func (plan *Plan) prepare(c *config.Config) (err error) {
 	for _, r := range c.Rules {
 		plan.texts = append(plan.texts, r.Text)
@@ -119,8 +120,8 @@ func (plan *Plan) prepare(c *config.Config) (err error) {
 	return err
 }
 
-// existingPolicy returns the file with an existing policy: rules, nets, or the file to write; empty
-// if there is none.
+// existingPolicy returns the path of a file that contains an existing policy: rules, nets, or the
+// file to write. It returns the empty string if there is none.
 func existingPolicy(c *config.Config, file string) string {
 	for _, r := range c.Rules {
 		return r.File
@@ -134,8 +135,8 @@ func existingPolicy(c *config.Config, file string) string {
 	return ""
 }
 
-// verify checks the plan as check --live does, and returns the numbers of the lines that do not
-// pass.
+// verify checks the plan in the same way as "check --live" and returns the numbers of the lines
+// that do not pass.
 func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, effort check.Effort) (wrong map[int]bool, err error) {
 	source := policy.Source{Rules: []config.RuleText{{File: plan.File, Text: plan.Rules}}, Mode: "shadow"}
 	if deny {
@@ -155,7 +156,7 @@ func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, ef
 	if err != nil {
 		return nil, err
 	}
-	report.Judge(plan.agent == nil, false) // other faults of the configuration do not affect rules for an agent
+	report.Judge(plan.agent == nil, false) // other problems in the configuration do not affect rules for an agent
 	plan.Report, wrong = report, map[int]bool{}
 	for _, p := range report.Problems {
 		if p.Severity != diag.Note && p.Line > 0 && filepath.Base(p.File) == filepath.Base(plan.File) {
@@ -184,7 +185,7 @@ func (plan *Plan) loaded() (*config.Config, error) {
 	}})
 }
 
-// passes returns an error if the plan did not pass verification.
+// passes returns an error if the plan did not pass the verification.
 func (plan *Plan) passes() error {
 	if plan.Report.OK {
 		return nil
@@ -192,7 +193,7 @@ func (plan *Plan) passes() error {
 	return plan.Report.Problems
 }
 
-// Write creates the file of rules, and adds the missing keys to the configuration.
+// Write creates the rules file and adds the missing keys to the configuration.
 func (plan *Plan) Write() error {
 	if plan.Client {
 		return fmt.Errorf("changing %s: %w", plan.Config, ErrClient)
@@ -219,7 +220,7 @@ func (plan *Plan) Write() error {
 	return nil
 }
 
-// create creates the configuration as well, with its directory.
+// create also creates the configuration, including its directory.
 func (plan *Plan) create() error {
 	if err := os.MkdirAll(filepath.Dir(plan.Config), 0o700); err != nil {
 		return fmt.Errorf("making the folder of the configuration: %w", err)
@@ -233,8 +234,8 @@ func (plan *Plan) create() error {
 	return nil
 }
 
-// missing returns the keys that put the rules into force in shadow mode and that the configuration
-// lacks.
+// missing returns those keys that put the rules into force in shadow mode and that the
+// configuration lacks.
 func missing(c *config.Config) (keys []key) {
 	all := []key{
 		shadowKey,
@@ -249,10 +250,10 @@ func missing(c *config.Config) (keys []key) {
 	return keys
 }
 
-// Options control the output and the writing of a plan.
+// Options control how a plan is printed and written.
 type Options struct {
-	Out io.Writer                           // receives the rules
-	Err io.Writer                           // receives the messages
-	Ask func(question string) (bool, error) // asks for confirmation; nil: confirmation is impossible
+	Out io.Writer                           // writer for the rules
+	Err io.Writer                           // writer for messages
+	Ask func(question string) (bool, error) // asks for confirmation; nil: confirmation is not possible
 	Yes bool                                // write without confirmation
 }

@@ -11,25 +11,26 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Initial limits of a proposal: enough for most work, but a bound on runaway agents.
+// Initial limits in a proposal. They allow most work but stop runaway agents.
 const (
 	inARow  = 5
-	changes = 50 // per server and session
+	changes = 50 // changes per server and session
 	sends   = 20 // messages per session
 	payment = 100
-	pays    = 5 // per session, if the amount is unknown
+	pays    = 5 // payments per session, if the amount is unknown
 )
 
-// statements is a group of lines below a comment.
+// statements is a group of lines below a common comment.
 type statements struct {
 	comment string
 	lines   []line
 }
 
-// line is a statement.
+// A line is a statement.
 type line struct {
 	text string
-	// alone holds the same statement for each of its names; nil: it has a single name.
+	// alone holds the same statement for each of its names separately; nil: the statement has a
+	// single name.
 	alone []line
 }
 
@@ -37,16 +38,16 @@ func (s *statements) add(format string, args ...any) {
 	s.lines = append(s.lines, line{text: fmt.Sprintf(format, args...)})
 }
 
-// proposal is a proposal under construction.
+// A proposal is a policy proposal under construction.
 type proposal struct {
 	servers []server
-	missing []string // servers that did not answer
+	missing []string // servers that did not respond
 	deny    bool     // the default refuses calls that no rule names
 	rules   []statements
 	claims  statements
 }
 
-// of returns the names of the tools of these kinds, on all servers.
+// of returns the names of all servers' tools of the given kinds.
 func (p *proposal) of(kinds ...toolkind.Kind) (names []string) {
 	for i := range p.servers {
 		names = append(names, p.servers[i].of(kinds...)...)
@@ -54,7 +55,7 @@ func (p *proposal) of(kinds ...toolkind.Kind) (names []string) {
 	return names
 }
 
-// asked returns the names of the tools of a kind, as approval statements write them.
+// asked returns the names of the tools of a kind, in the form that approval statements use.
 func (p *proposal) asked(kind toolkind.Kind) (names []string) {
 	for _, s := range p.servers {
 		for _, t := range s.tools {
@@ -70,7 +71,7 @@ func (p *proposal) asked(kind toolkind.Kind) (names []string) {
 	return names
 }
 
-// propose creates all groups.
+// propose creates all groups of statements.
 func (p *proposal) propose() {
 	for i := range p.servers {
 		p.reads(&p.servers[i])
@@ -88,8 +89,8 @@ func (p *proposal) propose() {
 	}
 }
 
-// agents returns the agents whose built-in tools rules can name by the agent; not agents whose name
-// a server has.
+// agents returns the agents whose built-in tools rules can qualify with the agent's name. It omits
+// agents that have the same name as a server.
 func (p *proposal) agents() []string {
 	return slices.DeleteFunc(agenttool.Agents(), func(agent string) bool {
 		return slices.ContainsFunc(p.servers, func(s server) bool { return s.name == agent }) || slices.Contains(p.missing, agent)
@@ -100,18 +101,18 @@ func (p *proposal) group(comment string, lines ...line) {
 	p.rules = append(p.rules, statements{comment, lines})
 }
 
-// claim adds a claim about the names.
+// claim adds a claim about the given names.
 func (p *proposal) claim(format string, names []string) {
 	p.claims.lines = append(p.claims.lines, each(format, names)...)
 }
 
-// budget limits the number of calls of these tools in a session.
+// budget limits the number of calls of the given tools per session.
 func (p *proposal) budget(comment string, names []string, count int) {
 	p.group(comment, each("limit %s to "+strconv.Itoa(count)+" per session", names)...)
 	p.claim("prove at-most "+strconv.Itoa(count)+" %s per session", names)
 }
 
-// reads allows read-only tools, and stops an agent that repeats itself.
+// reads allows read-only tools and stops an agent that keeps repeating the same call.
 func (p *proposal) reads(s *server) {
 	names := s.of(toolkind.Read, toolkind.Outside)
 	if len(names) == 0 {
@@ -121,7 +122,7 @@ func (p *proposal) reads(s *server) {
 		each("limit %s to "+strconv.Itoa(inARow)+" in a row", names)...)
 }
 
-// changes limits the changes that can be undone, and requires a read before a change or removal.
+// changes limits reversible changes and requires a read before a change or removal.
 func (p *proposal) changes(s *server) {
 	if names := s.of(toolkind.Write, toolkind.Edit); len(names) > 0 {
 		p.budget(text.Escape(s.name)+": changes, with a budget for each session.", names, changes)
@@ -145,7 +146,7 @@ func (p *proposal) changes(s *server) {
 	}
 }
 
-// successes defines success for servers whose results do not report it by isError.
+// successes defines success for servers whose results do not report it through isError.
 func (p *proposal) successes(s *server) {
 	group := statements{comment: text.Escape(s.name) + ": its results do not tell whether a script failed or still runs, so none of these calls counts as a success."}
 	for _, t := range s.tools {
@@ -182,8 +183,8 @@ func (p *proposal) asks() {
 	p.claim("prove never %s without human-approval", all)
 }
 
-// sends limits messages to others, and requires approval after the session may have read
-// untrusted content.
+// sends limits messages to other people, and requires approval for them once the session may have
+// read untrusted content.
 func (p *proposal) sends() {
 	names, outside := p.of(toolkind.Send), p.of(toolkind.Outside)
 	if len(names) == 0 {
@@ -214,10 +215,11 @@ func (p *proposal) pays() {
 	}
 }
 
-// secretPath matches files with keys or passwords, and files in folders of them.
+// secretPath matches files that contain keys or passwords, and files in directories with such
+// files.
 const secretPath = `/(^|[\/\\])(\.env|\.ssh|\.aws|\.gnupg|\.netrc|\.npmrc|\.kube|id_(rsa|ed25519))/i`
 
-// secrets requires approval for files with keys and passwords, for any tool.
+// secrets requires approval for access to files that contain keys and passwords, for every tool.
 func (p *proposal) secrets() {
 	var fields []string
 	for i := range p.servers {
@@ -243,8 +245,8 @@ func (p *proposal) secrets() {
 	p.claims.add("prove never %s without human-approval", class)
 }
 
-// unusedName returns a name that no tool has: a tool with the name of a label would be treated like
-// the label.
+// unusedName returns a label that no tool has as its name. A tool named like a label would be
+// treated like the label.
 func (p *proposal) unusedName(name string) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(p.servers, func(s server) bool {
@@ -258,8 +260,8 @@ func (p *proposal) unusedName(name string) string {
 	return next
 }
 
-// groups splits names into lists for rules: all plain words together, and each other name
-// separately.
+// groups splits names into lists for rules. All plain words form one list, and each other name
+// forms its own.
 func groups(names []string) (all []string) {
 	var plain, odd []string
 	for _, n := range names {
@@ -275,7 +277,7 @@ func groups(names []string) (all []string) {
 	return append(all, odd...)
 }
 
-// each returns a line for each group of names; the names replace the %s in the form.
+// each returns a line for each list of names. The names replace the %s in form.
 func each(form string, names []string) (lines []line) {
 	before, after, _ := strings.Cut(form, "%s")
 	for _, group := range groups(names) {

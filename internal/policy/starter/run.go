@@ -12,7 +12,7 @@ import (
 const NoConfiguration = "petrigate init proposes rules for the servers of a configuration; petrigate import CLIENT makes one of those that a client has, " +
 	"or write petrigate.yaml with the mcpServers of your client"
 
-// Run shows the plan, and writes it if that is confirmed.
+// Run shows the plan and writes it if that is confirmed.
 func (plan *Plan) Run(o Options) error {
 	if err := plan.offer(o); err != nil || len(plan.Missing) == 0 {
 		return err
@@ -22,7 +22,7 @@ func (plan *Plan) Run(o Options) error {
 	return err
 }
 
-// offer shows the plan, asks, and writes it.
+// offer shows the plan, asks for confirmation, and writes the plan.
 func (plan *Plan) offer(o Options) error {
 	if plan.There != "" {
 		return plan.compare(o)
@@ -67,7 +67,7 @@ func (plan *Plan) offer(o Options) error {
 	return nil
 }
 
-// verb selects a verb for creating or changing the configuration.
+// verb returns the verb for creating the configuration or for changing it.
 func (plan *Plan) verb(made, changed string) string {
 	if plan.made {
 		return made
@@ -75,7 +75,8 @@ func (plan *Plan) verb(made, changed string) string {
 	return changed
 }
 
-// argument returns the argument of init after a space, or the empty string.
+// argument returns a space and the argument of "petrigate init", or the empty string if no argument
+// is needed.
 func (plan *Plan) argument() string {
 	if plan.agent == nil {
 		return ""
@@ -83,7 +84,7 @@ func (plan *Plan) argument() string {
 	return " " + plan.agent.Client
 }
 
-// next prints the next steps after the plan was written.
+// next prints the next steps after the plan has been written.
 func (plan *Plan) next(say func(format string, args ...any)) {
 	steps := []string{
 		"petrigate connect CLIENT, if no client runs petrigate yet; petrigate connect --list shows them",
@@ -111,7 +112,7 @@ func (plan *Plan) next(say func(format string, args ...any)) {
 	}
 }
 
-// Summary returns a line about the size of the plan and its proofs.
+// Summary returns a line that describes the size of the plan and its proofs.
 func (plan *Plan) Summary() string {
 	proved := 0
 	for _, c := range plan.Report.Claims() {

@@ -13,22 +13,22 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// tool is a tool of a server, with its guessed properties.
+// A tool is a server's tool with its guessed properties.
 type tool struct {
 	toolkind.Guess
-	name   string // as rules write it
-	asked  string // as approval statements write it
+	name   string // name in the form that rules use
+	asked  string // name in the form that approval statements use
 	bare   string
 	server string
 }
 
-// server is a server of the configuration, with its tools sorted by name.
+// A server is a server in the configuration with its tools, sorted by name.
 type server struct {
 	name  string
-	known string // name of the well-known server that it is; empty: none
+	known string // name of the matching well-known server; may be empty
 	tools []tool
 
-	success map[string]string // condition for a successful script, by bare tool name; "true": not isError
+	success map[string]string // condition for a successful script, by bare tool name; "true": only isError reports failures
 }
 
 func (s *server) of(kinds ...toolkind.Kind) (names []string) {
@@ -40,7 +40,7 @@ func (s *server) of(kinds ...toolkind.Kind) (names []string) {
 	return names
 }
 
-// guess groups the tools by server and guesses what each does.
+// guess groups the tools by server and guesses what each tool does.
 func guess(list []check.ListedTool, servers []config.Server) (all []server) {
 	of := map[string][]check.ListedTool{}
 	for _, t := range list {
@@ -77,9 +77,9 @@ func guess(list []check.ListedTool, servers []config.Server) (all []server) {
 	return all
 }
 
-// visible returns a name for approval statements. A name with invisible characters, which check
-// complains about, becomes a glob: it may match other tools too, but no tool can evade approval by
-// such a name.
+// visible returns a name for use in approval statements. A name with invisible characters, which
+// check complains about, becomes a glob. The glob may match other tools too, but no tool can use
+// such a name to evade approval.
 func visible(name string) string {
 	if !strings.ContainsFunc(name, hidden) {
 		return rules.Written(name)

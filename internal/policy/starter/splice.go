@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// key is a key of a configuration, with its text in YAML and in JSON.
+// A key is a key of a configuration, with its text in YAML and in JSON.
 type key struct{ name, yaml, json string }
 
 // shadowKey puts the policy into shadow mode.
@@ -15,8 +15,8 @@ var shadowKey = key{"mode", "mode: shadow", `"mode": "shadow"`}
 
 var errSplice = errors.New("the keys of the policy cannot be added to the configuration: it ends in the middle of something; add them by hand")
 
-// splice adds keys to the text of a configuration and leaves every other byte unchanged: at the end
-// of block YAML, or after the opening brace of an object.
+// splice adds keys to the text of a configuration, either at the end of block-style YAML or after
+// the opening brace of an object. All other bytes remain unchanged.
 func splice(src []byte, keys []key) ([]byte, error) {
 	if len(keys) == 0 {
 		return src, nil
@@ -43,8 +43,8 @@ func splice(src []byte, keys []key) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// object returns the offset of the opening brace if the text is an object in braces; otherwise -1.
-// Only spaces, comments and a byte order mark may precede it.
+// object returns the offset of the opening brace if the text is an object in braces, and -1
+// otherwise. Only white space, comments and a byte order mark may precede the brace.
 func object(src []byte) int {
 	at := 0
 	for line := range bytes.Lines(src) {

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// A TestCommand is a command that seems to run the tests of a project, and the file that suggests
-// it.
+// A TestCommand is a command that seems to run a project's tests, and the file that suggests it.
 type TestCommand struct{ Command, From string }
 
-// TestCommands returns the commands that run the tests of the project in a directory.
+// TestCommands returns the commands that run the tests of the project in the directory dir.
 func TestCommands(dir string) (all []TestCommand) {
 	add := func(command, from string) { all = append(all, TestCommand{command, from}) }
 	text := func(name string) string {
@@ -54,10 +53,11 @@ func TestCommands(dir string) (all []TestCommand) {
 	return all
 }
 
-// testTarget matches a makefile target, but not a variable.
+// testTarget matches a makefile target named test, but not a variable.
 var testTarget = regexp.MustCompile(`(?m)^test[ \t]*:([^=]|$)`)
 
-// npmTest reports whether a package.json has tests; the script that npm init writes does not count.
+// npmTest reports whether a package.json file defines tests. The script that "npm init" writes does
+// not count.
 func npmTest(src []byte) bool {
 	var p struct {
 		Scripts struct {
@@ -69,6 +69,6 @@ func npmTest(src []byte) bool {
 
 var plainWords = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./:@+-]*( [A-Za-z0-9_./:@+-]+)*$`)
 
-// PlainCommand reports whether a command consists of literal words, as a map requires: one program
-// and its arguments.
+// PlainCommand reports whether a command consists of literal words, as maps require: a single
+// program and its arguments.
 func PlainCommand(command string) bool { return plainWords.MatchString(command) }

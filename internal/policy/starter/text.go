@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// text returns the proposal as a file of rules. Names of servers cannot add line breaks to
+// text returns the proposal as the text of a rules file. Server names cannot add line breaks to
 // comments.
 func (p *proposal) text() string {
 	var b strings.Builder
@@ -38,7 +38,7 @@ func (p *proposal) head() []string {
 	return head
 }
 
-// unasked returns a remark about a server that did not answer.
+// unasked returns a remark about a server that did not respond.
 func unasked(name string, deny bool) string {
 	meanwhile := "its tools pass (default: allow)"
 	if deny {
@@ -47,7 +47,7 @@ func unasked(name string, deny bool) string {
 	return fmt.Sprintf("%s did not answer, so no rule here is about it, and %s. Once it answers, petrigate init prints the rules to add.", text.Excerpt(name, 64), meanwhile)
 }
 
-// about lists the servers with their number of tools.
+// about lists the servers with the number of their tools.
 func (p *proposal) about() string {
 	var all []string
 	for _, s := range p.servers {
@@ -68,9 +68,9 @@ func joined(lines []line) string {
 	return strings.Join(texts, "\n")
 }
 
-// removeLines removes the lines with these numbers, counted as in text, and returns them. A line
-// with several names is first split into one line per name, so that only the faulty names are
-// removed; again is true if anything changed.
+// removeLines removes the lines with the given numbers, counted as in text, and returns them. A
+// line with several names is first split into one line per name, so that only the problematic names
+// are removed. again is true if anything changed.
 func (p *proposal) removeLines(numbers map[int]bool) (left []string, again bool) {
 	number := len(p.head())
 	take := func(s *statements) {
