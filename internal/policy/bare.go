@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// servers are the enabled servers of a proxy, with the prefixes of their tools. If there are
-// several, each of them may have a tool with a given bare name, now or later: a bare name restricts
-// all of them and counts as evidence for none.
+// servers holds a proxy's enabled servers with their tool prefixes. If there are several servers,
+// each of them may have a tool with a given bare name, now or later. A bare name therefore
+// restricts the tools of all servers and counts as evidence for none.
 type servers []server
 
 type server struct{ name, prefix string }
@@ -34,7 +34,7 @@ func serversOf(c *config.Config) servers {
 	return all
 }
 
-// spellings returns the name, and the other names of the tool that it denotes: qualified
+// spellings returns name n followed by the other names of the tool that it denotes: qualified
 // (gh.merge), exposed to clients (gh_merge), and bare.
 func (all servers) spellings(n rules.Name) []rules.Name {
 	names := []rules.Name{n}
@@ -55,7 +55,7 @@ func (all servers) spellings(n rules.Name) []rules.Name {
 	return names
 }
 
-// identifiesServer reports whether the name, or the pattern, determines its server.
+// identifiesServer reports whether the name or pattern determines which server the tool belongs to.
 func (all servers) identifiesServer(name string, glob bool) bool {
 	begins := func(prefix string) bool {
 		return strings.HasPrefix(name, prefix) && len(name) > len(prefix) || glob && mayBegin(name, prefix)
@@ -72,7 +72,7 @@ func (all servers) identifiesServer(name string, glob bool) bool {
 	})
 }
 
-// mayBegin reports whether the pattern matches a name with the prefix.
+// mayBegin reports whether the pattern can match a name with the given prefix.
 func mayBegin(pattern, prefix string) bool {
 	for i := range len(prefix) {
 		switch {
@@ -87,8 +87,8 @@ func mayBegin(pattern, prefix string) bool {
 	return true
 }
 
-// checkBare finds bare names that several servers may have, in places where a call of the wrong
-// server must not count.
+// checkBare reports bare names that several servers may have, if they are used where a call of the
+// wrong server's tool must not count.
 func (b *builder) checkBare() {
 	all := serversOf(b.source.Config)
 	if len(all) < 2 {
@@ -118,11 +118,11 @@ func (b *builder) checkBare() {
 	}
 }
 
-// bareNames checks the names of one policy.
+// bareNames checks the names in a policy.
 type bareNames struct {
 	*builder
 	servers servers
-	labels  map[string][]string // labels of rules: the tools that their maps read
+	labels  map[string][]string // tools that the maps read, by label that the rules' maps give
 }
 
 func (c *bareNames) net(n *config.Net) {
@@ -154,7 +154,8 @@ func (c *bareNames) net(n *config.Net) {
 	}
 }
 
-// progresses reports whether the transition puts a token anywhere but back where it took it from.
+// progresses reports whether the transition moves tokens instead of only putting them back where it
+// took them from.
 func progresses(t config.Transition) bool {
 	left := slices.Clone(t.Inputs)
 	for _, place := range t.Outputs {
@@ -167,8 +168,8 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// problemOf returns the problem of a name with the given use; empty if the name identifies its
-// owner, or is a label of calls that do.
+// problemOf returns the problem with a name that is used as specified by u. It returns empty
+// strings if the name identifies its owner or is a label of calls whose names do.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
@@ -190,9 +191,10 @@ func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][
 		"name the owner of the tool in the map: " + c.ways(read[0], "_") + ofAgents(read[0])
 }
 
-// identifiesOwner reports whether the name identifies whose tool it is: a server's, or an agent's
-// as hooks report it. The bare name of an agent's tool does so if the configuration listens to
-// hooks; if a server has a tool of that name as well, the name is not evidence.
+// identifiesOwner reports whether the name identifies the owner of the tool: a server, or an agent
+// that reports the tool's calls through hooks. The bare name of an agent's tool identifies the
+// agent if the configuration listens to hooks. If a server also has a tool with that name, the name
+// does not count as evidence.
 func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	if c.servers.identifiesServer(name, glob) {
 		return true
@@ -203,7 +205,8 @@ func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	return !glob && c.source.Config.Listen.Hooks && slices.Contains(agenttool.Names(), name)
 }
 
-// ofAgents returns a hint how to write the tool of an agent, if the name is evidently one.
+// ofAgents returns a hint on how to write the name of an agent's tool, if name obviously denotes
+// one.
 func ofAgents(name string) string {
 	if full := agenttool.Qualified(name); full != "" {
 		return fmt.Sprintf("; for the tool of an agent, write %q", full)
@@ -219,7 +222,7 @@ func (c *bareNames) bare(u use, name string, glob bool) (msg, hint string) {
 	return fmt.Sprintf("%q may %s a tool of %s, so %s", name, verb, c.servers.joined(), u), "write " + c.ways(name, ".") + ofAgents(name)
 }
 
-// joined returns the names of the servers as text.
+// joined returns the servers' names as text.
 func (all servers) joined() string {
 	var names []string
 	for _, s := range all {
@@ -228,8 +231,8 @@ func (all servers) joined() string {
 	return enumerate(names)
 }
 
-// ways returns the names that identify the server of the tool as text: of the servers that have the
-// tool, if the tools are known.
+// ways returns, as text, the names that identify the server of the tool. If the tools are known, it
+// considers only the servers that have the tool.
 func (c *bareNames) ways(name, dot string) string {
 	var ways, known []string
 	for _, s := range c.servers {
@@ -248,7 +251,7 @@ func (c *bareNames) ways(name, dot string) string {
 	return enumerate(ways)
 }
 
-// enumerate joins a few words with "or"; of many it names only the first.
+// enumerate joins a few words with "or". If there are many, it uses only the first.
 func enumerate(words []string) string {
 	const few = 4
 	if len(words) > few {

@@ -1,21 +1,21 @@
-// Package policy builds one gate policy from everything that a user wrote: rules, nets, maps, and
-// the default.
+// Package policy builds a single gate policy from everything that a user wrote: rules, nets, maps,
+// and the default.
 //
 // [Build] compiles a [Source], which comes from a configuration ([FromConfig]) or from files
 // ([FromFiles]), into a [Result]: the [gate.Policy], a description of its nets, and the claims to
 // prove. It reports all problems of all parts at once, as the [diag.List] that "check --json"
-// prints. Codes starting with E are errors and prevent the policy from being loaded; codes starting
-// with W are warnings.
+// prints. Codes that start with E are errors and prevent the policy from being loaded; codes that
+// start with W are warnings.
 //
-// The builder has three stages: rules are compiled by package rules and nets are converted for the
-// gate; the gate validates the nets; then checks look for names, fields and approvals that cannot
-// have their intended effect: bare names that several servers may have (bare.go), names that no
-// tool has (tools.go), probable misspellings (near.go), arguments that no schema lists (fields.go),
-// evidence that never comes (evidence.go, unjudged.go), and approvals that no person can give
-// (people.go).
+// The builder has three stages. First, package rules compiles the rules, and the nets are converted
+// for the gate. Second, the gate validates the nets. Third, checks look for names, fields and
+// approvals that cannot have their intended effect: bare names that several servers may have
+// (bare.go), names that no tool has (tools.go), probable misspellings (near.go), arguments that no
+// schema lists (fields.go), evidence that never comes (evidence.go, unjudged.go), and approvals
+// that no person can give (people.go).
 //
-// The functions of a net (validators and memories in CEL, hooks.go) run inside decisions of the
-// gate. The package has no goroutines and no locks.
+// A net's functions (validators and memories in CEL, hooks.go) run inside the gate's decisions. The
+// package starts no goroutines and uses no locks.
 package policy
 
 import (
@@ -28,8 +28,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Build builds the policy of a source. Its error is the [diag.List] that prevents the policy from
-// being loaded; the result is never nil and holds the warnings too.
+// Build builds a source's policy. The error is the [diag.List] that prevents the policy from being
+// loaded. The result is never nil and also contains the warnings.
 func Build(s Source) (*Result, error) {
 	b := &builder{source: s, netReader: netReader{report: report{result: &Result{}}}, netMaps: make(map[string][]gate.Map)}
 	compiled := b.rules()
@@ -59,9 +59,9 @@ func Build(s Source) (*Result, error) {
 	return b.result, nil
 }
 
-// rules parses and compiles all texts.
+// rules parses and compiles all rules texts.
 func (b *builder) rules() *rules.Compiled {
-	bases := 0 // the texts of the bases come first
+	bases := 0 // the texts of the base policies come first
 	if b.source.Config != nil {
 		for _, base := range b.source.Config.Bases {
 			bases += len(base.Rules)
@@ -110,9 +110,9 @@ func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
 	b.result.Policy = p
 }
 
-// active determines the nets that are active at the start: "active" selects hand-written nets, and
-// nets of rules are always active. An inactive net gates nothing, so a misspelt name must be an
-// error. It is checked only if all nets are known.
+// active determines which nets are active at the start: "active" selects hand-written nets, whereas
+// nets generated from rules are always active. Because an inactive net gates nothing, a misspelt
+// name must be an error. This is checked only if all nets are known.
 func (b *builder) active() {
 	if b.result.Policy == nil || len(b.errors()) > 0 || b.source.Active == nil {
 		return

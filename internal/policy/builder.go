@@ -15,24 +15,24 @@ type builder struct {
 	netReader
 	source Source
 	files  []*rules.File
-	labels *gate.Labels // labels given by the maps of rules
+	labels *gate.Labels // labels given by the rules' maps
 
-	netMaps map[string][]gate.Map // maps of the hand-written nets, by name of the net
-	invalid bool                  // there are errors, apart from claims
+	netMaps map[string][]gate.Map // the hand-written nets' own maps, by net name
+	invalid bool                  // there are errors other than in claims
 
-	scripts *shell.Reader // created when a net needs it
+	scripts *shell.Reader // created when a net first needs it
 }
 
-// A report records the problems of a policy.
+// A report collects the problems with a policy.
 type report struct {
 	result *Result
 }
 
-// A netReader compiles the expressions of hand-written nets, and checks the nets.
+// A netReader compiles the expressions in hand-written nets and checks these nets.
 type netReader struct {
 	report
 
-	// Created when a net needs them.
+	// Created when a net first needs them.
 	cel   *cel.Compiler
 	calls *cel.Reader
 }
@@ -41,24 +41,24 @@ func (r *report) errors() diag.List { return r.result.Problems.Of(diag.Error) }
 
 func (r *report) add(p diag.Problem) { r.result.Problems = append(r.result.Problems, p) }
 
-// atName records a problem of a name in rules.
+// atName records a problem with a name in rules.
 func (r *report) atName(n rules.Name, p diag.Problem) {
 	p.Excerpt = n.Excerpt()
 	r.add(p)
 }
 
-// inNet records a problem of a net.
+// inNet records a problem with a net.
 func (r *report) inNet(n *config.Net, p diag.Problem) {
 	p.Net = n.Name
 	p.Excerpt = cmp.Or(p.Excerpt, n.Excerpt(p.Line, p.Column))
 	r.add(p)
 }
 
-// at returns the first known position.
+// at returns the first of the positions that is known.
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
-// places returns a function that returns the position of a name in a list of a net or a transition;
-// of is the Of method of the net or transition.
+// places returns a function that returns the position of a name in the list with the given key. of
+// is the Of method of the net or transition that contains the list.
 func places(of func(key, text string) config.Position, key string, otherwise config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(of(key, text), otherwise) }
 }

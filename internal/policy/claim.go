@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// claims resolves the names in the claims.
+// claims resolves the names in all claims.
 func (b *builder) claims(claims []*rules.Prove, nets []gate.Net) {
 	for _, p := range claims {
 		b.claim(p, nets)
@@ -24,7 +24,7 @@ func (b *builder) claims(claims []*rules.Prove, nets []gate.Net) {
 	}
 }
 
-// claim resolves a claim of rules.
+// claim resolves a claim in rules.
 func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 	parts := p.Each()
 	c := claimOf(parts[0])
@@ -59,7 +59,7 @@ func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 	}
 }
 
-// claimOf returns a claim about one name, or one pair of names.
+// claimOf returns a claim about a single name or a single pair of names.
 func claimOf(p *rules.Prove) Claim {
 	c := Claim{
 		Kind: p.Claim, Text: p.String(), Rule: p.Pos, Tools: callsOf(p.Tools), Until: callsOf(p.Until), Once: p.Once,
@@ -90,7 +90,7 @@ func (b *builder) lacks(net string) bool {
 	})
 }
 
-// nearestNet suggests a net, or lists the existing ones.
+// nearestNet returns a hint that suggests a net or lists the existing nets.
 func nearestNet(name string, known []string) string {
 	const few = 6
 	hint := text.Suggest(name, known)
@@ -100,7 +100,8 @@ func nearestNet(name string, known []string) string {
 	return hint
 }
 
-// netWith returns the hand-written net that has the places of a claim.
+// netWith returns the name of the hand-written net that contains the claim's places. The result is
+// false if there is no such net.
 func (b *builder) netWith(p *rules.Prove) (string, bool) {
 	var with, known []string
 	for _, n := range b.source.Nets {
@@ -143,8 +144,8 @@ func claimOfNet(n *config.Net, p config.Proof) Claim {
 	return c
 }
 
-// checkClaimed warns of a claim about a call that nothing gates, because such a claim is hardly
-// intended. If the tools are known, checkTools checks every name instead.
+// checkClaimed warns about a claim about a call that nothing gates, because such a claim is hardly
+// intended. If the tools are known, checkTools instead checks every name.
 func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 	if b.source.Tools != nil || b.invalid {
 		return
@@ -171,7 +172,7 @@ func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 	}
 }
 
-// spokenOf returns the tools in the transitions and in the allowlists of a net.
+// spokenOf returns the tools in a net's transitions and allowlists.
 func spokenOf(net gate.Net) (tools []gate.Tool) {
 	for _, t := range net.Transitions {
 		tools = append(tools, t.Tools...)
@@ -182,7 +183,7 @@ func spokenOf(net gate.Net) (tools []gate.Tool) {
 	return tools
 }
 
-// meets reports whether the listed tool is, or matches, the name.
+// meets reports whether the listed tool equals or matches the name.
 func meets(tool gate.Tool, n rules.Name) bool {
 	listed := rules.Name{Text: tool.Name, Quoted: tool.Kind != gate.Glob}
 	return tool.Name == n.Text || tool.Kind == gate.Glob && listed.Matches(n.Text)

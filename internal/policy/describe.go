@@ -6,15 +6,15 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A Net describes a net of a policy in the form that "check --json" prints.
+// A Net describes a policy's net in the form that "check --json" prints.
 type Net struct {
 	Name            string   `json:"name"`
 	Rule            Rule     `json:"rule"`
-	States          *int     `json:"states"`    // nil: unbounded, or more than were counted
-	Bounded         *bool    `json:"bounded"`   // nil: it is unknown whether the net is bounded
+	States          *int     `json:"states"`    // nil: infinitely many, or more than were counted
+	Bounded         *bool    `json:"bounded"`   // nil: unknown
 	Deadlocks       *int     `json:"deadlocks"` // number of deadlocked states; nil: unknown
 	DeadTransitions []string `json:"deadTransitions"`
-	Invariants      []string `json:"invariants"` // filled in by package check
+	Invariants      []string `json:"invariants"` // set by package check
 }
 
 // A Rule is the position of a net in the user's files.
@@ -24,7 +24,8 @@ type Rule struct {
 	Column int    `json:"column"`
 }
 
-// describe returns the state counts of each net: known for nets of rules, explored for the others.
+// describe returns the state counts of each net. They are known for nets generated from rules;
+// other nets are explored.
 func describe(p *gate.Policy, known []rules.Verification) []Net {
 	infos := p.Nets()
 	nets := make([]Net, len(infos))
@@ -37,7 +38,7 @@ func describe(p *gate.Policy, known []rules.Verification) []Net {
 		}
 		nets[i].Name, nets[i].Rule, nets[i].Invariants = info.Name, Rule(info.Rule), []string{}
 		if nets[i].DeadTransitions == nil {
-			nets[i].DeadTransitions = []string{} // never null in JSON
+			nets[i].DeadTransitions = []string{} // must not be null in JSON
 		}
 	}
 	return nets

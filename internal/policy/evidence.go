@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkEvidence warns of rules that wait for the success of a command that has no effect, such as a
-// dry run, or whose end is never reported: no call of it counts as evidence.
+// checkEvidence warns about rules that wait for the success of a command that has no effect, such
+// as a dry run, or whose end is never reported. No call of such a command counts as evidence.
 func (b *builder) checkEvidence() {
 	scripts := unjudged{b, make(map[string]bool)}
 	for _, f := range b.files {
@@ -33,8 +33,8 @@ func (b *builder) checkEvidence() {
 	}
 }
 
-// evidence warns if all maps that give the name look for a command with an option that makes it
-// ineffective.
+// evidence warns if all maps that give the name look for a command with an option that makes the
+// command ineffective.
 func (b *builder) evidence(n rules.Name, so string) {
 	option := ""
 	for i := range b.labels.Maps {
@@ -51,8 +51,8 @@ func (b *builder) evidence(n rules.Name, so string) {
 	}
 }
 
-// idleOption returns an option in the command of a map that makes the command ineffective; empty if
-// the command counts as evidence, or the map looks for no command.
+// idleOption returns an option in the map's command that makes the command ineffective. It returns
+// the empty string if the command counts as evidence or if the map does not look for a command.
 func idleOption(m *gate.Map) string {
 	command, ok := strings.CutPrefix(m.Source, "runs ")
 	if !ok || m.Reader == nil || m.Field == "" {
@@ -70,11 +70,12 @@ func idleOption(m *gate.Map) string {
 	return ""
 }
 
-// checkDefault warns of a rule that makes the default ineffective, or is made ineffective by it.
+// checkDefault warns about a rule that makes the default ineffective, and about a rule that the
+// default makes ineffective.
 func (b *builder) checkDefault() {
 	deny := b.source.Default == "deny"
 	if !deny && b.source.Default == "" && b.source.Config == nil {
-		return // rules without a configuration: the default is unknown
+		return // the default is unknown if the rules have no configuration
 	}
 	for _, f := range b.files {
 		for _, s := range f.Statements {
@@ -98,13 +99,13 @@ func (b *builder) checkUnderDefault(s rules.Statement, deny bool) {
 	}
 }
 
-// matchesAll reports whether a name is a pattern that matches every tool.
+// matchesAll reports whether the name is a pattern that matches every tool.
 func matchesAll(n rules.Name) bool {
 	return n.Glob() && strings.Contains(n.Text, "*") && strings.Trim(n.Text, "*?") == "" && strings.Count(n.Text, "?") <= 1
 }
 
-// checkUntoldEnds warns of a rule that waits for scripts that only hooks report, if no hook reports
-// how a script ended. A rule with "or" is affected only if all its alternatives are.
+// checkUntoldEnds warns about a rule that waits for scripts that only hooks report, if no hook
+// reports how a script ended. A rule with "or" is affected only if all of its alternatives are.
 func (b *builder) checkUntoldEnds(s *rules.Require) {
 	var untold []rules.Name
 	for _, first := range s.First {

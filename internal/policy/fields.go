@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Lacks returns the argument that the field reads although none of the schemas lists it; empty if
-// all are listed.
+// Lacks returns the argument that field f reads although none of the schemas lists it. It returns
+// the empty string if some schema lists it.
 func Lacks(schemas []Schema, f gate.Field) (argument string) {
 	ways := [][]string{wayOf(f.Path)}
 	if f.Path == "" {
@@ -55,16 +55,16 @@ func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (ke
 	return key, known
 }
 
-// wayOf returns the keys that lead to the field of a map.
+// wayOf returns the keys on the path to a map's field.
 func wayOf(field string) []string {
 	if !strings.HasPrefix(field, "$.") && !strings.HasPrefix(field, "$[") {
 		return []string{field}
 	}
-	path, _ := jsonpath.Parse(field) // the gate has accepted the path
+	path, _ := jsonpath.Parse(field) // the gate has already accepted the path
 	return path.Keys()
 }
 
-// fieldsRead returns the paths to the fields that a map reads.
+// fieldsRead returns the paths to the fields that map m reads.
 func fieldsRead(m gate.Map) [][]string {
 	if m.Field != "" {
 		return [][]string{wayOf(m.Field)}
@@ -80,8 +80,8 @@ func fieldsRead(m gate.Map) [][]string {
 	return ways
 }
 
-// checkMaps warns of maps in rules that read arguments which no call has. It returns the labels of
-// the other maps.
+// checkMaps warns about maps in rules that read arguments which no call has. It returns the labels
+// of the other maps.
 func (b *builder) checkMaps() (given []string) {
 	byPlace := make(map[gate.Position]gate.Map)
 	for _, m := range b.labels.Maps {
@@ -113,7 +113,8 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 	return applies
 }
 
-// mapApplies checks the map for one tool; so is the consequence for the message.
+// mapApplies reports whether the map can apply to calls of the given tool, and warns if it cannot.
+// so is the consequence that the warning states.
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
@@ -135,7 +136,7 @@ func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 	return applies
 }
 
-// checkNetField does the same for the map of a net.
+// checkNetField is like checkMaps, but for a net's own map.
 func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	for _, of := range b.netMaps[n.Name] {
 		if of.Rule != position(m.Position) {
@@ -160,7 +161,8 @@ func noField(tool, key string, known []string, m gate.Map, where gate.Position, 
 	return problem(diag.Warning, UnknownField, where, fmt.Sprintf("%s has no argument %q, %s", tool, key, so), hint)
 }
 
-// unknownAction splits tool.action if the schema of the tool lists no such action.
+// unknownAction splits a name of the form tool.action if the tool's schema does not list the
+// action. Otherwise, it returns empty strings.
 func (b *builder) unknownAction(n rules.Name) (action, tool string) {
 	if n.Quoted || n.Glob() {
 		return "", ""
@@ -190,5 +192,5 @@ func (b *builder) nearestAction(tool, action string) string {
 	return "its actions are " + strings.Join(known, ", ")
 }
 
-// A fieldChecker checks the keys and sums of rules against the schemas of tools.
+// A fieldChecker checks the keys and sums in rules against the tools' schemas.
 type fieldChecker struct{ *builder }

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// hooks holds the validators and the memories of one hand-written net.
+// hooks holds the validators and memories of a hand-written net.
 type hooks struct {
 	validators []validator
 	memories   []memory
@@ -21,7 +21,7 @@ type hooks struct {
 type validator struct {
 	tools   []string
 	require *cel.Condition
-	reason  *cel.Template // nil: a general text
+	reason  *cel.Template // nil: use a generic text
 	source  string
 }
 
@@ -32,11 +32,11 @@ type memory struct {
 	to         *cel.Value
 }
 
-// forgotten is the key that a net sets if it could not remember something. Validators that rely on
-// what the net remembers refuse from then on.
+// forgotten is the key that a net sets if it could not remember something. From then on, validators
+// that depend on what the net remembers refuse calls.
 const forgotten = config.Reserved + "forgotten"
 
-// hooks compiles the validators and memories of the net.
+// hooks compiles the net's validators and memories.
 func (r *netReader) hooks(n *config.Net, out *gate.Net) {
 	if len(n.Validate) == 0 && len(n.Remember) == 0 {
 		return
@@ -81,7 +81,7 @@ func (r *netReader) memory(n *config.Net, m config.Memory, names *cel.Names) mem
 	return out
 }
 
-// compiler returns the CEL compiler, which is created when a net needs it.
+// compiler returns the CEL compiler, creating it when a net first needs it.
 func (r *netReader) compiler() *cel.Compiler {
 	if r.cel == nil {
 		r.cel = cel.NewCompiler()
@@ -89,7 +89,7 @@ func (r *netReader) compiler() *cel.Compiler {
 	return r.cel
 }
 
-// inExpression records the errors of an expression at their positions.
+// inExpression records the errors in an expression at their positions.
 func (r *netReader) inExpression(n *config.Net, e config.Expression, err error) {
 	var list diag.List
 	errors.As(err, &list)
@@ -100,7 +100,7 @@ func (r *netReader) inExpression(n *config.Net, e config.Expression, err error) 
 	}
 }
 
-// identity returns a text that identifies the functions of a net.
+// identity returns a text that identifies a net's functions.
 func identity(n *config.Net) string {
 	var s strings.Builder
 	for _, v := range n.Validate {
@@ -112,8 +112,8 @@ func identity(n *config.Net) string {
 	return s.String()
 }
 
-// validate is the [gate.Net.Validate] function of the net. It considers every name of the call,
-// even if the same transition gates several of them.
+// validate is the net's [gate.Net.Validate] function. It considers every name of the call, even if
+// the same transition gates several of them.
 func (h *hooks) validate(f gate.Firing) error {
 	in := cel.NewInput(f)
 	for i := range h.validators {
@@ -130,7 +130,8 @@ func (h *hooks) validate(f gate.Firing) error {
 	return h.checkRememberable(f.Transition, in)
 }
 
-// judge checks a call against one requirement. A requirement that cannot be evaluated is not met.
+// judge checks a call against a single requirement. A requirement that cannot be evaluated counts
+// as not met.
 func (v *validator) judge(in *cel.Input, meta gate.Meta) error {
 	if _, ok := meta[forgotten]; ok && v.require.Uses("meta") {
 		return objectionf("The call depends on memory that the net could not keep: %v.", meta[forgotten])
@@ -151,7 +152,7 @@ func (v *validator) judge(in *cel.Input, meta gate.Meta) error {
 	}
 }
 
-// An objection is an error for the caller of the tool.
+// An objection is an error whose text is meant for the caller of the tool.
 type objection string
 
 // Error returns the sentence.
@@ -160,7 +161,7 @@ func (o objection) Error() string { return string(o) }
 func objectionf(format string, args ...any) error { return objection(fmt.Sprintf(format, args...)) }
 
 // checkRememberable refuses a call if its success could not be remembered. It ignores observers,
-// which must not refuse calls.
+// because these must not refuse calls.
 func (h *hooks) checkRememberable(transition string, in *cel.Input) error {
 	for _, m := range h.memories {
 		if m.transition != transition || m.observes || m.to.Uses("result") {
@@ -173,8 +174,8 @@ func (h *hooks) checkRememberable(transition string, in *cel.Input) error {
 	return nil
 }
 
-// remember is the [gate.Net.OnSuccess] function of the net. It computes all values from the
-// previous state before it sets any of them.
+// remember is the net's [gate.Net.OnSuccess] function. It computes all values from the previous
+// state before it sets any of them.
 func (h *hooks) remember(f gate.Firing) {
 	in := cel.NewInput(f)
 	set := make(map[string]any)

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// ignored returns the arguments that are not part of the identity of calls: those of agents'
-// built-in tools, and those in approval.ignore.
+// ignored returns the arguments that are not part of a call's identity: those of agents' built-in
+// tools and those in approval.ignore.
 func (s *Source) ignored() (all []gate.Ignored) {
 	for _, agent := range agenttool.Agents() {
 		for _, tool := range agenttool.Of(agent) {
@@ -32,11 +32,11 @@ func (s *Source) ignored() (all []gate.Ignored) {
 	return all
 }
 
-// readIgnored finds arguments of approval.ignore that rules and nets read: the approval of one
-// value would also hold for a call that a rule treats differently.
+// readIgnored finds arguments in approval.ignore that rules or nets read. For such an argument, the
+// approval of one value would also apply to a call that a rule treats differently.
 type readIgnored struct{ *builder }
 
-// check warns of each map, key and sum that reads such an argument.
+// check warns about each map, key and sum that reads such an argument.
 func (b readIgnored) check() {
 	if b.source.Config == nil || len(b.source.Config.Approval.Ignore) == 0 {
 		return
@@ -74,7 +74,7 @@ func (b readIgnored) check() {
 
 // net checks a hand-written net.
 func (b readIgnored) net(n *config.Net) {
-	warned := make(map[[2]int]bool) // a key of the net applies to several transitions
+	warned := make(map[[2]int]bool) // a net's key applies to several transitions
 	inNet := func(p diag.Problem) {
 		if at := [2]int{p.Line, p.Column}; !warned[at] {
 			warned[at] = true
@@ -98,7 +98,7 @@ func (b readIgnored) net(n *config.Net) {
 	}
 }
 
-// waysIn returns the paths of the arguments that a key of a hand-written net reads.
+// waysIn returns the paths of the arguments that a field in a hand-written net's key reads.
 func (b readIgnored) waysIn(f config.KeyField) [][]string {
 	switch {
 	case f.Result:
@@ -109,7 +109,7 @@ func (b readIgnored) waysIn(f config.KeyField) [][]string {
 	return [][]string{wayOf(f.Path)}
 }
 
-// field checks a key or a sum of a rule about calls with these names.
+// field checks a field in a key or sum of a rule about calls with the given names.
 func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	if f.Result {
 		return
@@ -127,7 +127,8 @@ func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	})
 }
 
-// warn warns if one of the paths leads to an ignored argument of a tool that called selects.
+// warn warns if one of the paths leads to an ignored argument of a tool for which called returns
+// true.
 func (b readIgnored) warn(ways [][]string, called func(tool string) bool, where gate.Position, what string, add func(diag.Problem)) {
 	for _, entry := range b.source.Config.Approval.Ignore {
 		dot := strings.LastIndexByte(entry, '.')

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// check warns of keys and sums that read an argument which no tool of the rule takes: such a rule
-// refuses every call, or waits for evidence that never comes.
+// check warns about keys and sums that read an argument that none of the rule's tools accepts. Such
+// a rule refuses every call or waits for evidence that never comes.
 func (b fieldChecker) check(s rules.Statement) {
 	switch s := s.(type) {
 	case *rules.Require:
@@ -36,7 +36,7 @@ func (b fieldChecker) check(s rules.Statement) {
 	}
 }
 
-// checkField warns of each name whose tools do not take the argument that the field reads.
+// checkField warns about each name whose tools do not accept the argument that f reads.
 func (b fieldChecker) checkField(f rules.Field, names []rules.Name, so string) {
 	if f.Result {
 		return
@@ -53,8 +53,8 @@ func (b fieldChecker) checkField(f rules.Field, names []rules.Name, so string) {
 	}
 }
 
-// lacking returns a problem for each of the paths if the tools with the name take no argument
-// there.
+// lacking returns a problem for each path on which the tools with the given name accept no
+// argument.
 func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]string, where gate.Position, so string) (ps diag.List) {
 	for _, way := range ways {
 		key, known := b.fieldLacking(tools, way)
@@ -70,8 +70,8 @@ func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]str
 	return ps
 }
 
-// checkNet warns of keys of a hand-written net in the same way. A call without a value is refused
-// by a gating transition, and never fires an observing one.
+// checkNet warns about keys of a hand-written net in the same way. A gating transition refuses a
+// call without a value, and an observing transition never fires for it.
 func (b fieldChecker) checkNet(n *config.Net) {
 	for _, t := range n.Transitions {
 		key, so := t.Key, "so this net refuses every call of it"
@@ -99,13 +99,13 @@ func (b fieldChecker) checkNet(n *config.Net) {
 	}
 }
 
-// canHaveName reports whether calls of the tool can have the name in the net: as their own, or by
-// one of its maps.
+// canHaveName reports whether calls of the tool can have the name in net n, either as their own
+// name or through one of the net's maps.
 func (b fieldChecker) canHaveName(n *config.Net, name, tool string) bool {
 	return name == tool || slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && m.Tool == tool })
 }
 
-// waysOf returns the members of args that an expression of a key or a sum mentions.
+// waysOf returns the paths in args that an expression in a key or sum mentions.
 func (b fieldChecker) waysOf(source string) (ways [][]string) {
 	if b.result.Policy == nil {
 		return nil // no reader is known
@@ -132,8 +132,8 @@ func (b fieldChecker) waysOf(source string) (ways [][]string) {
 	return nil
 }
 
-// toolsOf returns a function that reports whether calls of a tool can have the name: as their own,
-// as an action, or by a map.
+// toolsOf returns a function that reports whether calls of a tool can have name n: as their own
+// name, as an action, or through a map.
 func (b fieldChecker) toolsOf(n rules.Name) func(tool string) bool {
 	return func(tool string) bool {
 		if n.Matches(tool) || !n.Quoted && strings.HasPrefix(n.Text, tool+".") {

@@ -5,27 +5,27 @@ import (
 	"unicode"
 )
 
-// A likeness says how likely it is that one of two names is a misspelling of the other; the most
-// likely is last.
+// A likeness describes how likely it is that one of two names is a misspelling of the other, in
+// ascending order.
 type likeness int
 
 const (
 	unlike  likeness = iota
-	ending           // a letter more at the end of a word, which may be a plural
-	similar          // another letter in a long word, which may be another word
-	slip             // a doubled letter, or two letters swapped
-	joined           // the same words, joined differently: drop_table, drop-table, dropTable
+	ending           // an additional letter at the end of a word, which may form a plural
+	similar          // a different letter in a long word, which may be a different word
+	slip             // a doubled letter or two swapped letters
+	joined           // the same words joined differently: drop_table, drop-table, dropTable
 )
 
-// Minimum lengths of compared words: short words often resemble others.
+// Minimum lengths of words that are compared, because short words often resemble others.
 const (
 	longEnough  = 6
 	longWord    = 8
 	shortEnding = 4
 )
 
-// likenessOf compares the words of two names; word is the word of a that differs. Words with
-// digits, or with different first letters (lock, unlock), are always different words.
+// likenessOf compares the words of two names. word is the word in a that differs. Words that
+// contain digits or have different first letters (lock, unlock) always count as different words.
 func likenessOf(a, b []string) (l likeness, word string) {
 	if len(a) != len(b) || len(a) == 0 {
 		return unlike, ""
@@ -70,7 +70,7 @@ func slipOf(a, b []rune) likeness {
 	case to == 0 && len(y) == 0:
 		return ending
 	case len(x) > 1 || to == 0:
-		return unlike // consumer and consumed, for example
+		return unlike // for example, consumer and consumed
 	}
 	return atLeast(similar, b, longWord)
 }
@@ -84,7 +84,7 @@ func atLeast(l likeness, word []rune, letters int) likeness {
 	return l
 }
 
-// wordsOf splits a name into words, at separators and before capitals.
+// wordsOf splits a name into words at separators and before capital letters.
 func wordsOf(name string) []string {
 	var b strings.Builder
 	lower := false
@@ -93,7 +93,7 @@ func wordsOf(name string) []string {
 		case r == '_' || r == '-':
 			r = ' '
 		case r == '.':
-			b.WriteString(" .") // a dot separates a server or tool
+			b.WriteString(" .") // a dot separates a server or tool from what follows
 			r = ' '
 		case unicode.IsUpper(r) && lower:
 			b.WriteByte(' ')

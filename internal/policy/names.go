@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A mention is a name in a rule, with its use and the consequence if no call has the name.
+// A mention is a name in a rule, with its use and with the consequence if no call has the name.
 type mention struct {
 	rules.Name
 	use use
@@ -18,7 +18,7 @@ type mention struct {
 
 const neverApplies = "so this rule never applies"
 
-// mentions returns the names of calls in a rule or a claim.
+// mentions returns the names of calls in a rule or claim.
 func mentions(s rules.Statement) (all []mention) {
 	add := func(u use, so string, names ...rules.Name) {
 		for _, n := range names {
@@ -63,7 +63,7 @@ func mentions(s rules.Statement) (all []mention) {
 	return all
 }
 
-// withoutSuccess returns the consequence if what a rule requires never succeeds.
+// withoutSuccess returns the consequence if a required call never succeeds.
 func withoutSuccess(s *rules.Require) string {
 	before := listed(s.Before)
 	switch {
@@ -78,7 +78,7 @@ func withoutSuccess(s *rules.Require) string {
 	}
 }
 
-// listed joins names as in a sentence.
+// listed joins the names for use in a sentence.
 func listed(names []rules.Name) string {
 	texts := make([]string, len(names))
 	for i, n := range names {
@@ -87,19 +87,19 @@ func listed(names []rules.Name) string {
 	return text.And(texts)
 }
 
-// A use is the effect of a name in a policy besides restricting; its value is the text for a name
-// without that effect.
+// A use is the effect that a name has in a policy, apart from restricting calls. Its value is the
+// text for a name that lacks this effect.
 type use string
 
 const (
-	forbids use = "" // forbids or claims: any call with the name counts
+	forbids use = "" // the name forbids calls or occurs in a claim: any call with the name counts
 	proves  use = "it never counts as evidence"
 	exempts use = "it exempts nothing"
 	lists   use = "no call of that name passes"
 	admits  use = `"default: deny" lets none of them pass`
 )
 
-// beyondTools reports whether a name denotes a prompt or a resource, which no list of tools
+// beyondTools reports whether the name denotes a prompt or a resource, which no list of tools
 // contains.
 func beyondTools(name string) bool {
 	return strings.HasPrefix(name, "prompt:") || strings.HasPrefix(name, "resource:")
@@ -116,8 +116,8 @@ func isKnown(n rules.Name, known []string) bool {
 	return !n.Quoted && slices.ContainsFunc(known, func(tool string) bool { return strings.HasPrefix(n.Text, tool+".") })
 }
 
-// nearestTool suggests a tool. People often join a server and its tool with another separator than
-// a dot.
+// nearestTool returns a hint that suggests a known tool. People often join a server and its tool
+// with a separator other than a dot.
 func (b *builder) nearestTool(name string, known []string) string {
 	for _, sign := range []string{":", "/", "__"} {
 		if dotted := strings.Replace(name, sign, ".", 1); dotted != name && slices.Contains(known, dotted) {
@@ -127,7 +127,8 @@ func (b *builder) nearestTool(name string, known []string) string {
 	return text.Suggest(name, known)
 }
 
-// givenBy returns the position of the first map that gives a label; empty if no map does.
+// givenBy returns the position of the first map that gives the label, or the empty string if no map
+// does.
 func (b *builder) givenBy(label string) string {
 	for _, m := range b.labels.Maps {
 		if m.As == label {

@@ -52,10 +52,10 @@ func (b *builder) net(n *config.Net) gate.Net {
 	return out
 }
 
-// scopes maps the scope keywords; the default is session scope. Read-only.
+// scopes maps the scope keywords to scopes; the default is session scope. It is read-only.
 var scopes = map[string]gate.Scope{"principal": gate.ScopePrincipal, "global": gate.ScopeGlobal}
 
-// phases returns the allowlists of the net, in the order of its places.
+// phases returns a net's allowlists, in the order of its places.
 func phases(n *config.Net) (all []gate.Phase) {
 	for _, place := range allowed(n) {
 		ph := gate.Phase{Place: place, Tools: exact(n.Allow[place])}
@@ -82,7 +82,7 @@ func allowed(n *config.Net) (with []string) {
 // isPattern reports whether a name contains wildcards.
 func isPattern(name string) bool { return strings.ContainsAny(name, "*?") }
 
-// transition converts a transition. With exceptions, its only tool is a pattern.
+// transition converts a transition. If the transition has exceptions, its only tool is a pattern.
 func transition(t config.Transition) gate.Transition {
 	out := plainTransition(t)
 	if len(t.Except) > 0 {
@@ -95,7 +95,7 @@ func transition(t config.Transition) gate.Transition {
 	return out
 }
 
-// exact returns the tools with exactly these names, even if they contain wildcards.
+// exact returns tools that match only these names, even if the names contain wildcards.
 func exact(names []string) []gate.Tool {
 	tools := gate.Tools(names...)
 	for i := range tools {
@@ -124,7 +124,7 @@ func plainTransition(t config.Transition) gate.Transition {
 	}
 }
 
-// checkNet warns of valid constructs that admit more than their author may expect.
+// checkNet warns about constructs that are valid but admit more than their author may expect.
 func (r *netReader) checkNet(n *config.Net) {
 	if n.Match == "first" && len(n.Map) > 1 {
 		r.inNet(n, problem(diag.Warning, FirstMatch, at(n.Of("match", ""), n.Position),
@@ -149,10 +149,10 @@ func (r *netReader) checkNet(n *config.Net) {
 	r.warnPlaces(n)
 }
 
-// warnPlaces finds places that neither a transition nor an expression can use.
+// warnPlaces warns about places that neither a transition nor an expression can use.
 func (r *netReader) warnPlaces(n *config.Net) {
 	if len(n.Validate)+len(n.Remember) > 0 || len(n.Transitions) == 0 {
-		return // expressions may read its tokens
+		return // expressions may read the place's tokens
 	}
 	for i, place := range n.Places {
 		if slices.Contains(n.Places[:i], place) {
@@ -170,7 +170,7 @@ func (r *netReader) warnPlaces(n *config.Net) {
 	}
 }
 
-// checkUnless finds exemptions for names that no call certainly has.
+// checkUnless reports exemptions for names that no call certainly has.
 func (r *netReader) checkUnless(n *config.Net, t config.Transition) {
 	check := func(key, name string) {
 		gives := func(certain bool) bool {
@@ -194,7 +194,7 @@ func moves(t config.Transition) bool {
 	return !slices.Equal(slices.Sorted(slices.Values(t.Inputs)), slices.Sorted(slices.Values(t.Outputs)))
 }
 
-// warnWindows warns if a net with session scope evidently should count for all sessions: two
+// warnWindows warns if a net with session scope should obviously count for all sessions. Two
 // windows of a client are two sessions.
 func (r *netReader) warnWindows(n *config.Net) {
 	if n.Scope != "" {
@@ -224,7 +224,7 @@ func (r *netReader) warnGlobs(n *config.Net, tools []string, where func(tool str
 	}
 }
 
-// netError converts an error of the gate, with the position of the transition.
+// netError converts an error of the gate to a problem with the transition's position.
 func (b *builder) netError(e *gate.NetError) diag.Problem {
 	p := problem(diag.Error, InvalidNet, e.Rule, e.Msg, e.Hint)
 	if e.Transition != "" {

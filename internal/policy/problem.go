@@ -10,40 +10,40 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Codes of the problems of policies; package rules has those of rules.
+// Codes of problems with policies. Package rules defines the codes of problems with rules.
 const (
 	InvalidNet    = "E101" // the gate rejects a hand-written net
-	BadPattern    = "E102" // invalid pattern in the map of a net
+	BadPattern    = "E102" // invalid pattern in a net's map
 	UnknownActive = "E103" // unknown net in "active"
 	BadDefault    = "E104" // unknown default
 	MalformedNet  = "E105" // a net cannot be parsed
 	UnknownNet    = "E106" // a claim about an unknown net
 	UnknownPlace  = "E107" // a claim about places that no net has
-	BadExpression = "E108" // invalid CEL expression of a net
-	BadCommand    = "E109" // invalid command words in the map of a net
+	BadExpression = "E108" // invalid CEL expression in a net
+	BadCommand    = "E109" // invalid command in a net's map
 	WeakUnless    = "E110" // an exemption for a name that is never certain
 
-	BareName = "E111" // a name that tools of several servers may have, where it must count
+	BareName = "E111" // a name that tools of several servers may have, used where this matters
 
 	UnknownTool   = "W101" // a name that no known tool has
 	FirstMatch    = "W102" // "match: first" admits combined commands
-	ReleasedToken = "W103" // "unknown: release" counts a call with unknown outcome as not made
-	GlobInNet     = "W104" // a tool of a net looks like a pattern
+	ReleasedToken = "W103" // with "unknown: release", a call with an unknown outcome counts as not made
+	GlobInNet     = "W104" // a tool name in a net looks like a pattern
 
 	UnknownClaimed = "W105" // a claim about a call that nothing gates
-	TwoWindows     = "W106" // a net with session scope that should probably count for all sessions
-	UnknownField   = "W107" // a map, a key or a sum reads an argument that the tool does not take
-	WeakProgress   = "W108" // "weak: progress" accepts an uncertain name
+	TwoWindows     = "W106" // a net with session scope that should probably count over all sessions
+	UnknownField   = "W107" // a map, key or sum reads an argument that the tool does not accept
+	WeakProgress   = "W108" // with "weak: progress", an uncertain name suffices
 	UnusedPlace    = "W109" // a place that no transition uses
 	NoEvidence     = "W110" // a rule waits for a command that never counts as evidence
-	IdleAllow      = "W111" // an allow rule where the default allows every call
+	IdleAllow      = "W111" // an allow rule although the default allows every call
 	IdleDeny       = "W112" // a limit makes every tool known, so the default never denies
-	NearName       = "W113" // a name that may be a misspelling of another one
+	NearName       = "W113" // a name that may be a misspelling of another name
 	MissedName     = "W114" // a pattern such as pay_* that misses the name pay
 	Unasked        = "W115" // an approval that cannot be given
-	UntoldEnd      = "W116" // a rule waits for a script whose end no hook reports
-	NoCondition    = "W117" // a rule waits for the success of a script, and nothing defines that success
-	ReadIgnored    = "W119" // a map, a key or a sum reads an argument of approval.ignore; W118 belongs to package check
+	UntoldEnd      = "W116" // a rule waits for a script, but no hook reports how scripts end
+	NoCondition    = "W117" // a rule waits for the success of a script, but nothing defines that success
+	ReadIgnored    = "W119" // a map, key or sum reads an argument listed in approval.ignore; W118 belongs to package check
 )
 
 func problem(s diag.Severity, code string, pos gate.Position, msg, hint string) diag.Problem {
@@ -52,7 +52,7 @@ func problem(s diag.Severity, code string, pos gate.Position, msg, hint string) 
 	return p
 }
 
-// RuleProblem converts an error of a rules file.
+// RuleProblem converts an error in a rules file to a problem.
 func RuleProblem(e *rules.Error) diag.Problem {
 	p := problem(diag.Error, string(e.Code), e.Pos, e.Msg, e.Hint)
 	p.Excerpt = e.Excerpt()
@@ -67,7 +67,7 @@ func ruleWarning(w rules.Warning) diag.Problem {
 
 func position(p config.Position) gate.Position { return gate.Position(p) }
 
-// QuotedRule returns the position of a net with the line at it.
+// QuotedRule returns a net's position, followed by the source line at that position.
 func QuotedRule(at gate.Position, net string) string {
 	line, _, _ := strings.Cut(diag.At(diag.Position(at), "", "").SourceLine(), "\n")
 	if line = strings.TrimSpace(line); line == "" {
@@ -76,7 +76,7 @@ func QuotedRule(at gate.Position, net string) string {
 	return strings.TrimSpace(fmt.Sprintf("%s  %s", at, line))
 }
 
-// MarkingText returns a marking as text; "empty" if it has no tokens.
+// MarkingText returns the marking as text, or "empty" if it has no tokens.
 func MarkingText(m gate.Marking) string {
 	if text := m.String(); text != "" {
 		return text

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// A Schema is the JSON Schema of the arguments of a tool. Only the listed members are used: if the
-// schema allows others, every member is possible.
+// A Schema is the JSON Schema of a tool's arguments. Only the listed members are used. If the
+// schema allows additional members, every member is possible.
 type Schema map[string]any
 
-// ParseSchema parses a schema; an invalid schema allows everything.
+// ParseSchema parses a schema. An invalid schema allows everything.
 func ParseSchema(src []byte) Schema {
 	var s Schema
 	if json.Unmarshal(src, &s) != nil {
@@ -19,10 +19,10 @@ func ParseSchema(src []byte) Schema {
 	return s
 }
 
-// openWords are keywords of schemas that may allow further members.
+// openWords are schema keywords that may allow further members.
 var openWords = []string{"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "patternProperties", "dependentSchemas", "propertyNames"}
 
-// members returns the members that the schema lists; ok is false if it may allow others.
+// members returns the members that the schema lists. ok is false if it may allow others.
 func (s Schema) members() (members map[string]any, ok bool) {
 	for _, word := range openWords {
 		if _, there := s[word]; there {
@@ -42,8 +42,8 @@ func (s Schema) members() (members map[string]any, ok bool) {
 	return members, ok
 }
 
-// lacks returns the first key on the path that the schema does not list, and the keys that it lists
-// there. An empty key stands for the elements of an array.
+// lacks returns the first key on the path that the schema does not list, together with the keys
+// that it does list at that point. An empty key stands for the elements of an array.
 func (s Schema) lacks(way []string) (key string, known []string) {
 	for _, step := range way {
 		var next any
@@ -67,7 +67,7 @@ func (s Schema) lacks(way []string) (key string, known []string) {
 	return "", nil
 }
 
-// hasAction reports whether the schema allows this action.
+// hasAction reports whether the schema allows the given action.
 func (s Schema) hasAction(action string) bool {
 	if key, _ := s.lacks([]string{"action"}); key != "" {
 		return false
@@ -76,7 +76,7 @@ func (s Schema) hasAction(action string) bool {
 	return known == nil || slices.Contains(known, action)
 }
 
-// actions returns the actions that the schema lists; nil if it lists none.
+// actions returns the actions that the schema lists, or nil if it lists none.
 func (s Schema) actions() []string {
 	members, _ := s.members()
 	field, _ := members["action"].(map[string]any)

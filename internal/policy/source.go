@@ -8,30 +8,30 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A Source is everything that a policy is built from.
+// A Source holds everything that a policy is built from.
 type Source struct {
 	Rules   []config.RuleText
 	Nets    []config.Net
 	Default string // "", "allow" or "deny"
 	Mode    string // "", "enforce" or "shadow"
 
-	Active         []string // hand-written nets that are active at the start; nil: all. Nets of rules are always active
+	Active         []string // hand-written nets that are active at the start; nil: all; nets generated from rules are always active
 	ActivePosition config.Position
 
-	Config *config.Config // configuration of the source, for the positions of its keys; may be nil
+	Config *config.Config // configuration that the source comes from, for the positions of its keys; may be nil
 
-	Tools   []string            // all known physical names of tools; nil: the tools are unknown
-	Schemas map[string][]Schema // argument schemas of the known tools, by each of their names
-	Hooked  []string            // names that only built-in tools of agents have, which hooks report
+	Tools   []string            // all known physical tool names; nil: the tools are unknown
+	Schemas map[string][]Schema // argument schemas of the known tools, by each of the tool's names
+	Hooked  []string            // names that only agents' built-in tools have; hooks report these tools' calls
 	Unended []string            // those of Hooked that run scripts without a hook that reports how a script ended
 }
 
-// FromConfig returns the source of a configuration, without tools.
+// FromConfig returns a configuration's source, without known tools.
 func FromConfig(c *config.Config) Source {
 	return Source{Rules: c.Rules, Nets: c.Nets, Default: c.Default, Mode: c.Mode, Active: c.Active, ActivePosition: c.ActivePosition, Config: c}
 }
 
-// FromFiles reads the source from files of rules and of nets. Each name may be a pattern.
+// FromFiles reads the source from rules files and net files. Each file name may be a pattern.
 func FromFiles(ruleFiles, netFiles []string) (s Source, err error) {
 	for _, file := range ruleFiles {
 		texts, err := config.ReadRules(file)
@@ -58,25 +58,25 @@ func (s *Source) scripts() shell.Options {
 	return shell.Options{Strict: s.Config.Shell.Strict, Pass: s.Config.Shell.Doubt == "pass"}
 }
 
-// A Result is a policy, or the reasons why it cannot be built.
+// A Result is a policy, or the problems that prevent it from being built.
 type Result struct {
-	Policy   *gate.Policy // nil if a problem is an error
-	Problems diag.List    // rules first, in their order, then nets
-	Nets     []Net        // nets of the policy: those of rules, then the others
-	Claims   []Claim      // claims to prove: those of rules, then of nets
+	Policy   *gate.Policy // nil if one of Problems is an error
+	Problems diag.List    // problems in rules, in the order of the rules, followed by problems in nets
+	Nets     []Net        // the policy's nets; those generated from rules come first
+	Claims   []Claim      // claims to prove; those in rules come first
 	Active   []string     // nets that are active at the start, for gate.SessionOptions; nil: all
 }
 
-// A Claim is a property that a policy must have: a line that begins with prove, or an entry of
-// "prove" in a net. Its net and places exist. See rules.Prove for its fields. A claim about several
-// names has the fields of the first one, and Parts.
+// A Claim is a property that a policy must have. It comes from a line in rules that begins with
+// "prove" or from an entry under "prove" in a net. Its net and places exist. See rules.Prove for
+// the fields. A claim about several names has the fields of its first part, and Parts.
 type Claim struct {
 	Kind  rules.Claim
-	Text  string // as a line of rules
+	Text  string // the claim as a line of rules
 	Rule  gate.Position
 	Tool  gate.Tool
-	Tools []gate.Tool // for rules.AtMost and rules.Only: all tools that count together
-	First gate.Tool   // the other call: after "before", "after", "while" or "per"
+	Tools []gate.Tool // for rules.AtMost and rules.Only: all tools that are counted together
+	First gate.Tool   // the other call, after "before", "after", "while" or "per"
 	Until []gate.Tool
 	Once  bool
 
@@ -92,5 +92,5 @@ type Claim struct {
 	Net    string // also set for rules.Exclusive
 	Places []string
 
-	Parts []Claim // all parts must hold; nil: a single claim
+	Parts []Claim // the parts of a claim about several names, all of which must hold; nil: a single claim
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A vocabulary collects the names of a policy, in their order. It omits quoted names, which are
-// meant literally.
+// A vocabulary collects a policy's names in order. It omits quoted names, which are meant
+// literally.
 type vocabulary struct {
 	*builder
 	all    []*spelling
 	byText map[string]*spelling
 }
 
-// collect finds the names of rules, claims and nets.
+// collect finds the names in rules, claims and nets.
 func (v *vocabulary) collect() {
 	for i, f := range v.files {
 		for j, s := range f.Statements {
@@ -41,7 +41,7 @@ func (v *vocabulary) named(text string) *spelling {
 	return s
 }
 
-// use records a use of a name, once for each list.
+// use records a use of a name, only once per list.
 func (v *vocabulary) use(o occurrence) {
 	if o.Quoted || beyondTools(o.Text) {
 		return
@@ -95,13 +95,13 @@ func (v *vocabulary) ofNet(n *config.Net, list string) {
 	}
 }
 
-// A spelling is a name of calls with all places where the policy uses it.
+// A spelling is a name of calls, with all places where the policy uses it.
 type spelling struct {
 	text    string
 	words   []string
 	pattern bool
-	given   gate.Position // position of the first map that gives it; zero: none
-	idle    bool          // a map gives it, and no rule uses it
+	given   gate.Position // position of the first map that gives the name; zero: none
+	idle    bool          // a map gives the name, but no rule uses it
 	uses    []occurrence
 }
 
@@ -109,11 +109,11 @@ type spelling struct {
 type occurrence struct {
 	rules.Name
 	net  *config.Net // net that uses the name; nil: a rule uses it
-	list string      // identifies the statement, or the list of a net; equal for all names in it
-	form string      // text of the statement with a placeholder for the name
+	list string      // identifies the statement or the net's list; equal for all names in it
+	form string      // text of the statement with the name replaced by a placeholder
 }
 
-// reported returns the problem with the code recorded at a position, or nil.
+// reported returns the problem with the given code at the given position, or nil.
 func (v *vocabulary) reported(code string, at gate.Position) *diag.Problem {
 	i := slices.IndexFunc(v.result.Problems, func(p diag.Problem) bool {
 		return p.Code == code && p.File == at.File && p.Line == at.Line && p.Column == at.Column
@@ -124,13 +124,13 @@ func (v *vocabulary) reported(code string, at gate.Position) *diag.Problem {
 	return &v.result.Problems[i]
 }
 
-// retract removes a warning of rules that another warning explains.
+// retract removes a warning about rules that another warning explains.
 func (v *vocabulary) retract(code rules.Code, at gate.Position) {
 	said := v.reported(string(code), at)
 	v.result.Problems = slices.DeleteFunc(v.result.Problems, func(p diag.Problem) bool { return said != nil && p == *said })
 }
 
-// atOccurrence records a problem of a name in rules or in a net.
+// atOccurrence records a problem with a name in rules or in a net.
 func (v *vocabulary) atOccurrence(o occurrence, p diag.Problem) {
 	if o.net != nil {
 		v.inNet(o.net, p)

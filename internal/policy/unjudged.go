@@ -12,14 +12,14 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// unjudged finds evidence whose success nothing defines.
+// unjudged finds evidence for which nothing defines what counts as success.
 type unjudged struct {
 	*builder
-	warned map[string]bool // tools that were already warned about
+	warned map[string]bool // tools that already have a warning
 }
 
-// warn warns, once for each tool, of evidence that is the success of a script if the server might
-// not report a failed script, and no condition defines success.
+// warn warns, once per tool, about evidence that is the success of a script if the server might not
+// report that a script failed and no condition defines success.
 func (b unjudged) warn(n rules.Name, effect string) {
 	for _, tool := range b.scriptTools(n) {
 		known, condition := b.shellOf(tool)
@@ -39,7 +39,7 @@ func (b unjudged) warn(n rules.Name, effect string) {
 	}
 }
 
-// scriptTools returns the tools whose scripts get the name from a map, and the tool of a well-known
+// scriptTools returns the tools whose scripts get name n from a map, and the tool of a well-known
 // server with that name.
 func (b unjudged) scriptTools(n rules.Name) (tools []string) {
 	if known, _ := b.shellOf(n.Text); known != nil {
@@ -54,8 +54,8 @@ func (b unjudged) scriptTools(n rules.Name) (tools []string) {
 	return tools
 }
 
-// shellOf returns the well-known server of the configuration whose tool runs scripts, and its
-// condition for success; nil if the tool is not one of such a server.
+// shellOf returns the well-known server in the configuration whose script tool has the given name,
+// and the server's condition for success. It returns nil if there is no such server.
 func (b unjudged) shellOf(tool string) (known *toolkind.Server, condition string) {
 	if b.source.Config == nil {
 		return nil, ""
@@ -75,12 +75,12 @@ func (b unjudged) shellOf(tool string) (known *toolkind.Server, condition string
 	return nil, ""
 }
 
-// namesOf returns the names that rules can use for a tool of a server.
+// namesOf returns the names that rules can use for a server's tool.
 func namesOf(s *config.Server, tool string) []string {
 	return []string{tool, s.Name + "." + tool, s.Name + "_" + tool, s.Prefix + "_" + tool}
 }
 
-// judged reports whether a success condition may apply to the tool, under one of its names.
+// judged reports whether a success condition may apply to the tool under one of its names.
 func (b unjudged) judged(tool string) bool {
 	c := gate.Call{Tool: tool}
 	if b.source.Config != nil {

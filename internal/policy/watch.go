@@ -2,14 +2,14 @@ package policy
 
 import "github.com/petrigate/petrigate/gate"
 
-// A Watch receives the transitions of a policy that fire. Its functions run inside a decision: they
-// must not block and must not call the session.
+// A Watch is notified when transitions of a policy fire. Its functions run inside a decision, so
+// they must not block and must not call the session.
 type Watch struct {
-	Chosen func(net, transition string) // the transition fires if the current call is admitted
-	Fired  func(net, transition string) // the transition fired because of a result
+	Chosen func(net, transition string) // called for a transition that fires if the current call is admitted
+	Fired  func(net, transition string) // called for a transition that fired because of a result
 }
 
-// Watched returns a copy of the policy that reports to w. It decides exactly like the policy.
+// Watched returns a copy of the policy that notifies w. It makes the same decisions as the policy.
 func (r *Result) Watched(w Watch) (*gate.Policy, error) {
 	var nets []gate.Net
 	for _, n := range r.Policy.Nets() {
@@ -18,7 +18,7 @@ func (r *Result) Watched(w Watch) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, r.Policy.Options())
 }
 
-// net returns the net with hooks before its own.
+// net returns n with the watch's hooks running before n's own.
 func (w Watch) net(n gate.Net) gate.Net {
 	deferred := make(map[string]bool)
 	for _, t := range n.Transitions {

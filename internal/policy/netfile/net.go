@@ -24,27 +24,27 @@ import (
 type Net struct {
 	Name        string
 	Places      []string
-	Transitions []string // in the order of Petri.Transitions
+	Transitions []string // names of the transitions, in the order of Petri.Transitions
 	Petri       petri.Net
 	Initial     petri.Marking
-	Terminal    []int // places where the net is allowed to stop
+	Terminal    []int // places in which the net is allowed to stop
 }
 
-// maxCount is the maximum weight of an arc and the maximum number of initial tokens in a place.
+// maxCount is the maximum weight of an arc and the maximum number of initial tokens per place.
 const maxCount = math.MaxInt32
 
-// weighted is an arc to or from a named place.
+// A weighted is an arc to or from a named place.
 type weighted struct {
 	place  string
 	weight int
 }
 
-// builder builds a net and keeps the first error.
+// A builder builds a net and keeps the first error.
 type builder struct {
 	file    string
 	net     *Net
 	numbers map[string]int
-	names   map[string]bool // names of transitions
+	names   map[string]bool // names of transitions added so far
 	err     error
 }
 
@@ -80,7 +80,7 @@ func (b *builder) transition(name string, in, out []weighted) {
 	b.net.Petri.Transitions = append(b.net.Petri.Transitions, petri.Transition{In: b.arcs(name, in), Out: b.arcs(name, out)})
 }
 
-// arcs converts arcs and adds up the weights of arcs to the same place.
+// arcs converts arcs, adding up the weights of arcs that lead to the same place.
 func (b *builder) arcs(transition string, list []weighted) []petri.Arc {
 	var arcs []petri.Arc
 	at := make(map[int]int)

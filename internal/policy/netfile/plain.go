@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// plainNet is a net in plain JSON. Other keys, which describe the origin of a net, are ignored.
+// A plainNet is a net in plain JSON. It ignores other keys, which describe the origin of a net.
 type plainNet struct {
 	Name        string         `json:"name"`
 	Places      []string       `json:"places"`
@@ -22,7 +22,7 @@ type plainNet struct {
 	} `json:"transitions"`
 }
 
-// UnmarshalJSON decodes ["place", weight].
+// UnmarshalJSON decodes an arc of the form ["place", weight].
 func (w *weighted) UnmarshalJSON(doc []byte) error {
 	var pair []json.RawMessage
 	if json.Unmarshal(doc, &pair) != nil || len(pair) != 2 || json.Unmarshal(pair[0], &w.place) != nil || json.Unmarshal(pair[1], &w.weight) != nil {
@@ -31,8 +31,8 @@ func (w *weighted) UnmarshalJSON(doc []byte) error {
 	return nil
 }
 
-// isPlain reports whether a text is a plain net. A net of a configuration has inputs, outputs and
-// initialMarking instead of in, out and initial.
+// isPlain reports whether src is a net in plain JSON. A net in a configuration uses inputs, outputs
+// and initialMarking instead of in, out and initial.
 func isPlain(src []byte) bool {
 	if !bytes.HasPrefix(src, []byte("{")) {
 		return false
@@ -81,7 +81,7 @@ func readPlain(name string, src []byte) (*Net, error) {
 	return b.finish()
 }
 
-// jsonError converts a JSON error to a problem, with its position if known.
+// jsonError converts a JSON error to a problem, with its position if that is known.
 func jsonError(name string, src []byte, err error) error {
 	e := diag.Problem{File: name, Msg: err.Error()}
 	var wrong *json.UnmarshalTypeError

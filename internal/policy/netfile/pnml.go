@@ -27,7 +27,7 @@ type pnmlNet struct {
 	pnmlPage
 }
 
-// pnmlPage has the elements of a net or of one of its pages. Pages can be nested.
+// A pnmlPage holds the elements of a net or of one of its pages. Pages can be nested.
 type pnmlPage struct {
 	Pages          []pnmlPage `xml:"page"`
 	Places         []pnmlNode `xml:"place"`
@@ -38,7 +38,7 @@ type pnmlPage struct {
 	pnmlRest
 }
 
-// pnmlRest has the remaining attributes and children of an element.
+// A pnmlRest holds the remaining attributes and children of an element.
 type pnmlRest struct {
 	Attributes []xml.Attr    `xml:",any,attr"`
 	Elements   []pnmlElement `xml:",any"`
@@ -46,9 +46,8 @@ type pnmlRest struct {
 
 type pnmlElement struct{ XMLName xml.Name }
 
-// checkRest refuses an element with content that could mean more than a place/transition net can
-// express, such as a capacity or another kind of arc. Graphical and tool-specific content is
-// allowed.
+// checkRest rejects an element with content that a place/transition net cannot express, such as a
+// capacity or a special kind of arc. It accepts graphical and tool-specific content.
 func (r *pnmlReader) checkRest(what string, rest pnmlRest) {
 	for _, e := range rest.Elements {
 		if !slices.Contains(pnmlCosmetic, e.XMLName.Local) {
@@ -62,8 +61,8 @@ func (r *pnmlReader) checkRest(what string, rest pnmlRest) {
 	}
 }
 
-// Elements that do not affect the behavior of a net, and attributes that some tools use to change
-// it. Read-only.
+// Elements that do not affect a net's behavior, and attributes that some tools use to change it.
+// These variables are read-only.
 var (
 	pnmlCosmetic = []string{"name", "graphics", "toolspecific"}
 	pnmlSemantic = []string{"type", "initialMarking", "inscription", "weight", "capacity"}
@@ -122,8 +121,8 @@ func readPNML(name string, src []byte) ([]*Net, error) {
 	return nets, nil
 }
 
-// latin1 decodes a file that declares Latin-1, as some nets of the Model Checking Contest do, or
-// ASCII.
+// latin1 decodes a file that is declared as Latin-1, as some nets of the Model Checking Contest
+// are, or as ASCII.
 func latin1(charset string, r io.Reader) (io.Reader, error) {
 	switch strings.ToLower(charset) {
 	case "iso-8859-1", "latin1", "us-ascii", "ascii":
@@ -138,7 +137,7 @@ func latin1(charset string, r io.Reader) (io.Reader, error) {
 	return strings.NewReader(string(runes)), err
 }
 
-// checkEnd returns an error if anything follows the document.
+// checkEnd returns an error if the document is followed by anything else.
 func checkEnd(d *xml.Decoder) error {
 	for {
 		token, err := d.Token()
@@ -160,15 +159,15 @@ func checkEnd(d *xml.Decoder) error {
 	}
 }
 
-// pnmlReader collects the nodes and arcs of all pages.
+// A pnmlReader collects the nodes and arcs of all pages.
 type pnmlReader struct {
 	*builder
-	refs  map[string]string // referenced node by reference node
-	names map[string]string // place names by id
+	refs  map[string]string // referenced nodes, by reference node
+	names map[string]string // place names, by ID
 	in    map[string][]weighted
 	out   map[string][]weighted
-	kind  map[string]byte // kind of a node by id: p or t
-	all   pnmlPage        // elements of all pages
+	kind  map[string]byte // kind of the node, p or t, by ID
+	all   pnmlPage        // the elements of all pages
 }
 
 func fromPNML(file string, n *pnmlNet) (*Net, error) {
@@ -238,7 +237,8 @@ func (r *pnmlReader) arcs() {
 	}
 }
 
-// node resolves references. It stops after as many steps as there are references, so a cycle ends.
+// node resolves references. It follows at most as many references as there are, so that it ends
+// even if they form a cycle.
 func (r *pnmlReader) node(id string) string {
 	for range len(r.refs) {
 		to, ok := r.refs[id]
@@ -261,7 +261,8 @@ func (r *pnmlReader) count(text *pnmlText, none int, what string) int {
 	return n
 }
 
-// unique returns a unique name for each node: its name if no other node uses it, otherwise its id.
+// unique returns a unique name for each node: its name if no other node has the same name, and its
+// ID otherwise.
 func unique(nodes []pnmlNode) map[string]string {
 	count := make(map[string]int)
 	for _, n := range nodes {
@@ -279,7 +280,7 @@ func unique(nodes []pnmlNode) map[string]string {
 	return names
 }
 
-// WritePNML writes nets as a PNML document.
+// WritePNML writes the nets as a PNML document.
 func WritePNML(w io.Writer, nets []*Net) error { return pnmlTemplate.Execute(w, nets) }
 
 // pnmlTemplate is read-only.
@@ -312,6 +313,6 @@ var pnmlTemplate = template.Must(template.New("pnml").Funcs(template.FuncMap{"xm
 
 func escaped(s string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(s)) // a buffer never fails
+	_ = xml.EscapeText(&b, []byte(s)) // writing to a buffer never fails
 	return b.String()
 }

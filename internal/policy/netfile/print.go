@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print writes the report as text for people.
+// Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
 	n, a := r.net, r.result
 	_, _ = fmt.Fprintf(w, "%s: %s, %s\n\n", n.Name, text.Count(len(n.Places), "place"), text.Count(len(n.Transitions), "transition"))
@@ -108,7 +108,7 @@ func (r *Report) pump() string {
 	return text
 }
 
-// listOr formats a list; none stands for an empty one, and "?" for an unknown one.
+// listOr formats a list. It returns none for an empty list and "?" for an unknown one.
 func (r *Report) listOr(none string, list []string) string {
 	const most = 8
 	switch {
@@ -137,7 +137,7 @@ func (r *Report) live() string {
 	}
 }
 
-// printBounds lists the places grouped by their bound.
+// printBounds lists the places, grouped by bound.
 func (r *Report) printBounds(w io.Writer) error {
 	places := make(map[int][]string)
 	var bounds []int

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// Read reads the nets of a file; name is its name for error messages. It detects the format from
-// the text. It returns at least one net or an error: a [diag.Problem] or, for nets of a
-// configuration, a [diag.List].
+// Read reads the nets in a file, detecting the format from the text. name is the file's name for
+// error messages. Read returns at least one net or an error: a [diag.List] for nets of a
+// configuration, and a [diag.Problem] otherwise.
 func Read(name string, src []byte) ([]*Net, error) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	switch trimmed := bytes.TrimSpace(src); {
@@ -40,14 +40,15 @@ func Read(name string, src []byte) ([]*Net, error) {
 	return read, nil
 }
 
-// Foreign reports whether a text is a net in a format that a configuration cannot contain: plain
-// JSON or PNML.
+// Foreign reports whether src is a net in a format that a configuration cannot contain: plain JSON
+// or PNML.
 func Foreign(src []byte) bool {
 	src = bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\ufeff")))
 	return bytes.HasPrefix(src, []byte("<")) || isPlain(src)
 }
 
-// fromConfig converts the structure of a configured net. It ignores the tools that the net gates.
+// fromConfig converts the structure of a net in a configuration, ignoring the tools that the net
+// gates.
 func fromConfig(file string, c *config.Net) (*Net, error) {
 	b := newBuilder(file, c.Name)
 	for _, place := range c.Places {

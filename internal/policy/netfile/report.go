@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// Report is the result of the analyze command, in the JSON format that other tools rely on. Unknown
+// Report is the result of "petrigate analyze", in the JSON format that other tools rely on. Unknown
 // values are null.
 type Report struct {
 	Version         int                 `json:"version"`
@@ -24,13 +24,13 @@ type Report struct {
 	Incomplete      bool                `json:"incomplete,omitempty"`
 
 	NotLive []string      `json:"notLive,omitempty"` // transitions that are not live
-	Trap    []string      `json:"trap,omitempty"`    // a shortest path to a deadlock outside the terminal places
+	Trap    []string      `json:"trap,omitempty"`    // a shortest path to a deadlock that is not in a terminal place
 	Trapped *int          `json:"trapped,omitempty"` // number of such deadlocks, if the net has terminal places
 	Pump    *reportedPump `json:"pump,omitempty"`
 
 	net      *Net
 	result   *petri.Analysis
-	liveness bool // the analysis included liveness
+	liveness bool // whether the analysis included liveness
 }
 
 type reportedInvariant struct {
@@ -38,14 +38,15 @@ type reportedInvariant struct {
 	Constant int            `json:"constant"`
 }
 
-// reportedPump is a firing sequence that makes a net unbounded.
+// A reportedPump is a firing sequence that makes a net unbounded.
 type reportedPump struct {
 	Prefix []string `json:"prefix"`
 	Cycle  []string `json:"cycle"`
 	Places []string `json:"places"`
 }
 
-// NewReport returns the report about the analysis of a net. live: the analysis included liveness.
+// NewReport returns a report on the analysis of a net. live states whether the analysis included
+// liveness.
 func NewReport(n *Net, a *petri.Analysis, live bool, took time.Duration) *Report {
 	r := &Report{
 		Version: 1, Name: n.Name, net: n, result: a, liveness: live,
@@ -62,7 +63,7 @@ func NewReport(n *Net, a *petri.Analysis, live bool, took time.Duration) *Report
 	if a.Pump != nil {
 		r.Pump = &reportedPump{namesOf(n.Transitions, a.Pump.Prefix), namesOf(n.Transitions, a.Pump.Cycle), namesOf(n.Places, a.Pump.Places)}
 	}
-	if r.Incomplete { // the other results cover only a part of the states
+	if r.Incomplete { // the other results cover only some of the states
 		return r
 	}
 	r.DeadTransitions = namesOf(n.Transitions, a.Dead)
@@ -86,8 +87,8 @@ func NewReport(n *Net, a *petri.Analysis, live bool, took time.Duration) *Report
 	return r
 }
 
-// namesOf returns the names of places or transitions. The result is never nil, and so never null in
-// JSON.
+// namesOf returns the names of places or transitions. The result is never nil, so that its JSON
+// form is never null.
 func namesOf(names []string, numbers []int) []string {
 	list := []string{}
 	for _, i := range numbers {

@@ -9,33 +9,33 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// An Event is a call, an approval, a result, the activation of a net, or the passage of time. Its
-// JSON form is used in cases and counterexamples.
+// An Event is a call, an answer to an approval request, a result, the activation of a net, or the
+// passage of time. Cases and counterexamples use its JSON form.
 type Event struct {
-	Type    string          `json:"type"` // call, answer, result, activate, deactivate or wait
+	Type    string          `json:"type"` // "call", "answer", "result", "activate", "deactivate" or "wait"
 	ID      string          `json:"id,omitempty"`
 	Tool    string          `json:"tool,omitempty"`
 	Also    []string        `json:"also,omitempty"` // further names of the tool
-	Weak    []string        `json:"weak,omitempty"` // those of Tool and Also that neither count as evidence nor exempt
+	Weak    []string        `json:"weak,omitempty"` // those of Tool and Also that neither count as evidence nor exempt the call
 	Args    json.RawMessage `json:"args,omitempty"`
 	Approve Consent         `json:"approve,omitempty"`
 	Outcome string          `json:"outcome,omitempty"` // one of [Outcomes]
-	Returns json.RawMessage `json:"returns,omitempty"` // result of a success, any JSON value
+	Returns json.RawMessage `json:"returns,omitempty"` // result of a successful call; any JSON value
 	Net     string          `json:"net,omitempty"`
-	For     string          `json:"for,omitempty"`   // duration, such as 20s
+	For     string          `json:"for,omitempty"`   // duration for a wait event, such as "20s"
 	Times   int             `json:"times,omitempty"` // number of consecutive successful calls; 0: a single call that a result event ends
 }
 
-// Outcomes are the JSON words for outcomes.
+// Outcomes holds the JSON words for outcomes.
 var Outcomes = [...]string{gate.Unknown: "unknown", gate.Success: "success", gate.Failure: "failure"}
 
-// Duration returns the duration of a wait event; 0 if it is invalid.
+// Duration returns the duration of a wait event, or 0 if the duration is invalid.
 func (e *Event) Duration() time.Duration {
 	d, _ := time.ParseDuration(e.For)
 	return d
 }
 
-// Arguments returns the arguments; nil if the event has none.
+// Arguments returns the call's arguments, or nil if the event has none.
 func (e *Event) Arguments() json.RawMessage {
 	if string(e.Args) == "null" {
 		return nil
@@ -43,7 +43,7 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns the event of a call. Each further name in an event is either certain or weak.
+// CallOf returns the event for call c. Each further name in an event is either certain or weak.
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
 	if c.Foreign {
@@ -58,7 +58,7 @@ func CallOf(c gate.Call) Event {
 	return e
 }
 
-// Call returns the call of an event.
+// Call returns the call that the event describes.
 func (e *Event) Call() gate.Call {
 	c := gate.Call{ID: e.ID, Tool: e.Tool, Foreign: slices.Contains(e.Weak, e.Tool), Args: e.Arguments()}
 	for _, text := range e.Also {
@@ -68,8 +68,8 @@ func (e *Event) Call() gate.Call {
 	return c
 }
 
-// Play plays an event. It returns the decision about a call or after an approval, and how often a
-// repeated call was admitted. An answer without a pending approval has no decision.
+// Play plays an event. It returns the decision after a call or an answer, and how many times a
+// repeated call was admitted. An answer has no decision if no approval is pending.
 func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	switch e.Type {
 	case "call":
@@ -92,8 +92,8 @@ func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	return nil, 0
 }
 
-// Repeat makes a call up to the given number of times while it is admitted; each call succeeds with
-// the result. If times is 0, it makes the call once and does not end it.
+// Repeat makes a call up to the given number of times, stopping when it is not admitted. Each call
+// succeeds with the given result. If times is 0, Repeat makes the call once and does not end it.
 func (s *Session) Repeat(c gate.Call, says Consent, times int, returns []byte) (d gate.Decision, admitted int) {
 	return s.repeat(c, says, times, returns, s.End)
 }
@@ -128,7 +128,7 @@ func (c *Consent) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON encodes what UnmarshalJSON decodes.
+// MarshalJSON encodes c in the form that UnmarshalJSON accepts.
 func (c Consent) MarshalJSON() ([]byte, error) {
 	return []byte([...]string{Nobody: "null", Yes: "true", No: "false", Later: `"wait"`}[c]), nil
 }

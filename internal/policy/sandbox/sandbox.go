@@ -9,7 +9,7 @@ import (
 // Epoch is the initial time of every sandbox.
 var Epoch = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A Sandbox holds simulated sessions of a policy. Time passes only by [Sandbox.Wait].
+// A Sandbox holds simulated sessions of a policy. Only [Sandbox.Wait] makes time pass.
 type Sandbox struct {
 	policy   *gate.Policy
 	now      time.Time
@@ -17,12 +17,13 @@ type Sandbox struct {
 	sessions map[string]*Session
 }
 
-// A Participant is the name of a session and its principal.
+// A Participant is a session's name and principal.
 type Participant struct{ Name, Principal string }
 
-// New starts a session for each participant, or a single unnamed session if no participant is given.
-// Sessions of one principal share the state of nets with principal scope, and all sessions share
-// the state of global nets. active names the nets that are active at the start; nil: all.
+// New starts a session for each participant, or a single unnamed session if there are no
+// participants. Sessions of the same principal share the state of nets with principal scope, and
+// all sessions share the state of global nets. active names the nets that are active at the start;
+// nil means all.
 func New(p *gate.Policy, active []string, participants ...Participant) *Sandbox {
 	s := &Sandbox{policy: p, now: Epoch, sessions: make(map[string]*Session)}
 	if len(participants) == 0 {
@@ -45,13 +46,13 @@ func New(p *gate.Policy, active []string, participants ...Participant) *Sandbox 
 	return s
 }
 
-// Now returns the time in the sandbox.
+// Now returns the simulated time.
 func (s *Sandbox) Now() time.Time { return s.now }
 
-// Wait lets time pass. Sessions notice it at their next call or [gate.Session.Tick].
+// Wait lets time d pass. A session notices this at its next call or [gate.Session.Tick].
 func (s *Sandbox) Wait(d time.Duration) { s.now = s.now.Add(d) }
 
-// Session returns the session with this name, or the first one if the name is empty.
+// Session returns the session with the given name, or the first session if name is empty.
 func (s *Sandbox) Session(name string) *Session {
 	if name == "" {
 		return s.first
@@ -59,18 +60,18 @@ func (s *Sandbox) Session(name string) *Session {
 	return s.sessions[name]
 }
 
-// A Session is a simulated session. It identifies calls by the ids that the caller assigns.
+// A Session is a simulated session. It identifies calls by IDs that the caller assigns.
 type Session struct {
 	*gate.Session
 	box     *Sandbox
 	waiting map[string]waitingCall
-	calls   map[string]madeCall // the last admitted call with each id
+	calls   map[string]madeCall // the last admitted call, by ID
 }
 
 // A madeCall is an admitted call.
 type madeCall struct {
 	number uint64
-	names  gate.Call // without arguments
+	names  gate.Call // the call without arguments
 }
 
 // A waitingCall is a call that waits for approval.

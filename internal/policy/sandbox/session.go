@@ -9,14 +9,14 @@ import (
 type Consent uint8
 
 const (
-	Nobody Consent = iota // no person is available
+	Nobody Consent = iota // no person is available to answer
 	Yes
 	No
-	Later // [Session.Answer] gives the answer later
+	Later // [Session.Answer] will give the answer later
 )
 
-// Call makes a call at the time of the sandbox and answers a requested approval. It returns a
-// [gate.Ask] only if the answer is given later.
+// Call makes a call at the simulated time and answers an approval request. It returns a [gate.Ask]
+// only if the answer is given later.
 func (s *Session) Call(c gate.Call, says Consent) gate.Decision {
 	c.Time = s.box.now
 	d := s.Decide(c, nil)
@@ -31,8 +31,8 @@ func (s *Session) Call(c gate.Call, says Consent) gate.Decision {
 	return s.answered(waitingCall{c, ask}, says)
 }
 
-// Answer answers the approval request of a waiting call. It returns nil if no call with the id is
-// waiting.
+// Answer answers the approval request of a waiting call. It returns nil if no call with the given
+// ID is waiting.
 func (s *Session) Answer(id string, says Consent) gate.Decision {
 	w, ok := s.waiting[id]
 	if !ok {
@@ -50,19 +50,19 @@ func (s *Session) answered(w waitingCall, says Consent) gate.Decision {
 	return s.decided(w.call, s.Decide(w.call, w.ask.Grant()))
 }
 
-// decided records an admitted call.
+// decided records the call if it was admitted.
 func (s *Session) decided(c gate.Call, d gate.Decision) gate.Decision {
 	switch d := d.(type) {
 	case *gate.Allow:
 		s.calls[c.ID] = madeCall{d.Ticket.Number, gate.Call{Tool: c.Tool, Also: c.Also}}
-	case *gate.Ask: // the request was already answered and must not be repeated
+	case *gate.Ask: // the request was already answered and must not be made again
 		s.Withdraw(d)
 		return d.Refusal()
 	}
 	return d
 }
 
-// End settles the last admitted call with an id, at the time of the sandbox. It reports whether
+// End settles the last admitted call with the given ID at the simulated time. It reports whether
 // that changed anything.
 func (s *Session) End(id string, e gate.End) bool {
 	made, ok := s.calls[id]
@@ -70,8 +70,8 @@ func (s *Session) End(id string, e gate.End) bool {
 	return ok && s.Session.End(made.number, e)
 }
 
-// Return settles a call like End, after the success conditions of the policy have judged its
-// result, if there is one. A JSON string also counts as the text of the result.
+// Return settles a call like End but first lets the policy's success conditions judge the result,
+// if there is one. A JSON string also counts as the text of the result.
 func (s *Session) Return(id string, e gate.End) bool {
 	if made, ok := s.calls[id]; ok && e.Result != nil {
 		e.Text, _ = rawjson.String(e.Result)
@@ -80,7 +80,7 @@ func (s *Session) Return(id string, e gate.End) bool {
 	return s.End(id, e)
 }
 
-// VerdictOf returns the verdict of a refusal, "ask" or "refuse"; empty for nil.
+// VerdictOf returns a refusal's verdict, "ask" or "refuse", or the empty string if r is nil.
 func VerdictOf(r *gate.Refusal) string {
 	switch {
 	case r == nil:

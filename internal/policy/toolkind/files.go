@@ -10,7 +10,7 @@ import (
 // targetWords denote the destination of a file operation.
 var targetWords = []string{"destination", "dest", "dst"}
 
-// filesOf returns the arguments that name files, in the notation of maps, sorted.
+// filesOf returns the arguments that name files, sorted and in the notation used in maps.
 func filesOf(raw json.RawMessage) (files []string) {
 	for name, p := range readProperties(raw) {
 		if !Plain(name) {
@@ -29,7 +29,7 @@ func filesOf(raw json.RawMessage) (files []string) {
 	return files
 }
 
-// namesFile reports whether the name of an argument suggests a file, or several.
+// namesFile reports whether an argument's name suggests that it names one or more files.
 func namesFile(name string) bool {
 	words := Words(name)
 	return len(words) > 0 && (isFile(words[0]) || isFile(words[len(words)-1]))
@@ -45,9 +45,9 @@ func isFile(word string) bool {
 	})
 }
 
-// A property is the relevant part of the schema of an argument.
+// A property is the relevant part of an argument's schema.
 type property struct {
-	Type       json.RawMessage            `json:"type"` // a string, or a list of strings
+	Type       json.RawMessage            `json:"type"` // a string or a list of strings
 	Items      json.RawMessage            `json:"items"`
 	Properties map[string]json.RawMessage `json:"properties"`
 	AnyOf      []json.RawMessage          `json:"anyOf"`
@@ -61,8 +61,8 @@ func readProperty(raw json.RawMessage) (p property) {
 	return p
 }
 
-// exact returns the object with only these members. encoding/json alone would accept "Properties"
-// for "properties", but in a schema it has no meaning.
+// exact returns the object with only the given members. Using encoding/json alone would accept
+// "Properties" for "properties", which has no meaning in a schema.
 func exact(raw json.RawMessage, words ...string) json.RawMessage {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil {
@@ -81,7 +81,7 @@ func readProperties(raw json.RawMessage) map[string]property {
 	return all
 }
 
-// forms returns the property itself and its alternatives.
+// forms returns the property itself and all its alternatives.
 func (p *property) forms() []property {
 	all := []property{*p}
 	for _, raw := range append(slices.Clone(p.AnyOf), p.OneOf...) {
@@ -90,7 +90,7 @@ func (p *property) forms() []property {
 	return all
 }
 
-// holds reports whether the argument may have a type.
+// holds reports whether the argument may have the given type.
 func (p *property) holds(kind string) bool {
 	return slices.ContainsFunc(p.forms(), func(f property) bool { return f.is(kind) })
 }
@@ -104,8 +104,8 @@ func (p *property) is(kind string) bool {
 	return json.Unmarshal(p.Type, &several) == nil && slices.Contains(several, kind)
 }
 
-// listsTexts reports whether the argument may be a list of strings, which includes lists of
-// unspecified elements.
+// listsTexts reports whether the argument may be a list of strings. A list with elements of
+// unspecified type counts, too.
 func (p *property) listsTexts() bool {
 	return slices.ContainsFunc(p.forms(), func(f property) bool {
 		items := readProperty(f.Items)

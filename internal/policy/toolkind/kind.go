@@ -9,13 +9,13 @@ import (
 // A Kind classifies the effect of a tool.
 type Kind uint8
 
-// The kinds, in ascending order of caution, except for [Unclear], which is the zero value.
+// The kinds. Apart from [Unclear], which is the zero value, they are in ascending order of caution.
 const (
 	Unclear Kind = iota // unknown effect
 	Read                // changes nothing
-	Outside             // changes nothing, but returns content that may come from untrusted people
+	Outside             // changes nothing, but returns content that untrusted people may have written
 	Secret              // changes nothing, but may return secrets
-	Write               // creates something, or makes a change that can be undone
+	Write               // creates something or makes a reversible change
 	Edit                // changes existing things
 	Send                // sends something to others
 	Publish             // makes something public irrevocably
@@ -28,7 +28,7 @@ var kindNames = [...]string{"unclear", "read", "outside", "secret", "write", "ed
 
 func (k Kind) String() string { return kindNames[k] }
 
-// strong maps words that determine the kind anywhere in a name.
+// strong maps words to the kind that they determine anywhere in a name.
 var strong = map[string]Kind{
 	"delete": Destroy, "remove": Destroy, "drop": Destroy, "destroy": Destroy, "purge": Destroy, "wipe": Destroy, "truncate": Destroy,
 	"erase": Destroy, "kill": Destroy, "terminate": Destroy, "reset": Destroy, "revoke": Destroy, "uninstall": Destroy, "overwrite": Destroy,
@@ -36,7 +36,7 @@ var strong = map[string]Kind{
 	"execute": Run, "exec": Run, "eval": Run, "evaluate": Run, "shell": Run, "bash": Run, "terminal": Run,
 }
 
-// leading maps verbs: the first one in a name determines the kind.
+// leading maps verbs to kinds. The first such verb in a name determines the kind.
 var leading = map[string]Kind{
 	"get": Read, "list": Read, "read": Read, "search": Read, "find": Read, "describe": Read, "show": Read, "view": Read, "count": Read,
 	"check": Read, "status": Read, "stat": Read, "info": Read, "lookup": Read, "cat": Read, "ls": Read, "tree": Read,
@@ -57,14 +57,15 @@ var leading = map[string]Kind{
 	"pay": Pay, "transfer": Pay, "charge": Pay, "refund": Pay, "purchase": Pay, "buy": Pay, "withdraw": Pay, "payout": Pay,
 }
 
-// sendNouns and payNouns change the kind of a creating verb: creating one of them sends, or pays.
+// sendNouns and payNouns change the kind of a creating verb: creating one of these things sends
+// something or makes a payment.
 var (
 	sendNouns = []string{"comment", "message", "email", "mail", "tweet", "post", "reply", "issue", "review", "release", "gist", "notification", "invitation", "request"}
 	payNouns  = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}
 )
 
-// secretNouns denote things that give access to others; keyWords are words that turn a key into one
-// of them.
+// secretNouns denote things that give access to others. keyWords are words that turn a key into
+// such a thing.
 var (
 	secretNouns = []string{"secret", "secrets", "password", "passwords", "passwd", "credential", "credentials", "env", "environ", "dotenv", "printenv"}
 	keyWords    = []string{"api", "private", "access", "signing"}
@@ -76,7 +77,7 @@ var outsideNouns = []string{
 	"tweet", "tweets", "thread", "threads", "feed", "news", "rss", "internet", "review", "reviews", "article", "articles", "ticket", "tickets",
 }
 
-// ByName guesses from a name alone.
+// ByName guesses the kind from the name alone.
 func ByName(name string) Kind {
 	words := Words(name)
 	for i, w := range words {
@@ -109,22 +110,22 @@ func ByName(name string) Kind {
 	return verb
 }
 
-// namesSecret reports whether a name is about secrets.
+// namesSecret reports whether a name with these words is about secrets.
 func namesSecret(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretNouns, w) }) ||
 		(slices.Contains(words, "key") || slices.Contains(words, "keys")) && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(keyWords, w) })
 }
 
-// Reads reports whether a call changes nothing, and returns no secrets.
+// Reads reports whether a call changes nothing and returns no secrets.
 func (k Kind) Reads() bool { return reads(k) }
 
 func reads(k Kind) bool { return k == Read || k == Outside }
 
-// Acts reports whether the effect of a call is, or may be, irrevocable.
+// Acts reports whether the effect of a call is or may be irrevocable.
 func (k Kind) Acts() bool { return k >= Send }
 
-// Words splits a name into lower-case words: at characters that are not letters, and before
-// capitals.
+// Words splits a name into lower-case words at characters that are not letters and before capital
+// letters.
 func Words(name string) (words []string) {
 	var b strings.Builder
 	end := func() {
@@ -150,14 +151,14 @@ func Words(name string) (words []string) {
 	return words
 }
 
-// Sends reports whether others receive something by a call: messages, money, or anything that code
-// can do.
+// Sends reports whether other people receive something through a call: messages, money, or anything
+// that code can send.
 func (k Kind) Sends() bool { return k == Send || k == Publish || k == Run || k == Pay }
 
-// Strange reports whether untrusted people may have written what a call returns.
+// Strange reports whether untrusted people may have written the content that a call returns.
 func (k Kind) Strange() bool { return k == Outside }
 
-// Plain reports whether a rule can write the field as a plain word.
+// Plain reports whether rules can refer to the field with a plain word.
 func Plain(name string) bool {
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'

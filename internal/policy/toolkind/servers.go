@@ -14,17 +14,17 @@ var serversText string
 // A Server describes a well-known server.
 type Server struct {
 	Name  string
-	By    []string        // texts that identify it in its command, its arguments or its URL
-	Like  []string        // tools that identify it otherwise, if it has all of them
-	Kinds map[string]Kind // kinds of its tools, by tool name
-	// Success holds, for tools that run scripts, the condition for the result of a successful
-	// script; "true" if the result reports failures by isError.
+	By    []string        // texts that identify the server in its command, arguments or URL
+	Like  []string        // tools that otherwise identify the server if it has all of them
+	Kinds map[string]Kind // kinds of the server's tools, by tool name
+	// Success holds the condition for the result of a successful script, by name of the tool that
+	// runs scripts. The condition is "true" if the result reports failures through isError.
 	Success map[string]string
-	// NoHints is set if the server's hints about the tools in Kinds are meaningless.
+	// NoHints is true if the server's hints about the tools in Kinds are meaningless.
 	NoHints bool
 }
 
-// Servers returns the servers in servers.txt.
+// Servers returns the servers listed in servers.txt.
 var Servers = sync.OnceValue(func() []Server {
 	all, err := parseServers(serversText)
 	if err != nil {
@@ -33,8 +33,9 @@ var Servers = sync.OnceValue(func() []Server {
 	return all
 })
 
-// parseServers parses a list of servers: a line is "server NAME", or below it "by TEXT ...", "like
-// TOOL ...", "hints ignored", "success TOOL CONDITION" or "KIND TOOL ...".
+// parseServers parses a list of servers. A server begins with a line "server NAME", followed by
+// lines of the form "by TEXT ...", "like TOOL ...", "hints ignored", "success TOOL CONDITION" or
+// "KIND TOOL ...".
 func parseServers(text string) (all []Server, err error) {
 	number := 0
 	for line := range strings.Lines(text) {
@@ -77,8 +78,9 @@ func (s *Server) add(key string, words []string) bool {
 	return k > 0
 }
 
-// Known returns the well-known server that is started or reached this way, or else has these tools;
-// nil if no server matches. The configuration takes precedence, because it comes from the user.
+// Known returns the well-known server that is started or reached as specified by start or, failing
+// that, has the given tools. It returns nil if no server matches. The command takes precedence,
+// because it comes from the user's configuration.
 func Known(start []string, tools []string) *Server {
 	all := Servers()
 	for i := range all {
@@ -96,8 +98,8 @@ func Known(start []string, tools []string) *Server {
 	return nil
 }
 
-// within reports whether the text occurs in the word, delimited by its ends, slashes and similar
-// characters.
+// within reports whether text occurs in word, delimited by slashes, similar characters, or the ends
+// of word.
 func within(word, text string) bool {
 	for {
 		at := strings.Index(word, text)

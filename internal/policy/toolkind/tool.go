@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// A Listed is a tool in the list of its server.
+// A Listed is a tool as listed by its server.
 type Listed struct {
-	Name        string // the server's own name for it
+	Name        string // the name that the server uses
 	Schema      json.RawMessage
 	Annotations json.RawMessage
 }
 
-// A Guess is the guess about a tool.
+// A Guess is what a tool probably does.
 type Guess struct {
 	Kind   Kind
-	Why    string // short reason, for a comment
+	Why    string // short reason for use in a comment
 	Fields Fields
 }
 
-// Fields classifies arguments of a tool by their names. All but Files and Amounts are required
-// strings.
+// Fields classifies a tool's arguments by their names. Apart from Files and Amounts, it contains
+// only required strings.
 type Fields struct {
-	Paths   []string // paths of files
-	Files   []string // all arguments with paths, including optional ones and lists, in the notation of maps: path, paths, $.files[*].path
-	Same    []string // arguments that identify a thing, such as an id or a path
+	Paths   []string // arguments that contain paths of files
+	Files   []string // all arguments that contain paths, including optional arguments and lists, in the notation used in maps: path, paths, $.files[*].path
+	Same    []string // arguments that identify a thing, such as an ID or a path
 	URLs    []string
-	Amounts []string // numeric arguments with amounts of money
+	Amounts []string // numeric arguments that contain amounts of money
 }
 
-// Of guesses what a tool does. server is the well-known server of the tool, or nil.
+// Of guesses what a tool does. server is the tool's well-known server, or nil.
 func Of(t Listed, server *Server) Guess {
 	g := Guess{Kind: ByName(t.Name), Why: "by its name", Fields: fieldsOf(t.Schema)}
 	known := false
@@ -54,8 +54,9 @@ func Of(t Listed, server *Server) Guess {
 	return g
 }
 
-// applyHints applies the hints of a server that make the guess more careful, and readOnlyHint if
-// the name is inconclusive. For a tool of a well-known server, destructiveHint adds nothing.
+// applyHints applies those of the server's hints that make the guess more cautious, and
+// readOnlyHint if the name is inconclusive. It ignores destructiveHint for a tool of a well-known
+// server.
 func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 	var hints struct {
 		ReadOnly    *bool `json:"readOnlyHint"`
@@ -63,7 +64,7 @@ func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 		OpenWorld   *bool `json:"openWorldHint"`
 	}
 	if json.Unmarshal(annotations, &hints) != nil {
-		return // no hints, or invalid ones
+		return // there are no hints, or they are invalid
 	}
 	yes := func(b *bool) bool { return b != nil && *b }
 	if yes(hints.Destructive) && g.Kind < Send && (!known || reads(g.Kind)) {
@@ -84,7 +85,7 @@ func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 	}
 }
 
-// schema is the relevant part of the schema of the arguments.
+// A schema is the relevant part of the schema of a tool's arguments.
 type schema struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 	Required   []string                   `json:"required"`
@@ -97,13 +98,13 @@ func readSchema(raw json.RawMessage) (s schema) {
 	return s
 }
 
-// Amount reports whether the name of a field suggests an amount of money.
+// Amount reports whether the field's name suggests an amount of money.
 func Amount(field string) bool {
 	words := Words(field)
 	return len(words) > 0 && slices.Contains(amountWords, words[len(words)-1])
 }
 
-// hasField reports whether an argument has one of the names.
+// hasField reports whether there is an argument with one of the given names.
 func hasField(raw json.RawMessage, names []string) bool {
 	for field := range readSchema(raw).Properties {
 		if slices.Contains(names, strings.ToLower(field)) {
