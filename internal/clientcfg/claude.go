@@ -32,13 +32,13 @@ func claudeDesktop() Client {
 	}
 }
 
-// storePackageFiles finds the file of a Claude Desktop that was installed from the Microsoft Store,
-// which has its own AppData.
+// storePackageFiles finds the configuration file of a Claude Desktop installed from the Microsoft
+// Store, which has an AppData directory of its own.
 func storePackageFiles(s System) []string {
 	if runtime.GOOS != "windows" || s.env("LOCALAPPDATA") == "" {
 		return nil
 	}
-	found, _ := filepath.Glob(s.path(s.env("LOCALAPPDATA"), "Packages", "Claude_*", "LocalCache", "Roaming", "Claude", "claude_desktop_config.json")) // the pattern is valid
+	found, _ := filepath.Glob(s.path(s.env("LOCALAPPDATA"), "Packages", "Claude_*", "LocalCache", "Roaming", "Claude", "claude_desktop_config.json")) // cannot fail: the pattern is valid
 	return found
 }
 

@@ -2,53 +2,55 @@ package clientcfg
 
 import "github.com/petrigate/petrigate/internal/clientcfg/splice"
 
-// A Client is a program that stores MCP servers in a configuration file.
+// A Client is a program that keeps a list of MCP servers in a configuration file.
 type Client struct {
 	Name    string
-	Title   string // name for messages
+	Title   string // name to use in messages
 	Aliases []string
 	Format  splice.Format
 
-	// files returns the possible paths of the file, most likely first.
+	// files returns the possible paths of the configuration file, most likely first.
 	files func(System) []string
-	// place is the location of the servers, and of petrigate's entry.
+	// place is where the file lists the servers, and where petrigate's entry belongs.
 	place splice.Place
-	// morePlaces returns additional locations of servers in a file; may be nil.
+	// morePlaces returns further places in a file that list servers; may be nil.
 	morePlaces func(*splice.Document) []splice.Place
 
 	dialect dialect
 	guards  guards
-	// entry returns an entry that runs petrigate, or nil if the client cannot express it.
+	// entry returns an entry that makes the client run petrigate. It returns nil if the client has
+	// no syntax for it.
 	entry func(Launch) splice.Object
 
-	// programs are the lower-case base names of the client's executables; folders are distinctive
-	// parts of their paths.
+	// programs contains the base names of the client's executables in lower case. folders contains
+	// distinctive parts of their paths.
 	programs, folders []string
 
-	// Overwrites is set for a client that rewrites its file from memory while it runs.
+	// Overwrites reports whether the client, while running, rewrites its file from memory.
 	Overwrites bool
-	// Verify tells the user how to check that the client has the entry.
+	// Verify explains to the user how to check that the client has found the entry.
 	Verify string
 
 	Limits Limits
-	// NoForms is set for a client that does not declare elicitation, and so cannot show forms.
+	// NoForms reports whether the client cannot show forms, because it does not declare
+	// elicitation.
 	NoForms bool
 }
 
-// Limits are the known limits of a client. The zero value has none.
+// Limits describes what a client cannot handle. In the zero value, nothing is limited.
 type Limits struct {
-	Tools      int    // largest useful number of tools
-	MoreTools  string // what the client does with more tools
-	NameLength int    // maximum length of a tool name, without the prefix that the client adds
+	Tools      int    // maximum number of tools that are useful
+	MoreTools  string // what the client does if there are more tools
+	NameLength int    // maximum length of a tool name, without the client's prefix
 }
 
-// Files returns the possible paths of the file on a system, most likely first.
+// Files returns the possible paths of the client's file on the given system, most likely first.
 func (c Client) Files(s System) []string { return c.files(s) }
 
-// Place returns the location of petrigate's entry in the file.
+// Place returns the place in the file for petrigate's entry.
 func (c Client) Place() splice.Place { return c.place }
 
-// Places returns all locations of servers in a file; the first is [Client.Place].
+// Places returns all places in the file that list servers, starting with [Client.Place].
 func (c Client) Places(d *splice.Document) []splice.Place {
 	all := []splice.Place{c.place}
 	if c.morePlaces != nil {
@@ -57,19 +59,19 @@ func (c Client) Places(d *splice.Document) []splice.Place {
 	return all
 }
 
-// Entry returns an entry that runs petrigate. ok is false if the client cannot express it, which
-// happens only for a URL.
+// Entry returns an entry that makes the client run petrigate. ok is false if the client has no
+// syntax for it, which happens only if l contains a URL.
 func (c Client) Entry(l Launch) (entry splice.Object, ok bool) {
 	entry = c.entry(l)
 	return entry, entry != nil
 }
 
-// Read translates an entry of the file into a server of petrigate's configuration.
+// Read translates an entry in the client's file to a server in petrigate's configuration.
 func (c Client) Read(s System, name string, value any) Server {
 	return translate(s, c.dialect, name, value)
 }
 
-// Beside returns the other files with the client's restrictions for the servers of a file.
+// Beside returns the paths of other files in which the client may restrict the servers in file.
 func (c Client) Beside(s System, file string) []string {
 	if c.guards.beside == nil {
 		return nil
@@ -77,8 +79,8 @@ func (c Client) Beside(s System, file string) []string {
 	return c.guards.beside(s, file)
 }
 
-// Safeguards returns the restrictions in a client's file. servers maps the client's names of
-// servers to their names in petrigate's configuration, which the rules use.
+// Safeguards returns the restrictions in one of the client's files. servers maps the client's
+// server names to the names in petrigate's configuration, which the equivalent rules use.
 func (c Client) Safeguards(d *splice.Document, servers map[string]string) (all []Safeguard) {
 	if c.guards.read == nil {
 		return nil
@@ -89,7 +91,8 @@ func (c Client) Safeguards(d *splice.Document, servers map[string]string) (all [
 	return all
 }
 
-// Closed returns the key of a file that disables the named server, or "".
+// Closed returns the key in the file that disables the named server, or "" if the server is
+// enabled.
 func (c Client) Closed(d *splice.Document, at splice.Place, name string) string {
 	if c.guards.closed == nil {
 		return ""
@@ -97,8 +100,8 @@ func (c Client) Closed(d *splice.Document, at splice.Place, name string) string 
 	return c.guards.closed(d, at, name)
 }
 
-// ClosedBeside returns the key of another file, see [Client.Beside], that disables a server of
-// file, or "".
+// ClosedBeside is like Closed for a server in file, but looks for the key in d, which is one of the
+// files that [Client.Beside] returns.
 func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	if c.guards.closedBeside == nil {
 		return ""
@@ -106,5 +109,5 @@ func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	return c.guards.closedBeside(d, file, name)
 }
 
-// mcpServers is where most clients store their servers.
+// mcpServers is the place where most clients list their servers.
 var mcpServers = splice.Place{Path: []string{"mcpServers"}}

@@ -1,15 +1,16 @@
 // Package clientcfg describes the configuration files of MCP clients and agents.
 //
-// For each supported client, a [Client] gives the paths of its file on each system, the syntax and
-// path of its servers, the form of an entry that runs petrigate, and how to recognize a running
-// instance. [Client.Read] translates an entry into a [Server] of petrigate's configuration: it
-// renames keys, converts timeouts and references to variables, and reports what cannot be carried
-// over. [Hooks] does the same for the hooks of agents. [Secrets] finds values that must not be
-// shown, and [Client.Safeguards] finds restrictions that import does not carry over.
+// For each supported client, a [Client] knows the paths of the file on each operating system, where
+// and how the file lists servers, what an entry that runs petrigate looks like, and how to
+// recognize a running instance. [Client.Read] translates an entry to a [Server] in petrigate's
+// configuration: it renames keys, converts timeouts and references to variables, and reports what
+// it cannot translate. [Hooks] does the same for the hooks of agents. [Secrets] finds values that
+// must not be displayed. [Client.Safeguards] finds restrictions that petrigate import does not
+// carry over.
 //
-// Adding a client means adding one function that returns a Client to [All]. Editing files is the
-// task of package splice, asking and writing that of package takeover. The package starts no
-// goroutines; its tables are read-only.
+// To support another client, add a function that returns its Client and call it in [All]. Package
+// splice edits the files, and package takeover asks the user and writes them. This package starts
+// no goroutines; its tables are read-only.
 package clientcfg
 
 import (
@@ -18,7 +19,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// All returns all clients in display order.
+// All returns all supported clients in display order.
 func All() []Client {
 	return []Client{
 		claudeDesktop(), claudeCode(), cursor(), vscode(), vscodeInsiders(), windsurf(), zed(), cline(),
@@ -26,8 +27,8 @@ func All() []Client {
 	}
 }
 
-// Find returns the client with a name or alias. If ok is false, near is the most similar name, or
-// "".
+// Find returns the client with the given name or alias. If ok is false, near is the most similar
+// name, or "" if none is similar.
 func Find(name string) (c Client, near string, ok bool) {
 	var names []string
 	word := strings.ToLower(name)

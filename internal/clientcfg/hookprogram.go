@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// Programs returns the absolute paths of the programs that petrigate's hooks in a file run, without
-// duplicates.
+// Programs returns the absolute paths of the programs that petrigate's hooks in the file run,
+// without duplicates.
 func (h Hooks) Programs(d *splice.Document) (all []string) {
 	for _, e := range h.events {
 		for _, v := range d.List("hooks", e.name) {
@@ -27,7 +27,8 @@ func (h Hooks) Programs(d *splice.Document) (all []string) {
 	return all
 }
 
-// program returns the program in the command of a hook, without a wrapping shell and quotes.
+// program returns the program that a hook's command runs, without quotes and without the shell that
+// wraps it.
 func program(hook any) string {
 	fields, _ := hook.(map[string]any)
 	command, _ := fields["command"].(string)

@@ -10,41 +10,42 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// Hooks describes the hooks of one agent: the file that contains them, and the entries that run
-// petrigate.
+// Hooks describes how an agent's hooks are configured: which file contains them, and which entries
+// run petrigate.
 type Hooks struct {
-	Agent  string // name of the agent in "petrigate hook"
+	Agent  string // agent's name as an argument of petrigate hook
 	Client string
 	Title  string
-	// Open lists the calls that petrigate cannot stop, whatever the file contains.
+	// Open lists the kinds of calls that petrigate cannot stop, whatever the file contains.
 	Open []string
 
 	files func(System) []string
-	// beside are project files, relative to the current directory, that can also disable hooks.
+	// beside lists files of the project, relative to the current directory, that can also disable
+	// hooks.
 	beside  []string
-	sibling string     // such a file in the directory of the hooks file; empty: none
-	off     [][]string // settings that disable hooks: the path of the key, followed by the value
+	sibling string     // another such file, in the directory of the hooks file; may be empty
+	off     [][]string // settings that disable hooks, each given as the path of a key followed by the value
 	events  []hookEvent
-	flat    bool // the list of an event contains hooks directly, not groups of hooks
-	// failClosed is the member of a pre-call hook that makes the agent refuse the call if the hook
-	// fails. Without such a member, the command itself refuses, if it is run by a shell that can
-	// express this.
+	flat    bool // whether the list of an event contains hooks directly instead of groups of hooks
+	// failClosed is the member that makes the agent refuse a call if its pre-call hook fails. If
+	// the agent has no such member, the command itself refuses the call, provided that it runs in a
+	// shell that can express this.
 	failClosed splice.Member
-	milli      bool // timeouts are in milliseconds
-	url        bool // hooks can be URLs
-	typed      bool // hooks have a "type" member
-	wait       int  // timeout of a pre-call hook, in seconds
+	milli      bool // whether timeouts are in milliseconds
+	url        bool // whether hooks can be URLs
+	typed      bool // whether hooks have a "type" member
+	wait       int  // timeout of pre-call hooks, in seconds
 	own        splice.Object
 }
 
-// A hookEvent is an event that petrigate subscribes to.
+// A hookEvent is an event that petrigate must be notified of.
 type hookEvent struct {
 	name   string
-	before bool   // precedes a call, which can be refused
-	match  string // matcher for tools; empty: all
+	before bool   // whether the event precedes a call, which can be refused
+	match  string // matcher that selects tools; empty: all
 }
 
-// AllHooks returns the agents whose hooks are configured in files.
+// AllHooks returns the hooks of all agents that configure them in files.
 func AllHooks() []Hooks {
 	const others = "^(?!MCP:)"
 	const slow = "a hook that takes longer than its time-out lets the call pass, and on Windows one that fails does"
@@ -108,8 +109,8 @@ func AllHooks() []Hooks {
 	return all
 }
 
-// inFolder returns a files function for a path relative to the current directory, which is a
-// project.
+// inFolder returns a function that returns a path relative to the current directory, which is the
+// project's.
 func inFolder(parts ...string) func(System) []string {
 	return func(System) []string {
 		path := filepath.Join(parts...)
@@ -120,7 +121,8 @@ func inFolder(parts ...string) func(System) []string {
 	}
 }
 
-// HooksOf returns the hooks of a client. It returns false if the client has no supported hooks.
+// HooksOf returns the hooks of the named client. It returns false if the client has no hooks or
+// petrigate does not support them.
 func HooksOf(client string) (Hooks, bool) {
 	all := AllHooks()
 	i := slices.IndexFunc(all, func(h Hooks) bool { return h.Client == client })
@@ -130,15 +132,15 @@ func HooksOf(client string) (Hooks, bool) {
 	return all[i], true
 }
 
-// File returns the hooks file as a client of its own.
+// File returns the hooks file as if it were the file of a client.
 func (h Hooks) File() Client {
 	return Client{Name: h.Client + "-hooks", Title: h.Title, Format: splice.JSON, files: h.files, place: splice.Place{Path: []string{"hooks"}}}
 }
 
-// ByURL reports whether hooks can be URLs.
+// ByURL reports whether the agent's hooks can be URLs.
 func (h Hooks) ByURL() bool { return h.url }
 
-// New returns the initial contents of a new file, or nil for an empty one.
+// New returns the initial content of a new hooks file, or nil if it is empty.
 func (h Hooks) New() []byte {
 	if h.own == nil {
 		return nil
@@ -146,7 +148,7 @@ func (h Hooks) New() []byte {
 	return []byte("{\n  \"version\": 1\n}\n")
 }
 
-// Items returns the entries that run petrigate.
+// Items returns the entries that make the agent run petrigate.
 func (h Hooks) Items(s System, l Launch) (all []splice.Item) {
 	for _, e := range h.events {
 		hook := h.hook(s, l, e)
@@ -192,18 +194,19 @@ func (h Hooks) hook(s System, l Launch, e hookEvent) (o splice.Object) {
 	return o
 }
 
-// orRefuse is appended to a command whose failure must refuse the call. An agent without a
-// failClosed member refuses on exit code 2 if stderr has a reason. If the command itself refused
-// with a reason, this message adds nothing new.
+// orRefuse is appended to a command so that the call is refused if the command fails. An agent that
+// has no failClosed member refuses a call if the hook exits with code 2 and writes a reason to
+// stderr. If the command has already refused with its own reason, this message adds nothing new.
 const orRefuse = ` || { echo "The call was not made." >&2; exit 2; }`
 
-// shellRefuses reports whether the command of a pre-call hook itself refuses the call on failure.
+// shellRefuses reports whether, in case of failure, the shell command of a pre-call hook refuses
+// the call.
 func (h Hooks) shellRefuses(s System) bool { return h.failClosed.Key == "" && s.OS != "windows" }
 
-// TokenVariable is the environment variable with the token for URL hooks.
+// TokenVariable is the environment variable that holds the token for hooks by URL.
 const TokenVariable = "PETRIGATE_TOKEN"
 
-// CommandLine quotes words for the shell of a system.
+// CommandLine joins words to a command line for the system's shell, with quotes where needed.
 func CommandLine(s System, words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -225,16 +228,16 @@ func CommandLine(s System, words []string) string {
 // A Hook is an installed hook that runs petrigate.
 type Hook struct {
 	Event  string
-	URL    string // empty: a command
-	Before bool   // precedes a call
-	Closed bool   // a failure of the hook refuses the call
-	Narrow bool   // the hook does not run for all calls that it should cover, or the agent does not wait for its answer
+	URL    string // empty if the hook is a command
+	Before bool   // whether it precedes a call
+	Closed bool   // whether a failure of the hook refuses the call
+	Narrow bool   // whether the hook misses some of the calls that it should cover, or the agent does not wait for its answer
 
 	command string
 }
 
-// Asks reports whether the hook may connect to a proxy with this configuration. A URL hook connects
-// to any proxy that listens there, and a hook without a configuration to the only running proxy.
+// Asks reports whether the hook may ask a proxy that uses the given configuration. A URL hook asks
+// any proxy that listens there. A hook without a configuration asks the only running proxy.
 func (t Hook) Asks(s System, config string) bool {
 	_, rest, named := strings.Cut(t.command, " --config ")
 	if t.URL != "" || !named {
@@ -249,8 +252,9 @@ func (t Hook) Asks(s System, config string) bool {
 	return false
 }
 
-// Ours reports whether an entry of a list runs petrigate for this agent. An entry written by
-// connect names a configuration, whatever the name of its program.
+// Ours reports whether v, an element of a hook list, runs petrigate for this agent. Entries that
+// petrigate connect has written name a configuration, so they are recognized whatever the name of
+// the program.
 func (h Hooks) Ours(v any) bool {
 	fields, _ := v.(map[string]any)
 	if url, _ := fields["url"].(string); strings.HasSuffix(url, "/hook/"+h.Agent) {
@@ -264,7 +268,8 @@ func (h Hooks) Ours(v any) bool {
 	return found && agent == h.Agent && (strings.HasPrefix(base, "petrigate") || strings.Contains(rest, " --config "))
 }
 
-// Installed returns the hooks in a file that run petrigate, for the events that petrigate needs.
+// Installed returns the hooks in the file that run petrigate, for those events that petrigate
+// needs.
 func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 	for _, e := range h.events {
 		for _, v := range d.List("hooks", e.name) {
@@ -286,15 +291,15 @@ func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 	return all
 }
 
-// isNarrow reports whether a group of hooks, or a hook, does not cover all tools of the event, or
-// runs concurrently with the call.
+// isNarrow reports whether a hook, or a group of hooks, does not cover all tools, or runs
+// concurrently with the call.
 func (e hookEvent) isNarrow(fields map[string]any) bool {
 	match, _ := fields["matcher"].(string)
 	return !slices.Contains([]string{"", "*", ".*", e.match}, match) || fields["if"] != nil || fields["async"] == true || fields["asyncRewake"] == true
 }
 
-// Beside returns the other files that can disable the hooks of a file: project files in the current
-// directory, and a file of the agent in the same directory.
+// Beside returns the paths of other files that can disable the hooks in file. They are files of the
+// project in the current directory, and a file of the agent in the same directory as file.
 func (h Hooks) Beside(file string) []string {
 	if h.sibling == "" {
 		return h.beside
@@ -302,7 +307,8 @@ func (h Hooks) Beside(file string) []string {
 	return append([]string{filepath.Join(filepath.Dir(file), h.sibling)}, h.beside...)
 }
 
-// Off returns the setting of a file that disables all hooks of the agent, or "".
+// Off returns the setting in the file that disables all of the agent's hooks, or "" if they are not
+// disabled.
 func (h Hooks) Off(d *splice.Document) string {
 	for _, path := range h.off {
 		last := len(path) - 1
@@ -322,13 +328,13 @@ func (h Hooks) refusesOnFailure(v any) bool {
 	return fields[h.failClosed.Key] == h.failClosed.Value
 }
 
-// CanClose reports whether a failing hook can refuse a call on the system.
+// CanClose reports whether, on the given system, a failing hook can refuse a call.
 func (h Hooks) CanClose(s System) bool { return h.failClosed.Key != "" || h.shellRefuses(s) }
 
-// ClosesAll reports whether the agent itself refuses a call whenever the hook fails for any reason.
+// ClosesAll reports whether the agent itself refuses a call if its hook fails for any reason.
 func (h Hooks) ClosesAll() bool { return h.failClosed.Key != "" }
 
-// Missing returns the events without an installed hook.
+// Missing returns the events for which no hook is installed.
 func (h Hooks) Missing(there []Hook) (names []string) {
 	for _, e := range h.events {
 		if !slices.ContainsFunc(there, func(t Hook) bool { return t.Event == e.name }) {

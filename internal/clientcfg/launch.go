@@ -2,15 +2,15 @@ package clientcfg
 
 import "github.com/petrigate/petrigate/internal/clientcfg/splice"
 
-// A Launch describes how a client reaches petrigate: with a command, or at a URL.
+// A Launch describes how a client reaches petrigate: by running a command or at a URL.
 type Launch struct {
 	Command string
 	Args    []string
 	URL     string
-	Headers splice.Object // headers of requests to the URL
+	Headers splice.Object // headers to send to the URL
 }
 
-// stdio returns an entry function for a command, or for a URL stored under urlKey.
+// stdio returns an entry function that supports commands, and URLs under the key urlKey.
 func stdio(urlKey string, first ...splice.Member) func(Launch) splice.Object {
 	return func(l Launch) splice.Object {
 		if l.URL == "" {
@@ -20,7 +20,7 @@ func stdio(urlKey string, first ...splice.Member) func(Launch) splice.Object {
 	}
 }
 
-// remote returns an entry with a URL.
+// remote returns an entry for a URL.
 func remote(l Launch, urlKey, headersKey string, first ...splice.Member) splice.Object {
 	o := append(splice.Object{}, first...)
 	o = append(o, splice.Member{Key: urlKey, Value: l.URL})

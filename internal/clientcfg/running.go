@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// A Process is the known part of a running program's command line.
+// A Process is a process's command line, as far as it is known.
 type Process []string
 
-// Running lists the processes of the machine.
+// Running lists the processes on this machine.
 func Running(ctx context.Context) ([]Process, error) {
 	switch runtime.GOOS {
 	case "linux":
@@ -28,10 +28,10 @@ func Running(ctx context.Context) ([]Process, error) {
 	return psProcesses(out), err
 }
 
-// procProcesses reads the command lines of processes below /proc. Processes that end meanwhile are
-// skipped.
+// procProcesses reads the command lines of all processes from dir, which is /proc. It skips
+// processes that end in the meantime.
 func procProcesses(dir string) (all []Process) {
-	files, _ := filepath.Glob(filepath.Join(dir, "[0-9]*", "cmdline")) // the pattern is valid
+	files, _ := filepath.Glob(filepath.Join(dir, "[0-9]*", "cmdline")) // cannot fail: the pattern is valid
 	for _, file := range files {
 		line, err := os.ReadFile(file)
 		if err == nil && len(line) > 0 {
@@ -41,8 +41,8 @@ func procProcesses(dir string) (all []Process) {
 	return all
 }
 
-// psProcesses parses the output of ps. A path may contain spaces, so the first word of a process is
-// the whole line.
+// psProcesses parses the output of ps. Because a path may contain spaces, the first word of a
+// process is the whole line.
 func psProcesses(out []byte) (all []Process) {
 	for line := range strings.Lines(string(out)) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -54,17 +54,18 @@ func psProcesses(out []byte) (all []Process) {
 
 // taskProcesses parses the output of tasklist.
 func taskProcesses(out []byte) (all []Process) {
-	rows, _ := csv.NewReader(bytes.NewReader(out)).ReadAll() // malformed output has no processes
+	rows, _ := csv.NewReader(bytes.NewReader(out)).ReadAll() // malformed output yields no processes
 	for _, row := range rows {
 		all = append(all, Process{row[0]})
 	}
 	return all
 }
 
-// IsRunning reports whether one of the processes is the client.
+// IsRunning reports whether any of the processes is the client.
 func (c Client) IsRunning(all []Process) bool { return slices.ContainsFunc(all, c.isProcess) }
 
-// isProcess checks the program, and the script of an interpreter.
+// isProcess reports whether p is the client. It considers the program and, if that is an
+// interpreter, the script.
 func (c Client) isProcess(p Process) bool {
 	for _, word := range p[:min(len(p), 2)] {
 		if strings.HasPrefix(word, "-") {

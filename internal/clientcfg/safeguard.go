@@ -2,14 +2,16 @@ package clientcfg
 
 import "regexp"
 
-// A Safeguard is a restriction on tool calls in a client's file that import does not carry over.
+// A Safeguard is a restriction on tool calls in a client's file that petrigate import does not
+// carry over.
 type Safeguard struct {
 	Where string `json:"where"`          // the key, or keys joined by dots
 	Value string `json:"value"`          // value of the key
 	Rule  string `json:"rule,omitempty"` // equivalent rule; empty: the client itself still enforces the restriction, on its own tools
 }
 
-// ruleFor returns the rule that refuses calls of a tool, or requires approval for them.
+// ruleFor returns a rule that refuses calls of the tool or, if deny is false, requires approval for
+// them.
 func ruleFor(tool string, deny bool) string {
 	if deny {
 		return "block " + tool
@@ -17,7 +19,7 @@ func ruleFor(tool string, deny bool) string {
 	return "require human-approval before " + tool
 }
 
-// texts returns the strings in a list.
+// texts returns the strings among the elements of list.
 func texts(list []any) (all []string) {
 	for _, v := range list {
 		if text, ok := v.(string); ok {
@@ -27,5 +29,5 @@ func texts(list []any) (all []string) {
 	return all
 }
 
-// plainTool matches a tool name or pattern that can be written in a rule.
+// plainTool matches tool names and patterns that rules can contain.
 var plainTool = regexp.MustCompile(`^[A-Za-z0-9_.*?-]+$`)

@@ -7,29 +7,31 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// guards finds the restrictions of a client outside the entries of servers. Each field may be nil.
+// guards finds a client's restrictions that are not part of a server's entry. Each field may be
+// nil.
 type guards struct {
-	// read returns the restrictions in a file.
+	// read returns the restrictions in the given file.
 	read func(d *splice.Document) []guard
-	// closed returns the key of the file that disables a server at a place, or "".
+	// closed returns the key in the file that disables the named server, or "".
 	closed func(d *splice.Document, at splice.Place, name string) (key string)
-	// beside returns other files that may contain restrictions.
+	// beside returns the paths of other files that may contain restrictions.
 	beside func(s System, file string) []string
-	// closedBeside returns the key of such a file that disables a server of file, or "".
+	// closedBeside returns the key in one of those files that disables the named server of file, or
+	// "".
 	closedBeside func(d *splice.Document, file, name string) (key string)
 }
 
-// A guard is a restriction in terms of the client.
+// A guard is a restriction as the client expresses it.
 type guard struct {
 	where, value string
-	tool         string // tool name used by the client
-	deny         bool   // refuse calls; otherwise ask a person
-	split        string // separator between server and tool
-	prefix       string // prefix of the server
+	tool         string // tool name as the client writes it
+	deny         bool   // whether calls are refused; otherwise a person is asked
+	split        string // separator between the names of server and tool
+	prefix       string // text that precedes the server's name
 }
 
-// rule returns the rule equivalent to a guard, or "" if the guard does not apply to tools of the
-// servers.
+// rule returns the rule that is equivalent to the guard. It returns "" if the guard does not
+// concern tools of the given servers.
 func (g guard) rule(servers map[string]string) string {
 	name, ok := strings.CutPrefix(g.tool, g.prefix)
 	if !ok {
@@ -54,7 +56,8 @@ func (g guard) rule(servers map[string]string) string {
 	return ruleFor(found, g.deny)
 }
 
-// geminiGuards reads settings.json: allowed and excluded servers, and excluded tools.
+// geminiGuards reads a settings.json of Gemini CLI, which lists allowed and excluded servers, and
+// excluded tools.
 var geminiGuards = guards{
 	closed: func(d *splice.Document, _ splice.Place, name string) string {
 		for _, path := range [][]string{{"mcp", "excluded"}, {"excludeMCPServers"}} {
@@ -75,7 +78,7 @@ var geminiGuards = guards{
 				all = append(all, guard{where: strings.Join(path, "."), value: tool, tool: strings.TrimPrefix(tool, "mcp_"), deny: true, split: "__"})
 			}
 		}
-		for i, g := range all { // an unqualified tool name is valid too
+		for i, g := range all { // a tool name without a server is valid, too
 			if !strings.Contains(g.tool, "__") {
 				all[i].split = ""
 			}
@@ -84,7 +87,7 @@ var geminiGuards = guards{
 	},
 }
 
-// opencodeGuards reads permissions, and disabled tools.
+// opencodeGuards reads OpenCode's permissions and disabled tools.
 var opencodeGuards = guards{read: func(d *splice.Document) (all []guard) {
 	add := func(where, tool string, v any) {
 		if word, ok := v.(string); ok && (word == "ask" || word == "deny") {
@@ -107,7 +110,8 @@ var opencodeGuards = guards{read: func(d *splice.Document) (all []guard) {
 	return all
 }}
 
-// claudeGuards reads permissions in settings.json, and disabled servers of a project.
+// claudeGuards reads the permissions in Claude Code's settings.json, and the servers disabled for a
+// project.
 var claudeGuards = guards{
 	beside: func(s System, file string) []string {
 		dir := s.env("CLAUDE_CONFIG_DIR")
@@ -139,10 +143,11 @@ var claudeGuards = guards{
 	},
 }
 
-// closedOfProject returns the key that disables a server of .mcp.json, or "". One list in the
-// settings of the user, the project or this checkout is sufficient; enabledMcpjsonServers and
-// enableAllProjectMcpServers do not override it. Claude Code asks about a server on no list, so
-// such a server is enabled. Servers disabled with /mcp are recorded in .claude.json.
+// closedOfProject returns the key that disables a server from .mcp.json, or "". It is enough if one
+// list in the settings of the user, the project or this checkout names the server;
+// enabledMcpjsonServers and enableAllProjectMcpServers do not override it. For a server on no list,
+// Claude Code asks the user, so it counts as enabled. Servers that the user disabled with /mcp are
+// recorded in .claude.json.
 func closedOfProject(d *splice.Document, file, name string) string {
 	project, ok := strings.CutSuffix(file, ".mcp.json")
 	if !ok {
@@ -161,7 +166,7 @@ func closedOfProject(d *splice.Document, file, name string) string {
 	return ""
 }
 
-// claudeName normalizes the name of a server as Claude Code does for comparisons.
+// claudeName normalizes a server name as Claude Code does before comparing it.
 func claudeName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
@@ -171,7 +176,7 @@ func claudeName(name string) string {
 	}, name)
 }
 
-// gooseGuards reads the mode, which may require approval.
+// gooseGuards reads Goose's mode, which may require approval.
 var gooseGuards = guards{read: func(d *splice.Document) (all []guard) {
 	if mode, _ := d.At("GOOSE_MODE").(string); mode == "approve" || mode == "smart_approve" {
 		all = append(all, guard{where: "GOOSE_MODE", value: mode, tool: "*"})
@@ -179,7 +184,8 @@ var gooseGuards = guards{read: func(d *splice.Document) (all []guard) {
 	return all
 }}
 
-// claudeFiles returns the file of Claude Code with the user's servers and the settings of projects.
+// claudeFiles returns the path of Claude Code's file with the user's servers and the settings of
+// projects.
 func claudeFiles(s System) []string {
 	if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
 		return []string{s.path(dir, ".claude.json")}

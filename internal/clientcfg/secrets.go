@@ -10,64 +10,66 @@ import (
 
 // A Secret is a value in a file that must not be displayed.
 type Secret struct {
-	Name  string // name that identifies the value as a secret; empty: a variable or header value that might be one
+	Name  string // name that shows that the value is a secret; empty for a variable or header value that merely may be one
 	Value string
 }
 
 var (
-	// secretName matches names of variables, headers, keys and flags whose values are secrets.
+	// secretName matches names of variables, headers, keys and flags whose values are secret.
 	secretName = regexp.MustCompile(`(?i)token|secret|passw|key|auth|credential|cookie|\bpat\b|_pat$|dsn|connection|(^|[^a-z])pass(phrase|code)?$|[_-]pwd$|(?-i:^pwd$)|bearer|^sig$|signature`)
-	// locationName matches names of values that only locate a secret.
+	// locationName matches names whose values only tell where a secret is stored.
 	locationName = regexp.MustCompile(`(?i)(file|path|dir|sock|ur[li])$`)
-	// placeValue matches a path, or a URL without user and query.
+	// placeValue matches a path, or a URL that has neither a user nor a query.
 	placeValue = regexp.MustCompile(`^(\.{0,2}/|~/|[A-Za-z]:[\\/]|https?://)[^?#@=]*$`)
-	// plainWords matches values that are not secrets: words, or the address of a port.
+	// plainWords matches values that are not secret: plain words, or an address with a port.
 	plainWords = regexp.MustCompile(`^[A-Za-z]{1,15}([-_., ][A-Za-z]{1,15})*$|^[\d.]+:\d+$`)
-	// randomPart matches a run of characters that only a machine would generate.
+	// randomPart matches a sequence of characters that only a machine would generate.
 	randomPart = regexp.MustCompile(`[A-Za-z0-9+_-]{20,}`)
-	// short matches the option -p, which often takes a password. ports matches its other values:
-	// ports, paths and packages.
+	// short matches the option -p, whose value often is a password. ports matches its other common
+	// values: ports, paths and packages.
 	short = regexp.MustCompile(`^-p$`)
-	// joined matches that option with an attached value, but not a long option such as -path or
-	// -pull-request.
+	// joined matches the option -p with its value attached. It does not match long options such as
+	// -path or -pull-request.
 	joined = regexp.MustCompile(`^-p(\S*[A-Z0-9]\S*)$`)
 	ports  = regexp.MustCompile(`^[\d:.,/-]*(tcp|udp)?$|^@?[\w.-]*/|@|^[.~-]`)
-	// account matches an option whose value is user:password, and pair matches that value.
+	// account matches options whose value has the form user:password. pair matches such a value.
 	account = regexp.MustCompile(`^(-u|--user|--proxy-user)$`)
 	pair    = regexp.MustCompile(`^[^\s:/]+:(.*[^\d].*)$`)
-	// reference matches references to values stored elsewhere, and the scheme that may precede
-	// them.
+	// reference matches references to values that are stored elsewhere, and an authentication
+	// scheme at the start of a text.
 	reference = regexp.MustCompile(`(?i)\$\{\{[^}]*\}\}|\$\{[^}]*\}|\$[a-z_][a-z0-9_]*|\{(env|file):[^}]*\}|^(bearer|basic|token) `)
-	// certainReference matches the unambiguous ones; a $ before a name may be part of a secret.
+	// certainReference matches only unambiguous references. In contrast to these, a $ followed by a
+	// name may be part of a secret.
 	certainReference = regexp.MustCompile(`(?i)\$\{\{[^}]*\}\}|\$\{[^}]*\}|\{(env|file):[^}]*\}|^(bearer|basic|token) `)
 	// assigned matches NAME=value in arguments, URLs and connection strings.
 	assigned = regexp.MustCompile(`([\w.-]+)=([^\s;&#]+)`)
-	// headerForm matches a header passed as an argument.
+	// headerForm matches a header that is passed as an argument.
 	headerForm = regexp.MustCompile(`^([A-Za-z][\w-]+): *(.+)$`)
 	// password matches the password in a URL.
 	password = regexp.MustCompile(`://[^/\s:@]*:([^/\s@]+)@`)
-	// urlUser matches the user of an HTTP URL without a password, which is a token.
+	// urlUser matches the user in an HTTP URL without a password. Such a user is a token.
 	urlUser = regexp.MustCompile(`(?i)https?://([^/\s:@]+)@`)
-	// hook matches the secret part of a webhook URL; anyone who has it can post to the webhook.
+	// hook matches the secret part of a webhook URL. Anyone who knows it can post to the webhook.
 	hook = regexp.MustCompile(`(?i)(?:hooks\.slack\.com/\w+|discord(?:app)?\.com/api/webhooks|api\.telegram\.org/bot|\.webhook\.office\.com|hooks\.zapier\.com/hooks/\w+)/?([^\s?#"]+)`)
-	// token matches secrets that are recognizable by their own form.
+	// token matches secrets that can be recognized by their form.
 	token = regexp.MustCompile(`\b(sk-|gh[pousr]_|github_pat_|xox[abeprs]-|glpat-|AKIA|AIza|npm_|hf_|eyJ)[\w.-]{8,}`)
-	// option matches an argument whose value is the next argument.
+	// option matches an argument that takes the next argument as its value.
 	option = regexp.MustCompile(`^--?[A-Za-z][\w-]*$`)
 )
 
-// valueKeys are keys of mappings (variables, headers) whose values may all be secrets.
+// valueKeys are the keys of mappings, such as variables or headers, in which every value may be
+// secret.
 var valueKeys = []string{"env", "envs", "environment", "headers", "http_headers"}
 
-// nameKeys are keys whose values are names of variables, not secrets.
+// nameKeys are keys whose values are not secret, because they are names of variables.
 var nameKeys = []string{"bearer_token_env_var", "env_http_headers", "env_vars", "env_keys"}
 
 const (
 	minSecret = 4 // shorter values would occur in any text
-	minValue  = 8 // longer than a port, and than "true"
+	minValue  = 8 // longer than a port number and "true"
 )
 
-// Secrets returns all values in a decoded file that may be secrets.
+// Secrets returns all values that may be secret in the decoded content of a file.
 func Secrets(tree any) (all []Secret) {
 	switch t := tree.(type) {
 	case map[string]any:
@@ -96,7 +98,7 @@ func Secrets(tree any) (all []Secret) {
 	return all
 }
 
-// secretUnder returns the secrets in a value that has a key or follows a flag.
+// secretUnder returns the secrets in v, which is the value of a key or a flag with the given name.
 func secretUnder(name string, v any) []Secret {
 	text, ok := written(v)
 	switch {
@@ -112,8 +114,8 @@ func secretUnder(name string, v any) []Secret {
 	return secretsWithin(text)
 }
 
-// secretValues returns the secrets among the values of variables or headers. Even plain words are
-// secrets in a header, since most of them identify the caller.
+// secretValues returns the secret values in a mapping of variables or headers. In headers, even
+// plain words count as secret, because most of them identify the caller.
 func secretValues(fields map[string]any, headers bool) (all []Secret) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		text, _ := written(fields[name])
@@ -130,12 +132,12 @@ func secretValues(fields map[string]any, headers bool) (all []Secret) {
 	return all
 }
 
-// isPlace reports whether the text is a file path or URL that contains no secret.
+// isPlace reports whether the text is a path or a URL without a secret.
 func isPlace(text string) bool {
 	return placeValue.MatchString(text) && !randomPart.MatchString(text) && len(secretsWithin(text)) == 0
 }
 
-// written returns a text or number as written in the file.
+// written returns a string or number in the form in which the file contains it.
 func written(v any) (text string, ok bool) {
 	if n, is := v.(json.Number); is {
 		return n.String(), true
@@ -144,13 +146,13 @@ func written(v any) (text string, ok bool) {
 	return text, ok
 }
 
-// secretsWithin returns the parts of a text that are secrets.
+// secretsWithin returns those parts of the text that are secret.
 func secretsWithin(text string) (all []Secret) {
 	for _, m := range assigned.FindAllStringSubmatch(text, -1) {
 		switch {
 		case secretName.MatchString(m[1]):
 			all = append(all, writtenParts(m[1], m[2])...)
-		case strings.Contains(m[2], "="): // --url=https://x/?sig=y
+		case strings.Contains(m[2], "="): // for example, --url=https://x/?sig=y
 			all = append(all, secretsWithin(m[2])...)
 		}
 	}
@@ -174,8 +176,8 @@ func secretsWithin(text string) (all []Secret) {
 	return all
 }
 
-// writtenParts returns the literal parts of a secret. References to other values are excluded,
-// since the user must see what will be read.
+// writtenParts returns the literal parts of a secret. It excludes references to values stored
+// elsewhere, because the user must see what will be read.
 func writtenParts(name, value string) (all []Secret) {
 	if strings.TrimSpace(reference.ReplaceAllString(value, "")) == "" {
 		return nil

@@ -6,29 +6,29 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// A Server is an entry of a client, translated into a server of petrigate's configuration.
+// A Server is the translation of a client's entry to a server in petrigate's configuration.
 type Server struct {
 	Name   string
-	Fields splice.Object // fields of the configuration; nil if the entry is refused
+	Fields splice.Object // fields in petrigate's configuration; nil if the entry is refused
 
-	// Refused is the reason why the entry cannot be imported; empty if it can.
+	// Refused explains why the entry cannot be imported. It is empty if the entry can be imported.
 	Refused string
-	// Native is set for an entry that is a built-in part of the client, not a server.
+	// Native reports whether the entry is not a server but a built-in part of the client.
 	Native bool
-	// Dropped lists keys that have no meaning outside the client.
+	// Dropped lists the keys that have no meaning outside the client.
 	Dropped []string
-	// Literal names the variables, headers and arguments whose values are probably secrets and are
-	// written literally.
+	// Literal names those variables, headers and arguments that literally contain what is probably
+	// a secret.
 	Literal []string
-	// Left lists restrictions of the entry that a server of petrigate does not have.
+	// Left lists the entry's restrictions that petrigate cannot configure for a server.
 	Left []Safeguard
-	// Closed is the key outside the entry that disables the server, or "".
+	// Closed is the key outside the entry that disables the server, or "" if there is none.
 	Closed string
-	// Notes are further sentences for the user.
+	// Notes contains further sentences to show to the user.
 	Notes []string
 }
 
-// Disable marks the server as disabled, because of a key of the client outside its entry.
+// Disable marks the server as disabled by a key that is not part of its entry.
 func (s *Server) Disable(key string) {
 	if s.Fields == nil || slices.ContainsFunc(s.Fields, func(m splice.Member) bool { return m.Key == "disabled" }) {
 		return

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A System is the machine and user that own the files.
+// A System is the machine and the user to whom the files belong.
 type System struct {
-	OS   string // a value of runtime.GOOS; any system but "darwin" and "windows" is treated like Linux
+	OS   string // a value of runtime.GOOS; all except "darwin" and "windows" are treated like Linux
 	Home string
 	Env  func(string) (string, bool)
 }
 
-// path joins path elements with the separator of the system.
+// path joins path elements with the system's separator.
 func (s System) path(parts ...string) string {
 	if s.OS == "windows" {
 		return strings.ReplaceAll(strings.Join(parts, `\`), "/", `\`)
@@ -20,13 +20,13 @@ func (s System) path(parts ...string) string {
 	return filepath.ToSlash(filepath.Join(parts...))
 }
 
-// env returns the value of a variable, or "" if it is not set.
+// env returns the value of an environment variable, or "" if it is not set.
 func (s System) env(name string) string {
 	value, _ := s.Env(name)
 	return value
 }
 
-// settings returns the directory for the settings of desktop programs.
+// settings returns the directory in which desktop programs keep their settings.
 func (s System) settings() string {
 	switch s.OS {
 	case "darwin":
@@ -40,7 +40,7 @@ func (s System) settings() string {
 	return s.xdg()
 }
 
-// xdg returns the XDG configuration directory, which Unix programs also use on macOS.
+// xdg returns the XDG configuration directory. On macOS, too, it is what Unix programs use.
 func (s System) xdg() string {
 	if dir := s.env("XDG_CONFIG_HOME"); strings.HasPrefix(dir, "/") {
 		return dir
@@ -48,7 +48,8 @@ func (s System) xdg() string {
 	return s.path(s.Home, ".config")
 }
 
-// inHome returns a files function for a path relative to the home directory on all systems.
+// inHome returns a function that returns a path relative to the home directory, the same on all
+// systems.
 func inHome(path string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.Home, path)} }
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// A reader translates one entry.
+// A reader translates a single entry.
 type reader struct {
 	system  System
 	dialect dialect
 	to      *Server
-	headed  *variables // for headers
+	headed  *variables // variable syntax in headers
 
 	kind, command, url, cwd, envFile string
 	args                             []string
@@ -26,8 +26,8 @@ type reader struct {
 	timeout                          string
 	disabled                         bool
 	allow, deny                      []string
-	oauth                            any      // false or a splice.Object; nil: unset
-	scopes                           []string // scopes written outside oauth
+	oauth                            any      // false or a splice.Object; nil if not set
+	scopes                           []string // scopes that are listed outside oauth
 }
 
 func translate(s System, d dialect, name string, value any) Server {
@@ -52,14 +52,14 @@ func translate(s System, d dialect, name string, value any) Server {
 	return server
 }
 
-// refuse records the first reason for a refusal.
+// refuse records why the entry is refused. Only the first reason counts.
 func (r *reader) refuse(format string, args ...any) {
 	if r.to.Refused == "" {
 		r.to.Refused = fmt.Sprintf(format, args...)
 	}
 }
 
-// read reads one key. It knows the keys of all clients, which do not conflict.
+// read reads one key of the entry. It knows the keys of all clients, which do not conflict.
 func (r *reader) read(key string, v any) {
 	if v == nil {
 		return
@@ -106,7 +106,7 @@ func (r *reader) read(key string, v any) {
 	}
 }
 
-// readMore reads the keys that do not locate the server.
+// readMore reads the keys that do not concern the server's location.
 func (r *reader) readMore(key string, v any) {
 	switch key {
 	case "timeout", "tool_timeout_sec":
@@ -123,7 +123,7 @@ func (r *reader) readMore(key string, v any) {
 		r.readApproval(key, v)
 	case "oauth", "auth":
 		r.readOAuth(key, v)
-	case "scopes": // Codex
+	case "scopes": // used by Codex
 		list, _ := v.([]any)
 		if r.scopes = texts(list); len(r.scopes) == 0 {
 			r.to.Dropped = append(r.to.Dropped, key)
@@ -172,7 +172,7 @@ func (r *reader) texts(key string, v any) (all []string) {
 	return all
 }
 
-// names reads a list of names. In some lists of Codex, an item is a mapping with a name.
+// names reads a list of names. In some of Codex's lists, an item is a mapping that contains a name.
 func (r *reader) names(key string, v any) (all []string) {
 	list, ok := v.([]any)
 	if !ok {
@@ -189,7 +189,7 @@ func (r *reader) names(key string, v any) (all []string) {
 
 func (r *reader) readCommand(key string, v any) {
 	switch v := v.(type) {
-	case []any: // OpenCode: with its arguments
+	case []any: // OpenCode includes the arguments
 		words := r.texts(key, v)
 		if len(words) > 0 {
 			r.command, r.args = words[0], append(words[1:], r.args...)
@@ -244,7 +244,7 @@ func (r *reader) flag(key string, v any) bool {
 	return on
 }
 
-// finish assembles the server.
+// finish assembles the server from the keys read.
 func (r *reader) finish() {
 	switch {
 	case r.command == "" && r.url == "" && r.to.Refused == "":
@@ -329,7 +329,7 @@ func toolLists(allow, deny []string) (o splice.Object) {
 	return o
 }
 
-// readApproval reads the approval modes of a server's tools (Codex).
+// readApproval reads the approval modes that Codex has for a server's tools.
 func (r *reader) readApproval(key string, v any) {
 	server := r.to.Name
 	modes := map[string]string{}
@@ -354,8 +354,8 @@ func (r *reader) readApproval(key string, v any) {
 	}
 }
 
-// noteUnreplaced notes text in a header that looks like a variable but is literal for the client,
-// because its entry does not list the variable.
+// noteUnreplaced adds a note if text in a header looks like a variable but is literal for the
+// client, because the entry does not list the variable.
 func (r *reader) noteUnreplaced(headers any) {
 	fields, _ := headers.(map[string]any)
 	if r.dialect.headers == nil {
@@ -372,7 +372,7 @@ func (r *reader) noteUnreplaced(headers any) {
 	}
 }
 
-// readOAuth reads how the client authenticates with a server.
+// readOAuth reads how the client authenticates with the server.
 func (r *reader) readOAuth(key string, v any) {
 	if v == false {
 		r.oauth = false
@@ -398,7 +398,8 @@ func (r *reader) readOAuth(key string, v any) {
 	}
 }
 
-// readLogin reads one key. It reports whether petrigate's configuration has an equivalent.
+// readLogin reads one key of the OAuth settings. It reports whether petrigate has an equivalent
+// setting.
 func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 	switch name {
 	case "clientId", "client_id", "CLIENT_ID":
@@ -430,8 +431,8 @@ func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 	return true
 }
 
-// addOAuth adds the result of [reader.readOAuth] to the server. It is omitted if a header already
-// authenticates, because a server has only one authorization.
+// addOAuth adds what [reader.readOAuth] has read to the server. If a header already authenticates,
+// it adds nothing, because a server has only one form of authorization.
 func (r *reader) addOAuth(add func(string, any)) {
 	if o, is := r.oauth.(splice.Object); len(r.scopes) > 0 && (is || r.oauth == nil) && !slices.ContainsFunc(o, func(m splice.Member) bool { return m.Key == "scopes" }) {
 		r.oauth = append(slices.Clone(o), splice.Member{Key: "scopes", Value: r.scopes})
@@ -451,7 +452,7 @@ func (r *reader) addOAuth(add func(string, any)) {
 // note adds a note about the server for the user.
 func (r *reader) note(text string) { r.to.Notes = append(r.to.Notes, text) }
 
-// readRedirect reads a redirect URI.
+// readRedirect reads a redirect URI into o. It reports whether petrigate supports the URI.
 func readRedirect(o map[string]any, text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" {

@@ -9,27 +9,27 @@ import (
 	"strings"
 )
 
-// A variables translates the references that a client replaces in a text into those of petrigate's
-// configuration. If a translation is impossible, problem gives the reason.
+// A variables translates a client's variable references to the syntax of petrigate's configuration.
+// If a reference cannot be translated, problem explains why.
 type variables struct {
 	find *regexp.Regexp
-	// one translates one match. ok is false if the match is ordinary text.
+	// one translates a single match. ok is false if the match is not a reference but ordinary text.
 	one func(s System, match string) (p piece, problem string, ok bool)
 }
 
-// A piece is either a ${...} of petrigate, or literal text.
+// A piece is either a ${...} reference in petrigate's syntax, or literal text.
 type piece struct {
 	text string
 	ours bool
 }
 
-// expand translates a text.
+// expand translates all references in a text.
 func (v *variables) expand(s System, text string) (ours, problem string) {
 	if v == nil {
 		return literal(text), ""
 	}
 	var b strings.Builder
-	plain, at := "", 0 // literal text before the next ${...}, escaped as a whole: a $ at the end of one piece affects the next
+	plain, at := "", 0 // literal text before the next ${...}, escaped as a whole because a $ at the end of one piece affects the next piece
 	for _, m := range v.find.FindAllStringIndex(text, -1) {
 		p, why, ok := v.one(s, text[m[0]:m[1]])
 		if !ok {
@@ -50,18 +50,18 @@ func (v *variables) expand(s System, text string) (ours, problem string) {
 	return b.String() + literal(plain+text[at:]), problem
 }
 
-// dollars matches what petrigate would interpret: repeated $, and $ before {.
+// dollars matches what petrigate would interpret: repeated $, and $ followed by {.
 var dollars = regexp.MustCompile(`\${2,}|\$\{`)
 
-// literal escapes a text so that petrigate replaces nothing in it.
+// literal escapes a text so that petrigate does not find a reference in it.
 func literal(text string) string {
 	return dollars.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, "$", "$$") })
 }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// variable returns a reference to a variable. The variable must be set, because a configuration
-// with an unset variable does not load.
+// variable returns a reference to an environment variable. The variable must be set, because a
+// configuration that refers to an unset variable does not load.
 func (s System) variable(name string) (ours, problem string) {
 	if !variableName.MatchString(name) {
 		return "", fmt.Sprintf("%q is not the name of a variable", name)
@@ -77,7 +77,7 @@ var (
 	shellForm = regexp.MustCompile(`^\$\{?([A-Za-z_][A-Za-z0-9_]*)(:-.*?)?\}?$`)
 )
 
-// shellVariables replaces ${NAME} and ${NAME:-default}.
+// shellVariables translates ${NAME} and ${NAME:-default}.
 var shellVariables = &variables{find: braces, one: shellVariable}
 
 func shellVariable(s System, match string) (p piece, problem string, ok bool) {
@@ -92,20 +92,20 @@ func shellVariable(s System, match string) (p piece, problem string, ok bool) {
 	return p, problem, true
 }
 
-// reference is like variable, but returns a piece.
+// reference is like variable but returns a piece.
 func (s System) reference(name string) (p piece, problem string) {
 	ours, problem := s.variable(name)
 	return piece{ours, true}, problem
 }
 
-// geminiVariables replaces the same, and $NAME.
+// geminiVariables translates the same references as shellVariables, and $NAME.
 var geminiVariables = &variables{find: regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}|\$[A-Za-z_][A-Za-z0-9_]*`), one: shellVariable}
 
 var gooseForm = regexp.MustCompile(`\$\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
 
-// gooseHeaders replaces ${NAME}, also with inner spaces, and $NAME in headers. It replaces only
-// names that the extension lists: the variables of envs, and the secrets of env_keys. All others
-// are literal.
+// gooseHeaders returns the translation for headers of a Goose extension, which translates ${NAME},
+// also with spaces inside the braces, and $NAME. Only names that the extension lists are
+// references: the variables in envs and the secrets in env_keys. All other names are literal text.
 func gooseHeaders(fields map[string]any) *variables {
 	set, _ := fields["envs"].(map[string]any)
 	keys, _ := fields["env_keys"].([]any)
@@ -122,7 +122,7 @@ func gooseHeaders(fields map[string]any) *variables {
 	}}
 }
 
-// windsurfVariables replaces the variables of editors, and ${file:path}.
+// windsurfVariables translates the references of editorVariables, and ${file:path}.
 var windsurfVariables = &variables{find: braces, one: func(s System, match string) (p piece, problem string, ok bool) {
 	if path, is := strings.CutPrefix(strings.TrimSuffix(match, "}"), "${file:"); is {
 		return s.file(path), "", true
@@ -130,7 +130,7 @@ var windsurfVariables = &variables{find: braces, one: func(s System, match strin
 	return editorVariable(s, match)
 }}
 
-// file returns a reference to the contents of a file.
+// file returns a reference to the content of a file.
 func (s System) file(path string) piece {
 	if rest, home := strings.CutPrefix(path, "~/"); home {
 		path = s.path(s.Home, rest)
@@ -138,7 +138,7 @@ func (s System) file(path string) piece {
 	return piece{"${file:" + path + "}", true}
 }
 
-// editorVariables replaces the variables of VS Code and its forks.
+// editorVariables translates the references of VS Code and its forks.
 var editorVariables = &variables{find: braces, one: editorVariable}
 
 func editorVariable(s System, match string) (p piece, problem string, ok bool) {
@@ -167,12 +167,12 @@ func editorVariable(s System, match string) (p piece, problem string, ok bool) {
 	return p, problem, true
 }
 
-// upper converts the name of an input to the name of a variable.
+// upper converts an input's name to the name of an environment variable.
 func upper(name string) string {
 	return strings.Trim(regexp.MustCompile(`[^A-Z0-9]+`).ReplaceAllString(strings.ToUpper(name), "_"), "_")
 }
 
-// continueVariables replaces ${{ secrets.NAME }}.
+// continueVariables translates ${{ secrets.NAME }}.
 var continueVariables = &variables{find: regexp.MustCompile(`\$\{\{[^}]*\}\}`), one: func(s System, match string) (p piece, problem string, ok bool) {
 	name := strings.TrimSpace(strings.Trim(match, "${}"))
 	name = name[strings.LastIndexByte(name, '.')+1:]
@@ -180,7 +180,7 @@ var continueVariables = &variables{find: regexp.MustCompile(`\$\{\{[^}]*\}\}`), 
 	return p, problem, true
 }}
 
-// opencodeVariables replaces {env:NAME} and {file:path}.
+// opencodeVariables translates {env:NAME} and {file:path}.
 var opencodeVariables = &variables{find: regexp.MustCompile(`\{(env|file):[^}]*\}`), one: func(s System, match string) (p piece, problem string, ok bool) {
 	kind, name, _ := strings.Cut(strings.Trim(match, "{}"), ":")
 	if kind == "file" {

@@ -11,18 +11,18 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A Question is a question to a client in the form of its leg: elicitation/create or
-// input_required.
+// A Question is a question that the proxy asks a client, in the form that the client's leg uses: an
+// elicitation/create request or an input_required result.
 type Question struct {
 	Client     *Client
 	Tool, Args string
-	Call       string // id of the call
-	Elicit     string // id of elicitation/create
+	Call       string // ID of the call
+	Elicit     string // ID of the elicitation/create request
 	State      string // requestState as JSON
-	Params     []byte // params of elicitation/create
+	Params     []byte // params of the elicitation/create request
 }
 
-// Answers to the question whether a call is approved.
+// Answers to the question whether to approve a call.
 const (
 	Approve = `{"action":"accept","content":{"decision":"approve"}}`
 	Deny    = `{"action":"accept","content":{"decision":"deny"}}`
@@ -30,13 +30,13 @@ const (
 	Cancel  = `{"action":"cancel"}`
 )
 
-// Asks calls a tool and waits for the question.
+// Asks calls a tool and waits until the proxy asks for approval.
 func (c *Client) Asks(tool, args string) Question {
 	c.T.Helper()
 	return c.Asked(tool, args, c.Call(tool, args))
 }
 
-// Asked waits for the question about a call that was sent.
+// Asked waits until the proxy asks for approval of a call that was already sent.
 func (c *Client) Asked(tool, args, id string) Question {
 	c.T.Helper()
 	q := Question{Client: c, Tool: tool, Args: args, Call: id}
@@ -54,7 +54,7 @@ func (c *Client) Asked(tool, args, id string) Question {
 	return q
 }
 
-// Send sends an answer and returns the id of the call that will get a reply.
+// Send sends an answer. It returns the ID of the call that the proxy will reply to.
 func (q Question) Send(result string) (id string) {
 	if !q.Client.Leg.Modern {
 		q.Client.Send([]byte(`{"jsonrpc":"2.0","id":`+q.Elicit+`,"result":`+result+`}`), nil)
@@ -63,7 +63,7 @@ func (q Question) Send(result string) (id string) {
 	return q.Client.CallWith(q.Tool, q.Args, "", q.With(result))
 }
 
-// With returns the members of params that carry an answer.
+// With returns the params members that carry an answer.
 func (q Question) With(result string) string {
 	return `,"inputResponses":{"approval":` + result + `},"requestState":` + q.State
 }
@@ -74,7 +74,7 @@ func (q Question) Answer(result string) Message {
 	return q.Client.Reply(q.Send(result))
 }
 
-// Text returns the text for the person.
+// Text returns the text shown to the person.
 func (q Question) Text() string {
 	s, err := strconv.Unquote(Member(q.Params, "message"))
 	if err != nil {
@@ -83,21 +83,22 @@ func (q Question) Text() string {
 	return s
 }
 
-// At returns the question as seen by another client.
+// At returns the same question as if another client had received it.
 func (q Question) At(c *Client) Question {
 	q.Client = c
 	return q
 }
 
-// OperatorSetup is a setup in which a person at a terminal answers, and calls are parked after hold.
+// OperatorSetup returns a setup in which a person at a terminal answers. After hold, a waiting call
+// is parked.
 func OperatorSetup(hold time.Duration) Setup {
 	return Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
 }
 
-// ParkAtOnce is a hold that parks every call.
+// ParkAtOnce makes the proxy park every call at once.
 const ParkAtOnce = time.Nanosecond
 
-// Parked makes a call that must be parked, and returns its approval.
+// Parked makes a call that must be parked, and returns the ID of its approval.
 func (c *Client) Parked(tool, args string) string {
 	c.T.Helper()
 	r := c.Do(tool, args)
@@ -111,7 +112,7 @@ func (c *Client) Parked(tool, args string) string {
 	return id
 }
 
-// PinnedSetup is a proxy that pins the first definitions of tools.
+// PinnedSetup returns a setup whose proxy pins the first definition of each tool.
 func PinnedSetup(t *testing.T, enforce bool) (Setup, *proxy.Pins) {
 	t.Helper()
 	pins, err := proxy.OpenPins(filepath.Join(t.TempDir(), "tools.json"), enforce)

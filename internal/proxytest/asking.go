@@ -8,14 +8,15 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// What upstreams ask clients for, and an answer.
+// What upstreams ask their clients, and a client's answer.
 const (
 	CanAll    = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`
 	AsksName  = `{"message":"Who? \u003c","requestedSchema":{"type":"object","properties":{"n":{"type":"string","x":1.0}}}}`
 	NameGiven = `{"action":"accept","content":{"n":"\u00e9","k":12345678901234567890}}`
 )
 
-// AskingTool is a tool of 2025-11-25 that asks its client, and returns the answer.
+// AskingTool returns a tool for revision 2025-11-25 that sends a request to its client and returns
+// the answer.
 func AskingTool(method, params string) testserver.Tool {
 	return testserver.Tool{Name: "curious", Run: func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 		answer, err := c.Ask(ctx, method, params)
@@ -26,7 +27,7 @@ func AskingTool(method, params string) testserver.Tool {
 	}}
 }
 
-// Respond answers a request of the proxy.
+// Respond answers a request from the proxy.
 func (c *Client) Respond(id, result string) {
 	c.Send([]byte(`{"jsonrpc":"2.0","id":`+id+`,"result":`+result+`}`), nil)
 	if c.Leg.HTTP {
@@ -34,13 +35,13 @@ func (c *Client) Respond(id, result string) {
 	}
 }
 
-// AwaitRequest waits for a request of the proxy.
+// AwaitRequest waits for a request from the proxy.
 func (c *Client) AwaitRequest(method string) Message {
 	c.T.Helper()
 	return c.Await(method, func(m Message) bool { return m.Method == method })
 }
 
-// RoundsTool is a tool of 2026-07-28 that asks for input and checks it.
+// RoundsTool returns a tool for revision 2026-07-28 that asks for input and checks it.
 func RoundsTool() testserver.Tool {
 	return testserver.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 		state := string(c.Params["requestState"])

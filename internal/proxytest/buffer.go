@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A SyncBuffer is written and read by several goroutines.
+// A SyncBuffer is a buffer that several goroutines can use.
 type SyncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -25,7 +25,7 @@ func (b *SyncBuffer) String() string {
 	return b.b.String()
 }
 
-// HeapInUse returns the number of bytes in use.
+// HeapInUse returns the size of the live heap in bytes.
 func HeapInUse() uint64 {
 	var m runtime.MemStats
 	for range 2 { // the second collection empties pools

@@ -15,17 +15,17 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A Client sends arbitrary bytes on one leg and keeps all messages that come back.
+// A Client sends arbitrary bytes on one leg and keeps all messages that it receives.
 type Client struct {
 	*Site
 	Leg          Leg
 	Mail         *Mailbox
 	Capabilities string // JSON
 	Version      string // protocol version
-	Bearer       string // token over HTTP; empty: the token of the tests
+	Bearer       string // token for HTTP; empty: the default token of the tests
 
-	in       *io.PipeWriter // stdio
-	served   chan error     // result of ServeStdio
+	in       *io.PipeWriter // set on stdio legs
+	served   chan error     // receives the result of ServeStdio
 	once     sync.Once
 	HTTP     *http.Client
 	Session  string
@@ -33,13 +33,14 @@ type Client struct {
 
 	mu      sync.Mutex
 	lastID  int
-	cancels map[string]context.CancelFunc // cancel functions of requests over HTTP, by id
+	cancels map[string]context.CancelFunc // cancel functions of requests over HTTP, by request ID
 }
 
-// CanElicit is the capabilities of a client with forms.
+// CanElicit declares a client that can show forms.
 const CanElicit = `{"elicitation":{}}`
 
-// Connect opens a client that declares the capabilities, none if empty.
+// Connect returns a connected client that declares the given capabilities, or none if they are
+// empty.
 func (s *Site) Connect(l Leg, capabilities string) *Client {
 	s.T.Helper()
 	c := s.Unconnected(l)
@@ -52,7 +53,7 @@ func (s *Site) Connect(l Leg, capabilities string) *Client {
 	return c
 }
 
-// Unconnected returns a client that has sent nothing yet.
+// Unconnected returns a client that has not sent anything yet.
 func (s *Site) Unconnected(l Leg) *Client {
 	c := &Client{
 		Site: s, Leg: l, Mail: newMailbox(), Capabilities: "{}", Version: "2025-11-25",
@@ -68,7 +69,7 @@ func (s *Site) Unconnected(l Leg) *Client {
 	return c
 }
 
-// pipe serves the client over a pair of pipes.
+// pipe serves the client over two pipes.
 func (c *Client) pipe() {
 	in, inWriter := io.Pipe()
 	outReader, out := io.Pipe()
@@ -94,7 +95,7 @@ func (c *Client) pipe() {
 	}()
 }
 
-// Initialize performs the handshake.
+// Initialize performs the initialize handshake.
 func (c *Client) Initialize() {
 	c.T.Helper()
 	id := c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"initialize","params":{"protocolVersion":"` + c.Version +
@@ -138,14 +139,14 @@ func (c *Client) Close() {
 	})
 }
 
-// CountFrom makes n the last id that was used.
+// CountFrom sets the last request ID to n.
 func (c *Client) CountFrom(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lastID = n
 }
 
-// nextID returns a new id in its JSON form.
+// nextID returns an unused request ID as JSON.
 func (c *Client) nextID() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,8 +154,8 @@ func (c *Client) nextID() string {
 	return strconv.Itoa(c.lastID)
 }
 
-// Meta returns the _meta member of params and a comma: the members required by the revision, and
-// extra ones.
+// Meta returns the _meta member of params, followed by a comma. It contains what the revision
+// requires, and the extra members.
 func (c *Client) Meta(extra string) string {
 	var members []string
 	if c.Leg.Modern {
@@ -177,24 +178,25 @@ func (c *Client) Info() string {
 	return `{"name":` + string(name) + `,"version":"1"}`
 }
 
-// Fill replaces %ID% by a fresh id and %META% by the _meta of the revision.
+// Fill replaces %ID% with a new ID and %META% with the _meta that the revision requires.
 func (c *Client) Fill(template string) (raw []byte, id string) {
 	id = c.nextID()
 	template = strings.ReplaceAll(template, "%ID%", id)
 	return []byte(strings.ReplaceAll(template, "%META%", c.Meta(""))), id
 }
 
-// Sendf fills a template and sends it with the matching headers.
+// Sendf fills in a template and sends the message with matching headers.
 func (c *Client) Sendf(template string) (id string) {
 	raw, id := c.Fill(template)
 	c.Send(raw, nil)
 	return id
 }
 
-// Call sends a tools/call and returns its id.
+// Call sends a tools/call request and returns its ID.
 func (c *Client) Call(tool, args string) (id string) { return c.CallWith(tool, args, "", "") }
 
-// CallWith sends a call with extra members of _meta and of params, the latter with a leading comma.
+// CallWith is like Call, with additional members for _meta and for params. The latter begin with a
+// comma.
 func (c *Client) CallWith(tool, args, meta, params string) (id string) {
 	name, _ := json.Marshal(tool)
 	id = c.nextID()
@@ -208,7 +210,7 @@ func (c *Client) CallWith(tool, args, meta, params string) (id string) {
 // Do calls a tool and waits for the reply.
 func (c *Client) Do(tool, args string) Message { return c.Reply(c.Call(tool, args)) }
 
-// Must calls a tool, which must succeed.
+// Must calls a tool and waits for the reply. The call must succeed.
 func (c *Client) Must(tool, args string) Message {
 	c.T.Helper()
 	r := c.Do(tool, args)
@@ -218,16 +220,16 @@ func (c *Client) Must(tool, args string) Message {
 	return r
 }
 
-// List requests the tools.
+// List requests the list of tools.
 func (c *Client) List() Message {
 	return c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tools/list","params":{%META%"x":0}}`))
 }
 
-// Send sends bytes unchanged. Over HTTP the headers are those of a correct client, with changes on
-// top; responses arrive in the mailbox.
+// Send sends raw unchanged. Over HTTP, it sends the headers of a correct client, overridden by
+// change. Responses arrive in the client's mailbox.
 func (c *Client) Send(raw []byte, change http.Header) {
 	if c.in != nil {
-		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // a proxy that does not read any more is noticed by the missing answer
+		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // if the proxy no longer reads, the missing answer will reveal it
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -252,7 +254,7 @@ func (c *Client) Send(raw []byte, change http.Header) {
 	}()
 }
 
-// SetHeaders sets the headers of a correct client.
+// SetHeaders sets the headers that a correct client sends.
 func (c *Client) SetHeaders(r *http.Request) {
 	r.Header.Set("Authorization", "Bearer "+cmp.Or(c.Bearer, Token))
 	r.Header.Set("Content-Type", "application/json")
@@ -265,8 +267,8 @@ func (c *Client) SetHeaders(r *http.Request) {
 	}
 }
 
-// StandardHeaders returns the headers of revision 2026-07-28, read leniently from a possibly
-// invalid message.
+// StandardHeaders sets the headers that revision 2026-07-28 requires. It reads their values
+// leniently from raw, which may be an invalid message.
 func (c *Client) StandardHeaders(r *http.Request, raw []byte) {
 	if !c.Leg.Modern {
 		return
@@ -292,7 +294,7 @@ func (c *Client) StandardHeaders(r *http.Request, raw []byte) {
 func (c *Client) post(r *http.Request) {
 	response, err := c.HTTP.Do(r)
 	if err != nil {
-		return // cancelled; the waiting test reports it
+		return // the request was canceled; the waiting test reports it
 	}
 	defer func() { _ = response.Body.Close() }()
 	session := response.Header.Get("Mcp-Session-Id")
@@ -347,7 +349,7 @@ func (c *Client) ListenToPushes() {
 	}()
 }
 
-// Resume requests what an interrupted stream has after an event.
+// Resume requests the rest of an interrupted stream after the event last.
 func (c *Client) Resume(last string) {
 	c.T.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, c.Site.HTTP.URL+"/mcp", nil)
@@ -363,7 +365,7 @@ func (c *Client) Resume(last string) {
 	}()
 }
 
-// Cancel cancels a request in the way of the leg.
+// Cancel cancels a request in the way that the leg requires.
 func (c *Client) Cancel(id string) {
 	if c.Leg.HTTP && c.Leg.Modern {
 		c.mu.Lock()
@@ -374,13 +376,13 @@ func (c *Client) Cancel(id string) {
 	c.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`), nil)
 }
 
-// Reply waits for the response with an id.
+// Reply waits for the response to the request with the given ID.
 func (c *Client) Reply(id string) Message {
 	c.T.Helper()
 	return c.Await("the reply to "+id, func(m Message) bool { return m.Method == "" && m.ID == id })
 }
 
-// Await waits for the first message that satisfies ok, and removes it.
+// Await waits for the first message that satisfies ok, and removes it from the mailbox.
 func (c *Client) Await(what string, ok func(Message) bool) Message {
 	c.T.Helper()
 	m, found := c.Mail.take(ok)
@@ -390,18 +392,19 @@ func (c *Client) Await(what string, ok func(Message) bool) Message {
 	return m
 }
 
-// Request sends a request with members of params after the _meta of the revision.
+// Request sends a request and waits for the response. params contains members to add after _meta.
 func (c *Client) Request(method, params string) Message {
 	c.T.Helper()
 	return c.Reply(c.Ask(method, params))
 }
 
-// Ask sends a request with members of params, and returns its id.
+// Ask sends a request and returns its ID. params contains members to add after _meta.
 func (c *Client) Ask(method, params string) (id string) {
 	return c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"` + method + `","params":{%META%` + params + `}}`)
 }
 
-// StatusText returns the text that the client reads about itself.
+// StatusText reads the resource petrigate://status, in which the proxy describes the client's own
+// status.
 func (c *Client) StatusText() string {
 	c.T.Helper()
 	r := c.Request("resources/read", `"uri":"petrigate://status"`)
@@ -417,8 +420,7 @@ func (c *Client) StatusText() string {
 	return result.Contents[0].Text
 }
 
-// Leave stops waiting for the answers to requests over HTTP, whose bodies the client itself would
-// keep.
+// Leave abandons requests over HTTP, whose responses would otherwise occupy memory in the client.
 func (c *Client) Leave(ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

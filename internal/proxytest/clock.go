@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Clock is a clock that only tests advance.
+// A Clock is a clock that only advances when a test moves it.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewClock returns a clock at a fixed time.
+// NewClock returns a clock set to a fixed time.
 func NewClock() *Clock { return ClockAt(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)) }
 
-// ClockAt returns a clock that shows now.
+// ClockAt returns a clock set to now.
 func ClockAt(now time.Time) *Clock { return &Clock{now: now} }
 
-// Now returns the time of the clock.
+// Now returns the clock's current time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,9 +1,9 @@
 // Package proxytest starts proxies in front of recording upstreams, and clients that send them
 // arbitrary bytes. Tests alone use it: those of package proxy and of the packages below it.
 //
-// A [Site] is a proxy with one upstream, a [testserver.Server] that records what it executes, and
-// with a recorder of its decisions. Its clients are on one of four legs, stdio and HTTP in both
-// families of revisions:
+// A [Site] consists of a proxy, one upstream, which is a [testserver.Server] that records what it
+// executes, and a recorder for the proxy's decisions. Each client uses one of four legs, which are
+// the combinations of a transport (stdio or HTTP) and a revision family:
 //
 //	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 //		s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\n"})
@@ -13,9 +13,9 @@
 //		s.Executed("danger", 0)
 //	})
 //
-// What the upstream has executed is the judge, never the answer of the proxy. A [Fleet] is several
-// proxies with one database.
+// A test judges the proxy by what the upstream has executed, never by the proxy's answers. A
+// [Fleet] consists of several proxies that share a database.
 //
-// A package that uses it needs TestMain with [Main]: the test binary is also the upstream that
-// [ChildUpstream] starts.
+// A package that uses proxytest needs a TestMain that calls [Main], because [ChildUpstream] starts
+// the test binary as an upstream.
 package proxytest

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A Fleet is proxies with one database, in front of one upstream, which clients of 2026-07-28 call
-// in turn.
+// A Fleet consists of several proxies that share one database and one upstream. Clients of revision
+// 2026-07-28 call the proxies in turn.
 type Fleet struct {
 	t       *testing.T
 	Setup   Setup
@@ -18,7 +18,7 @@ type Fleet struct {
 	Clients []*Client
 }
 
-// NewFleet starts three proxies that open the database.
+// NewFleet starts three proxies, each of which opens the database.
 func NewFleet(t *testing.T, open func() (proxy.Database, error), s Setup) *Fleet {
 	f := &Fleet{t: t, Setup: s, open: open}
 	for range 3 {
@@ -27,7 +27,7 @@ func NewFleet(t *testing.T, open func() (proxy.Database, error), s Setup) *Fleet
 	return f
 }
 
-// Add starts one more proxy, and connects a client to it.
+// Add starts one more proxy and returns a client connected to it.
 func (f *Fleet) Add() *Client {
 	f.t.Helper()
 	s := f.Setup
@@ -50,7 +50,7 @@ func (f *Fleet) Add() *Client {
 	return c
 }
 
-// SharedDatabase opens one file for several processes.
+// SharedDatabase returns a function that opens the same database file for each proxy.
 func SharedDatabase(t *testing.T) func() (proxy.Database, error) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	return func() (proxy.Database, error) {

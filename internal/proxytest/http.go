@@ -10,14 +10,15 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// An HTTPRequest is one HTTP request in all its parts, which a case changes.
+// An HTTPRequest describes all parts of an HTTP request, so that test cases can change each of
+// them.
 type HTTPRequest struct {
 	Method, Path, Host string
 	Header             http.Header
 	Body               string
 }
 
-// Fetch sends a request of its own and reads the whole response.
+// Fetch sends the request and reads the whole response.
 func (s *Site) Fetch(p HTTPRequest) (status int, header http.Header, body string) {
 	s.T.Helper()
 	ctx, cancel := context.WithTimeout(s.T.Context(), Patience)
@@ -37,7 +38,7 @@ func (s *Site) Fetch(p HTTPRequest) (status int, header http.Header, body string
 	return response.StatusCode, response.Header, string(b)
 }
 
-// ModernCall is a request of revision 2026-07-28 that calls read.
+// ModernCall returns a request of revision 2026-07-28 that calls the tool read.
 func (s *Site) ModernCall() HTTPRequest {
 	c := &Client{Site: s, Leg: Legs()[2], Version: "2026-07-28", Capabilities: "{}"}
 	return HTTPRequest{
@@ -50,14 +51,14 @@ func (s *Site) ModernCall() HTTPRequest {
 	}
 }
 
-// ModernCallAs returns a [Site.ModernCall] with a token.
+// ModernCallAs is like ModernCall, with the given token.
 func (s *Site) ModernCallAs(token string) HTTPRequest {
 	p := s.ModernCall()
 	p.Header.Set("Authorization", "Bearer "+token)
 	return p
 }
 
-// CallAs calls a tool with the token, like a client of the leg.
+// CallAs calls a tool with the given token, as a client on the leg would.
 func (s *Site) CallAs(l Leg, token, session, id, tool string) Message {
 	s.T.Helper()
 	if !l.Modern {
@@ -71,7 +72,7 @@ func (s *Site) CallAs(l Leg, token, session, id, tool string) Message {
 	return ParseMessage([]byte(text), status)
 }
 
-// OpenSession opens a session and returns its id.
+// OpenSession opens a session and returns its ID.
 func (s *Site) OpenSession(token string) string {
 	s.T.Helper()
 	status, header, body := s.InSession(token, "", InitializeRequest)
@@ -81,7 +82,7 @@ func (s *Site) OpenSession(token string) string {
 	return header.Get("Mcp-Session-Id")
 }
 
-// InSession sends a request of revision 2025-11-25.
+// InSession sends a request of revision 2025-11-25 in the given session.
 func (s *Site) InSession(token, session, body string) (int, http.Header, string) {
 	s.T.Helper()
 	p := s.ModernCallAs(token)
@@ -101,7 +102,8 @@ const (
 	PushRequest       = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"push"}}`
 )
 
-// ServeWith opens a listener of its own in front of the proxy; later requests of the site go there.
+// ServeWith serves the proxy on a new listener with the given access rules. The site's later
+// requests go to that listener.
 func (s *Site) ServeWith(a proxy.Access) {
 	s.T.Helper()
 	server := httptest.NewUnstartedServer(nil)
@@ -116,7 +118,7 @@ func (s *Site) ServeWith(a proxy.Access) {
 	s.HTTP = server
 }
 
-// StreamSince returns a stream of the session after the client's Last-Event-ID.
+// StreamSince opens the session's stream and resumes it after the event last.
 func (c *Client) StreamSince(last string) io.ReadCloser {
 	c.T.Helper()
 	r, err := http.NewRequestWithContext(c.T.Context(), http.MethodGet, c.Site.HTTP.URL+"/mcp", http.NoBody)

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// A Leg is one of the four ways to the gate. A rule that applies only on one of them is a hole, so
-// every case runs on all.
+// A Leg is one of the four ways in which clients reach the gate. A rule that applied to some legs
+// only would be a security hole, so every test case runs on all of them.
 type Leg struct {
 	Name         string
 	HTTP, Modern bool
@@ -20,8 +20,8 @@ func Legs() []Leg {
 	return []Leg{{"stdio", false, false}, {"http", true, false}, {"http-modern", true, true}, {"stdio-modern", false, true}}
 }
 
-// EachLeg runs f on each leg or, under the race detector, which takes five times as long, on one of
-// each transport and family. .ci/soak runs all of them.
+// EachLeg runs f on each leg. Under the race detector, which is five times slower, it runs f on one
+// leg per transport and family; .ci/soak runs all of them.
 func EachLeg(t *testing.T, f func(t *testing.T, l Leg)) {
 	all := Legs()
 	if soak.Race && os.Getenv(soak.Variable) == "" {
@@ -29,13 +29,13 @@ func EachLeg(t *testing.T, f func(t *testing.T, l Leg)) {
 	}
 	for _, l := range all {
 		t.Run(l.Name, func(t *testing.T) {
-			t.Parallel() // legs share nothing, and mostly wait
+			t.Parallel() // legs share nothing and spend most of their time waiting
 			f(t, l)
 		})
 	}
 }
 
-// LegacyLegs are those with a handshake.
+// LegacyLegs runs f on the legs that have an initialize handshake.
 func LegacyLegs(t *testing.T, f func(t *testing.T, l Leg)) {
 	for _, l := range Legs()[:2] {
 		t.Run(l.Name, func(t *testing.T) {
@@ -45,7 +45,7 @@ func LegacyLegs(t *testing.T, f func(t *testing.T, l Leg)) {
 	}
 }
 
-// ModernLegs are those of revision 2026-07-28.
+// ModernLegs runs f on the legs of revision 2026-07-28.
 func ModernLegs(t *testing.T, f func(t *testing.T, l Leg)) {
 	for _, l := range Legs()[2:] {
 		t.Run(l.Name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func ModernLegs(t *testing.T, f func(t *testing.T, l Leg)) {
 	}
 }
 
-// EachEra runs a case on every leg, in front of an upstream of each family.
+// EachEra runs f on every leg, with an upstream of each revision family.
 func EachEra(t *testing.T, f func(t *testing.T, l Leg, era testserver.Eras)) {
 	EachLeg(t, func(t *testing.T, l Leg) {
 		for name, era := range map[string]testserver.Eras{"legacy": testserver.Legacy, "modern": testserver.Modern} {
@@ -64,7 +64,7 @@ func EachEra(t *testing.T, f func(t *testing.T, l Leg, era testserver.Eras)) {
 	})
 }
 
-// TaskLegs are all legs, with a client that supports tasks on each.
+// TaskLegs runs f on every leg, with a client that supports tasks.
 func TaskLegs(t *testing.T, s func(t *testing.T) Setup, f func(t *testing.T, s *Site, c *Client)) {
 	EachLeg(t, func(t *testing.T, l Leg) {
 		st := StartWithTasks(t, s(t))

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Mailbox keeps messages until tests take them.
+// A Mailbox holds received messages until a test takes them.
 type Mailbox struct {
 	mu       sync.Mutex
 	messages []Message
@@ -67,7 +67,7 @@ func (b *Mailbox) Count(ok func(Message) bool) int {
 	return n
 }
 
-// String lists the messages, for failures.
+// String lists the messages for use in failure reports.
 func (b *Mailbox) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

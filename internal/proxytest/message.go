@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// A Message is a received message, raw and parsed.
+// A Message is a received message, both raw and parsed.
 type Message struct {
 	Raw                   []byte
 	ID, Method            string
@@ -15,7 +15,7 @@ type Message struct {
 	Session               string
 }
 
-// ParseMessage parses what can be parsed of a message.
+// ParseMessage parses a message as far as possible.
 func ParseMessage(raw []byte, status int) Message {
 	if len(raw) > large {
 		return parseLarge(raw, status)
@@ -29,17 +29,17 @@ func ParseMessage(raw []byte, status int) Message {
 	return Message{Raw: raw, ID: string(m.ID), Method: m.Method, Params: m.Params, Result: m.Result, Error: m.Error, Status: status}
 }
 
-// large is the minimum size of messages that are not parsed completely: under the race detector
-// that takes seconds, and tests compare such messages by their bytes.
+// large is the minimum size for messages that are only parsed in part. Under the race detector,
+// parsing them completely would take seconds, and tests compare such messages byte by byte anyway.
 const large = 1 << 20
 
-// parseLarge parses the members before the content of a message, and takes the content for the last
-// one.
+// parseLarge parses the members that precede a message's content. It assumes that the content is
+// the last member.
 func parseLarge(raw []byte, status int) Message {
 	m := Message{Raw: raw, Status: status}
 	contents := map[string]*json.RawMessage{"params": &m.Params, "result": &m.Result, "error": &m.Error}
 	d := json.NewDecoder(bytes.NewReader(raw))
-	_, _ = d.Token() // the brace
+	_, _ = d.Token() // the opening brace
 	for d.More() {
 		key, _ := d.Token()
 		name, _ := key.(string)
@@ -61,10 +61,10 @@ func parseLarge(raw []byte, status int) Message {
 	return m
 }
 
-// IsError reports whether the result of a call is an error.
+// IsError reports whether the result of the call is an error.
 func (m Message) IsError() bool { return Member(m.Result, "isError") == "true" }
 
-// Code returns the code of an error.
+// Code returns the error code.
 func (m Message) Code() string { return Member(m.Error, "code") }
 
 // Codes of errors.
@@ -75,13 +75,13 @@ const (
 	CodeHeaders = "-32020"
 )
 
-// Decision returns the machine-readable form of a refusal.
+// Decision returns a member of a refusal in its machine-readable form.
 func (m Message) Decision(key string) string {
 	s, _ := strconv.Unquote(Member(m.Result, "_meta", "io.petrigate/decision", key))
 	return s
 }
 
-// Text returns the text of the result's first block.
+// Text returns the text of the result's first content block.
 func (m Message) Text() string {
 	var r struct{ Content []struct{ Text string } }
 	if json.Unmarshal(m.Result, &r) != nil || len(r.Content) == 0 {
@@ -90,7 +90,7 @@ func (m Message) Text() string {
 	return r.Content[0].Text
 }
 
-// ToolsByName returns the objects of a list by name, byte for byte.
+// ToolsByName maps the names of the listed tools to the unchanged JSON of their objects.
 func (m Message) ToolsByName() map[string]string {
 	var r struct{ Tools []json.RawMessage }
 	_ = json.Unmarshal(m.Result, &r)
@@ -103,7 +103,7 @@ func (m Message) ToolsByName() map[string]string {
 	return found
 }
 
-// Member returns the member of a result by its path, as JSON, or an empty string.
+// Member returns the member of doc at the given path as JSON. It returns "" if there is none.
 func Member(doc []byte, path ...string) string {
 	for _, key := range path {
 		var members map[string]json.RawMessage
@@ -115,5 +115,5 @@ func Member(doc []byte, path ...string) string {
 	return string(doc)
 }
 
-// Clip shortens bytes for a failure.
+// Clip shortens b for use in failure reports.
 func Clip(b []byte) string { return string(b[:min(len(b), 300)]) }

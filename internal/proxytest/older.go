@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// An OlderClient speaks HTTP+SSE (revision 2024-11-05).
+// An OlderClient is a client that uses HTTP+SSE (revision 2024-11-05).
 type OlderClient struct {
 	*Site
 	Token  string
-	Where  string // URL for its messages
+	Where  string // URL to which it posts messages
 	Events *bufio.Reader
 	End    context.CancelFunc
 }
 
-// ConnectOlder opens a stream.
+// ConnectOlder opens an event stream and returns the client.
 func (s *Site) ConnectOlder(token string) *OlderClient {
 	s.T.Helper()
 	ctx, cancel := context.WithCancel(s.T.Context())
@@ -43,7 +43,7 @@ func (s *Site) ConnectOlder(token string) *OlderClient {
 	return c
 }
 
-// event reads the next event.
+// event reads the next event from the stream.
 func (c *OlderClient) event() (name, data string) {
 	c.T.Helper()
 	for {
@@ -72,7 +72,7 @@ func (c *OlderClient) Post(token, body string) int {
 	return status
 }
 
-// Ask sends a request and returns the next message.
+// Ask posts a request and returns the next message from the stream.
 func (c *OlderClient) Ask(body string) Message {
 	c.T.Helper()
 	if status := c.Post(c.Token, body); status != 202 {

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// DefaultRules are those of the attack catalogue.
+// DefaultRules contains the rules that the attack catalogue assumes.
 const DefaultRules = `require backup before delete
 require human-approval before deploy
 block danger
@@ -17,7 +17,7 @@ map bash.command rm as delete
 block discord.timeout
 `
 
-// PolicyOf builds a policy from rules, or from the default rules if there are none.
+// PolicyOf builds a policy from rules. If text is empty, it uses the default rules.
 func PolicyOf(t testing.TB, text string) *gate.Policy {
 	t.Helper()
 	if text == "" {
@@ -30,7 +30,7 @@ func PolicyOf(t testing.TB, text string) *gate.Policy {
 	return r.Policy
 }
 
-// ShadowPolicy is the policy of the rules, entirely in shadow.
+// ShadowPolicy builds a policy from rules that is completely in shadow mode.
 func ShadowPolicy(t *testing.T, rules, fallback string) *gate.Policy {
 	t.Helper()
 	r, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: rules}}, Mode: "shadow", Default: fallback})
@@ -50,7 +50,7 @@ func NetPolicy(t *testing.T, nets ...gate.Net) *gate.Policy {
 	return p
 }
 
-// BlockingPolicy is a policy with a net that never admits calls of the tools.
+// BlockingPolicy builds a policy whose net never admits calls of the given tools.
 func BlockingPolicy(t *testing.T, names ...string) *gate.Policy {
 	return NetPolicy(t, gate.Net{
 		Name: "closed", Places: []string{"never"},
@@ -58,8 +58,8 @@ func BlockingPolicy(t *testing.T, names ...string) *gate.Policy {
 	})
 }
 
-// ChainPolicy is a net with one token, which a call holds until its result: a success puts it into
-// done, a failure returns it.
+// ChainPolicy builds a policy from a net with one token. Each call holds the token until its result
+// arrives. A success moves it to the place done; a failure returns it.
 func ChainPolicy(t *testing.T, tools ...string) *gate.Policy {
 	return NetPolicy(t, gate.Net{
 		Name: "chain", Places: []string{"ready", "done"}, Initial: map[string]int{"ready": 1},
@@ -67,7 +67,7 @@ func ChainPolicy(t *testing.T, tools ...string) *gate.Policy {
 	})
 }
 
-// ChainInFlight fails unless the chain's token is held by an unsettled call.
+// ChainInFlight fails the test unless a call in flight holds the chain's token.
 func (s *Site) ChainInFlight() {
 	s.T.Helper()
 	if s.OpenCalls() != 1 || s.Marking("chain", "ready") != 1 || s.Marking("chain", "done") != 0 {
@@ -75,7 +75,8 @@ func (s *Site) ChainInFlight() {
 	}
 }
 
-// ChainSettled waits until no call is open, and fails unless the token is available.
+// ChainSettled waits until no call is open. It fails the test unless the token is then in the given
+// place.
 func (s *Site) ChainSettled(place string) {
 	s.T.Helper()
 	s.Eventually("the call is settled", func() bool { return s.OpenCalls() == 0 })

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Memory is a recorder that can be made to fail.
+// A Memory is an in-memory recorder that can be made to fail.
 type Memory struct {
 	mu    sync.Mutex
 	lines [][]byte
@@ -17,7 +17,7 @@ type Memory struct {
 	panic bool
 }
 
-// Append keeps a record.
+// Append stores a record.
 func (m *Memory) Append(record []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -31,28 +31,28 @@ func (m *Memory) Append(record []byte) error {
 	return nil
 }
 
-// SetFail makes later records fail, or succeed again.
+// SetFail makes later calls of Append fail, or succeed again.
 func (m *Memory) SetFail(fail bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fail = fail
 }
 
-// SetPanic makes the recorder panic, or stop doing so.
+// SetPanic makes later calls of Append panic, or not.
 func (m *Memory) SetPanic(panic bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.panic = panic
 }
 
-// All returns the records as they were written.
+// All returns all records as written.
 func (m *Memory) All() [][]byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.lines)
 }
 
-// A Record holds the members of an audit record that tests read.
+// A Record holds those members of an audit record that tests examine.
 type Record struct {
 	Event, Decision, Kind, Tool, Outcome, Reason string
 	Session, Principal, Policy, Arguments        string
@@ -66,14 +66,15 @@ type Record struct {
 	}
 }
 
-// Decisions returns the decision records, of one kind of decision if one is given.
+// Decisions returns the decision records. If decision is not empty, it returns only those with this
+// decision.
 func (m *Memory) Decisions(decision string) []Record {
 	return m.Matching(func(r Record) bool {
 		return r.Event == "decision" && (decision == "" || r.Decision == decision)
 	})
 }
 
-// Outcomes returns the records of outcomes.
+// Outcomes returns the outcome records.
 func (m *Memory) Outcomes() []Record {
 	return m.Matching(func(r Record) bool { return r.Event == "outcome" })
 }
@@ -93,7 +94,7 @@ func (m *Memory) Matching(ok func(Record) bool) []Record {
 	return found
 }
 
-// RecordsHave reports whether a record contains the text.
+// RecordsHave reports whether any record contains the text.
 func (s *Site) RecordsHave(text string) bool {
 	return slices.ContainsFunc(s.Records.All(), func(line []byte) bool { return strings.Contains(string(line), text) })
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// Refuses fails unless the policy refuses the call: with a readable answer under its id, no change
-// of any state, one record, and no execution.
+// Refuses calls a tool and fails the test unless the policy refuses the call. The answer must be
+// readable and have the call's ID, there must be one record of the refusal, no state may change,
+// and the upstream must not execute the call.
 func (c *Client) Refuses(tool, args, kind string) Message {
 	c.T.Helper()
 	before, executed, records := c.State(), c.ran(), len(c.Records.Decisions(""))
@@ -37,7 +38,8 @@ func (c *Client) Refuses(tool, args, kind string) Message {
 	return r
 }
 
-// ran returns what the upstream has executed, except for the proxy's own polling of tasks.
+// ran returns how many calls the upstream has executed. It ignores requests by which the proxy
+// polls tasks.
 func (s *Site) ran() (n int) {
 	for _, r := range s.Log.Records(testserver.Executed) {
 		if !strings.HasPrefix(r.Name, "tasks/") {
@@ -47,7 +49,8 @@ func (s *Site) ran() (n int) {
 	return n
 }
 
-// Unknown fails unless the call is answered as one of an unknown tool, without an execution.
+// Unknown calls a tool and fails the test unless the proxy answers that the tool is unknown and the
+// upstream executes nothing.
 func (c *Client) Unknown(tool string) {
 	c.T.Helper()
 	before, executed := c.State(), c.Log.Executed("")
@@ -59,7 +62,8 @@ func (c *Client) Unknown(tool string) {
 	}
 }
 
-// Blocked fails unless the gate blocks the call. Unlike Refuses it looks at the answer alone.
+// Blocked calls a tool and fails the test unless the gate blocks the call. In contrast to Refuses,
+// it examines only the answer.
 func (c *Client) Blocked(tool string) {
 	c.T.Helper()
 	if r := c.Do(tool, `{}`); !r.IsError() || r.Decision("kind") != "blocked" {

@@ -18,49 +18,50 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// Patience limits every wait: it ends tests that would hang, and nothing is measured with it. A
-// busy machine can take most of it for the largest messages.
+// Patience limits every wait. It only ends tests that would otherwise hang, and does not measure
+// anything. On a busy machine, the largest messages can take most of this time.
 const Patience = 3 * time.Minute
 
-// Main runs the tests of a package. It implements TestMain, and makes the test binary an upstream
-// if [ChildVariable] is set.
+// Main runs a package's tests and exits; call it from TestMain. If [ChildVariable] is set, the test
+// binary acts as an upstream instead.
 func Main(m *testing.M) {
 	if flags, ok := os.LookupEnv(ChildVariable); ok {
 		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
 	}
-	_ = flag.Set("test.parallel", "8") // they wait more than they work; -parallel overrides it
-	debug.SetGCPercent(400)            // a fifth of their time was garbage collection
+	_ = flag.Set("test.parallel", "8") // tests wait more than they work; -parallel takes precedence
+	debug.SetGCPercent(400)            // otherwise a fifth of the time is spent on garbage collection
 	leftover.Main(m)
 }
 
-// A Setup describes a site. The zero value is the attack tools behind the default rules.
+// A Setup describes a site. The zero value uses the attack tools and the default rules.
 type Setup struct {
 	Rules  string
-	Policy *gate.Policy // used instead of the rules
+	Policy *gate.Policy // policy to use instead of the rules
 	Server testserver.Options
 	Change func(*proxy.Options)
-	Idle   bool // do not start the proxy
-	Direct bool // no proxy: clients speak to the upstream itself
+	Idle   bool // do not start the proxy yet
+	Direct bool // no proxy: clients connect to the upstream itself
 }
 
-// A Site is a proxy with a recording upstream over HTTP and a recorder.
+// A Site consists of a proxy, an upstream over HTTP that records what it executes, and a recorder
+// for decisions.
 type Site struct {
 	T        *testing.T
 	Proxy    *proxy.Proxy
 	Upstream *testserver.Server
-	Log      *testserver.Log // the oracle: the executed calls
+	Log      *testserver.Log // the upstream's record of executed calls, by which tests judge the proxy
 	Records  *Memory
-	HTTP     *httptest.Server // URL of the proxy
+	HTTP     *httptest.Server // serves the proxy
 	Options  proxy.Options
 
-	ClientName string // token of the clients that connect
-	bare       bool   // there is no proxy
+	ClientName string // clientInfo name of the clients
+	bare       bool   // whether there is no proxy
 }
 
-// Token is the token of clients over HTTP.
+// Token is the default token of clients over HTTP.
 const Token = "token-of-the-tests"
 
-// Start serves a site until the test ends.
+// Start starts a site that serves until the test ends.
 func Start(t *testing.T, s Setup) *Site {
 	t.Helper()
 	st := &Site{T: t, Log: &testserver.Log{}, Records: &Memory{}, ClientName: "tester"}
@@ -122,7 +123,7 @@ func (s *Site) run(o proxy.Options, idle bool) {
 	}
 }
 
-// complaints are the log lines of net/http about misbehaving handlers.
+// complaints receives the log lines in which net/http complains about handlers.
 type complaints struct{ t *testing.T }
 
 func (c complaints) Write(p []byte) (int, error) {
@@ -130,7 +131,7 @@ func (c complaints) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// State returns every marking and every open call, for comparison.
+// State returns all markings and all open calls as text, for comparison.
 func (s *Site) State() string {
 	type net struct {
 		Name     string

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// Connect replaces servers of a client with one entry that runs petrigate.
+// Connect replaces servers in a client's file with a single entry that runs petrigate.
 func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	client, err := Find(c.Client)
 	if err != nil {
@@ -67,29 +67,30 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	return d.connect(f, step{f.exists, f.src, after, changed}, slices.ContainsFunc(items, func(i item) bool { return i.own }))
 }
 
-// noteHardLink warns that the file has another hard link, whose contents do not change.
+// noteHardLink warns that the file has another hard link, whose content will not change.
 func (o output) noteHardLink(f *file) {
 	if info, err := os.Stat(f.target); err == nil && textfile.Linked(info) {
 		o.say("note: %s has another name, a hard link: what is there stays as it is now", text.Escape(f.path))
 	}
 }
 
-// noteNoHeaders warns that a proxy that requires a token refuses a client without headers.
+// noteNoHeaders warns that a proxy that requires a token will refuse a client that sends no
+// headers.
 func (o output) noteNoHeaders(l clientcfg.Launch) {
 	if len(l.Headers) == 0 {
 		o.say("note: a proxy over HTTP wants a token, unless listen.auth is none: --header 'Authorization: Bearer TOKEN', with the one in ~/.local/state/petrigate/token")
 	}
 }
 
-// variableReference matches a reference in a configuration to a variable that must be set.
+// variableReference matches references to variables that must be set for a configuration to load.
 var variableReference = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::\?[^}]*)?\}`)
 
 // noteVariables lists the variables that the client must set when it starts petrigate. Desktop
-// programs do not inherit the variables of a shell.
+// programs do not inherit variables from a shell.
 func (o output) noteVariables(client clientcfg.Client, path string) {
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return // the caller that loads the file reports it
+		return // the caller, which loads the file, reports the error
 	}
 	var names []string
 	for _, m := range variableReference.FindAllSubmatch(src, -1) {
@@ -115,8 +116,8 @@ func (d *Driver) connect(f *file, s step, connected bool) error {
 	return nil
 }
 
-// checkNameFree returns an error if another server already uses petrigate's name, because its entry
-// would be lost.
+// checkNameFree returns an error if the name of petrigate's entry is already used by another
+// server, whose entry would be lost.
 func (d *Driver) checkNameFree(f *file, items []item, c Connection) error {
 	for _, i := range items {
 		if i.entry.Name == Ours && slices.Equal(i.at.Path, f.client.Place().Path) && !d.replaces(c, i) {
@@ -129,7 +130,7 @@ func (d *Driver) checkNameFree(f *file, items []item, c Connection) error {
 	return nil
 }
 
-// noteDirectServers lists the servers that the client still reaches directly.
+// noteDirectServers lists the servers that the client still reaches without petrigate.
 func (d *Driver) noteDirectServers(items []item, c Connection) {
 	var names []string
 	for _, i := range items {
@@ -142,7 +143,8 @@ func (d *Driver) noteDirectServers(items []item, c Connection) {
 	}
 }
 
-// withEntry returns the file with petrigate's entry, and the entries that were removed for it.
+// withEntry returns the file's content with petrigate's entry, and the entries that had to be
+// removed for it.
 func (d *Driver) withEntry(f *file, items []item, c Connection, entry splice.Object) (after []byte, changed []removed, err error) {
 	doc := f.doc
 	for i, at := range f.client.Places(f.doc) {
@@ -159,7 +161,7 @@ func (d *Driver) withEntry(f *file, items []item, c Connection, entry splice.Obj
 			continue
 		}
 		if i == 0 && slices.Equal(r.Names, []string{Ours}) && doc.Has(at, add[0]) {
-			continue // already present
+			continue // the entry is already present
 		}
 		next, err := doc.Replace(at, r.Names, add...)
 		if err != nil {
@@ -173,14 +175,14 @@ func (d *Driver) withEntry(f *file, items []item, c Connection, entry splice.Obj
 	return doc.Bytes(), changed, nil
 }
 
-// Disconnect undoes the changes that connect made to the file of a client.
+// Disconnect undoes the changes that Connect has made to a client's file.
 func (d *Driver) Disconnect(ctx context.Context, name, path string) error {
 	client, err := Find(name)
 	if err != nil {
 		return err
 	}
 	hooked := false
-	if _, ok := clientcfg.HooksOf(client.Name); ok && path == "" { // hooks were added last, so they are removed first
+	if _, ok := clientcfg.HooksOf(client.Name); ok && path == "" { // hooks were added last, so they must be removed first
 		if hooked, err = d.dropHooks(client.Name, ""); err != nil {
 			return err
 		}
@@ -219,7 +221,7 @@ func (d *Driver) Disconnect(ctx context.Context, name, path string) error {
 	return d.disconnect(f, n, after, exists)
 }
 
-// noteCopies names the files with the original contents of a file that cannot be read.
+// noteCopies names the copies of the original file, for a file that can no longer be parsed.
 func (d *Driver) noteCopies(f *file) {
 	for _, name := range []string{f.backup(), d.records().path(f)} {
 		if _, err := os.Lstat(name); err == nil {
@@ -228,8 +230,8 @@ func (d *Driver) noteCopies(f *file) {
 	}
 }
 
-// notRecorded reports that there is nothing to undo. It returns an error if the file has an entry
-// that runs petrigate, but no record of how to restore it.
+// notRecorded reports that there is nothing to undo. If the file nevertheless has an entry that
+// runs petrigate, it returns an error, because no record tells how to restore the file.
 func (d *Driver) notRecorded(f *file) error {
 	items, err := d.items(f, f.doc)
 	if err != nil {
@@ -242,12 +244,12 @@ func (d *Driver) notRecorded(f *file) error {
 	return nil
 }
 
-// undoSteps returns the file without the changes of connect, undone in reverse order. exists is
-// false if connect created the file and nothing else is in it.
+// undoSteps undoes the recorded steps in reverse order and returns the resulting content. exists is
+// false if petrigate created the file and nothing else has been added to it.
 func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	for _, s := range slices.Backward(n.Steps) {
-		if !exists || string(after) == string(s.After) { // a file deleted since is restored as a whole
+		if !exists || string(after) == string(s.After) { // if the file was deleted in the meantime, restore it as a whole
 			after, exists = s.Before, s.Existed
 			continue
 		}
@@ -258,8 +260,8 @@ func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err e
 	return after, exists, nil
 }
 
-// restore removes petrigate's entry from a file that was edited after connect, and adds the removed
-// entries that are still missing.
+// restore handles a file that was edited after the step. It removes petrigate's entry and adds
+// those removed entries that are still missing.
 func (f *file) restore(src []byte, s step) ([]byte, error) {
 	old, err := splice.Parse(f.path, s.Before, f.client.Format)
 	if err != nil {
@@ -315,8 +317,8 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 	return nil
 }
 
-// noteStillConnected warns if the restored file still runs petrigate, because the record of an
-// earlier connect was lost.
+// noteStillConnected warns if the restored file still runs petrigate, which happens if the record
+// of an earlier connect was lost.
 func (d *Driver) noteStillConnected(f *file, after []byte) error {
 	doc, err := splice.Parse(f.path, after, f.client.Format)
 	if err != nil {

@@ -8,19 +8,20 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Connection holds the arguments of connect.
+// A Connection holds the arguments of petrigate connect.
 type Connection struct {
 	Client string
-	File   string // client's file; empty: the usual one
-	Config string // configuration file with the servers
+	File   string // client's file; empty: the default
+	Config string // configuration that contains the servers
 	Launch clientcfg.Launch
-	// Servers are the servers of the configuration. The client's entries for them are replaced.
+	// Servers contains the servers in the configuration, whose entries in the client's file are
+	// replaced.
 	Servers []config.Server
-	All     bool     // replace all servers, including those that the configuration lacks
+	All     bool     // replace all servers, even those that the configuration does not contain
 	Only    []string // replace only these servers
 }
 
-// checkOnly returns an error for a name in --only that the client does not have.
+// checkOnly returns an error if the client has no server with a name given by --only.
 func (c Connection) checkOnly(items []item) error {
 	var names []string
 	for _, i := range items {
@@ -34,7 +35,7 @@ func (c Connection) checkOnly(items []item) error {
 	return nil
 }
 
-// replaces reports whether connect removes the entry.
+// replaces reports whether Connect must remove the entry.
 func (d *Driver) replaces(c Connection, i item) bool {
 	switch {
 	case i.own:
@@ -48,13 +49,13 @@ func (d *Driver) replaces(c Connection, i item) bool {
 	return slices.ContainsFunc(c.Servers, func(s config.Server) bool {
 		named := s.Name == i.entry.Name
 		if why != "" {
-			return named // it is unknown what the entry runs
+			return named // what the entry runs cannot be determined
 		}
-		return sameServer(s, theirs) && (named || slices.Equal(s.Args, theirs.Args)) // possibly imported under another name
+		return sameServer(s, theirs) && (named || slices.Equal(s.Args, theirs.Args)) // the server may have been imported under a different name
 	})
 }
 
-// sameServer reports whether two servers have the same URL, or run the same program with any
+// sameServer reports whether both servers have the same URL or run the same program, with whatever
 // arguments.
 func sameServer(a, b config.Server) bool {
 	return a.URL == b.URL && programName(a.Command) == programName(b.Command)

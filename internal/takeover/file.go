@@ -14,17 +14,18 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A file is the current state of a client's configuration file.
+// A file is a client's configuration file in its current state.
 type file struct {
 	client clientcfg.Client
-	path   string // path for messages
-	target string // path with symbolic links resolved
+	path   string // path to use in messages
+	target string // path after resolving symbolic links
 	exists bool
 	src    []byte
 	doc    *splice.Document
 }
 
-// firstExisting returns the first file that exists, or the first file if none does.
+// firstExisting returns the first of the files that exists. If none exists, it returns the first
+// one.
 func firstExisting(files []string) string {
 	for _, file := range files {
 		if _, err := os.Lstat(file); err == nil {
@@ -39,7 +40,8 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// readRegular reads a regular file. It refuses others: reading a named pipe would block.
+// readRegular reads a file. It returns an error unless the file is a regular one, because reading a
+// named pipe would block.
 func readRegular(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -51,7 +53,8 @@ func readRegular(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// write replaces the contents of the file, which must not have changed since it was read.
+// write replaces the content of the file. It returns an error if the file has changed since it was
+// read.
 func (f *file) write(after []byte) error {
 	if err := f.unchanged(); err != nil {
 		return err
@@ -64,7 +67,7 @@ func (f *file) write(after []byte) error {
 	return textfile.Replace(f.target, after)
 }
 
-// apply writes the file, or removes it if exists is false.
+// apply writes the file. If exists is false, it removes the file instead.
 func (f *file) apply(after []byte, exists bool) error {
 	switch {
 	case !exists && f.exists:
@@ -93,15 +96,16 @@ func (f *file) unchanged() error {
 	return nil
 }
 
-// backup returns the path of the backup that connect makes.
+// backup returns the path of the backup copy that Connect makes.
 func (f *file) backup() string {
-	if strings.HasSuffix(f.client.Name, "-hooks") { // the same file may also contain servers
+	if strings.HasSuffix(f.client.Name, "-hooks") { // the same file may also list servers
 		return f.target + ".before-petrigate-hooks"
 	}
 	return f.target + ".before-petrigate"
 }
 
-// backupHint returns a message suffix that names the backup of an earlier connect, if it exists.
+// backupHint returns text to append to a message. The text names the backup from an earlier
+// connect, if there is one.
 func (f *file) backupHint() string {
 	if _, err := os.Lstat(f.backup()); err != nil {
 		return ""
@@ -109,9 +113,9 @@ func (f *file) backupHint() string {
 	return fmt.Sprintf("; the file as it was before is perhaps in %s", f.backup())
 }
 
-// keepBackup copies the file to its backup, readable only by this user, because it can contain
-// secrets. A backup of an earlier connect predates petrigate's entry, so it is kept unless first is
-// set.
+// keepBackup makes a backup copy that only this user can read, because the file may contain
+// secrets. An existing backup predates petrigate's entry, so keepBackup leaves it alone unless
+// first is set.
 func (f *file) keepBackup(first bool) error {
 	_, err := os.Lstat(f.backup())
 	if !f.exists || err == nil && !first {
@@ -123,7 +127,7 @@ func (f *file) keepBackup(first bool) error {
 	return nil
 }
 
-// dropBackup removes the backup if it has the given contents.
+// dropBackup removes the backup if its content equals before.
 func (f *file) dropBackup(before []byte) error {
 	kept, err := os.ReadFile(f.backup())
 	if errors.Is(err, fs.ErrNotExist) || err == nil && string(kept) != string(before) {

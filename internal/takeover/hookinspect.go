@@ -9,19 +9,19 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A HookInspection describes the file of an agent's hooks.
+// A HookInspection describes the file in which an agent's hooks are configured.
 type HookInspection struct {
 	clientcfg.Hooks
 	File     string
 	Exists   bool
 	There    []clientcfg.Hook
-	Programs []string // absolute paths of the programs that the hooks run
-	Kept     bool     // connect wrote the hooks
-	Off      []string // settings that disable all hooks of the agent, in this file and those of the current directory
+	Programs []string // absolute paths of the programs that petrigate's hooks run
+	Kept     bool     // whether petrigate connect wrote the hooks
+	Off      []string // settings in this file or in the current directory that disable all of the agent's hooks
 	Problem  string
 }
 
-// mayAsk reports whether the hooks of an agent may connect to a proxy with the configuration.
+// mayAsk reports whether any of the agent's hooks may ask a proxy that uses the configuration.
 func (h HookInspection) mayAsk(s clientcfg.System, config string) bool {
 	return slices.ContainsFunc(h.There, func(t clientcfg.Hook) bool { return t.Asks(s, config) })
 }
@@ -45,8 +45,8 @@ func (d *Driver) InspectHooks() (all []HookInspection) {
 	return all
 }
 
-// HookedAgents returns the agents that run petrigate as a hook. complete is false if a file could
-// not be read.
+// HookedAgents returns the agents that have petrigate as a hook. complete is false if some file
+// could not be read.
 func (d *Driver) HookedAgents() (agents []string, complete bool) {
 	complete = true
 	for _, h := range d.InspectHooks() {
@@ -58,8 +58,8 @@ func (d *Driver) HookedAgents() (agents []string, complete bool) {
 	return agents, complete
 }
 
-// disabledBy lists the settings that disable all hooks of an agent: in its own file, or in one of
-// the project in the current directory, which its author controls.
+// disabledBy lists the settings that disable all hooks of an agent. They may be in the agent's own
+// file or in a file of the current directory, whose author controls it.
 func (d *Driver) disabledBy(h clientcfg.Hooks, own *file) (all []string) {
 	files := []*file{own}
 	client := h.File()
@@ -79,7 +79,7 @@ func (d *Driver) disabledBy(h clientcfg.Hooks, own *file) (all []string) {
 	return all
 }
 
-// findHooks returns the hooks of a client.
+// findHooks returns the hooks of the named client.
 func findHooks(name string) (clientcfg.Hooks, error) {
 	c, err := Find(name)
 	if err != nil {
@@ -96,5 +96,5 @@ func findHooks(name string) (clientcfg.Hooks, error) {
 	return h, nil
 }
 
-// hooksAt is the path of the hooks in the files of all agents.
+// hooksAt is the path at which all agents' files list their hooks.
 var hooksAt = []string{"hooks"}

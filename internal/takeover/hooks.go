@@ -11,16 +11,16 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A HookConnection holds the arguments of connect --hooks.
+// A HookConnection holds the arguments of petrigate connect --hooks.
 type HookConnection struct {
 	Client string
-	File   string           // agent's file; empty: the usual one
+	File   string           // agent's file; empty: the default
 	Serve  []string         // command that runs a proxy for the hooks; nil: petrigate serve
-	Launch clientcfg.Launch // includes a URL if the configuration enables hooks over HTTP
-	Run    *HookService     // service that can run the proxy; nil: do not offer one
+	Launch clientcfg.Launch // includes a URL if the configuration enables hooks by URL
+	Run    *HookService     // service that can run the proxy; nil: do not offer a service
 }
 
-// ConnectHooks adds hooks that run petrigate to those of an agent.
+// ConnectHooks adds hooks that run petrigate to an agent's file.
 func (d *Driver) ConnectHooks(ctx context.Context, c HookConnection) error {
 	h, err := findHooks(c.Client)
 	if err != nil {
@@ -60,7 +60,7 @@ func (d *Driver) ConnectHooks(ctx context.Context, c HookConnection) error {
 	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
 	}
-	answers, err := c.Run.serve(ctx, d) // the hooks need a running proxy from the moment they are written
+	answers, err := c.Run.serve(ctx, d) // once written, the hooks need a running proxy
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (d *Driver) ConnectHooks(ctx context.Context, c HookConnection) error {
 	return nil
 }
 
-// noteHookGaps prints the limits of an agent's hooks, and the settings that disable them.
+// noteHookGaps prints what an agent's hooks cannot do, and which settings disable them.
 func (d *Driver) noteHookGaps(h clientcfg.Hooks, f *file) {
 	for _, line := range d.disabledBy(h, f) {
 		d.say("warning: %s runs no hooks: %s", h.Title, text.Escape(line))
@@ -82,8 +82,8 @@ func (d *Driver) noteHookGaps(h clientcfg.Hooks, f *file) {
 	}
 }
 
-// withHooks returns the file with petrigate's hooks. Hooks that are already up to date are kept
-// unchanged.
+// withHooks returns the content of the file with petrigate's hooks. Hooks that are already up to
+// date stay unchanged.
 func (d *Driver) withHooks(f *file, n *record, h clientcfg.Hooks, l clientcfg.Launch) ([]byte, error) {
 	doc := f.doc
 	if own := h.New(); own != nil && len(bytes.TrimSpace(f.src)) == 0 {
@@ -94,7 +94,7 @@ func (d *Driver) withHooks(f *file, n *record, h clientcfg.Hooks, l clientcfg.La
 	}
 	var before *splice.Document
 	if n != nil {
-		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // cannot fail: it was parsed before
+		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // cannot fail: it has been parsed before
 	}
 	bare, err := doc.Drop(hooksAt, "hooks", before, h.Ours)
 	if err != nil {
@@ -106,7 +106,7 @@ func (d *Driver) withHooks(f *file, n *record, h clientcfg.Hooks, l clientcfg.La
 	return doc.Append(hooksAt, h.Items(d.System, l))
 }
 
-// writeHooks writes the file.
+// writeHooks writes the file with the hooks.
 func (d *Driver) writeHooks(f *file, h clientcfg.Hooks, after []byte) error {
 	if err := d.records().change(f, step{Existed: f.exists, Before: f.src, After: after}, len(h.Installed(f.doc)) > 0); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (d *Driver) writeHooks(f *file, h clientcfg.Hooks, after []byte) error {
 	return nil
 }
 
-// DisconnectHooks removes petrigate's hooks from the file of an agent.
+// DisconnectHooks removes petrigate's hooks from an agent's file.
 func (d *Driver) DisconnectHooks(name, path string) error {
 	done, err := d.dropHooks(name, path)
 	if err == nil && !done {
@@ -127,8 +127,8 @@ func (d *Driver) DisconnectHooks(name, path string) error {
 	return err
 }
 
-// dropHooks removes petrigate's hooks from the file of an agent. done is false if the file has no
-// such hooks.
+// dropHooks removes petrigate's hooks from an agent's file. done is false if the file contains
+// none.
 func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 	h, err := findHooks(name)
 	if err != nil {
@@ -161,7 +161,7 @@ func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 	return true, d.unhook(f, n, h, after, exists)
 }
 
-// unhook writes the file and deletes its record.
+// unhook writes the file without the hooks and deletes its record.
 func (d *Driver) unhook(f *file, n *record, h clientcfg.Hooks, after []byte, exists bool) error {
 	asBefore := n != nil && n.Steps[0].Existed == exists && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {
@@ -180,8 +180,8 @@ func (d *Driver) unhook(f *file, n *record, h clientcfg.Hooks, after []byte, exi
 	return nil
 }
 
-// withoutHooks returns the file without petrigate's hooks, undoing the recorded steps in reverse
-// order.
+// withoutHooks undoes the recorded steps in reverse order and returns the resulting content,
+// without petrigate's hooks. exists is false if the file should be removed.
 func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	var before *splice.Document
@@ -189,7 +189,7 @@ func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []by
 		for i := len(n.Steps) - 1; i >= 0 && exists && bytes.Equal(after, n.Steps[i].After); i-- {
 			after, exists = n.Steps[i].Before, n.Steps[i].Existed
 		}
-		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // cannot fail: it was parsed before
+		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // cannot fail: it has been parsed before
 	}
 	if !exists {
 		return after, false, nil
@@ -202,9 +202,9 @@ func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []by
 	return after, true, err
 }
 
-// HookURL returns the URL of the listener for hooks on this machine, and the headers that they must
-// send. The URL is empty if the listener does not accept hooks, or if its address is unknown before
-// it starts.
+// HookURL returns the URL at which the listener accepts hooks from this machine, and the headers
+// that the hooks must send. The URL is empty if the listener does not accept hooks, or if its
+// address is not known before it starts.
 func HookURL(l config.Listen) (string, splice.Object) {
 	host, port, err := net.SplitHostPort(l.HTTP)
 	if l.Stdio || !l.Hooks || err != nil || port == "0" || l.Auth == "jwt" {

@@ -16,18 +16,18 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An Import holds the arguments of import.
+// An Import holds the arguments of petrigate import.
 type Import struct {
 	Client string
-	File   string   // client's file; empty: the usual one
-	Config string   // configuration to write; it need not exist
+	File   string   // client's file; empty: the default
+	Config string   // configuration to write, which need not exist
 	Only   []string // import only these servers
-	Rename bool     // import a server under another name if its name is taken
+	Rename bool     // if a name is already taken, import the server under another name
 
-	TextOnly bool // Config was discovered and is not trusted: read it as text
+	TextOnly bool // whether Config was discovered and is not trusted, so that only its text may be read
 }
 
-// An ImportPlan describes the result of an import before it is written.
+// An ImportPlan describes the effects of an import before anything is written.
 type ImportPlan struct {
 	Client  string           `json:"client"`
 	File    string           `json:"file"`
@@ -36,7 +36,7 @@ type ImportPlan struct {
 
 	Left []clientcfg.Safeguard `json:"left,omitempty"` // safeguards outside the entries of servers
 
-	path   string // Config with symbolic links resolved
+	path   string // Config after resolving symbolic links
 	file   *file
 	exists bool
 	text   bool // see [Import.TextOnly]
@@ -45,7 +45,7 @@ type ImportPlan struct {
 	format splice.Format
 }
 
-// An ImportedServer is the result of an import for one server of the client.
+// An ImportedServer describes the effects of an import on one of the client's servers.
 type ImportedServer struct {
 	Name    string   `json:"name"`
 	As      string   `json:"as,omitempty"`     // name in the configuration, if it differs
@@ -61,10 +61,10 @@ type ImportedServer struct {
 	fields splice.Object
 }
 
-// configServers is the path of the servers in a configuration.
+// configServers is the place at which a configuration lists its servers.
 var configServers = splice.Place{Path: []string{"mcpServers"}}
 
-// Plan computes the result of an import without writing anything.
+// Plan computes the effects of an import. It does not write anything.
 func (d *Driver) Plan(i Import) (*ImportPlan, error) {
 	client, err := Find(i.Client)
 	if err != nil {
@@ -98,7 +98,7 @@ func (d *Driver) Plan(i Import) (*ImportPlan, error) {
 	return p, p.splice(d, doc)
 }
 
-// open reads the configuration that receives the servers.
+// open reads the configuration to which the servers will be added.
 func (p *ImportPlan) open(d *Driver) (*splice.Document, error) {
 	p.path = p.Config
 	real, err := filepath.EvalSymlinks(p.Config)
@@ -121,14 +121,14 @@ func (p *ImportPlan) open(d *Driver) (*splice.Document, error) {
 	return splice.Parse(p.Config, p.before, p.format)
 }
 
-// options returns the options for parsing the configuration.
+// options returns the options for parsing that configuration.
 func (p *ImportPlan) options(d *Driver) config.Options {
 	return config.Options{Env: d.System.Env, Fetch: d.Fetch, Found: p.text}
 }
 
 func empty(src []byte) bool { return strings.TrimSpace(string(src)) == "" }
 
-// take decides for each server of the client whether it is imported.
+// take determines for each of the client's servers whether to import it.
 func (p *ImportPlan) take(d *Driver, i Import, items []item, there []splice.Entry) {
 	known := map[string]any{}
 	for _, e := range there {
@@ -163,7 +163,7 @@ func (p *ImportPlan) take(d *Driver, i Import, items []item, there []splice.Entr
 	}
 }
 
-// freeName returns name with the lowest unused numeric suffix.
+// freeName appends the lowest numeric suffix to name that makes it unused.
 func freeName(known map[string]any, name string) string {
 	for n := 2; ; n++ {
 		next := fmt.Sprintf("%s-%d", name, n)
@@ -173,12 +173,12 @@ func freeName(known map[string]any, name string) string {
 	}
 }
 
-// configHeader is the beginning of a new configuration.
+// configHeader is the beginning of a newly created configuration.
 const configHeader = `# The configuration of petrigate. "petrigate check" says what is wrong with it.
 version: 1
 `
 
-// configFooter is the end of a new configuration; it tells a beginner what to do next.
+// configFooter is the end of a newly created configuration. It tells beginners what to do next.
 const configFooter = `
 # Rules say what an agent may do when: see "petrigate help rules".
 # rules:
@@ -187,7 +187,7 @@ const configFooter = `
 audit: { file: audit.jsonl }
 `
 
-// splice adds the imported servers to the configuration, and checks that the result loads.
+// splice adds the imported servers to the configuration and checks that the result loads.
 func (p *ImportPlan) splice(d *Driver, doc *splice.Document) error {
 	var add []splice.New
 	for _, t := range p.Servers {
@@ -225,7 +225,7 @@ func (p *ImportPlan) splice(d *Driver, doc *splice.Document) error {
 // Changes reports whether the plan changes the configuration.
 func (p *ImportPlan) Changes() bool { return string(p.before) != string(p.after) }
 
-// Write shows the changes, asks for confirmation, and writes them.
+// Write shows the planned changes, asks for confirmation, and writes them.
 func (d *Driver) Write(p *ImportPlan) error {
 	if p.Changes() {
 		if err := d.show(p.Config, p.format, p.before, p.after); err != nil {
@@ -287,7 +287,7 @@ func (o output) printResults(p *ImportPlan) {
 	}
 }
 
-// noteExposed warns if other users can read a configuration that receives secrets.
+// noteExposed warns if other users can read a configuration to which secrets are written.
 func (d *Driver) noteExposed(p *ImportPlan) {
 	taken := slices.ContainsFunc(p.Servers, func(t ImportedServer) bool { return t.Result == "taken" && len(t.Secrets) > 0 })
 	info, err := os.Stat(p.path)
@@ -296,8 +296,8 @@ func (d *Driver) noteExposed(p *ImportPlan) {
 	}
 }
 
-// variableFor returns a variable name for a secret: its own name, or one derived from the name of a
-// header or an argument.
+// variableFor returns the name of a variable for a secret. It is derived from the name of the
+// variable, header or argument that contains the secret.
 func variableFor(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -310,7 +310,7 @@ func variableFor(name string) string {
 	}, strings.TrimLeft(name, "-"))
 }
 
-// name returns the name of the server in the configuration.
+// name returns the server's name in the configuration.
 func (t ImportedServer) name() string {
 	if t.As != "" {
 		return t.As
@@ -318,7 +318,7 @@ func (t ImportedServer) name() string {
 	return t.Name
 }
 
-// rename sets the name of the server in the configuration, and adapts the rules that name it.
+// rename changes the server's name in the configuration, and the rules that contain the name.
 func (t *ImportedServer) rename(as string) {
 	t.As = as
 	t.Left = slices.Clone(t.Left)

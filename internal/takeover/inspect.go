@@ -7,30 +7,30 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg"
 )
 
-// An Entry is one server in the file of a client.
+// An Entry is a server in a client's file.
 type Entry struct {
 	Name    string
-	Command string // stdio servers only
+	Command string // set only for servers over stdio
 	Args    []string
 	URL     string
-	Own     bool // the entry runs petrigate
-	Served  bool // the configuration also has this server
+	Own     bool // whether the entry runs petrigate
+	Served  bool // whether the configuration has this server, too
 }
 
-// An Inspection describes the file of a client.
+// An Inspection describes a client's file.
 type Inspection struct {
 	ClientStatus
 	Client  clientcfg.Client
 	Entries []Entry
 }
 
-// Inspect reads the files of all clients. c names the servers of the configuration.
+// Inspect reads the files of all clients. c contains the servers in the configuration.
 func (d *Driver) Inspect(ctx context.Context, c Connection) (all []Inspection) {
 	for _, l := range d.List(ctx) {
 		client, _, _ := clientcfg.Find(l.Name)
 		one := Inspection{ClientStatus: l, Client: client}
 		if f, err := d.open(client, ""); err == nil {
-			items, _ := d.items(f, f.doc) // the error is part of the status
+			items, _ := d.items(f, f.doc) // the error becomes part of the status
 			for _, it := range items {
 				one.Entries = append(one.Entries, d.entry(c, it))
 			}
@@ -46,7 +46,7 @@ func (d *Driver) entry(c Connection, it item) Entry {
 	return e
 }
 
-// Config returns the configuration file that an entry of petrigate names, or "".
+// Config returns the configuration file named in an entry that runs petrigate, or "".
 func (e Entry) Config() string {
 	for i, arg := range e.Args {
 		if arg == "--config" && i+1 < len(e.Args) {

@@ -14,15 +14,16 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// An item is one server entry of a client's file.
+// An item is the entry for one server in a client's file.
 type item struct {
 	at     splice.Place
 	entry  splice.Entry
 	server clientcfg.Server
-	own    bool // the entry runs petrigate
+	own    bool // whether the entry runs petrigate
 }
 
-// open finds and reads the file of a client. A non-empty name overrides the usual path.
+// open finds and reads a client's file. If name is not empty, it is used instead of the default
+// path.
 func (d *Driver) open(c clientcfg.Client, name string) (*file, error) {
 	f := &file{client: c, path: name}
 	if name == "" {
@@ -49,7 +50,7 @@ func (d *Driver) open(c clientcfg.Client, name string) (*file, error) {
 	return f, err
 }
 
-// items returns the server entries of a file, except servers that are built into the client.
+// items returns the entries in a file, except those that are built into the client.
 func (d *Driver) items(f *file, doc *splice.Document) (all []item, err error) {
 	beside := d.besideFiles(f)
 	for _, at := range f.client.Places(doc) {
@@ -75,8 +76,8 @@ func (d *Driver) items(f *file, doc *splice.Document) (all []item, err error) {
 	return all, nil
 }
 
-// besideFiles reads the additional files that affect the client's servers. Missing and unreadable
-// files are skipped; import reports the latter.
+// besideFiles reads the other files that affect the client's servers. It skips missing and
+// unreadable files; import reports the latter.
 func (d *Driver) besideFiles(f *file) (all []*file) {
 	for _, path := range f.client.Beside(d.System, f.path) {
 		src, err := readRegular(path)
@@ -90,7 +91,8 @@ func (d *Driver) besideFiles(f *file) (all []*file) {
 	return all
 }
 
-// load reads a server as a configuration would. why is the reason if the server does not load.
+// load parses a translated server as if it were in a configuration. If that fails, why explains the
+// problem.
 func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, why string) {
 	if s.Refused != "" {
 		return loaded, s.Refused
@@ -110,8 +112,8 @@ func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, wh
 	return c.Servers[0], ""
 }
 
-// runsUs reports whether a server entry runs petrigate, which must not serve itself. The name of
-// the entry is not sufficient: another server may use it.
+// runsUs reports whether an entry runs petrigate, which must not become a server of itself. The
+// name of the entry does not matter, because another server may use it.
 func runsUs(s clientcfg.Server) bool {
 	command, url, args := launchOf(s)
 	named, serves := s.Name == Ours, slices.Contains(args, "serve")
@@ -121,7 +123,7 @@ func runsUs(s clientcfg.Server) bool {
 	return (named || serves && args[0] == "serve") && programName(command) == Ours || named && serves
 }
 
-// launchOf returns the command and arguments, or the URL, of a server.
+// launchOf returns a server's command and arguments, or its URL.
 func launchOf(s clientcfg.Server) (command, url string, args []string) {
 	for _, m := range s.Fields {
 		switch v := m.Value.(type) {
@@ -141,7 +143,7 @@ func launchOf(s clientcfg.Server) (command, url string, args []string) {
 	return command, url, args
 }
 
-// programName returns the base name of a command, without .exe and in lower case.
+// programName returns the base name of a command in lower case, without .exe.
 func programName(command string) string {
 	return strings.TrimSuffix(strings.ToLower(command[strings.LastIndexAny(command, `/\`)+1:]), ".exe")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A ClientStatus describes one client for connect --list.
+// A ClientStatus describes a client in the output of petrigate connect --list.
 type ClientStatus struct {
 	Name      string `json:"name"`
 	Title     string `json:"title"`

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// show prints the changes to a file as a diff, with its secrets masked.
+// show prints the changes to a file as a diff in which secrets are masked.
 func (d *Driver) show(path string, format splice.Format, before, after []byte) error {
 	var secrets []clientcfg.Secret
 	for _, src := range [][]byte{before, after} {
@@ -30,12 +30,12 @@ func (d *Driver) show(path string, format splice.Format, before, after []byte) e
 	return err
 }
 
-// minSecretLine is the minimum length of a line of a secret that is masked by itself; shorter lines
-// occur in other texts.
+// minSecretLine is the minimum length for masking a single line of a secret. Shorter lines occur in
+// other texts.
 const minSecretLine = 4
 
-// masked replaces secrets with stars, including secrets that are written with escape sequences or
-// on several lines.
+// masked replaces secrets in the text with asterisks, even where they contain escape sequences or
+// span several lines.
 func masked(shown string, secrets []clientcfg.Secret) string {
 	var words []string
 	for _, s := range secrets {
@@ -46,7 +46,7 @@ func masked(shown string, secrets []clientcfg.Secret) string {
 			}
 		}
 	}
-	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) }) // a secret before its substrings
+	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) }) // mask a secret before its substrings
 	var pairs []string
 	for _, word := range slices.Compact(words) {
 		pairs = append(pairs, word, "****")
@@ -64,22 +64,22 @@ func masked(shown string, secrets []clientcfg.Secret) string {
 	return b.String()
 }
 
-// jsonEscaped returns the text as it appears between the quotes of a JSON string.
+// jsonEscaped returns the text as it appears within a JSON string.
 func jsonEscaped(s string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(text.EscapeJSON(jsonText(s))), `"`), `"`)
 }
 
-// escaped matches printable ASCII characters written as escape sequences.
+// escaped matches printable ASCII characters that are written as escape sequences.
 var escaped = regexp.MustCompile(`\\u00[2-7][0-9A-Fa-f]`)
 
 func unescaped(line string) string {
 	return escaped.ReplaceAllStringFunc(line, func(s string) string {
-		n, _ := strconv.ParseUint(s[2:], 16, 8) // cannot fail: two hexadecimal digits
+		n, _ := strconv.ParseUint(s[2:], 16, 8) // cannot fail: the text consists of two hexadecimal digits
 		return string(rune(n))
 	})
 }
 
-// jsonText encodes a text as JSON, without escaping HTML.
+// jsonText encodes a text as JSON, without escaping HTML characters.
 func jsonText(s string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

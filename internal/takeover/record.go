@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A record holds the changes that petrigate made to a file, so that they can be undone.
+// A record contains the changes that petrigate has made to a file, so that they can be undone.
 type record struct {
 	Version int       `json:"version"`
 	Client  string    `json:"client"`
@@ -26,7 +26,7 @@ type record struct {
 	Steps   []step    `json:"steps"`
 }
 
-// A step is one change of the file, from Before to After.
+// A step is a change from the content Before to the content After.
 type step struct {
 	Existed bool      `json:"existed"`
 	Before  []byte    `json:"before"`
@@ -34,7 +34,7 @@ type step struct {
 	Removed []removed `json:"removed"`
 }
 
-// A removed lists the entries that were removed from one mapping or list.
+// A removed contains the entries that were removed from one mapping or list.
 type removed struct {
 	Path  []string `json:"path"`
 	Named string   `json:"named,omitempty"`
@@ -43,14 +43,14 @@ type removed struct {
 
 func (r removed) place() splice.Place { return splice.Place{Path: r.Path, Named: r.Named} }
 
-// records are the records of changed files, in the state directory. Other petrigate processes can
-// use the same directory: changes hold its lock.
+// records accesses the records of changed files in the state directory. Changes hold the
+// directory's lock, because other petrigate processes may use the same directory.
 type records struct{ dir string }
 
-// records returns the records of the state directory.
+// records returns the records in the driver's state directory.
 func (d *Driver) records() records { return records{d.State} }
 
-// path returns the path of the record of a file.
+// path returns the path at which the file's record is stored.
 func (r records) path(f *file) string {
 	return filepath.Join(r.dir, fmt.Sprintf("connected-%s-%s.json", f.client.Name, digest([]byte(f.target))))
 }
@@ -80,7 +80,7 @@ func (r records) read(f *file) (*record, error) {
 	return n, nil
 }
 
-// writeFile writes a file in the state directory, readable only by this user.
+// writeFile writes a file in the state directory that only this user can read.
 func (r records) writeFile(name string, src []byte) error {
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
 		return fmt.Errorf("making %s: %w", r.dir, err)
@@ -91,8 +91,8 @@ func (r records) writeFile(name string, src []byte) error {
 	return textfile.Replace(name, src)
 }
 
-// change records a step and then writes the file, under the lock of the state directory. connected
-// means that the file already runs petrigate, so that an older backup must not be replaced.
+// change records a step and then writes the file, both under the state directory's lock. connected
+// means that the file already runs petrigate, so that an existing backup must not be replaced.
 func (r records) change(f *file, s step, connected bool) error {
 	return r.locked(func() error {
 		n, err := r.read(f)
@@ -120,8 +120,9 @@ func (r records) change(f *file, s step, connected bool) error {
 	})
 }
 
-// undo writes or removes a file and then deletes its record, under the lock of the state directory.
-// asBefore means that the file is restored exactly, so that an identical backup is not needed.
+// undo writes or removes a file and then deletes its record, both under the state directory's lock.
+// asBefore means that the file is restored exactly, so that an identical backup is no longer
+// needed.
 func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	return r.locked(func() error {
 		err := f.unchanged()
@@ -141,11 +142,10 @@ func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	})
 }
 
-// locked runs f while it holds the lock of the state directory, which excludes other petrigate
-// processes.
+// locked runs f while holding the state directory's lock, which excludes other petrigate processes.
 func (r records) locked(f func() error) error { return textfile.Locked(r.dir, f) }
 
-// appendStep adds a step to the record of a file.
+// appendStep adds a step to the file's record.
 func (r records) appendStep(f *file, n *record, s step) error {
 	next := record{Version: 1, Client: f.client.Name, File: f.path, Time: time.Now()}
 	if n != nil {
@@ -155,7 +155,7 @@ func (r records) appendStep(f *file, n *record, s step) error {
 	return r.write(f, &next)
 }
 
-// restore writes the earlier record n, or removes the record if n is nil.
+// restore writes the earlier record n. If n is nil, it removes the record.
 func (r records) restore(f *file, n *record) error {
 	if n == nil {
 		return os.Remove(r.path(f))
@@ -171,8 +171,8 @@ func (r records) write(f *file, n *record) error {
 	return r.writeFile(r.path(f), src)
 }
 
-// copySource copies a file whose servers were imported to the state directory, and returns the name
-// of the copy.
+// copySource copies a file from which servers were imported to the state directory. It returns the
+// name of the copy.
 func (r records) copySource(f *file) (string, error) {
 	name := filepath.Join(r.dir, fmt.Sprintf("taken-%s-%s%s", f.client.Name, digest(f.src), filepath.Ext(f.path)))
 	return name, r.writeFile(name, f.src)

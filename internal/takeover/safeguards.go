@@ -9,8 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// safeguards returns the client's restrictions outside the entries of servers, which import does
-// not carry over. Restrictions from additional files of the client include the file name.
+// safeguards returns those of the client's restrictions that are not part of a server's entry,
+// which import does not carry over. For restrictions in other files of the client, it includes the
+// name of the file.
 func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	client := p.file.client
 	names := map[string]string{}
@@ -37,7 +38,7 @@ func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 			continue
 		}
 		for _, g := range client.Safeguards(doc, names) {
-			if g.Rule != "" { // the client applies all others itself
+			if g.Rule != "" { // the client itself applies all others
 				g.Where += " of " + path
 				all = append(all, g)
 			}
@@ -46,7 +47,7 @@ func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	return all
 }
 
-// printNotes prints what a person should know about an imported server.
+// printNotes prints what the user should know about an imported server.
 func (o output) printNotes(p *ImportPlan, t ImportedServer) {
 	for _, note := range t.Notes {
 		o.say("  note: %s", text.Escape(note))

@@ -16,22 +16,22 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A HookService is the user service that connect --hooks offers to install. It runs the proxy for
-// the hooks.
+// A HookService is the user service that petrigate connect --hooks offers to install. It runs the
+// proxy that the hooks ask.
 type HookService struct {
-	Manager *service.Manager // nil: the system has no supported service manager
+	Manager *service.Manager // nil if the system has no supported service manager
 	service.Service
-	Listen string   // address of the proxy's listener
-	Reads  []string // variables that the configuration reads and that are set in this environment
-	Memory bool     // each proxy keeps its state in memory
+	Listen string   // address at which the proxy listens
+	Reads  []string // variables that the configuration reads and that are set in the current environment
+	Memory bool     // whether each proxy keeps its state in memory
 
 	Make bool // install without asking
-	Skip bool // do not offer the service
+	Skip bool // do not offer a service
 
-	barred bool // installing the service is impossible
+	barred bool // whether a service cannot be installed
 }
 
-// serve offers to install the service, and starts it. It reports whether a proxy answers.
+// serve offers to install the service, and starts it. It reports whether a proxy is responding.
 func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err error) {
 	switch {
 	case s == nil:
@@ -64,8 +64,8 @@ func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err e
 	return true, s.start(ctx, d, before, unit)
 }
 
-// plan returns the text of the service file. runs is true if a service with this text already runs;
-// why is the reason if no service can be installed.
+// plan returns the content of the service file. runs is true if a service with this content is
+// already running. If no service can be installed, why explains the reason.
 func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bool, why error) {
 	m := s.Manager
 	if m == nil {
@@ -99,8 +99,8 @@ func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bo
 	return unit, false, s.checkConflicts(d, there, listening)
 }
 
-// checkVariables returns an error if the configuration reads variables that the service would not
-// have.
+// checkVariables returns an error if the configuration reads variables that would not be set for
+// the service.
 func (s *HookService) checkVariables(variables []string) error {
 	var lack []string
 	for _, name := range s.Reads {
@@ -117,13 +117,14 @@ func (s *HookService) checkVariables(variables []string) error {
 	return fmt.Errorf("it would not have %s, which the configuration reads. Write ${file:PATH} in the configuration in the place of ${NAME}, with the value in a file readable by you alone, and run the verb again", text.And(lack))
 }
 
-// checkConflicts returns an error if the service could not run beside the proxies that already run.
+// checkConflicts returns an error if proxies that are already running would conflict with the
+// service.
 func (s *HookService) checkConflicts(d *Driver, there service.Installed, listening []Proxy) error {
 	switch {
 	case !there.Exists && len(listening) > 0:
 		return fmt.Errorf("a proxy with this configuration runs already: process %d, %s. End it, and run the verb again", listening[0].PID, listening[0].URL)
 	case len(listening) > 0:
-		return nil // it is the service itself, with an older file
+		return nil // this proxy is the service itself, started from an older service file
 	}
 	if others := d.startedBy(s.Config); s.Memory && len(others) > 0 {
 		return fmt.Errorf("%s starts a proxy with this configuration too, and each would have a state of its own. Write state: { driver: sqlite } into the configuration", text.And(others))
@@ -135,7 +136,7 @@ func (s *HookService) checkConflicts(d *Driver, there service.Installed, listeni
 	return l.Close()
 }
 
-// startedBy returns the titles of the clients that start a proxy with the configuration.
+// startedBy returns the titles of the clients that themselves start a proxy with the configuration.
 func (d *Driver) startedBy(config string) (titles []string) {
 	for _, i := range d.Inspect(context.Background(), Connection{}) {
 		if slices.ContainsFunc(i.Entries, func(e Entry) bool { return e.Own && e.URL == "" && e.Config() == config }) {
@@ -145,7 +146,7 @@ func (d *Driver) startedBy(config string) (titles []string) {
 	return titles
 }
 
-// listening returns the proxies of the configuration that listen for clients.
+// listening returns the running proxies that use the configuration and listen for clients.
 func (s *HookService) listening(d *Driver) (all []Proxy) {
 	if d.Proxies == nil {
 		return nil
@@ -158,11 +159,11 @@ func (s *HookService) listening(d *Driver) (all []Proxy) {
 	return all
 }
 
-// startWait is how long start waits for the service to answer.
+// startWait is how long start waits until the service responds.
 const startWait = 20 * time.Second
 
-// start installs and starts the service, and waits until it answers. On failure it restores the
-// previous service.
+// start installs and starts the service, and waits until it responds. If it does not, start
+// restores the previous service.
 func (s *HookService) start(ctx context.Context, d *Driver, before service.Installed, unit string) error {
 	old := s.listening(d)
 	err := d.records().locked(func() error { return s.Manager.Install(ctx, unit) })
@@ -185,7 +186,7 @@ func (s *HookService) start(ctx context.Context, d *Driver, before service.Insta
 	return fmt.Errorf("starting the service failed, and nothing was written: %w", err)
 }
 
-// restore reinstalls the previous service, or removes the new one if there was no previous service.
+// restore reinstalls the previous service. If there was none, it removes the new one.
 func (s *HookService) restore(ctx context.Context, d *Driver, before service.Installed) error {
 	return d.records().locked(func() error {
 		if before.Exists {
@@ -195,7 +196,7 @@ func (s *HookService) restore(ctx context.Context, d *Driver, before service.Ins
 	})
 }
 
-// await waits until a proxy answers that is not in old.
+// await waits until a proxy responds that is not in old.
 func (s *HookService) await(ctx context.Context, d *Driver, old []Proxy) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
@@ -215,7 +216,7 @@ func (s *HookService) await(ctx context.Context, d *Driver, old []Proxy) error {
 	}
 }
 
-// explainRunning names the service or the command that runs the proxy for an agent's hooks.
+// explainRunning prints which service or command runs the proxy for the agent's hooks.
 func (s *HookService) explainRunning(d *Driver, h clientcfg.Hooks, serve []string, answers bool) {
 	switch {
 	case answers && s.installed():
@@ -234,7 +235,7 @@ func (s *HookService) explainRunning(d *Driver, h clientcfg.Hooks, serve []strin
 	}
 }
 
-// installed reports whether the service for this configuration is installed.
+// installed reports whether a service is installed for this configuration.
 func (s *HookService) installed() bool {
 	if s == nil || s.Manager == nil {
 		return false
@@ -243,8 +244,8 @@ func (s *HookService) installed() bool {
 	return err == nil && there.Config == s.Config
 }
 
-// UsesService reports whether removing the hooks of a client may make the service unused: they use
-// it, or they were removed before.
+// UsesService reports whether the service may become unused when the hooks of a client are removed.
+// This is so if the hooks use the service, or if they have already been removed.
 func (d *Driver) UsesService(m *service.Manager, name string) bool {
 	if m == nil {
 		return false
@@ -261,7 +262,8 @@ func (d *Driver) UsesService(m *service.Manager, name string) bool {
 	return false
 }
 
-// RemoveUnusedService removes the service if no agent uses it any more, after confirmation.
+// RemoveUnusedService asks for confirmation and removes the service, provided that no agent uses it
+// any more.
 func (d *Driver) RemoveUnusedService(ctx context.Context, m *service.Manager) error {
 	there, err := m.Installed()
 	if err != nil || there.Config == "" {
@@ -290,8 +292,8 @@ func (d *Driver) RemoveUnusedService(ctx context.Context, m *service.Manager) er
 	return nil
 }
 
-// usersOf returns the agents and clients that connect to a proxy with the configuration and do not
-// start it themselves.
+// usersOf returns the titles of the agents and clients that connect to a proxy with the
+// configuration but do not start it themselves.
 func (d *Driver) usersOf(config string) (titles []string) {
 	for _, h := range d.InspectHooks() {
 		if h.mayAsk(d.System, config) {
@@ -306,7 +308,7 @@ func (d *Driver) usersOf(config string) (titles []string) {
 	return titles
 }
 
-// isLocal reports whether a URL points to this machine.
+// isLocal reports whether a URL refers to this machine.
 func isLocal(at string) bool {
 	u, err := url.Parse(at)
 	if err != nil || at == "" {

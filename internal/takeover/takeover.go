@@ -1,19 +1,20 @@
 // Package takeover implements the commands import, connect and disconnect.
 //
-// import copies the servers of an MCP client into petrigate's configuration. connect replaces those
-// servers in the client's file with one entry that runs petrigate, or adds petrigate to the hooks
-// of an agent. disconnect undoes this. A [Driver] runs all of them: it computes the new contents of
-// a file, shows the difference with secrets masked, asks for confirmation, and writes.
+// import copies an MCP client's servers to petrigate's configuration. connect replaces those
+// servers in the client's file with a single entry that runs petrigate, or adds petrigate to an
+// agent's hooks. disconnect undoes this. A [Driver] runs all of these commands: it computes the new
+// content of a file, shows the difference with secrets masked, asks for confirmation, and writes
+// the file.
 //
-// Every change to a client's file can be undone. Before a write, a record with the contents before
-// and after (a step) is stored in the state directory, and a backup is made beside the file.
-// disconnect undoes the steps in reverse order, byte for byte if the file was not edited in
-// between; otherwise it removes petrigate's entry and restores the entries that are missing.
-// Records are changed under a file lock of the state directory, and a file that has changed since
-// it was shown is not written.
+// Every change to a client's file can be undone. Before a file is written, a record of the change
+// (a step, with the content before and after it) is stored in the state directory, and a backup of
+// the file is made next to it. disconnect undoes the steps in reverse order. If the file was not
+// edited in between, this restores it byte for byte; otherwise, petrigate's entry is removed, and
+// missing entries are restored. Records are changed under a file lock in the state directory. A
+// file that has changed since the difference was shown is not written.
 //
-// connect --hooks can also install a user service that runs the proxy, see [HookService]. The
-// package has no goroutines.
+// connect --hooks can also install a user service that runs the proxy; see [HookService]. The
+// package starts no goroutines.
 package takeover
 
 import (
@@ -29,32 +30,32 @@ import (
 // Ours is the name of the entry that runs petrigate.
 const Ours = "petrigate"
 
-// A Driver holds the environment that the commands need.
+// A Driver holds what the commands need to know about their environment.
 type Driver struct {
 	System clientcfg.System
-	State  string // state directory, with the records of changed files
+	State  string // state directory, which contains the records of changed files
 	Out    io.Writer
-	// Ask asks a person to confirm; nil: no terminal.
+	// Ask asks a person for confirmation. It is nil if there is no terminal.
 	Ask func(question string) (bool, error)
-	// Running lists the processes of the machine; nil: unknown.
+	// Running lists the processes on this machine. It is nil if they are not known.
 	Running func(context.Context) ([]clientcfg.Process, error)
-	// Proxies lists the running proxies of this user; nil: unknown.
+	// Proxies lists the user's running proxies. It is nil if they are not known.
 	Proxies func() []Proxy
-	// Fetch reads base policies from URLs.
+	// Fetch fetches base policies from URLs.
 	Fetch config.Fetch
 
 	Yes   bool // write without asking
-	Force bool // write even if the client runs
+	Force bool // write even if the client is running
 }
 
-// A UsageError reports invalid arguments of a command.
+// A UsageError means that a command was called with invalid arguments.
 type UsageError struct{ msg string }
 
 func (e *UsageError) Error() string { return e.msg }
 
 func usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
-// Find returns the client with the given name, or a [UsageError].
+// Find returns the client with the given name. The error is a [UsageError].
 func Find(name string) (clientcfg.Client, error) {
 	c, near, ok := clientcfg.Find(name)
 	if ok {
@@ -69,16 +70,16 @@ func Find(name string) (clientcfg.Client, error) {
 
 func (d *Driver) say(format string, args ...any) { output{d.Out}.say(format, args...) }
 
-// output prints what a command has done, and what a person should know about it.
+// output prints what a command has done, and what the user should know about it.
 type output struct{ io.Writer }
 
 // say prints one line.
 func (o output) say(format string, args ...any) { _, _ = fmt.Fprintf(o, format+"\n", args...) }
 
-// ErrDeclined is returned if the person answers no.
+// ErrDeclined means that the person answered no.
 var ErrDeclined = errors.New("nothing was written")
 
-// Agree asks for confirmation. It returns nil for yes, and [ErrDeclined] for no.
+// Agree asks the person for confirmation. It returns [ErrDeclined] unless the answer is yes.
 func (d *Driver) Agree(question string) error {
 	switch {
 	case d.Yes:
@@ -93,7 +94,7 @@ func (d *Driver) Agree(question string) error {
 	return err
 }
 
-// checkNotRunning returns an error if the client is running and would overwrite the file.
+// checkNotRunning returns an error if the client is running and therefore might overwrite the file.
 func (d *Driver) checkNotRunning(ctx context.Context, c clientcfg.Client) error {
 	if !c.Overwrites || d.Running == nil || d.Force {
 		return nil
@@ -112,5 +113,5 @@ func (d *Driver) checkNotRunning(ctx context.Context, c clientcfg.Client) error 
 type Proxy struct {
 	PID    int
 	Config string
-	URL    string // empty: a proxy that serves a client over stdio
+	URL    string // empty if the proxy serves a client over stdio
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// AskAt returns a function that asks a question at a terminal. Only "y" means yes.
+// AskAt returns a function that asks a question at a terminal. Only the answer "y" means yes.
 func AskAt(in io.Reader, out io.Writer) func(question string) (bool, error) {
 	return func(question string) (bool, error) {
 		_, _ = fmt.Fprintf(out, "%s [y/N] ", question)
@@ -21,7 +21,7 @@ func AskAt(in io.Reader, out io.Writer) func(question string) (bool, error) {
 	}
 }
 
-// Program returns the path of this program, for a client to run.
+// Program returns the path under which clients can run this program.
 func Program() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -30,7 +30,7 @@ func Program() (string, error) {
 	return path, lasting(path)
 }
 
-// lasting returns an error for a temporary program built by "go run".
+// lasting returns an error if path is a temporary program built by "go run".
 func lasting(path string) error {
 	if strings.Contains(path, "go-build") {
 		return errors.New("this program was made by go run and will be gone; install it first: go install ./cmd/petrigate")

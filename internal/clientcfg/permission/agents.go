@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// claude reads the permissions of Claude Code: those of the machine, the user and the project.
+// claude reads Claude Code's permissions for the machine, the user and the project.
 func claude(f files) []Line {
 	managed := "/etc/claude-code/managed-settings.json"
 	if f.OS == "darwin" {
@@ -23,8 +23,8 @@ func claude(f files) []Line {
 	return f.lists(paths, []Decision{Deny, Ask, Allow}, (*Line).claude)
 }
 
-// lists reads permission files in the format of Claude Code and Cursor, which have one list per
-// decision.
+// lists reads permission files in the format of Claude Code and Cursor, in which each decision has
+// its own list.
 func (f files) lists(paths []string, decisions []Decision, understand func(*Line, string)) (all []Line) {
 	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {
@@ -66,7 +66,7 @@ func (l *Line) claude(text string) {
 	}
 }
 
-// cursor reads the permissions of Cursor. A shell permission is the beginning of a command.
+// cursor reads Cursor's permissions. A shell permission names the beginning of a command.
 func cursor(f files) []Line {
 	paths := []string{f.home("CURSOR_CONFIG_DIR", ".cursor", "cli-config.json"), f.in(".cursor", "cli.json")}
 	return f.lists(paths, []Decision{Deny, Allow}, (*Line).cursor)
@@ -93,7 +93,7 @@ func (l *Line) cursor(text string) {
 	}
 }
 
-// gemini reads the lists in the settings.json of Gemini CLI, and its policies.
+// gemini reads the lists in Gemini CLI's settings.json, and its policy files.
 func gemini(f files) (all []Line) {
 	lists := map[string]Decision{
 		"tools.exclude": Deny, "excludeTools": Deny, "tools.allowed": Allow, "allowedTools": Allow, "tools.core": Allow, "coreTools": Allow,
@@ -110,7 +110,7 @@ func gemini(f files) (all []Line) {
 			return all
 		})...)
 	}
-	policies, _ := filepath.Glob(f.home("", ".gemini", "policies", "*.toml")) // the pattern is valid
+	policies, _ := filepath.Glob(f.home("", ".gemini", "policies", "*.toml")) // cannot fail: the pattern is valid
 	for _, path := range policies {
 		all = append(all, f.read(path, splice.TOML, geminiPolicy)...)
 	}
@@ -136,12 +136,12 @@ func (l *Line) gemini(text string) {
 	}
 }
 
-// geminiPolicy reads the rules of a policy file.
+// geminiPolicy reads the rules in a policy file.
 func geminiPolicy(d *splice.Document) (all []Line) {
 	decisions := map[string]Decision{"allow": Allow, "deny": Deny, "ask_user": Ask}
 	for _, v := range d.List("rule") {
 		rule, _ := v.(map[string]any)
-		src, _ := json.Marshal(rule) // cannot fail: decoded from a file
+		src, _ := json.Marshal(rule) // cannot fail: the value was decoded from a file
 		tool, _ := rule["toolName"].(string)
 		word, _ := rule["decision"].(string)
 		l := Line{Where: "rule", Text: string(src), Decision: decisions[word]}
@@ -170,7 +170,7 @@ func geminiPolicy(d *splice.Document) (all []Line) {
 	return all
 }
 
-// vscode reads the commands that VS Code runs in its terminal without asking.
+// vscode reads which commands VS Code runs in its terminal without asking.
 func vscode(f files) (all []Line) {
 	const key = "chat.tools.terminal.autoApprove"
 	user := f.home("XDG_CONFIG_HOME", ".config", "Code", "User", "settings.json")
@@ -214,9 +214,9 @@ var (
 	decision = regexp.MustCompile(`decision\s*=\s*["'](\w+)["']`)
 )
 
-// codex reads the rules of Codex, which are command prefixes.
+// codex reads Codex's rules, which are command prefixes.
 func codex(f files) (all []Line) {
-	paths, _ := filepath.Glob(f.home("CODEX_HOME", ".codex", "rules", "*.rules")) // the pattern is valid
+	paths, _ := filepath.Glob(f.home("CODEX_HOME", ".codex", "rules", "*.rules")) // cannot fail: the pattern is valid
 	more, _ := filepath.Glob(f.in(".codex", "rules", "*.rules"))
 	for _, path := range append(paths, more...) {
 		src, err := os.ReadFile(path)
@@ -230,7 +230,7 @@ func codex(f files) (all []Line) {
 	return all
 }
 
-// codexRule reads the arguments of a prefix_rule. A word of its pattern can be a list of
+// codexRule reads the arguments of a prefix_rule. Each word in its pattern can be a list of
 // alternatives.
 func codexRule(where, body string) (all []Line) {
 	l := Line{Where: where, Text: strings.Join(strings.Fields(body), " "), Decision: Allow}

@@ -17,7 +17,8 @@ type files struct {
 	project string
 }
 
-// home returns a file of the user. An environment variable can override its folder.
+// home returns the path of one of the user's files. An environment variable may override the
+// directory.
 func (f files) home(variable, folder string, parts ...string) string {
 	dir, ok := f.Env(variable)
 	if !ok || dir == "" {
@@ -26,12 +27,13 @@ func (f files) home(variable, folder string, parts ...string) string {
 	return filepath.Join(append([]string{dir}, parts...)...)
 }
 
-// in returns a file of the project.
+// in returns the path of one of the project's files.
 func (f files) in(parts ...string) string {
 	return filepath.Join(append([]string{f.project}, parts...)...)
 }
 
-// read parses a file. A missing file has no lines; an unreadable file is reported as a line.
+// read parses a file and returns its lines. A missing file has no lines. An unreadable file yields
+// a line that says so.
 func (f files) read(path string, format splice.Format, lines func(d *splice.Document) []Line) []Line {
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -55,7 +57,7 @@ func unreadable(path string, err error) Line {
 	return Line{Where: path, Text: "the file", why: "it cannot be read: " + err.Error()}
 }
 
-// short replaces the home directory in a path with ~.
+// short abbreviates the home directory in a path to ~.
 func (f files) short(path string) string {
 	if rest, ok := strings.CutPrefix(path, f.Home+string(filepath.Separator)); ok {
 		return "~/" + filepath.ToSlash(rest)
@@ -63,7 +65,7 @@ func (f files) short(path string) string {
 	return path
 }
 
-// texts returns the strings in a list.
+// texts returns the strings among the elements of list.
 func texts(list []any) (all []string) {
 	for _, v := range list {
 		if s, ok := v.(string); ok {

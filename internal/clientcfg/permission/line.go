@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Decision is the verdict of a line for the calls that it matches.
+// A Decision is what a line decides about the calls that it matches.
 type Decision string
 
-// The decisions.
+// Possible decisions.
 const (
 	Allow Decision = "allow"
 	Ask   Decision = "ask"
@@ -21,29 +21,29 @@ const (
 // A Line is one line of a permission list.
 type Line struct {
 	Where    string // file and key
-	Text     string // unchanged text of the line
+	Text     string // the line as written in the file
 	Decision Decision
 
-	command string // words of a command
-	exactly bool   // no further arguments
-	shell   bool   // any command
-	tool    string // tool name or pattern, as in rules
-	reads   string // pattern of files that are read
-	edits   string // pattern of files that are edited
-	domain  string // domain of a web page
+	command string // words of the command
+	exactly bool   // whether no further arguments are allowed
+	shell   bool   // whether the line matches any command
+	tool    string // tool name or pattern, as rules write it
+	reads   string // pattern of the files that may be read
+	edits   string // pattern of the files that may be edited
+	domain  string // web domain
 
-	why string // reason why the line cannot be converted; empty if it can
+	why string // why the line cannot be converted; empty if it can
 }
 
-// call splits a line of the usual form, such as Bash(git push:*), into the tool and the text in
-// parentheses.
+// call splits a line of the usual form, such as Bash(git push:*), into the tool and the text within
+// the parentheses.
 func call(text string) (tool, inside string, has bool) {
 	tool, rest, has := strings.Cut(text, "(")
 	inside, closed := strings.CutSuffix(rest, ")")
 	return strings.TrimSpace(tool), strings.TrimSpace(inside), has && closed
 }
 
-// setCommand sets the command. A mark at its end, :* or " *", allows further arguments.
+// setCommand sets the command. A trailing :* or " *" means that further arguments are allowed.
 func (l *Line) setCommand(text string, exactly bool) {
 	words, any := strings.CutSuffix(text, ":*")
 	if !any {
@@ -62,7 +62,7 @@ func (l *Line) setCommand(text string, exactly bool) {
 	}
 }
 
-// setMCP sets a tool of an MCP server, or all of its tools.
+// setMCP sets a tool of an MCP server or, if tool is empty, all of the server's tools.
 func (l *Line) setMCP(server, tool string) {
 	if tool == "" {
 		tool = "*"
@@ -70,7 +70,7 @@ func (l *Line) setMCP(server, tool string) {
 	l.tool = server + "." + tool
 }
 
-// String describes a line that cannot be converted.
+// String describes why the line cannot be converted.
 func (l Line) String() string {
 	return text.Escape(fmt.Sprintf("%s: %s: %s", l.Where, l.Text, l.why))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg"
 )
 
-// Lists reads the permission lists of an agent: those of the user, and those of the project
-// directory. An unreadable file becomes a line that cannot be converted.
+// Lists reads the permission lists of an agent, both the user's and those in the project directory.
+// An unreadable file yields a line that cannot be converted.
 func Lists(agent string, s clientcfg.System, project string) []Line {
 	read := readers[agent]
 	if read == nil {
@@ -18,7 +18,7 @@ func Lists(agent string, s clientcfg.System, project string) []Line {
 	return read(files{s, project})
 }
 
-// Agents returns the sorted names of the supported agents.
+// Agents returns the names of the supported agents, sorted.
 func Agents() []string {
 	var names []string
 	for name := range readers {
@@ -28,7 +28,7 @@ func Agents() []string {
 	return names
 }
 
-// readers maps the names of agents to the functions that read their lists.
+// readers maps agent names to the functions that read the agents' lists.
 var readers = map[string]func(files) []Line{
 	"claude-code": claude, "codex": codex, "cursor": cursor, "gemini": gemini, "vscode": vscode,
 }

@@ -10,24 +10,25 @@ import (
 
 // A writer collects rules.
 type writer struct {
-	agent    string // first part of labels
+	agent    string // first part of each label
 	out      strings.Builder
 	rejected []Line
 	labels   int
-	ran      bool // a command is allowed
+	ran      bool // whether a command has been allowed
 }
 
-// fileTools lists the file name fields of the agents' tools, by whether the tool edits the file.
+// fileTools lists the fields that contain file names in the agents' tools. The key tells whether
+// the tool edits the file.
 var fileTools = map[bool][]string{
 	false: {"Read.file_path", "read_file.file_path", "read_file.absolute_path"},
 	true:  {"Edit.file_path", "Write.file_path", "MultiEdit.file_path", "write_file.file_path", "replace.file_path"},
 }
 
-// plainTool matches a tool name or pattern that can be written in a rule.
+// plainTool matches tool names and patterns that rules can contain.
 var plainTool = regexp.MustCompile(`^[A-Za-z0-9_.*?-]+$`)
 
-// Rules converts lines to rules, each preceded by a comment with its source. It returns the lines
-// that cannot be converted, which the text also lists.
+// Rules converts the lines to rules, each preceded by a comment that names its source. It also
+// returns the lines that cannot be converted; the text lists these, too.
 func Rules(agent, title string, lines []Line) (rules string, left []Line) {
 	w := &writer{agent: agent}
 	fmt.Fprintf(&w.out, "# The permission lists of %s, as rules.\n", title)
@@ -89,7 +90,7 @@ func (w *writer) comment(l *Line) {
 	fmt.Fprintf(&w.out, "\n# %s: %s\n", text.Escape(l.Where), text.Escape(l.Text))
 }
 
-// restrict writes maps with a common label, and the rule for that label.
+// restrict writes maps that share a label, followed by a rule for the label.
 func (w *writer) restrict(l *Line, maps ...string) {
 	w.labels++
 	label := fmt.Sprintf("%s-%s-%d", w.agent, l.Decision, w.labels)
@@ -108,7 +109,7 @@ func (w *writer) rule(d Decision, name string) {
 	fmt.Fprintf(&w.out, "require human-approval before %s\n", name)
 }
 
-// files writes a line about files as maps for the tools that read or edit them.
+// files writes a line about files, as maps for all tools that read or edit files.
 func (w *writer) files(l *Line) {
 	glob := l.reads + l.edits
 	if strings.ContainsAny(glob, "[]{}!\"\n") {
@@ -122,9 +123,9 @@ func (w *writer) files(l *Line) {
 	w.restrict(l, maps...)
 }
 
-// fileRegex converts a file pattern to a regular expression. A pattern that does not begin at the
-// root matches below any directory: it restricts calls, so matching too much is safer than matching
-// too little.
+// fileRegex converts a file pattern to a regular expression. A pattern that does not start at the
+// root matches below any directory. The pattern restricts calls, so matching too much is safer than
+// matching too little.
 func fileRegex(glob string) string {
 	glob, root := strings.CutPrefix(glob, "//")
 	begin := `(^|\/)`
