@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// clientFiles checks the files of all clients installed on this machine.
+// clientFiles checks the files of all clients that are installed on this machine.
 func (d *Doctor) clientFiles(ctx context.Context) []Finding {
 	d.Connected.Config = d.Config
 	d.clients = d.Desk.Inspect(ctx, d.Connected)
@@ -19,7 +19,7 @@ func (d *Doctor) clientFiles(ctx context.Context) []Finding {
 		all = append(append(all, d.checkClient(c)...), unansweredURL(ctx, c)...)
 	}
 	if len(all) == 0 {
-		if agents, _ := d.Desk.HookedAgents(); len(agents) > 0 { // the hooks group reports on these agents
+		if agents, _ := d.Desk.HookedAgents(); len(agents) > 0 { // the group hooks reports on these agents
 			return nil
 		}
 		return []Finding{warning("petrigate connect --list shows where petrigate looks for their files", "no known client has a file here")}
@@ -53,8 +53,8 @@ func (d *Doctor) checkClient(c takeover.Inspection) []Finding {
 	return all
 }
 
-// withReconnect lets --fix connect the client again, unless the configuration does not load or the
-// running client would overwrite its file.
+// withReconnect adds a fix to the finding: connecting the client again. It adds none if the
+// configuration does not load, or if the client is running and would overwrite its file.
 func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	if d.loaded == nil || d.Connected.Launch.Command == "" || c.Client.Overwrites && c.Running != nil && *c.Running {
 		return f
@@ -66,7 +66,7 @@ func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	})
 }
 
-// checkEntry checks a client's entry that runs petrigate.
+// checkEntry checks an entry that runs petrigate.
 func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running string) Finding {
 	fix := "petrigate connect " + c.Name
 	if e.URL != "" {
@@ -91,7 +91,7 @@ func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running str
 }
 
 // older reports whether program is an earlier build than ours. It compares file times and module
-// versions and does not run the program.
+// versions, without running the program.
 func older(info os.FileInfo, program, ours string) bool {
 	mine, err := os.Stat(ours)
 	if err != nil || os.SameFile(info, mine) || !info.ModTime().Before(mine.ModTime()) {
@@ -102,8 +102,7 @@ func older(info os.FileInfo, program, ours string) bool {
 	return !known || !own || a != b || a == "(devel)"
 }
 
-// directServers looks for servers that a connected client still reaches directly, without
-// petrigate.
+// directServers finds servers that a connected client still reaches without petrigate.
 func (d *Doctor) directServers(context.Context) []Finding {
 	var all []Finding
 	connected := 0

@@ -38,7 +38,7 @@ func (d *Doctor) configuration(ctx context.Context) []Finding {
 	return all
 }
 
-// loadFindings returns the findings for a configuration that does not load.
+// loadFindings returns findings that explain why the configuration does not load.
 func (d *Doctor) loadFindings(err error) []Finding {
 	list, rest := check.ConfigProblems(err)
 	var more diag.List
@@ -52,7 +52,7 @@ func (d *Doctor) loadFindings(err error) []Finding {
 	return all
 }
 
-// problems converts problems of package check to findings.
+// problems converts problems reported by package check to findings.
 func problems(list diag.List) (all []Finding) {
 	for _, p := range list {
 		place := p.File
@@ -80,8 +80,8 @@ func problems(list diag.List) (all []Finding) {
 	return all
 }
 
-// asksPeople reports whether the policy asks people, and whether some net asks through the client
-// only.
+// asksPeople reports whether the policy ever asks a person, and whether some net can only ask
+// through the client.
 func asksPeople(r *policy.Result) (people, client bool) {
 	for _, n := range r.Policy.Nets() {
 		for _, t := range n.Transitions {

@@ -1,17 +1,18 @@
 // Package doctor looks for what breaks in practice: a configuration that does not load, files that
 // others may write, commands that desktop programs do not find, clients that reach servers without
-// petrigate. Each finding names its fix. A fix that is safe is applied after the user agrees.
+// petrigate. Each finding names its fix. If the fix is safe, the doctor can apply it after the user
+// has agreed.
 //
 // A [Doctor] holds what the checks need to know about the machine. [Doctor.Examine] runs the checks
-// in a fixed order of groups and returns a [Report] with one [Finding] per thing that was checked.
-// [Doctor.Mend] applies the safe fixes of a report and runs the affected groups again.
+// in a fixed order of groups and returns a [Report] with one [Finding] per item checked.
+// [Doctor.Mend] applies the safe fixes in a report and runs the affected groups again.
 //
-// Later groups use the results of earlier ones, which the Doctor stores: the loaded configuration,
-// the built policy, the files of clients, and the tools of the upstreams. A group whose input is
-// missing because an earlier group failed reports nothing. A Doctor is used by one goroutine; only
+// Later groups use results that earlier groups have stored in the Doctor: the loaded configuration,
+// the built policy, the clients' files, and the upstreams' tools. If an earlier group failed and
+// its result is missing, a group reports nothing. A Doctor must be used by one goroutine only; only
 // the clock check queries the upstreams concurrently.
 //
-// The doctor starts the upstreams to list their tools. It starts no other program: it reads
+// The doctor starts the upstreams to list their tools. It starts no other programs, and reads
 // versions from files.
 package doctor
 
@@ -28,30 +29,30 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// A Doctor holds what the checks need to know about this machine, and the results that later checks
-// use. Its exported fields are set by the caller before Examine.
+// A Doctor holds what the checks need to know about this machine, and results for later checks. The
+// caller must set the exported fields before it calls Examine.
 type Doctor struct {
-	Config    string                             // path of the configuration; "": no configuration exists
-	Trusts    func(path string, src []byte) bool // accepts a file found in the working directory, see [config.Options]; nil: Config was named
+	Config    string                             // path of the configuration; empty if there is none
+	Trusts    func(path string, src []byte) bool // accepts a file found in the working directory, see [config.Options]; nil if Config was given explicitly
 	Desk      *takeover.Driver
 	Program   string            // path of this program
 	Short     []string          // PATH of programs started from the desktop
 	Proxies   []operator.Status // running proxies
-	Services  *service.Manager  // service manager of this user; nil: not supported
+	Services  *service.Manager  // user's service manager; nil if not supported
 	StateDir  string
 	Now       func() time.Time
-	Waiting   func(servers []string) // called while servers have not answered
+	Waiting   func(servers []string) // called while some servers have not answered
 	Done      func()                 // called when all servers have answered or failed
-	Connected takeover.Connection    // what connect would write, without the client
+	Connected takeover.Connection    // what petrigate connect would write, without the client
 
-	loaded   *config.Config // nil: the configuration does not load
-	result   *policy.Result // nil: the policy does not build
+	loaded   *config.Config // nil if the configuration does not load
+	result   *policy.Result // nil if the policy cannot be built
 	clients  []takeover.Inspection
 	tools    []check.ListedTool
-	answered bool // all upstreams have listed their tools
+	answered bool // whether all upstreams have listed their tools
 }
 
-// connectedTo returns the title of the client if it is connected, or "".
+// connectedTo returns the title of the named client if it is connected. Otherwise it returns "".
 func (d *Doctor) connectedTo(name string) string {
 	i := slices.IndexFunc(d.clients, func(c takeover.Inspection) bool { return c.Name == name && c.Connected == "yes" })
 	if i < 0 {
@@ -60,7 +61,7 @@ func (d *Doctor) connectedTo(name string) string {
 	return d.clients[i].Title
 }
 
-// sameFile reports whether two paths lead to the same file.
+// sameFile reports whether both paths refer to the same file.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	other, failed := os.Stat(b)

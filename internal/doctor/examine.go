@@ -10,14 +10,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A group is a set of checks that are made together.
+// A group is a set of checks that run together.
 type group struct {
 	name string
 	look func(*Doctor, context.Context) []Finding
-	slow bool // it queries other programs, and no fix changes its result
+	slow bool // whether it queries other programs, so that no fix changes its result
 }
 
-// groups returns all groups in the order of their execution.
+// groups returns all groups in order of execution.
 func groups() []group {
 	return []group{
 		{"config", (*Doctor).configuration, false}, {"audit", (*Doctor).audit, false}, {"state", (*Doctor).state, false},
@@ -75,7 +75,7 @@ func (d *Doctor) Mend(ctx context.Context, r Report) (Report, error) {
 	return report(all), nil
 }
 
-// mend shows a fix, asks, and applies it.
+// mend shows a fix, asks for confirmation, and applies the fix.
 func (d *Doctor) mend(ctx context.Context, m *mend) error {
 	if m.shows != "" {
 		_, _ = fmt.Fprintln(d.Desk.Out, text.Escape(m.shows))

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// audit checks whether the audit log can be written.
+// audit checks whether the audit log is writable.
 func (d *Doctor) audit(context.Context) []Finding {
 	if d.loaded == nil || d.loaded.Audit.File == "" {
 		return nil
@@ -23,7 +23,7 @@ func (d *Doctor) audit(context.Context) []Finding {
 	return []Finding{d.writable("the audit log", d.loaded.Audit.File, "set audit.file to a file that you can write", false)}
 }
 
-// state checks whether the database can be written.
+// state checks whether the database is writable.
 func (d *Doctor) state(ctx context.Context) []Finding {
 	if d.loaded == nil {
 		return nil
@@ -41,7 +41,7 @@ func (d *Doctor) state(ctx context.Context) []Finding {
 	return nil
 }
 
-// postgres asks the database for its time.
+// postgres checks the PostgreSQL database by asking it for the time.
 func (d *Doctor) postgres(ctx context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -53,8 +53,8 @@ func (d *Doctor) postgres(ctx context.Context) []Finding {
 	return []Finding{ok("the database answers"), d.skew("the database", there, begin)}
 }
 
-// writable checks whether a file can be written or created. If made is set, the proxy creates a
-// missing folder itself.
+// writable checks whether a file can be written or created. made means that the proxy itself
+// creates a missing directory.
 func (d *Doctor) writable(what, path, fix string, made bool) Finding {
 	info, err := os.Stat(path)
 	dir := filepath.Dir(path)
@@ -97,15 +97,15 @@ func tryFolder(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// A secured is a file or folder of petrigate, with the mode bits that it must not have.
+// A secured is one of petrigate's files or directories, with the mode bits that must not be set.
 type secured struct {
 	what, path string
 	mask       fs.FileMode // bits that must not be set
-	tolerated  fs.FileMode // bits of mask that are only a warning
-	tokens     bool        // the file holds tokens: the mask is the one that serve enforces
+	tolerated  fs.FileMode // those bits of mask that cause only a warning
+	tokens     bool        // whether the file holds tokens, so that the mask is the one that serve enforces
 }
 
-// permissions checks who else can read and write the files of petrigate.
+// permissions checks who else can read and write petrigate's files.
 func (d *Doctor) permissions(context.Context) (all []Finding) {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -142,8 +142,8 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 	return all
 }
 
-// chmod changes the mode of the file that was checked. It refuses if another file has replaced it
-// since.
+// chmod returns a function that changes the mode of the file that was checked. The function returns
+// an error if another file has taken its place.
 func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context) error {
 	return func(context.Context) error {
 		root, err := os.OpenRoot(filepath.Dir(path))
@@ -162,7 +162,7 @@ func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context)
 	}
 }
 
-// securedFiles returns the files of petrigate with the mode bits that they must not have.
+// securedFiles returns petrigate's files and directories with the mode bits that must not be set.
 func (d *Doctor) securedFiles() []secured {
 	const others, writers, readers = 0o077, 0o022, 0o055
 	all := []secured{{what: "the folder of state", path: d.StateDir, mask: writers}, {what: "the backup of client files", path: d.Desk.State, mask: others, tolerated: readers}}

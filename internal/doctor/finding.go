@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Finding is the result of one check for one thing, such as a file or an upstream.
+// A Finding is the result of checking one item, such as a file or an upstream.
 type Finding struct {
 	Check   string `json:"check"`
 	Status  string `json:"status"`
@@ -16,16 +16,16 @@ type Finding struct {
 	mend *mend
 }
 
-// The values of Finding.Status.
+// Values of [Finding.Status].
 const (
 	OK      = "ok"
 	Warning = "warning"
 	Failed  = "failed"
 )
 
-// A mend is a safe fix.
+// A mend is a safe fix that --fix applies.
 type mend struct {
-	shows string // text shown before the question; "": do shows it and asks
+	shows string // text to show before asking; empty: do itself shows the fix and asks
 	do    func(context.Context) error
 }
 
@@ -41,7 +41,7 @@ func failed(fix, format string, args ...any) Finding {
 	return Finding{Status: Failed, Says: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// with adds the fix that --fix applies.
+// with returns the finding with a fix that --fix applies.
 func (f Finding) with(shows string, do func(context.Context) error) Finding {
 	f.mend = &mend{shows, do}
 	return f

@@ -19,10 +19,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// firstFailClosed is the first version of Claude Code whose hooks can refuse a call when they fail.
+// firstFailClosed is the first version of Claude Code in which a failing hook can refuse a call.
 const firstFailClosed = "2.1.295"
 
-// hooks checks the hooks of agents that are connected or have hooks.
+// hooks checks the hooks of all agents that are connected or have hooks.
 func (d *Doctor) hooks(ctx context.Context) []Finding {
 	var all []Finding
 	claude := false
@@ -34,7 +34,7 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 		there := d.connectedTo(h.Client) != ""
 		switch {
 		case h.Problem != "" && slices.ContainsFunc(d.clients, func(c takeover.Inspection) bool { return c.File == h.File }):
-			// reported for the client already
+			// already reported for the client
 		case h.Problem != "":
 			all = append(all, warning("correct the file", "%s: %s", h.Title, h.Problem))
 		case len(h.There) > 0:
@@ -60,7 +60,7 @@ func (d *Doctor) deniedTools() []Finding {
 	return found
 }
 
-// unreportedScripts finds rules that wait for the result of a script that no hook reports.
+// unreportedScripts finds rules that depend on the result of a script that no hook reports.
 func (d *Doctor) unreportedScripts() []Finding {
 	agents, complete := d.Desk.HookedAgents()
 	if len(agents) == 0 || d.result == nil || !d.answered {
@@ -72,12 +72,12 @@ func (d *Doctor) unreportedScripts() []Finding {
 	source.Tools, source.Unended = known.Names(), known.Unended()
 	result, err := policy.Build(source)
 	if err != nil {
-		return nil // reported for the configuration already
+		return nil // already reported for the configuration
 	}
 	return problems(slices.DeleteFunc(result.Problems, func(p diag.Problem) bool { return p.Code != policy.UntoldEnd }))
 }
 
-// checkHooks checks the hooks of an agent that run petrigate.
+// checkHooks checks those of an agent's hooks that run petrigate.
 func (d *Doctor) checkHooks(h takeover.HookInspection) []Finding {
 	fix := "petrigate connect " + h.Client + " --hooks"
 	var all []Finding
@@ -129,14 +129,14 @@ func (d *Doctor) claude() []Finding {
 
 var dotted = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 
-// claudeVersion returns the version found in the installation of Claude Code, or "". It does not
-// run the program: the doctor starts no programs but the upstreams.
+// claudeVersion returns the version of the installed Claude Code, or "". It reads the version from
+// files, because the doctor starts no programs except the upstreams.
 func (d *Doctor) claudeVersion() string {
 	path, err := exec.LookPath("claude")
 	if err != nil {
 		return ""
 	}
-	found := []string{filepath.Dir(path)} // folder of a wrapper script that npm has installed
+	found := []string{filepath.Dir(path)} // directory of a wrapper script installed by npm
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return ""
 	}
@@ -155,8 +155,8 @@ func (d *Doctor) claudeVersion() string {
 	return ""
 }
 
-// claudePackage returns the version of the Claude Code package in a folder, or "" if the folder
-// holds another package or none.
+// claudePackage returns the version of the Claude Code package in a directory, or "" if the
+// directory contains no such package.
 func claudePackage(dir string) string {
 	src, err := os.ReadFile(filepath.Join(dir, "package.json"))
 	var p struct {
@@ -169,7 +169,7 @@ func claudePackage(dir string) string {
 	return p.Version
 }
 
-// atLeast compares two versions of three numbers.
+// atLeast reports whether version v is not lower than least. Both consist of three numbers.
 func atLeast(v, least string) bool {
 	numbers := func(s string) (all []int) {
 		for part := range strings.SplitSeq(s, ".") {

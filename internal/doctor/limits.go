@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// toolLimits compares the tools with the limits of the connected clients.
+// toolLimits checks whether the tools exceed the limits of the connected clients.
 func (d *Doctor) toolLimits(context.Context) []Finding {
 	if d.loaded == nil || len(d.tools) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func (d *Doctor) exceeded(l clientcfg.Limits, title string) (all []Finding) {
 	return all
 }
 
-// people checks whether a person can be asked where the policy requires it.
+// people checks whether a person can be asked wherever the policy requires it.
 func (d *Doctor) people(context.Context) []Finding {
 	if d.result == nil {
 		return nil

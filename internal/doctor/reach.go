@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// unansweredHooks checks whether the hooks that connect installed for an agent get an answer.
+// unansweredHooks checks whether a proxy answers the hooks that connect has installed for an agent.
 func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection) []Finding {
 	if !h.Kept {
 		return nil
@@ -40,7 +40,8 @@ func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection)
 	return nil
 }
 
-// unansweredURL checks whether a proxy listens at the URLs that connect a client to petrigate.
+// unansweredURL checks whether a proxy listens at the URLs by which a client is connected to
+// petrigate.
 func unansweredURL(ctx context.Context, c takeover.Inspection) (all []Finding) {
 	for _, e := range c.Entries {
 		if at := refusingAddress(ctx, e.URL); e.Own && at != "" {
@@ -50,8 +51,8 @@ func unansweredURL(ctx context.Context, c takeover.Inspection) (all []Finding) {
 	return all
 }
 
-// refusingAddress returns the address of a URL on this machine if connections to it are refused, or
-// "".
+// refusingAddress returns the address in a URL on this machine if connections to it are refused.
+// Otherwise it returns "".
 func refusingAddress(ctx context.Context, at string) string {
 	u, err := url.Parse(at)
 	if err != nil || !daemon.IsLoopback(u.Hostname()) || u.Port() == "" {

@@ -30,7 +30,7 @@ func report(all []Finding) Report {
 	return r
 }
 
-// Print writes a line for each finding, with its fix below it, and a summary.
+// Print prints each finding on a line, followed by its fix, and a summary at the end.
 func (r *Report) Print(w io.Writer, ink text.Ink) error {
 	var b strings.Builder
 	fixable := 0
@@ -51,7 +51,7 @@ func (r *Report) Print(w io.Writer, ink text.Ink) error {
 	return err
 }
 
-// indented escapes s and indents all lines after the first.
+// indented escapes s and indents all lines except the first.
 func indented(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	for i, line := range lines {

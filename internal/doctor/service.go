@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// service checks whether the service created by connect --hooks runs, that is, whether a proxy with
-// its configuration listens.
+// service checks whether the service created by connect --hooks is running, that is, whether a
+// proxy with its configuration is listening.
 func (d *Doctor) service() []Finding {
 	if d.Services == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// upstreams starts all upstreams together and asks them for their tools.
+// upstreams starts all upstreams and asks them for their tools.
 func (d *Doctor) upstreams(ctx context.Context) []Finding {
 	if d.loaded == nil {
 		return nil
@@ -32,14 +32,14 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 	}
 	for _, w := range listing.Warnings {
 		if w == listing.Crowded {
-			continue // reported for the connected clients
+			continue // already reported for the connected clients
 		}
 		all = append(all, warning("petrigate tools shows the names", "%s", w))
 	}
 	return all
 }
 
-// leftOutFix returns the fix for a tool that is left out.
+// leftOutFix returns the fix for a tool that was left out.
 func leftOutFix(why string) string {
 	switch {
 	case strings.Contains(why, " is quarantined: "):
@@ -50,12 +50,12 @@ func leftOutFix(why string) string {
 	return "rename the tool, or give the server another prefix"
 }
 
-// remote reports whether an upstream is reached by URL.
+// remote reports whether the upstream is reached by URL.
 func (d *Doctor) remote(name string) bool {
 	return slices.ContainsFunc(d.loaded.Servers, func(s config.Server) bool { return s.Name == name && s.URL != "" })
 }
 
-// upstream returns the finding for the answer of a server.
+// upstream returns the finding for one upstream.
 func upstream(u operator.UpstreamStatus, began time.Time, remote bool) Finding {
 	try := "run its command by hand"
 	if remote {

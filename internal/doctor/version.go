@@ -8,23 +8,23 @@ import (
 	"runtime/debug"
 )
 
-// The layout of the build information that the go command writes into a program, see
-// debug/buildinfo: a magic and flags, and from byte 32 on two strings with their lengths, the Go
-// version and the modules. Package debug/buildinfo also reads older layouts and therefore links
-// parsers for every executable format and its debug information, which would add half a megabyte to
-// this program.
+// Layout of the build information that the go command writes into a program: a magic number, flags,
+// and, from byte 32 on, the Go version and the modules, each a string preceded by its length. See
+// package debug/buildinfo, which is not used because it also reads older layouts: it would link
+// parsers for all executable formats and their debug information, which would add half a megabyte
+// to this program.
 const (
 	infoMagic   = "\xff Go buildinf:"
 	infoFlags   = 15
-	infoInline  = 2 // flag: the strings follow
+	infoInline  = 2 // flag that means that the strings follow
 	infoStrings = 32
-	infoFrame   = 16 // bytes before and after the text of the modules
+	infoFrame   = 16 // number of bytes before and after the text of the modules
 
 	infoMost = 1 << 20 // maximum size of both strings in bytes
 )
 
-// mainVersion returns the version of the main module of a program built by Go 1.18 or later. It
-// does not run the program.
+// mainVersion returns the version of the main module of a program built by Go 1.18 or later,
+// without running the program.
 func mainVersion(program string) (version string, ok bool) {
 	f, err := os.Open(program)
 	if err != nil {
@@ -41,7 +41,7 @@ func mainVersion(program string) (version string, ok bool) {
 				break
 			}
 			from += i
-			if version, ok = versionAt(f, at+int64(from)); ok { // the magic alone also occurs in programs that search for it, like this one
+			if version, ok = versionAt(f, at+int64(from)); ok { // the magic number alone also occurs in programs that search for it, such as this one
 				return version, true
 			}
 		}
@@ -51,10 +51,10 @@ func mainVersion(program string) (version string, ok bool) {
 	}
 }
 
-// versionAt reads the build information whose magic is at an offset.
+// versionAt reads the build information whose magic number is at the given offset.
 func versionAt(f io.ReaderAt, at int64) (version string, ok bool) {
 	b := make([]byte, infoMost)
-	n, _ := f.ReadAt(b, at) // a short read is noticed below
+	n, _ := f.ReadAt(b, at) // a short read is detected below
 	if b = b[:n]; len(b) < infoStrings || b[infoFlags]&infoInline == 0 {
 		return "", false
 	}
@@ -70,7 +70,7 @@ func versionAt(f io.ReaderAt, at int64) (version string, ok bool) {
 	return info.Main.Version, true
 }
 
-// lengthAndText reads a length and the text of that length; nil: the data is too short.
+// lengthAndText reads a length and a text of that length. It returns nil if b is too short.
 func lengthAndText(b []byte) (text, rest []byte) {
 	size, n := binary.Uvarint(b)
 	if n <= 0 || size > uint64(len(b)-n) {

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An ApprovalInfo describes a request for approval: the call, the rules that require the approval,
-// the state of the request and its answers.
+// An ApprovalInfo describes an approval request: the call, the rules that require the approval, the
+// state of the request, and its answers.
 type ApprovalInfo struct {
 	ID        string          `json:"id"`
 	State     ApprovalState   `json:"state"`
@@ -59,8 +59,8 @@ type ApprovalInfo struct {
 	Rejections []Rejection `json:"rejections,omitempty"` // answers that did not count
 }
 
-// ApprovalOf describes a request for approval. pin reports whether the proxy requires a PIN; where
-// returns the position of a rule as people read it.
+// ApprovalOf converts an approval record. pin tells whether the proxy requires a PIN; where formats
+// the position of a rule for people.
 func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) ApprovalInfo {
 	r, c, said := a.Request, a.Call, a.Answer
 	info := ApprovalInfo{
@@ -94,8 +94,8 @@ func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) A
 	return info
 }
 
-// An ApprovalStep is a transition that fires if the call is approved, with the rule that requires
-// the approval.
+// An ApprovalStep is a transition that will fire if the call is approved, with the rule that
+// requires the approval.
 type ApprovalStep struct {
 	Net        string `json:"net"`
 	Transition string `json:"transition"`
@@ -103,15 +103,15 @@ type ApprovalStep struct {
 	Reason     string `json:"reason"`
 }
 
-// A Difference is a changed value in the arguments, as people see it. Two masked values can look
-// the same.
+// A Difference is an argument value that has changed, in the form shown to people. Two masked
+// values may look alike.
 type Difference struct {
 	Path string          `json:"path"`
 	Was  json.RawMessage `json:"was,omitempty"` // nil: the value is new
 	Is   json.RawMessage `json:"is,omitempty"`  // nil: the value was removed
 }
 
-// A Rejection is a recorded answer that did not count and changed nothing.
+// A Rejection records an answer that was not accepted and changed nothing.
 type Rejection struct {
 	Kind    string    `json:"kind"` // reason: late, or own if the caller approved the call
 	Approve bool      `json:"approve"`
@@ -121,16 +121,16 @@ type Rejection struct {
 	At      time.Time `json:"at"`
 }
 
-// String describes r for people, without the given reason.
+// String describes the rejection for people. It omits the reason given with the answer.
 func (r Rejection) String() string {
 	why := map[string]string{approval.TooLate: "too late", approval.OwnCall: "of whoever makes the call"}[r.Kind]
 	return fmt.Sprintf("%s: %s by %s via %s", why, map[bool]string{true: "approved", false: "denied"}[r.Approve], text.Escape(r.Actor), r.Channel)
 }
 
-// An ApprovalState is the state of a request for approval.
+// An ApprovalState is the state of an approval request.
 type ApprovalState = approval.State
 
-// The states of a request for approval. All but Pending and Approved are final.
+// States of an approval request. All except Pending and Approved are final.
 const (
 	Pending   = approval.Pending
 	Approved  = approval.Approved
@@ -140,17 +140,17 @@ const (
 	Consumed  = approval.Consumed
 )
 
-// An Answer is a person's answer to a request for approval.
+// An Answer is a person's answer to an approval request.
 type Answer struct {
 	Approve bool
-	Channel string // channel of the answer
-	Person  string // person that the channel authenticated; the caller must have checked it
-	Actor   string // name for the record
+	Channel string // channel through which the answer came
+	Person  string // person authenticated by the channel; the caller must have verified this
+	Actor   string // name to record
 	Reason  string
-	Shown   string // [ApprovalInfo.Shown] of the text that the person has read; empty: unknown
-	Grant   *Grant // grant that the person adds to the approval; nil: none
-	PIN     string // PIN that the person has typed, if the approval requires one
+	Shown   string // [ApprovalInfo.Shown] of the text that the person has read; empty if unknown
+	Grant   *Grant // grant to create together with the approval, or nil
+	PIN     string // PIN as typed, if the approval requires one
 }
 
-// ChannelCLI is the channel of an operator at a terminal.
+// ChannelCLI is the channel for operators at a terminal.
 const ChannelCLI = approval.CLI

@@ -7,17 +7,17 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Grant lets calls like the approved one pass without a question for a while: calls of the same
-// session and principal to the same tool, under the same policy, whose arguments have the same
-// members with values of the same kinds.
+// A Grant lets calls similar to the approved one pass for a while without asking. Similar calls
+// belong to the same session and principal, call the same tool under the same policy, and have
+// arguments with the same members and the same kinds of values.
 type Grant struct {
 	For  time.Duration
-	Like []string // arguments whose values must be the same, by name or path; empty: all
+	Like []string // arguments, by name or path, whose values must be the same; empty: all
 
 	Session bool `json:",omitempty"` // instead of For: until the session ends, for a day at most
 }
 
-// Span returns the validity of g as text, to follow the word "for".
+// Span returns how long the grant is valid, as text that can follow the word "for".
 func (g Grant) Span() string {
 	if g.Session {
 		return "the session, a day at most"
@@ -43,7 +43,7 @@ type GrantInfo struct {
 	Uses      int        `json:"uses"`
 }
 
-// GrantOf describes a grant.
+// GrantOf converts a grant.
 func GrantOf(g *approval.Grant) GrantInfo {
 	info := GrantInfo{
 		ID: g.ID, Approval: g.Approval, Session: g.Key.Session, Principal: g.Principal, Client: g.Client, Upstream: g.Upstream, Tool: g.Tool,
@@ -55,7 +55,7 @@ func GrantOf(g *approval.Grant) GrantInfo {
 	return info
 }
 
-// A GrantPin is an argument whose value must stay the same.
+// A GrantPin is an argument whose value must be the same in each call.
 type GrantPin struct {
 	Field string `json:"field"` // name or path; empty: all arguments
 	Value string `json:"value"` // first part of the value

@@ -6,54 +6,61 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Proxy is a running proxy as its operator uses it. It is safe for concurrent use.
+// A Proxy is a running proxy from its operator's point of view. It is safe for concurrent use.
 //
-// Methods with an [Actor] put the order on record before they carry it out.
+// Methods that take an [Actor] record the order before they carry it out.
 type Proxy interface {
 	Status() Status
 
-	// AwaitTools waits until each upstream has listed its tools or is known to be down.
+	// AwaitTools waits until each upstream has either listed its tools or is known to be down.
 	AwaitTools(ctx context.Context)
-	// Tools lists the tools and the present verdict on each in a session; without an id in the
-	// only session, or in one that begins now.
+	// Tools lists the tools with the current verdict on each in the given session. If session is
+	// empty, Tools uses the only session or, if there are none or several, a session that begins
+	// now.
 	Tools(session string) ([]ToolInfo, error)
 
 	Approvals() []ApprovalInfo
 	Approval(id string) (ApprovalInfo, error)
-	// ApprovalsChanged returns a channel that the next change of a request for approval closes.
+	// ApprovalsChanged returns a channel that is closed when an approval request changes.
 	ApprovalsChanged() <-chan struct{}
 	Answer(id string, a Answer) error
 	Grants() []GrantInfo
 	Revoke(id, actor string) error
 
-	// Sessions lists the sessions of this process, AllSessions those of every process that shares
-	// the database, and ListSessions the same without their nets, which is faster.
+	// Sessions lists the sessions of this process. AllSessions lists the sessions of all processes
+	// that share the database. ListSessions is like AllSessions but omits the nets, which is
+	// faster.
 	Sessions() []SessionInfo
 	AllSessions() ([]SessionInfo, error)
 	ListSessions() ([]SessionInfo, error)
 	Session(id string) (SessionInfo, error)
-	// State returns a copy of a session's state; without an id that of a session that begins now.
+	// State returns a copy of the session's state. If session is empty, it returns the state of a
+	// session that begins now.
 	State(session string) (*gate.State, error)
-	// ChannelsOf lists the channels that accept answers to requests of a session now.
+	// ChannelsOf lists the channels that currently accept answers to the session's approval
+	// requests.
 	ChannelsOf(session string) ([]string, error)
 	ResetSession(id string, a Actor) error
-	// SettleCall records how a call of unknown outcome ended.
+	// SettleCall records how a call ended whose outcome is unknown.
 	SettleCall(session string, call uint64, success bool, a Actor) error
 
 	Nets() []PolicyNet
 	SwitchNet(name string, on bool, a Actor) error
-	// Shadow reports on the nets in shadow, of one session or of all.
+	// Shadow reports on the nets in shadow mode, for the given session or, if session is empty, for
+	// all sessions.
 	Shadow(session string) (ShadowInfo, error)
 
-	// Stop refuses new calls, of one session or of all; StartAgain ends a stop.
+	// Stop makes the proxy refuse new calls, in the given session or, if session is empty, in all
+	// sessions. StartAgain ends a stop.
 	Stop(session, actor, reason string) (Stopping, error)
 	StartAgain(session string, a Actor) (Stopping, error)
 }
 
-// Pins are the accepted definitions of tools. They are safe for concurrent use.
+// Pins stores the accepted tool definitions. It is safe for concurrent use.
 type Pins interface {
-	// Changes lists the tools whose present definition is not accepted.
+	// Changes lists the tools whose current definition has not been accepted.
 	Changes() []ToolChange
-	// Accept accepts the present definition of a tool, if hash is that of the [ToolChange].
+	// Accept accepts the current definition of a tool, provided that hash is the one in the
+	// [ToolChange].
 	Accept(canonical, hash string, a Actor) error
 }

@@ -17,7 +17,7 @@ type SessionInfo struct {
 	Calls     []CallInfo `json:"calls"`   // calls in flight or of unknown outcome
 	Waiting   int        `json:"waiting"` // number of calls that wait for an approval
 
-	// These are set for a session in a database.
+	// Set only for sessions in a database.
 	Used    time.Time `json:"used,omitzero"`     // time of the last change or use
 	Process string    `json:"process,omitempty"` // another process that owns the session
 	Gone    bool      `json:"gone,omitempty"`    // that process has ended: only an operator can settle its calls
@@ -34,7 +34,7 @@ type NetInfo struct {
 	Shadow   *NetShadow     `json:"shadow,omitempty"` // set for a net in shadow; Marking then follows the calls that passed
 }
 
-// A CallInfo describes an admitted call that is not settled.
+// A CallInfo describes an admitted call that has not been settled.
 type CallInfo struct {
 	Number uint64    `json:"number"`
 	Tool   string    `json:"tool"`
@@ -47,7 +47,7 @@ type CallInfo struct {
 	Outcome string `json:"outcome,omitempty"` // outcome that this process knows and will put on record as soon as the store takes it
 }
 
-// A PolicyNet describes a net of the policy in force.
+// A PolicyNet describes a net in the policy in force.
 type PolicyNet struct {
 	Name   string `json:"name"`
 	Rule   string `json:"rule,omitempty"`
@@ -56,7 +56,7 @@ type PolicyNet struct {
 	Scope  string `json:"scope"` // session, principal or global
 }
 
-// A NetFate describes what a reload does to the state of a net.
+// A NetFate describes what a reload does to a net's state.
 type NetFate struct {
 	Net   string   `json:"net"`
 	Fate  string   `json:"fate"`            // continued, carried, begun, dropped or held

@@ -2,7 +2,7 @@ package operator
 
 import "github.com/petrigate/petrigate/internal/runtime/admission"
 
-// A ShadowInfo counts the calls that the nets in shadow would have refused or asked about.
+// A ShadowInfo counts the calls that nets in shadow mode would have refused or asked about.
 type ShadowInfo struct {
 	Policy  bool        `json:"policy"`  // the whole policy is in shadow
 	Refused int         `json:"refused"` // number of calls that would have been refused
@@ -11,11 +11,11 @@ type ShadowInfo struct {
 	Nets    []ShadowNet `json:"nets"`  // nets in shadow in each open session
 }
 
-// A WouldInfo is a verdict that nets in shadow would have given to calls that passed, with its
-// count.
+// A WouldInfo is a verdict that nets in shadow mode would have given to calls that passed, with the
+// number of these calls.
 type WouldInfo = admission.Would
 
-// A ShadowNet describes a net in shadow in one session.
+// A ShadowNet describes a net in shadow mode in one session.
 type ShadowNet struct {
 	Session string `json:"session"`
 	Net     string `json:"net"`
@@ -23,7 +23,7 @@ type ShadowNet struct {
 	NetShadow
 }
 
-// A NetShadow compares a net in shadow mode with the same net when enforced.
+// A NetShadow compares a net in shadow mode with the state that it would have if it were enforced.
 type NetShadow struct {
 	Enforced string `json:"enforced"` // marking that the net would have, had it been enforced
 	Parted   bool   `json:"parted"`   // Enforced differs from the actual marking

@@ -2,8 +2,8 @@ package operator
 
 import "time"
 
-// A Status summarizes a running proxy. The daemon, which starts the proxy, sets Config, Listen,
-// Reloaded, ReloadProblem, Audit, Webhook, Pinning and Bases.
+// A Status describes the state of a running proxy. The proxy leaves Config, Listen, Reloaded,
+// ReloadProblem, Audit, Webhook, Pinning and Bases empty; the daemon that runs the proxy sets them.
 type Status struct {
 	Version string    `json:"version"`
 	Pid     int       `json:"pid"`
@@ -34,7 +34,7 @@ type Status struct {
 	Crowded    string           `json:"-"`        // the warning about a large number of tools; empty: none
 }
 
-// An UpstreamStatus is the part of a [Status] about one upstream.
+// An UpstreamStatus describes one upstream in a [Status].
 type UpstreamStatus struct {
 	Name     string    `json:"name"`
 	State    string    `json:"state"`
@@ -46,7 +46,7 @@ type UpstreamStatus struct {
 	Sessions int       `json:"sessions,omitempty"` // number of sessions with a connection of their own
 }
 
-// A BaseInfo is the part of a [Status] about one base policy of the policy in force.
+// A BaseInfo describes, in a [Status], one base of the policy in force.
 type BaseInfo struct {
 	Name    string `json:"name"`
 	Version int    `json:"version"`
@@ -56,7 +56,7 @@ type BaseInfo struct {
 	Copy    string `json:"copy,omitempty"` // why a stored copy was used instead of the URL; empty: it was not
 }
 
-// A WebhookInfo is the part of a [Status] about the webhook of approvals.
+// A WebhookInfo describes the approval webhook in a [Status].
 type WebhookInfo struct {
 	Host    string     `json:"host"`            // host that requests for approval are posted to
 	Answers string     `json:"answers"`         // URL for the answers
@@ -65,7 +65,7 @@ type WebhookInfo struct {
 	Since   *time.Time `json:"since,omitempty"` // with Error: time of the first failure
 }
 
-// An AuditInfo is the part of a [Status] about the audit file.
+// An AuditInfo describes the audit file in a [Status].
 type AuditInfo struct {
 	File    string     `json:"file"`
 	Records uint64     `json:"records"`           // number of the last record, counted over rotated files too
@@ -74,7 +74,7 @@ type AuditInfo struct {
 	Rotated *time.Time `json:"rotated,omitempty"` // time of the last rotation
 }
 
-// A StateInfo describes the store of session states.
+// A StateInfo describes where session states are stored.
 type StateInfo struct {
 	Driver  string        `json:"driver"`          // memory, sqlite or postgres; set by the daemon
 	Place   string        `json:"place,omitempty"` // location of the database, without secrets; set by the daemon
@@ -85,8 +85,9 @@ type StateInfo struct {
 	Unknown []UnknownCall `json:"unknown"`           // calls of unknown outcome that an operator must settle, or that wait for the store
 }
 
-// An UnknownCall is a call whose outcome is not on record. Either its process has ended, so that an
-// operator must settle the call, or this process knows the outcome and could not write it yet.
+// An UnknownCall is a call whose outcome has not been recorded. Either the process that made the
+// call has ended, so that an operator must settle the call, or this process knows the outcome but
+// could not write it yet.
 type UnknownCall struct {
 	Session string    `json:"session"`
 	Process string    `json:"process"` // process that admitted the call; empty: an older version, which did not record it

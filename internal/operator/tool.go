@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A ToolChange is a tool whose server changed its definition from the accepted one.
+// A ToolChange describes a tool whose server has changed its accepted definition.
 type ToolChange struct {
 	Canonical   string    `json:"canonical"`
 	Exposed     string    `json:"exposed"`
@@ -20,7 +20,7 @@ type ToolChange struct {
 	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of further differences
 }
 
-// A ToolInfo describes a tool that clients can call, and the present verdict on a call of it.
+// A ToolInfo describes a tool that clients can call, with the current verdict on calling it.
 type ToolInfo struct {
 	Canonical string        `json:"canonical"`
 	Bare      string        `json:"bare"`
@@ -38,7 +38,7 @@ type ToolInfo struct {
 	Definition  string          `json:"-"` // hash of the upstream's whole definition of the tool
 }
 
-// A ToolVerdict is the present verdict of one net on a tool.
+// A ToolVerdict is one net's current verdict on a tool.
 type ToolVerdict struct {
 	Net     string `json:"net"`
 	Verdict string `json:"verdict"`

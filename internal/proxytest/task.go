@@ -9,18 +9,18 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// CanTasks is the capabilities of a client of 2026-07-28 that supports tasks.
+// CanTasks declares a client of revision 2026-07-28 that supports tasks.
 const CanTasks = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 
-// StartWithTasks starts a site whose upstream creates tasks for calls, with the attack tools if s
-// names none.
+// StartWithTasks starts a site whose upstream can run calls as tasks. If s names no tools, the
+// upstream has the attack tools.
 func StartWithTasks(t *testing.T, s Setup) *Site {
 	t.Helper()
 	if s.Server.Tools == nil {
 		s.Server.Tools = testserver.Attack()
 	}
 	support := "optional"
-	if s.Server.Eras != testserver.Both { // there the clients of the other family have no choice
+	if s.Server.Eras != testserver.Both { // with both families, the clients of one have no choice
 		support = "required"
 	}
 	s.Server.Tools = testserver.Tasked(s.Server.Tools, support)
@@ -35,15 +35,15 @@ func StartWithTasks(t *testing.T, s Setup) *Site {
 	return st
 }
 
-// StartTasksOnly starts a site in front of an upstream of 2026-07-28 that runs all calls as tasks,
-// and refuses clients that do not support tasks.
+// StartTasksOnly starts a site whose upstream, of revision 2026-07-28, runs all calls as tasks and
+// refuses clients that do not support tasks.
 func StartTasksOnly(t *testing.T, s Setup) *Site {
 	s.Server.Eras = testserver.Modern
 	s.Server.Tasks = &testserver.Tasks{Poll: 1}
 	return StartWithTasks(t, s)
 }
 
-// BeginTask calls a tool as a task and returns its id.
+// BeginTask calls a tool as a task and returns the task's ID.
 func (c *Client) BeginTask(tool, args string) (id string) {
 	c.T.Helper()
 	r := c.Reply(c.CallAsTask(tool, args, ""))
@@ -58,7 +58,7 @@ func (c *Client) BeginTask(tool, args string) (id string) {
 	return id
 }
 
-// CallAsTask sends a call that becomes a task.
+// CallAsTask sends a call that becomes a task, and returns the ID of the request.
 func (c *Client) CallAsTask(tool, args, meta string) (id string) {
 	if c.Leg.Modern {
 		return c.CallWith(tool, args, meta, "")
@@ -66,12 +66,13 @@ func (c *Client) CallAsTask(tool, args, meta string) (id string) {
 	return c.CallWith(tool, args, meta, `,"task":{}`) // with a ttl, servers of mcp-go would keep sleeping
 }
 
-// RequestTask sends a request about a task and returns its id.
+// RequestTask sends a request about a task and returns the ID of the request.
 func (c *Client) RequestTask(method, task string) (id string) {
 	return c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tasks/` + method + `","params":{%META%"taskId":"` + task + `"}}`)
 }
 
-// TaskOutcome returns the end of a task, in the form of the revision: its result and error.
+// TaskOutcome waits until the task ends. It returns a message with the task's result or error,
+// whichever revision the client uses.
 func (c *Client) TaskOutcome(task string) Message {
 	c.T.Helper()
 	if !c.Leg.Modern {

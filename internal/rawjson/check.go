@@ -13,7 +13,7 @@ const MaxDepth = 1024
 
 // A SyntaxError describes why a document was rejected.
 type SyntaxError struct {
-	Offset int // offset of the first invalid byte; the length of the document if it ends too early
+	Offset int // offset of the first invalid byte, or the length of the document if it ends too early
 	Msg    string
 }
 
@@ -33,8 +33,8 @@ func Check(doc []byte, maxDepth int) error {
 	return &SyntaxError{Offset: c.at, Msg: c.msg}
 }
 
-// checker checks one document. Its methods take the offset of the syntax element that they read and
-// return the offset after it, or -1 after a call of fail.
+// A checker checks one document. Each of its methods takes the offset of a syntax element and
+// returns the offset after that element, or -1 if fail was called.
 type checker struct {
 	doc  []byte
 	max  int
@@ -49,7 +49,7 @@ func (c *checker) fail(at int, msg string) int {
 	return -1
 }
 
-// unexpected fails at i because want is missing there.
+// unexpected reports a syntax error at i, where want is missing.
 func (c *checker) unexpected(i int, want string) int {
 	if i >= len(c.doc) {
 		return c.fail(len(c.doc), "unexpected end, want "+want)
@@ -73,7 +73,7 @@ func (c *checker) document() bool {
 	return true
 }
 
-// value reads the value at i, which is nested in depth containers.
+// value checks the value at i, which is nested within depth containers.
 func (c *checker) value(i, depth int) int {
 	switch peek(c.doc, i) {
 	case '"':
@@ -90,7 +90,7 @@ func (c *checker) value(i, depth int) int {
 	return c.unexpected(i, "a value")
 }
 
-// container reads the object or array at i, whose closing bracket is end.
+// container checks the object or array at i that ends with the bracket end.
 func (c *checker) container(i, depth int, end byte) int {
 	if depth > c.max {
 		return c.fail(i, "nested too deeply")
@@ -121,7 +121,7 @@ func (c *checker) container(i, depth int, end byte) int {
 	}
 }
 
-// key reads the key of o at i and the colon, up to the value.
+// key checks the key at i, which belongs to o, and the following colon.
 func (c *checker) key(o *keySet, i int) int {
 	if peek(c.doc, i) != '"' {
 		return c.unexpected(i, "a key")
@@ -145,7 +145,7 @@ func (c *checker) key(o *keySet, i int) int {
 	return skipSpace(c.doc, i+1)
 }
 
-// str reads the string literal at i and reports whether it contains escapes.
+// str checks the string literal at i. It reports whether the literal contains escapes.
 func (c *checker) str(i int) (end int, escaped bool) {
 	end, escaped, msg := scanString(c.doc, i)
 	if msg != "" {
@@ -154,19 +154,19 @@ func (c *checker) str(i int) (end int, escaped bool) {
 	return end, escaped
 }
 
-// manyKeys is the number of keys above which an object gets a hash table.
+// manyKeys is the number of keys up to which an object does not need a hash table.
 const manyKeys = 16
 
-// keySet detects duplicate keys of one object. It compares keys directly, and uses a hash table for
-// many keys, so that a hostile object takes only linear time.
+// A keySet detects duplicate keys in an object. It compares keys directly as long as there are few,
+// and then uses a hash table, so that even a hostile object takes only linear time.
 type keySet struct {
-	base  int // index of its first key in the stack of all open objects
+	base  int // index of the object's first key in the stack of keys
 	seed  maphash.Seed
-	slots []uint32 // hash table with open addressing: index of a key plus one; nil: few keys
+	slots []uint32 // hash table with open addressing, containing key indexes plus one; nil if there are few keys
 }
 
-// duplicate reports whether the last key equals an earlier one. It must be called once for each
-// key, in order.
+// duplicate reports whether the key pushed last equals an earlier one. It must be called once for
+// each key, in order.
 func (o *keySet) duplicate(keys [][]byte) bool {
 	last := len(keys) - 1
 	if last < manyKeys {
@@ -205,12 +205,12 @@ func (o *keySet) insert(keys [][]byte, n int) bool {
 	}
 }
 
-// keyStack holds the decoded keys of all open objects, innermost last. A small number of keys needs
-// no allocation.
+// A keyStack holds the decoded keys of all open objects, innermost last. It does not allocate
+// memory for a small number of keys.
 type keyStack struct {
 	n    int
 	few  [24][]byte
-	many [][]byte // nil: all keys are in few
+	many [][]byte // nil as long as all keys fit into few
 }
 
 func (s *keyStack) push(key []byte) {

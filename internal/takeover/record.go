@@ -60,7 +60,7 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// read returns the record of a file, or nil if petrigate has not changed it.
+// read returns the record of the file. It returns nil if petrigate has not changed the file.
 func (r records) read(f *file) (*record, error) {
 	name := r.path(f)
 	src, err := os.ReadFile(name)

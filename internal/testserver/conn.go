@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// A conn is the connection to one client: a pair of streams, or a session over HTTP.
+// A conn is a connection to one client: either a pair of streams or a session over HTTP.
 type conn struct {
 	mu           sync.Mutex
-	inflight     map[string]context.CancelCauseFunc // by the bytes of the id
-	pending      map[string]chan json.RawMessage    // requests to the client, by the bytes of the id
-	capabilities map[string]json.RawMessage         // declared by the client in initialize
+	inflight     map[string]context.CancelCauseFunc // keyed by the bytes of the request ID
+	pending      map[string]chan json.RawMessage    // requests to the client, keyed by the bytes of the request ID
+	capabilities map[string]json.RawMessage         // as declared by the client in initialize
 }
 
-// An exchange is the context of one message: the connection it came from, and the function that
-// sends messages related to it.
+// An exchange is the context in which a message is handled: the connection it arrived on, and a
+// function that sends related messages.
 type exchange struct {
 	conn   *conn
 	send   func(message []byte)
@@ -26,14 +26,14 @@ type exchange struct {
 
 func newConn() *conn { return &conn{inflight: map[string]context.CancelCauseFunc{}} }
 
-// declare stores the capabilities declared in initialize.
+// declare stores the capabilities that the client declares in an initialize request.
 func (c *conn) declare(m message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.capabilities = object(m.params["capabilities"])
 }
 
-// declared returns the capabilities that the client declared with the request or else in
+// declared returns the client's capabilities as declared in the request or, if it declares none, in
 // initialize.
 func (c *conn) declared(m message) map[string]json.RawMessage {
 	if own := object(m.params["_meta"])[metaCapabilities]; own != nil {
@@ -44,7 +44,7 @@ func (c *conn) declared(m message) map[string]json.RawMessage {
 	return c.capabilities
 }
 
-// begin registers an in-flight request, so that a cancellation finds it.
+// begin registers a request in flight, so that it can be canceled.
 func (c *conn) begin(ctx context.Context, id json.RawMessage) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c.mu.Lock()
@@ -66,7 +66,7 @@ func (c *conn) cancel(id json.RawMessage) {
 	}
 }
 
-// newRequest returns the id of a new request to the client and the channel for its response.
+// newRequest allocates an ID for a request to the client, and a channel for the response.
 func (c *conn) newRequest() (id string, answer chan json.RawMessage) {
 	answer = make(chan json.RawMessage, 1)
 	c.mu.Lock()
@@ -79,7 +79,8 @@ func (c *conn) newRequest() (id string, answer chan json.RawMessage) {
 	return id, answer
 }
 
-// deliver passes on a response of the client. It drops a response to an unknown request.
+// deliver passes a client's response to whoever waits for it. It drops responses to unknown
+// requests.
 func (c *conn) deliver(id json.RawMessage, raw []byte) {
 	c.mu.Lock()
 	answer := c.pending[string(id)]
@@ -89,17 +90,17 @@ func (c *conn) deliver(id json.RawMessage, raw []byte) {
 	}
 	select {
 	case answer <- append(json.RawMessage(nil), raw...):
-	default: // a second response is dropped
+	default: // drop a second response
 	}
 }
 
 var (
 	errCancelled = errors.New("cancelled by the client")
 
-	// ErrSilent makes a call end without a response.
+	// ErrSilent makes a call end without any response.
 	ErrSilent = errors.New("no answer")
 
-	// ErrDie makes a call end the connection instead of answering: ServeStdio returns it, and over
-	// HTTP the connection is closed.
+	// ErrDie makes a call end the connection instead of answering: ServeStdio returns this error,
+	// and over HTTP the connection is closed.
 	ErrDie = errors.New("the server dies")
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// handle runs one message and returns the response, or nil if there is nothing to send. The error
-// is nil, errCancelled, [ErrSilent] or [ErrDie].
+// handle handles one message and returns the response, or nil if none must be sent. The error is
+// nil, errCancelled, [ErrSilent] or [ErrDie].
 func (s *Server) handle(ctx context.Context, m message, x exchange) ([]byte, error) {
 	if s.opts.Mute {
 		return nil, ErrSilent
@@ -56,7 +56,7 @@ func (s *Server) dispatch(ctx context.Context, m message, x exchange) (json.RawM
 		x.conn.cancel(id)
 		return nil, nil
 	case m.id == nil:
-		return nil, nil // other notifications are ignored
+		return nil, nil // ignore other notifications
 	}
 	if result, known, err := s.method(ctx, m, x); known {
 		return result, err
@@ -67,7 +67,7 @@ func (s *Server) dispatch(ctx context.Context, m message, x exchange) (json.RawM
 	return nil, &Error{Code: codeNoMethod, Message: "method not found: " + m.method}
 }
 
-// call answers tools/call: it records the call and runs it.
+// call handles tools/call: it records the call and runs the tool.
 func (s *Server) call(ctx context.Context, m message, x exchange) (json.RawMessage, error) {
 	name := text(m.params["name"])
 	t, ok := s.find(name)
@@ -108,8 +108,8 @@ func (s *Server) newCall(m message, x exchange) *Call {
 	}
 }
 
-// method runs a request of a method in the options; it returns false if the options have no such
-// method.
+// method handles a request with a method from the options. It returns false if the options do not
+// contain the method.
 func (s *Server) method(ctx context.Context, m message, x exchange) (json.RawMessage, bool, error) {
 	run := s.opts.Methods[m.method]
 	if run == nil || m.id == nil {
@@ -122,7 +122,7 @@ func (s *Server) method(ctx context.Context, m message, x exchange) (json.RawMes
 	return result, true, err
 }
 
-// list answers tools/list, one page at a time. A cursor is the index of a tool.
+// list handles tools/list, returning one page at a time. A cursor is the index of a tool.
 func (s *Server) list(m message, x exchange) (json.RawMessage, error) {
 	tools := s.visibleTools(x.conn.declared(m))
 	from := 0

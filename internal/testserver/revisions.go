@@ -2,14 +2,14 @@ package testserver
 
 import "strings"
 
-// Eras selects the revisions of the protocol that a server speaks.
+// Eras selects the protocol revisions that a server supports.
 type Eras uint8
 
-// The values of Eras. A server of Both decides for each request.
+// Values of [Eras]. A server that supports both families chooses one for each request.
 const (
 	Both   Eras = iota
-	Legacy      // 2024-11-05 to 2025-11-25: initialize, sessions
-	Modern      // 2026-07-28: server/discover, no sessions
+	Legacy      // 2024-11-05 to 2025-11-25, with initialize and sessions
+	Modern      // 2026-07-28, with server/discover and without sessions
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// subscribe adds sub. begin acknowledges the subscription to the client; sub receives all changes
-// after it and none before.
+// subscribe adds sub. Between begin, which acknowledges the subscription to the client, and end,
+// sub receives all changes. It receives no changes that precede begin.
 func (s *Server) subscribe(sub *subscription, begin func()) (end func()) {
 	s.mu.Lock()
 	begin()
@@ -31,7 +31,7 @@ func (s *Server) listChanged() {
 	}
 }
 
-// listen answers subscriptions/listen: it stays open until it is cancelled.
+// listen handles subscriptions/listen. The request stays open until it is canceled.
 func (s *Server) listen(ctx context.Context, m message, x exchange) (json.RawMessage, error) {
 	if m.id == nil {
 		return nil, ErrSilent
@@ -56,8 +56,8 @@ func (s *Server) listen(ctx context.Context, m message, x exchange) (json.RawMes
 	return complete(json.RawMessage(meta)), nil
 }
 
-// subscriptionMeta returns the params of a notification on a subscription. For earlier revisions id
-// is nil and the notification has no params.
+// subscriptionMeta returns the params for a notification that belongs to a subscription. In earlier
+// revisions, id is nil and the notification has no params.
 func subscriptionMeta(id json.RawMessage) string {
 	if id == nil {
 		return ""
@@ -65,8 +65,7 @@ func subscriptionMeta(id json.RawMessage) string {
 	return `{"_meta":{"` + metaSubscription + `":` + string(id) + `}}`
 }
 
-// Notify sends a notification to every client that receives change notifications, in its session or
-// on a subscription.
+// Notify sends a notification to all clients that are subscribed to changes.
 func (s *Server) Notify(method, params string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// AddTool adds a tool or replaces the one of the same name, and notifies the clients that the list
-// has changed.
+// AddTool adds the tool or replaces the tool with the same name. It notifies all clients that the
+// list has changed.
 func (s *Server) AddTool(t Tool) {
 	s.mu.Lock()
 	if i := slices.IndexFunc(s.tools, func(old Tool) bool { return old.Name == t.Name }); i >= 0 {
@@ -19,7 +19,7 @@ func (s *Server) AddTool(t Tool) {
 	s.listChanged()
 }
 
-// RemoveTool removes a tool and notifies the clients that the list has changed.
+// RemoveTool removes the named tool. It notifies all clients that the list has changed.
 func (s *Server) RemoveTool(name string) {
 	s.mu.Lock()
 	s.tools = slices.DeleteFunc(s.tools, func(t Tool) bool { return t.Name == name })
@@ -27,7 +27,7 @@ func (s *Server) RemoveTool(name string) {
 	s.listChanged()
 }
 
-// visibleTools returns the tools for a client with these capabilities.
+// visibleTools returns the tools that are visible to a client with the given capabilities.
 func (s *Server) visibleTools(can map[string]json.RawMessage) []Tool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,8 +31,8 @@ func PlainJSON(doc []byte) []byte {
 	return out
 }
 
-// escaped returns the character of the escape at the start of s, and the length of the escape. It
-// returns utf8.RuneError if the escape is not a \u escape or is half of a surrogate pair.
+// escaped decodes the escape at the start of s and returns the character and the length of the
+// escape. If the text is not a \u escape or is half of a surrogate pair, it returns utf8.RuneError.
 func escaped(s []byte) (r rune, size int) {
 	r, ok := hex4(s)
 	if !ok {
@@ -58,11 +58,12 @@ func hex4(s []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// commands are common names of the tool argument that contains a script.
+// commands lists common names of tool arguments that contain a script.
 var commands = []string{"command", "cmd", "script"}
 
-// Command returns the arguments of a call as one line: the script if the tool runs one, followed by
-// the other arguments as JSON. It returns "" if there are no arguments. The result is not escaped.
+// Command returns the arguments of a call on one line. If the tool runs a script, the script comes
+// first, followed by the other arguments as JSON. Command returns "" if there are no arguments. It
+// does not escape the result.
 func Command(args []byte) string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(args, &all) != nil {
@@ -76,7 +77,7 @@ func Command(args []byte) string {
 		if delete(all, name); len(all) == 0 {
 			return script
 		}
-		rest, _ := json.Marshal(all) // cannot fail: the values were JSON
+		rest, _ := json.Marshal(all) // cannot fail: the values are JSON
 		return script + " " + string(PlainJSON(rest))
 	}
 	var line bytes.Buffer
@@ -86,7 +87,7 @@ func Command(args []byte) string {
 	return string(PlainJSON(line.Bytes()))
 }
 
-// scriptIn reads a script that is a string or a list of words.
+// scriptIn returns a script that is either a string or a list of words.
 func scriptIn(value json.RawMessage) (script string, ok bool) {
 	var words []string
 	switch {

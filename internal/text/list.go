@@ -10,7 +10,7 @@ import (
 // And joins names for use in a sentence: "a, b and c".
 func And(names []string) string { return Join(names, "and") }
 
-// Join joins words for use in a sentence, with last ("and" or "or") before the last word.
+// Join joins words for use in a sentence and puts last ("and" or "or") before the last word.
 func Join(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -18,7 +18,7 @@ func Join(words []string, last string) string {
 	return fmt.Sprintf("%s %s %s", strings.Join(words[:len(words)-1], ", "), last, words[len(words)-1])
 }
 
-// Count returns a number with its noun, in the plural unless n is 1.
+// Count returns a number and a noun. The noun is in the plural unless n is 1.
 func Count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -34,7 +34,7 @@ func First(most int, names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// Subject returns a number with its noun and the matching verb: "1 file is", "2 files are".
+// Subject returns a number and a noun with the matching verb: "1 file is", "2 files are".
 func Subject(n int, noun, is, are string) string {
 	if n == 1 {
 		are = is
@@ -42,7 +42,7 @@ func Subject(n int, noun, is, are string) string {
 	return Count(n, noun) + " " + are
 }
 
-// People returns "a person" or, for example, "2 people", followed by the matching verb.
+// People returns "a person" or, for example, "2 people" with the matching verb.
 func People(n int, is, are string) string {
 	if n < 2 {
 		return strings.TrimSpace("a person " + is)
@@ -59,7 +59,7 @@ func EscapeAll(texts []string) []string {
 	return out
 }
 
-// Grouped formats a number with its digits in groups of three: 2,546,432.
+// Grouped formats a number with commas between groups of three digits: 2,546,432.
 func Grouped(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -68,7 +68,7 @@ func Grouped(n int) string {
 	return s
 }
 
-// Innermost returns the innermost error of the chain that err wraps.
+// Innermost unwraps err repeatedly and returns the innermost error.
 func Innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxWord is the maximum length in bytes of the words that are compared.
+// maxWord is the maximum length, in bytes, of words to compare.
 const maxWord = 128
 
 // Nearest returns the word in among that a misspelt word most likely means, or "". It allows one
@@ -26,7 +26,7 @@ func Nearest(word string, among []string) string {
 	return best
 }
 
-// Suggest returns a hint with the word [Nearest] to a misspelt one, or "".
+// Suggest returns a hint that contains the word [Nearest] to the misspelt word, or "".
 func Suggest(word string, known []string) string {
 	near := Nearest(word, known)
 	if near == "" {
@@ -35,8 +35,8 @@ func Suggest(word string, known []string) string {
 	return fmt.Sprintf("did you mean %q?", near)
 }
 
-// DidYouMean returns " (did you mean x?)" with the word [Nearest] to a misspelt one and with before
-// in front of it, or "". It is meant for the end of a sentence.
+// DidYouMean returns " (did you mean x?)", to be appended to a sentence, where x is the word
+// [Nearest] to the misspelt word, preceded by before. It returns "" if no word is near.
 func DidYouMean(word, before string, known []string) string {
 	if near := Nearest(word, known); near != "" {
 		return fmt.Sprintf(" (did you mean %s%s?)", before, near)
@@ -44,8 +44,8 @@ func DidYouMean(word, before string, known []string) string {
 	return ""
 }
 
-// edits returns the number of letters to insert, delete, replace, or swap with a neighbor to turn a
-// into b: the optimal string alignment distance.
+// edits returns the optimal string alignment distance between a and b: the number of letters to
+// insert, delete, replace, or swap with a neighbor in order to turn a into b.
 func edits(a, b string) int {
 	r, t := []rune(a), []rune(b)
 	before, last := make([]int, len(t)+1), make([]int, len(t)+1)

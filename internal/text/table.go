@@ -8,14 +8,14 @@ import (
 	"text/tabwriter"
 )
 
-// Table writes rows in aligned columns under a header, whose titles are separated by "|". Without
-// rows, it writes the text none instead. It escapes every cell.
+// Table writes rows in aligned columns below a header, in which "|" separates the titles. If there
+// are no rows, it writes the text none instead. It escapes all cells.
 func Table(w io.Writer, none, head string, rows [][]string) error {
 	if len(rows) == 0 {
 		_, err := fmt.Fprintln(w, none)
 		return err
 	}
-	out := bufio.NewWriter(w) // a tabwriter writes each cell separately
+	out := bufio.NewWriter(w) // buffered, because a tabwriter writes each cell separately
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if _, err := fmt.Fprintln(t, strings.ReplaceAll(head, "|", "\t")); err != nil {
 		return err
@@ -44,10 +44,10 @@ const (
 	Cyan   = "36"
 )
 
-// An Ink reports whether text is colored for a terminal.
+// An Ink tells whether to color text for a terminal.
 type Ink bool
 
-// In returns the text in the style, or unchanged if k is false.
+// In returns the text in the given style. If k is false, it returns the text unchanged.
 func (k Ink) In(style, text string) string {
 	if !k {
 		return text
@@ -55,7 +55,7 @@ func (k Ink) In(style, text string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// TableBelow writes a table after an empty line; see [Table].
+// TableBelow writes an empty line and then a table; see [Table].
 func TableBelow(w io.Writer, none, head string, rows [][]string) error {
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err

@@ -12,7 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Duration formats a duration in whole seconds, and omits the seconds of whole minutes.
+// Duration formats a duration rounded to seconds. From one minute on, it omits the seconds if they
+// are zero.
 func Duration(d time.Duration) string {
 	s := d.Round(time.Second).String()
 	if d.Round(time.Second)%time.Minute == 0 && d >= time.Minute {
@@ -21,7 +22,7 @@ func Duration(d time.Duration) string {
 	return s
 }
 
-// Exact formats a duration without trailing units that are zero: 24h, 1h30m, 12.5s.
+// Exact formats a duration without trailing zero units: 24h, 1h30m, 12.5s.
 func Exact(d time.Duration) string {
 	text := d.String()
 	for _, zero := range []string{"m0s", "h0m"} {
@@ -32,8 +33,8 @@ func Exact(d time.Duration) string {
 	return text
 }
 
-// RoundedUp formats a duration, rounded up to a second or, below one second, to a millisecond: 20s,
-// 1m30s, 2h.
+// RoundedUp formats a duration, rounded up to whole seconds or, if it is shorter than a second, to
+// milliseconds: 20s, 1m30s, 2h.
 func RoundedUp(d time.Duration) string {
 	unit := time.Second
 	if d < time.Second {
@@ -42,8 +43,8 @@ func RoundedUp(d time.Duration) string {
 	return Exact((d + unit - 1) / unit * unit)
 }
 
-// Period formats the period of a limit in the syntax of the rules: "day", or "12h" if the period
-// has no name.
+// Period formats a limit's period as rules write it: "day" or, for a period without a name, for
+// example "12h".
 func Period(d time.Duration) string {
 	switch d {
 	case time.Second:
@@ -69,7 +70,7 @@ func EscapeLines(text []byte) string {
 }
 
 // Caller describes the caller of a tool: the principal, followed by the name that the client gave
-// itself, which proves nothing. Both are excerpts of at most limit bytes.
+// itself, which proves nothing. Each is shortened to at most limit bytes.
 func Caller(principal, client string, limit int) string {
 	who := Excerpt(principal, limit)
 	switch {
@@ -81,8 +82,8 @@ func Caller(principal, client string, limit int) string {
 	return who + " (client " + Excerpt(client, limit) + ")"
 }
 
-// Excerpt returns the first limit bytes of an untrusted text, escaped by [Escape], on one line. A
-// tab becomes a space; "..." marks an omitted rest.
+// Excerpt returns the first limit bytes of an untrusted text, escaped by [Escape], on one line.
+// Tabs become spaces. If the text is longer, "..." follows.
 func Excerpt(s string, limit int) string {
 	dots := ""
 	if len(s) > limit {
@@ -94,9 +95,9 @@ func Excerpt(s string, limit int) string {
 	return Escape(strings.ReplaceAll(s, "\t", " ")) + dots
 }
 
-// Escape makes every character of a string visible: it replaces each character that moves the
-// cursor, changes the text direction, is invisible, or only looks like a space by an escape. It is
-// the only sanitizer for text that people read.
+// Escape makes all characters of a string visible. It replaces characters that move the cursor,
+// change the text direction, are invisible, or merely look like a space by escapes. It is the only
+// function that sanitizes text for people.
 func Escape(s string) string {
 	if plain(s) {
 		return s
@@ -127,8 +128,8 @@ func plain(s string) bool {
 	return true
 }
 
-// EscapeJSON returns equivalent JSON with escapes for the characters that [Escape] escapes. In
-// JSON, such characters can occur only within strings.
+// EscapeJSON returns equivalent JSON in which the characters that [Escape] escapes are written as
+// JSON escapes. Within JSON, such characters can occur only in strings.
 func EscapeJSON(doc []byte) []byte {
 	if !bytes.ContainsFunc(doc, hiddenInJSON) {
 		return doc
@@ -150,10 +151,10 @@ func EscapeJSON(doc []byte) []byte {
 
 func hiddenInJSON(r rune) bool { return r >= 0x7f && hidden(r) }
 
-// Hidden reports whether [Escape] escapes r.
+// Hidden reports whether [Escape] escapes the character r.
 func Hidden(r rune) bool { return hidden(r) }
 
-// hidden reports whether r would be invisible or misleading.
+// hidden reports whether the character r is invisible or misleading.
 func hidden(r rune) bool {
 	if ' ' <= r && r <= '~' {
 		return false
@@ -163,7 +164,7 @@ func hidden(r rune) bool {
 		strings.ContainsRune(blanks, r)
 }
 
-// blanks are characters that are drawn as blank although no Unicode property says so: fillers, the
+// blanks contains characters that look blank although no Unicode property says so: fillers, the
 // empty Braille pattern, the object replacement character, blank hieroglyphs and the null note
 // head.
 const blanks = "\u3164\uffa0\u115f\u1160\u2800\ufffc\U00013441\U00013442\U0001d159"
