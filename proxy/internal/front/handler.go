@@ -130,7 +130,7 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 // newPost returns the stream for the answer to m. The client can resume it from logs.
 func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *events.Logs) *events.Post {
 	return events.NewPost(w, events.PostOptions{
-		Method: m.Method, ID: m.ID, Rev: rev.OfVersion(first(r, protocolHeader)), Accept: first(r, "Accept"), Logs: logs,
+		Method: m.Method, ID: m.ID, Rev: rev.Of(first(r, protocolHeader)), Accept: first(r, "Accept"), Logs: logs,
 	})
 }
 

@@ -195,7 +195,7 @@ func (r *reader) request(ctx context.Context, m wire.Message) {
 	switch v := meta.ProtocolVersion; {
 	case fault == nil && m.Method == "initialize":
 		fault = wire.CheckHandshake(m)
-	case fault == nil && rev.Of(meta).PerRequest && !mcp.IsValidProtocolVersion(v): // like over HTTP
+	case fault == nil && rev.Of(meta.ProtocolVersion).PerRequest && !mcp.IsValidProtocolVersion(v): // like over HTTP
 		fault = spec.UnsupportedVersion(v)
 	}
 	q := session.Request{Client: r.client, Message: m, Meta: meta, Stream: r.out}

@@ -35,8 +35,9 @@ type Call struct {
 	digest   string    // digest of the arguments of a sent call, for its further rounds; empty: no further rounds
 	Meta     wire.Meta
 	Tool     *pool.Tool // nil until resolved
+	recorded string     // name in the audit log: the tool's own name, or the canonical name of a prompt or resource
 	placed   bool       // Tool.Upstream is the connection that serves the session
-	plain    bool       // one request and one reply; see isPlain
+	plain    bool       // one request with one reply: no task, and client and server are of revisions without further rounds
 	input    input      // input for another round of the call
 
 	Turn    *turns.Turn  // turn of the principal for the decision; nil: not limited
@@ -220,21 +221,12 @@ func (c *Call) admission() *admission.Call {
 	c.admitting = admission.Call{
 		Key: c.State.Key(), Gate: c.admitting.Gate, Offered: c.pipeline.Pool.Catalogue.Load().Calls,
 		Client: c.Peer.Name, ID: c.ID, Upstream: c.Tool.Upstream.Config.Name,
-		Tool: c.recordedName(), Method: c.Method, Canonical: c.Tool.Canonical, Digest: c.digest,
+		Tool: c.recorded, Method: c.Method, Canonical: c.Tool.Canonical, Digest: c.digest,
 	}
 	if c.params.HasState && c.Peer.Rev.InputRequired && !c.input.ours {
 		c.admitting.Invalid = seal.ErrState
 	}
 	return &c.admitting
-}
-
-// recordedName returns the name in the audit log: the tool's own name, or the canonical name of a
-// prompt or resource.
-func (c *Call) recordedName() string {
-	if c.Method == spec.CallTool {
-		return c.Tool.Name
-	}
-	return c.Tool.Canonical
 }
 
 // dropMessage drops the message of a sent call: its arguments can be large, and a client or server
@@ -247,7 +239,11 @@ func (c *Call) dropMessage() {
 	if c.Peer.Rev.InputRequired {
 		c.digest = c.argumentsDigest()
 	}
-	c.params, c.input.responses = c.params.Reduced(), nil
+	sent := wire.Call{Name: c.params.Name, HasState: c.params.HasState}
+	if c.params.Task != nil {
+		sent.Task = []byte(`{}`) // the call asked for a task
+	}
+	c.params, c.input.responses = sent, nil
 	c.admitting.Gate = gate.Call{Time: c.admitting.Gate.Time}
 }
 

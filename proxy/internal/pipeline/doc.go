@@ -16,8 +16,8 @@
 // # Plain calls
 //
 // Most calls are plain: one request and one reply between revisions with a handshake, without a
-// task. Serve finds that out once per call (isPlain), and everything about tasks, further rounds of
-// input and sending again stands behind it. The built-in prompts, mirrored headers, traces, dedicated
+// task. Serve finds that out once per call (Call.plain), and everything about tasks, further rounds
+// of input and sending again stands behind it. The built-in prompts, mirrored headers, traces, dedicated
 // connections and limits are asked for only where they are configured.
 //
 // # Goroutines
@@ -38,9 +38,8 @@
 //   - Sending. If a handler waits and the server speaks streamable HTTP, the handler itself sends
 //     the request and reads the reply ("inline"). Otherwise Send returns at once, and the goroutine
 //     that reads from the server delivers the reply.
-//   - Reply. complete sends a completion to the handler's channel (sendToWaiter) if a handler waits.
-//     Otherwise the goroutine that read the reply settles and answers the call (completion.answer);
-//     it must not block.
+//   - Reply. If a handler waits, end sends a completion to its channel (sendToWaiter). Otherwise the
+//     goroutine that read the reply settles and answers the call (finish); it must not block.
 //   - Interruption. If a server ends its resumable response stream, the client's response ends too:
 //     detach stops the wait of the handler, stopInline marks that it no longer reads the reply,
 //     and the rest of the exchange continues on a goroutine of the upstream.

@@ -53,22 +53,16 @@ func (c *Call) refuseWaiting() {
 	c.answer(r)
 }
 
-// complete sends done to the goroutine that waits for the call. If no goroutine waits, it handles
-// done itself.
+// complete sends done to the goroutine that waits for the call. If no goroutine waits, it answers
+// the call itself.
 func (c *Call) complete(done completion) {
-	if c.sendToWaiter(done) {
-		return
+	if !c.sendToWaiter(done) {
+		done.answer(c)
 	}
-	var together *burst.Burst
-	if done.inflight != nil {
-		together = &done.inflight.Call.Tool.Upstream.Burst
-	}
-	done.answer(c, together)
 }
 
-// answer answers the call with the completion of its round, in the burst together if that is not
-// nil.
-func (done completion) answer(c *Call, together *burst.Burst) {
+// answer answers the call with the completion of its round.
+func (done completion) answer(c *Call) {
 	switch {
 	case done.round != nil:
 		c.replyRaw(wire.ResultHead(c.ID), done.round)
@@ -77,7 +71,7 @@ func (done completion) answer(c *Call, together *burst.Burst) {
 	case done.settled:
 		c.deliver(done.reply, wire.ResultFacts(done.reply.Result))
 	default:
-		done.inflight.finish(c, done.reply, together)
+		done.inflight.finish(c, done.reply, nil)
 	}
 }
 
@@ -141,7 +135,7 @@ func (c *Call) await() bool {
 			if !open {
 				return false
 			}
-			done.answer(c, nil)
+			done.answer(c)
 			return c.hasRoundAfter(*done)
 		}
 	}

@@ -55,39 +55,36 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 		return
 	}
 	u.InFlight.Remove(f)
-	f.observeReply(r)
+	c := f.Call
+	c.pipeline.Admission.Watch().Forwarded(u.Config.Name, c.recorded, c.Method, time.Since(f.SentAt), r.Err)
+	if c.trace != nil {
+		f.answered(resultOf(r))
+	}
 	for _, q := range e.requests {
 		q.Refuse(spec.CodeInternal, callOver)
 	}
 	abandoned := r.Err != nil && r.Err == e.reason
-	if !f.Call.plain {
+	if !c.plain {
 		if abandoned && f.mayNeedResend() {
-			f.Call.dropMessage() // it will not be sent again
+			c.dropMessage() // it will not be sent again
 		}
 		f.taskFromReply(r)
 	}
-	if f.Call.claims.Load() != 0 {
-		f.Call.release(slot | taskSlot)
+	if c.claims.Load() != 0 {
+		c.release(slot | taskSlot)
 	}
-	switch c := e.receiver; {
-	case c == nil:
+	switch to := e.receiver; {
+	case to == nil:
 		f.settleParked(r)
 	case e.inline && abandoned: // the goroutine that waits for the call is busy with the request and cannot answer
-		c.ownStream().close()
-		f.finish(c, r, nil)
-		c.detach()
+		to.ownStream().close()
+		f.finish(to, r, nil)
+		to.detach()
 	default:
 		f.delaysExit.Store(c.pipeline.Life.Hold())
-		c.complete(completion{inflight: f, reply: r})
-	}
-}
-
-// observeReply tells observers and metrics that the server has replied or will not.
-func (f *inflightCall) observeReply(r upstream.Reply) {
-	c := f.Call
-	c.pipeline.Admission.Watch().Forwarded(c.Tool.Upstream.Config.Name, c.recordedName(), c.Method, time.Since(f.SentAt), r.Err)
-	if c.trace != nil {
-		f.answered(resultOf(r))
+		if !to.sendToWaiter(completion{inflight: f, reply: r}) {
+			f.finish(to, r, &u.Burst)
+		}
 	}
 }
 

@@ -19,11 +19,20 @@ func (p *Pipeline) Serve(c *Call) {
 	if c.Method == spec.CallTool {
 		p.Came(c.params.Name)
 	}
-	// A step that returns false has answered the call, or calls Serve again after its wait.
-	if !p.resolve(c) || !c.placed && !p.place(c) {
+	if c.Tool == nil {
+		c.continueOff(clientReader, func() { p.resolveLate(c) })
 		return
 	}
-	if c.plain = c.isPlain(); !c.plain && !p.resume(c) { // another round of an admitted call continues without a new decision
+	if err := c.checkMirrored(); err != nil {
+		c.answerError(spec.CodeHeaderMismatch, err.Error())
+		return
+	}
+	// From here on, a step that returns false has answered the call, or calls Serve again after its wait.
+	if !c.placed && !p.place(c) {
+		return
+	}
+	c.plain = c.params.Task == nil && c.Peer.Rev == rev.Rev2025 && c.Tool.Upstream.Rev() == rev.Rev2025
+	if !c.plain && !p.resume(c) { // another round of an admitted call continues without a new decision
 		return
 	}
 	if !p.admissible(c) {
@@ -34,23 +43,6 @@ func (p *Pipeline) Serve(c *Call) {
 		c.yield()
 		p.proceed(c, d.pending.Wait())
 	}
-}
-
-// resolve finds the tool of the call, and checks the headers that mirror its arguments. If servers
-// are still starting, it spawns the wait for them and the rest of the call, and reports false.
-func (p *Pipeline) resolve(c *Call) bool {
-	if c.Tool == nil {
-		c.continueOff(clientReader, func() { p.resolveLate(c) })
-		return false
-	}
-	if c.Headers == nil {
-		return true
-	}
-	err := c.checkMirrored()
-	if err != nil {
-		c.answerError(spec.CodeHeaderMismatch, err.Error())
-	}
-	return err == nil
 }
 
 // resolveLate finds the tool of the call and blocks for as long as that takes.
@@ -73,11 +65,17 @@ func (p *Pipeline) resolveLate(c *Call) {
 // false.
 func (p *Pipeline) place(c *Call) bool {
 	c.placed = true
-	if u := c.Tool.Upstream; u.Config.Isolation != pool.IsolateShared && !u.Dedicated() && !p.dedicate(c) {
-		return false
-	}
 	u := c.Tool.Upstream
-	if !c.Peer.Rev.PerRequest || u.Dedicated() || u.Declares(c.Peer.Capabilities) { // a handshake has declared them
+	at, err := p.Pool.Place(c.Client.Session, u, c.Peer)
+	switch {
+	case err != nil:
+		r := PlainRefusal("unavailable", fmt.Sprintf("%s was not called and nothing was spent: %v. End a session that is not used any more, or try again later.", c.Tool.Exposed, err))
+		p.RecordRefusal(c, r)
+		c.answer(r)
+		return false
+	case at != u:
+		return p.dedicate(c, at)
+	case !c.Peer.Rev.PerRequest || u.Declares(c.Peer.Capabilities): // a handshake has declared them
 		return true
 	}
 	c.continueOff(clientReader, func() {
@@ -87,21 +85,9 @@ func (p *Pipeline) place(c *Call) bool {
 	return false
 }
 
-// dedicate routes the call to the dedicated connection of its session, if the session has one. It
-// reports false if that connection is not up yet, and the call is served later, or if it cannot be
-// opened, and the call is answered.
-func (p *Pipeline) dedicate(c *Call) bool {
-	shared := c.Tool.Upstream
-	at, err := p.Pool.Place(c.Client.Session, shared, c.Peer)
-	if err != nil {
-		r := PlainRefusal("unavailable", fmt.Sprintf("%s was not called and nothing was spent: %v. End a session that is not used any more, or try again later.", c.Tool.Exposed, err))
-		p.RecordRefusal(c, r)
-		c.answer(r)
-		return false
-	}
-	if at == shared {
-		return true
-	}
+// dedicate routes the call to the dedicated connection of its session. It reports false if that
+// connection is not up yet, and the call is served later.
+func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 	own := *c.Tool
 	own.Upstream = at
 	c.Tool = &own
@@ -115,14 +101,6 @@ func (p *Pipeline) dedicate(c *Call) bool {
 		p.Serve(c)
 	})
 	return false
-}
-
-// isPlain reports whether the call is one request with one reply: it asks for no task, and neither
-// its client nor its server is of a revision in which a call can become a task unasked, or have
-// further rounds. The steps for such calls are left out for a plain one. [Pipeline.forward] compares
-// the server's revision once more, because the server can have restarted.
-func (c *Call) isPlain() bool {
-	return c.params.Task == nil && c.Peer.Rev == rev.Rev2025 && c.Tool.Upstream.Rev() == rev.Rev2025
 }
 
 // admissible answers a call that could not run or could not be recorded even if the gate admitted

@@ -92,7 +92,7 @@ func (f *inflightCall) park(c *Call, own bool) {
 	}
 	if inline && !own { // the goroutine that waits for the call is reading and cannot answer
 		c.ownStream().close()
-		completion{round: result}.answer(c, nil)
+		completion{round: result}.answer(c)
 		return
 	}
 	c.complete(completion{round: result})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
@@ -20,7 +21,11 @@ const MaxKeptWhole = 4 << 10
 // Prepare parses a call and looks up its tool. It answers a malformed call itself and reports
 // false. The tool can be missing while servers are starting.
 func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) (*Call, bool) {
-	params, fault := spec.ParseCall(m)
+	parse := wire.ParseCall
+	if m.Method == spec.ReadResource {
+		parse = parseRead
+	}
+	params, fault := parse(m)
 	if fault != nil {
 		p.Life.Log.Warn("malformed call refused", "session", client.Session.ID, "reason", fault.Message)
 		s.Reply(fault.Append(nil))
@@ -43,6 +48,20 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 	return c, true
 }
 
+// parseRead parses the params of a resources/read. The gate and people see its URI as its argument.
+func parseRead(m wire.Message) (wire.Call, *wire.Fault) {
+	call, fault := wire.ParseRequest(m)
+	if fault != nil {
+		return call, fault
+	}
+	uri, _ := rawjson.Member(m.Params, "uri")
+	if s, ok := rawjson.String(uri); !ok || s == "" {
+		return call, &wire.Fault{Code: spec.CodeInvalidParams, Message: `invalid params: "uri" is missing or empty`, ID: m.ID}
+	}
+	call.Arguments = append(append([]byte(`{"uri":`), uri...), '}')
+	return call, nil
+}
+
 // setTool sets the tool of the call and the call that the gate decides on. It does nothing if tool
 // is nil.
 func (c *Call) setTool(tool *pool.Tool) {
@@ -53,8 +72,9 @@ func (c *Call) setTool(tool *pool.Tool) {
 	call := &c.admitting.Gate
 	*call = tool.Call()
 	call.Args, call.Time = c.params.Arguments, c.pipeline.Life.Now()
+	c.recorded = tool.Name
 	if c.Method != spec.CallTool {
-		call.Tool = tool.Canonical
+		c.recorded, call.Tool = tool.Canonical, tool.Canonical
 	}
 	if c.Method == spec.GetPrompt {
 		call.Foreign = c.pipeline.Pool.Catalogue.Owners().Canonical(strings.TrimPrefix(tool.Canonical, "prompt:")) != tool.Upstream.Config.Name

@@ -107,7 +107,7 @@ func (p *Pipeline) observe(c *Call, meta []byte) {
 		TraceParent: spec.Member(meta, keyTraceParent), TraceState: spec.Member(meta, keyTraceState),
 	}
 	if c.Tool != nil {
-		i.Upstream, i.Tool = c.Tool.Upstream.Config.Name, c.recordedName()
+		i.Upstream, i.Tool = c.Tool.Upstream.Config.Name, c.recorded
 	}
 	t := &callTrace{}
 	t.ctx, t.endSpan = p.Admission.Watch().Receiving(p.Life.Ctx, i)

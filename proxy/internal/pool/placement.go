@@ -59,7 +59,7 @@ func (u *Server) dedicates(peer session.Peer) bool {
 // Place returns the connection that serves session s from now on: u, which is the shared
 // connection, or a dedicated one, which might still be starting.
 func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server, error) {
-	if u.Config.Isolation == IsolateShared {
+	if u.Config.Isolation == IsolateShared || u.Dedicated() {
 		return u, nil
 	}
 	pl := &u.placement
@@ -213,9 +213,6 @@ func (p *Pool) ConnectionsOf(c *session.Client) (list []*Server) {
 
 // PlaceAndWait calls [Pool.Place], and waits for a dedicated connection that is starting.
 func (p *Pool) PlaceAndWait(ctx context.Context, c *session.Client, peer session.Peer, u *Server) (*Server, error) {
-	if u.Dedicated() {
-		return u, nil
-	}
 	at, err := p.Place(c.Session, u, peer)
 	if err == nil && at != u {
 		at.AwaitReady(ctx, peer)

@@ -67,11 +67,8 @@ var (
 	}
 )
 
-// Of returns the family of a client's message.
-func Of(m wire.Meta) *Rev { return OfVersion(m.ProtocolVersion) }
-
-// OfVersion returns the family of a revision. An empty version means that none is known yet.
-func OfVersion(version string) *Rev {
+// Of returns the family of a revision. An empty version means that none is known yet.
+func Of(version string) *Rev {
 	if version >= "2026-07-28" {
 		return Rev2026
 	}

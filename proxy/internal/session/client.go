@@ -84,7 +84,7 @@ func (c *Client) LogLevel() string {
 // PeerOf returns the client's description of itself: from the _meta of the request since
 // 2026-07-28, and otherwise from its handshake.
 func (c *Client) PeerOf(m wire.Meta) Peer {
-	if !rev.Of(m).PerRequest {
+	if !rev.Of(m.ProtocolVersion).PerRequest {
 		return c.Peer()
 	}
 	return Peer{

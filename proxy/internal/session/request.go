@@ -22,7 +22,7 @@ type Request struct {
 func (q Request) Peer() Peer { return q.Client.PeerOf(q.Meta) }
 
 // Rev returns the family of revisions of the request.
-func (q Request) Rev() *rev.Rev { return rev.Of(q.Meta) }
+func (q Request) Rev() *rev.Rev { return rev.Of(q.Meta.ProtocolVersion) }
 
 // Answer sends the answer: a result, a server's error object, a fault, or any other error as an
 // internal error. Without result and error it sends nothing: the client does not wait.

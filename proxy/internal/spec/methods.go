@@ -2,12 +2,7 @@
 // methods, notifications, error codes, and members of some messages.
 package spec
 
-import (
-	"time"
-
-	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/wire"
-)
+import "time"
 
 // LogLevels are the severities of MCP, which are those of syslog, in ascending order.
 var LogLevels = map[string]int{
@@ -52,21 +47,4 @@ const ResourceUpdated = "notifications/resources/updated"
 type Stream interface {
 	Send(parts ...[]byte)
 	Reply(parts ...[]byte)
-}
-
-// ParseCall parses the params of a call (tools/call, prompts/get or resources/read).
-func ParseCall(m wire.Message) (wire.Call, *wire.Fault) {
-	if m.Method != ReadResource {
-		return wire.ParseCall(m)
-	}
-	call, fault := wire.ParseRequest(m)
-	if fault != nil {
-		return call, fault
-	}
-	uri, _ := rawjson.Member(m.Params, "uri")
-	if s, ok := rawjson.String(uri); !ok || s == "" {
-		return call, &wire.Fault{Code: CodeInvalidParams, Message: `invalid params: "uri" is missing or empty`, ID: m.ID}
-	}
-	call.Arguments = append(append([]byte(`{"uri":`), uri...), '}') // for the gate and for people
-	return call, nil
 }

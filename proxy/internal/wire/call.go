@@ -2,6 +2,7 @@ package wire
 
 import (
 	"strconv"
+	"strings"
 	"unicode"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -25,27 +26,23 @@ type Call struct {
 	index  index
 }
 
-// Reduced returns the parts of c that are still needed once it is sent: the tool's name, and
-// whether the call asked for a task. It does not refer to the message.
-func (c Call) Reduced() Call {
-	left := Call{Name: c.Name, HasState: c.HasState}
-	if c.Task != nil {
-		left.Task = []byte(`{}`)
-	}
-	return left
-}
-
 // Source returns the params as received.
 func (c Call) Source() []byte { return c.params }
 
-// ParseCall reads the params of a tools/call message that [Parse] returned.
+// ParseCall reads the params of a message that [Parse] returned and whose method requires a name,
+// such as tools/call.
 func ParseCall(m Message) (Call, *Fault) {
 	c, fault := ParseRequest(m)
 	if fault != nil {
 		return Call{}, fault
 	}
-	if bad := invalidName(c.Name); bad != "" {
-		return Call{}, invalidParams(m.ID, bad)
+	switch {
+	case c.Name == "":
+		return Call{}, invalidParams(m.ID, `"name" is missing or empty`)
+	case len(c.Name) > maxName:
+		return Call{}, invalidParams(m.ID, `"name" is longer than `+strconv.Itoa(maxName)+" bytes")
+	case strings.ContainsFunc(c.Name, unicode.IsControl):
+		return Call{}, invalidParams(m.ID, `"name" has a control character`)
 	}
 	return c, nil
 }
@@ -58,46 +55,133 @@ func ParseRequest(m Message) (Call, *Fault) {
 		c.params, c.index.end = []byte(`{}`), 1
 	}
 	for _, f := range c.index.fields[:c.index.n] {
-		if !c.take(f.name, m.Params[f.at:f.end:f.end]) {
+		value := m.Params[f.at:f.end:f.end]
+		valid := value[0] == '{'
+		switch f.name {
+		case fieldTool:
+			c.Name, valid = rawjson.String(value)
+		case fieldState:
+			c.RequestState, valid = rawjson.String(value)
+			c.HasState = true
+		case fieldArguments:
+			c.Arguments = value
+		case fieldMeta:
+			c.Meta = value
+		case fieldTask:
+			c.Task = value
+		case fieldResponses:
+			c.InputResponses = value
+		}
+		if !valid {
 			return Call{}, invalidParams(m.ID, strconv.Quote(fieldKeys[f.name])+" is of the wrong type")
 		}
 	}
 	return c, nil
 }
 
-// take stores one member and reports whether its type is right.
-func (c *Call) take(name fieldName, value []byte) (ok bool) {
-	switch name {
-	case fieldTool:
-		c.Name, ok = rawjson.String(value)
-		return ok
-	case fieldState:
-		c.RequestState, c.HasState = rawjson.String(value)
-		return c.HasState
-	case fieldArguments:
-		c.Arguments = value
-	case fieldMeta:
-		c.Meta = value
-	case fieldTask:
-		c.Task = value
-	case fieldResponses:
-		c.InputResponses = value
-	}
-	return value[0] == '{'
+// A Hop describes the changes to the params of a call on the way to an upstream.
+type Hop struct {
+	Name string // the upstream's own name of the tool
+
+	// Meta holds the members of _meta for an upstream of 2026-07-28 or later, written as
+	// "key":value with commas between them. Their keys must be among the io.modelcontextprotocol/
+	// keys that Call.AppendForward removes or, with Trace, among the keys of the trace context.
+	Meta []byte
+
+	// Trace means that Meta contains a trace context, and that the client's own is dropped.
+	Trace bool
+
+	// ProgressToken replaces the client's token; nil: the token is dropped. Without a token of the
+	// client it is not sent.
+	ProgressToken []byte
+
+	// Replacements for the client's members of the same names. nil: the member is dropped.
+	Task           []byte
+	InputResponses []byte
+	RequestState   string
+	HasState       bool
 }
 
-// invalidName returns why name cannot be a tool name, or an empty string.
-func invalidName(name string) string {
-	switch {
-	case name == "":
-		return `"name" is missing or empty`
-	case len(name) > maxName:
-		return `"name" is longer than ` + strconv.Itoa(maxName) + " bytes"
-	}
-	for _, r := range name {
-		if unicode.IsControl(r) {
-			return `"name" has a control character`
+// AppendForward appends the params of c for the upstream of h: the source bytes with the changes of
+// h, and without the members of _meta that describe the client's hop. If nothing changes, it
+// appends the source bytes unchanged.
+func (c Call) AppendForward(dst []byte, h Hop) []byte {
+	out := splice(dst, c.params)
+	has := [fieldState + 1]bool{}
+	for _, f := range c.index.fields[:c.index.n] {
+		has[f.name] = true
+		switch f.name {
+		case fieldTool:
+			if h.Name != c.Name {
+				out.copyUpTo(f.at)
+				out.dst = rawjson.AppendString(out.dst, h.Name)
+				out.done = f.end
+			}
+		case fieldMeta:
+			forwardMeta(&out, f, h)
+		case fieldTask:
+			replaceOrDrop(&out, f, h.Task)
+		case fieldResponses:
+			replaceOrDrop(&out, f, h.InputResponses)
+		case fieldState:
+			var state []byte
+			if h.HasState {
+				state = rawjson.AppendString(nil, h.RequestState)
+			}
+			replaceOrDrop(&out, f, state)
 		}
 	}
-	return ""
+	out.copyUpTo(c.index.end)
+	if h.Task != nil && !has[fieldTask] {
+		out.add([]byte(`"task":`), h.Task)
+	}
+	if h.InputResponses != nil && !has[fieldResponses] {
+		out.add([]byte(`"inputResponses":`), h.InputResponses)
+	}
+	if h.HasState && !has[fieldState] {
+		out.add([]byte(`"requestState":`), rawjson.AppendString(nil, h.RequestState))
+	}
+	if len(h.Meta) > 0 && !has[fieldMeta] {
+		out.add([]byte(`"_meta":{`), h.Meta, []byte{'}'})
+	}
+	return out.close()
+}
+
+func replaceOrDrop(out *splicer, f field, by []byte) {
+	if by == nil {
+		out.drop(f)
+		return
+	}
+	out.replace(f, by)
+}
+
+// forwardMeta rewrites _meta, and drops it if it becomes empty.
+func forwardMeta(out *splicer, f field, h Hop) {
+	before := *out
+	out.copyUpTo(f.at)
+	meta := out.src[f.at:f.end]
+	inner := splice(out.dst, meta)
+	last, dropped := 1, false
+	rawjson.Members(meta, func(key, value []byte, at int) bool {
+		member := field{from: last, at: at, end: at + len(value)}
+		last = member.end
+		switch {
+		case string(key) == keyProgressToken && h.ProgressToken != nil:
+			inner.replace(member, h.ProgressToken)
+		case string(key) == keyProgressToken || ofHop(key) || h.Trace && (string(key) == "traceparent" || string(key) == "tracestate"):
+			inner.drop(member)
+			dropped = true
+		}
+		return true
+	})
+	inner.copyUpTo(last)
+	if len(h.Meta) > 0 {
+		inner.add(h.Meta)
+	}
+	if dropped && !inner.some {
+		*out = before
+		out.drop(f)
+		return
+	}
+	out.dst, out.done = inner.close(), f.end
 }

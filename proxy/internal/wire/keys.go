@@ -1,5 +1,12 @@
 package wire
 
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Keys of _meta that belong to one hop, and the reference to a task.
 const (
 	keyProgressToken      = "progressToken"
 	keyProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
@@ -10,3 +17,99 @@ const (
 	keySubscriptionID     = "io.modelcontextprotocol/subscriptionId"
 	keyRelatedTask        = "io.modelcontextprotocol/related-task"
 )
+
+// A parser that matches keys case-insensitively would read a key like "Name" or "argument\u017f" as
+// one of the protocol's. A key that folds to a known key without being equal to it is refused, so
+// that no parser reads a member that this one did not.
+
+// A keySet maps the folded form of known keys to the keys. It is never modified.
+type keySet map[string]string
+
+func keysOf(keys ...string) keySet {
+	set := keySet{}
+	for _, key := range keys {
+		set[strings.ToLower(key)] = key
+	}
+	return set
+}
+
+var (
+	envelopeKeys = keysOf("jsonrpc", "id", "method", "params", "result", "error")
+
+	// paramKeys are the members of params that the proxy, or mcp-go for it, reads in any method.
+	paramKeys = keysOf(
+		"name", "arguments", "_meta", "task", "inputResponses", "requestState", "cursor", "uri", "level",
+		"ref", "argument", "context", "requestId", "taskId", "reason", "progressToken", "progress", "total",
+		"message", "protocolVersion", "capabilities", "clientInfo", "notifications",
+	)
+
+	// metaKeys are the members of _meta that belong to one hop, and the reference to a task.
+	metaKeys = keysOf(
+		keyProgressToken, keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel,
+		keyServerInfo, keySubscriptionID, keyRelatedTask,
+	)
+
+	// resultKeys are the members of a result that show how a call ended.
+	resultKeys = keysOf("isError", "resultType", "task")
+
+	// taskKeys are the members of a task object that the proxy reads.
+	taskKeys = keysOf("taskId", "status", "ttl", "ttlMs", "pollInterval", "pollIntervalMs", "result", "error")
+)
+
+// variantOf returns the known key that key differs from only in case, or an empty string.
+func variantOf(key []byte, known keySet) string {
+	var buf [maxKnown]byte
+	folded, ok := fold(buf[:0], key)
+	if !ok {
+		return ""
+	}
+	if k := known[string(folded)]; k != string(key) {
+		return k
+	}
+	return ""
+}
+
+// maxKnown exceeds the length of the longest known key.
+const maxKnown = 64
+
+// fold appends key in lower case, including the two non-ASCII letters that fold to ASCII ones. It
+// reports false if key has other non-ASCII letters or does not fit into dst; then key is not a
+// variant of a known key.
+func fold(dst, key []byte) ([]byte, bool) {
+	for i := 0; i < len(key); {
+		c, size := key[i], 1
+		switch {
+		case 'A' <= c && c <= 'Z':
+			c += 'a' - 'A'
+		case c >= utf8.RuneSelf:
+			var r rune
+			switch r, size = utf8.DecodeRune(key[i:]); r {
+			case '\u017f': // long s
+				c = 's'
+			case '\u212a': // Kelvin sign
+				c = 'k'
+			default:
+				return nil, false
+			}
+		}
+		if len(dst) == cap(dst) {
+			return nil, false
+		}
+		dst = append(dst, c)
+		i += size
+	}
+	return dst, true
+}
+
+func quoteVariant(key []byte, known string) string {
+	return strconv.QuoteToASCII(clip(key)) + " differs from " + strconv.Quote(known) + " in case only"
+}
+
+// clip shortens a key that an error text quotes.
+func clip(key []byte) string {
+	const most = 64
+	if len(key) > most {
+		return string(key[:most]) + "..."
+	}
+	return string(key)
+}

@@ -51,11 +51,21 @@ func Parse(raw []byte, size int) (Message, *Fault) {
 	raw = oneLine(raw, ' ')
 	var e envelope
 	rawjson.Members(raw, e.take)
-	m, fault := e.message(raw)
+	m, reason := e.message(raw)
+	if reason != "" {
+		silent := e.method == nil && (e.result != nil || e.err != nil)
+		return Message{}, &Fault{Code: CodeInvalidRequest, Message: "invalid request: " + reason, ID: m.ID, Silent: silent}
+	}
+	if m.Params != nil {
+		var fault *Fault
+		if m.index, fault = indexParams(m.ID, m.Params); fault != nil {
+			return Message{}, fault
+		}
+	}
 	if len(raw) > small {
 		m.ID = bytes.Clone(m.ID)
 	}
-	return m, fault
+	return m, nil
 }
 
 // small is the maximum size of a message that can be kept in memory for the sake of its id.
@@ -86,8 +96,23 @@ type envelope struct {
 	twice   []byte // first duplicate key; always nil after Check
 }
 
+// take stores one member.
 func (e *envelope) take(key, value []byte, _ int) bool {
-	field := e.field(key)
+	var field *[]byte
+	switch string(key) {
+	case "jsonrpc":
+		field = &e.version
+	case "id":
+		field = &e.id
+	case "method":
+		field = &e.method
+	case "params":
+		field = &e.params
+	case "result":
+		field = &e.result
+	case "error":
+		field = &e.err
+	}
 	switch {
 	case field == nil && e.unknown == nil:
 		e.unknown = key
@@ -100,98 +125,49 @@ func (e *envelope) take(key, value []byte, _ int) bool {
 	return true
 }
 
-func (e *envelope) field(key []byte) *[]byte {
-	switch string(key) {
-	case "jsonrpc":
-		return &e.version
-	case "id":
-		return &e.id
-	case "method":
-		return &e.method
-	case "params":
-		return &e.params
-	case "result":
-		return &e.result
-	case "error":
-		return &e.err
+// message returns e as a message, and why it is not a JSON-RPC message, or an empty string. The ID
+// of an invalid message is nil if it is not a valid id.
+func (e *envelope) message(raw []byte) (m Message, reason string) {
+	m = Message{Kind: Request, Params: e.params, Result: e.result, Error: e.err, Raw: raw}
+	if validID(e.id) {
+		m.ID = e.id
 	}
-	return nil
-}
-
-// message validates e strictly and returns its message.
-func (e *envelope) message(raw []byte) (Message, *Fault) {
-	id := e.id
-	if !validID(id) {
-		id = nil
-	}
-	if reason := e.invalid(id); reason != "" {
-		silent := e.method == nil && (e.result != nil || e.err != nil)
-		return Message{}, &Fault{Code: CodeInvalidRequest, Message: "invalid request: " + reason, ID: id, Silent: silent}
-	}
-	m := e.envelopeOf(id, raw)
-	if m.Params == nil {
-		return m, nil
-	}
-	var fault *Fault
-	if m.index, fault = indexParams(id, m.Params); fault != nil {
-		return Message{}, fault
-	}
-	return m, nil
-}
-
-// envelopeOf returns the message of a valid e.
-func (e *envelope) envelopeOf(id, raw []byte) Message {
-	m := Message{Kind: Request, ID: id, Params: e.params, Result: e.result, Error: e.err, Raw: raw}
 	switch {
 	case e.method == nil:
 		m.Kind = Response
-		return m
-	case id == nil:
+	case m.ID == nil:
 		m.Kind = Notification
 	}
 	m.Method = methodName(e.method)
-	return m
-}
-
-// invalid returns why e is not a JSON-RPC message, or an empty string. id is the id of e if it is
-// valid, and nil otherwise.
-func (e *envelope) invalid(id []byte) string {
 	switch {
 	case e.unknown != nil:
-		return "unknown member " + strconv.QuoteToASCII(clip(e.unknown))
+		reason = "unknown member " + strconv.QuoteToASCII(clip(e.unknown))
 	case string(e.version) != `"2.0"` && !isString(e.version, "2.0"):
-		return `"jsonrpc" must be "2.0"`
-	case e.id != nil && id == nil:
-		return `"id" must be a string or an integer`
-	case e.method == nil:
-		return e.invalidResponse()
-	case e.result != nil || e.err != nil:
-		return "both a method and a result or error"
-	case methodName(e.method) == "":
-		return `"method" must be a string`
+		reason = `"jsonrpc" must be "2.0"`
+	case e.id != nil && m.ID == nil:
+		reason = `"id" must be a string or an integer`
+	case m.Kind != Response && (e.result != nil || e.err != nil):
+		reason = "both a method and a result or error"
+	case m.Kind != Response && m.Method == "":
+		reason = `"method" must be a string`
+	case m.Kind != Response:
+	case e.result == nil && e.err == nil:
+		reason = "no method"
+	case e.result != nil && e.err != nil:
+		reason = "both a result and an error"
+	case e.params != nil:
+		reason = "a response with params"
+	case e.id == nil:
+		reason = "a response without an id"
+	case e.result != nil && e.result[0] != '{':
+		reason = resultNotObject
+	case e.err != nil && e.err[0] != '{':
+		reason = `"error" must be an object`
 	}
-	return ""
+	return m, reason
 }
 
 const resultNotObject = `"result" must be an object`
-
-func (e *envelope) invalidResponse() string {
-	switch {
-	case e.result == nil && e.err == nil:
-		return "no method"
-	case e.result != nil && e.err != nil:
-		return "both a result and an error"
-	case e.params != nil:
-		return "a response with params"
-	case e.id == nil:
-		return "a response without an id"
-	case e.result != nil && e.result[0] != '{':
-		return resultNotObject
-	case e.err != nil && e.err[0] != '{':
-		return `"error" must be an object`
-	}
-	return ""
-}
 
 // methodName decodes a method name. It returns an empty string if lit is not a string or too long.
 // Common names cost no allocation.
@@ -230,18 +206,13 @@ const (
 	maxMethod    = 256
 )
 
-// validID reports whether id is a string or an integer of acceptable length.
+// validID reports whether id is a string of acceptable length or an integer, a number without
+// fraction and exponent. Its magnitude does not matter, because the proxy never computes with it.
 func validID(id []byte) bool {
 	if rawjson.Kind(id) == '"' {
 		return len(id) <= maxIDString+2
 	}
-	return isInteger(id)
-}
-
-// isInteger reports whether value is a number without fraction and exponent. Its magnitude does not
-// matter, because the proxy never computes with it.
-func isInteger(value []byte) bool {
-	digits := bytes.TrimPrefix(value, []byte("-"))
+	digits := bytes.TrimPrefix(id, []byte("-"))
 	if len(digits) == 0 || len(digits) > maxIDInteger {
 		return false
 	}
@@ -267,8 +238,9 @@ func IDKey(id []byte) string {
 
 // ParseUpstream reads the envelope of one message of an upstream. The values of params, result and
 // error are only checked to be balanced, so that they cannot extend beyond their place. Members
-// unknown to JSON-RPC are ignored, and the proxy's own members are removed at any depth. The id of
-// a response must be an integer, since the proxy sends no others; a request can have any valid id.
+// unknown to JSON-RPC are ignored, and the proxy's own members are removed at any depth. Some
+// upstreams write null for the absent one of result and error. The id of a response must be an
+// integer, since the proxy sends no others; a request can have any valid id.
 func ParseUpstream(line []byte) (Message, error) {
 	line = oneLine(line, '\t')
 	var e envelope
@@ -288,27 +260,16 @@ func ParseUpstream(line []byte) (Message, error) {
 	case !whole:
 		return Message{}, errors.New("reading a message: not a JSON object")
 	}
-	return e.upstreamMessage(line)
-}
-
-// upstreamMessage validates e as a message of an upstream. Some upstreams write null for the absent
-// one of result and error.
-func (e *envelope) upstreamMessage(raw []byte) (Message, error) {
 	e.unknown = nil
 	if string(e.err) == "null" {
 		e.err = nil
 	} else if e.err != nil && string(e.result) == "null" {
 		e.result = nil
 	}
-	id := e.id
-	if !validID(id) {
-		id = nil
-	}
-	reason := e.invalid(id)
+	m, reason := e.message(line)
 	if reason == resultNotObject {
 		reason = "" // left to the caller
 	}
-	m := e.envelopeOf(id, raw)
 	if _, ours := m.Int(); reason == "" && m.Kind == Response && !ours {
 		reason = "the id is none of ours"
 	}

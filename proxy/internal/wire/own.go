@@ -21,11 +21,19 @@ func isOwn(name []byte) bool {
 	return len(name) >= len(OwnMeta) && bytes.EqualFold(name[:len(OwnMeta)], []byte(OwnMeta))
 }
 
-// withoutOwn returns a message, or a part of one, without the proxy's own members. If the document
-// mentions the prefix and cannot be read to its end, it returns null, because parsers could
-// disagree about it.
+// withoutOwn returns a message, or a part of one, without the proxy's own members. Most documents
+// need not be read as JSON for that. In documents with many slashes or escapes, such as a file of
+// many lines, reading only the keys is cheaper. If the document mentions the prefix and cannot be
+// read to its end, withoutOwn returns null, because parsers could disagree about it.
 func withoutOwn(doc []byte) []byte {
-	if !mayHaveOwnMember(doc) {
+	may, done := mayHaveOwnPrefix(doc, fewLooks+len(doc)/bytesPerLook)
+	if !done {
+		var readable bool
+		if _, _, may, readable = ownMember(doc, 0); !readable {
+			may, _ = mayHaveOwnPrefix(doc, len(doc))
+		}
+	}
+	if !may {
 		return doc
 	}
 	s := scrubber{src: doc}
@@ -36,21 +44,6 @@ func withoutOwn(doc []byte) []byte {
 		return doc
 	}
 	return s.dst
-}
-
-// mayHaveOwnMember reports whether doc might contain a member with the proxy's prefix. For most
-// documents it can tell without reading them as JSON. In documents with many slashes or escapes,
-// such as a file of many lines, reading only the keys is cheaper.
-func mayHaveOwnMember(doc []byte) bool {
-	looks := fewLooks + len(doc)/bytesPerLook
-	if may, done := mayHaveOwnPrefix(doc, looks); done {
-		return may
-	}
-	if _, _, found, readable := ownMember(doc, 0); readable {
-		return found
-	}
-	may, _ := mayHaveOwnPrefix(doc, len(doc))
-	return may
 }
 
 const (

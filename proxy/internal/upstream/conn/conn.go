@@ -133,4 +133,4 @@ type Session struct {
 }
 
 // Rev returns the negotiated family of revisions.
-func (s *Session) Rev() *rev.Rev { return rev.OfVersion(s.Version) }
+func (s *Session) Rev() *rev.Rev { return rev.Of(s.Version) }

@@ -41,4 +41,4 @@ type Introduction struct {
 }
 
 // Rev returns the family of revisions that the server speaks.
-func (i Introduction) Rev() *rev.Rev { return rev.OfVersion(i.ProtocolVersion) }
+func (i Introduction) Rev() *rev.Rev { return rev.Of(i.ProtocolVersion) }
