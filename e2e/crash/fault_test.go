@@ -68,7 +68,7 @@ func TestFaults(t *testing.T) {
 	if err := x.end(); err != nil {
 		t.Error(err)
 	}
-	for _, why := range []string{"the file was removed while it was in use", "it is no database", "the database is an older copy of itself"} {
+	for _, why := range []string{"the file was removed while it was in use", "it is not a database", "the database is an older copy of itself"} {
 		if !strings.Contains(x.said.String(), why) {
 			t.Errorf("nobody was told that %s: %s", why, x.said.String())
 		}

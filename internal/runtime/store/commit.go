@@ -198,7 +198,7 @@ func (d *Durable) copyRecords(steps []*queued) error {
 	}
 	err := d.recorder.Write(all...)
 	if err != nil {
-		d.log.Error("records are in the database alone", "records", len(all), "error", err)
+		d.log.Error("records are stored only in the database", "records", len(all), "error", err)
 	}
 	return err
 }

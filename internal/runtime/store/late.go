@@ -44,7 +44,7 @@ const (
 )
 
 // ErrLate is returned while the database has not been opened yet.
-var ErrLate = errors.New("the state database could not be opened yet")
+var ErrLate = errors.New("the state database is not open yet")
 
 // Try opens the database if it is not open yet.
 func (l *Late) Try(ctx context.Context) error {
@@ -96,7 +96,7 @@ func (l *Late) attempt(ctx context.Context, ended chan struct{}) {
 		_ = inner.Close() // the process is shutting down
 	case err == nil:
 		if l.err != nil {
-			l.log.Info("the state database is open now: calls are decided again")
+			l.log.Info("opened the state database: petrigate decides calls again")
 		}
 		l.inner, l.since, l.err = inner, l.tried, nil
 	case errors.Is(err, backend.ErrUnusable) && l.err == nil:
@@ -109,7 +109,7 @@ func (l *Late) attempt(ctx context.Context, ended chan struct{}) {
 // fail records why the database is not open. The caller must hold the lock.
 func (l *Late) fail(err error) {
 	if l.err == nil {
-		l.log.Error("the state database cannot be opened: every call is refused until it can be", "error", err)
+		l.log.Error("cannot open the state database: petrigate refuses every call and retries", "error", err)
 	}
 	l.err = err
 }
@@ -121,7 +121,7 @@ func (l *Late) result(ctx context.Context) (backend.Backend, error) {
 	}
 	switch {
 	case l.closed:
-		return nil, fmt.Errorf("%w: the process ends", ErrLate)
+		return nil, fmt.Errorf("%w: the process is stopping", ErrLate)
 	case l.inner != nil:
 		return l.inner, nil
 	case l.unusable != nil:

@@ -10,7 +10,7 @@ import (
 var _ backend.Pins = (*Late)(nil)
 
 // errNoPins: the database does not implement [backend.Pins].
-var errNoPins = errors.New("the state database keeps no accepted definitions of tools")
+var errNoPins = errors.New("the state database stores no accepted tool definitions")
 
 func (l *Late) pins(ctx context.Context) (backend.Pins, error) {
 	b, err := l.opened(ctx)

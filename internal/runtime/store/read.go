@@ -12,7 +12,7 @@ import (
 )
 
 // errEvicted: the cache has replaced this entry; retry.
-var errEvicted = errors.New("another is in its place")
+var errEvicted = errors.New("the cache has replaced this entry")
 
 // withSession runs f under the locks of a session and its parts.
 func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) (*queued, error) {
@@ -89,7 +89,7 @@ func (d *Durable) refresh(ctx context.Context, e *entry) error {
 			return err
 		}
 		if l.Info.Principal != e.info.Principal {
-			return fmt.Errorf("session %q is of another principal", part.ID.Name)
+			return fmt.Errorf("session %q belongs to another principal", part.ID.Name)
 		}
 		row := newRow(&part)
 		if err := d.noteAdopted(row, &l, gate.ScopeSession); err != nil {
@@ -184,11 +184,11 @@ func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) err
 	}
 	for _, k := range l.Kept {
 		if k.Fate == gate.Held {
-			return fmt.Errorf("%w: net '%s' of %s %q was written under another policy; put that in force again until its calls have ended, or begin it anew: petrigate reload --reset-net %s",
+			return fmt.Errorf("%w: net '%s' of %s %q was written under another policy; load that policy again until its calls have ended, or reset the net: petrigate reload --reset-net %s",
 				admission.ErrHeld, k.Net, r.id.Scope, r.id.Name, k.Net)
 		}
 		if k.Lost {
-			d.log.Warn("the state of a net is not taken over: the policy has changed", "part", r.id.Scope, "name", r.id.Name, "net", k.Net)
+			d.log.Warn("cannot keep a net's state: the policy has changed", "part", r.id.Scope, "name", r.id.Name, "net", k.Net)
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ func (r *Retention) Run(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			next = retryDelay
 			if err.Error() != lastErr {
-				r.log.Warn("records older than audit.keep cannot be removed; it is tried again", "error", err)
+				r.log.Warn("cannot remove records older than audit.keep; retrying", "error", err)
 			}
 			lastErr = err.Error()
 		}
@@ -61,7 +61,7 @@ func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
 		if err := r.remove(ctx, e.Chains); err != nil {
 			return 0, err
 		}
-		r.log.Info("records older than audit.keep are removed", "before", e.Before, "records", e.Records-last.Records)
+		r.log.Info("removed records older than audit.keep", "before", e.Before, "records", e.Records-last.Records)
 		last = e
 	}
 }
@@ -114,7 +114,7 @@ func (r *Retention) checkOnRecord(ctx context.Context, e *audit.Removed, object 
 	return nil, errNoEvent
 }
 
-var errNoEvent = errors.New("the record that says how far old records were removed is missing or was changed; see petrigate audit verify")
+var errNoEvent = errors.New("the record of the last removal of old records is missing or was changed; see petrigate audit verify")
 
 // remove removes the records of each chain up to the named one.
 func (r *Retention) remove(ctx context.Context, chains []audit.Head) error {

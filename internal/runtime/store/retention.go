@@ -58,7 +58,7 @@ func readRemoved(ctx context.Context, b backend.Backend) (*audit.Removed, backen
 	removal, version, err := backend.ReadRemoval(ctx, b)
 	if err == nil && removal.Event != nil {
 		if err = json.Unmarshal(removal.Event, e); err != nil {
-			err = fmt.Errorf("reading how far old records are removed: %w", err)
+			err = fmt.Errorf("reading which old records were removed: %w", err)
 		}
 	}
 	return e, removal, version, err

@@ -44,7 +44,7 @@ func (d *Durable) RoundKey(ctx context.Context) ([]byte, error) {
 // readRoundKey decodes the key. Its error must not contain the data: it is secret.
 func readRoundKey(data []byte) (key []byte, err error) {
 	if json.Unmarshal(data, &key) != nil || len(key) != roundKeySize {
-		return nil, fmt.Errorf("the key of rounds in the state database is not as it was written: remove the part %s %s, and another one is made", roundKeyID.Scope, roundKeyID.Name)
+		return nil, fmt.Errorf("the round key in the state database is damaged: remove the part %s %s, and petrigate creates a new key", roundKeyID.Scope, roundKeyID.Name)
 	}
 	return key, nil
 }

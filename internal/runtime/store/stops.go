@@ -89,7 +89,7 @@ func (s *Stops) Refresh(ctx context.Context) error {
 	}
 	stops, err := s.database.Stops(ctx)
 	if err != nil {
-		return fmt.Errorf("reading what is stopped: %w", err)
+		return fmt.Errorf("reading the kill switch: %w", err)
 	}
 	known := make([]admission.Stop, 0, len(stops))
 	for _, stop := range stops {
@@ -108,7 +108,7 @@ func (s *Stops) Watch(log *slog.Logger) func(context.Context) {
 	return func(ctx context.Context) {
 		s.writeAllLocal(ctx, log)
 		if err := s.Refresh(ctx); err != nil && ctx.Err() == nil {
-			log.Debug("the kill switch cannot be read; calls are refused until it can be", "error", err)
+			log.Debug("cannot read the kill switch; petrigate refuses calls and retries", "error", err)
 		}
 	}
 }
@@ -283,9 +283,9 @@ func (s *Stops) writeAllLocal(ctx context.Context, log *slog.Logger) {
 			continue
 		}
 		if err := s.writeLocal(ctx, stop.Session); err != nil {
-			log.Debug("a stop of this process cannot be written to the database yet", "session", stop.Session, "error", err)
+			log.Debug("cannot write this process's stop to the database yet", "session", stop.Session, "error", err)
 			return
 		}
-		log.Warn("the database has taken the stop: it holds for all that use it", "session", stop.Session)
+		log.Warn("the stop is in the database: it applies to all processes that use it", "session", stop.Session)
 	}
 }

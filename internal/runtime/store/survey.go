@@ -94,7 +94,7 @@ func (r *Retention) plan(ctx context.Context, last *audit.Removed, cutoff time.T
 	}
 	for _, c := range s.order {
 		if c.broken {
-			r.log.Warn("records of a process were changed: none of them is removed; see petrigate audit verify", "chain", c.writer)
+			r.log.Warn("records of a process were changed: petrigate removes none of them; see petrigate audit verify", "chain", c.writer)
 		}
 	}
 	e := &audit.Removed{Time: r.now(), Event: "removed", Before: cutoff.UTC(), Records: last.Records}

@@ -75,7 +75,7 @@ func (d *Durable) resolveUncertain(ctx context.Context) error {
 }
 
 // settledBySelf is the actor in the outcome record of a call that was never sent.
-const settledBySelf = "petrigate: it was never sent"
+const settledBySelf = "petrigate: the call was never sent"
 
 // settleUnsent settles the calls that were not sent as failures.
 func (d *Durable) settleUnsent() {
@@ -92,7 +92,7 @@ func (d *Durable) settleUnsent() {
 			}}}, nil
 		})
 		if err != nil {
-			d.log.Error("a call that was admitted and never sent stays unknown: settle it as a failure", "session", c.session.Session, "call", c.call, "error", err)
+			d.log.Error("cannot settle a call that was admitted but never sent: settle it as a failure", "session", c.session.Session, "call", c.call, "error", err)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func TestUncertainCommitIsResolved(t *testing.T) {
 	}
 	passes(t, d, k, "all", true) // the call whose admission was never reported is settled
 	passes(t, d, k, "all", false)
-	if by := outcomes(t, f.Backend); by != "petrigate: it was never sent" {
+	if by := outcomes(t, f.Backend); by != "petrigate: the call was never sent" {
 		t.Errorf("settled by %q", by)
 	}
 }
@@ -120,7 +120,7 @@ func TestUncopiedCallIsNotSent(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	if by := outcomes(t, b); by != "petrigate: it was never sent" || len(file.records) != 2 {
+	if by := outcomes(t, b); by != "petrigate: the call was never sent" || len(file.records) != 2 {
 		t.Errorf("settled by %q; in the file: %q", by, file.records)
 	}
 }

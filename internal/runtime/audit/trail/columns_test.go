@@ -23,7 +23,7 @@ func TestChangedColumns(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state.db")
 		b, err := journal.Open(t.Context(), journal.Options{Path: path})
 		second := time.Date(2026, 11, 23, 12, 0, 1, 0, time.UTC)
-		const also = "state.db-log: a line behind step 1 is not as it was written: it was changed\n"
+		const also = "state.db-log: a line after step 1 was changed\n"
 		changedColumns(t, b, err, also, func(set string) { replaceIn(t, path+"-log", set) }, []change{
 			{`"of":"s" "of":"t"`, `"of":"t" "of":"s"`, `record 2: its column session has "t", and the record itself "s": the column was changed`},
 			{fmt.Sprint(second.UnixMicro(), " ", second.Add(-time.Hour).UnixMicro()), fmt.Sprint(second.Add(-time.Hour).UnixMicro(), " ", second.UnixMicro()),

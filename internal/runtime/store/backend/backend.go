@@ -18,7 +18,7 @@ import (
 
 // Errors of an [Op] that another process was faster than, or that is not permitted.
 var (
-	ErrStale   = errors.New("the state was changed by another process")
+	ErrStale   = errors.New("another process has changed the state")
 	ErrUsed    = errors.New("the approval was used already, or has expired")
 	ErrStopped = errors.New("stopped by an operator")
 )
@@ -29,7 +29,7 @@ var ErrClock = errors.New("the clock is behind the records")
 
 // ErrUncertain is the error of [Backend.Commit] if the connection broke and it is unknown whether
 // the commit took effect. The records of this process show it, see [Backend.Records].
-var ErrUncertain = errors.New("it is not known whether the commit took effect")
+var ErrUncertain = errors.New("the commit's outcome is unknown")
 
 // ErrRolledBack is the error of a database that lacks commits which this process or an earlier one
 // has seen: an old copy was restored.
@@ -37,7 +37,7 @@ var ErrRolledBack = errors.New("the database is an older copy of itself")
 
 // ErrUnflushed is the error of an [Op] that is committed but could not be flushed: a power loss may
 // undo it, so its call must not be sent.
-var ErrUnflushed = errors.New("it could not be brought to the disk")
+var ErrUnflushed = errors.New("could not write it to the disk")
 
 // ErrUnusable is the error of a database that never becomes usable by waiting: the file is not a
 // database, belongs to another program, or was written by a newer version of this one.

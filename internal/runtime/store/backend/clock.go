@@ -13,7 +13,7 @@ const Skew = time.Minute
 type ClockError struct{ At, Newest time.Time }
 
 func (e *ClockError) Error() string {
-	return fmt.Sprintf("%v: the last record is of %s, %s later than now; set the clock, or, if it was ahead then, run petrigate stop and petrigate start once",
+	return fmt.Sprintf("%v: the last record is from %s, %s later than now; set the clock or, if it was ahead then, run petrigate stop and then petrigate start",
 		ErrClock, e.Newest.UTC().Format(time.RFC3339), e.Newest.Sub(e.At).Round(time.Second))
 }
 

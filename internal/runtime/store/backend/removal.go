@@ -24,7 +24,7 @@ func ReadRemoval(ctx context.Context, b Backend) (r Removal, version int64, err 
 		return r, 0, err
 	}
 	if err := json.Unmarshal(parts[0].Data, &r); err != nil {
-		return r, 0, fmt.Errorf("reading how far old records are removed: %w", err)
+		return r, 0, fmt.Errorf("reading which old records were removed: %w", err)
 	}
 	return r, parts[0].Version, nil
 }

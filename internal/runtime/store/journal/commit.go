@@ -224,7 +224,7 @@ func (w *batch) checkBacklog() error {
 	return fmt.Errorf("%w: %w", errBacklog, w.lastFoldErr)
 }
 
-var errBacklog = errors.New("too much of the log of the state is not folded into its database")
+var errBacklog = errors.New("too much of the state log is not in its checkpoint yet")
 
 // check returns why an op must be refused; nil: it is permitted.
 func (w *batch) check(op *backend.Op) error {

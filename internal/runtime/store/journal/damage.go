@@ -76,7 +76,7 @@ func (i *inspection) run() (err error) {
 		return err
 	}
 	if i.image.at.step < i.place.Step {
-		i.report(i.name(), "it ends with step %d, and the database has it up to step %d", i.image.at.step, i.place.Step)
+		i.report(i.name(), "it ends with step %d, but the checkpoint has step %d", i.image.at.step, i.place.Step)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (i *inspection) checkSegment(name string) error {
 	}
 	if at := &i.image.at; header.step != at.step || header.hash != at.hash {
 		i.moved = true
-		i.report(name, "its first line does not follow step %d, with which the segment before it ends: it was changed", at.step)
+		i.report(name, "its first line does not follow step %d, the last one of the previous segment: it was changed", at.step)
 		return nil
 	}
 	end, err := linesEnd(f)
@@ -118,7 +118,7 @@ func (i *inspection) checkSegment(name string) error {
 		from := s.at.offset
 		st, ok, broken := s.next(data)
 		if broken != nil {
-			i.report(name, "a line behind step %d is not as it was written: it was changed", s.at.step)
+			i.report(name, "a line after step %d was changed", s.at.step)
 		}
 		if !ok {
 			break // another process is writing the step
@@ -141,7 +141,7 @@ func (i *inspection) compareCheckpoint(name string) error {
 		return nil
 	}
 	if at.hash != i.place.Hash {
-		i.report(name, "step %d is not the one that the database knows", at.step)
+		i.report(name, "step %d differs from the one in the checkpoint", at.step)
 		return nil
 	}
 	for id, p := range i.image.parts {
@@ -156,7 +156,7 @@ func (i *inspection) compareCheckpoint(name string) error {
 	for session := range i.image.switched {
 		want, stopped := i.image.stops[session]
 		if got, is := stops[session]; is != stopped || stopped && !got.Time.Equal(want.Time) {
-			i.report(i.path, "the stop of %s is not as the log has it: it was changed", map[bool]string{true: "all sessions", false: fmt.Sprintf("session %q", session)}[session == ""])
+			i.report(i.path, "the stop of %s differs from the log: it was changed", map[bool]string{true: "all sessions", false: fmt.Sprintf("session %q", session)}[session == ""])
 		}
 	}
 	return err
@@ -173,12 +173,12 @@ func (i *inspection) comparePart(id backend.PartID, p *part) error {
 		return err
 	}
 	if got.Version != want.Version || !equal(got.Data, data) {
-		i.report(i.path, "the %s %q is not as the log has it: it was changed", id.Scope, id.Name)
+		i.report(i.path, "the %s %q differs from the log: it was changed", id.Scope, id.Name)
 		return nil
 	}
 	for key, row := range want.Values {
 		if !slices.Equal(got.Values[key], row) {
-			i.report(i.path, "a value of the %s %q is not as the log has it: it was changed", id.Scope, id.Name)
+			i.report(i.path, "a value of the %s %q differs from the log: it was changed", id.Scope, id.Name)
 		}
 	}
 	return nil

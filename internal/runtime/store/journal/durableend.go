@@ -49,7 +49,7 @@ func (f *directory) readDurableEnd() (at position, err error) {
 		_, err = hex.Decode(at.hash[:], []byte(t.Hash))
 	}
 	if err != nil {
-		return at, fmt.Errorf("reading %q, which has the end of the log: %w; if the database and its log are the newest, remove that file", name, err)
+		return at, fmt.Errorf("reading %q, which records the end of the log: %w; if the database and its log are the newest, remove that file", name, err)
 	}
 	at.step = t.Step
 	return at, nil
@@ -73,7 +73,7 @@ func (b *Backend) writeDurableEnd(at position) {
 		err = b.log.replace(name, append(data, '\n'))
 	}
 	if err != nil {
-		b.logger.Warn("where the log of the state ends cannot be noted; a copy that is older than this will not be known after a restart", "file", name, "error", err)
+		b.logger.Warn("cannot note the end of the state log; a restart will not detect an older copy", "file", name, "error", err)
 	}
 }
 

@@ -21,7 +21,7 @@ func (f *directory) export(logger *slog.Logger, total int64, records iter.Seq2[b
 	}
 	next, stop := iter.Pull2(records)
 	defer stop()
-	logger.Info("the records of the state database are moved to files beside it, once", "records", total, "database", f.path)
+	logger.Info("moving the records of the state database to files beside it, once", "records", total, "database", f.path)
 	lastLog, done := time.Now(), int64(0)
 	var line []byte
 	for more := true; more; {
@@ -51,7 +51,7 @@ func (f *directory) export(logger *slog.Logger, total int64, records iter.Seq2[b
 		segments = append(segments, *s)
 		if now := time.Now(); now.Sub(lastLog) > 2*time.Second {
 			lastLog = now
-			logger.Info("records are being moved", "records", done, "of", total)
+			logger.Info("moving records", "records", done, "of", total)
 		}
 	}
 	return segments, nil

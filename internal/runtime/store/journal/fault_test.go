@@ -154,32 +154,32 @@ func TestTamperedLog(outer *testing.T) {
 	}{
 		"moved": {
 			func(t *trial) { t.must(os.Rename(t.log(), t.log()+".away")) },
-			`-log" was removed while it was in use; put it back`,
+			`-log" was removed while it was in use; restore it`,
 			func(t *trial) { t.must(os.Rename(t.log()+".away", t.log())) },
 		},
 		"removed, and put back as a copy": {
 			func(t *trial) { t.must(os.Remove(t.log())) },
-			`-log" was removed while it was in use; put it back`,
+			`-log" was removed while it was in use; restore it`,
 			func(t *trial) { t.copy(t.log()+".now", t.log()) },
 		},
 		"cut": {
 			func(t *trial) { t.must(os.Truncate(t.log(), 3000)) },
-			putBack + "the log is shorter than it was; put the newer copy back",
+			putBack + "the log is shorter than before; restore the newer copy",
 			func(t *trial) { t.over(t.log()+".now", t.log()) },
 		},
 		"emptied": {
 			func(t *trial) { t.must(os.Truncate(t.log(), 0)) },
-			putBack + "the log is shorter than it was; put the newer copy back",
+			putBack + "the log is shorter than before; restore the newer copy",
 			func(t *trial) { t.copy(t.log()+".now", t.log()) },
 		},
 		"an older copy": {
 			func(t *trial) { t.copy(t.log()+".old", t.log()) },
-			putBack + "another log has taken the place of its log; put the newer copy back",
+			putBack + "another log has replaced its log; restore the newer copy",
 			func(t *trial) { t.copy(t.log()+".now", t.log()) },
 		},
 		"written over by an older copy": {
 			func(t *trial) { t.over(t.log()+".old", t.log()) },
-			putBack + "the log does not have step 10 as it was; put the newer copy back",
+			putBack + "step 10 of the log has changed; restore the newer copy",
 			func(t *trial) { t.over(t.log()+".now", t.log()) },
 		},
 		"of another database": {
@@ -188,7 +188,7 @@ func TestTamperedLog(outer *testing.T) {
 				t.must(open(t.T, Options{Path: other}).Close())
 				t.copy(other+logSuffix, t.log())
 			},
-			`-log" is the log of another state database; put its own log back`,
+			`-log" is the log of another state database; restore its own log`,
 			func(t *trial) { t.copy(t.log()+".now", t.log()) },
 		},
 		"no log": {
@@ -196,7 +196,7 @@ func TestTamperedLog(outer *testing.T) {
 				t.must(os.WriteFile(t.log()+".copy", filled(5000), 0o600))
 				t.must(os.Rename(t.log()+".copy", t.log()))
 			},
-			`-log" does not begin as a log of petrigate does; put its own log back`,
+			`-log" is not a petrigate log; restore its own log`,
 			func(t *trial) { t.copy(t.log()+".now", t.log()) },
 		},
 	} {
@@ -241,12 +241,12 @@ func TestTamperedLogAtStart(outer *testing.T) {
 		harm func(t *trial)
 		want string
 	}{
-		"removed":       {func(t *trial) { t.must(os.Remove(t.log())) }, `-log" is missing; put it back, or, to go on with what the database has`},
-		"cut":           {func(t *trial) { t.must(os.Truncate(t.log(), 3000)) }, putBack + "its log does not have step 10 as it was; put the newer copy back"},
-		"an older copy": {func(t *trial) { t.copy(t.log()+".old", t.log()) }, putBack + "its log does not have step 10 as it was; put the newer copy back"},
+		"removed":       {func(t *trial) { t.must(os.Remove(t.log())) }, `-log" is missing; restore it or, to continue from the checkpoint`},
+		"cut":           {func(t *trial) { t.must(os.Truncate(t.log(), 3000)) }, putBack + "step 10 of its log has changed; restore the newer copy"},
+		"an older copy": {func(t *trial) { t.copy(t.log()+".old", t.log()) }, putBack + "step 10 of its log has changed; restore the newer copy"},
 		"older copies of both": {
 			func(t *trial) { t.copy(t.log()+".old", t.log()); t.copy(t.path+".old", t.path) },
-			putBack + "its log ends with step 5, and had step 10; put the newer copy back, or, to go on without what was lost",
+			putBack + "its log ends with step 5, but had step 10; restore the newer copy or, to continue without the lost steps",
 		},
 		"of another database": {
 			func(t *trial) {
@@ -254,14 +254,14 @@ func TestTamperedLogAtStart(outer *testing.T) {
 				t.must(open(t.T, Options{Path: other}).Close())
 				t.copy(other+logSuffix, t.log())
 			},
-			`-log" is the log of another state database; put its own log back`,
+			`-log" is the log of another state database; restore its own log`,
 		},
-		"empty":    {func(t *trial) { t.must(os.Truncate(t.log(), 0)) }, `-log" does not begin as a log of petrigate does; put its own log back`},
-		"no log":   {func(t *trial) { t.must(os.WriteFile(t.log(), filled(5000), 0o600)) }, `-log" does not begin as a log of petrigate does; put its own log back`},
-		"database": {func(t *trial) { t.must(os.Remove(t.path)) }, `-log" is the log of another state database; put its own log back`},
+		"empty":    {func(t *trial) { t.must(os.Truncate(t.log(), 0)) }, `-log" is not a petrigate log; restore its own log`},
+		"no log":   {func(t *trial) { t.must(os.WriteFile(t.log(), filled(5000), 0o600)) }, `-log" is not a petrigate log; restore its own log`},
+		"database": {func(t *trial) { t.must(os.Remove(t.path)) }, `-log" is the log of another state database; restore its own log`},
 		"both": {
 			func(t *trial) { t.must(errors.Join(os.Remove(t.path), os.Remove(t.log()))) },
-			`-log" is missing; put it back, or, to go on with what the database has`,
+			`-log" is missing; restore it or, to continue from the checkpoint`,
 		},
 		"the file of the end": {
 			func(t *trial) { t.must(os.WriteFile(t.path+endSuffix, []byte("{"), 0o600)) },
@@ -303,7 +303,7 @@ func TestDamagedTail(outer *testing.T) {
 	t.must(err)
 	damaged := []byte(strings.Replace(string(whole), `{"step":7,`, `{"step":8,`, 1))
 	t.must(os.WriteFile(t.log(), damaged, 0o600))
-	t.fails(putBack + "its log ends with step 6, and had step 10; put the newer copy back")
+	t.fails(putBack + "its log ends with step 6, but had step 10; restore the newer copy")
 	if left, err := os.ReadFile(t.log()); err != nil || string(left) != string(damaged) {
 		t.Errorf("%d bytes are left of %d, %v", len(left), len(damaged), err)
 	}
@@ -338,18 +338,18 @@ func TestTamperedDatabase(outer *testing.T) {
 		harm func(t *trial)
 		want string
 	}{
-		"moved":         {func(t *trial) { t.must(os.Rename(t.path, t.path+".away")) }, "the file was removed while it was in use; put it back"},
-		"no database":   {func(t *trial) { t.copy(t.path+".garbage", t.path) }, "it is no database"},
-		"another":       {func(t *trial) { t.copy(t.path+".other", t.path) }, "another file has taken its place, but not that of its log; put the file back"},
-		"an older copy": {func(t *trial) { t.copy(t.path+".old", t.path) }, "another file has taken its place, but not that of its log; put the file back"},
+		"moved":         {func(t *trial) { t.must(os.Rename(t.path, t.path+".away")) }, "the file was removed while it was in use; restore it"},
+		"no database":   {func(t *trial) { t.copy(t.path+".garbage", t.path) }, "it is not a database"},
+		"another":       {func(t *trial) { t.copy(t.path+".other", t.path) }, "another file has replaced it, but not its log; restore the file"},
+		"an older copy": {func(t *trial) { t.copy(t.path+".old", t.path) }, "another file has replaced it, but not its log; restore the file"},
 		"no database, without its log": {
-			func(t *trial) { t.alone(".garbage") }, "it is no database",
+			func(t *trial) { t.alone(".garbage") }, "it is not a database",
 		},
 		"another, without its log": {
-			func(t *trial) { t.alone(".other") }, "the log is of another database; put its own database back",
+			func(t *trial) { t.alone(".other") }, "the log belongs to another database; restore its own database",
 		},
 		"an older copy, without its log": {
-			func(t *trial) { t.alone(".old") }, putBack + "it has the log folded in up to step 6, and had it up to 11; put the newer copy back",
+			func(t *trial) { t.alone(".old") }, putBack + "its checkpoint is at step 6, but was at 11; restore the newer copy",
 		},
 	} {
 		outer.Run(name, func(outer *testing.T) {
@@ -446,10 +446,10 @@ func TestBacklog(outer *testing.T) {
 	t.backend.mu.Unlock()
 	_ = t.backend.fold()
 	const want = "folding the log into the state database: "
-	if err := t.commit(1); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "put it back") {
+	if err := t.commit(1); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "restore it") {
 		t.Errorf("%v, want %q", err, want)
 	}
-	if err := t.backend.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "put it back") {
+	if err := t.backend.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "restore it") {
 		t.Error(err)
 	}
 	t.must(os.Rename(t.path+".away", t.path))
@@ -468,7 +468,7 @@ func TestStuckLockHolder(outer *testing.T) {
 		t.backend.process.timeout = 10 * time.Millisecond
 		f := flock.New(t.path + suffix)
 		t.must(f.Lock())
-		t.refused("another process has the log of the state locked and does not give it up; it may be stopped: resume it, or end it")
+		t.refused("another process holds the lock of the state log; if it is suspended, resume it or end it")
 		t.must(f.Close())
 		if left := t.backend.process.abandoned; left != nil {
 			<-left // after waiting in vain
@@ -526,13 +526,13 @@ func TestUnsafeFilesAreRefused(t *testing.T) {
 			want: `it belongs to another user`, root: true},
 		"link to a log": {prepare: func(path string) error {
 			return errors.Join(os.Rename(path+logSuffix, path+"2"), os.Symlink(path+"2", path+logSuffix))
-		}, want: `-log" is no regular file`},
+		}, want: `-log" is not a regular file`},
 		"link to a database": {prepare: func(path string) error {
 			return errors.Join(os.Rename(path, path+"2"), os.Symlink(path+"2", path))
-		}, want: "is no regular file"},
+		}, want: "is not a regular file"},
 		"a directory": {prepare: func(path string) error {
 			return errors.Join(os.Remove(path+logSuffix), os.Mkdir(path+logSuffix, 0o700))
-		}, want: `-log" is no regular file`},
+		}, want: `-log" is not a regular file`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.root && os.Geteuid() != 0 {

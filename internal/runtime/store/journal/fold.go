@@ -36,7 +36,7 @@ func (b *Backend) foldLoop() {
 			lastErr = ""
 		case err.Error() != lastErr:
 			lastErr = err.Error()
-			b.logger.Warn("the log of the state cannot be folded into its database; it is tried again", "error", err)
+			b.logger.Warn("cannot fold the state log into its checkpoint; retrying", "error", err)
 			fallthrough
 		default:
 			due = time.After(foldRetry)
@@ -122,7 +122,7 @@ func (b *Backend) rotateIfFull() {
 	}
 	if err := b.rotate(false); err != nil {
 		b.retrySize = at + b.segment/8
-		b.logger.Warn("the log of the state cannot be put aside, and grows on", "error", err)
+		b.logger.Warn("cannot rotate the state log; it keeps growing", "error", err)
 	}
 }
 

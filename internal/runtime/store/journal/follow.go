@@ -98,7 +98,7 @@ func (b *Backend) follow(lead bool) error {
 		case named:
 			return b.cut(junk)
 		case junk > 0:
-			return fmt.Errorf("%w: the segment of the log that begins after step %d is damaged behind step %d; put a good copy back", backend.ErrRolledBack, b.image.at.segment, b.image.at.step)
+			return fmt.Errorf("%w: the log segment that begins after step %d is damaged after step %d; restore a good copy", backend.ErrRolledBack, b.image.at.segment, b.image.at.step)
 		}
 		if err != nil && !lead { // another process is about to name the next segment
 			if !b.log.exists(b.log.segmentName(b.image.at.step) + fullSuffix) {
@@ -113,7 +113,7 @@ func (b *Backend) follow(lead bool) error {
 			return err
 		}
 	}
-	return errors.New("the log is put aside again and again")
+	return errors.New("the log is rotated again and again")
 }
 
 // readSize is the number of bytes read at a time, unless a step is longer.
@@ -129,7 +129,7 @@ func (b *Backend) readSteps() (junk int64, err error) {
 			return 0, err
 		}
 		if right, err := endsAt(b.log.file, &b.log.header, &b.image.at); err != nil || !right {
-			return 0, errors.Join(err, fmt.Errorf("%w: the log does not have step %d as it was; put the newer copy back", backend.ErrRolledBack, b.image.at.step))
+			return 0, errors.Join(err, fmt.Errorf("%w: step %d of the log has changed; restore the newer copy", backend.ErrRolledBack, b.image.at.step))
 		}
 		s := scan{at: b.image.at}
 		for junk = int64(len(data)); junk > 0; junk = int64(len(data)) - (s.at.offset - begun) {
@@ -169,7 +169,7 @@ func (b *Backend) cut(junk int64) error {
 	if err := b.log.cut(); err != nil {
 		return err
 	}
-	b.logger.Info("what was not committed is cut off the log of the state", "file", b.log.name(), "bytes", junk)
+	b.logger.Info("removed uncommitted bytes from the state log", "file", b.log.name(), "bytes", junk)
 	return nil
 }
 
@@ -205,12 +205,12 @@ func (b *Backend) openPosition() error {
 	}
 	if b.log.header.segment < at.segment {
 		b.log.close()
-		return fmt.Errorf("%w: its log begins after step %d, and not after step %d; %s", backend.ErrRolledBack, b.log.header.segment, at.segment, b.log.remedy())
+		return fmt.Errorf("%w: its log begins after step %d, not after step %d; %s", backend.ErrRolledBack, b.log.header.segment, at.segment, b.log.remedy())
 	}
 	right, err := endsAt(b.log.file, &b.log.header, at)
 	if err != nil || !right {
 		b.log.close()
-		return errors.Join(err, fmt.Errorf("%w: its log does not have step %d as it was; %s", backend.ErrRolledBack, at.step, b.log.remedy()))
+		return errors.Join(err, fmt.Errorf("%w: step %d of its log has changed; %s", backend.ErrRolledBack, at.step, b.log.remedy()))
 	}
 	at.offset = max(at.offset, b.log.header.offset)
 	return nil
@@ -218,7 +218,7 @@ func (b *Backend) openPosition() error {
 
 // remedy returns advice about a log that is damaged or older than its database.
 func (l *directory) remedy() string {
-	return fmt.Sprintf("put the newer copy back, or, to go on with what the database has, end all petrigate that use it and remove %q and %q", l.name(), l.path+endSuffix)
+	return fmt.Sprintf("restore the newer copy or, to continue from the checkpoint, end all petrigate processes that use it and remove %q and %q", l.name(), l.path+endSuffix)
 }
 
 // reopen switches to a file that has replaced the segment under its name, for example a copy, if
@@ -262,7 +262,7 @@ func (b *Backend) openNext() error {
 	}
 	if header.step != at.step || header.hash != at.hash {
 		_ = f.Close()
-		return fmt.Errorf("%w: another log has taken the place of its log; put the newer copy back", backend.ErrRolledBack)
+		return fmt.Errorf("%w: another log has replaced its log; restore the newer copy", backend.ErrRolledBack)
 	}
 	b.log.use(f, header)
 	at.segment, at.offset = header.segment, header.offset
@@ -275,7 +275,7 @@ func (b *Backend) reload() error {
 	before, chain := b.image, b.chain
 	err := b.load()
 	if err == nil && b.image.at.step <= before.at.step {
-		err = fmt.Errorf("%w: it has the log folded in up to step %d, and what follows step %d is not in the log; put the newer copies of the database and its log back",
+		err = fmt.Errorf("%w: its checkpoint is at step %d, and the log has no steps after step %d; restore the newer copies of the database and its log",
 			backend.ErrRolledBack, b.image.at.step, before.at.step)
 	}
 	if err != nil {
@@ -290,14 +290,14 @@ func (b *Backend) reload() error {
 func (l *directory) finishRotation(at *position) error {
 	f, header, err := l.openSegment(l.path+nextSuffix, os.O_RDONLY)
 	if err != nil {
-		return fmt.Errorf("the log %q was removed while it was in use; put it back, or end all petrigate that use it and start anew", l.name())
+		return fmt.Errorf("the log %q was removed while it was in use; restore it, or end all petrigate processes that use it and start again", l.name())
 	}
 	_ = f.Close()
 	if header.step > at.step {
 		return nil
 	}
 	if header.step != at.step || header.hash != at.hash {
-		return fmt.Errorf("%w: its log %q is missing; put it back", backend.ErrRolledBack, l.name())
+		return fmt.Errorf("%w: its log %q is missing; restore it", backend.ErrRolledBack, l.name())
 	}
 	return l.installNext()
 }
@@ -316,7 +316,7 @@ func (b *Backend) recover() error {
 		return err
 	}
 	if at := &b.image.at; at.step < want.step || at.step == want.step && at.hash != want.hash {
-		return fmt.Errorf("%w: its log ends with step %d, and had step %d; put the newer copy back, or, to go on without what was lost, end all petrigate that use it and remove %q",
+		return fmt.Errorf("%w: its log ends with step %d, but had step %d; restore the newer copy or, to continue without the lost steps, end all petrigate processes that use it and remove %q",
 			backend.ErrRolledBack, at.step, want.step, b.log.path+endSuffix)
 	}
 	return b.readToEnd()
@@ -340,7 +340,7 @@ func (b *Backend) ensureLog() error {
 	case err != nil:
 		return err
 	}
-	return fmt.Errorf("%w: its log %q is missing; put it back, or, to go on with what the database has, end all petrigate that use it and remove %q",
+	return fmt.Errorf("%w: its log %q is missing; restore it or, to continue from the checkpoint, end all petrigate processes that use it and remove %q",
 		backend.ErrRolledBack, b.log.name(), b.log.path+endSuffix)
 }
 

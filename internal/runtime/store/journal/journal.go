@@ -193,7 +193,7 @@ func (b *Backend) load() error {
 		b.log.database, b.archive.database, b.archive.checkpoint = at.ID, at.ID, b.checkpoint
 	case at.ID:
 	default:
-		return fmt.Errorf("%w: another database has taken its place", backend.ErrRolledBack)
+		return fmt.Errorf("%w: another database has replaced it", backend.ErrRolledBack)
 	}
 	b.log.close()
 	return nil
@@ -274,7 +274,7 @@ func (b *Backend) Close() error {
 		err = errors.Join(err, more)
 	}
 	if err != nil {
-		b.logger.Warn("the log of the state is not folded: the next start does so", "error", err)
+		b.logger.Warn("the state log is not folded into its checkpoint: the next start does so", "error", err)
 	}
 	return nil
 }

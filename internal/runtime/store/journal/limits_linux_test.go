@@ -40,9 +40,9 @@ func TestSystemLimits(t *testing.T) {
 func limits() map[string]func(path string) error {
 	return map[string]func(path string) error{
 		"no space": noSpace, "little space": littleSpace, "holding": holding,
-		"read-only directory": readOnly("..", "may not be written", "permission denied"),
-		"read-only database":  readOnly("", "may not be written (mode 0400); chmod 600"),
-		"read-only log":       readOnly("-log", `-log" may not be written (mode 0400); chmod 600`),
+		"read-only directory": readOnly("..", "is not writable", "permission denied"),
+		"read-only database":  readOnly("", "is not writable (mode 0400); chmod 600"),
+		"read-only log":       readOnly("-log", `-log" is not writable (mode 0400); chmod 600`),
 	}
 }
 
@@ -270,7 +270,7 @@ func TestStoppedLockHolder(outer *testing.T) {
 	}
 	t.must(c.cmd.Process.Signal(syscall.SIGSTOP))
 	t.backend.process.timeout /= 100
-	t.refused("it may be stopped: resume it, or end it")
+	t.refused("if it is suspended, resume it or end it")
 	p, err := t.backend.Load(t.Context(), backend.PartID{Scope: backend.Session, Name: "s"})
 	if err != nil || p[0].Version != 1 { // reading needs no process lock
 		t.Error(p, err)

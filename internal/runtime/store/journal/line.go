@@ -216,7 +216,7 @@ func plainName(name string) (string, error) {
 }
 
 // errBroken: this package did not write the line.
-var errBroken = errors.New("it is no line of a log")
+var errBroken = errors.New("it is not a log line")
 
 // cutHash splits a line, without its line break, into the text before the hash and the hash.
 func cutHash(line []byte) (rest []byte, hash [sha256.Size]byte, ok bool) {

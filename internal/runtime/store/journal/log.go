@@ -138,14 +138,14 @@ func (l *directory) readHeader(name string, f file) (header position, err error)
 	}
 	line, err := bufio.NewReader(io.NewSectionReader(f, 0, 4<<10)).ReadSlice('\n')
 	if err != nil {
-		return header, fmt.Errorf("%q does not begin as a log of petrigate does; put its own log back", name)
+		return header, fmt.Errorf("%q is not a petrigate log; restore its own log", name)
 	}
 	database, header, err := readHeader(line[:len(line)-1])
 	if err != nil {
 		return header, fmt.Errorf("%q: %w", name, err)
 	}
 	if database != l.database {
-		return header, fmt.Errorf("%w: %q is the log of another state database; put its own log back", backend.ErrRolledBack, name)
+		return header, fmt.Errorf("%w: %q is the log of another state database; restore its own log", backend.ErrRolledBack, name)
 	}
 	return header, nil
 }
@@ -159,10 +159,10 @@ func (l *directory) exists(name string) bool {
 // checkRegular returns an error if other users could have written the file.
 func checkRegular(name string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return backend.Unusable(fmt.Errorf("%q is no regular file", name))
+		return backend.Unusable(fmt.Errorf("%q is not a regular file", name))
 	}
 	if info.Mode().Perm()&0o600 != 0o600 {
-		return fmt.Errorf("%q may not be written (mode %04o); chmod 600", name, info.Mode().Perm())
+		return fmt.Errorf("%q is not writable (mode %04o); chmod 600", name, info.Mode().Perm())
 	}
 	if err := safefile.Regular(info); err != nil {
 		return fmt.Errorf("%q: %w", name, err)
@@ -196,7 +196,7 @@ func (l *log) readFrom(buf []byte, offset int64, most int, all bool) (data []byt
 	case err != nil:
 		return nil, false, err
 	case size < offset:
-		return nil, false, fmt.Errorf("%w: the log is shorter than it was; put the newer copy back", backend.ErrRolledBack)
+		return nil, false, fmt.Errorf("%w: the log is shorter than before; restore the newer copy", backend.ErrRolledBack)
 	}
 	l.size, data = size, buf[:0]
 	most = int(min(int64(most), size-offset))

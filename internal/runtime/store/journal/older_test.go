@@ -196,9 +196,9 @@ func TestInterruptedConversion(t *testing.T) {
 // TestNewerSchemasAreRefused: data of a newer program, or of another one, is refused and left alone.
 func TestNewerSchemasAreRefused(outer *testing.T) {
 	for text, want := range map[string]string{
-		"PRAGMA user_version = 99":                              "a newer petrigate wrote it (schema 99; this one knows 4): run that one",
-		"PRAGMA application_id = 1":                             "it is a database of another program",
-		"PRAGMA application_id = 0; CREATE TABLE other (a INT)": "it is a database of another program",
+		"PRAGMA user_version = 99":                              "a newer petrigate wrote it (schema 99; this one supports 4): run the newer one",
+		"PRAGMA application_id = 1":                             "it is another program's database",
+		"PRAGMA application_id = 0; CREATE TABLE other (a INT)": "it is another program's database",
 	} {
 		t := try(outer)
 		t.good(1)

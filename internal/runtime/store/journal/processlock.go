@@ -34,7 +34,7 @@ type processLock struct {
 }
 
 // errLockTimeout: the lock was not released in time.
-var errLockTimeout = errors.New("another process has the log of the state locked and does not give it up; it may be stopped: resume it, or end it")
+var errLockTimeout = errors.New("another process holds the lock of the state log; if it is suspended, resume it or end it")
 
 // lock waits until this process holds the lock.
 func (t *processLock) lock(ctx context.Context) error {
@@ -43,7 +43,7 @@ func (t *processLock) lock(ctx context.Context) error {
 	}
 	done, err := t.acquire(ctx)
 	if err != nil {
-		return fmt.Errorf("waiting for a turn: %w", err)
+		return fmt.Errorf("waiting for the lock: %w", err)
 	}
 	t.unlockFiles, t.checked = done, time.Now()
 	return nil

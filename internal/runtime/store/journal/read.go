@@ -53,7 +53,7 @@ func (b *Backend) view(see func(*image), f func(sqlite.Reading) error) error {
 func (b *Backend) checkPlace(at *sqlite.Place, folded uint64) error {
 	switch {
 	case at.ID != b.log.database:
-		return fmt.Errorf("%w: the log is of another database; put its own database back", backend.ErrRolledBack)
+		return fmt.Errorf("%w: the log belongs to another database; restore its own database", backend.ErrRolledBack)
 	case at.Step < folded:
 		return &sqlite.FoldError{Have: at.Step, From: folded}
 	}
@@ -71,7 +71,7 @@ func (b *Backend) catchUp() error {
 		err = b.follow(false)
 	}
 	if err != nil {
-		return fmt.Errorf("reading from the log of the state: %w", err)
+		return fmt.Errorf("reading the state log: %w", err)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (b *Backend) Ready(ctx context.Context) error {
 		}
 	}
 	if err := b.tryCommit(ctx, lacking); err != nil {
-		return fmt.Errorf("the state cannot be written: %w", err)
+		return fmt.Errorf("cannot write the state: %w", err)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (b *Backend) Records(ctx context.Context, q backend.Query) iter.Seq2[backen
 			err = b.archive.records(ctx, q, func(r *backend.Record) bool { return yield(*r, nil) })
 		}
 		if err != nil {
-			yield(backend.Record{}, fmt.Errorf("reading from the log of the state: %w", err))
+			yield(backend.Record{}, fmt.Errorf("reading the state log: %w", err))
 		}
 	}
 }

@@ -33,7 +33,7 @@ func Of(files embed.FS) (s Series) {
 // Check returns an error if the version is newer than this program.
 func (s Series) Check(version int) error {
 	if version > len(s) {
-		return backend.Unusable(fmt.Errorf("a newer petrigate wrote it (schema %d; this one knows %d): run that one", version, len(s)))
+		return backend.Unusable(fmt.Errorf("a newer petrigate wrote it (schema %d; this one supports %d): run the newer one", version, len(s)))
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func (s Series) Check(version int) error {
 func (s Series) Run(version int, apply func(to int, sql string) error) error {
 	for to := version + 1; to <= len(s); to++ {
 		if err := apply(to, s[to-1]); err != nil {
-			return fmt.Errorf("bringing the schema to version %d: %w", to, err)
+			return fmt.Errorf("migrating the schema to version %d: %w", to, err)
 		}
 	}
 	return nil

@@ -108,11 +108,11 @@ func (p *plan) reject(op *backend.Op) error {
 			return backend.ErrStale
 		}
 		if len(w.ID.Name) > maxName {
-			return fmt.Errorf("the name of a %s has %d bytes; %d are stored", w.ID.Scope, len(w.ID.Name), maxName)
+			return fmt.Errorf("the name of a %s has %d bytes; the limit is %d", w.ID.Scope, len(w.ID.Name), maxName)
 		}
 		for key := range w.Values {
 			if len(key) > maxName {
-				return fmt.Errorf("a value of a key has %d bytes; %d are stored", len(key), maxName)
+				return fmt.Errorf("a key value has %d bytes; the limit is %d", len(key), maxName)
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func (d *DB) lockWriter(ctx context.Context, doing string) (within context.Conte
 // Stops implements [backend.Backend].
 func (d *DB) Stops(ctx context.Context) ([]backend.Stop, error) {
 	var stops []backend.Stop
-	err := d.read(ctx, "reading what is stopped in", func(ctx context.Context) error {
+	err := d.read(ctx, "reading the kill switch in", func(ctx context.Context) error {
 		rows, err := d.pool.Query(ctx, `SELECT session, actor, reason, time FROM petrigate_stop ORDER BY time, session`)
 		if err != nil {
 			return err

@@ -26,7 +26,7 @@ const planSettings = `SET enable_seqscan = off; SET enable_hashjoin = off; SET e
 func parse(o Options) (*pgxpool.Config, error) {
 	c, err := pgxpool.ParseConfig(o.DSN)
 	if err != nil {
-		return nil, fmt.Errorf("the DSN of PostgreSQL cannot be read%s; write it as postgres://USER@HOST:5432/DATABASE?sslmode=verify-full, or as host=HOST user=USER dbname=DATABASE", hint(o.DSN, err))
+		return nil, fmt.Errorf("the PostgreSQL DSN is invalid%s; write postgres://USER@HOST:5432/DATABASE?sslmode=verify-full or host=HOST user=USER dbname=DATABASE", hint(o.DSN, err))
 	}
 	if !strings.Contains(o.DSN, "pool_max_conns") {
 		c.MaxConns = maxConnections

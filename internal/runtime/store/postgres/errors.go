@@ -19,15 +19,15 @@ func explain(err error) error {
 	}
 	switch p.Code {
 	case "25006":
-		return fmt.Errorf("it takes no writes: it is a standby, or default_transaction_read_only is on: %w", err)
+		return fmt.Errorf("it is read-only: it is a standby, or default_transaction_read_only is on: %w", err)
 	case "42501":
-		return fmt.Errorf("the user has no right to: %w", err)
+		return fmt.Errorf("the user lacks a privilege: %w", err)
 	case "53100":
 		return fmt.Errorf("its disk is full: %w", err)
 	case "55P03", "57014":
 		return fmt.Errorf("it took too long: %w", err)
 	case "42P01", "42883":
-		return fmt.Errorf("the tables are not there, or not in the search_path: %w", err)
+		return fmt.Errorf("the tables do not exist, or are not in the search_path: %w", err)
 	}
 	return err
 }

@@ -391,7 +391,7 @@ func TestReadOnlyServer(t *testing.T) {
 	if err := d.Commit(context.Background(), []*backend.Op{step(true, 1, "2")}); err == nil {
 		t.Fatal("a server that is read-only has taken it")
 	}
-	finds(t, d, func(err error) bool { return err != nil && strings.Contains(err.Error(), "takes no writes") })
+	finds(t, d, func(err error) bool { return err != nil && strings.Contains(err.Error(), "it is read-only") })
 	s.Run("BEGIN READ WRITE; ALTER DATABASE postgres RESET default_transaction_read_only; COMMIT")
 	recovers(t, d)
 	commit(t, d, nil, step(true, 1, "2"))

@@ -30,7 +30,7 @@ func migrate(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	if server < minServerVersion {
-		return fmt.Errorf("the server is PostgreSQL %d; it has to be %d or later", server/10000, minServerVersion/10000)
+		return fmt.Errorf("the server is PostgreSQL %d; petrigate requires %d or later", server/10000, minServerVersion/10000)
 	}
 	at, err := schemaVersion(ctx, tx)
 	if err == nil && at < len(schema) {

@@ -75,7 +75,7 @@ func TestConcurrentMigrations(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = postgres.Open(t.Context(), postgres.Options{DSN: dsn})
-	if want := "a newer petrigate wrote it (schema 7; this one knows 3): run that one"; err == nil || !strings.HasSuffix(err.Error(), want) {
+	if want := "a newer petrigate wrote it (schema 7; this one supports 3): run the newer one"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -48,7 +48,7 @@ func (d *DB) Pins(ctx context.Context, after int64) (changed []backend.Pin, tota
 }
 
 func (d *DB) pinsAfter(ctx context.Context, after int64) (page []backend.Pin, total int, err error) {
-	err = d.read(ctx, "reading the accepted definitions of tools in", func(ctx context.Context) error {
+	err = d.read(ctx, "reading the accepted tool definitions in", func(ctx context.Context) error {
 		rows, err := d.pool.Query(ctx, pinsSQL, after, pinsPerStatement)
 		if err != nil {
 			return err
@@ -106,7 +106,7 @@ func (d *DB) PutPin(ctx context.Context, p backend.Pin) error {
 
 // writePins runs f in a transaction while no other process writes pins.
 func (d *DB) writePins(ctx context.Context, f func(context.Context, pgx.Tx) error) error {
-	return d.read(ctx, "keeping accepted definitions of tools in", func(ctx context.Context) error {
+	return d.read(ctx, "storing accepted tool definitions in", func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, lockPinsSQL); err != nil {
 				return err

@@ -54,9 +54,9 @@ const attempts = 8
 
 // Errors of one attempt.
 var (
-	errLost   = errors.New("the connection was lost, and it is not known how the commit ended")
+	errLost   = errors.New("the connection was lost, and the commit's outcome is unknown")
 	errClosed = errors.New("it was closed")
-	errMoved  = errors.New("the server has recovered from a crash, or an earlier commit took effect")
+	errMoved  = errors.New("the server has recovered from a crash, or an earlier commit has taken effect")
 )
 
 // commit commits ops after change, if not nil, has modified their batch. After a broken connection
@@ -198,7 +198,7 @@ func (w *writer) resume(ctx context.Context) (committed bool, codes []int32, err
 		return false, nil, err
 	}
 	if fence == nil {
-		return false, nil, fmt.Errorf("%w: it does not know this process, which has made %d commits there", backend.ErrRolledBack, w.commits)
+		return false, nil, fmt.Errorf("%w: it has no commits of this process, which has made %d there", backend.ErrRolledBack, w.commits)
 	}
 	least := w.commits
 	if mark != w.mark {
@@ -208,7 +208,7 @@ func (w *writer) resume(ctx context.Context) (committed bool, codes []int32, err
 	case *commits == w.commits+1 && w.uncertain:
 		committed = true
 	case *commits < least || *commits > w.commits:
-		return false, nil, fmt.Errorf("%w: it has %d commits of this process, which has made %d", backend.ErrRolledBack, *commits, w.commits)
+		return false, nil, fmt.Errorf("%w: it has only %d of this process's %d commits", backend.ErrRolledBack, *commits, w.commits)
 	}
 	w.fresh.setMark(mark)
 	w.fence, w.commits, w.flushed, w.mark, w.uncertain = *fence, *commits, *commits, mark, false

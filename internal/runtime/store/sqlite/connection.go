@@ -165,9 +165,9 @@ func (c *connection) checkFiles() error {
 		case err != nil:
 			return err
 		case !info.Mode().IsRegular():
-			return backend.Unusable(fmt.Errorf("%q is no regular file", c.path+suffix))
+			return backend.Unusable(fmt.Errorf("%q is not a regular file", c.path+suffix))
 		case info.Mode().Perm()&0o600 != 0o600:
-			return fmt.Errorf("%q may not be written (mode %04o); chmod 600", c.path+suffix, info.Mode().Perm())
+			return fmt.Errorf("%q is not writable (mode %04o); chmod 600", c.path+suffix, info.Mode().Perm())
 		}
 		if err := safefile.Regular(info); err != nil {
 			return fmt.Errorf("%q: %w", c.path+suffix, err)
@@ -198,7 +198,7 @@ func (c *connection) create() error {
 	return f.Close()
 }
 
-var errRemoved = errors.New("the file was removed while it was in use; put it back, or end all petrigate that use it and start anew")
+var errRemoved = errors.New("the file was removed while it was in use; restore it, or end all petrigate processes that use it and start again")
 
 // detach closes the connection, so that the next transaction opens a new one.
 func (c *connection) detach() {
@@ -249,17 +249,17 @@ func (c *connection) explain(err error) error {
 	case lib.SQLITE_FULL:
 		why = "the disk is full"
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
-		why = "another program has it locked"
+		why = "another program has locked it"
 	case lib.SQLITE_READONLY, lib.SQLITE_PERM:
-		why = "it may not be written"
+		why = "it is not writable"
 	case lib.SQLITE_CANTOPEN:
-		why = "it or its log cannot be opened"
+		why = "cannot open it or its log"
 	case lib.SQLITE_CORRUPT:
-		why = "it is damaged; put a good copy in its place"
+		why = "it is damaged; restore a good copy"
 	case lib.SQLITE_NOTADB:
-		why = "it is no database"
+		why = "it is not a database"
 	case lib.SQLITE_IOERR:
-		why = "there is no room for it, or its disk fails"
+		why = "its disk is full or fails"
 	}
 	if resultCode(err) == lib.SQLITE_NOTADB {
 		err = backend.Unusable(err)
@@ -283,7 +283,7 @@ func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) 
 		case err != nil:
 			return c.state, nil
 		case i.olderThan(c.state):
-			return i, c.rolledBack("the file was written over")
+			return i, c.rolledBack("the file was overwritten")
 		}
 		return i, nil
 	}
@@ -294,19 +294,19 @@ func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) 
 	switch {
 	case c.file == nil: // first check of this process
 		if info.Size() == 0 {
-			return i, c.rolledBack("the file is empty, and its log is not")
+			return i, c.rolledBack("the file is empty, but its log is not")
 		}
 	case err != nil:
 		return i, err
 	case i.olderThan(c.state):
-		return i, c.rolledBack("another file has taken its place")
+		return i, c.rolledBack("another file has replaced it")
 	case i != c.state:
-		return i, errors.New("another file has taken its place, but not that of its log; put the file back, or the other in its place with its own log")
+		return i, errors.New("another file has replaced it, but not its log; restore the file, or replace the log too")
 	}
 	return i, nil
 }
 
 // rolledBack returns the error for a file that is an older copy of itself.
 func (c *connection) rolledBack(why string) error {
-	return fmt.Errorf("%w: %s; put the newer copy back in its place", backend.ErrRolledBack, why)
+	return fmt.Errorf("%w: %s; restore the newer copy", backend.ErrRolledBack, why)
 }

@@ -54,7 +54,7 @@ func checkPages(l *link) error {
 		return err
 	}
 	if verdict != "ok" {
-		return fmt.Errorf("the file that was put in its place is damaged: %s", verdict)
+		return fmt.Errorf("the file that replaced it is damaged: %s", verdict)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ type Fold struct {
 type FoldError struct{ Have, From uint64 }
 
 func (e *FoldError) Error() string {
-	return fmt.Sprintf("%v: it has the log folded in up to step %d, and had it up to %d; put the newer copy back", backend.ErrRolledBack, e.Have, e.From)
+	return fmt.Sprintf("%v: its checkpoint is at step %d, but was at %d; restore the newer copy", backend.ErrRolledBack, e.Have, e.From)
 }
 
 // Unwrap implements [errors.Is].
@@ -73,7 +73,7 @@ func (c *Checkpoint) Fold(f *Fold) (at Place, err error) {
 			return err
 		}
 		if at.ID != f.To.ID {
-			return fmt.Errorf("%w: the log is of another database; put its own database back", backend.ErrRolledBack)
+			return fmt.Errorf("%w: the log belongs to another database; restore its own database", backend.ErrRolledBack)
 		}
 		if at.Step >= f.To.Step {
 			return nil

@@ -28,7 +28,7 @@ func readPlace(l *link) (p Place, err error) {
 	var hash []byte
 	found, err := l.row("SELECT id, step, hash, segment, offset FROM place", nil, &p.ID, &step, &hash, &segment, &p.Offset)
 	if err == nil && (!found || len(hash) != len(p.Hash)) {
-		err = fmt.Errorf("how far the log is folded in is not in the state database: it is damaged")
+		err = fmt.Errorf("the state database lacks the position of its checkpoint: it is damaged")
 	}
 	copy(p.Hash[:], hash)
 	p.Step, p.Segment = uint64(step), uint64(segment)

@@ -28,7 +28,7 @@ func checkVersion(version string) error {
 	for i, s := range strings.SplitN(version, ".", 3) {
 		n, err := strconv.Atoi(s)
 		if err != nil {
-			return fmt.Errorf("SQLite calls itself version %q, which is no version", version)
+			return fmt.Errorf("SQLite reports the invalid version %q", version)
 		}
 		v[i] = n
 	}
@@ -37,7 +37,7 @@ func checkVersion(version string) error {
 		case v[i] > minVersion[i]:
 			return nil
 		case v[i] < minVersion[i]:
-			return fmt.Errorf("SQLite %s may damage a database that several processes write; at least %d.%d.%d is needed", version, minVersion[0], minVersion[1], minVersion[2])
+			return fmt.Errorf("SQLite %s can damage a database that several processes write; petrigate requires %d.%d.%d or later", version, minVersion[0], minVersion[1], minVersion[2])
 		}
 	}
 	return nil
@@ -74,4 +74,4 @@ func checkSchema(l *link) (empty bool, err error) {
 // firstLogged is the first schema version with the records in the log.
 const firstLogged = 4
 
-var errForeign = backend.Unusable(errors.New("it is a database of another program"))
+var errForeign = backend.Unusable(errors.New("it is another program's database"))

@@ -13,7 +13,7 @@ func (c *Checkpoint) Seal(sealed []Segment, removed []uint64) error {
 		return insertSegments(l, sealed)
 	})
 	if err != nil {
-		return fmt.Errorf("noting segments of the log in the state database: %w", err)
+		return fmt.Errorf("noting log segments in the state database: %w", err)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func TestFold(t *testing.T) {
 	}{{0, 3, 3, 3}, {3, 5, 5, 5}, {3, 7, 7, 7}, {0, 4, 7, 7}, {7, 7, 7, 7}, {8, 9, 0, 7}, {7, 9, 9, 9}} {
 		at, err := fold(t, c, f.from, f.to)
 		if f.at == 0 {
-			if e, ok := errors.AsType[*FoldError](err); !ok || e.Have != 7 || e.From != 8 || !errors.Is(err, backend.ErrRolledBack) || !strings.Contains(err.Error(), "put the newer copy back") {
+			if e, ok := errors.AsType[*FoldError](err); !ok || e.Have != 7 || e.From != 8 || !errors.Is(err, backend.ErrRolledBack) || !strings.Contains(err.Error(), "restore the newer copy") {
 				t.Errorf("%+v: %v", f, err)
 			}
 		} else if err != nil || at.Step != f.at {
@@ -94,7 +94,7 @@ func TestFold(t *testing.T) {
 		version(t, c, f.version)
 	}
 	other := &Fold{From: 9, To: Place{ID: "other", Step: 11}}
-	if _, err := c.Fold(other); !errors.Is(err, backend.ErrRolledBack) || !strings.Contains(err.Error(), "put its own database back") {
+	if _, err := c.Fold(other); !errors.Is(err, backend.ErrRolledBack) || !strings.Contains(err.Error(), "restore its own database") {
 		t.Error(err)
 	}
 }
@@ -143,7 +143,7 @@ func TestLocked(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if _, err := fold(t, c, 0, 1); err == nil || !strings.Contains(err.Error(), "another program has it locked") {
+		if _, err := fold(t, c, 0, 1); err == nil || !strings.Contains(err.Error(), "another program has locked it") {
 			t.Error(err)
 		}
 		waits(busyTimeoutShort)
@@ -183,7 +183,7 @@ func TestDamaged(t *testing.T) {
 		defer again.Close()
 		err = again.Read(func(r Reading) error { _, err := r.Part(session); return err })
 	}
-	if err == nil || !strings.Contains(err.Error(), "it is damaged; put a good copy in its place") {
+	if err == nil || !strings.Contains(err.Error(), "it is damaged; restore a good copy") {
 		t.Error(err)
 	}
 }
@@ -220,7 +220,7 @@ func TestOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	over(".old")
-	if _, err := fold(t, c, 41, 42); !errors.Is(err, backend.ErrRolledBack) || !strings.Contains(err.Error(), "the file was written over; put the newer copy back in its place") {
+	if _, err := fold(t, c, 41, 42); !errors.Is(err, backend.ErrRolledBack) || !strings.Contains(err.Error(), "the file was overwritten; restore the newer copy") {
 		t.Error(err)
 	}
 	over(".new")

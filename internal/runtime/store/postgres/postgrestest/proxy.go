@@ -43,7 +43,7 @@ func NewProxy(t testing.TB, dsn string) *Proxy {
 	t.Helper()
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		t.Fatal("the DSN of the tests cannot be read")
+		t.Fatal("the tests' DSN is invalid")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

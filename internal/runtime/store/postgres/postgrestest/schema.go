@@ -23,7 +23,7 @@ func Schema(t testing.TB) string {
 	t.Helper()
 	dsn := os.Getenv(Variable)
 	if dsn == "" {
-		t.Skipf("%s is not set: it is the DSN of a PostgreSQL in which tests may make schemas", Variable)
+		t.Skipf("%s is not set: it is the DSN of a PostgreSQL server where tests can create schemas", Variable)
 	}
 	return SchemaOf(t, dsn)
 }
@@ -36,7 +36,7 @@ func SchemaOf(t testing.TB, dsn string) string {
 	t.Cleanup(func() { Run(t, dsn, "DROP SCHEMA "+name+" CASCADE") })
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		t.Fatal("the DSN of the tests cannot be read")
+		t.Fatal("the tests' DSN is invalid")
 	}
 	return format(c, c.Host, c.Port, name)
 }

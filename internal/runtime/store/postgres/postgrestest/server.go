@@ -25,11 +25,11 @@ type Server struct {
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	if os.Getenv(Variable) == "" {
-		t.Skipf("%s is not set, so that no server is started either", Variable)
+		t.Skipf("%s is not set, so no server is started either", Variable)
 	}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if len(found) == 0 {
-		t.Skip("the programs of a PostgreSQL server are not in /usr/lib/postgresql")
+		t.Skip("/usr/lib/postgresql has no PostgreSQL server programs")
 	}
 	slices.Sort(found)
 	dir, err := os.MkdirTemp("", "petrigate-pg")
