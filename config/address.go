@@ -14,17 +14,17 @@ func isURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.Fragment == ""
 }
 
-// isSecureURL reports whether text is an https URL, or an http URL of this machine.
+// isSecureURL reports whether text is an https URL or an http URL on this machine.
 func isSecureURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && isURL(text) && (u.Scheme == "https" || loopback(net.JoinHostPort(u.Hostname(), "0")))
 }
 
-// discoverable reports whether the issuer can publish its metadata as RFC 8414 specifies.
+// discoverable reports whether the issuer can publish its metadata as specified by RFC 8414.
 func discoverable(issuer string) bool { return isSecureURL(issuer) && !strings.Contains(issuer, "?") }
 
-// loopback reports whether an address can be reached only from this machine. A host name other than
-// localhost might resolve to any address.
+// loopback reports whether the address can be reached only from this machine. A host name other
+// than localhost might resolve to any address.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -34,7 +34,7 @@ func loopback(address string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// allNetworks reports whether an address means all network interfaces.
+// allNetworks reports whether the address denotes all network interfaces.
 func allNetworks(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -52,8 +52,8 @@ func checkAddress(what, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkConsole accepts "off" and addresses that only this machine can reach: anyone who can open
-// the console can answer for people.
+// checkConsole accepts "off" and addresses that only this machine can reach, because anyone who can
+// open the console can answer approval requests.
 func checkConsole(what, shown, text string) (msg, hint string) {
 	switch msg, _ = checkAddress(what, shown, text); {
 	case text == "off":
@@ -66,8 +66,8 @@ func checkConsole(what, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkURL accepts an http or https URL. It drops the error of url.Parse, which quotes the URL and
-// so might show a secret.
+// checkURL accepts an http or https URL. It drops the error from url.Parse, because that error
+// quotes the URL and might reveal a secret.
 func checkURL(what, _, text string) (msg, hint string) {
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {

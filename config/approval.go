@@ -11,17 +11,18 @@ import (
 	"github.com/petrigate/petrigate/internal/pin"
 )
 
-// defaultHolds gives the hold time of clients that are known to wait longer than most, used unless
-// the configuration sets a hold. Most clients end a call after 60 s, and some of them count from
-// before a slow start; the general default of 45 s is chosen for those. Read-only.
+// defaultHolds contains the hold times of clients that are known to wait longer than most. They
+// apply unless the configuration sets a hold time. Most clients end a call after 60 s, and some of
+// them include a slow start in this time; the general default of 45 s is chosen for those. The map
+// is read-only.
 var defaultHolds = map[string]time.Duration{
-	"claude-code":            100 * time.Second, // no limit in practice; moves a call to the background after 2 min
+	"claude-code":            100 * time.Second, // effectively no limit; moves a call to the background after 2 min
 	"gemini-cli-mcp-client*": 100 * time.Second, // ends a call after 10 min; cannot show a question
 }
 
-// HoldFor returns how long a call waits for an approval before it is parked, given the name that
-// the client reports. Holds takes precedence over Hold, and Hold, if it was set, over the built-in
-// default for that client.
+// HoldFor returns how long a call waits for approval before it is parked. client is the name that
+// the client reports. Holds takes precedence over Hold. Hold, if set, takes precedence over the
+// built-in default for the client.
 func (a Approval) HoldFor(client string) time.Duration {
 	if hold, ok := holdOf(a.Holds, client); ok {
 		return hold
@@ -32,7 +33,7 @@ func (a Approval) HoldFor(client string) time.Duration {
 	return a.Hold
 }
 
-// holdOf looks up a client by its exact name, then by the longest matching pattern.
+// holdOf looks up a client first by its exact name and then by the longest matching pattern.
 func holdOf(holds map[string]time.Duration, client string) (hold time.Duration, ok bool) {
 	if hold, ok = holds[client]; ok && !strings.HasSuffix(client, "*") {
 		return hold, true
@@ -47,7 +48,7 @@ func holdOf(holds map[string]time.Duration, client string) (hold time.Duration, 
 	return hold, longest >= 0
 }
 
-// readHolds reads a mapping of client names to durations.
+// readHolds reads a map from client names to durations.
 func readHolds(v Value) (map[string]time.Duration, bool) {
 	holds := map[string]time.Duration{}
 	v.Each(func(client string, value Value) {
@@ -62,7 +63,7 @@ func readHolds(v Value) (map[string]time.Duration, bool) {
 	return holds, v.kind == mapKind
 }
 
-// readPeople reads a mapping of people's names to their principals.
+// readPeople reads a map from people's names to their principals.
 func readPeople(v Value) (map[string]string, bool) {
 	people := map[string]string{}
 	v.Each(func(name string, value Value) {
@@ -73,7 +74,7 @@ func readPeople(v Value) (map[string]string, bool) {
 	return people, v.kind == mapKind
 }
 
-// checkIgnore accepts TOOL.FIELD, an argument of a tool.
+// checkIgnore accepts a text of the form TOOL.FIELD, which denotes an argument of a tool.
 func checkIgnore(what, shown, text string) (msg, hint string) {
 	dot := strings.LastIndexByte(text, '.')
 	if dot < 1 || dot == len(text)-1 || strings.ContainsAny(text, "*$[]\"' \t") {
@@ -82,8 +83,8 @@ func checkIgnore(what, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkPIN accepts the hash of a PIN. Its message does not quote the text, which could be the PIN
-// itself.
+// checkPIN accepts the hash of a PIN. The message does not quote the text, because that could be
+// the PIN itself.
 func checkPIN(what, _, text string) (msg, hint string) {
 	if _, err := pin.Parse(text, time.Now); err != nil {
 		return what + " is not a hash of a PIN", "run petrigate approvals pin, and copy the line that it prints"
@@ -93,25 +94,25 @@ func checkPIN(what, _, text string) (msg, hint string) {
 
 // Approval configures human approval.
 type Approval struct {
-	Channels []string      // any of "elicit", "url", "web", "cli", "webhook", in order; all are used at once
+	Channels []string      // any of "elicit", "url", "web", "cli" and "webhook", in order; all of them are used at the same time
 	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
-	Expire   time.Duration // how long an approval can be answered and used
-	Cooldown time.Duration // how long a denial refuses the same call
-	Mask     []string      // field names, and paths that begin with "$.", whose values approvers do not see
+	Expire   time.Duration // how long an approval request can be answered and an approval can be used
+	Cooldown time.Duration // how long after a denial the same call is refused
+	Mask     []string      // field names, or paths that begin with "$.", whose values approvers do not see
 
-	Ignore []string `json:",omitempty"` // arguments, as TOOL.FIELD, left out of the identity of a call
+	Ignore []string `json:",omitempty"` // arguments, in the form TOOL.FIELD, that are not part of a call's identity
 
-	Holds   map[string]time.Duration // hold time by client name; a trailing "*" matches any suffix
+	Holds   map[string]time.Duration // hold time, by client name; a trailing "*" matches any suffix
 	HoldSet bool                     // Hold was set explicitly and overrides the built-in defaults
-	Webhook *Webhook                 `json:",omitempty"` // settings of the channel "webhook"; otherwise nil
-	PIN     string                   `json:"-"`          // hash of the PIN that approvers type; empty: no PIN
-	Desktop bool                     `json:",omitempty"` // show a desktop notification when a call waits
+	Webhook *Webhook                 `json:",omitempty"` // settings of the "webhook" channel; nil if the channel is not used
+	PIN     string                   `json:"-"`          // hash of the PIN that approvers must type; empty: no PIN
+	Desktop bool                     `json:",omitempty"` // show a desktop notification when a call is waiting
 	Self    bool                     `json:",omitempty"` // callers may approve their own calls
-	People  map[string]string        `json:",omitempty"` // client principals by person
+	People  map[string]string        `json:",omitempty"` // client principals, by person
 	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0: one hour; negative: grants are disabled
 }
 
-// maxGrant is the maximum lifetime of a grant.
+// maxGrant is the maximum lifetime that can be configured for a grant.
 const maxGrant = time.Hour
 
 // readGrants reads the maximum lifetime of a grant; false disables grants.
@@ -137,7 +138,7 @@ func readChannels(v Value) ([]string, bool) {
 	return channels, ok
 }
 
-// grantLimit returns the maximum lifetime of a grant under the setting.
+// grantLimit returns the maximum lifetime of a grant for the given setting.
 func grantLimit(grants time.Duration) time.Duration {
 	if grants == 0 {
 		return maxGrant

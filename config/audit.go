@@ -11,23 +11,23 @@ import (
 // Audit configures the audit log.
 type Audit struct {
 	File      string   // empty: no file
-	Arguments string   // "hash", "masked" or "full": how the arguments of calls are recorded
-	Mask      []string // with "masked": field names, and paths that begin with "$."
+	Arguments string   // how call arguments are recorded: "hash", "masked" or "full"
+	Mask      []string // for "masked": field names, or paths that begin with "$."
 	Rotate    Rotate
 
-	Keep time.Duration `json:",omitempty"` // maximum age of records in the database; 0: no limit
+	Keep time.Duration `json:",omitempty"` // maximum age of records in the database; 0: unlimited
 }
 
-// Rotate configures when the audit log starts a new file. The zero value disables rotation.
+// Rotate configures when the audit log switches to a new file. The zero value disables rotation.
 type Rotate struct {
-	Size int64 // bytes
-	Keep int   // number of rotated files to keep; 0: all
+	Size int64 // maximum size of a file, in bytes
+	Keep int   // maximum number of rotated files to keep; 0: all
 }
 
-// minRotateSize is the minimum of "size", in bytes: room for a few long records.
+// minRotateSize is the minimum value of "size", in bytes. It leaves room for a few long records.
 const minRotateSize = 64 << 10
 
-// argumentForms lists the values of "arguments". Read-only.
+// argumentForms lists the possible values of "arguments". It is read-only.
 var argumentForms = []string{"hash", "masked", "full"}
 
 func readRotate(v Value) (r Rotate, ok bool) {
@@ -39,10 +39,10 @@ func readRotate(v Value) (r Rotate, ok bool) {
 	return r, true
 }
 
-// minKeep is the minimum of audit.keep.
+// minKeep is the minimum value of audit.keep.
 const minKeep = time.Hour
 
-// readKeep reads how long records are kept; days are allowed.
+// readKeep reads how long records are kept. The duration may contain days.
 func readKeep(v Value) (time.Duration, bool) {
 	if !v.requireUnit("d") {
 		return 0, false
@@ -61,7 +61,7 @@ func readKeep(v Value) (time.Duration, bool) {
 	return keep, ok
 }
 
-// daysOf parses a duration that may begin with days: "90d", "1d12h".
+// daysOf parses a duration that may begin with a number of days, such as "90d" or "1d12h".
 func daysOf(text string) (time.Duration, bool) {
 	const day, most = 24 * time.Hour, 100 * 366 // 100 years
 	number, rest, found := strings.Cut(text, "d")
@@ -79,7 +79,7 @@ func daysOf(text string) (time.Duration, bool) {
 	return time.Duration(days)*day + t, ok && t < day
 }
 
-// checkMask accepts a field name, or a path.
+// checkMask accepts a field name or a path.
 func checkMask(what, shown, text string) (msg, hint string) {
 	if strings.HasPrefix(text, "$") && (!strings.HasPrefix(text, "$.") || len(text) == 2) {
 		return what + ": " + shown + " is not a path", `for example "$.user.password"; a bare name matches every field of that name`

@@ -6,34 +6,34 @@ import (
 	"github.com/petrigate/petrigate/internal/basefile"
 )
 
-// A Base is a policy that the configuration extends and may only narrow. Its rules and nets precede
-// the configuration's own in [Config.Rules] and [Config.Nets].
+// A Base is a base policy that the configuration extends and that it may only narrow. The base's
+// rules and nets precede the configuration's own in [Config.Rules] and [Config.Nets].
 type Base struct {
 	Name    string
 	Version int
-	File    string   // file name or URL, for messages
-	Digest  string   // digest of the file
-	Key     string   // public key that verified the signature; empty: the configuration pins the digest
-	Entry   Position // entry of "extends" in the configuration
+	File    string   // file name or URL for use in messages
+	Digest  string   // digest of the file's contents
+	Key     string   // public key that verified the signature; empty: the configuration specifies the digest
+	Entry   Position // position of the base in the list "extends" of the configuration
 
-	Refresh time.Duration // interval between reads of the URL; 0: never automatically
-	Copy    string        // reason why a cached copy was used instead of the URL; empty: the URL was read
+	Refresh time.Duration // interval between reads of the URL; 0: no automatic reads
+	Copy    string        // reason why a cached copy was used instead of the URL; empty: no cached copy was used
 
 	Rules   []RuleText
 	Nets    []Net
 	Default string // "allow" or "deny"
 	Mode    string // "enforce" or "shadow"
 
-	Read []Read // contents read from URLs
+	Read []Read // contents that were read from URLs
 }
 
-// A Read is the content that was read from one URL.
+// A Read is the content read from a URL.
 type Read struct {
 	Address string
 	Data    []byte
 }
 
-// KeyID returns the minisign ID of the base's key; empty if the base is not signed.
+// KeyID returns the minisign ID of the base's key, or the empty string if the base is not signed.
 func (b Base) KeyID() string {
 	id, _ := basefile.KeyID(b.Key)
 	return id

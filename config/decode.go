@@ -12,10 +12,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// plain reads a text, which may be empty.
+// plain reads a text that may be empty.
 func (v Value) plain() (string, bool) { return v.text, v.is(textKind) }
 
-// Text reads a text that is not empty.
+// Text reads a text that must not be empty.
 func (v Value) Text() (string, bool) {
 	if !v.is(textKind) {
 		return "", false
@@ -51,7 +51,7 @@ func (v Value) Flag() (on, ok bool) { return v.text == "true", v.is(boolKind) }
 // Count reads a non-negative whole number.
 func (v Value) Count() (int, bool) { return whole(0, math.MaxInt32)(v) }
 
-// whole reads a whole number from least to most, written as in JSON and without a sign.
+// whole reads a whole number from least to most, written as in JSON without a sign.
 func whole(least, most int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		if !v.is(numberKind) {
@@ -66,7 +66,7 @@ func whole(least, most int) func(Value) (int, bool) {
 	}
 }
 
-// positive reads a limit of at least 1; a limit of 0 would block everything.
+// positive reads a limit, which must be at least 1 because a limit of 0 would block everything.
 func (v Value) positive() (int, bool) {
 	n, ok := v.Count()
 	if ok && n == 0 {
@@ -75,7 +75,7 @@ func (v Value) positive() (int, bool) {
 	return n, ok
 }
 
-// integer reads a whole number, which may be negative.
+// integer reads a whole number that may be negative.
 func (v Value) integer() (int, bool) {
 	if !v.is(numberKind) {
 		return 0, false
@@ -99,19 +99,20 @@ func (v Value) Duration() (time.Duration, bool) {
 	return t, ok
 }
 
-// duration parses a duration that is not negative.
+// duration parses a duration, which must not be negative.
 func duration(text string) (time.Duration, bool) {
 	t, err := time.ParseDuration(text)
 	return t, err == nil && t >= 0
 }
 
-// units lists the units of sizes. A unit stands before its suffixes. Read-only.
+// units lists the units of sizes. Each unit precedes units that are suffixes of it. The list is
+// read-only.
 var units = []struct {
 	name  string
 	bytes int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}}
 
-// size reads a number of bytes with a unit, at least least and less than 2 GiB.
+// size reads a number of bytes with a unit. The number must be at least least and less than 2 GiB.
 func size(least int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		n, ok := sizeUpTo(int64(least), math.MaxInt32)(v)
@@ -119,7 +120,7 @@ func size(least int) func(Value) (int, bool) {
 	}
 }
 
-// sizeUpTo reads a number of bytes with a unit, from least to most.
+// sizeUpTo reads a number of bytes with a unit. The number must be from least to most.
 func sizeUpTo(least, most int64) func(Value) (int64, bool) {
 	return func(v Value) (int64, bool) {
 		if !v.requireUnit("MiB") {
@@ -153,7 +154,7 @@ func sizeOf(text string, most int64) (int64, bool) {
 	return 0, false
 }
 
-// setting reads a text and replaces ${...} in it.
+// setting reads a text and replaces each ${...} in it.
 func (v Value) setting() (string, bool) {
 	if !v.is(textKind) {
 		return "", false
@@ -176,8 +177,8 @@ func (v Value) setting() (string, bool) {
 	return text, true
 }
 
-// A check returns the problem of a text, or "". what names the key, and shown is the text as
-// written in the file.
+// A check returns the problem with a text and a hint, or empty strings if there is none. what is
+// the name of the key, and shown is the text as written in the file.
 type check func(what, shown, text string) (msg, hint string)
 
 func (v Value) passes(text string, c check) bool {
@@ -188,7 +189,7 @@ func (v Value) passes(text string, c check) bool {
 	return msg == ""
 }
 
-// checked reads a text, replaces ${...} in it, and applies the checks.
+// checked reads a text, replaces each ${...} in it, and applies the checks.
 func checked(checks ...check) func(Value) (string, bool) {
 	return func(v Value) (string, bool) {
 		text, ok := v.setting()
@@ -199,7 +200,8 @@ func checked(checks ...check) func(Value) (string, bool) {
 	}
 }
 
-// oneOf reads one of the words; later lists words that are reserved for later versions.
+// oneOf returns a function that reads one of the given words. later lists words that are reserved
+// for later versions.
 func oneOf(words []string, later ...string) func(Value) (string, bool) {
 	return func(v Value) (string, bool) {
 		if !v.is(textKind) || !v.passes(v.text, checkWord(words, later...)) {
@@ -237,7 +239,7 @@ func into[T any](to *T, read func(Value) (T, bool)) func(Value) {
 	}
 }
 
-// each reads a list by reading each of its entries.
+// each returns a function that reads a list by reading each entry with read.
 func each[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
 	return func(v Value) ([]T, bool) {
 		if !v.is(listKind) {
@@ -253,7 +255,7 @@ func each[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
 	}
 }
 
-// nonEmpty refuses an empty list.
+// nonEmpty returns a function that is like read but rejects an empty list.
 func nonEmpty[T any](read func(Value) ([]T, bool)) func(Value) ([]T, bool) {
 	return func(v Value) ([]T, bool) {
 		if v.kind == listKind && len(v.items) == 0 {

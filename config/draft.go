@@ -9,7 +9,7 @@ import (
 // Inline reports whether the text is part of the configuration file.
 func (r RuleText) Inline() bool { return r.inline }
 
-// WithRules returns a copy of c with text in place of Rules[i].Text. It reads no files. The error
+// WithRules returns a copy of c in which text replaces Rules[i].Text. It reads no files. The error
 // is an [ErrorList].
 func (c *Config) WithRules(i int, text string) (*Config, error) {
 	other := *c
@@ -25,8 +25,8 @@ func (c *Config) WithRules(i int, text string) (*Config, error) {
 	return nil, ErrorList{{File: c.Rules[i].File, Msg: fmt.Sprintf("the file %q is empty", c.Rules[i].File)}}
 }
 
-// WithNets returns a copy of c with the nets of text in place of those of file.
-// It reads no files. The error is an [ErrorList].
+// WithNets returns a copy of c in which the nets in text replace those in file. It reads no files.
+// The error is an [ErrorList].
 func (c *Config) WithNets(file, text string) (*Config, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, ErrorList{{File: file, Msg: fmt.Sprintf("the file %q is empty", file)}}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// readEnvFile reads environment variables from a file, one NAME=VALUE per line. The variables of
-// "env" override them.
+// readEnvFile reads environment variables from a file with one NAME=VALUE per line. Variables in
+// "env" take precedence over them.
 func readEnvFile(v Value) (map[string]string, bool) {
 	name, ok := checked(checkNotEmpty)(v)
 	if !ok {
@@ -38,8 +38,8 @@ func readEnvFile(v Value) (map[string]string, bool) {
 	return all, true
 }
 
-// readVariable parses one line of an environment file. Quotes around a value are removed. The
-// problem that it returns does not contain the value, which may be a secret.
+// readVariable parses a line of an environment file. It removes quotes around the value. The
+// returned problem does not contain the value, which may be a secret.
 func readVariable(to map[string]string, line string) (problem string) {
 	line = strings.TrimPrefix(line, "export ")
 	if line == "" || line[0] == '#' {

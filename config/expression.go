@@ -2,12 +2,12 @@ package config
 
 import "strings"
 
-// An Expression is a CEL expression, or a sentence with embedded CEL expressions, together with its
+// An Expression is a CEL expression or a sentence with embedded CEL expressions, together with its
 // position. This package does not interpret it.
 type Expression struct {
 	Text string
 
-	at     RuleText // text and location in the file
+	at     RuleText // the text with its location in the file
 	exact  bool     // the file contains Text verbatim, so columns are meaningful
 	source *source
 }
@@ -21,7 +21,7 @@ func (e Expression) MarshalText() ([]byte, error) { return []byte(e.Text), nil }
 // Equal reports whether both expressions have the same text.
 func (e Expression) Equal(other Expression) bool { return e.Text == other.Text }
 
-// Position converts a line and column of the text to a position in the file.
+// Position converts a line and column in the text to a position in the file.
 func (e Expression) Position(line, column int) Position {
 	if !e.exact {
 		line, column = 1, 1
@@ -32,8 +32,8 @@ func (e Expression) Position(line, column int) Position {
 	return e.at.Position(line, column)
 }
 
-// Excerpt returns the source line with a caret under the given position of the text, or "" if the
-// expression does not come from a file.
+// Excerpt returns the source line with a caret under the given position in the text. It returns the
+// empty string if the expression does not come from a file.
 func (e Expression) Excerpt(line, column int) string {
 	if e.source == nil {
 		return ""

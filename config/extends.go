@@ -13,27 +13,27 @@ import (
 	"github.com/petrigate/petrigate/internal/basefile"
 )
 
-// A baseFile is a base as read, with the settings that it provides.
+// A baseFile is a base policy as read from its file, with the settings that it provides.
 type baseFile struct {
 	Base
 	root     Value
-	settings Config  // settings other than scalars
+	settings Config  // settings that are not scalars
 	scalars  *layers // scalar settings
 }
 
-// baseScalars lists the scalars that a base can set. Read-only.
+// baseScalars lists the scalars that a base can set. It is read-only.
 var baseScalars = []struct {
 	key              string
-	stricterIfHigher bool // a configuration may raise the value, but not lower it
+	stricterIfHigher bool // a configuration may raise the value but must not lower it
 }{{"expire", false}, {"cooldown", true}}
 
-// A baseReader reads bases; its fields are those of [Options].
+// A baseReader reads base policies. Its fields correspond to those of [Options].
 type baseReader struct {
 	fetch   Fetch
 	partial bool
 }
 
-// bases reads the list "extends".
+// bases reads the list under "extends".
 func (r baseReader) bases(v Value) (bases []*baseFile) {
 	v.Items(`an entry of "extends"`, func(v Value) {
 		if b := r.entry(v); b != nil {
@@ -94,7 +94,7 @@ func (r baseReader) entry(v Value) *baseFile {
 	return b
 }
 
-// fetching wraps fetch so that b records the contents and whether a cached copy was used.
+// fetching wraps fetch such that b records the contents and whether a cached copy was used.
 func (b *baseFile) fetching(v Value, fetch Fetch) Fetch {
 	return func(addresses ...string) ([][]byte, error) {
 		all, err := fetch(addresses...)
@@ -109,8 +109,8 @@ func (b *baseFile) fetching(v Value, fetch Fetch) Fetch {
 	}
 }
 
-// Fetched returns the contents of URLs that were read when c was loaded, so that a changed text of
-// the same configuration can be parsed without network access.
+// Fetched returns the contents that were read from the given URLs when c was loaded, so that a
+// modified text of the same configuration can be parsed without network access.
 func (c *Config) Fetched(addresses ...string) (all [][]byte, err error) {
 	for _, address := range addresses {
 		for _, b := range c.Bases {
@@ -132,7 +132,7 @@ func readRefresh(v Value) (time.Duration, bool) {
 	return every, ok
 }
 
-// readPinned reads a digest or a public key.
+// readPinned returns a function that reads a digest or a public key.
 func readPinned(to *string, check func(string) error) func(Value) {
 	return func(v Value) {
 		text, ok := v.Text()
@@ -147,7 +147,8 @@ func readPinned(to *string, check func(string) error) func(Value) {
 	}
 }
 
-// addressProblem returns why a base cannot be read from the URL; empty if it can.
+// addressProblem returns the reason why a base cannot be read from the URL, or the empty string if
+// it can.
 func addressProblem(address string) string {
 	u, err := url.Parse(address)
 	switch {
@@ -159,8 +160,8 @@ func addressProblem(address string) string {
 	return `"url" must begin with https://`
 }
 
-// readVerified reads a base, and its signature if there is a key, and checks the bytes against the
-// digest or the key.
+// readVerified reads a base and, if there is a key, its signature. It verifies the base's bytes
+// against the key or the digest.
 func readVerified(place, digest, key string, read Fetch) ([]byte, error) {
 	if digest != "" {
 		all, err := read(place)
@@ -176,7 +177,7 @@ func readVerified(place, digest, key string, read Fetch) ([]byte, error) {
 	return all[0], basefile.Signed(all[0], all[1], key)
 }
 
-// readFiles reads a base from a file, and the file of its signature.
+// readFiles reads the named files: a base and, if needed, its signature.
 func (e *environment) readFiles(names ...string) (all [][]byte, err error) {
 	for i, name := range names {
 		data, err := e.readFile(name)
@@ -191,7 +192,7 @@ func (e *environment) readFiles(names ...string) (all [][]byte, err error) {
 	return all, nil
 }
 
-// read decodes the bytes of the base. Problems are added to those of the configuration.
+// read decodes the base's bytes. Its problems are added to those of the configuration.
 func (b *baseFile) read(v Value, data []byte) {
 	d := &decoder{source: &source{name: b.File}, environment: &environment{closed: true}, visit: v.visit}
 	root := d.read(data)
@@ -244,7 +245,7 @@ func (b *baseFile) readIdentity(v Value) {
 	v.as(`"base"`).needs("name", "version")
 }
 
-// extend puts the rules and nets of the bases before those of c, and applies the settings that c
+// extend inserts the rules and nets of the bases before those of c and applies the settings that c
 // inherits.
 func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 	var rules []RuleText
@@ -262,7 +263,7 @@ func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 		}
 		c.inherit(root, b, l)
 	}
-	if c.Active != nil && len(bases) > 0 { // "active" selects among the configuration's own nets; an empty list selects none of them
+	if c.Active != nil && len(bases) > 0 { // "active" selects only among the configuration's own nets; an empty list selects none of them
 		c.Active = append(active, c.Active...)
 	}
 	c.Rules, c.Nets = append(rules, c.Rules...), append(nets, c.Nets...)
@@ -271,7 +272,7 @@ func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 	}
 }
 
-// inherit copies the settings of a base that the configuration does not set.
+// inherit copies those settings of a base that the configuration does not set.
 func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	if b.Default == "deny" && root.get("default") == nil {
 		c.Default = "deny"
@@ -311,8 +312,8 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	}
 }
 
-// checkRequired returns an error if a required base is not among bases. Required bases come from
-// o.Require and from PETRIGATE_REQUIRE_BASE.
+// checkRequired returns an error if a required base is missing from bases. Required bases are
+// specified by o.Require and by PETRIGATE_REQUIRE_BASE.
 func (o Options) checkRequired(file string, bases []Base) error {
 	if o.Partial {
 		return nil
@@ -337,7 +338,7 @@ func (o Options) checkRequired(file string, bases []Base) error {
 }
 
 // checkNarrows reports settings that are weaker than those of a base. It does not compare nets;
-// package policydiff proves that they narrow.
+// package policydiff proves that the configuration's nets narrow those of the base.
 func (c *Config) checkNarrows(root Value, b *baseFile, l *layers) {
 	weaker := func(n *node, key, ours, theirs string) {
 		root.faultAt(n, fmt.Sprintf("%s %s is weaker than the %s of the base policy %q", key, ours, theirs, b.Name), "a configuration may only narrow what it extends")

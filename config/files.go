@@ -15,11 +15,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A textFile is a file matched by a "file" key.
+// A textFile is a file that a "file" key matches.
 type textFile struct{ name, text string }
 
-// readFiles reads the files that match the pattern of a "file" key. Missing rules would allow the
-// calls that they forbid, so every failure is an error.
+// readFiles reads the files that match the pattern in a "file" key. Every failure is an error,
+// because missing rules would allow the calls that they forbid.
 func readFiles(v Value) []textFile {
 	if !v.is(textKind) {
 		return nil
@@ -36,7 +36,7 @@ func readFiles(v Value) []textFile {
 	return files
 }
 
-// match reads the files that match the pattern, in byte order of their names.
+// match reads the files that match the pattern, in bytewise order of their names.
 func (e *environment) match(pattern string) (files []textFile, faults ErrorList) {
 	if e.closed {
 		return nil, ErrorList{{Msg: fmt.Sprintf("a base policy must be one file and cannot read %q", pattern), Hint: "write it inline"}}
@@ -61,8 +61,8 @@ func (e *environment) match(pattern string) (files []textFile, faults ErrorList)
 	return files, faults
 }
 
-// noFile returns the error for a pattern without matches. It suggests a file with a similar name in
-// the same directory and with the same extension.
+// noFile returns the error for a pattern without matches. It suggests a file in the same directory
+// that has a similar name and the same extension.
 func noFile(pattern, path string) Error {
 	f := Error{Msg: fmt.Sprintf("no file matches %q", pattern)}
 	var names []string
@@ -109,7 +109,7 @@ func (e *environment) glob(pattern string) ([]string, *Error) {
 	return names, nil
 }
 
-// escape quotes the metacharacters of a directory name, for use in a pattern.
+// escape quotes the metacharacters in a directory name for use in a pattern.
 func escape(dir string) string {
 	if runtime.GOOS == "windows" {
 		return dir
@@ -132,7 +132,7 @@ func (e *environment) readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// recordSum records the SHA-256 of a file.
+// recordSum records the SHA-256 checksum of a file.
 func (e *environment) recordSum(path string, data []byte) {
 	if e.sums == nil {
 		e.sums = map[string]string{}

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// maxGlobNames limits the directory entries examined for one pattern. An editor evaluates patterns
-// at each keystroke.
+// maxGlobNames is the maximum number of directory entries examined per pattern. It exists because
+// an editor evaluates patterns on every keystroke.
 const maxGlobNames = 50_000
 
-// A globber expands patterns like [filepath.Glob], but examines a limited number of directory
+// A globber expands patterns like [filepath.Glob] but examines only a limited number of directory
 // entries.
 type globber struct{ left int }
 
@@ -31,7 +31,7 @@ func (g *globber) glob(pattern string) (names []string, err error) {
 	dir, last := filepath.Split(pattern)
 	volume := filepath.VolumeName(dir)
 	if len(dir) > len(volume)+1 {
-		dir = dir[:len(dir)-1] // the separator
+		dir = dir[:len(dir)-1] // remove the separator
 	}
 	if dir == volume {
 		dir += "."
@@ -52,8 +52,8 @@ func (g *globber) glob(pattern string) (names []string, err error) {
 	return names, nil
 }
 
-// metaCharacters returns the special characters of patterns. On Windows a backslash separates
-// directories instead of escaping.
+// metaCharacters returns the special characters in patterns. On Windows, a backslash separates
+// directories instead of escaping a character.
 func metaCharacters() string {
 	if os.PathSeparator == '\\' {
 		return "*?["
@@ -61,8 +61,8 @@ func metaCharacters() string {
 	return `*?[\`
 }
 
-// matchesIn returns the entries of a directory that match the pattern. An unreadable directory has
-// no matches.
+// matchesIn returns the entries of a directory that match the pattern. A directory that cannot be
+// read has no matches.
 func (g *globber) matchesIn(dir, pattern string) (names []string, err error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, nil
@@ -84,8 +84,8 @@ func (g *globber) matchesIn(dir, pattern string) (names []string, err error) {
 	return names, nil
 }
 
-// tooMany returns the error for a pattern that would examine too many names, or nil if err is a
-// different error.
+// tooMany returns the error for a pattern that would examine too many names. It returns nil if err
+// is a different error.
 func tooMany(pattern string, err error) *Error {
 	if !errors.Is(err, errManyNames) {
 		return nil

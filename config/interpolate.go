@@ -8,31 +8,31 @@ import (
 	"strings"
 )
 
-// An environment resolves ${...} and the paths of files.
+// An environment resolves ${...} and file paths.
 type environment struct {
-	dir    string // directory of the configuration file, the base of relative paths
+	dir    string // directory of the configuration file; relative paths are relative to it
 	lookup func(string) (string, bool)
 
 	unsaved func(path string) ([]byte, bool) // see [Options.Unsaved]; may be nil
 
-	// closed refuses ${...} and other files. It is set for a base policy, whose signed bytes must
+	// closed rejects ${...} and other files. It is set for a base policy, whose signed bytes must
 	// be complete and mean the same everywhere.
 	closed bool
 
-	// text is set for a file that is read as text: references are recorded here instead of
+	// text is set for a file that is read as text. References are then recorded instead of being
 	// resolved.
 	text       bool
 	references []string
-	skipped    int // number of unresolved references, with repetitions
+	skipped    int // number of unresolved references, including repetitions
 
-	secrets []string          // values of ${...}; see [Config.Secrets]
+	secrets []string          // values that replaced ${...}; see [Config.Secrets]
 	sums    map[string]string // see [Config.Sums]
 }
 
-// A badExpr describes a ${...} that cannot be replaced. Its texts contain no resolved values.
+// A badExpr describes a ${...} that cannot be replaced. Its messages contain no resolved values.
 type badExpr struct{ expr, msg, hint string }
 
-// interpolation matches $$ and ${...} in a text, closed or not.
+// interpolation matches $$ and ${...}, even if the closing brace is missing.
 var interpolation = regexp.MustCompile(`\$\$|\$\{[^}]*\}?`)
 
 func (e *environment) expand(text string) (expanded string, bad *badExpr) {
@@ -56,7 +56,7 @@ func (e *environment) expand(text string) (expanded string, bad *badExpr) {
 
 var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(?:(:-|:\?)(.*))?$`)
 
-// value resolves one ${...}.
+// value resolves a ${...}.
 func (e *environment) value(expr string) (string, *badExpr) {
 	if e.closed {
 		return "", &badExpr{expr, "a base policy must be the same everywhere, but " + expr + " is not", "write the value"}
@@ -97,7 +97,7 @@ func (e *environment) value(expr string) (string, *badExpr) {
 	return value, nil
 }
 
-// skip records a reference that is not looked up, and returns it unchanged.
+// skip records a reference that is not looked up and returns it unchanged.
 func (e *environment) skip(what string) string {
 	e.skipped++
 	if !slices.Contains(e.references, what) {
@@ -106,7 +106,7 @@ func (e *environment) skip(what string) string {
 	return what
 }
 
-// skippedCount returns the number of references that were not looked up; e may be nil.
+// skippedCount returns the number of references that were not looked up. e may be nil.
 func (e *environment) skippedCount() int {
 	if e == nil {
 		return 0
@@ -128,8 +128,8 @@ func (e *environment) file(expr, path string) (string, *badExpr) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
-// path joins a relative path to the directory of the configuration file. The result is the form
-// that messages use.
+// path returns a relative path joined to the configuration file's directory. Messages use the path
+// in this form.
 func (e *environment) path(p string) string {
 	if p == "" || filepath.IsAbs(p) {
 		return p
@@ -137,7 +137,7 @@ func (e *environment) path(p string) string {
 	return filepath.Join(e.dir, p)
 }
 
-// absolute is like path, but the result remains valid after a change of directory. A relative
+// absolute is like path, but its result remains valid if the working directory changes. A relative
 // command would be looked up in PATH or relative to the working directory of its server.
 func (e *environment) absolute(p string) string {
 	if p == "" {
@@ -153,10 +153,10 @@ func (e *environment) absolute(p string) string {
 	return p
 }
 
-// minSecret is the minimum length of a secret: shorter values would occur in any text.
+// minSecret is the minimum length of a secret. Shorter values would occur in almost any text.
 const minSecret = 6
 
-// nonSecretVariables lists environment variables whose values are not secrets. Read-only.
+// nonSecretVariables lists environment variables whose values are not secret. It is read-only.
 var nonSecretVariables = []string{"HOME", "USER", "LOGNAME", "PWD", "PATH", "SHELL", "LANG", "TERM", "TMPDIR", "HOSTNAME", "XDG_RUNTIME_DIR"}
 
 // recordSecret records the resolved value of a ${...} as a secret.

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// A KeyField is one component of a key: a value that a net reads from a call.
+// A KeyField is a component of a key: a value that a net reads from a call.
 type KeyField struct {
-	Path       string // a flat key of the arguments, or a path that begins with "$."; empty if Expression is set
-	Result     bool   // the path selects from the result of the call instead of its arguments
+	Path       string // an argument name, or a path that begins with "$."; empty if Expression is set
+	Result     bool   // the path selects from the call's result instead of its arguments
 	Expression Expression
 	Position   Position
 
 	origin
 }
 
-// String returns the field in the form used by messages.
+// String returns the field in the form that messages use.
 func (f KeyField) String() string {
 	switch {
 	case f.Expression.Text != "":
@@ -26,13 +26,13 @@ func (f KeyField) String() string {
 	return f.Path
 }
 
-// maxApprovals is the maximum number of people who must approve one call.
+// maxApprovals is the maximum number of people who must approve a call.
 const maxApprovals = 100
 
 // resultPrefix marks a path into the result.
 const resultPrefix = "result."
 
-// readKey reads a list of fields without duplicates.
+// readKey reads a list of fields, which must not contain duplicates.
 func readKey(v Value) ([]KeyField, bool) {
 	key, ok := nonEmpty(each(readKeyField))(v)
 	seen := make(map[string]Position, len(key))
@@ -64,8 +64,8 @@ func readKeyField(v Value) (KeyField, bool) {
 	return f, ok
 }
 
-// check refuses a text that is neither a key nor a path. Package gate checks that a path is well
-// formed.
+// check rejects a text that is neither a key nor a path. Package gate checks that a path is
+// well-formed.
 func (f *KeyField) check(v Value) {
 	head, rest, dotted := strings.Cut(f.Path, ".")
 	switch {

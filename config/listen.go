@@ -10,38 +10,38 @@ import (
 
 // Listen configures the connections from clients.
 type Listen struct {
-	Stdio            bool   // stdio instead of HTTP
-	HTTP             string // host:port
+	Stdio            bool   // use stdio instead of HTTP
+	HTTP             string // address for HTTP, in the form host:port
 	Auth             string // "token", "jwt" or "none"
-	TokenFile        string // empty: a generated token
-	JWT              *JWT   // settings for Auth "jwt", otherwise nil
+	TokenFile        string // file that contains the token; empty: a generated token is used
+	JWT              *JWT   // settings for Auth "jwt"; nil otherwise
 	AllowedHosts     []string
 	AllowedOrigins   []string
 	Idle             time.Duration // lifetime of an unused HTTP session
-	MaxSessions      int           // HTTP sessions per principal; 0: unset
-	MaxSessionsTotal int           // HTTP sessions in total; 0: unset
+	MaxSessions      int           // maximum number of HTTP sessions per principal; 0: unset
+	MaxSessionsTotal int           // maximum number of HTTP sessions in total; 0: unset
 	Path             string        // URL path of the endpoint; empty: unset
 	TLS              *TLS          // nil: no TLS
-	MaxBody          int           // maximum bytes of one client message, over stdio too; 0: unset
-	MaxHeader        int           // maximum bytes of the headers of one request; 0: unset
-	MaxConnections   int           // maximum HTTP connections; 0: unset
+	MaxBody          int           // maximum size of a client message in bytes, also over stdio; 0: unset
+	MaxHeader        int           // maximum size of a request's headers in bytes; 0: unset
+	MaxConnections   int           // maximum number of HTTP connections; 0: unset
 	Timeouts         Timeouts
-	Hooks            bool `json:",omitempty"` // accept calls of the agent's own tools, reported by hooks over HTTP
+	Hooks            bool `json:",omitempty"` // accept calls of agents' built-in tools, reported by hooks over HTTP
 
 	origin
 }
 
-// JWT configures the validation of an authorization server's tokens.
+// JWT configures the validation of tokens that an authorization server issues.
 type JWT struct {
 	Issuer         string
 	Audience       string
-	JWKS           string   // URL of the issuer's keys; empty: taken from its metadata
-	Resource       string   // URL that clients use for the endpoint; empty: the audience
-	PrincipalClaim string   // empty: "sub"
+	JWKS           string   // URL of the issuer's keys; empty: the URL in the issuer's metadata
+	Resource       string   // URL of the endpoint as used by clients; empty: the audience
+	PrincipalClaim string   // claim that contains the principal; empty: "sub"
 	Scopes         []string // scopes that every token must have
 }
 
-// TLS names the PEM files of a certificate chain and of its private key.
+// TLS names the PEM files of a certificate chain and its private key.
 type TLS struct {
 	Cert string
 	Key  string
@@ -49,16 +49,15 @@ type TLS struct {
 	origin
 }
 
-// Timeouts limits how long the listener waits for an HTTP client. 0 selects the default of the
-// listener.
+// Timeouts limits how long the listener waits for an HTTP client. 0 selects the listener's default.
 type Timeouts struct {
-	Header    time.Duration // time to send the headers of a request, including the TLS handshake
-	Body      time.Duration // time to send a message
-	Write     time.Duration // time to read the next bytes of a response
-	KeepAlive time.Duration // time between two requests on a connection
+	Header    time.Duration // time for sending a request's headers, including the TLS handshake
+	Body      time.Duration // time for sending a message
+	Write     time.Duration // time for reading the next bytes of a response
+	KeepAlive time.Duration // time between two requests on the same connection
 }
 
-// Minimum values that still allow a client to connect.
+// Minimum values with which a client can still connect.
 const (
 	minBody    = 1 << 10
 	minHeader  = 4 << 10

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// checkPlaces reports places that the net does not have. Package gate checks this as well, but does
-// not know positions in the file.
+// checkPlaces reports places that the net does not have. Package gate checks this too but does not
+// know the positions in the file.
 func checkPlaces(v Value, net *Net) {
 	known := make(map[string]bool, len(net.Places))
 	for _, place := range net.Places {
@@ -33,7 +33,7 @@ func checkPlaces(v Value, net *Net) {
 	}
 }
 
-// checkProofs reports places that the net does not have.
+// checkProofs reports places in "prove" that the net does not have.
 func checkProofs(v Value, net *Net) {
 	for _, p := range net.Prove {
 		for _, place := range p.Places {
@@ -46,7 +46,7 @@ func checkProofs(v Value, net *Net) {
 
 // checkValidatorsAndMemories reports validators and memories that refer to tools or transitions
 // that the net does not have. They would never run, and calls that a validator should forbid would
-// pass.
+// be admitted.
 func checkValidatorsAndMemories(v Value, net *Net) {
 	var gated, observed []string
 	for _, t := range net.Transitions {
@@ -81,7 +81,7 @@ func checkValidatorsAndMemories(v Value, net *Net) {
 // selfLoopHint explains how a net can validate a tool without counting its calls.
 const selfLoopHint = "add one whose outputs are its inputs; it changes nothing"
 
-// checkGated requires a transition that gates the tool, and so can forbid it.
+// checkGated reports an error unless some transition gates the tool and can therefore forbid it.
 func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 	switch {
 	case tool.kind != textKind || tool.text == "":
@@ -97,8 +97,8 @@ func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 	}
 }
 
-// checkSucceeds requires that the transition exists and is deferred: only deferred transitions
-// learn whether a call succeeded.
+// checkSucceeds reports an error unless the transition exists and is deferred. Only deferred
+// transitions learn whether a call succeeded.
 func checkSucceeds(v Value, name *node, net *Net) {
 	var known []string
 	for _, t := range net.Transitions {

@@ -6,25 +6,25 @@ import (
 	"regexp"
 )
 
-// OAuth configures how petrigate obtains tokens for an HTTP server. A server without this section
-// is used with tokens as soon as a user has logged in.
+// OAuth configures how petrigate obtains tokens for an HTTP server. Without this section, tokens
+// are used for a server as soon as a user has logged in to it.
 type OAuth struct {
 	Disabled     bool     // never send a token
 	Grant        string   // "authorization-code" or "client-credentials"
-	ClientID     string   // empty: petrigate registers itself
-	ClientSecret string   // secret for Issuer, which is then required
+	ClientID     string   // client ID; empty: petrigate registers itself
+	ClientSecret string   // client secret at Issuer, which is then required
 	Scopes       []string // nil: the scopes that the server requests
-	Issuer       string   // authorization server; empty: the one that the server names
-	RedirectPort int      // local port of the login's listener; 0: any
-	RedirectHost string   // host of the redirect URI: "127.0.0.1", "localhost" or "[::1]"
-	RedirectPath string   // path of the redirect URI
+	Issuer       string   // authorization server; empty: the one that the server specifies
+	RedirectPort int      // local port on which the login listens; 0: any
+	RedirectHost string   // host in the redirect URI: "127.0.0.1", "localhost" or "[::1]"
+	RedirectPath string   // path in the redirect URI
 	Store        string   // token store: "auto", "keyring" or "file"
 }
 
-// String returns a constant, since o may contain a secret.
+// String returns a constant, because o may contain a secret.
 func (o OAuth) String() string { return "config.OAuth" }
 
-// GoString returns the same as [OAuth.String].
+// GoString returns the same text as [OAuth.String].
 func (o OAuth) GoString() string { return o.String() }
 
 func readOAuth(v Value) (*OAuth, bool) {
@@ -62,7 +62,7 @@ func checkRedirectPath(what, shown, text string) (msg, hint string) {
 
 const exampleOfCredentials = `oauth: { grant: client-credentials, clientId: "petrigate", clientSecret: "${env:CLIENT_SECRET}", issuer: "https://login.example.com" }`
 
-// checkOAuth checks the keys of the section against each other.
+// checkOAuth checks the section's keys against each other.
 func checkOAuth(v Value, o *OAuth) {
 	secret := v.get("clientSecret")
 	switch {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// read parses the bytes of a file into a tree. It returns nil if the file is empty or not YAML. If
-// it is not YAML, s.errs has the problem; an empty file is for the caller to report.
+// read parses the bytes of a file into a tree. It returns nil if the file is empty or is not YAML.
+// In the latter case, it records the problem in s.errs; the caller must report an empty file.
 func (s *source) read(src []byte) *node {
 	text, ok := s.normal(src)
 	if !ok {
@@ -31,7 +31,7 @@ func (s *source) read(src []byte) *node {
 	return n
 }
 
-// normal refuses bytes that are not text, and normalizes line ends.
+// normal rejects bytes that are not text and normalizes line ends.
 func (s *source) normal(src []byte) (string, bool) {
 	if len(src) > maxSize {
 		s.add(0, 0, "the file is too large", "at most 4 MiB")
@@ -40,7 +40,7 @@ func (s *source) normal(src []byte) (string, bool) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	text := strings.ReplaceAll(string(src), "\r\n", "\n")
 	line, column, flow := 1, 1, looksJSON(text)
-	if flow { // a lone \r is white space in JSON, and a line end in YAML
+	if flow { // a lone \r is white space in JSON but a line end in YAML
 		text = strings.ReplaceAll(text, "\r", "\n")
 	}
 	s.lines, s.guessSecrets = strings.Split(text, "\n"), true

@@ -5,13 +5,13 @@ import "github.com/petrigate/petrigate/internal/diag"
 // A Position is a file, line and column in one of the user's files.
 type Position = diag.Position
 
-// An Error is one problem in a configuration, with its position. It never contains the result of an
-// interpolation.
+// An Error is a problem in a configuration, with its position. It never contains a value that
+// replaced a ${...}.
 type Error = diag.Problem
 
-// An ErrorList holds all problems of a configuration, in file order.
+// An ErrorList holds all problems in a configuration, in file order.
 type ErrorList = diag.List
 
-// Text renders err for a person: with excerpts if err wraps an [ErrorList] or an [Error], otherwise
-// as err.Error().
+// Text returns err as text for users. If err wraps an [ErrorList] or an [Error], the text includes
+// excerpts; otherwise, it is err.Error().
 func Text(err error) string { return diag.Text(err) }

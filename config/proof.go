@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Proof is one entry of [Net.Prove]: a property that must hold for the net under the policy that
+// A Proof is an entry of [Net.Prove]: a property that must hold for the net under the policy that
 // contains it.
 type Proof struct {
 	Claim    string   // "deadlock-free", "conserved", "no-terminal-states" or "exclusive"
@@ -14,7 +14,7 @@ type Proof struct {
 	Position Position
 }
 
-// exclusive is the claim that takes places.
+// exclusive is the only claim that refers to places.
 const exclusive = "exclusive"
 
 var claims = []string{"deadlock-free", "conserved", "no-terminal-states", exclusive}

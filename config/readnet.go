@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/channel"
 )
 
-// ParseNet parses nets: one net (a mapping), a list of nets, or a mapping with the single key
-// "nets". The bytes are YAML or JSON; positions use name as their file. The error is an
+// ParseNet parses nets: a single net (a mapping), a list of nets, or a mapping with the single key
+// "nets". The bytes are YAML or JSON. Positions refer to name as their file. The error is an
 // [ErrorList].
 func ParseNet(name string, src []byte) ([]Net, error) {
 	d := &decoder{source: &source{name: name}}
@@ -66,7 +66,7 @@ func readNets(v Value) ([]Net, bool) {
 	return nets, ok
 }
 
-// uniqueNets reports duplicate names of nets.
+// uniqueNets reports duplicate net names.
 func (d *decoder) uniqueNets(nets []Net) {
 	seen := make(map[string]Position, len(nets))
 	for _, net := range nets {
@@ -140,7 +140,7 @@ func readMarking(v Value) (map[string]int, bool) {
 	return marking, true
 }
 
-// readAllow reads a mapping of places to lists of tools.
+// readAllow reads a map from places to lists of tools.
 func readAllow(v Value) (map[string][]string, bool) {
 	allow := make(map[string][]string, len(v.fields))
 	v.Each(func(place string, tools Value) {
@@ -151,7 +151,7 @@ func readAllow(v Value) (map[string][]string, bool) {
 	return allow, true
 }
 
-// readRecovery reads a marking that is not empty.
+// readRecovery reads a marking, which must not be empty.
 func readRecovery(v Value) (map[string]int, bool) {
 	if v.kind == mapKind && len(v.fields) == 0 {
 		v.Fault(v.what+" is empty and would always hold", "name the places that must be marked")
@@ -247,8 +247,8 @@ func readMap(v Value) (Map, bool) {
 // shellMetacharacters are the characters that a shell interprets.
 const shellMetacharacters = "\"'\\`$|&;<>()\n"
 
-// readWords reads the words of a command: a list, or plain words separated by spaces. It refuses
-// text that a shell would interpret.
+// readWords reads the words of a command, either as a list or as plain words separated by spaces.
+// It rejects text that a shell would interpret.
 func readWords(v Value) ([]string, bool) {
 	if v.kind == listKind {
 		return nonEmpty(each(Value.plain))(v)
@@ -265,7 +265,7 @@ func readWords(v Value) ([]string, bool) {
 	return words, ok
 }
 
-// readGlobs reads file globs: a list, or a single one.
+// readGlobs reads either a list of file globs or a single glob.
 func readGlobs(v Value) ([]string, bool) {
 	if v.kind == listKind {
 		return nonEmpty(each(Value.plain))(v)

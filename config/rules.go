@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A RuleText is a text of rules: a file, or a part of the configuration.
+// A RuleText is a text that contains rules: a file or a part of the configuration.
 type RuleText struct {
 	File string // name for messages
 	Text string
 
-	// Location of the text in File. A block (|) keeps its lines; quoted and plain text has a single
-	// position.
+	// Location of the text in File. Block-style text (|) keeps its lines; quoted and plain text has
+	// only a single position.
 	inline       bool
 	block        bool
 	line, column int
 }
 
-// Position converts a line and column of Text to a position in File.
+// Position converts a line and column in Text to a position in File.
 func (r RuleText) Position(line, column int) Position {
 	switch {
 	case !r.inline || line == 0:
@@ -88,7 +88,7 @@ func readRuleText(v Value) RuleText {
 	return r
 }
 
-// indent returns the start column of the lines of a block.
+// indent returns the column at which the lines of a block start.
 func (v Value) indent() int {
 	for i, text := range strings.Split(v.text, "\n") {
 		at := v.line + i
@@ -105,8 +105,8 @@ func (v Value) indent() int {
 // rules returns the file as a RuleText.
 func (f textFile) rules() RuleText { return RuleText{File: f.name, Text: f.text} }
 
-// ReadRules reads the rules files that match a pattern, like the "file" key. Relative paths start
-// at the working directory of the process.
+// ReadRules reads the rules files that match a pattern, in the same way as the "file" key. Relative
+// paths are relative to the process's working directory.
 func ReadRules(pattern string) (texts []RuleText, err error) {
 	files, faults := (&environment{}).match(pattern)
 	if len(faults) > 0 {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// A scalar describes one value that several layers can set.
+// A scalar describes a value that several layers can set.
 type scalar struct {
 	initial string
 	check   check
 	timed   bool // the value is a duration
-	path    bool // the value is a path; in the file, relative to it
+	path    bool // the value is a path; in the file, it is relative to the file's directory
 }
 
 // read reads the scalar from the file.

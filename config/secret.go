@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Secrets returns the values that must not be logged: values of ${...} and of headers, variables
-// with the name of a secret, the connection string of the database, the client secrets of OAuth,
-// and the secret and URL of the webhook. Longer values come first.
+// Secrets returns the values that must not be logged: values that replaced ${...}, headers,
+// variables with names that suggest a secret, the database's connection string, OAuth client
+// secrets, and the webhook's secret and URL. Longer values come first.
 func (c *Config) Secrets() []string {
 	var secrets []string
 	if c.secrets != nil {
@@ -25,7 +25,7 @@ func (c *Config) Secrets() []string {
 	for _, s := range c.Servers {
 		for _, value := range s.Headers {
 			add(value)
-			_, credential, _ := strings.Cut(value, " ") // of "Bearer x"
+			_, credential, _ := strings.Cut(value, " ") // the token in "Bearer x"
 			add(credential)
 		}
 		if s.OAuth != nil {
@@ -37,20 +37,20 @@ func (c *Config) Secrets() []string {
 			}
 		}
 	}
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // a secret before its substrings
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // put a secret before its substrings
 	return secrets
 }
 
-// secretName reports whether the name of a variable suggests a secret.
+// secretName reports whether a variable's name suggests that the variable contains a secret.
 func secretName(name string) bool {
 	return slices.ContainsFunc([]string{"TOKEN", "SECRET", "KEY", "PASS", "PWD", "CRED", "AUTH"}, func(word string) bool {
 		return strings.Contains(strings.ToUpper(name), word)
 	})
 }
 
-// markSecrets records the positions of values that may be secrets: env, headers, the secret of an
+// markSecrets records the positions of values that may be secret: env, headers, the secret of an
 // OAuth client or webhook, the PIN, a connection string, and any mapping under an unknown key of a
-// server, which may be a misspelt "env" or "headers".
+// server, because such a key may be a misspelt "env" or "headers".
 func (s *source) markSecrets(root *node) {
 	if state := root.get("state"); state != nil {
 		for _, f := range state.fields {
@@ -77,7 +77,7 @@ func (s *source) markSecrets(root *node) {
 				s.secret(f.value.get("clientSecret"))
 			case "url":
 				if strings.Contains(f.value.text, "@") {
-					s.secret(f.value) // user and password
+					s.secret(f.value) // may contain a user and password
 				}
 			case "env", "headers":
 				s.secret(f.value)
@@ -106,6 +106,6 @@ func (s *source) secret(n *node) {
 	}
 }
 
-// variableOnly matches a value that is only a reference to a variable, and so does not contain the
-// secret.
+// variableOnly matches a value that consists only of a reference to a variable and therefore does
+// not contain the secret itself.
 var variableOnly = regexp.MustCompile(`^\$\{(env:)?[A-Za-z0-9_]+\}$`)

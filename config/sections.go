@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// readRoot decodes the whole file into c; the scalars that other layers can override go to l.
+// readRoot decodes the whole file into c. Scalars that other layers can override are recorded in l.
 func readRoot(v Value, c *Config, l *layers) {
 	v.Fields(withClientKeys(v, sectionKeys(c, l)))
 	if active := v.get("active"); active != nil && c.Active != nil && v.get("nets") == nil {
@@ -14,7 +14,7 @@ func readRoot(v Value, c *Config, l *layers) {
 	}
 }
 
-// readServersAlone decodes the servers and ignores the other sections.
+// readServersAlone decodes the servers and ignores all other sections.
 func readServersAlone(v Value) (servers []Server) {
 	known := sectionKeys(&Config{}, newLayers())
 	for name := range known {
@@ -33,8 +33,9 @@ func readServersAlone(v Value) (servers []Server) {
 	return servers
 }
 
-// withClientKeys ignores unknown keys in a JSON file with servers, since such a file may belong to
-// a client. A key that resembles a known key is still reported as a misspelling.
+// withClientKeys returns known extended so that unknown keys are ignored in a JSON file with
+// servers, because such a file may belong to a client. A key that resembles a known key is still
+// reported as a misspelling.
 func withClientKeys(v Value, known Keys) Keys {
 	if !v.json || v.kind != mapKind || v.get("mcpServers") == nil {
 		return known
@@ -48,7 +49,7 @@ func withClientKeys(v Value, known Keys) Keys {
 	return all
 }
 
-// sectionKeys returns the decoder functions of the top-level keys.
+// sectionKeys returns the decoder functions for the top-level keys.
 func sectionKeys(c *Config, l *layers) Keys {
 	return Keys{
 		"version":    readVersion,
@@ -144,7 +145,7 @@ func readListen(v Value, c *Config, l *layers) {
 	case http == nil && !o.Stdio && stdio.kind == boolKind:
 		v.faultAt(stdio, `without "stdio", "http" is required`, `http: "127.0.0.1:7777"`)
 	}
-	for _, f := range v.fields { // only warnings, and not yet: a flag may still set the address
+	for _, f := range v.fields { // only record warnings for now, because a flag may still set the address
 		if http == nil && !slices.Contains([]string{"stdio", "maxBody"}, f.key.text) {
 			l.httpOnly = append(l.httpOnly, f.key)
 		}

@@ -12,45 +12,45 @@ import (
 	"unicode"
 )
 
-// A Server is one upstream server. Its values may be secrets, so it formats as its name only.
+// A Server is an upstream server. Its values may be secrets, so it is formatted only as its name.
 type Server struct {
 	Name     string
 	Type     string // "stdio", "http" or "sse"
 	Disabled bool
-	Timeout  time.Duration // limit for one call; 0: the default of the proxy
-	Protocol string        // "auto", "legacy", "2026-07-28"
+	Timeout  time.Duration // time limit per call; 0: the proxy's default
+	Protocol string        // "auto", "legacy" or "2026-07-28"
 
 	Prefix    string // prefix of the exposed tool names
-	HasPrefix bool   // false: the proxy chooses a prefix
+	HasPrefix bool   // whether Prefix was set; if not, the proxy chooses a prefix
 
 	Tools     ToolFilter
-	Isolation string // "auto", "session", "shared"
+	Isolation string // "auto", "session" or "shared"
 	Limits    ServerLimits
 
-	// Stdio servers. A command that contains a separator is a path relative to the configuration
-	// file; any other command is looked up in PATH.
+	// For stdio servers. A command that contains a separator is a path relative to the
+	// configuration file. Any other command is looked up in PATH.
 	Command string
 	Args    []string
 	Env     map[string]string
 	Cwd     string
 
-	// HTTP servers; "sse" is the transport of revision 2024-11-05.
+	// For HTTP servers. "sse" is the transport of revision 2024-11-05.
 	URL     string
 	Headers map[string]string
 	TLS     *ServerTLS `json:",omitempty"`
 	OAuth   *OAuth     `json:",omitempty"` // nil: unset
 
 	Position Position
-	Problems ErrorList `json:",omitempty"` // set by [Servers]; [Load] fails instead
+	Problems ErrorList `json:",omitempty"` // set only by [Servers]; [Load] returns an error instead
 }
 
-// String returns the name of s.
+// String returns the server's name.
 func (s Server) String() string { return s.Name }
 
-// GoString returns only the name of s.
+// GoString returns a text that contains only the server's name.
 func (s Server) GoString() string { return fmt.Sprintf("config.Server(%q)", s.Name) }
 
-// LogValue returns only the name of s.
+// LogValue returns only the server's name.
 func (s Server) LogValue() slog.Value { return slog.StringValue(s.Name) }
 
 func readServers(to *[]Server) func(Value) {
@@ -100,29 +100,29 @@ func readServer(v Value) Server {
 		maps.Copy(fromFile, s.Env)
 		s.Env = fromFile
 	}
-	if strings.ContainsRune(s.Command, '/') || strings.ContainsRune(s.Command, filepath.Separator) { // otherwise it is looked up in PATH
+	if strings.ContainsRune(s.Command, '/') || strings.ContainsRune(s.Command, filepath.Separator) { // any other command is looked up in PATH
 		s.Command = v.absolute(s.Command)
 	}
 	s.Cwd = v.absolute(s.Cwd)
 	return s
 }
 
-// clientKeys lists keys that clients store in their own files, for their own use. Read-only.
+// clientKeys lists keys that clients store in their own files for their own use. It is read-only.
 var clientKeys = []string{
 	"autoApprove", "alwaysAllow", "alwaysLoad", "trust", "description", "gallery", "source", "icon", "icons", "name", "title", "version",
 	"initTimeout", "serverInstructions", "startup", "dev",
 	"autoStart", "registry", "note", "notes", "comment", "_comment", "$schema",
 }
 
-// toolKeys maps the names that clients give to a server's tool lists to petrigate's own keys.
-// Read-only.
+// toolKeys maps clients' names for a server's tool lists to petrigate's own keys. It is read-only.
 var toolKeys = map[string]string{
 	"enabledTools": "allow", "enabled_tools": "allow", "includeTools": "allow", "allowedTools": "allow", "allowed_tools": "allow",
 	"disabledTools": "deny", "disabled_tools": "deny", "excludeTools": "deny", "exclude_tools": "deny",
 }
 
-// readToolList warns about a client's tool list and suggests the equivalent here: a tool that is
-// disabled only in the client can still be called.
+// readToolList returns a function that warns about a client's tool list and suggests the equivalent
+// key. The warning is needed because a tool that is disabled only in the client can still be
+// called.
 func readToolList(word string) func(Value) {
 	return func(v Value) {
 		hint := fmt.Sprintf("tools: { %s: [...] } has", word)
@@ -148,7 +148,7 @@ func readServerType(v Value) (string, bool) {
 	return text, ok && v.passes(text, checkWord([]string{"stdio", "http", "sse"}))
 }
 
-// values reads a mapping of names to texts: env or headers.
+// values returns a function that reads a map from names to texts: env or headers.
 func values(check func(key, value string) string) func(Value) (map[string]string, bool) {
 	return func(v Value) (map[string]string, bool) {
 		all := make(map[string]string, len(v.fields))
@@ -157,7 +157,7 @@ func values(check func(key, value string) string) func(Value) (map[string]string
 			if msg := check(key, text); ok && msg != "" {
 				v.faultAt(value.key, fmt.Sprintf("%s in %s", msg, v.what), "")
 			}
-			all[key] = text // even if it is wrong: [Servers] returns it
+			all[key] = text // even if it is invalid, because [Servers] returns it
 		})
 		return all, true
 	}
@@ -177,7 +177,7 @@ func checkHeader(key, value string) string {
 	return ""
 }
 
-// readCallTimeout reads a duration, or a number of milliseconds as clients write it.
+// readCallTimeout reads a duration or, as in clients' files, a number of milliseconds.
 func readCallTimeout(v Value) (time.Duration, bool) {
 	switch v.kind {
 	case brokenKind:
@@ -214,7 +214,7 @@ func checkPrefix(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkAgreement checks the keys of a server against each other, and sets its type.
+// checkAgreement checks a server's keys against each other and sets the server's type.
 func checkAgreement(v Value, s *Server) {
 	command, address := v.get("command"), v.get("url")
 	switch {
@@ -265,8 +265,8 @@ func warnHome(v Value) {
 	}
 }
 
-// checkUniqueHeaders refuses two spellings of the same header: it would be random which one is
-// sent.
+// checkUniqueHeaders rejects two spellings of the same header, because which of them would be sent
+// is random.
 func checkUniqueHeaders(v Value) {
 	seen := make(map[string]string)
 	for _, f := range v.get("headers").entries() {
@@ -278,11 +278,11 @@ func checkUniqueHeaders(v Value) {
 	}
 }
 
-// EnvNames returns the sorted names of the variables that s sets; unlike the values, they are safe
-// to show.
+// EnvNames returns the sorted names of the variables that s sets. Unlike the values, the names are
+// safe to show.
 func (s Server) EnvNames() []string { return slices.Sorted(maps.Keys(s.Env)) }
 
-// checkAuthorizedOnce checks that requests to the server have a single source of authorization, and
+// checkAuthorizedOnce checks that requests to the server have a single source of authorization and
 // that tokens are sent only over https.
 func checkAuthorizedOnce(v Value, s *Server) {
 	section := v.get("oauth")

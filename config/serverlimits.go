@@ -1,10 +1,10 @@
 package config
 
-// ServerLimits bounds the use of a server. 0 selects the default of the proxy.
+// ServerLimits limits the use of a server. 0 selects the proxy's default.
 type ServerLimits struct {
-	InFlight    int // concurrent calls
-	MessageSize int // bytes of one message from the server
-	Sessions    int // concurrent sessions with a server instance of their own
+	InFlight    int // maximum number of concurrent calls
+	MessageSize int // maximum size of a message from the server, in bytes
+	Sessions    int // maximum number of concurrent sessions that have their own server instance
 }
 
 const minMessageSize = 4 << 10

@@ -1,12 +1,12 @@
 package config
 
-// A ServerTLS configures how petrigate verifies an https server, and the client certificate that it
-// presents. Verification cannot be turned off: a man in the middle would get the credentials and
-// could choose the tools.
+// A ServerTLS configures how petrigate verifies an https server, and which client certificate it
+// presents. Verification cannot be disabled, because a man in the middle would get the credentials
+// and could choose the tools.
 type ServerTLS struct {
-	CA         string // file of root certificates; empty: those of the system
-	Cert, Key  string // files of the client certificate and its key; empty: no client certificate
-	ServerName string // expected name in the server's certificate; empty: the host of the URL
+	CA         string // file that contains root certificates; empty: the system's root certificates
+	Cert, Key  string // files that contain the client certificate and its key; empty: no client certificate
+	ServerName string // name expected in the server's certificate; empty: the URL's host
 
 	origin
 }

@@ -12,9 +12,9 @@ import (
 // Session configures how calls are assigned to sessions.
 type Session struct {
 	By     string // "connection", "principal", "name", "header" or "meta"
-	Name   string // with By "name"
-	Header string // with By "header": a header of the HTTP request
-	Meta   string // with By "meta": a key in the request's _meta
+	Name   string // for By "name": the name
+	Header string // for By "header": the name of a header in the HTTP request
+	Meta   string // for By "meta": a key in the request's _meta
 }
 
 // maxSessionName is the maximum length of a session name, in bytes.
@@ -31,7 +31,7 @@ func checkSessionName(what, shown, text string) (msg, hint string) {
 
 var headerName = regexp.MustCompile(`^(?i:x-)[A-Za-z0-9-]{1,60}$`)
 
-// checkHeaderName accepts an X- header that has no conventional meaning.
+// checkHeaderName accepts an X- header without a conventional meaning.
 func checkHeaderName(what, shown, text string) (msg, hint string) {
 	if !headerName.MatchString(text) || slices.ContainsFunc([]string{"x-forwarded-", "x-real-ip"}, func(p string) bool { return strings.HasPrefix(strings.ToLower(text), p) }) {
 		return fmt.Sprintf("%s: %s is not a header that can name a session", what, shown), `use one that begins with X-, for example "X-Agent-Session"`
@@ -41,7 +41,7 @@ func checkHeaderName(what, shown, text string) (msg, hint string) {
 
 var metaKey = regexp.MustCompile(`^([A-Za-z0-9.-]+/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`)
 
-// checkMetaKey accepts a key of _meta that the protocol does not reserve.
+// checkMetaKey accepts a key in _meta that the protocol does not reserve.
 func checkMetaKey(what, shown, text string) (msg, hint string) {
 	prefix, _, _ := strings.Cut(text, "/")
 	reserved := strings.Contains(text, "/") && slices.ContainsFunc(strings.Split(prefix, "."), func(label string) bool { return label == "mcp" || label == "modelcontextprotocol" })

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/channel"
 )
 
-// settle sets the defaults that depend on other settings, and checks settings against each other.
+// settle sets defaults that depend on other settings and checks settings against each other.
 func (c *Config) settle(d *decoder, l *layers) {
 	c.Listen.Stdio = c.Listen.HTTP == ""
 	if !l.broken["approval"] {
@@ -32,8 +32,8 @@ func (c *Config) settle(d *decoder, l *layers) {
 	}
 }
 
-// settleChannels sets the default approval channels. It reports channels that need a console that
-// is off, and warns about channels that do not ask for the PIN.
+// settleChannels sets the default approval channels. It reports channels that need the console if
+// the console is off, and warns about channels that do not ask for the PIN.
 func (c *Config) settleChannels(d *decoder, l *layers) {
 	a, at := &c.Approval, l.set["approval.channels"]
 	if a.Channels == nil {
@@ -51,8 +51,8 @@ func (c *Config) settleChannels(d *decoder, l *layers) {
 	c.checkHookChannels(d, l)
 }
 
-// checkHookChannels warns if calls that arrive over hooks can never be approved: a hook can show
-// neither a form nor a page, so such calls need another channel.
+// checkHookChannels warns if calls reported by hooks can never be approved. A hook can show neither
+// a form nor a page, so approval of such calls needs another channel.
 func (c *Config) checkHookChannels(d *decoder, l *layers) {
 	beside := func(name string) bool { return !channel.IsClient(name) }
 	if c.Listen.Hooks && !slices.ContainsFunc(c.Approval.Channels, beside) {
@@ -60,7 +60,7 @@ func (c *Config) checkHookChannels(d *decoder, l *layers) {
 	}
 }
 
-// settleApproval checks the durations of the section against each other.
+// settleApproval checks the section's durations against each other.
 func (c *Config) settleApproval(d *decoder, l *layers) {
 	a := &c.Approval
 	a.HoldSet = l.given["approval.hold"]
@@ -87,7 +87,7 @@ func (c *Config) settleWebhook(d *decoder, l *layers) {
 	}
 }
 
-// settleListen checks the settings of the listener against each other.
+// settleListen checks the listener's settings against each other.
 func (c *Config) settleListen(d *decoder, l *layers) {
 	if c.Listen.Stdio {
 		for _, key := range l.httpOnly {
@@ -113,8 +113,8 @@ func (c *Config) settleListen(d *decoder, l *layers) {
 	}
 }
 
-// settleSession checks the settings of the section against each other. A name without "by" implies
-// by: name.
+// settleSession checks the section's settings against each other. If a name is set but "by" is not,
+// "by" becomes "name".
 func (c *Config) settleSession(d *decoder, l *layers) {
 	s := &c.Session
 	if s.By == "" {
@@ -139,7 +139,7 @@ func (c *Config) settleSession(d *decoder, l *layers) {
 	}
 }
 
-// settleState checks the settings of the section against each other, and sets the default of
+// settleState checks the section's settings against each other and sets the default of
 // pinning.mode.
 func (c *Config) settleState(d *decoder, l *layers) {
 	s := &c.State
@@ -165,7 +165,7 @@ func (c *Config) settleState(d *decoder, l *layers) {
 	}
 }
 
-// settleAudit checks the settings of the section against each other.
+// settleAudit checks the section's settings against each other.
 func (c *Config) settleAudit(d *decoder, l *layers) {
 	a := &c.Audit
 	recorded := a.File != "" || c.State.Driver != "memory"
@@ -196,8 +196,8 @@ func keepHint(a *Audit) string {
 	return "state: { driver: sqlite }"
 }
 
-// checkVia reports transitions that ask through a channel that is not enabled: their approvals
-// could never be answered.
+// checkVia reports transitions that ask through a channel that is not enabled. Their approval
+// requests could never be answered.
 func checkVia(d *decoder, c *Config) {
 	for _, net := range c.Nets {
 		for _, t := range net.Transitions {

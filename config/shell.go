@@ -3,19 +3,19 @@ package config
 // Shell configures how scripts are interpreted for maps with "runs", "reads" or "writes".
 type Shell struct {
 	Doubt  string `json:",omitempty"` // verdict on a script that might run a blocked command: "refuse", "ask" or "pass"; empty: "refuse"
-	Strict bool   `json:",omitempty"` // treat a script that is not fully understood as one that might run any command
+	Strict bool   `json:",omitempty"` // treat a script that is not fully understood as if it might run any command
 
-	// Pipefail "add" makes agents whose hooks can change a script run it with set -o pipefail, if
-	// only pipefail is missing for the script to count as evidence. "leave" or empty runs the
-	// script unchanged.
+	// Pipefail is "add", "leave" or empty. With "add", agents whose hooks can modify a script run
+	// it with "set -o pipefail" if only this option is missing for the script to count as evidence.
+	// Otherwise, scripts run unchanged.
 	Pipefail string `json:",omitempty"`
 }
 
 // AddsPipefail reports whether Pipefail is "add".
 func (s *Shell) AddsPipefail() bool { return s.Pipefail == "add" }
 
-// shellDoubts lists the values of shell.doubt, strictest last; shellPipefails those of
-// shell.pipefail.
+// shellDoubts lists the possible values of shell.doubt, strictest last, and shellPipefails lists
+// those of shell.pipefail.
 var (
 	shellDoubts    = []string{"pass", "ask", "refuse"}
 	shellPipefails = []string{"leave", "add"}

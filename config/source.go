@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A source is one file: its lines, and the problems found in it so far.
+// A source is a file: its lines and the problems found in it so far.
 type source struct {
 	name  string
 	lines []string
@@ -16,12 +16,12 @@ type source struct {
 
 	// secrets are the values whose characters an excerpt must not show.
 	secrets []*node
-	// guessSecrets is set until a tree gives the positions of the secrets.
+	// guessSecrets is true until the positions of the secrets are known from a tree.
 	guessSecrets bool
-	json         bool // the file is JSON, perhaps with comments
+	json         bool // the file is JSON, possibly with comments
 }
 
-// faultAt records a problem with a value. A nil n means that the value does not come from the file.
+// faultAt records a problem with a value. If n is nil, the value does not come from the file.
 func (s *source) faultAt(n *node, msg, hint string) {
 	if n == nil {
 		s.errs = append(s.errs, Error{Msg: msg, Hint: hint})
@@ -42,7 +42,7 @@ func (s *source) add(line, column int, msg, hint string) {
 	}
 }
 
-// faultAtPosition records a problem whose position may be in another file.
+// faultAtPosition records a problem at a position that may be in another file.
 func (s *source) faultAtPosition(p Position, msg, hint string) {
 	if p.File == s.name {
 		s.add(p.Line, p.Column, msg, hint)
@@ -51,8 +51,8 @@ func (s *source) faultAtPosition(p Position, msg, hint string) {
 	s.errs = append(s.errs, diag.At(p, msg, hint))
 }
 
-// warn records a value that is allowed but probably a mistake. A nil n means that the value does
-// not come from the file.
+// warn records a value that is allowed but probably a mistake. If n is nil, the value does not come
+// from the file.
 func (s *source) warn(n *node, msg, hint string) {
 	w := Error{Msg: msg, Hint: hint}
 	if n != nil && n.unresolved {
@@ -81,8 +81,8 @@ func (s *source) position(n *node) Position {
 	return Position{File: s.name, Line: n.line, Column: n.column}
 }
 
-// find returns the position of an interpolation inside a value, or the position of the value if the
-// line does not contain it.
+// find returns the position of expr inside the value n, or the position of n if its line does not
+// contain expr.
 func (s *source) find(n *node, expr string) (line, column int) {
 	if n.line < 1 || n.line > len(s.lines) {
 		return n.line, n.column
@@ -96,8 +96,8 @@ func (s *source) find(n *node, expr string) (line, column int) {
 	return n.line, from + len([]rune(before)) + 1
 }
 
-// excerpt returns the source line with a caret under the column, and stars in place of values that
-// may be secrets. It returns "" for a blank line.
+// excerpt returns the source line with a caret under the column, replacing values that may be
+// secret with stars. It returns the empty string for a blank line.
 func (s *source) excerpt(line, column int) string {
 	if line < 1 || line > len(s.lines) {
 		return ""
@@ -110,11 +110,11 @@ func (s *source) excerpt(line, column int) string {
 	return diag.Excerpt(string(shown), min(column, len(shown)+1), 1)
 }
 
-// suspicious matches lines that may contain a secret, for files that could not be parsed into a
-// tree.
+// suspicious matches lines that may contain a secret. It is used for files that could not be parsed
+// into a tree.
 var suspicious = regexp.MustCompile(`(?i)token|secret|passw|authorization|bearer|credential|key`)
 
-// masked replaces the secrets on this line with stars.
+// masked replaces the secrets on the given line with stars.
 func (s *source) masked(line int, text []rune) []rune {
 	for _, n := range s.secrets {
 		if line < n.line || line > n.endLine {

@@ -9,19 +9,19 @@ import (
 // State configures where session state is stored.
 type State struct {
 	Driver string // "memory", "sqlite" or "postgres"
-	Path   string // SQLite database file; empty: a default path for this configuration
+	Path   string // path of the SQLite database; empty: a default path for this configuration
 	DSN    string // PostgreSQL connection string; may contain a password
-	Sync   string // "full": flush an admission to disk before its call is forwarded, if the state that it changes outlives the process; "always": flush every admission; "normal": state survives the process, but perhaps not a power failure
+	Sync   string // "full": flush an admission to disk before its call is forwarded if the state that it changes outlives the process; "always": flush every admission; "normal": the state survives the process but might not survive a power failure
 }
 
-// String omits the DSN.
+// String returns a text without the DSN.
 func (s State) String() string { return "config.State of " + s.Driver }
 
-// GoString omits the DSN.
+// GoString returns a text without the DSN.
 func (s State) GoString() string { return s.String() }
 
-// defaultDriver returns the driver for a configuration that does not set one. Without a file, the
-// database would have no location, so the state is kept in memory.
+// defaultDriver returns the driver for a configuration that does not specify one. Without a
+// configuration file, the database would have no location, so the state is kept in memory.
 func defaultDriver(file string) string {
 	if file == "" {
 		return "memory"
@@ -29,13 +29,13 @@ func defaultDriver(file string) string {
 	return "sqlite"
 }
 
-// readPath reads the path of a file, relative to the configuration.
+// readPath reads a path that is relative to the configuration file.
 func readPath(v Value) (string, bool) {
 	text, ok := checked(checkNotEmpty)(v)
 	return v.absolute(text), ok
 }
 
-// checkDSN accepts both forms of a PostgreSQL connection string. Its message does not quote the
+// checkDSN accepts both forms of a PostgreSQL connection string. The message does not quote the
 // text.
 func checkDSN(what, _, text string) (msg, hint string) {
 	u, err := url.Parse(text)
@@ -51,7 +51,7 @@ func checkDSN(what, _, text string) (msg, hint string) {
 // password matches the password in a connection string of the form key=value.
 var password = regexp.MustCompile(`(?i)password\s*=\s*('(?:[^'\\]|\\.)*'|\S+)`)
 
-// secrets returns the connection string and the password in it.
+// secrets returns the connection string and the password that it contains.
 func (s State) secrets() []string {
 	if s.DSN == "" {
 		return nil
@@ -68,7 +68,7 @@ func (s State) secrets() []string {
 	return all
 }
 
-// Values of the sections "state" and "session". Read-only.
+// Possible values in the sections "state" and "session". These variables are read-only.
 var (
 	stateDrivers = []string{"memory", "sqlite", "postgres"}
 	syncModes    = []string{"full", "always", "normal"}

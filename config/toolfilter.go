@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// A ToolFilter selects the tools of a server by patterns over the server's own tool names. Deny
-// overrides Allow; an empty Allow allows all tools.
+// A ToolFilter selects a server's tools by patterns over the tool names that the server uses. Deny
+// takes precedence over Allow. An empty Allow allows all tools.
 type ToolFilter struct {
 	Allow []string
 	Deny  []string
@@ -24,7 +24,7 @@ func readToolFilter(v Value) (f ToolFilter, ok bool) {
 	return f, true
 }
 
-// checkToolPattern refuses a pattern that cannot match any tool name.
+// checkToolPattern rejects a pattern that cannot match any tool name.
 func checkToolPattern(what, shown, text string) (msg, hint string) {
 	strange := func(r rune) bool {
 		return r >= 0x80 || !(unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_./-*?", r))

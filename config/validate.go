@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A Validator is one entry of [Net.Validate]: a condition on calls that the net gates under one of
+// A Validator is an entry of [Net.Validate]: a condition on calls that the net gates under one of
 // the tool names.
 type Validator struct {
 	Tools    []string
 	Require  Expression
-	Reason   Expression // sentence with {expressions}; may be empty
+	Reason   Expression // sentence with embedded {expressions}; may be empty
 	Position Position
 }
 
-// A Memory is one entry of [Net.Remember]: a value that the net stores when a transition succeeds.
+// A Memory is an entry of [Net.Remember]: a value that the net stores when a transition succeeds.
 type Memory struct {
 	Transition string
-	Set        string // key in meta
+	Set        string // key under which the value is stored in meta
 	To         Expression
 	Position   Position
 }
@@ -45,7 +45,7 @@ func readMemory(v Value) (Memory, bool) {
 	return m, true
 }
 
-// Reserved is the prefix of meta keys that only petrigate sets.
+// Reserved is the prefix of keys in meta that only petrigate sets.
 const Reserved = "petrigate:"
 
 func readMetaKey(v Value) (string, bool) {

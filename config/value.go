@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A decoder interprets the values of one file. It continues after a problem, so that one run finds
-// all of them.
+// A decoder interprets the values in a file. It continues after a problem, so that a single run
+// finds all problems.
 type decoder struct {
 	*source
 	*environment
@@ -19,21 +19,21 @@ type decoder struct {
 	visit func(what string, known Keys) // test hook, called with each table of keys that is used
 }
 
-// A Value is one value of a YAML or JSON file. Its methods record every mistake at its position; an
-// unknown key is a mistake.
+// A Value is a value in a YAML or JSON file. Its methods record every mistake at its position. An
+// unknown key is a mistake, too.
 type Value struct {
 	*decoder
 	*node
-	key   *node  // key in the enclosing mapping; for a list entry, that of the list; nil at the root
-	what  string // name in messages
-	entry bool   // the value is an entry of the list that what names
+	key   *node  // key in the enclosing mapping; for a list entry, the list's key; nil at the root
+	what  string // name of the value in messages
+	entry bool   // the value is an entry in the list named what
 }
 
 // Keys maps each known key of a mapping to the function that decodes its value.
 type Keys map[string]func(Value)
 
-// ReadDocument reads a file that is not a configuration. Positions use name as their file, and
-// messages call the root what. [Value.Err] returns the problems.
+// ReadDocument reads a file that is not a configuration. Positions refer to name as their file, and
+// messages refer to the root as what. [Value.Err] returns the problems.
 func ReadDocument(name string, src []byte, what string) Value {
 	d := &decoder{source: &source{name: name}}
 	root := d.read(src)
@@ -46,19 +46,19 @@ func ReadDocument(name string, src []byte, what string) Value {
 	return Value{decoder: d, node: root, what: what}
 }
 
-// Err returns an [ErrorList] of all problems found so far in the file, or nil.
+// Err returns an [ErrorList] of all problems found in the file so far, or nil if there are none.
 func (v Value) Err() error { return v.err() }
 
-// Faults returns the number of problems found so far in the file.
+// Faults returns the number of problems found in the file so far.
 func (v Value) Faults() int { return len(v.errs) }
 
-// Position returns the start of the value.
+// Position returns the position at which the value starts.
 func (v Value) Position() Position { return v.position(v.node) }
 
-// Fault records a mistake in the value, with a hint for its correction.
+// Fault records a mistake in the value, with a hint on how to correct it.
 func (v Value) Fault(msg, hint string) { v.faultAt(v.node, msg, hint) }
 
-// Fields decodes a mapping with the functions of known, and reports all other keys.
+// Fields decodes a mapping with the functions in known and reports all other keys.
 func (v Value) Fields(known Keys) {
 	if v.visit != nil {
 		v.visit(v.what, known)
@@ -91,7 +91,7 @@ func (v Value) Each(f func(key string, value Value)) {
 
 func firstAt(p Position) string { return fmt.Sprintf("the first is at %d:%d", p.Line, p.Column) }
 
-// otherNames maps key names of other programs to ours. Read-only.
+// otherNames maps keys that other programs use to petrigate's keys. It is read-only.
 var otherNames = map[string]string{
 	"servers": "mcpServers", "mcp_servers": "mcpServers", "context_servers": "mcpServers", "extensions": "mcpServers",
 	"serverUrl": "url", "httpUrl": "url", "uri": "url", "endpoint": "url",
@@ -101,7 +101,8 @@ var otherNames = map[string]string{
 	"redact": "mask", "values": "arguments", "store": "driver", "database": "path", "connectionString": "dsn", "otlp": "traces", "prometheus": "metrics",
 }
 
-// nearestKey returns a hint that suggests one of the known keys, or "".
+// nearestKey returns a hint that suggests one of the known keys, or the empty string if none is
+// similar.
 func nearestKey(name string, known Keys) string {
 	if ours := otherNames[name]; known[ours] != nil {
 		return fmt.Sprintf("did you mean %q?", ours)
@@ -109,7 +110,7 @@ func nearestKey(name string, known Keys) string {
 	return text.Suggest(name, slices.Sorted(maps.Keys(known)))
 }
 
-// Items calls f for every entry of a list; messages call an entry what.
+// Items calls f for every entry of a list. Messages refer to an entry as what.
 func (v Value) Items(what string, f func(Value)) {
 	if !v.is(listKind) {
 		return
@@ -119,13 +120,13 @@ func (v Value) Items(what string, f func(Value)) {
 	}
 }
 
-// is reports whether the value has the kind, and records a problem if it does not.
+// is reports whether the value is of the given kind. If not, it records a problem.
 func (v Value) is(want kind) bool {
 	if v.kind == want {
 		return true
 	}
 	if v.kind == brokenKind {
-		return false // the reader has reported it
+		return false // already reported by the reader
 	}
 	hint := ""
 	if want == textKind && (v.kind == numberKind || v.kind == boolKind) {
@@ -138,10 +139,10 @@ func (v Value) is(want kind) bool {
 	return false
 }
 
-// yesNo maps the YAML 1.1 words for booleans to true and false. Read-only.
+// yesNo maps the YAML 1.1 words for booleans to true and false. It is read-only.
 var yesNo = map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false", "true": "true", "false": "false"}
 
-// label returns the name of the value in messages about its kind.
+// label returns the value's name for use in messages about its kind.
 func (v Value) label() string {
 	if v.entry {
 		return "an entry of " + v.what
@@ -149,17 +150,17 @@ func (v Value) label() string {
 	return v.what
 }
 
-// quoted returns the value for messages, as written in the file: the result of an interpolation may
-// be a secret.
+// quoted returns the value as written in the file, for use in messages. The value that replaces a
+// ${...} may be a secret.
 func (v Value) quoted() string { return strconv.Quote(v.text) }
 
-// unsupported refuses a key that is reserved for a later version.
+// unsupported rejects a key that is reserved for a later version.
 func (v Value) unsupported() { v.faultAt(v.key, v.what+" is not supported yet", "") }
 
-// as returns v with another name in messages.
+// as returns v with a different name in messages.
 func (v Value) as(what string) Value { return Value{v.decoder, v.node, v.key, what, false} }
 
-// needs reports missing keys of a mapping.
+// needs reports keys that are missing from a mapping.
 func (v Value) needs(names ...string) {
 	for _, name := range names {
 		if v.kind == mapKind && v.get(name) == nil {
@@ -168,7 +169,7 @@ func (v Value) needs(names ...string) {
 	}
 }
 
-// requireUnit refuses a bare number and suggests the unit.
+// requireUnit rejects a number without a unit and suggests the unit.
 func (v Value) requireUnit(unit string) bool {
 	if v.kind == numberKind {
 		v.Fault(v.what+" needs a unit", fmt.Sprintf("for example %q", v.text+unit))
@@ -176,7 +177,7 @@ func (v Value) requireUnit(unit string) bool {
 	return v.kind != numberKind
 }
 
-// requires reports missing keys of a section, at the position of the section's key.
+// requires reports keys that are missing from a section, at the position of the section's key.
 func (v Value) requires(example string, keys ...string) {
 	for _, key := range keys {
 		if v.get(key) == nil {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Object returns a mapping as a JSON object, with keys in file order and numbers as written.
+// Object returns a mapping as a JSON object. The keys are in file order, and numbers are unchanged.
 func (v Value) Object() (json.RawMessage, bool) {
 	if !v.is(mapKind) {
 		return nil, false
@@ -16,14 +16,14 @@ func (v Value) Object() (json.RawMessage, bool) {
 	return text, v.Faults() == before
 }
 
-// JSON returns any value as JSON, in the form of [Value.Object].
+// JSON returns any value as JSON, in the same form as [Value.Object].
 func (v Value) JSON() (json.RawMessage, bool) {
 	before := v.Faults()
 	text := v.appendJSON(nil)
 	return text, v.Faults() == before
 }
 
-// appendJSON appends the value as JSON.
+// appendJSON appends the value as JSON to to.
 func (v Value) appendJSON(to []byte) []byte {
 	switch v.kind {
 	case mapKind:

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// A Webhook configures a system that is notified of calls that wait for a person, and the listener
+// A Webhook configures a system that is notified of calls that wait for approval, and the listener
 // for its answers.
 type Webhook struct {
-	URL       string   // questions are posted here
-	Secret    string   // signs questions and answers
-	Listen    string   // listen address for answers
-	AnswerURL string   // base URL of that address for the system and for people; empty: http:// and the address
-	Arguments string   // "masked", "full" or "none": how arguments are posted and shown
-	Mask      []string // with "masked": field names, and paths that begin with "$."
+	URL       string   // URL to which approval requests are posted
+	Secret    string   // key for signing requests and answers
+	Listen    string   // address on which answers are received
+	AnswerURL string   // base URL of that address, as used by the system and by people; empty: http:// followed by the address
+	Arguments string   // how arguments are posted and shown: "masked", "full" or "none"
+	Mask      []string // for "masked": field names, or paths that begin with "$."
 
-	TLS *ServerTLS `json:",omitempty"` // nil: verify with the system's root certificates
+	TLS *ServerTLS `json:",omitempty"` // nil: verify the system with the root certificates of the operating system
 }
 
-// String omits the secret.
+// String returns a text without the secret.
 func (w Webhook) String() string { return "config.Webhook at " + w.Listen }
 
-// GoString omits the secret.
+// GoString returns a text without the secret.
 func (w Webhook) GoString() string { return w.String() }
 
 // minWebhookSecret is the minimum length of a webhook's secret, in bytes.
@@ -62,7 +62,7 @@ func readWebhook(v Value) (*Webhook, bool) {
 	return w, true
 }
 
-// checkWebhookURL accepts an https URL, or an http URL of this machine.
+// checkWebhookURL accepts an https URL or an http URL on this machine.
 func checkWebhookURL(what, _, text string) (msg, hint string) {
 	if !isSecureURL(text) {
 		return what + " must be a URL that begins with https://", "http:// is allowed only for this machine"
@@ -70,7 +70,7 @@ func checkWebhookURL(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkAnswerURL accepts the base URL of links.
+// checkAnswerURL accepts a base URL for links.
 func checkAnswerURL(what, _, text string) (msg, hint string) {
 	if !isURL(text) || strings.Contains(text, "?") {
 		return what + " must be the URL by which people reach the address of \"listen\"", `for example "https://gate.example.com"`
@@ -78,7 +78,7 @@ func checkAnswerURL(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// externalReference matches a value that is taken whole from a variable or a file.
+// externalReference matches a value that is taken entirely from a variable or a file.
 var externalReference = regexp.MustCompile(`^\$\{((env:)?[A-Za-z_][A-Za-z0-9_]*(:\?[^}]*)?|file:[^}]+)\}$`)
 
 // readHookSecret reads a secret, which must come from a variable or a file.
@@ -95,8 +95,8 @@ func readHookSecret(v Value) (string, bool) {
 	return secret, ok
 }
 
-// secrets returns the values that must not be logged. The URL is included if it has a path, which
-// is often a secret.
+// secrets returns the values that must not be logged. The URL is one of them if it has a path,
+// because such a path is often a secret.
 func (w *Webhook) secrets() []string {
 	if w == nil {
 		return nil
@@ -107,7 +107,8 @@ func (w *Webhook) secrets() []string {
 	return []string{w.Secret, w.URL}
 }
 
-// Base returns the base URL of the webhook's links, given the address of its listener.
+// Base returns the base URL of the webhook's links. address is the address of the webhook's
+// listener.
 func (w *Webhook) Base(address string) string {
 	if w.AnswerURL != "" {
 		return w.AnswerURL

@@ -14,8 +14,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// readYAML parses a text with one YAML document. It returns nil if the text has no document or is
-// not YAML.
+// readYAML parses a text that contains a single YAML document. It returns nil if the text contains
+// no document or is not YAML.
 func (s *source) readYAML(text string) *node {
 	file, err := parseYAML(text)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *source) readYAML(text string) *node {
 	return n
 }
 
-// parseYAML calls the YAML library and turns its panics into errors.
+// parseYAML calls the YAML library and converts its panics to errors.
 func parseYAML(text string) (file *ast.File, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -63,8 +63,9 @@ func parseYAML(text string) (file *ast.File, err error) {
 }
 
 // overLimit returns the first token that exceeds a limit, with a message: too many open brackets,
-// too many entries opened on one line, or too many keys. The parser is recursive: a few megabytes
-// of brackets would overflow the stack, which cannot be recovered from.
+// too many entries opened on a single line, or too many keys. The limits are needed because the
+// parser is recursive: a few megabytes of brackets would overflow the stack, and a program cannot
+// recover from that.
 func overLimit(tokens token.Tokens) (at *token.Token, what string) {
 	flow, run, line, keys := 0, 0, 0, 0
 	for _, tk := range tokens {
@@ -79,7 +80,7 @@ func overLimit(tokens token.Tokens) (at *token.Token, what string) {
 		case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType, token.MappingValueType:
 			run++
 			if flow > 0 && tk.Type == token.MappingValueType {
-				run-- // the next entry of a flow mapping closes this one
+				run-- // the next entry of a flow mapping closes the previous one
 			}
 			if tk.Type == token.MappingValueType {
 				keys++
@@ -124,8 +125,8 @@ func place(tk *token.Token) (line, column int) {
 	return tk.Position.Line, tk.Position.Column
 }
 
-// first returns the first token of a value. The library positions a block mapping at its
-// first colon.
+// first returns the first token of a value. The library gives the position of a block mapping as
+// that of its first colon.
 func first(n ast.Node) *token.Token {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -138,11 +139,11 @@ func first(n ast.Node) *token.Token {
 	return n.GetToken()
 }
 
-// A yamlReader converts the library's tree to nodes and resolves aliases.
+// A yamlReader converts the library's tree to nodes, resolving aliases.
 type yamlReader struct {
 	*source
 	anchors map[string]ast.Node
-	open    map[string]bool // anchors being read; an alias to one of them is a cycle
+	open    map[string]bool // anchors that are being read; an alias to one of them is a cycle
 	nodes   int
 	stopped bool
 }
@@ -183,7 +184,7 @@ func (r *yamlReader) node(v ast.Node, depth int) *node {
 	return n
 }
 
-// refuse records a problem once and stops the reader: later values would repeat it.
+// refuse records a problem and stops the reader, because later values would repeat the problem.
 func (r *yamlReader) refuse(tk *token.Token, msg, hint string) {
 	if !r.stopped {
 		r.token(tk, msg, hint)
@@ -262,8 +263,8 @@ func (r *yamlReader) scalar(n *node, v ast.Node) {
 	default:
 		r.token(tk, "this kind of value is not supported", "")
 	}
-	// The library does not give the text after the last line of the token, so a value of several
-	// lines extends to the end of its last line.
+	// The library does not provide the text after the last line of the token, so a value with
+	// several lines extends to the end of its last line.
 	n.endLine = n.line + strings.Count(origin, "\n")
 	n.endColumn = n.column + utf8.RuneCountInString(origin)
 	if n.endLine > n.line {
@@ -271,8 +272,8 @@ func (r *yamlReader) scalar(n *node, v ast.Node) {
 	}
 }
 
-// blockEnd finds the last line of a block (| or >): the last line that is indented more than the
-// first line of the block.
+// blockEnd finds the last line of a block (| or >), which is the last line that is indented more
+// than the first line of the block.
 func (r *yamlReader) blockEnd(n *node, v *ast.LiteralNode) {
 	n.endLine, n.endColumn = n.line, 1<<30
 	if v.Value.Token != nil {
