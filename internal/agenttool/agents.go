@@ -2,37 +2,37 @@ package agenttool
 
 import "slices"
 
-// An Agent holds the facts about an AI agent whose hooks petrigate understands. Its protocol, that
-// is how its events are read and answered, is in internal/runtime/hook; the place of its settings
-// is in internal/clientcfg.
+// An Agent describes an AI agent whose hooks petrigate supports. How an agent's events are read and
+// answered is described in internal/runtime/hook, and where its settings are stored in
+// internal/clientcfg.
 type Agent struct {
-	Name   string // name in rules and for its hooks
-	Client string // client name for the connect command
+	Name   string // name in rules and hooks
+	Client string // client name for petrigate connect
 	Title  string // display name
 
 	Tools  []string // known built-in tools
-	Shells []string // tools that run scripts; rules can also name them bash
+	Shells []string // tools that run scripts, which rules can also call bash
 	Edits  []string // tools that change files
-	Reads  []string // tools that only read, which an agent that is stuck repeats
+	Reads  []string // tools that only read, which an agent may repeat when it makes no progress
 
-	Fields []string    // arguments of any tool that name a file
-	Lists  [][2]string // tools that accept several files, with the argument that names them
-	Patch  [2]string   // tool that accepts a patch, with the argument that contains the patch
+	Fields []string    // names of file arguments in any tool
+	Lists  [][2]string // tools that accept several files, each with the argument that lists the files
+	Patch  [2]string   // tool that accepts a patch, and the argument that contains it
 
-	// Asides are the arguments of a tool that describe or time a call without changing its effect,
-	// by tool; those of "*" belong to every tool. Models write them anew for each call. Arguments
-	// that move a call to the background or out of its sandbox do change the effect and are not
-	// listed.
+	// Asides lists, for each tool, the arguments that describe or time a call without changing its
+	// effect. Those listed under "*" belong to every tool. Models choose their values anew for each
+	// call. Arguments that move a call to the background or out of its sandbox change its effect,
+	// so they are not listed.
 	Asides map[string][]string
 
-	Silent      bool // hooks do not report the end of a script
-	TakesScript bool // runs the script in the answer of a hook instead of the original one
-	ShortPrefix bool // names MCP tools mcp_SERVER_TOOL instead of mcp__SERVER__TOOL
+	Silent      bool // whether hooks do not report when a script ends
+	TakesScript bool // whether the agent runs a script returned by its hook instead of the original one
+	ShortPrefix bool // whether MCP tools are named mcp_SERVER_TOOL instead of mcp__SERVER__TOOL
 }
 
-// agents are the known agents, in the order of messages. Other agents than those with TakesScript
-// ignore a changed script or treat it as permission: Codex accepts a change only together with
-// "allow"; VS Code and Cursor were not tested.
+// agents lists the known agents in the order in which messages mention them. Agents without
+// TakesScript ignore a script changed by a hook or treat it as permission. Codex accepts a changed
+// script only together with "allow"; VS Code and Cursor have not been tested.
 var agents = []Agent{
 	{
 		Name: "claude-code", Client: "claude-code", Title: "Claude Code", TakesScript: true,
@@ -108,11 +108,11 @@ var agents = []Agent{
 	},
 }
 
-// All returns the known agents.
+// All returns all known agents.
 func All() []Agent { return slices.Clone(agents) }
 
-// Find returns the agent with this name or with a client of this name. It returns the zero value
-// and false if no agent matches.
+// Find returns the agent that has the given name or client name. It returns false if there is no
+// such agent.
 func Find(name string) (Agent, bool) {
 	i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == name || a.Client == name })
 	if i < 0 {
@@ -121,7 +121,7 @@ func Find(name string) (Agent, bool) {
 	return agents[i], true
 }
 
-// named returns the agent with this name, or the zero value if no agent has it.
+// named returns the agent with the given name, or the zero value if there is no such agent.
 func named(name string) Agent {
 	if a, ok := Find(name); ok && a.Name == name {
 		return a

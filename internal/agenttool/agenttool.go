@@ -7,31 +7,32 @@ import (
 	"strings"
 )
 
-// Asides returns the arguments of an agent's built-in tool that do not change its effect.
+// Asides returns those arguments of an agent's built-in tool that do not change the effect of a
+// call.
 func Asides(agent, tool string) []string {
 	a := named(agent)
 	return slices.Concat(a.Asides[tool], a.Asides["*"])
 }
 
-// TellsEnds reports whether the hooks of an agent report the end of a script.
+// TellsEnds reports whether the agent's hooks report when a script ends.
 func TellsEnds(agent string) bool { return !named(agent).Silent }
 
-// TakesScript reports whether the agent runs the script in the answer of its hook instead of the
-// original one.
+// TakesScript reports whether the agent runs a script that its hook returns instead of the original
+// one.
 func TakesScript(agent string) bool { return named(agent).TakesScript }
 
-// Shells returns the tools of an agent that run scripts.
+// Shells returns the agent's tools that run scripts.
 func Shells(agent string) []string { return slices.Clone(named(agent).Shells) }
 
-// beside are further tools that run scripts, but whose end is not reported or whose scripts are for
-// another shell.
+// beside lists further tools that run scripts. Either their end is not reported, or their scripts
+// are for a different shell.
 var beside = []string{"Monitor", "PowerShell", "send_to_terminal"}
 
-// MayRun reports whether a tool might run a script in its command argument. Restrictions on bash
-// apply to such a tool, but its calls never count as evidence.
+// MayRun reports whether the tool might run a script in its command argument. Restrictions on bash
+// apply to such tools, but their calls never count as evidence.
 func MayRun(tool string) bool { return slices.Contains(beside, tool) }
 
-// Agents returns the names of the known agents, sorted.
+// Agents returns the names of all known agents, sorted.
 func Agents() (names []string) {
 	for _, a := range agents {
 		names = append(names, a.Name)
@@ -40,11 +41,11 @@ func Agents() (names []string) {
 	return names
 }
 
-// Of returns the built-in tools of an agent, under the agent's own names.
+// Of returns the agent's built-in tools under the agent's own names.
 func Of(agent string) []string { return slices.Clone(named(agent).Tools) }
 
-// Spelt returns the agent's own spelling of a built-in tool name, or "" if the agent has no such
-// tool. Only bash is matched without regard to case.
+// Spelt returns a tool name as the agent itself spells it, or "" if the agent has no such built-in
+// tool. It ignores case only for bash.
 func Spelt(agent, name string) string {
 	for _, tool := range named(agent).Tools {
 		if name == tool || tool == "Bash" && strings.EqualFold(name, tool) {
@@ -54,8 +55,8 @@ func Spelt(agent, name string) string {
 	return ""
 }
 
-// Qualified returns the tool name preceded by the first agent that has such a tool, such as
-// claude-code.Bash. It returns "" if the name does not clearly denote a built-in tool.
+// Qualified returns the tool name with the first agent that has such a tool in front, for example
+// claude-code.Bash. It returns "" unless the name clearly refers to a built-in tool.
 func Qualified(name string) string {
 	for _, agent := range Agents() {
 		if tool := Spelt(agent, name); tool != strings.ToLower(tool) {
@@ -65,8 +66,9 @@ func Qualified(name string) string {
 	return ""
 }
 
-// Names returns all names that rules can use for built-in tools of agents: the agent's own name,
-// that name preceded by the agent, that name in lower case, and bash for tools that run scripts.
+// Names returns all names that rules can use for agents' built-in tools: the agent's own name for
+// the tool, that name qualified by the agent, that name in lower case, and bash for tools that run
+// scripts.
 func Names() []string {
 	all := []string{"bash"}
 	for _, agent := range Agents() {
@@ -78,14 +80,14 @@ func Names() []string {
 	return slices.Compact(all)
 }
 
-// A Name is an additional name of a call that an agent makes to a tool.
+// A Name is an additional name for a call of an agent's tool.
 type Name struct {
 	Text string
-	Sure bool // false: the name can only restrict the call
+	Sure bool // whether the name can count as evidence; otherwise it can only restrict the call
 }
 
-// Further returns the names of a call of an agent's tool other than tool itself. members lists the
-// possible splits of an MCP tool name into server and tool; command reports whether the call has an
+// Further returns the names of an agent's call other than the tool's name itself. members lists the
+// possible splits of an MCP tool's name into server and tool. command tells whether the call has an
 // argument named command.
 func Further(agent, tool string, members [][2]string, command bool) (all []Name) {
 	add := func(name string, sure bool) {
@@ -101,7 +103,7 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 	} else if MayRun(tool) || !known && command {
 		add("bash", false)
 	}
-	for _, m := range members { // such a call bypasses the proxy, whose rules apply to it here as well
+	for _, m := range members { // such a call bypasses the proxy, so the proxy's rules apply to it here as well
 		add(m[1], false)
 		if m[0] != "" {
 			add(m[0]+"."+m[1], false)
@@ -110,8 +112,8 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 	return all
 }
 
-// Members returns the possible splits of the name that an agent gives to an MCP tool into server
-// and tool. There are several if a part contains the separator that the agent uses.
+// Members returns the possible splits of the name that the agent uses for an MCP tool into server
+// and tool. There are several if the name of the server or the tool contains the agent's separator.
 func Members(agent, tool string) [][2]string {
 	all := Parts(tool)
 	rest, ok := strings.CutPrefix(tool, "mcp_")
@@ -124,7 +126,8 @@ func Members(agent, tool string) [][2]string {
 	return all
 }
 
-// Parts returns the possible splits of an MCP tool name in the formats that all agents use.
+// Parts returns the possible splits of an MCP tool's name into server and tool, in the formats of
+// all agents.
 func Parts(tool string) [][2]string {
 	if rest, ok := strings.CutPrefix(tool, "MCP:"); ok {
 		if all := cuts(rest, ":"); all != nil {
@@ -139,7 +142,7 @@ func Parts(tool string) [][2]string {
 	return cuts(rest, "__")
 }
 
-// cuts returns the parts before and after each occurrence of sign that is not at the end of name.
+// cuts splits name at each occurrence of sign that is not at the end of name.
 func cuts(name, sign string) (all [][2]string) {
 	for i := range len(name) - len(sign) {
 		if strings.HasPrefix(name[i:], sign) {
@@ -149,7 +152,7 @@ func cuts(name, sign string) (all [][2]string) {
 	return all
 }
 
-// Member returns the name that an agent gives to a tool of an MCP server.
+// Member returns the name that the agent uses for a tool of an MCP server.
 func Member(agent, server, tool string) string {
 	if named(agent).ShortPrefix {
 		return "mcp_" + server + "_" + tool

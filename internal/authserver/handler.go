@@ -57,7 +57,7 @@ func (s *Server) metadata() map[string]any {
 	return m
 }
 
-// answer writes metadata after Change has altered them.
+// answer writes metadata, after calling Change to modify them.
 func (s *Server) answer(w http.ResponseWriter, what string, m map[string]any) {
 	if s.options.Change != nil {
 		s.options.Change(what, m)
@@ -65,7 +65,7 @@ func (s *Server) answer(w http.ResponseWriter, what string, m map[string]any) {
 	writeJSON(w, http.StatusOK, m)
 }
 
-// serveResource passes requests with a valid token and sufficient scopes to the resource.
+// serveResource passes a request to the resource if its token is valid and has sufficient scopes.
 func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
 	text, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	s.mu.Lock()

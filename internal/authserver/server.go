@@ -9,28 +9,29 @@ import (
 	"time"
 )
 
-// Options configures a Server. The zero value registers clients and issues tokens for an hour.
+// Options configures a [Server]. With the zero value, clients can register, and tokens are valid
+// for an hour.
 type Options struct {
-	Lifetime  time.Duration     // lifetime of access tokens; 0: an hour
+	Lifetime  time.Duration     // lifetime of access tokens; 0: one hour
 	Now       func() time.Time  // nil: time.Now
-	Scopes    []string          // scopes that the resource requires at first
-	Offers    []string          // scopes_supported of the authorization server
-	Clients   map[string]string // secrets of clients that are registered from the start
-	Closed    bool              // clients cannot be registered
-	Documents bool              // URLs are accepted as client ids
-	Secrets   bool              // registered clients get a secret, for HTTP basic authentication
-	Issuer    string            // path of the issuer, such as /tenant; "": no path
-	OpenID    bool              // publish the metadata as OpenID Connect Discovery
-	NoHint    bool              // the 401 response does not name the metadata
-	Silent    bool              // no protected resource metadata at all
-	Iss       bool              // authorization responses name the issuer, and the metadata announce it
+	Scopes    []string          // scopes that the resource initially requires
+	Offers    []string          // scopes_supported in the metadata of the authorization server
+	Clients   map[string]string // secrets of clients that are registered from the beginning, by client ID
+	Closed    bool              // do not let clients register
+	Documents bool              // accept URLs as client IDs
+	Secrets   bool              // give a secret for HTTP basic authentication to each client that registers
+	Issuer    string            // path of the issuer, such as /tenant; may be empty
+	OpenID    bool              // publish the metadata according to OpenID Connect Discovery
+	NoHint    bool              // do not name the metadata in 401 responses
+	Silent    bool              // publish no protected resource metadata
+	Iss       bool              // name the issuer in authorization responses, and announce this in the metadata
 
 	// Change lets a test falsify responses: the metadata of the "resource" and the "server", and
 	// the query of the "redirect".
 	Change func(what string, answer map[string]any)
 }
 
-// A Server is an authorization server and, at /mcp, a resource.
+// A Server is an authorization server. It also serves a protected resource at /mcp.
 type Server struct {
 	options  Options
 	resource http.Handler
@@ -41,10 +42,10 @@ type Server struct {
 	codes    map[string]*code
 	access   map[string]*token
 	refresh  map[string]*token
-	required []string // scopes that the resource requires now
+	required []string // scopes that the resource currently requires
 	down     bool
 	counts   map[string]int
-	asked    []map[string]string // parameters of token requests, without secrets
+	asked    []map[string]string // parameters of all token requests, without secrets
 }
 
 type client struct {
@@ -57,7 +58,7 @@ type code struct {
 	scopes                                []string
 }
 
-// A token is the data of an access or refresh token.
+// A token describes an access or refresh token.
 type token struct {
 	client, resource, family string
 	scopes                   []string
@@ -65,7 +66,7 @@ type token struct {
 	used                     bool
 }
 
-// New returns a server in front of resource. The caller must call At before the first request.
+// New returns a server that protects resource. The caller must call At before the first request.
 func New(resource http.Handler, o Options) *Server {
 	if o.Lifetime == 0 {
 		o.Lifetime = time.Hour
@@ -83,14 +84,14 @@ func New(resource http.Handler, o Options) *Server {
 	return s
 }
 
-// At sets the origin of the server's URLs.
+// At sets the origin of all of the server's URLs.
 func (s *Server) At(origin string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.base = origin
 }
 
-// Revoke ends all tokens.
+// Revoke invalidates all tokens.
 func (s *Server) Revoke() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,29 +99,29 @@ func (s *Server) Revoke() {
 	clear(s.refresh)
 }
 
-// Expire ends the access tokens. Refresh tokens stay valid.
+// Expire invalidates all access tokens. Refresh tokens remain valid.
 func (s *Server) Expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.access)
 }
 
-// Want makes the resource require more scopes.
+// Want makes the resource require additional scopes.
 func (s *Server) Want(scopes ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.required = append(slices.Clone(s.required), scopes...)
 }
 
-// Fail makes the token endpoint answer with status 503, or stops that.
+// Fail makes the token endpoint respond with status 503, or work again.
 func (s *Server) Fail(down bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.down = down
 }
 
-// Count returns how often something was requested: authorize, a grant type, register, revoke, or
-// unauthorized and forbidden requests to the resource.
+// Count returns how many requests of a kind there were: authorize, register, revoke, a grant type,
+// or requests to the resource that were unauthorized or forbidden.
 func (s *Server) Count(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +135,7 @@ func (s *Server) Asked() []map[string]string {
 	return slices.Clone(s.asked)
 }
 
-// Live returns the valid tokens, which must not appear in any output.
+// Live returns all valid tokens, which must not appear in any output.
 func (s *Server) Live() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

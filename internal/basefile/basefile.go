@@ -19,7 +19,7 @@ const MaxSignature = 4 << 10
 // SignatureOf returns the location of a base's signature, given the location of the base.
 func SignatureOf(place string) string { return place + ".minisig" }
 
-// Digest returns the digest of data in the form used in configurations.
+// Digest returns the digest of data as configurations write it.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
@@ -34,7 +34,7 @@ func CheckDigest(digest string) error {
 	return nil
 }
 
-// HasDigest returns an error if data has a different digest.
+// HasDigest returns an error unless data has the given digest.
 func HasDigest(data []byte, digest string) error {
 	if got := Digest(data); got != digest {
 		return fmt.Errorf("its digest is %s, which is not the configured one", got)
@@ -42,7 +42,7 @@ func HasDigest(data []byte, digest string) error {
 	return nil
 }
 
-// KeyID returns the minisign ID of a public key, or an error if key is malformed.
+// KeyID returns the minisign ID of a public key. It returns an error if the key is malformed.
 func KeyID(key string) (string, error) {
 	var k minisign.PublicKey
 	if err := k.UnmarshalText([]byte(key)); err != nil || strings.ContainsAny(key, " \t\r\n") {
@@ -51,8 +51,8 @@ func KeyID(key string) (string, error) {
 	return fmt.Sprintf("%016X", k.ID()), nil
 }
 
-// Signed returns an error unless signature is a valid minisign signature of data by key, including
-// its trusted comment.
+// Signed returns an error unless signature is a valid minisign signature of data under key,
+// including its trusted comment.
 func Signed(data, signature []byte, key string) error {
 	var k minisign.PublicKey
 	if err := k.UnmarshalText([]byte(key)); err != nil {

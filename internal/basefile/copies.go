@@ -14,8 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A CopyError is returned together with cached copies, which were used because a URL could not be
-// read.
+// A CopyError explains why cached copies were returned: some URL could not be read.
 type CopyError struct{ Err error }
 
 func (e *CopyError) Error() string {
@@ -24,13 +23,13 @@ func (e *CopyError) Error() string {
 
 func (e *CopyError) Unwrap() error { return e.Err }
 
-// Copies is a directory of cached bases, each stored when it was last in force. The caller must
-// verify a copy in the same way as the original.
+// A Copies is a directory with cached copies of bases, each stored when the base was last in force.
+// The caller must verify a copy as it would the original.
 type Copies struct{ Dir string }
 
-// Read reads the contents of URLs. If one of them cannot be read and all of them are cached, Read
-// returns the copies and a [*CopyError]. It never mixes the two: a signature belongs to the bytes
-// that were read with it.
+// Read reads the content of the URLs. If one of them cannot be read and all are cached, Read
+// returns the copies and a [*CopyError]. It never mixes copies with fetched content, because a
+// signature belongs to the bytes that were read together with it.
 func (c Copies) Read(ctx context.Context, addresses ...string) ([][]byte, error) {
 	all, err := fetchAll(ctx, addresses)
 	if err == nil {
@@ -62,7 +61,7 @@ func fetchAll(ctx context.Context, addresses []string) (all [][]byte, err error)
 	return all, nil
 }
 
-// Keep caches the contents of a URL, which must be verified and in force.
+// Keep caches the content of a URL. The content must have been verified and be in force.
 func (c Copies) Keep(address string, data []byte) error {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return fmt.Errorf("making the directory of copies of base policies: %w", err)
@@ -80,7 +79,7 @@ func (c Copies) file(address string) string {
 
 var errNoCopy = errors.New("there is no copy of it, because it was never in force on this machine")
 
-// Kept returns the cached contents of URLs, without network access.
+// Kept returns the cached content of the URLs without accessing the network.
 func (c Copies) Kept(addresses ...string) (all [][]byte, err error) {
 	for _, address := range addresses {
 		data, err := c.kept(address)

@@ -15,9 +15,9 @@ const (
 	maxFetch  = 1 << 20          // bytes
 )
 
-// fetch reads a URL. It does not follow redirects: the URL itself must be the file. It also
-// connects to private addresses: an administrator, not a server, chose the URL, and nothing is
-// shown of the contents until their digest or signature is verified.
+// fetch reads a URL. It does not follow redirects, so the URL itself must be the file. Private
+// addresses are allowed, because an administrator chose the URL and not a server, and because the
+// content is not shown anywhere before its digest or signature has been verified.
 func fetch(ctx context.Context, address string) ([]byte, error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -27,7 +27,7 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 	}
 	response, err := client.Do(request)
 	if sent, ok := errors.AsType[*url.Error](err); ok {
-		err = sent.Err // the caller's message names the URL
+		err = sent.Err // the caller's message contains the URL
 	}
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ const (
 	maxDepth        = 10      // nesting depth of the file
 )
 
-// A Seen is the highest version of a signed base that has been in force.
+// A Seen records the highest version of a signed base that has been in force.
 type Seen struct {
 	Key     string `json:"key"`
 	Place   string `json:"place"` // last file name or URL
@@ -35,13 +35,13 @@ type versionsFile struct {
 	Bases   []Seen `json:"bases"`
 }
 
-// VersionsPath returns the path of the file in the state directory that records the versions of
-// bases.
+// VersionsPath returns the path of the file in the state directory dir that records which versions
+// of bases were in force.
 func VersionsPath(dir string) string { return filepath.Join(dir, "base-policies.json") }
 
 // CheckVersions returns an error if a base is older than the recorded version, has the same version
-// but another digest, or replaces another base of the same key at the same location. It writes
-// nothing.
+// but a different digest, or replaces a different base with the same key at the same location. It
+// writes nothing.
 func CheckVersions(path string, bases []Seen) error {
 	known, err := load(path)
 	if err != nil {
@@ -50,8 +50,8 @@ func CheckVersions(path string, bases []Seen) error {
 	return checkFollows(known, bases)
 }
 
-// Record does the checks of [CheckVersions], and then records the versions of bases. It holds the
-// lock of the file meanwhile.
+// Record performs the checks of [CheckVersions] and then records the bases' versions, all while
+// holding the file's lock.
 func Record(path string, bases []Seen) error {
 	if len(bases) == 0 {
 		return nil
@@ -85,7 +85,7 @@ func record(path string, bases []Seen) error {
 	return textfile.ReplacePrivate(path, append(data, '\n'))
 }
 
-// sameBase reports whether two entries are versions of the same base.
+// sameBase reports whether both entries concern the same base, possibly in different versions.
 func (s Seen) sameBase(o Seen) bool { return s.Key == o.Key && s.Name == o.Name }
 
 func checkFollows(known, bases []Seen) error {
@@ -105,8 +105,9 @@ func checkFollows(known, bases []Seen) error {
 	return nil
 }
 
-// load reads the recorded versions. A missing file has none. Any content that Record does not write
-// is an error: treating it as empty would allow every version to be rolled back.
+// load reads the recorded versions. If the file does not exist, there are none. Content that Record
+// would not write is an error, because treating it as empty would allow all versions to be rolled
+// back.
 func load(path string) ([]Seen, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,11 +1,12 @@
 // Package channel has the table of channels for answers to requests for approval.
 //
-// A new channel is a row here and, if it runs beside the proxy, a file in internal/serve/daemon.
+// To add a channel, add a row to the table and, if the channel runs next to the proxy, a file to
+// internal/serve/daemon.
 package channel
 
 import "slices"
 
-// The names of the channels, as the configuration and rules write them.
+// Names of the channels in the configuration and in rules.
 const (
 	Elicit  = "elicit"
 	URL     = "url"
@@ -18,18 +19,19 @@ const (
 type Channel struct {
 	Name string
 
-	Usual   bool // open if the configuration names no channels
-	Client  bool // the client of the call shows the request, so that a call by a hook cannot use it
-	Console bool // a page of the console
-	Lists   bool // shows every request that it can answer, so that it needs no notice of one
-	AsksPIN bool // can ask for the PIN of approvals
-	Vouches bool // a signed answer of another system, which counts without the PIN
+	Usual   bool // open by default, if the configuration names no channels
+	Client  bool // the calling client shows the request, so hooks cannot use this channel
+	Console bool // a page in the console
+	Lists   bool // lists all requests that it can answer, so it needs no notifications
+	AsksPIN bool // can ask for the approval PIN
+	Vouches bool // another system signs the answer, so no PIN is needed
 
-	// How to answer at this machine: a command, and the place as the end of a sentence.
+	// How to answer on this machine: a command, and where to run it, as words that can end a
+	// sentence.
 	Command, Place string
 }
 
-// all is the table, in the order of messages.
+// all is the table. Messages mention the channels in this order.
 var all = [...]Channel{
 	{Name: Elicit, Usual: true, Client: true},
 	{Name: URL, Client: true, Console: true, AsksPIN: true},
@@ -41,7 +43,7 @@ var all = [...]Channel{
 // All returns the channels.
 func All() []Channel { return slices.Clone(all[:]) }
 
-// Find returns the channel with this name, and false if none has it.
+// Find returns the channel with the given name. It returns false if there is no such channel.
 func Find(name string) (Channel, bool) {
 	i := slices.IndexFunc(all[:], func(c Channel) bool { return c.Name == name })
 	if i < 0 {
@@ -50,7 +52,8 @@ func Find(name string) (Channel, bool) {
 	return all[i], true
 }
 
-// Names returns the names of the channels that keep selects; a nil keep selects all.
+// Names returns the names of the channels for which keep returns true. If keep is nil, it returns
+// all names.
 func Names(keep func(Channel) bool) (names []string) {
 	for _, c := range all {
 		if keep == nil || keep(c) {
@@ -60,14 +63,14 @@ func Names(keep func(Channel) bool) (names []string) {
 	return names
 }
 
-// Usual returns the channels that are open if the configuration names none.
+// Usual returns the names of the channels that are open by default.
 func Usual() []string { return Names(func(c Channel) bool { return c.Usual }) }
 
-// IsClient reports whether the client of the call shows requests of this channel.
+// IsClient reports whether requests on the named channel are shown by the calling client.
 func IsClient(name string) bool {
 	c, _ := Find(name)
 	return c.Client
 }
 
-// OfClient returns the channels whose requests the client of the call shows.
+// OfClient returns the names of the channels whose requests are shown by the calling client.
 func OfClient() []string { return Names(func(c Channel) bool { return c.Client }) }

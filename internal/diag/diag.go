@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// A Position is a place in a file. Line and Column are 1-based; columns count characters. A zero
-// Line means the whole file, a zero Column the whole line.
+// A Position is a place in a file. Lines and columns are counted from 1; columns count characters.
+// If Line is zero, the position is the whole file. If Column is zero, it is the whole line.
 type Position struct {
 	File         string
 	Line, Column int
 }
 
-// String returns file:line:column, without the parts that are unknown.
+// String returns file:line:column, omitting unknown parts.
 func (p Position) String() string {
 	s := p.File
 	if p.Line > 0 {
@@ -29,7 +29,7 @@ func (p Position) String() string {
 	return s
 }
 
-// A Problem is an error or a doubtful passage in a file or an expression. It never contains a
+// A Problem is an error, or something doubtful, in a file or an expression. It never contains a
 // secret.
 type Problem struct {
 	Severity Severity `json:"severity"`
@@ -59,7 +59,7 @@ func At(pos Position, msg, hint string) Problem {
 	return Problem{File: pos.File, Line: pos.Line, Column: pos.Column, Msg: msg, Hint: hint}
 }
 
-// Position returns the position of the problem.
+// Position returns the problem's position.
 func (p Problem) Position() Position { return Position{p.File, p.Line, p.Column} }
 
 // message returns the message, preceded by the net that it concerns.
@@ -99,7 +99,7 @@ func (l List) Error() string { return Lines(l) }
 // Unwrap returns the problems as errors, for [errors.As].
 func (l List) Unwrap() []error { return Errors(l) }
 
-// Text returns [Problem.Text] of each problem.
+// Text returns the texts of all problems; see [Problem.Text].
 func (l List) Text() string {
 	lines := make([]string, len(l))
 	for i, p := range l {
@@ -108,7 +108,7 @@ func (l List) Text() string {
 	return strings.Join(lines, "\n")
 }
 
-// Of returns the problems with the given severity.
+// Of returns the problems that have the given severity.
 func (l List) Of(s Severity) List {
 	var of List
 	for _, p := range l {
@@ -119,7 +119,7 @@ func (l List) Of(s Severity) List {
 	return of
 }
 
-// Coded returns a copy of the list where each problem without a code has the given severity and
+// Coded returns a copy of the list in which the problems without a code have the given severity and
 // code.
 func (l List) Coded(s Severity, code string) List {
 	l = slices.Clone(l)
@@ -131,8 +131,8 @@ func (l List) Coded(s Severity, code string) List {
 	return l
 }
 
-// Sort groups the problems by file, in the order of the first problem of each file, and sorts the
-// problems of a file by position.
+// Sort groups the problems by file, in the order in which the files first occur, and sorts each
+// group by position.
 func (l List) Sort() {
 	files := map[string]int{}
 	for _, p := range l {
@@ -145,7 +145,7 @@ func (l List) Sort() {
 	})
 }
 
-// Find returns the problems in err, which is or wraps a [List] or a [Problem].
+// Find returns the problems in err, if err is or wraps a [List] or a [Problem].
 func Find(err error) (l List, ok bool) {
 	var one Problem
 	switch {
@@ -158,7 +158,8 @@ func Find(err error) (l List, ok bool) {
 	}
 }
 
-// Text formats err for people: with excerpts if it contains problems, and as err.Error() otherwise.
+// Text formats err for people. If err contains problems, the text includes their excerpts;
+// otherwise it is err.Error().
 func Text(err error) string {
 	if l, ok := Find(err); ok {
 		return l.Text()
@@ -175,7 +176,7 @@ func Lines[E error](list []E) string {
 	return strings.Join(lines, "\n")
 }
 
-// Errors converts a list of errors to []error, for use in Unwrap methods.
+// Errors converts list to []error, for use in Unwrap methods.
 func Errors[E error](list []E) []error {
 	errs := make([]error, len(list))
 	for i, err := range list {

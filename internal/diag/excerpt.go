@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// shown is the number of characters of a long line that an excerpt shows on each side of the
+// shown is the number of characters that an excerpt of a long line shows on each side of the
 // column.
 const shown = 80
 
-// Excerpt returns a line of a text and, below it, carets under width characters from the 1-based
-// column on. It shows only a part of a long line, and escapes characters that could mislead readers
-// or terminals, except tabs.
+// Excerpt returns a line of text and, on the next line, carets below width characters starting at
+// the given column, which counts from 1. It shortens long lines. Except for tabs, it escapes
+// characters that could mislead readers or terminals.
 func Excerpt(line string, column, width int) string {
 	runes := []rune(strings.TrimRightFunc(line, unicode.IsSpace))
 	start := max(column-1, 0)
@@ -37,7 +37,7 @@ func Excerpt(line string, column, width int) string {
 			below.WriteString(strings.Repeat(" ", n))
 		}
 	}
-	if start > at { // in the trailing white space, which is not shown
+	if start > at { // the column is in trailing white space, which is not shown
 		below.WriteByte(' ')
 	}
 	if behind := start + width - max(len(runes), start); behind > 0 && to == len(runes) {

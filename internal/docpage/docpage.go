@@ -1,8 +1,9 @@
 // Package docpage extracts the code blocks of the pages in docs and of the README, and runs the
 // tutorial. Only tests use it.
 //
-// A block is fenced, or indented by four spaces after an empty line. A comment on the line above a
-// block tells tests how to treat it. A line with only ... in an output stands for omitted lines.
+// A code block is either fenced, or indented by four spaces after an empty line. A comment on the
+// line above it tells tests how to treat it. In a block's output, a line that contains only ...
+// stands for omitted lines.
 //
 //	<!-- run in: FOLDER -->    its commands run in that folder of the repository, and print what the block shows
 //	<!-- seen in: FILE -->     each line of its output is in that file of the repository
@@ -17,20 +18,21 @@ import (
 	"testing"
 )
 
-// A Block is a code block of a page.
+// A Block is a code block on a page.
 type Block struct {
-	Page string // path of the page, relative to the repository
-	Line int    // number of its first line, counted from 1
-	Kind string // info string of the fence; "indented" without a fence
+	Page string // path of the page in the repository
+	Line int    // line on which the content begins, counted from 1
+	Kind string // info string of the fence, or "indented" for a block without a fence
 	Text string // content without indentation
 
-	RunIn, SeenIn, NotRun string // values of the comment above the block, or empty
+	RunIn, SeenIn, NotRun string // values in the comment above the block; may be empty
 }
 
-// marker matches a comment that tells tests how to treat the block below it. Read-only.
+// marker matches a comment that tells tests how to treat the next block. It is read-only.
 var marker = regexp.MustCompile(`^<!-- (run in|seen in|not run): (.+) -->$`)
 
-// All returns the blocks of the README and of every page in docs, in the repository at top.
+// All returns the code blocks in the README and in all pages in docs. top is the root of the
+// repository.
 func All(t testing.TB, top string) []Block {
 	t.Helper()
 	var found []Block
@@ -40,7 +42,7 @@ func All(t testing.TB, top string) []Block {
 	return found
 }
 
-// Prose returns the text of each page without its fenced blocks.
+// Prose returns the text of each page without fenced code blocks, keyed by path.
 func Prose(t testing.TB, top string) map[string]string {
 	t.Helper()
 	found := pages(t, top)
@@ -50,10 +52,11 @@ func Prose(t testing.TB, top string) map[string]string {
 	return found
 }
 
-// fenced matches a fenced block. Read-only.
+// fenced matches a fenced code block. It is read-only.
 var fenced = regexp.MustCompile("(?s)\n```.*?\n```\n")
 
-// pages returns the texts of the README and of the pages in docs, by path relative to top.
+// pages returns the texts of the README and the pages in docs, keyed by their paths relative to
+// top.
 func pages(t testing.TB, top string) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
@@ -75,7 +78,7 @@ func pages(t testing.TB, top string) map[string]string {
 	return found
 }
 
-// Parse returns the blocks of a page.
+// Parse returns the code blocks of a page.
 func Parse(page, text string) []Block {
 	var found []Block
 	lines := strings.Split(text, "\n")
@@ -100,8 +103,8 @@ func Parse(page, text string) []Block {
 	return found
 }
 
-// indentedEnd returns the end of the indented block that begins at line i, or i if none begins
-// there.
+// indentedEnd returns the end of the indented block that begins at line i. If none begins there, it
+// returns i.
 func indentedEnd(lines []string, i int) int {
 	if !strings.HasPrefix(lines[i], "    ") || i == 0 || lines[i-1] != "" && !marker.MatchString(lines[i-1]) {
 		return i
@@ -115,7 +118,7 @@ func indentedEnd(lines []string, i int) int {
 	return end
 }
 
-// readMarker reads the comment above line i.
+// readMarker reads the marker comment above line i, if there is one.
 func (b *Block) readMarker(lines []string, i int) {
 	for i > 0 && lines[i-1] == "" {
 		i--
@@ -137,10 +140,11 @@ func (b *Block) readMarker(lines []string, i int) {
 	}
 }
 
-// A Session is a command in a block with the output that the block shows for it.
+// A Session is a command in a block together with the output that the block shows for it.
 type Session struct{ Command, Output string }
 
-// Sessions returns the commands after "$ " in a block, each with the lines below it.
+// Sessions returns the commands in a block. A command follows "$ ", and its output is on the lines
+// below it.
 func (b Block) Sessions() []Session {
 	var found []Session
 	for line := range strings.Lines(b.Text) {
@@ -153,8 +157,9 @@ func (b Block) Sessions() []Session {
 	return found
 }
 
-// Script returns the commands of a block as a shell script: those after "$ ", otherwise the whole
-// block if it consists of commands, otherwise "".
+// Script returns a block's commands as a shell script. These are the commands that follow "$ " or,
+// if there are none, the whole block, provided that it consists of commands. Otherwise Script
+// returns "".
 func (b Block) Script() string {
 	if all := b.Sessions(); len(all) > 0 {
 		var script strings.Builder

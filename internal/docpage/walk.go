@@ -16,17 +16,19 @@ import (
 )
 
 // A Walk follows docs/tutorial.md and compares everything that the page shows with the actual
-// output. On the page the home directory is /home/me and the program is in /usr/local/bin.
+// output. The page assumes that the home directory is /home/me and the program is in
+// /usr/local/bin.
 type Walk struct {
-	Home    string                     // home directory of the user, who has Claude Desktop
-	Program string                     // path of the program, as connect writes it
-	Run     func(args []string) string // runs petrigate, confirms its question, and returns the terminal output
-	Env     []string                   // environment of the client
+	Home    string                     // home directory of a user who has Claude Desktop
+	Program string                     // path of the program as petrigate connect writes it
+	Run     func(args []string) string // runs petrigate, confirms when asked, and returns the terminal output
+	Env     []string                   // environment of the MCP client
 
 	client *chatClient
 }
 
-// Page follows the whole page, and returns it with the actual output in place of the output shown.
+// Page follows the whole page. It returns the page with the actual output in place of the output
+// that the page shows.
 func (w *Walk) Page(t testing.TB, page string) string {
 	t.Helper()
 	file := filepath.Join(w.Home, ".config", "Claude", "claude_desktop_config.json")
@@ -57,8 +59,8 @@ func (w *Walk) Page(t testing.TB, page string) string {
 	return page
 }
 
-// chat restarts the client and makes the calls of a transcript: each line after "> " is a call, and
-// the lines below it are its outcome.
+// chat restarts the client and makes the calls in a transcript. Each call follows "> ", and its
+// outcome is on the lines below it.
 func (w *Walk) chat(t testing.TB, file, text string) {
 	t.Helper()
 	w.client.close()
@@ -82,8 +84,8 @@ func (w *Walk) onPage(text string) string {
 	return strings.NewReplacer(w.Program, programOfPage, w.Home, homeOfPage).Replace(text)
 }
 
-// digests matches text that differs from run to run: names of sessions and of copies, and paths in
-// the record. Read-only.
+// digests matches text that differs in each run: the names of sessions and copies, and paths in the
+// record. It is read-only.
 var digests = regexp.MustCompile(`\b[0-9a-f]{12,}\b|#[0-9a-f]{8}\b`)
 
 func maskDigests(text string) string { return digests.ReplaceAllString(text, "DIGEST") }
@@ -98,7 +100,8 @@ func write(t testing.TB, path string, text []byte) {
 	}
 }
 
-// A chatClient plays Claude Desktop: it starts the servers in the client's configuration file.
+// A chatClient acts as Claude Desktop: it starts the servers listed in the client's configuration
+// file.
 type chatClient struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -125,7 +128,7 @@ func startChat(t testing.TB, file string, env []string) *chatClient {
 	return startServer(t, env, append([]string{entry.Command}, entry.Args...))
 }
 
-// Tools returns the tools that a server lists.
+// Tools starts a server and returns the tools that it lists.
 func Tools(t testing.TB, env, argv []string) []map[string]any {
 	t.Helper()
 	c := startServer(t, env, argv)
@@ -160,7 +163,7 @@ func startServer(t testing.TB, env, argv []string) *chatClient {
 	return c
 }
 
-// call makes a call, given as "tool {arguments}", and returns its outcome.
+// call makes a call given in the form "tool {arguments}" and returns its outcome.
 func (c *chatClient) call(t testing.TB, call string) string {
 	t.Helper()
 	name, args, _ := strings.Cut(strings.TrimSpace(call), " ")
@@ -178,7 +181,7 @@ func (c *chatClient) call(t testing.TB, call string) string {
 	return "  passed\n"
 }
 
-// ask sends a request and returns the result of the response.
+// ask sends a request and returns the result in the response.
 func (c *chatClient) ask(t testing.TB, method, params string) json.RawMessage {
 	t.Helper()
 	c.id++
@@ -209,7 +212,7 @@ func (c *chatClient) send(t testing.TB, message string) {
 	}
 }
 
-// close ends the client. It can be called repeatedly, and on nil.
+// close ends the client. It may be called repeatedly, and on a nil client.
 func (c *chatClient) close() {
 	if c == nil || c.cmd.ProcessState != nil {
 		return

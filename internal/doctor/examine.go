@@ -45,8 +45,8 @@ func (d *Doctor) run(ctx context.Context, g group) []Finding {
 	return found
 }
 
-// Mend applies the safe fixes of a report, each after a question, and runs the affected checks
-// again. The findings that the user declines to fix stay in the report.
+// Mend asks about each safe fix in the report, applies those that the user accepts, and runs the
+// affected checks again. Findings that the user declines to fix remain in the report.
 func (d *Doctor) Mend(ctx context.Context, r Report) (Report, error) {
 	mended := false
 	for _, f := range r.Checks {

@@ -5,8 +5,8 @@ package inet
 
 import "net/netip"
 
-// Plain strips the zone from an address, and converts an IPv4-mapped or NAT64 address of IPv6 to
-// the IPv4 address in it.
+// Plain removes the zone from an address. If the address is an IPv4-mapped or NAT64 address, Plain
+// returns the IPv4 address in it.
 func Plain(ip netip.Addr) netip.Addr {
 	ip = ip.Unmap().WithZone("")
 	if nat64 := netip.MustParsePrefix("64:ff9b::/96"); nat64.Contains(ip) {
@@ -16,8 +16,8 @@ func Plain(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// IsMetadata reports whether clouds serve machine credentials at the address: link-local
-// addresses and a few others.
+// IsMetadata reports whether clouds serve machine credentials at the address. This concerns
+// link-local addresses and a few others.
 func IsMetadata(ip netip.Addr) bool {
 	ip = Plain(ip)
 	switch ip.String() {

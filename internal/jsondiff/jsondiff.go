@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxShown is the maximum displayed length of a value or path, in bytes; longer texts are cut and
-// show their length.
+// maxShown limits the length of a displayed value or path, in bytes. Longer texts are cut and
+// followed by their length.
 const maxShown = 200
 
 // A Change is a difference at one path.
@@ -44,7 +44,7 @@ func line(value []byte) string {
 	return Brief(b.String())
 }
 
-// Brief returns the text, or the beginning of a long text with its length.
+// Brief returns s. If s is long, it returns only the beginning and the length.
 func Brief(s string) string {
 	if len(s) <= maxShown {
 		return text.Escape(s)
@@ -52,9 +52,9 @@ func Brief(s string) string {
 	return text.Excerpt(s, maxShown) + fmt.Sprintf(" (%d bytes)", len(s))
 }
 
-// Compare lists at most the given number of changes between two JSON values, and counts the others.
-// mask hides values and returns their number; nil hides none. Hidden values are reported as changed
-// if the values behind them differ.
+// Compare returns up to most changes between two JSON values and the number of further changes.
+// mask hides values and returns how many it has hidden; a nil mask hides none. A hidden value is
+// reported as changed if the actual values differ.
 func Compare(was, is []byte, most int, mask func([]byte) ([]byte, int)) (changes []Change, more int) {
 	if mask == nil {
 		mask = func(v []byte) ([]byte, int) { return v, 0 }
@@ -72,7 +72,7 @@ type comparer struct {
 	more    int
 }
 
-// value compares two values at a path, below the keys.
+// value compares the two values at a path. keys are the keys that lead to them.
 func (d *comparer) value(path string, keys []string, was, is []byte) {
 	kind := rawjson.Kind(is)
 	switch {
@@ -91,7 +91,7 @@ func (d *comparer) value(path string, keys []string, was, is []byte) {
 	}
 }
 
-// parts compares two objects, or two lists.
+// parts compares the members of two objects, or the elements of two arrays.
 func (d *comparer) parts(path string, keys []string, was, is []byte) {
 	if rawjson.Kind(is) == '{' {
 		d.members(path, keys, was, is)
@@ -147,8 +147,8 @@ func elements(list []byte) (all [][]byte) {
 	return all
 }
 
-// sameScalar reports whether two scalars are equal. Numbers are compared as written, because they
-// are forwarded in that form.
+// sameScalar reports whether two scalars are equal. It compares numbers as they are written,
+// because the proxy forwards them in that form.
 func sameScalar(was, is []byte) bool {
 	if rawjson.Kind(is) != '"' {
 		return bytes.Equal(was, is)
@@ -166,11 +166,11 @@ func (d *comparer) add(path string, keys []string, was, is []byte) {
 	d.changes = append(d.changes, Change{path, d.shown(keys, was), d.shown(keys, is)})
 }
 
-// hides reports whether the value below the keys is masked as a whole.
+// hides reports whether the value below the given keys is masked as a whole.
 func (d *comparer) hides(keys []string) bool { return rawjson.Kind(d.shown(keys, []byte(`{}`))) != '{' }
 
-// shown returns the displayed form of the value below the keys. It rebuilds the enclosing objects,
-// because a mask recognizes a value by its keys.
+// shown returns the value below the given keys as it is displayed. It rebuilds the enclosing
+// objects, because the mask recognizes a value by its keys.
 func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 	if value == nil {
 		return nil
@@ -190,10 +190,10 @@ func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 	return bytes.Clone(whole)
 }
 
-// plainKey matches a key that needs no quotes in a path.
+// plainKey matches keys that need no quotes in a path.
 var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// member returns the path step to a member of an object.
+// member returns the path step that leads to a member.
 func member(key string) string {
 	if plainKey.MatchString(key) {
 		return "." + key

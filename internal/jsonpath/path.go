@@ -12,13 +12,14 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Path selects values in a document: $.request.method, $.files[*].path, $.args[0], $["odd key"].
+// A Path selects values in a JSON document. Examples are $.request.method, $.files[*].path,
+// $.args[0] and $["odd key"].
 type Path struct{ steps []step }
 
-// step descends one level.
+// A step descends one level into the document.
 type step struct {
 	key   string // key of an object member
-	index int    // index of an array element; every: all elements; noIndex: the step is a key
+	index int    // index of an array element, every for all elements, or noIndex if the step is a key
 }
 
 const (
@@ -28,7 +29,7 @@ const (
 
 // An Error is a syntax error in a path.
 type Error struct {
-	Offset int // in bytes from the start of the path
+	Offset int // byte offset from the start of the path
 	Msg    string
 }
 
@@ -37,7 +38,7 @@ func IsPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// Parse parses a path. The error is nil on success.
+// Parse parses a path. The error is nil if the path is valid.
 func Parse(text string) (Path, *Error) {
 	var p Path
 	if !strings.HasPrefix(text, "$") {
@@ -97,7 +98,7 @@ func parseBracket(text string, at int) (s step, end int, msg string) {
 	return step{index: int(n)}, end, ""
 }
 
-// parseQuoted parses a step of the form ["key"], whose key is a JSON string.
+// parseQuoted parses a step of the form ["key"], in which the key is a JSON string.
 func parseQuoted(text string, at int) (s step, end int, msg string) {
 	d := json.NewDecoder(strings.NewReader(text[at+1:]))
 	var key string
@@ -111,12 +112,12 @@ func parseQuoted(text string, at int) (s step, end int, msg string) {
 	return step{key: key, index: noIndex}, end + 1, ""
 }
 
-// Many reports whether the path can select more than one value.
+// Many reports whether the path may select more than one value.
 func (p Path) Many() bool {
 	return slices.ContainsFunc(p.steps, func(s step) bool { return s.index == every })
 }
 
-// Keys returns the key of each step, or "" for an array step.
+// Keys returns the key of each step. For array steps, it returns "".
 func (p Path) Keys() []string {
 	keys := make([]string, len(p.steps))
 	for i, s := range p.steps {
@@ -125,8 +126,8 @@ func (p Path) Keys() []string {
 	return keys
 }
 
-// values yields the values in doc that the path selects, in order. If a value does not have the
-// type that a step requires, some reader may still accept it: values then yields that value as
+// values yields the values that the path selects in doc, in order. If a value does not have the
+// type that a step requires, some reader may accept it nevertheless, so values yields it as
 // doubtful. Everything below a doubtful key is doubtful, too.
 func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool)) {
 	if len(p.steps) == 0 {
@@ -151,9 +152,9 @@ func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool
 	}
 }
 
-// eachMember yields the member of object with this key. If other keys differ from it only in letter
-// case, some readers may use one of those, and it is unknown which one; then eachMember yields the
-// values of all these keys, each as doubtful.
+// eachMember yields the value of the member with the given key. If other keys differ from it only
+// in letter case, some readers may use one of those instead, so eachMember yields the values of all
+// these keys as doubtful.
 func eachMember(object []byte, key string, doubt bool, yield func(value []byte, doubt bool)) {
 	value, ok, variants := rawjson.Variants(object, key)
 	switch {

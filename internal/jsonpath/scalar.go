@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Scalar returns the canonical spelling of a string, a number, true or false, as JSON: equal values
-// have equal spellings, and different values different ones. ok is false for any other value and
-// for a number whose exponent has more than nine digits.
+// Scalar returns the canonical JSON text of a string, a number, true or false: equal values have
+// equal texts, and different values have different ones. ok is false for any other value and for
+// numbers whose exponent has more than nine digits.
 func Scalar(value []byte) (text string, ok bool) {
 	value = bytes.Trim(value, " \t\r\n")
 	switch rawjson.Kind(value) {
@@ -25,7 +25,7 @@ func Scalar(value []byte) (text string, ok bool) {
 	}
 }
 
-// spellString spells a string with the fewest possible escapes.
+// spellString writes a string with as few escapes as possible.
 func spellString(lit []byte) (string, bool) {
 	if _, ok := rawjson.Bare(lit); ok {
 		return string(lit), true
@@ -37,8 +37,8 @@ func spellString(lit []byte) (string, bool) {
 	return string(rawjson.AppendString(nil, s)), true
 }
 
-// spellNumber spells a number with its significant digits and a decimal point, or with an exponent
-// if the point would be far from the digits.
+// spellNumber writes a number with its significant digits and a decimal point. If the point would
+// be far from the digits, it uses an exponent instead.
 func spellNumber(lit []byte) (string, bool) {
 	if rawjson.Skip(lit, 0) != len(lit) {
 		return "", false

@@ -7,24 +7,24 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Fault is the reason why a place of a document has no scalars.
+// A Fault explains why a place in a document does not have usable scalars.
 type Fault uint8
 
 const (
 	None      Fault = iota // no fault
-	Absent                 // the document lacks the place or a part of the path to it
-	Unfit                  // null, an object, or an array inside an array
+	Absent                 // the place, or a part of the path to it, is missing
+	Unfit                  // null, an object, or an array within an array
 	NoElement              // an empty array
-	Doubtful               // a key in different letter case, or a duplicate key
+	Doubtful               // a duplicate key, or keys that differ only in letter case
 	Excess                 // more scalars than allowed
 )
 
-// Key returns the path to a top-level member of a document.
+// Key returns the path of a top-level member.
 func Key(key string) Path { return Path{steps: []step{{key: key, index: noIndex}}} }
 
-// Scalars returns the distinct scalars in doc that the path selects, in order and in the form of
-// [Scalar]. An array at the end of the path stands for its elements. If there are more than most
-// scalars, or another fault, Scalars returns only the fault.
+// Scalars returns the distinct scalars that the path selects in doc, in order and in the form that
+// [Scalar] returns. An array at the end of the path stands for its elements. If there are more than
+// most scalars or there is another fault, Scalars returns only the fault.
 func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 	s := scalars{most: most}
 	if s.walk(p.steps, doc); s.fault != None {
@@ -33,8 +33,8 @@ func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 	return s.all, None
 }
 
-// Readable is like [Path.Scalars], but omits array elements without scalars, and all scalars after
-// the first most.
+// Readable is like [Path.Scalars] but skips array elements that have no scalars, and everything
+// after the first most scalars.
 func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
 	s := scalars{most: most, lenient: true}
 	if s.walk(p.steps, doc); len(s.all) > 0 {
@@ -43,19 +43,19 @@ func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
 	return nil, max(s.fault, Absent)
 }
 
-// Scalars returns the scalars of a value; see [Path.Scalars].
+// Scalars returns the scalars of value, as [Path.Scalars] does.
 func Scalars(value []byte, most int) ([]string, Fault) { return Path{}.Scalars(value, most) }
 
-// scalars collects the scalars at a path until a fault occurs.
+// A scalars collects scalars until a fault occurs.
 type scalars struct {
 	most    int
-	lenient bool // a fault in an array element affects only that element
+	lenient bool // whether a fault in an array element affects only that element
 	all     []string
-	seen    map[string]bool // the contents of all; nil while they are few
+	seen    map[string]bool // same content as all; nil while all is short
 	fault   Fault
 }
 
-// walk collects the scalars in doc that the steps select.
+// walk collects the scalars that the steps select in doc.
 func (s *scalars) walk(steps []step, doc []byte) {
 	if len(steps) == 0 {
 		s.value(doc)
@@ -75,7 +75,8 @@ func (s *scalars) walk(steps []step, doc []byte) {
 	}
 }
 
-// elements calls add for the array element with this index, or for all elements if index is every.
+// elements calls add with the array element at the given index, or with all elements if index is
+// every.
 func (s *scalars) elements(array []byte, index int, add func([]byte)) {
 	number, some := 0, false
 	rawjson.Elements(array, func(v []byte, _ int) bool {
@@ -97,8 +98,8 @@ func (s *scalars) elements(array []byte, index int, add func([]byte)) {
 	}
 }
 
-// uniqueMember returns the member of object with this key, unless a key in different letter case or a
-// duplicate makes it ambiguous.
+// uniqueMember returns the value of the member with the given key. If the key is duplicated, or
+// other keys differ only in letter case, it returns a fault.
 func uniqueMember(object []byte, key string) ([]byte, Fault) {
 	var value []byte
 	found := 0
@@ -121,7 +122,7 @@ func uniqueMember(object []byte, key string) ([]byte, Fault) {
 	}
 }
 
-// value adds a scalar, or the scalars of an array.
+// value adds a scalar, or all scalars in an array.
 func (s *scalars) value(v []byte) {
 	if rawjson.Kind(v) == '[' {
 		s.elements(v, every, s.add)
@@ -146,7 +147,7 @@ func (s *scalars) add(v []byte) {
 	}
 }
 
-// has reports whether text is already in s.all.
+// has reports whether s.all already contains text.
 func (s *scalars) has(text string) bool {
 	const few = 16
 	if s.seen == nil && len(s.all) < few {

@@ -6,26 +6,26 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Texts are the strings at one place of a document.
+// Texts holds the strings at one place in a document.
 type Texts struct {
-	one     [1]string // the value, if it is a single certain string
-	values  [][]byte  // other values; the texts are their leaves
-	all     []string  // all leaves, followed by their concatenation; computed lazily
+	one     [1]string // the value, if it certainly is a single string
+	values  [][]byte  // all other values, whose leaves are the texts
+	all     []string  // all leaves, followed by their concatenation; computed on demand
 	weak    bool
-	present bool // the document has the place
+	present bool // whether the place exists in the document
 }
 
-// Empty returns Texts of one empty string.
+// Empty returns Texts that consist of a single empty string.
 func Empty() Texts { return Texts{present: true} }
 
-// Member reads the texts of a top-level member of a document.
+// Member reads the texts in a top-level member.
 func Member(doc []byte, key string) (t Texts) {
 	eachMember(doc, key, false, t.add)
 	return t
 }
 
-// Texts reads the texts of the values in doc that the path selects. If the path can select several
-// values, the texts are weak.
+// Texts reads the texts in the values that the path selects in doc. If the path may select several
+// values, the texts are weak; see [Texts.Weak].
 func (p Path) Texts(doc []byte) Texts {
 	t := Texts{weak: p.Many()}
 	p.values(doc, false, t.add)
@@ -36,7 +36,7 @@ func (p Path) Texts(doc []byte) Texts {
 // other than a single string.
 func (t *Texts) Weak() bool { return t.weak }
 
-// add adds a value. A doubtful value, or one that is not a string, makes the texts weak.
+// add adds a value. If the value is doubtful or not a string, the texts become weak.
 func (t *Texts) add(raw []byte, doubt bool) {
 	t.present = true
 	one, ok := rawjson.String(raw)
@@ -62,8 +62,8 @@ func (t *Texts) leaves(yield func(leaf string) bool) {
 	}
 }
 
-// All returns the texts. If there are several leaves, the last text is all of them joined by
-// spaces.
+// All returns the texts. If there are several leaves, it also returns all of them joined with
+// spaces, as the last text.
 func (t *Texts) All() []string {
 	switch {
 	case t.weak && t.all == nil:

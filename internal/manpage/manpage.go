@@ -10,16 +10,16 @@ import (
 // A Page is the manual page of a program.
 type Page struct {
 	Name, Summary, Version string
-	Text, Flags            string // description and flags, as in the help
+	Text, Flags            string // description and flags, as in the help text
 	Verbs                  []Verb
-	Topics                 []Topic // sections after the commands
+	Topics                 []Topic // sections that follow the commands
 }
 
-// A Verb is a command of the program.
+// A Verb is one of the program's commands.
 type Verb struct {
 	Usage         string // usage line
-	Short, Long   string // description; Long replaces Short if it is not empty
-	Flags, Sample string // preformatted, as in the help
+	Short, Long   string // description; Long, if not empty, replaces Short
+	Flags, Sample string // preformatted, as in the help text
 }
 
 // A Topic is an additional section.
@@ -52,7 +52,7 @@ func (p *Page) Write(w io.Writer) error {
 	return err
 }
 
-// prose writes paragraphs, which man(1) refills. Indented lines are preformatted.
+// prose writes paragraphs, which man(1) refills. It writes indented lines as preformatted text.
 func prose(b *strings.Builder, text string) {
 	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
 		if strings.HasPrefix(paragraph, " ") {
@@ -66,7 +66,7 @@ func prose(b *strings.Builder, text string) {
 	}
 }
 
-// preformatted writes preformatted lines, or nothing if text is empty.
+// preformatted writes preformatted lines. It writes nothing if text is empty.
 func preformatted(b *strings.Builder, text string) {
 	if text = strings.TrimRight(text, "\n"); text == "" {
 		return
@@ -78,7 +78,7 @@ func preformatted(b *strings.Builder, text string) {
 	b.WriteString(".fi\n")
 }
 
-// escape escapes a line, so that it contains no requests and no escape sequences.
+// escape escapes a line so that man(1) finds no requests or escape sequences in it.
 func escape(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", "\\`", "^", `\(ha`, "~", `\(ti`).Replace(text)
 	if strings.HasPrefix(text, ".") {

@@ -1,9 +1,9 @@
 // Package messagetest finds error messages in the source of a package that do not appear in any of
 // its golden files. Only tests use it.
 //
-// An error message is a string of two words or more that is passed to a function that creates
-// errors or warnings; a format string matches any operands. Other strings, such as help texts, logs
-// and answers, need no golden file.
+// An error message is a string of at least two words that is passed to a function that creates
+// errors or warnings. In a format string, the verbs match any text. Other strings, such as help
+// texts, log messages and answers, need not appear in a golden file.
 package messagetest
 
 import (
@@ -22,10 +22,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// CheckCalls reports an error for each message that is missing in shown. Messages are strings
-// passed to one of the functions ("usage", "fmt.Errorf"; ".Warn" stands for every method Warn) in
-// non-test files that match one of the globs. except has messages that need not be shown, with the
-// reason; an unnecessary exception is also an error.
+// CheckCalls reports an error for each message that shown does not contain. Messages are strings
+// passed to one of the given functions, such as "usage" or "fmt.Errorf" (".Warn" stands for all
+// methods named Warn), in non-test files that match one of the globs. except lists messages that
+// need not be shown, each with a reason; unnecessary exceptions are errors, too.
 func CheckCalls(t *testing.T, functions []string, shown string, except map[string]string, globs ...string) {
 	t.Helper()
 	used := make(map[string]bool)
@@ -56,7 +56,7 @@ func CheckCalls(t *testing.T, functions []string, shown string, except map[strin
 	}
 }
 
-// textsOf returns the strings in calls of the functions, by position.
+// textsOf returns the strings in calls of the given functions, keyed by position.
 func textsOf(file *ast.File, functions []string) map[token.Pos]string {
 	all := make(map[token.Pos]string)
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -71,7 +71,7 @@ func textsOf(file *ast.File, functions []string) map[token.Pos]string {
 	return all
 }
 
-// nameOf returns the qualified name of a function.
+// nameOf returns the qualified name of a called function.
 func nameOf(function ast.Expr) string {
 	switch f := function.(type) {
 	case *ast.Ident:
@@ -82,7 +82,7 @@ func nameOf(function ast.Expr) string {
 	return ""
 }
 
-// Wanted returns the concatenated files named want of all txtar archives.
+// Wanted returns the concatenation of all files named want in the txtar archives that match glob.
 func Wanted(t *testing.T, glob string) string {
 	t.Helper()
 	var b strings.Builder
@@ -100,7 +100,7 @@ func Wanted(t *testing.T, glob string) string {
 	return b.String()
 }
 
-// Text returns the concatenated contents of the files.
+// Text returns the concatenation of the files that match glob.
 func Text(t *testing.T, glob string) string {
 	t.Helper()
 	var b strings.Builder
@@ -114,11 +114,11 @@ func Text(t *testing.T, glob string) string {
 	return b.String()
 }
 
-// exceptions is the test file that calls [CheckCalls]; it does not contain tables.
+// exceptions is the name of the test file that calls [CheckCalls]. Tables ignores this file.
 const exceptions = "messages_test.go"
 
-// Tables returns the string literals in the test files that match a glob, for packages whose tests
-// compare complete messages in tables.
+// Tables returns the string literals in all test files that match glob. It is for packages whose
+// tests compare complete messages in tables.
 func Tables(t *testing.T, glob string) string {
 	t.Helper()
 	var b strings.Builder
@@ -163,10 +163,10 @@ func sources(t *testing.T, globs []string) []string {
 	return all
 }
 
-// words matches strings of more than one word.
+// words matches strings that consist of more than one word.
 var words = regexp.MustCompile(`\pL.* | .*\pL`)
 
-// texts returns the strings of two words or more in a call, by position.
+// texts returns the strings of at least two words in a call, keyed by position.
 func texts(call *ast.CallExpr) map[token.Pos]string {
 	all := make(map[token.Pos]string)
 	ast.Inspect(call, func(n ast.Node) bool {
@@ -180,7 +180,7 @@ func texts(call *ast.CallExpr) map[token.Pos]string {
 	return all
 }
 
-// isShown reports whether shown contains each line of a text.
+// isShown reports whether shown contains every line of text.
 func isShown(text, shown string) bool {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimRight(line, "\r\n"); words.MatchString(line) && !formatOf(line).MatchString(shown) {
@@ -190,7 +190,8 @@ func isShown(text, shown string) bool {
 	return true
 }
 
-// formatOf returns an expression that matches the expansions of a format on one line.
+// formatOf returns a regular expression that matches what the format string can produce on one
+// line.
 func formatOf(format string) *regexp.Regexp {
 	verb := regexp.MustCompile(`%[-+#0-9.]*(?:\[\d\])?[a-zA-Z]`)
 	var b strings.Builder

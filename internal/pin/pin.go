@@ -23,10 +23,10 @@ const (
 	maxRounds = 10_000_000
 	hashBytes = 32
 	saltBytes = 16
-	minLength = 6 // in characters
+	minLength = 6 // minimum number of characters
 
-	maxWrong = 5                // number of wrong PINs within pause that blocks all PINs
-	pause    = 10 * time.Minute // counting period, and duration of the block
+	maxWrong = 5                // number of wrong PINs within pause after which all PINs are rejected
+	pause    = 10 * time.Minute // period in which wrong PINs are counted, and duration of the rejection
 )
 
 // Errors of [PIN.Check].
@@ -35,23 +35,23 @@ var (
 	ErrWrong   = errors.New("the PIN is wrong")
 )
 
-// A PIN is entered by a person together with an approval, so that access to the account that
-// answers is not sufficient by itself. Surrounding white space is ignored. Only the hash of the PIN
-// is stored, computed by PBKDF2 (RFC 8018). A PIN is safe for concurrent use.
+// A PIN is a number or text that a person enters together with an approval, so that access to the
+// answering account alone does not suffice. Surrounding white space is ignored. Only a hash of the
+// PIN is stored, which is computed by PBKDF2 (RFC 8018). A PIN is safe for concurrent use.
 type PIN struct {
 	rounds     int
 	salt, hash []byte
 	now        func() time.Time
-	key        []byte // random key of this process
+	key        []byte // random key that only this process knows
 
 	mu          sync.Mutex
-	lastCorrect []byte    // HMAC of the last correct PIN under key; nil until a PIN was correct
-	wrong       int       // number of wrong PINs since first
-	first       time.Time // time of the first wrong PIN
-	until       time.Time // all PINs are rejected until then
+	lastCorrect []byte    // HMAC of the correct PIN under key; nil until a correct PIN was entered
+	wrong       int       // number of wrong PINs since the time first
+	first       time.Time // time of the first counted wrong PIN
+	until       time.Time // time until which all PINs are rejected
 }
 
-// Hash returns the hash of a PIN in the form that a configuration stores.
+// Hash returns the hash of a PIN in the form that configurations store.
 func Hash(pin string) (string, error) {
 	pin = strings.TrimSpace(pin)
 	if utf8.RuneCountInString(pin) < minLength {
@@ -66,7 +66,7 @@ func Hash(pin string) (string, error) {
 	return fmt.Sprintf("pbkdf2-sha256:%d:%s:%s", rounds, base64.RawURLEncoding.EncodeToString(salt), base64.RawURLEncoding.EncodeToString(hash)), nil
 }
 
-// Parse parses a hash in the form of [Hash]. now is the clock.
+// Parse parses a hash that [Hash] has returned. now returns the current time.
 func Parse(text string, now func() time.Time) (*PIN, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 4 || parts[0] != "pbkdf2-sha256" {
@@ -81,14 +81,14 @@ func Parse(text string, now func() time.Time) (*PIN, error) {
 	return &PIN{rounds: n, salt: salt, hash: hash, now: now, key: []byte(rand.Text())}, nil
 }
 
-// Check returns nil if the PIN is correct, or the reason for rejecting it. A nil *PIN accepts every
-// input. The first successful check is slow on purpose.
+// Check returns nil if the PIN is correct. Otherwise it returns why the PIN was rejected. A nil
+// *PIN accepts everything. The first successful check is slow on purpose.
 func (p *PIN) Check(pin string) error {
 	if p == nil {
 		return nil
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock() // held during the check, so that concurrent attempts cannot bypass the pause
+	defer p.mu.Unlock() // held during the check, so that concurrent attempts cannot evade the pause
 	now := p.now()
 	pin = strings.TrimSpace(pin)
 	switch {
@@ -111,7 +111,7 @@ func (p *PIN) Check(pin string) error {
 	if now.Sub(p.first) > pause {
 		p.wrong, p.first = 0, now
 	}
-	if p.wrong++; p.wrong >= maxWrong { // a correct PIN in between does not reset the count: another person may have entered it
+	if p.wrong++; p.wrong >= maxWrong { // a correct PIN in between does not reset the count, because another person may have entered it
 		p.wrong, p.until = 0, now.Add(pause)
 	}
 	return ErrWrong

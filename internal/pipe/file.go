@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// A File is one end of a pipe. One goroutine may read and one may write at the same time.
+// A File is one end of a pipe. One goroutine may read while another one writes.
 type File struct {
 	*os.File
-	raw     syscall.RawConn // nil: f may block, so every operation goes through os.File
+	raw     syscall.RawConn // nil if f may block, so that all operations must go through os.File
 	in, out transfer
 }
 
-// New returns a File for f. If f is in blocking mode, reads and writes behave as those of f.
+// New returns a File for f. If f is in blocking mode, reading and writing work as for f itself.
 func New(f *os.File) *File {
 	p := &File{File: f}
 	if raw, err := f.SyscallConn(); err == nil && nonblocking(raw) {
@@ -24,23 +24,24 @@ func New(f *os.File) *File {
 	return p
 }
 
-// A transfer is a read or write operation. It is reused, so that operations do not allocate a
-// closure.
+// A transfer is a read or write operation. It is reused, so that operations do not need to allocate
+// a closure.
 type transfer struct {
 	b   []byte
 	n   int
 	err error
 	try func(fd uintptr) (done bool)
-	now bool // do not wait
+	now bool // return instead of waiting
 }
 
-// read makes one read attempt. It reports whether the operation is done.
+// read tries to read once. It reports whether the operation is complete.
 func (t *transfer) read(fd uintptr) bool {
 	t.n, t.err = readOnce(fd, t.b)
 	return t.now || t.err != syscall.EAGAIN
 }
 
-// write writes until b is complete or an error occurs. It reports whether the operation is done.
+// write writes until all of b is written or an error occurs. It reports whether the operation is
+// complete.
 func (t *transfer) write(fd uintptr) bool {
 	for t.err = nil; t.n < len(t.b) && t.err == nil; {
 		var n int
@@ -50,7 +51,7 @@ func (t *transfer) write(fd uintptr) bool {
 	return t.now || t.err != syscall.EAGAIN
 }
 
-// run transfers b through by, a method of a raw connection.
+// run transfers b using by, which is a method of a raw connection.
 func (t *transfer) run(by func(func(fd uintptr) bool) error, b []byte, now bool) (int, error) {
 	t.b, t.n, t.err, t.now = b, 0, nil, now
 	err := by(t.try)
@@ -73,8 +74,8 @@ func (p *File) Read(b []byte) (int, error) {
 	return n, p.readError(n, err)
 }
 
-// TryRead reads the available data without waiting, and regardless of the read deadline. waits is
-// true if no data is available yet, or if f may block.
+// TryRead reads the available data. It does not wait, and ignores the read deadline. waits is true
+// if no data is available yet, or if f may block.
 func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
 	if p.raw == nil {
 		return 0, true, nil
@@ -86,7 +87,7 @@ func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
 	return n, false, p.readError(n, err)
 }
 
-// control calls f once, regardless of deadlines.
+// control calls f once, ignoring deadlines.
 func (p *File) control(f func(fd uintptr) bool) error {
 	return p.raw.Control(func(fd uintptr) { f(fd) })
 }
@@ -107,7 +108,7 @@ func (p *File) Write(b []byte) (int, error) {
 	return n, p.pathError("write", err)
 }
 
-// TryWrite writes as much as the pipe accepts without waiting, and nothing if f may block.
+// TryWrite writes as much as the pipe accepts without waiting. If f may block, it writes nothing.
 func (p *File) TryWrite(b []byte) (int, error) {
 	if p.raw == nil {
 		return 0, nil

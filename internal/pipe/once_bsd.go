@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// readOnce reads the available data from fd, which must be non-blocking.
+// readOnce reads the available data from fd, which must be in non-blocking mode.
 func readOnce(fd uintptr, b []byte) (int, error) { return once(syscall.Read, fd, b) }
 
-// writeOnce writes as much as fd, which must be non-blocking, accepts at once.
+// writeOnce writes as much as fd accepts at once. fd must be in non-blocking mode.
 func writeOnce(fd uintptr, b []byte) (int, error) { return once(syscall.Write, fd, b) }
 
 func once(call func(fd int, b []byte) (int, error), fd uintptr, b []byte) (int, error) {
@@ -22,5 +22,5 @@ func once(call func(fd int, b []byte) (int, error), fd uintptr, b []byte) (int, 
 	}
 }
 
-// Reopen returns f, because these systems cannot open an end of a pipe a second time.
+// Reopen returns f, because on these systems the end of a pipe cannot be opened a second time.
 func Reopen(f *os.File) *os.File { return f }

@@ -9,13 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readOnce reads the available data from fd, which must be non-blocking.
+// readOnce reads the available data from fd, which must be in non-blocking mode.
 func readOnce(fd uintptr, b []byte) (int, error) { return once(syscall.SYS_READ, fd, b) }
 
-// writeOnce writes as much as fd, which must be non-blocking, accepts at once. b must not be empty.
+// writeOnce writes as much as fd accepts at once. fd must be in non-blocking mode, and b must not
+// be empty.
 func writeOnce(fd uintptr, b []byte) (int, error) { return once(syscall.SYS_WRITE, fd, b) }
 
-// once makes a raw system call, without informing the scheduler, because the call cannot block.
+// once makes a raw system call. It does not notify the scheduler, because the call cannot block.
 func once(call, fd uintptr, b []byte) (int, error) {
 	for {
 		n, _, err := syscall.RawSyscall(call, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
@@ -29,9 +30,9 @@ func once(call, fd uintptr, b []byte) (int, error) {
 	}
 }
 
-// Reopen opens the pipe end of f a second time, in non-blocking mode and for this process alone; other
-// users of f keep their blocking mode. If that is not possible, Reopen returns f itself. The caller
-// must close both files.
+// Reopen opens the pipe end of f a second time, in non-blocking mode and for this process only; for
+// other users of f, the blocking mode does not change. If f cannot be reopened, Reopen returns f
+// itself. The caller must close both files.
 func Reopen(f *os.File) *os.File {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {

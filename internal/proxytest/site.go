@@ -170,7 +170,7 @@ func (s *Site) Marking(net, place string) int {
 	return 0
 }
 
-// AwaitExecuted waits until the upstream has begun n calls of a tool.
+// AwaitExecuted waits until the upstream has started n calls of the tool.
 func (s *Site) AwaitExecuted(tool string, n int) {
 	s.T.Helper()
 	ctx, cancel := context.WithTimeout(s.T.Context(), Patience)
@@ -180,7 +180,7 @@ func (s *Site) AwaitExecuted(tool string, n int) {
 	}
 }
 
-// Executed fails unless the upstream has executed the tool exactly n times.
+// Executed fails the test unless the upstream has executed the tool exactly n times.
 func (s *Site) Executed(tool string, n int) {
 	s.T.Helper()
 	if got := s.Log.Executed(tool); got != n {
@@ -188,7 +188,7 @@ func (s *Site) Executed(tool string, n int) {
 	}
 }
 
-// Eventually waits until ok returns true, for states of the proxy without a notification.
+// Eventually waits until ok returns true. It is for states of the proxy that cause no notification.
 func (s *Site) Eventually(what string, ok func() bool) {
 	s.T.Helper()
 	limit := time.NewTimer(Patience)
@@ -204,7 +204,7 @@ func (s *Site) Eventually(what string, ok func() bool) {
 	}
 }
 
-// Pending waits for n pending approvals, and returns them.
+// Pending waits until n approvals are pending, and returns them.
 func (s *Site) Pending(n int) []proxy.ApprovalInfo {
 	s.T.Helper()
 	var waiting []proxy.ApprovalInfo
@@ -220,7 +220,7 @@ func (s *Site) Pending(n int) []proxy.ApprovalInfo {
 	return waiting
 }
 
-// Question returns the text of an approval for a person.
+// Question returns the text of the approval that a person sees.
 func (s *Site) Question(id string) string {
 	s.T.Helper()
 	a, err := s.Proxy.Approval(id)
@@ -230,7 +230,7 @@ func (s *Site) Question(id string) string {
 	return a.Question
 }
 
-// SwitchNet switches a net as an operator.
+// SwitchNet switches a net on or off as an operator would.
 func (s *Site) SwitchNet(name string, on bool) {
 	s.T.Helper()
 	if err := s.Proxy.SwitchNet(name, on, proxy.Actor{Name: "ann"}); err != nil {
@@ -238,12 +238,12 @@ func (s *Site) SwitchNet(name string, on bool) {
 	}
 }
 
-// SendLog sends a log message of the upstream.
+// SendLog makes the upstream send a log message.
 func (s *Site) SendLog(data string) {
 	s.Upstream.Notify("notifications/message", `{"level":"info","data":`+data+`}`)
 }
 
-// ExposedName returns the exposed name of the tool with a canonical name.
+// ExposedName returns the name under which the proxy exposes the tool.
 func ExposedName(t *testing.T, s *Site, canonical string) string {
 	t.Helper()
 	tools, err := s.Proxy.Tools("")
@@ -259,13 +259,13 @@ func ExposedName(t *testing.T, s *Site, canonical string) string {
 	return ""
 }
 
-// AwaitSubscribed waits until the upstream would notify the proxy of a change.
+// AwaitSubscribed waits until the proxy has subscribed to the upstream's changes.
 func (s *Site) AwaitSubscribed() {
 	s.T.Helper()
 	s.Eventually("the proxy hears of changes", func() bool { return len(s.Log.Records(testserver.Subscribed)) > 0 })
 }
 
-// Received returns the last message with that method that the upstream got.
+// Received returns the last message with the given method that the upstream has received.
 func (s *Site) Received(method string) (last string) {
 	for _, r := range s.Log.Records(testserver.Received) {
 		if Member(r.Bytes, "method") == `"`+method+`"` {
@@ -275,7 +275,7 @@ func (s *Site) Received(method string) (last string) {
 	return last
 }
 
-// OpenCalls returns the number of unsettled calls in all sessions.
+// OpenCalls returns the number of unsettled calls in all sessions together.
 func (s *Site) OpenCalls() int {
 	n := 0
 	for _, info := range s.Proxy.Sessions() {

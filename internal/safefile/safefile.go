@@ -10,7 +10,7 @@ import (
 	"runtime"
 )
 
-// Directory returns an error if any user may replace files in the directory.
+// Directory returns an error if all users may replace files in the directory.
 func Directory(dir string) error {
 	info, err := directory(dir)
 	if err == nil && writable(info, 0o002) && info.Mode()&os.ModeSticky == 0 {
@@ -19,8 +19,8 @@ func Directory(dir string) error {
 	return err
 }
 
-// OwnDirectory returns an error if other users may create files in the directory. That permission
-// suffices to place a file next to one that the program opens by name.
+// OwnDirectory returns an error if other users may create files in the directory. With this
+// permission, they could place a file next to one that the program opens by name.
 func OwnDirectory(dir string) error {
 	info, err := directory(dir)
 	switch {
@@ -64,7 +64,8 @@ func directory(dir string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// Regular returns an error if the regular file belongs to another user or is writable by others.
+// Regular returns an error if the file belongs to another user or is writable by others. The file
+// must be a regular one.
 func Regular(info fs.FileInfo) error {
 	switch {
 	case writable(info, 0o022):
@@ -75,7 +76,8 @@ func Regular(info fs.FileInfo) error {
 	return nil
 }
 
-// writable reports whether a class of users in mask may write. Windows has no such bits.
+// writable reports whether any of the users in mask may write. It returns false on Windows, which
+// has no such bits.
 func writable(info fs.FileInfo, mask fs.FileMode) bool {
 	return info.Mode().Perm()&mask != 0 && runtime.GOOS != "windows"
 }

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// launchd returns the manager of macOS.
+// launchd returns the service manager for macOS.
 func launchd(s System) *Manager {
 	file := filepath.Join(s.Home, "Library", "LaunchAgents", Name+".plist")
 	domain := "gui/" + strconv.Itoa(s.UID)

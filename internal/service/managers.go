@@ -1,6 +1,7 @@
 package service
 
-// ManagerOf returns the manager of a system, or nil if petrigate supports none.
+// ManagerOf returns the service manager for the given system, or nil if petrigate does not support
+// any.
 func ManagerOf(s System) *Manager {
 	switch s.OS {
 	case "linux":

@@ -14,10 +14,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// commandTimeout limits the run time of a command of the manager.
+// commandTimeout limits how long one of the manager's commands may run.
 const commandTimeout = time.Minute
 
-// output runs a command of the manager and returns its output.
+// output runs one of the manager's commands and returns its output.
 func output(ctx context.Context, argv []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
@@ -25,7 +25,7 @@ func output(ctx context.Context, argv []string) (string, error) {
 	out, err := c.Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
-		said, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n") // the other lines are advice
+		said, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n") // further lines contain only advice
 		if said != "" {
 			err = errors.New(text.Escape(said))
 		}
@@ -34,8 +34,8 @@ func output(ctx context.Context, argv []string) (string, error) {
 	return string(out), err
 }
 
-// Answers reports whether the manager runs. variables holds the names of the environment variables
-// that a service gets, as far as the manager reports them.
+// Answers reports whether the service manager is running. variables contains the names of the
+// environment variables that a service will have, as far as the manager reports them.
 func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {
 	out, err := output(ctx, m.probe)
 	if err != nil {
@@ -44,7 +44,7 @@ func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {
 	return append(variableNames(out), m.fileVariables()...), true
 }
 
-// fileVariables returns the names of the variables in the environment file.
+// fileVariables returns the names of the variables in the file m.Variables.
 func (m *Manager) fileVariables() []string {
 	if m.Variables == "" {
 		return nil
@@ -56,8 +56,8 @@ func (m *Manager) fileVariables() []string {
 	return variableNames(string(src))
 }
 
-// variablePattern matches a variable as managers and files print it: NAME=VALUE, NAME => VALUE
-// (launchd), or NAME REG_SZ VALUE (Windows).
+// variablePattern matches a variable in the form that managers and files use: NAME=VALUE, NAME =>
+// VALUE (launchd), or NAME REG_SZ VALUE (Windows).
 var variablePattern = regexp.MustCompile(`(?m)^\s*([A-Za-z_][A-Za-z0-9_]*)(?:[ \t]*=|[ \t]+=>|[ \t]+REG_)`)
 
 // variableNames returns the names of the variables in a text.
@@ -68,7 +68,8 @@ func variableNames(shown string) (all []string) {
 	return all
 }
 
-// Install writes the file of the service and starts or restarts the service.
+// Install writes the service file and starts the service. If the service is already running,
+// Install restarts it.
 func (m *Manager) Install(ctx context.Context, text string) error {
 	if err := m.write(text); err != nil {
 		return err
@@ -76,13 +77,13 @@ func (m *Manager) Install(ctx context.Context, text string) error {
 	return runAll(ctx, m.start)
 }
 
-// ErrNoManager is returned if no service manager runs for this user.
+// ErrNoManager means that no service manager is running for this user.
 var ErrNoManager = errors.New("no service manager runs for this user, for example in a container or after su")
 
-// Remove stops the service and removes its file.
+// Remove stops the service and removes the service file.
 func (m *Manager) Remove(ctx context.Context) error {
 	if _, ok := m.Answers(ctx); !ok {
-		return ErrNoManager // the service might run nevertheless
+		return ErrNoManager // the service might be running nevertheless
 	}
 	if err := runAll(ctx, m.stop); err != nil {
 		return err
@@ -98,16 +99,16 @@ func (m *Manager) Remove(ctx context.Context) error {
 	return runAll(ctx, m.afterRemoval)
 }
 
-// Said returns the last lines of the service's log, or "" if the manager keeps none.
+// Said returns the last lines in the service's log. It returns "" if the manager keeps no log.
 func (m *Manager) Said(ctx context.Context) string {
 	if m.logTail == nil {
 		return ""
 	}
-	out, _ := output(ctx, m.logTail) // not every manager keeps a log
+	out, _ := output(ctx, m.logTail) // an error may mean that the manager keeps no log
 	return strings.TrimSpace(out)
 }
 
-// runAll runs commands until one fails that must succeed.
+// runAll runs the steps in order. It stops if a step that must succeed fails.
 func runAll(ctx context.Context, steps []step) error {
 	for _, s := range steps {
 		if err := s.run(ctx); err != nil && !s.lenient {
@@ -117,7 +118,7 @@ func runAll(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// run runs the command. It repeats a command marked as retried.
+// run runs the command. If the step is marked as retried, it repeats a failed command.
 func (s step) run(ctx context.Context) (err error) {
 	pauses := []time.Duration{0}
 	if s.retried {

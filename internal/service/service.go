@@ -1,12 +1,12 @@
 // Package service runs petrigate as a service of the user: systemd, launchd or the Task Scheduler
 // starts it when the user logs in, and again after it has failed.
 //
-// A [Manager] writes a file that describes the service and runs the programs of its system that
-// start and remove it. The first lines of the file name the configuration of the service. A file
-// without these lines was not written by petrigate and is never changed or removed.
+// A [Manager] writes a file that describes the service, and runs the operating system's programs
+// that start and remove it. The first lines of the file name the service's configuration. If a file
+// lacks these lines, petrigate did not write it and never changes or removes it.
 //
-// The package does not use github.com/kardianos/service, which on Windows installs services of the
-// whole machine and escapes neither % nor $ in a systemd unit.
+// The package does not use github.com/kardianos/service, because on Windows that library installs
+// services for the whole machine, and in a systemd unit it escapes neither % nor $.
 package service
 
 import (
@@ -23,10 +23,10 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// Name is the name of the service in all managers.
+// Name is the service's name in all managers.
 const Name = "petrigate"
 
-// A Service describes a proxy that runs while the user is logged in.
+// A Service is a proxy that runs while the user is logged in.
 type Service struct {
 	Program     string   // absolute path of the program
 	Args        []string // arguments of the program
@@ -34,20 +34,20 @@ type Service struct {
 	Environment []Variable
 }
 
-// A Variable is an environment variable of the service. Its value is stored in a file and must not
-// be a secret.
+// A Variable is an environment variable for the service. Its value must not be secret, because it
+// is stored in a file.
 type Variable struct{ Name, Value string }
 
-// A System describes this machine to a manager.
+// A System describes this machine to a [Manager].
 type System struct {
-	OS   string // as in runtime.GOOS
+	OS   string // a value of runtime.GOOS
 	Home string
 	Env  func(string) (string, bool)
 	UID  int
 }
 
-// env returns the value of a variable that holds an absolute path, or "" if it is unset or not an
-// absolute path.
+// env returns the value of an environment variable that contains an absolute path. It returns "" if
+// the variable is unset or contains anything else.
 func (s System) env(name string) string {
 	if value, _ := s.Env(name); filepath.IsAbs(value) {
 		return value
@@ -55,7 +55,7 @@ func (s System) env(name string) string {
 	return ""
 }
 
-// configDir returns the folder for the configurations of a Unix user.
+// configDir returns the user's configuration directory on a Unix system.
 func (s System) configDir() string {
 	if dir := s.env("XDG_CONFIG_HOME"); dir != "" {
 		return dir
@@ -63,37 +63,37 @@ func (s System) configDir() string {
 	return filepath.Join(s.Home, ".config")
 }
 
-// A Manager installs and removes a service of the user.
+// A Manager installs and removes a user service.
 type Manager struct {
 	Title string // name of the service manager
-	File  string // file that describes the service
-	// Variables is the file with environment variables for the service; "": the manager supports no
-	// such file.
+	File  string // path of the service file
+	// Variables is the path of the file with the service's environment variables. It is empty if
+	// the manager has no such file.
 	Variables string
-	// Log is the command that shows the log of the service.
+	// Log is the command that displays the service's log.
 	Log string
 
 	text   func(*Manager, Service) (string, error)
-	encode func(string) []byte // nil: as UTF-8
+	encode func(string) []byte // converts the text of the file; nil: UTF-8
 	decode func([]byte) string
 
-	probe        []string // command that fails if no manager runs; it prints the environment of services if possible
+	probe        []string // command that fails if no manager is running, and prints the environment of services if possible
 	start        []step
 	stop         []step
-	active       []string // command that fails once the service is stopped; nil: no such command
-	afterRemoval []step   // run after the file was removed
+	active       []string // command that fails once the service has stopped; nil: none
+	afterRemoval []step   // steps to run after the file was removed
 	logTail      []string
 }
 
-// A step is a command.
+// A step is a command to run.
 type step struct {
 	argv    []string
-	lenient bool // failure is ignored
-	retried bool // repeated on failure: it fails while an earlier service is still ending
+	lenient bool // whether to ignore a failure
+	retried bool // whether to repeat a failed command, which fails while an earlier service is still stopping
 }
 
-// Text returns the content of the file that describes s. It fails if the manager could not run such
-// a service.
+// Text returns the content of the file that describes s. It returns an error if the manager could
+// not run such a service.
 func (m *Manager) Text(s Service) (string, error) {
 	for _, word := range append([]string{s.Program, s.Config}, s.Args...) {
 		if strings.ContainsRune(word, 0) {
@@ -103,7 +103,7 @@ func (m *Manager) Text(s Service) (string, error) {
 	return m.text(m, s)
 }
 
-// mark returns the line that identifies a file as written by petrigate.
+// mark returns the line that marks a file as written by petrigate.
 func mark(config string) string {
 	quoted := strconv.QuoteToASCII(config)
 	quoted = strings.ReplaceAll(quoted, "--", `-\x2d`) // "--" would end an XML comment
@@ -112,14 +112,14 @@ func mark(config string) string {
 
 var marked = regexp.MustCompile(`petrigate wrote this file for the configuration ("(?:[^"\\]|\\.)*")\. petrigate disconnect removes it\.`)
 
-// An Installed describes the installed service.
+// An Installed describes a service that is installed.
 type Installed struct {
 	Exists bool
-	Config string // configuration of the service; "": petrigate did not write the file
+	Config string // service's configuration; empty if petrigate did not write the file
 	Text   string
 }
 
-// Installed reads the file that describes the service.
+// Installed reads the service file.
 func (m *Manager) Installed() (Installed, error) {
 	src, err := os.ReadFile(m.File)
 	switch {
@@ -133,12 +133,12 @@ func (m *Manager) Installed() (Installed, error) {
 		i.Text = m.decode(src)
 	}
 	if found := marked.FindStringSubmatch(i.Text); found != nil {
-		i.Config, _ = strconv.Unquote(found[1]) // "" if somebody has edited the line
+		i.Config, _ = strconv.Unquote(found[1]) // empty if someone has edited the line
 	}
 	return i, nil
 }
 
-// write writes the file that describes the service.
+// write writes the service file.
 func (m *Manager) write(text string) error {
 	src := []byte(text)
 	if m.encode != nil {

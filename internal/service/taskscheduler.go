@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// taskScheduler returns the manager of Windows. A Windows service would belong to the machine and
-// need an administrator.
+// taskScheduler returns the service manager for Windows. It does not use Windows services, because
+// these belong to the machine and can only be installed by an administrator.
 func taskScheduler(s System) *Manager {
 	dir := s.env("APPDATA")
 	if dir == "" {
@@ -76,7 +76,8 @@ const taskForm = `<?xml version="1.0" encoding="UTF-16"?>
 </Task>
 `
 
-// taskXML formats a task of the Task Scheduler. A task has no environment variables of its own.
+// taskXML describes a task for the Task Scheduler. A task cannot have environment variables of its
+// own.
 func taskXML(s Service, user string) (string, error) {
 	words := []string{s.Program}
 	for _, arg := range s.Args {
@@ -100,7 +101,7 @@ func taskXML(s Service, user string) (string, error) {
 	return fmt.Sprintf(taskForm, mark(s.Config), escaped[0], escaped[1], escaped[2]), nil
 }
 
-// encodeUTF16 encodes XML for schtasks.
+// encodeUTF16 encodes XML in the form that schtasks accepts.
 func encodeUTF16(text string) []byte {
 	b := []byte{0xff, 0xfe}
 	for _, u := range utf16.Encode([]rune(strings.ReplaceAll(text, "\n", "\r\n"))) {

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// Environment variables, set by .ci/soak for long runs.
+// Environment variables that .ci/soak sets for long runs.
 const (
-	Variable = "PETRIGATE_SOAK" // number of inputs per random test
+	Variable = "PETRIGATE_SOAK" // number of inputs for each random test
 	Seed     = "PETRIGATE_SEED" // first seed
 )
 
-// Range returns the first seed and the number of inputs to try: usual, or a fifth of it with -short
-// or under the race detector, or the value of [Variable].
+// Range returns the first seed, and how many inputs to try. The number is the value of [Variable]
+// if set. Otherwise it is usual, or a fifth of it with -short or under the race detector.
 func Range(t testing.TB, usual int) (from uint64, count int) {
 	t.Helper()
 	count = Count(usual)
@@ -28,8 +28,8 @@ func Range(t testing.TB, usual int) (from uint64, count int) {
 	return from, count
 }
 
-// Count returns usual, or a fifth of it with -short or under the race detector, which slows
-// everything down by a factor of ten and finds little in sequential code.
+// Count returns usual, or a fifth of it with -short or under the race detector. The race detector
+// makes tests ten times slower and finds little in sequential code.
 func Count(usual int) int {
 	if testing.Short() || Race {
 		return 1 + usual/5
@@ -37,8 +37,8 @@ func Count(usual int) int {
 	return usual
 }
 
-// Bulk skips a test under the race detector, unless .ci/soak runs it. It is for sequential tests
-// that take long because of the amount of data or the slow hash of a PIN.
+// Bulk skips the test under the race detector, unless .ci/soak runs it. It is for sequential tests
+// that take long because they process much data or compute the slow hash of a PIN.
 func Bulk(t testing.TB) {
 	t.Helper()
 	if Race && os.Getenv(Variable) == "" {

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// Variable is the environment variable with the path of a binary that was built in advance for all
+// Variable is the environment variable that contains the path of a binary built in advance for all
 // test packages.
 const Variable = "PETRIGATE_BIN"
 
-// Path returns the absolute path in [Variable], or the path of a binary that it builds for this
-// test.
+// Path returns the absolute path in [Variable]. If the variable is not set, Path builds a binary
+// for this test.
 func Path(t testing.TB) string {
 	t.Helper()
 	if path := os.Getenv(Variable); path != "" {
@@ -31,9 +31,9 @@ func Path(t testing.TB) string {
 	return path
 }
 
-// Build builds the binary with the race detector if the test has it. It runs the program through cp
-// instead of building it: the go command caches binaries that it links for "go run" but not those
-// of "go build", and linking takes most of the time.
+// Build builds the binary, with the race detector if the test itself uses it. It does not call go
+// build, but go run with cp in place of the program: the go command caches binaries that it links
+// for go run but not those for go build, and linking takes most of the time.
 func Build(t testing.TB, path string) {
 	t.Helper()
 	args := []string{"run", "-exec", "cp"}

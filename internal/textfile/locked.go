@@ -13,9 +13,9 @@ import (
 // lockWait is the maximum time that [Locked] waits for another process.
 const lockWait = 5 * time.Second
 
-// Locked runs f while no other process runs Locked for the same file. The file need not exist: the
-// lock is a separate file next to it. Locked creates the directory, with access for the current
-// user only, if necessary.
+// Locked runs f while no other process runs Locked for the same file. The file need not exist,
+// because the lock is a separate file next to it. If necessary, Locked creates the directory with
+// access only for the current user.
 func Locked(file string, f func() error) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("making the folder of %s: %w", file, err)

@@ -15,13 +15,13 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Diff returns the difference of two texts as a unified diff; empty if the texts are equal.
+// Diff returns a unified diff of two texts. It returns nothing if the texts are equal.
 func Diff(oldName string, before []byte, newName string, after []byte) []byte {
 	return diff.Diff(oldName, before, newName, after)
 }
 
-// DiffWithout returns [Diff] for display, with asterisks in place of the secrets. A secret that
-// contains another one must precede it in the list.
+// DiffWithout is like [Diff] but replaces secrets in the result with asterisks, for display. If a
+// secret contains another one, it must come first in the list.
 func DiffWithout(secrets []string, oldName string, before []byte, newName string, after []byte) string {
 	var pairs []string
 	for _, s := range secrets {
@@ -32,9 +32,10 @@ func DiffWithout(secrets []string, oldName string, before []byte, newName string
 	return strings.TrimSpace(text.EscapeLines(diff))
 }
 
-// Replace atomically replaces the contents of a file and keeps its mode and owner. A new file is
-// accessible only to the current user. A concurrent reader sees either the complete old or the
-// complete new text. If file is a symbolic link, its target is replaced.
+// Replace atomically replaces the content of a file and preserves its mode and owner. If the file
+// does not exist, it is created with access only for the current user. A concurrent reader sees
+// either the complete old text or the complete new one. If file is a symbolic link, its target is
+// replaced.
 func Replace(file string, src []byte) (err error) {
 	defer func() { err = wrapError(file, err) }()
 	path, mode := file, fs.FileMode(0o600)
@@ -52,14 +53,14 @@ func Replace(file string, src []byte) (err error) {
 	return replaceFile(path, src, mode, old)
 }
 
-// ReplacePrivate is like [Replace], but makes the file accessible only to the current user,
-// regardless of its old mode.
+// ReplacePrivate is like [Replace] but makes the file accessible only to the current user,
+// regardless of its previous mode.
 func ReplacePrivate(file string, src []byte) error {
 	return wrapError(file, replaceFile(file, src, 0o600, nil))
 }
 
-// replaceFile atomically replaces the file at path by a new one with the owner of old; if old is nil, with
-// the owner of this process.
+// replaceFile atomically replaces the file at path. The new file gets the owner of old. If old is
+// nil, it gets the owner of this process.
 func replaceFile(path string, src []byte, mode fs.FileMode, old fs.FileInfo) error {
 	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
@@ -74,7 +75,7 @@ func replaceFile(path string, src []byte, mode fs.FileMode, old fs.FileInfo) err
 	return err
 }
 
-// Create writes a new file. It fails if the file exists.
+// Create creates a file. It returns an error if the file already exists.
 func Create(file string, src []byte) (err error) {
 	defer func() { err = wrapError(file, err) }()
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // others may read rules
@@ -95,7 +96,7 @@ func wrapError(file string, err error) error {
 	return fmt.Errorf("writing %s: %w", file, text.Innermost(err))
 }
 
-// writeAll writes the contents, mode and, unless old is nil, the owner of a new file, and closes it.
+// writeAll writes the text, sets the mode and, unless old is nil, the owner, and closes the file.
 func writeAll(f *os.File, text []byte, mode fs.FileMode, old fs.FileInfo) error {
 	_, err := f.Write(text)
 	if err == nil && old != nil {

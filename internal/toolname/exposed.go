@@ -5,11 +5,11 @@ import (
 	"encoding/hex"
 )
 
-// maxExposed is the maximum length of a tool name that every known client accepts.
+// maxExposed is the maximum length of a tool name that all known clients accept.
 const maxExposed = 64
 
-// Valid reports whether the strictest revision of the MCP specification allows the name: 1 to 128
-// characters of [A-Za-z0-9_./-].
+// Valid reports whether even the strictest revision of the MCP specification allows the name: 1 to
+// 128 characters of [A-Za-z0-9_./-].
 func Valid(name string) bool {
 	if name == "" || len(name) > 128 {
 		return false
@@ -26,8 +26,8 @@ func exposable(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// Prefix returns the prefix of the names that clients see for a server's tools: the configured
-// prefix, or else the name of the server unless it is the only one.
+// Prefix returns the prefix for the names under which clients see a server's tools. If no prefix is
+// configured, it is derived from the server's name, or empty if the server is the only one.
 func Prefix(server, prefix string, configured, alone bool) string {
 	switch {
 	case configured && prefix == "" || !configured && alone:
@@ -39,8 +39,8 @@ func Prefix(server, prefix string, configured, alone bool) string {
 	}
 }
 
-// Exposed returns the name that clients see: at most 64 characters of [A-Za-z0-9_-]. If that
-// differs from prefix+name, a hash of the full name keeps it unique.
+// Exposed returns the name under which clients see a tool: at most 64 characters of [A-Za-z0-9_-].
+// If this is not simply prefix+name, it contains a hash of the full name, which keeps it unique.
 func Exposed(prefix, name string) string {
 	full := prefix + name
 	safe := []byte(full)

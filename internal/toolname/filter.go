@@ -7,16 +7,16 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A Filter selects the tools of a server that clients may use, by glob patterns over the server's
-// own tool names: * matches any sequence of characters, ? matches one. A tool is filtered out if a
-// pattern of Deny matches it, or if no pattern of Allow does. A tool that is filtered out is not
+// A Filter selects those tools of a server that clients may use. Its glob patterns apply to the
+// server's own tool names: * matches any sequence of characters, and ? matches one character. A
+// tool is filtered out if a pattern in Deny matches it or no pattern in Allow does. It is then not
 // listed and cannot be called.
 type Filter struct {
-	Allow []string // nil: all tools
+	Allow []string // nil allows all tools
 	Deny  []string
 }
 
-// Filtered returns the reason why the tool is filtered out, or "".
+// Filtered returns the reason why the tool is filtered out, or "" if it is not.
 func (f Filter) Filtered(name string) (why string) {
 	matches := func(pattern string) bool { return toolnet.MatchGlob(pattern, name) }
 	if i := slices.IndexFunc(f.Deny, matches); i >= 0 {
@@ -28,8 +28,8 @@ func (f Filter) Filtered(name string) (why string) {
 	return ""
 }
 
-// Unmatched returns a warning for each pattern that matches none of the names and so cannot have
-// the intended effect.
+// Unmatched returns a warning for each pattern that matches none of the names and therefore cannot
+// have the intended effect.
 func (f Filter) Unmatched(names []string) (warnings []string) {
 	for _, list := range []struct {
 		key      string

@@ -4,20 +4,20 @@ package toolname
 
 import "github.com/petrigate/petrigate/gate"
 
-// Names are the names of one tool. Bare and Canonical are empty if unknown.
+// Names contains the names of one tool. Bare and Canonical are empty if they are not known.
 type Names struct {
-	Upstream  string // the server that provides the tool
-	Exposed   string // the name that clients see
-	Bare      string // the server's own name for the tool
-	Canonical string // the name for rules that specify the server: server.tool
+	Upstream  string // server that provides the tool
+	Exposed   string // name that clients see
+	Bare      string // server's own name for the tool
+	Canonical string // name in rules that specify the server: server.tool
 }
 
-// AdditionalNames returns, for each tool, the names of its calls in addition to the exposed one. A name
-// that another tool also has, or that could belong to another upstream, can only restrict: it
-// neither exempts a call nor counts as evidence. Otherwise a server could pass off its own tools as
-// tools of another server. Therefore, with several upstreams a bare name only restricts, whatever
-// the upstreams list. If two tools have the same name in different roles, the more specific role
-// wins: exposed before canonical, canonical before bare.
+// AdditionalNames returns, for each tool, the names of its calls in addition to the exposed one. A
+// name that another tool also has, or that could belong to another upstream, can only restrict: it
+// neither exempts a call nor counts as evidence. Otherwise, a server could pass off its own tools
+// as those of another server. For the same reason, if there are several upstreams, a bare name only
+// restricts, whatever tools the upstreams list. If two tools have the same name in different roles,
+// the more specific role wins: exposed over canonical, and canonical over bare.
 func AdditionalNames(tools []Names, owners Owners) [][]gate.Name {
 	exposed, canonical, bare := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, t := range tools {
@@ -45,7 +45,7 @@ func AdditionalNames(tools []Names, owners Owners) [][]gate.Name {
 	return all
 }
 
-// Foreign reports whether the exposed name of the tool could also belong to another upstream.
+// Foreign reports whether the tool's exposed name could also belong to another upstream.
 func (o Owners) Foreign(t Names) bool {
 	return len(o) > 1 && (t.Upstream == "" || o.Exposed(t.Exposed) != t.Upstream || t.Exposed != t.Upstream && o.isUpstream(t.Exposed))
 }

@@ -2,15 +2,15 @@ package toolname
 
 import "strings"
 
-// An Owner is an upstream and the prefix of the names that clients see for its tools.
+// An Owner is an upstream with the prefix for the names under which clients see its tools.
 type Owner struct{ Upstream, Prefix string }
 
-// Owners lists all configured upstreams. The configuration alone decides which upstream a name
-// belongs to, so that a server cannot influence that by the tools it lists.
+// Owners lists all configured upstreams. Only the configuration determines which upstream a name
+// belongs to, so that a server cannot influence this by the tools that it lists.
 type Owners []Owner
 
-// Exposed returns the upstream with the longest prefix of name, or "" if no upstream or several
-// have it.
+// Exposed returns the upstream with the longest prefix that name begins with. It returns "" if
+// there is none or several upstreams have that prefix.
 func (o Owners) Exposed(name string) string {
 	longest, owner := -1, ""
 	for _, u := range o {
@@ -25,8 +25,8 @@ func (o Owners) Exposed(name string) string {
 	return owner
 }
 
-// Canonical returns the upstream with the longest name that, followed by a dot, is a prefix of
-// name.
+// Canonical returns the upstream with the longest name such that name begins with it, followed by a
+// dot.
 func (o Owners) Canonical(name string) (owner string) {
 	for _, u := range o {
 		if len(u.Upstream) > len(owner) && strings.HasPrefix(name, u.Upstream+".") {
@@ -36,8 +36,8 @@ func (o Owners) Canonical(name string) (owner string) {
 	return owner
 }
 
-// isUpstream reports whether name is the name of an upstream. If an action follows it, such a name looks
-// like a tool of that upstream.
+// isUpstream reports whether name is the name of an upstream. Followed by an action, such a name
+// looks like a tool of the upstream.
 func (o Owners) isUpstream(name string) bool {
 	for _, u := range o {
 		if u.Upstream == name {

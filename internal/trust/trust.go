@@ -1,6 +1,6 @@
 // Package trust records which configurations, found in a project directory, a person has trusted. A
 // cloned project may contain a configuration that starts programs and reads secrets, so trust
-// applies to one path and one digest: after a change, the person is asked again.
+// applies only to one path and one digest. If the configuration changes, the person is asked again.
 package trust
 
 import (
@@ -17,17 +17,19 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A List is the file that lists the trusted configurations of the current user.
+// A List is the file that lists the configurations trusted by the current user.
 type List struct{ File string }
 
-// content is the content of the file: SHA-256 digests by absolute path of the configuration.
+// content is the content of the file. It maps the absolute path of a configuration to SHA-256
+// digests.
 type content struct {
 	Version int               `json:"version"`
 	Trusted map[string]string `json:"trusted"`
 }
 
-// Trusts reports whether a person has trusted a configuration with this content at this path. It
-// returns false if another user could change the configuration, or if the list cannot be read.
+// Trusts reports whether a person has trusted the configuration at this path with exactly this
+// content. It returns false if another user could change the configuration, or if the list cannot
+// be read.
 func (b List) Trusts(path string, src []byte) bool {
 	place, err := resolvedPath(path)
 	if err != nil || safefile.Project(path) != nil {
@@ -37,7 +39,7 @@ func (b List) Trusts(path string, src []byte) bool {
 	return err == nil && known.Trusted[place] == digest(src)
 }
 
-// Trust records that a person trusts a configuration with this content at this path.
+// Trust records that a person trusts the configuration at this path with exactly this content.
 func (b List) Trust(path string, src []byte) error {
 	place, err := resolvedPath(path)
 	if err != nil {
@@ -69,8 +71,8 @@ func (b List) read() (content, error) {
 	return known, nil
 }
 
-// bytes returns the contents of the file, or nil if it does not exist. It returns an error if
-// another user could have written the file.
+// bytes returns the content of the file. It returns nil if the file does not exist, and an error if
+// another user could have written it.
 func (b List) bytes() ([]byte, error) {
 	f, err := os.Open(b.File)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +99,8 @@ func digest(src []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// resolvedPath returns the absolute path of a file, with the symbolic links in its directory resolved.
+// resolvedPath returns the absolute path of a file after resolving the symbolic links in its
+// directory.
 func resolvedPath(path string) (string, error) {
 	folder, err := filepath.Abs(filepath.Dir(path))
 	if err == nil {
