@@ -14,14 +14,14 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Options extend a configuration. The zero value is ready to use.
+// Options extend a configuration's policy. The zero value is ready to use.
 type Options struct {
 	Nets  []gate.Net // additional nets, written in Go
 	Tools []string   // all existing tools; nil: the tools are unknown
 
-	// Schemas are the JSON Schemas of the arguments of tools, by name: calls with arguments that a
-	// tool does not have do not show that anything is possible. Tools without a schema accept all
-	// arguments.
+	// Schemas holds the JSON Schemas of tools' arguments, by tool name. A call with an argument
+	// that its tool does not have does not show that anything is possible. Tools without a schema
+	// accept all arguments.
 	Schemas map[string]json.RawMessage
 }
 
@@ -30,7 +30,7 @@ type Options struct {
 type Policy struct {
 	*gate.Policy
 	Active   []string  // nets that are active at the start of a session; nil: all
-	Warnings []Problem // warnings about the configuration, which do not prevent its use
+	Warnings []Problem // warnings about the configuration; they do not prevent its use
 
 	source  policy.Source
 	options Options
@@ -42,7 +42,7 @@ type Policy struct {
 	principals map[string]*gate.Shared
 }
 
-// New builds the policy of a configuration. If rules or nets are invalid, the error is [Problems].
+// New builds a configuration's policy. If rules or nets are invalid, the error is a [Problems].
 func New(c *config.Config, o Options) (*Policy, error) {
 	source := policy.FromConfig(c)
 	source.Tools, source.Schemas = o.Tools, parsed(o.Schemas)
@@ -69,7 +69,7 @@ func New(c *config.Config, o Options) (*Policy, error) {
 	return p, nil
 }
 
-// with returns the policy of these nets and of the nets written in Go.
+// with returns a policy with the given nets and the nets written in Go.
 func (p *Policy) with(infos []gate.NetInfo, o gate.PolicyOptions) (*gate.Policy, error) {
 	var nets []gate.Net
 	for _, info := range infos {
@@ -78,12 +78,12 @@ func (p *Policy) with(infos []gate.NetInfo, o gate.PolicyOptions) (*gate.Policy,
 	return gate.NewPolicy(append(nets, p.options.Nets...), o)
 }
 
-// inGo reports whether the net is one of [Options].Nets.
+// inGo reports whether the net with the given name is one of [Options].Nets.
 func (p *Policy) inGo(name string) bool {
 	return slices.ContainsFunc(p.options.Nets, func(n gate.Net) bool { return n.Name == name })
 }
 
-// tools returns the known tools for verification.
+// tools returns the known tools in the form that the verification uses.
 func (p *Policy) tools() []verify.Tool {
 	var tools []verify.Tool
 	for _, name := range p.options.Tools {
@@ -102,15 +102,15 @@ func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 }
 
 // lacks returns a function that returns the argument that a field reads although the tool does not
-// take it.
+// accept it.
 func (p *Policy) lacks() func(tool string, f gate.Field) string {
 	return check.ToolSet{Schemas: p.source.Schemas}.Lacks()
 }
 
-// NewSession returns a session of a principal, with the active nets of the configuration. State
-// that o leaves out is shared: that of nets with global scope by all sessions of the policy, and
-// that of nets with principal scope by all sessions of the same principal. A session of the
-// principal "" shares the latter with no other session.
+// NewSession returns a session for a principal, with the configuration's active nets. State that o
+// does not specify is shared. All sessions of the policy share the state of nets with global scope,
+// and all sessions of the same principal share the state of nets with principal scope. A session
+// with an empty principal does not share the latter with any other session.
 func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Session {
 	if o.Active == nil {
 		o.Active = p.Active
@@ -133,9 +133,9 @@ func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Sessi
 	return gate.NewSession(p.Policy, o)
 }
 
-// A Problem is an error or warning about rules or nets.
+// A Problem is an error or a warning about rules or nets.
 type Problem struct {
-	Code rules.Code // see docs/codes.md for the explanation of each code
+	Code rules.Code // code of the problem; docs/codes.md explains all codes
 	Pos  gate.Position
 	Net  string // name of the hand-written net; may be empty
 	Msg  string
@@ -143,16 +143,16 @@ type Problem struct {
 	text string
 }
 
-// Error returns the problem on one line: file:line:column: message (hint).
+// Error returns the problem as a single line: file:line:column: message (hint).
 func (p Problem) Error() string { return p.text }
 
-// Problems are the errors that prevent a policy from being built, or warnings.
+// Problems holds the errors that prevent a policy from being built, or warnings.
 type Problems []Problem
 
-// Error returns one line for each problem.
+// Error returns the problems as text, one per line.
 func (ps Problems) Error() string { return diag.Lines(ps) }
 
-// Unwrap returns the individual problems, for errors.As.
+// Unwrap returns the individual problems, for use by errors.As.
 func (ps Problems) Unwrap() []error { return diag.Errors(ps) }
 
 func problems(found diag.List) Problems {

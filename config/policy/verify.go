@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// VerifyOptions bound the effort of [Policy.Verify]. The zero value is ready to use.
+// VerifyOptions limits the effort of [Policy.Verify]. The zero value is ready to use.
 type VerifyOptions struct {
-	States int // maximum states of one search; less than 1: 50,000
+	States int // maximum number of states per search; less than 1: 50,000
 }
 
 // Result is the result of a claim.
@@ -26,27 +26,27 @@ const (
 	Unknown Result = "unknown"
 )
 
-// A Report holds the findings about a policy before any call is made. It assumes that its active
-// nets are enforced, and covers a single session.
+// A Report holds the findings about a policy before any call is made. It assumes that the policy's
+// active nets are enforced, and it covers a single session.
 type Report struct {
-	Proofs    []Proof  // claims of the configuration, in order
+	Proofs    []Proof  // the configuration's claims, in order
 	Names     []Name   // names that the nets list
 	Groups    []Group  // groups of nets that share calls
 	Redundant []Net    // nets that never change a verdict
-	Gaps      []string // reasons why not all kinds of calls are known; nothing is proved about the affected ones
+	Gaps      []string // reasons why some kinds of calls are unknown; nothing is proved about the affected calls
 
-	Open []Question // open questions besides the Unknown and Unsure results
+	Open []Question // open questions other than the Unknown and Unsure results
 }
 
-// A Question is a question that a report leaves open.
+// A Question is a question that the report leaves open.
 type Question struct {
 	Topic Topic
-	Tools []gate.Tool // tools that it is about
-	Nets  []Net       // nets that it is about
-	Why   string      // the reason: a bound that was reached, or a feature that is not considered
+	Tools []gate.Tool // tools that the question is about
+	Nets  []Net       // nets that the question is about
+	Why   string      // the reason: a limit that was reached or a feature that is not considered
 }
 
-// Topic is the subject of a question.
+// Topic is the subject of a [Question].
 type Topic string
 
 const (
@@ -59,13 +59,13 @@ const (
 // A Group is a set of nets that share calls, directly or through other nets.
 type Group struct {
 	Nets         []Net
-	DeadlockFree Result // Refuted: after Trace, none of its calls can be admitted any more
+	DeadlockFree Result // Refuted: after Trace, none of the group's calls can be admitted
 	Trace        []Step
-	Because      []Net  // nets that forbid all calls from then on
-	Why          string // if Unknown: the reason
+	Because      []Net  // nets that forbid all calls after Trace
+	Why          string // if Unknown, the reason
 }
 
-// A Net is the name of a net and its position.
+// A Net is a net's name and position.
 type Net struct {
 	Name string
 	Rule gate.Position
@@ -73,52 +73,52 @@ type Net struct {
 
 // A Proof is the result of a claim.
 type Proof struct {
-	Claim  string // as a line of rules
+	Claim  string // the claim as a line of rules
 	Rule   gate.Position
 	Result Result
 
-	Counterexample []Step // if Refuted: a shortest run that violates the claim, if a run can show it
-	Witness        []Step // for "reachable", if Proved
+	Counterexample []Step // if Refuted, a shortest run that violates the claim; empty if no run can show the violation
+	Witness        []Step // for "reachable", if Proved, a run that leads to the call
 	Because        []Net  // nets that cause the result; if Refuted, none of them can be omitted
-	Why            string // if Unknown: the reason
+	Why            string // if Unknown, the reason
 }
 
-// A Name holds the findings about the calls with a name.
+// A Name holds the findings about the calls with a certain name.
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable
-	Shortest []Step // a shortest run to such a call, which is its last
-	Because  []Net  // if Never: nets that forbid it; none of them can be omitted
-	Why      string // reason for an unknown result
+	Shortest []Step // a shortest run that ends with such a call
+	Because  []Net  // if Never, nets that forbid all such calls; none of them can be omitted
+	Why      string // the reason for an unknown result
 }
 
-// Callable says whether a name can be called.
+// Callable describes whether a name can be called.
 type Callable string
 
 const (
 	Unsure       Callable = "unknown"
-	Possible     Callable = "possible"      // after successful calls
-	AfterFailure Callable = "after-failure" // only after calls that fail or overlap
+	Possible     Callable = "possible"      // possible after successful calls
+	AfterFailure Callable = "after-failure" // possible only after calls that fail or overlap
 	Never        Callable = "never"
 )
 
-// A Step of a run is the beginning or the end of a call, or the passage of time.
+// A Step is a step of a run: the beginning or end of a call, or the passage of time.
 type Step struct {
-	Call    int           // number of the call in the run, starting at 1
-	Tool    string        // if the call begins
-	Args    string        // JSON arguments of a call that begins; empty: {}
-	Result  string        // JSON that a successful call must return; empty: any
-	Name    string        // readable name: the label, or the tool
-	Weak    bool          // the success of the call is not evidence of Name
-	Wait    time.Duration // more than 0: not a call, but the passage of time
+	Call    int           // call number in the run, starting at 1
+	Tool    string        // tool of the call, if the call begins
+	Args    string        // arguments in JSON, if the call begins; empty: {}
+	Result  string        // result, in JSON, that the call must return on success; empty: any
+	Name    string        // human-readable name: the label or, failing that, the tool
+	Weak    bool          // the success of the call is not evidence for Name
+	Wait    time.Duration // greater than 0: not a call but the passage of time
 	Ends    bool          // the call ends
-	Outcome gate.Outcome  // outcome of a call that ends
-	Times   int           // more than 1: this many consecutive successful calls
+	Outcome gate.Outcome  // outcome, if the call ends
+	Times   int           // greater than 1: number of consecutive successful calls
 }
 
-// Verify proves the claims of the configuration, and determines which calls are possible. When ctx
-// is done, the remaining results are unknown. Verify does not consider validators, arguments or
-// time: a call that it reports as possible may still be refused by these.
+// Verify proves the configuration's claims and determines which calls are possible. Once ctx is
+// done, the remaining results are unknown. Verify does not consider validators, arguments or time,
+// so a call that it reports as possible may still be refused because of these.
 func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 	active, idle, err := p.enforcing()
 	if err != nil {
@@ -162,11 +162,11 @@ func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 	return r, nil
 }
 
-// enforcing returns the policy of the active nets, enforced even if the policy is in shadow mode,
+// enforcing returns a policy with the active nets, enforced even if the policy is in shadow mode,
 // and the names of the inactive nets.
 func (p *Policy) enforcing() (active *gate.Policy, idle []string, err error) {
 	whole := p.Policy
-	if p.source.Mode == "shadow" { // verify the policy as it will be when it is enforced
+	if p.source.Mode == "shadow" { // verify the policy as it will behave once it is enforced
 		source := p.source
 		source.Mode = ""
 		result, err := policy.Build(source)
@@ -221,17 +221,17 @@ func nets(found []verify.Net) []Net {
 	return out
 }
 
-// A Remedy describes the calls that lead from a refusal to an admission of the call.
+// A Remedy describes the calls after which a refused call is admitted.
 type Remedy struct {
-	Found bool   // Steps lead there; each call succeeds before the next begins
-	None  bool   // nothing in this session leads there
-	Steps []Step // without the refused call itself
-	Asks  []int  // steps that require approval; len(Steps) stands for the refused call
-	Text  string // a sentence for the refused client; empty if no remedy is known
+	Found bool   // after Steps, the refused call is admitted; each step succeeds before the next begins
+	None  bool   // no calls in this session make the refused call possible
+	Steps []Step // the calls to make; the refused call is not included
+	Asks  []int  // indexes of the steps that require approval; len(Steps) stands for the refused call
+	Text  string // a sentence for the client whose call was refused; empty if no remedy is known
 }
 
-// Remedy returns the shortest way from the state of the session to an admission of c, which was
-// refused with r. It does not change the session.
+// Remedy returns the shortest sequence of calls after which call c is admitted. c was refused with
+// r in the current state of session s. Remedy does not modify s.
 func (p *Policy) Remedy(s *gate.Session, c gate.Call, r *gate.Refusal) Remedy {
 	found := p.guide.Remedy(s.Snapshot(), c, r)
 	return Remedy{Found: found.Found, None: found.None, Steps: steps(found.Steps), Asks: slices.Sorted(maps.Keys(found.Asks)), Text: found.Sentence(c.Tool)}

@@ -12,30 +12,31 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Limits on the arguments that expressions read of one call.
+// Limits on the arguments of a call that expressions read.
 const (
-	maxArgs   = 1 << 20 // bytes of one argument, or of all arguments if an expression reads args as a whole
-	maxValues = 20_000  // JSON values within them
+	maxArgs   = 1 << 20 // maximum bytes of an argument, or of all arguments if an expression reads args as a whole
+	maxValues = 20_000  // maximum number of JSON values in these arguments
 )
 
-// A document is a JSON object that expressions read as data. Members are converted on first use, so
-// a large text that no expression reads costs nothing. A document is not safe for concurrent use.
+// A document is a JSON object that expressions read as data. Its members are converted on first
+// use, so a large text that no expression reads costs nothing. A document is not safe for
+// concurrent use.
 type document struct {
 	doc   []byte
 	parts map[string]piece // members looked up so far
-	keys  keys             // keys of the object itself
+	keys  keys             // keys of the object itself, excluding nested objects
 	whole piece
 }
 
-// piece is one converted member of an object, or the converted object.
+// A piece is a converted member of an object, or the whole converted object.
 type piece struct {
 	value any
-	ok    bool // the member exists
+	ok    bool // whether the member exists
 	keys  keys // keys of all objects within value
 	err   error
 }
 
-// check returns an error if the piece could not be converted, or if one of the wanted keys is
+// check returns an error if the piece could not be converted or if one of the wanted keys is
 // ambiguous in it.
 func (p *piece) check(wanted []string) error {
 	for _, key := range wanted {
@@ -46,7 +47,7 @@ func (p *piece) check(wanted []string) error {
 	return p.err
 }
 
-// get returns the object with the wanted members. It may contain other members, too.
+// get returns the object with the wanted members. The result may contain other members, too.
 func (d *document) get(want lookup) (map[string]any, error) {
 	if want.members == nil {
 		return d.everything(want.keys)
@@ -104,14 +105,14 @@ func (d *document) load(members []string) error {
 	return nil
 }
 
-// converter converts one JSON document to Go values, and collects its keys.
+// A converter converts a JSON document to Go values and collects its keys.
 type converter struct {
 	values int
 	keys   keys
 }
 
 // convert converts a JSON object to Go values: map[string]any, []any, string, bool, nil, int64,
-// uint64 and float64. An empty doc yields an empty object.
+// uint64 and float64. If doc is empty, it returns an empty object.
 func convert(doc []byte) piece {
 	if len(doc) == 0 {
 		return piece{value: map[string]any{}, ok: true}
@@ -123,10 +124,11 @@ func convert(doc []byte) piece {
 	return p
 }
 
-// convertMember converts a member of the arguments, within the limits.
+// convertMember converts one of the arguments, within the limits.
 func convertMember(doc []byte) piece { return convertFrom("arguments", doc) }
 
-// convertFrom converts a value, within the limits. from names the source of the value in errors.
+// convertFrom converts a value, within the limits. from is the name of the value's source in error
+// messages.
 func convertFrom(from string, doc []byte) piece {
 	if len(doc) > maxArgs {
 		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes, and %d are the most", from, len(doc), maxArgs)}}
@@ -198,8 +200,8 @@ func firstError(whole bool, err error) error {
 	return err
 }
 
-// number converts a JSON number without loss: integers are never rounded, and no number becomes
-// infinite or zero.
+// number converts a JSON number without loss: it never rounds an integer, and never turns a number
+// into infinity or zero.
 func number(text string) (any, error) {
 	if !strings.ContainsAny(text, ".eE") {
 		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -221,8 +223,8 @@ func number(text string) (any, error) {
 	return f, nil
 }
 
-// lookup describes the parts of an object that an expression reads.
+// A lookup describes the parts of an object that an expression reads.
 type lookup struct {
-	members []string // members that it reads; nil: all
-	keys    []string // keys that it reads in the object or below
+	members []string // members that the expression reads; nil: all
+	keys    []string // keys that the expression reads in the object or below it
 }

@@ -11,12 +11,12 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// costTracker tracks the actual cost of function calls. CEL estimates it only for values whose type
-// it knows at compile time; values from arguments would cost nothing.
+// costTracker tracks the actual cost of function calls. CEL estimates the cost only for values
+// whose types it knows at compile time, so values from arguments would cost nothing.
 type costTracker struct{}
 
-// CallCost returns 1 plus a tenth for each byte of the string operands and results. Searching a
-// list costs 1 more for each of its elements.
+// CallCost returns 1 plus a tenth of the total length, in bytes, of the string operands and
+// results. Searching a list additionally costs 1 for each of its elements.
 func (costTracker) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
 	if function == operators.Equals || function == operators.NotEquals {
 		return nil // CEL knows the size of both operands
@@ -49,7 +49,8 @@ func length(v ref.Val) int {
 	return 0
 }
 
-// elements returns the length of a list. It is 0 for a map, which is searched in constant time.
+// elements returns the length of a list. It returns 0 for a map, because a map is searched in
+// constant time.
 func elements(v ref.Val) int {
 	list, ok := v.(traits.Lister)
 	if !ok {
@@ -59,11 +60,11 @@ func elements(v ref.Val) int {
 	return int(n)
 }
 
-// maxMatchCost bounds the cost of one regular expression match: the length of the text times the
+// maxMatchCost is the maximum cost of a regular expression match: the length of the text times the
 // number of instructions. RE2 takes time proportional to this product.
 const maxMatchCost = 64 << 20
 
-// boundedMatch returns a call of matches with a literal pattern, which is compiled once.
+// boundedMatch returns a call of matches with a literal pattern, which it compiles only once.
 func boundedMatch(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
@@ -83,7 +84,7 @@ func boundedMatch(call interpreter.InterpretableCall, pattern string) (interpret
 	return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), call.Args(), match), nil
 }
 
-// instructions returns the number of instructions of a compiled pattern.
+// instructions returns the number of instructions in a compiled pattern.
 func instructions(pattern string) int {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

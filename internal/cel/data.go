@@ -10,7 +10,8 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// Limits for one value that a net remembers, since every successful firing may copy it.
+// Limits on a value that a net remembers. They are needed because every successful firing may copy
+// the value.
 const (
 	maxDataBytes  = 256 << 10
 	maxDataValues = 10_000
@@ -19,7 +20,7 @@ const (
 
 var errTooLarge = fmt.Errorf("the value is too large: %d values, %d bytes and %d levels are the most", maxDataValues, maxDataBytes, maxDataDepth)
 
-// exporter converts results of CEL to Go values, within the limits.
+// An exporter converts CEL results to Go values, within the limits.
 type exporter struct{ values, bytes int }
 
 func (d *exporter) value(v ref.Val, depth int) (any, error) {

@@ -1,7 +1,7 @@
-// Package cel compiles and evaluates the expressions of policies: the condition of a map, the
-// requirement of a validator, the value that a net remembers, the key of a net, and the condition
-// on a result. Expressions are written in CEL (https://cel.dev). They are checked once, when the
-// policy is loaded, and their cost is bounded, so that no call can make a decision slow.
+// Package cel compiles and evaluates the expressions in policies: a map's condition, a validator's
+// requirement, the value that a net remembers, a net's key, and a condition on a result.
+// Expressions are written in CEL (https://cel.dev). They are checked once, when the policy is
+// loaded, and their cost is limited, so that no call can make a decision slow.
 //
 // A map's expression can use the call:
 //
@@ -17,23 +17,24 @@
 //	meta         the values that the net remembers, a map
 //	marking      the number of tokens in each place, a map
 //
-// In addition to the standard functions of CEL, there are lowerAscii, upperAscii, trim, split, join
-// and replace for strings, and two functions for paths:
+// In addition to CEL's standard functions, there are lowerAscii, upperAscii, trim, split, join and
+// replace for strings, and two functions for paths:
 //
 //	clean(path)        the path without ".", ".." and double separators
-//	within(path, dir)  whether the path, cleaned, is dir or below it; fails if the text does not tell
+//	within(path, dir)  whether the path, cleaned, is dir or below it; fails if the text alone does not determine this
 //
-// Both work on the text only and never access a disk: they do not follow links. Expressions have no
-// access to a clock, to the environment or to random numbers, and regular expressions are RE2.
+// Both path functions use only the text and never access a disk, so they do not follow links.
+// Expressions have no access to a clock, the environment or random numbers. Regular expressions are
+// RE2.
 //
-// A number is an int if it is an integer that fits in 64 bits, a uint if it needs one more bit, and
-// a double otherwise. A number that fits none of them makes the expression fail, and so does any
-// other error: a missing field, incompatible types, too much work. A failure never counts as false:
-// for a map it means "perhaps", for a validator it is a refusal.
+// A number is an int if it is an integer that fits into 64 bits, a uint if it needs one more bit,
+// and a double otherwise. A number that fits none of these types makes the expression fail, and so
+// does any other error: a missing field, incompatible types, or too much work. A failure never
+// counts as false: for a map, it means "perhaps"; for a validator, it is a refusal.
 //
 // A [Compiler] compiles expressions: conditions and values of nets ([Condition], [Value]), and
-// messages with expressions ([Template]). A [Reader] has the expressions of maps, and [Results]
-// those on results. All of them are safe for concurrent use after the last expression has been
-// added; the data of one call or firing ([Input]) belongs to one goroutine. The package starts no
-// goroutines.
+// messages with embedded expressions ([Template]). A [Reader] holds the expressions of maps, and a
+// [Results] holds the conditions on results. All of them are safe for concurrent use once the last
+// expression has been added. The data of a call or firing ([Input]) must be used by only one
+// goroutine. The package starts no goroutines.
 package cel

@@ -7,25 +7,25 @@ import (
 	"cel.dev/cel-go/common/env"
 )
 
-// Limits for one expression. Expressions written by people are far below them.
+// Limits on an expression. Expressions written by people stay far below them.
 const (
-	maxSource  = 8 << 10   // bytes of source
-	maxNodes   = 2_000     // nodes after macro expansion
-	maxNesting = 3         // depth of nested comprehensions
-	maxCost    = 1_000_000 // cost of one evaluation, in the units of CEL; see BenchmarkWorst
-	maxRegex   = 1_000     // instructions of a compiled regular expression
+	maxSource  = 8 << 10   // maximum bytes of source text
+	maxNodes   = 2_000     // maximum number of nodes after macro expansion
+	maxNesting = 3         // maximum depth of nested comprehensions
+	maxCost    = 1_000_000 // maximum cost of an evaluation, in CEL's units; see BenchmarkWorst
+	maxRegex   = 1_000     // maximum number of instructions of a compiled regular expression
 )
 
-// A Compiler compiles expressions. It creates the CEL environments on first use, since that takes
-// milliseconds. It is safe for concurrent use.
+// A Compiler compiles expressions. It creates the CEL environments on first use, because creating
+// them takes milliseconds. It is safe for concurrent use.
 type Compiler struct {
 	call   environment // for maps
-	net    environment // for conditions of nets
+	net    environment // for conditions in nets
 	memory environment // for values that a net remembers
 	result environment // for conditions on results
 }
 
-// An environment returns the variables and functions available to one kind of expression.
+// An environment returns the variables and functions that are available to one kind of expression.
 type environment func() (*cel.Env, error)
 
 // NewCompiler returns a compiler.
@@ -49,10 +49,10 @@ func NewCompiler() *Compiler {
 	}
 }
 
-// object is the type of a JSON object. Read-only.
+// object is the type of a JSON object. It is read-only.
 var object = cel.MapType(cel.StringType, cel.DynType)
 
-// newEnv returns the environment shared by all expressions.
+// newEnv returns the environment that all kinds of expressions share.
 func newEnv() (*cel.Env, error) {
 	subset := env.NewLibrarySubset()
 	for _, name := range timeFunctions {
@@ -73,9 +73,9 @@ func newEnv() (*cel.Env, error) {
 	return cel.NewCustomEnv(append(options, pathFunctions()...)...)
 }
 
-// timeFunctions are the functions for timestamps and durations, which are excluded. Those with a
+// timeFunctions lists the functions for timestamps and durations, which are excluded. Those with a
 // time zone would read the environment and the disk, and without a clock none of them is useful.
-// Read-only.
+// The list is read-only.
 var timeFunctions = []string{
 	"timestamp", "duration", "getFullYear", "getMonth", "getDayOfYear", "getDate", "getDayOfMonth",
 	"getDayOfWeek", "getHours", "getMinutes", "getSeconds", "getMilliseconds",

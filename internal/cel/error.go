@@ -22,8 +22,8 @@ func errorAt(src string, offset int, msg, hint string) diag.Problem {
 	return diag.Problem{Offset: offset, Line: strings.Count(before, "\n") + 1, Column: column + 1, Msg: msg, Hint: hint}
 }
 
-// offsetOf returns the byte offset of a line, counted from 1, and a column in characters, counted
-// from 0.
+// offsetOf returns the byte offset of a position. line is counted from 1, and column is counted in
+// characters from 0.
 func offsetOf(src string, line, column int) int {
 	at := 0
 	for ; line > 1; line-- {
@@ -42,18 +42,18 @@ func offsetOf(src string, line, column int) int {
 	return len(src)
 }
 
-// sorted returns the problems in the order of the source, without duplicates.
+// sorted returns the problems in source order, without duplicates.
 func sorted(l diag.List) error {
 	slices.SortStableFunc(l, func(a, b diag.Problem) int { return a.Offset - b.Offset })
 	return slices.Compact(l)
 }
 
-// whole returns a problem that concerns the whole source.
+// whole returns a problem that concerns the whole source text.
 func whole(msg, hint string) error {
 	return diag.List{{Line: 1, Column: 1, Msg: msg, Hint: hint}}
 }
 
-// An Unreadable error is the reason why an expression cannot read the data of a call.
+// An Unreadable is the reason why an expression cannot read a call's data.
 type Unreadable struct{ Msg string }
 
 // Error returns the message.

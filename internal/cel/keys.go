@@ -12,13 +12,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// keys are the keys of objects, grouped by their case-folded form. A server may confuse keys that
-// differ only in letter case. If a call has such a variant of a key that an expression reads, the
-// expression cannot tell which value the server will use.
+// keys holds the keys of objects, grouped by their case-folded forms. A server may confuse keys
+// that differ only in letter case. If a call contains such a variant of a key that an expression
+// reads, the expression cannot tell which value the server will use.
 type keys map[string][]string
 
-// maxSpellings is the maximum number of spellings kept for one key. Two suffice: at least one of
-// them differs from the key that an expression reads.
+// maxSpellings is the maximum number of spellings kept per key. Two suffice, because at least one
+// of them differs from the key that an expression reads.
 const maxSpellings = 2
 
 func (k keys) add(key string) {
@@ -28,7 +28,7 @@ func (k keys) add(key string) {
 	}
 }
 
-// checkSpelling returns an error if k has another spelling of the key.
+// checkSpelling returns an error if k contains another spelling of the key.
 func (k keys) checkSpelling(key string) error {
 	for _, s := range k[rawjson.Fold(key)] {
 		if s != key {

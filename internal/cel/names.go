@@ -14,14 +14,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Names are the keys of a net's map variables. An expression that uses another key does not
+// Names holds the keys of a net's map variables. An expression that uses any other key does not
 // compile. If a list is nil, its keys are checked only at evaluation.
 type Names struct {
-	Places     []string // keys of marking
-	Remembered []string // keys of meta
+	Places     []string // keys of the variable marking
+	Remembered []string // keys of the variable meta
 }
 
-// check reports uses of unknown keys.
+// check reports the use of unknown keys.
 func (n *Names) check(src string, a *cel.Ast) (errs diag.List) {
 	if n == nil {
 		return nil

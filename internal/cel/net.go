@@ -9,28 +9,28 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// An Input provides the variables of a net's expressions for one firing. Data is converted once for
-// all expressions. An Input is not safe for concurrent use.
+// An Input provides the variables of a net's expressions for a single firing. It converts data once
+// for all expressions. An Input is not safe for concurrent use.
 type Input struct {
 	call    *callData
 	firing  gate.Firing
-	result  *piece // converted when an expression reads it
+	result  *piece // converted when an expression first reads it
 	marking map[string]int64
 }
 
-// NewInput returns the input of a firing.
+// NewInput returns the input for a firing.
 func NewInput(f gate.Firing) *Input {
 	return &Input{call: newCallData(&f.Call), firing: f}
 }
 
-// Named returns an input for the same firing with another name for the tool.
+// Named returns an input for the same firing that uses another name for the tool.
 func (in *Input) Named(name string) *Input {
 	named := *in
 	named.firing.Name = name
 	return &named
 }
 
-// variable returns the value of a variable.
+// variable returns the value of the given variable.
 func (in *Input) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "tool":
@@ -61,14 +61,14 @@ func (in *Input) variable(name string, want lookup) (any, error) {
 // A Condition is a boolean expression over a firing.
 type Condition struct{ program *program }
 
-// Condition compiles the requirement of a validator. names may be nil. The error is a [diag.List].
+// Condition compiles a validator's requirement. names may be nil. The error is a [diag.List].
 func (c *Compiler) Condition(src string, names *Names) (*Condition, error) {
 	p, err := c.net.compile(src, names, cel.BoolType)
 	return &Condition{p}, err
 }
 
-// Holds reports whether the condition is true. An error means that the condition could not be
-// evaluated; treat it as false.
+// Holds reports whether the condition is true. It returns an error if the condition could not be
+// evaluated; callers must treat this as false.
 func (c *Condition) Holds(in *Input) (bool, error) {
 	v, err := c.program.eval(in.variable)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *Condition) Holds(in *Input) (bool, error) {
 	return bool(holds), nil
 }
 
-// Uses reports whether the condition reads a variable.
+// Uses reports whether the condition reads the given variable.
 func (c *Condition) Uses(variable string) bool {
 	_, ok := c.program.uses[variable]
 	return ok
@@ -90,14 +90,14 @@ func (c *Condition) Uses(variable string) bool {
 // A Value is an expression over a firing that yields data.
 type Value struct{ program *program }
 
-// Value compiles the expression for a value that a net remembers. It can use the result of the
-// call, which is null if the call returned no data. names may be nil. The error is a [diag.List].
+// Value compiles the expression for a value that a net remembers. The expression can use the call's
+// result, which is null if the call returned no data. names may be nil. The error is a [diag.List].
 func (c *Compiler) Value(src string, names *Names) (*Value, error) {
 	p, err := c.memory.compile(src, names, nil)
 	return &Value{p}, err
 }
 
-// Uses reports whether the value reads a variable.
+// Uses reports whether the expression reads the given variable.
 func (v *Value) Uses(variable string) bool {
 	_, ok := v.program.uses[variable]
 	return ok

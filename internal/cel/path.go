@@ -10,7 +10,7 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
-// pathFunctions returns the functions for paths.
+// pathFunctions returns the options that add the functions for paths.
 func pathFunctions() []cel.EnvOption {
 	return []cel.EnvOption{
 		cel.Function("clean", cel.Overload("clean_string", []*cel.Type{cel.StringType}, cel.StringType,
@@ -26,23 +26,23 @@ func pathFunctions() []cel.EnvOption {
 	}
 }
 
-// place is where a path leads, as far as its text tells.
+// A place describes where a path leads, as far as its text determines that.
 type place uint8
 
 const (
 	unknown place = iota
-	inside        // the directory itself, or below it
+	inside        // the directory itself or below it
 	outside
 )
 
-// errPlace makes the expression fail, so that it restricts the call and never exempts it, whether
-// the policy asks for paths inside or outside the directory.
+// errPlace makes the expression fail. As a result, the expression restricts the call and never
+// exempts it, whether the policy requires paths inside or outside the directory.
 var errPlace = errors.New("cannot tell whether the path is within the directory: only one of them is absolute or has a drive, it begins with ~, or systems read it differently")
 
-// within reports whether the path names dir or something below it, judging by the text alone. If
-// systems read the text differently, the answer must be the same for all of them: a backslash is a
-// separator on some systems, and a letter with a colon is a drive. The starting point of a relative
-// path is unknown, and so is the home directory that ~ denotes.
+// within determines, from the text alone, whether path p names dir or something below it. If
+// systems interpret the text differently, the answer must be the same for all of them: on some
+// systems, a backslash is a separator and a letter followed by a colon is a drive. The starting
+// point of a relative path is unknown, and so is the home directory that ~ denotes.
 func within(p, dir string) place {
 	if p == "" || dir == "" || strings.ContainsRune(p+dir, 0) || strings.HasPrefix(p, "~") || strings.HasPrefix(dir, "~") {
 		return unknown
@@ -67,7 +67,7 @@ func within(p, dir string) place {
 	return there
 }
 
-// drive splits a drive such as "C:" from a path.
+// drive splits a drive such as "C:" from the rest of the path.
 func drive(p string) (drive, rest string) {
 	letter := func(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 	if len(p) >= 2 && p[1] == ':' && letter(p[0]) {
@@ -81,7 +81,7 @@ func below(p, dir string) place {
 	if hasDisguisedParent(p) || path.IsAbs(p) != path.IsAbs(dir) {
 		return unknown
 	}
-	host := strings.HasPrefix(p, "//") != strings.HasPrefix(dir, "//") // a leading // names a host on some systems only
+	host := strings.HasPrefix(p, "//") != strings.HasPrefix(dir, "//") // a leading // names a host only on some systems
 	p, pUp := splitParents(path.Clean(p))
 	dir, dirUp := splitParents(path.Clean(dir))
 	switch {
@@ -96,7 +96,7 @@ func below(p, dir string) place {
 	return outside
 }
 
-// splitParents splits the leading ".." elements of a clean relative path from the rest.
+// splitParents splits off the leading ".." elements of a clean relative path.
 func splitParents(p string) (rest string, ups int) {
 	if p == "." {
 		return "", 0
@@ -108,7 +108,7 @@ func splitParents(p string) (rest string, ups int) {
 }
 
 // hasDisguisedParent reports whether an element of the path is ".." on a system that drops trailing
-// spaces and dots of names.
+// spaces and dots in names.
 func hasDisguisedParent(p string) bool {
 	for part := range strings.SplitSeq(p, "/") {
 		if len(part) > 2 && strings.HasPrefix(part, "..") && strings.Trim(part, ". ") == "" {

@@ -18,16 +18,16 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// program is a compiled expression. It is safe for concurrent use.
+// A program is a compiled expression. It is safe for concurrent use.
 type program struct {
 	run  cel.Program
 	out  *cel.Type
-	uses map[string][]string // variables that it reads, each with the members that it reads; nil: the whole variable
-	keys []string            // keys that it reads by name
+	uses map[string][]string // members that the expression reads, by variable; nil: it reads the whole variable
+	keys []string            // keys that the expression reads by name
 }
 
-// compile checks and compiles an expression. If want is not nil, the result must have this type. A
-// result whose type is unknown at compile time, such as a field of the arguments, is checked at
+// compile checks and compiles an expression. If want is not nil, the result must be of this type.
+// If the type is unknown at compile time, as that of an argument's field is, it is checked at
 // evaluation. The error is a [diag.List].
 func (e environment) compile(src string, names *Names, want *cel.Type) (*program, error) {
 	if len(src) > maxSource {
@@ -58,7 +58,7 @@ func (e environment) compile(src string, names *Names, want *cel.Type) (*program
 	return &program{run: run, out: checked.OutputType(), uses: freeVariables(checked), keys: keysOf(checked)}, nil
 }
 
-// regexOptimization makes [boundedMatch] evaluate "matches". Read-only.
+// regexOptimization makes [boundedMatch] evaluate "matches". It is read-only.
 var regexOptimization = &interpreter.RegexOptimization{Function: "matches", RegexIndex: 1, Factory: boundedMatch}
 
 // check parses an expression and checks its types.
@@ -72,7 +72,7 @@ func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 	for _, problem := range issues.Errors() {
 		if strings.HasPrefix(problem.Message, "Syntax error: ") {
 			if syntax {
-				continue // a consequence of the first
+				continue // caused by the first error
 			}
 			syntax = true
 		}
@@ -93,8 +93,8 @@ func escapeHint(message string) string {
 	return ""
 }
 
-// dynamicPatterns reports patterns that are not literals. If a pattern came from the call, its
-// sender would choose the rule that the call must satisfy.
+// dynamicPatterns reports patterns that are not literals. If a pattern came from the call, the
+// caller could choose the rule that the call must satisfy.
 func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("matches")) {
 		args := e.AsCall().Args()
@@ -105,7 +105,7 @@ func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	return errs
 }
 
-// homeDirectories reports uses of within with a directory that begins with ~. Since no path is
+// homeDirectories reports uses of within with a directory that begins with ~. Because no path is
 // known to be in a home directory, such an expression would fail for every path.
 func homeDirectories(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("within")) {
@@ -127,8 +127,8 @@ func article(t *cel.Type) string {
 	return cmp.Or(words[name], t.String())
 }
 
-// freeVariables returns the free variables of an expression with the members that it reads, or nil
-// if it reads the whole variable.
+// freeVariables returns the members that an expression reads, by free variable. The members are nil
+// if the expression reads the whole variable.
 func freeVariables(a *cel.Ast) map[string][]string {
 	uses := make(map[string][]string)
 	whole := make(map[string]bool)
@@ -172,7 +172,7 @@ func (p *program) eval(variables func(name string, want lookup) (any, error)) (v
 // sizeEstimator provides upper bounds of data sizes for the cost estimate.
 type sizeEstimator struct{}
 
-// EstimateSize returns the bounds for a value that comes with a call.
+// EstimateSize returns the size limits of a value that comes with a call.
 func (sizeEstimator) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 	if n.ComputedSize() != nil || len(n.Path()) == 0 {
 		return nil
@@ -180,7 +180,7 @@ func (sizeEstimator) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 	return &cost.SizeEstimate{Min: 0, Max: maxArgs}
 }
 
-// EstimateCallCost returns nil: CEL's own models estimate function calls.
+// EstimateCallCost returns nil, because CEL's own models estimate the cost of function calls.
 func (sizeEstimator) EstimateCallCost(string, string, *cost.AstNode, []cost.AstNode) *cost.CallEstimate {
 	return nil
 }

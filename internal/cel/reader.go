@@ -12,14 +12,15 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Reader evaluates expressions over calls. It is the [gate.Reader] of maps without a field, and
-// converts each call once for all of them.
+// A Reader evaluates expressions over calls. It is the [gate.Reader] for maps without a field. It
+// converts each call once for all expressions.
 //
-// Add all expressions before the first Read. After that a Reader is safe for concurrent use.
+// All expressions must be added before the first call of Read. After that, a Reader is safe for
+// concurrent use.
 type Reader struct {
 	compiler *Compiler
-	numbers  map[string]int // condition source to number
-	values   map[string]int // key source to number
+	numbers  map[string]int // numbers of conditions, by source text
+	values   map[string]int // numbers of key expressions, by source text
 	programs []*program
 }
 
@@ -31,8 +32,8 @@ func (c *Compiler) NewReader() *Reader {
 	return &Reader{compiler: c, numbers: make(map[string]int), values: make(map[string]int)}
 }
 
-// Expr adds a boolean expression over a call and returns its number for [gate.Map.Pattern]. Equal
-// sources share a number. The error is a [diag.List].
+// Expr adds a boolean expression over a call and returns its number for use as [gate.Map.Pattern].
+// Equal source texts have the same number. The error is a [diag.List].
 func (r *Reader) Expr(src string) (pattern int, err error) {
 	if n, ok := r.numbers[src]; ok {
 		return n, nil
@@ -46,8 +47,9 @@ func (r *Reader) Expr(src string) (pattern int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// ValueExpr adds an expression for a key: a string, a number, a boolean, or a list of those. It
-// returns the number for [gate.Field]. Equal sources share a number. The error is a [diag.List].
+// ValueExpr adds an expression for a key: a string, a number, a boolean, or a list of these. It
+// returns the expression's number for use in a [gate.Field]. Equal source texts have the same
+// number. The error is a [diag.List].
 func (r *Reader) ValueExpr(src string) (number int, err error) {
 	if n, ok := r.values[src]; ok {
 		return n, nil
@@ -64,8 +66,8 @@ func (r *Reader) ValueExpr(src string) (number int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// isKeyType reports whether a type can be that of a key. The type of a field of the arguments is
-// unknown until evaluation.
+// isKeyType reports whether a key may be of type t. The type of an argument's field is unknown
+// until evaluation.
 func isKeyType(t *cel.Type) bool {
 	switch t.Kind() {
 	case types.DynKind, types.StringKind, types.IntKind, types.UintKind, types.DoubleKind, types.BoolKind:
@@ -104,7 +106,7 @@ func isKey(v any) bool {
 	return false
 }
 
-// marshal encodes a value as JSON without HTML escapes.
+// marshal encodes a value as JSON without escaping HTML.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -113,30 +115,30 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// Arguments returns the members of args that an expression reads, or nil if it reads none of them
-// or args as a whole.
+// Arguments returns the members of args that an expression reads. It returns nil if the expression
+// reads none of them or reads args as a whole.
 func (r *Reader) Arguments(pattern int) []string { return r.programs[pattern].uses["args"] }
 
-// Read returns the reading of a call. It ignores the text of a field.
+// Read returns the reading of a call. It ignores the text of the field.
 func (r *Reader) Read(c *gate.Call, _ string) gate.Reading {
 	return &reading{reader: r, call: newCallData(c), found: make([]answer, len(r.programs))}
 }
 
-// reading has the results of a reader's expressions for one call.
+// A reading holds the results of a reader's expressions for a single call.
 type reading struct {
 	reader *Reader
 	call   *callData
-	found  []answer // results by pattern number
+	found  []answer // results, by pattern number
 }
 
-// answer is the cached result of an expression.
+// An answer is the cached result of an expression.
 type answer struct {
 	asked bool
 	found gate.Found
 }
 
-// Finds reports whether the expression holds. It returns [gate.Perhaps] if evaluation fails, for
-// example because a field is missing, has another type or is too large.
+// Finds reports whether the expression holds. It returns [gate.Perhaps] if the evaluation fails,
+// for example because a field is missing, is too large, or has an unexpected type.
 func (r *reading) Finds(pattern int) gate.Found {
 	a := &r.found[pattern]
 	if !a.asked {
@@ -159,18 +161,18 @@ func (r *reading) find(pattern int) gate.Found {
 }
 
 // Only reports whether one of the expressions holds without an error. An expression covers the call
-// as a whole, so a true one leaves nothing unaccounted for. An expression fails if its value
-// depends on a doubtful field.
+// as a whole, so nothing is unaccounted for if it holds. If its value depends on a doubtful field,
+// an expression fails.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
-// Doubt returns no doubt: the message for an expression without a value is elsewhere.
+// Doubt returns no doubt. The message about an expression without a value is produced elsewhere.
 func (r *reading) Doubt(int) gate.Doubt { return gate.Doubt{} }
 
 // Evidence reports whether the expression holds.
 func (r *reading) Evidence(pattern int) bool { return r.Finds(pattern) == gate.Surely }
 
-// callData provides the variables of a map's expressions for one call, each converted once, on
-// first use.
+// callData provides the variables of a map's expressions for a single call. Each variable is
+// converted only once, on first use.
 type callData struct {
 	call        *gate.Call
 	args        document
@@ -181,7 +183,8 @@ func newCallData(c *gate.Call) *callData {
 	return &callData{call: c, args: document{doc: c.Args}, annotations: document{doc: c.Annotations}}
 }
 
-// variable returns the value of a variable; for a map, only the parts in want are needed.
+// variable returns the value of a variable. If the variable is a map, only the parts in want are
+// needed.
 func (d *callData) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "args":
@@ -193,5 +196,5 @@ func (d *callData) variable(name string, want lookup) (any, error) {
 	case "annotations":
 		return d.annotations.get(want)
 	}
-	return nil, nil // a variable of a comprehension, whose value is never used
+	return nil, nil // a variable of a comprehension; its value is never used
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Results has conditions on the results of calls. It is the [gate.Judge] of success statements.
-// Add all conditions before the first result is judged; after that it is safe for concurrent use.
+// A Results holds conditions on the results of calls. It is the [gate.Judge] for success
+// statements. All conditions must be added before the first result is judged; after that, a Results
+// is safe for concurrent use.
 type Results struct {
 	compiler *Compiler
 	programs []*program
@@ -31,8 +32,8 @@ func (r *Results) Condition(src string) (number int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// Untyped reports whether the type of the condition is unknown until evaluation, as that of a field
-// is. Any value other than true is a failure.
+// Untyped reports whether the condition's type is unknown until evaluation, as that of a field is.
+// Any value other than true counts as a failure.
 func (r *Results) Untyped(number int) bool { return r.programs[number].out.IsExactType(cel.DynType) }
 
 // Holds reports whether the condition is true. An error counts as false.
@@ -50,7 +51,7 @@ func (r *Results) Holds(c *gate.Call, value []byte, content string, number int) 
 			p := convertFrom("contents of the result", value)
 			return p.value, p.err
 		}
-		return nil, nil // a variable of a comprehension, whose value is never used
+		return nil, nil // a variable of a comprehension; its value is never used
 	})
 	return err == nil && v == types.True
 }

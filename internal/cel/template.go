@@ -12,7 +12,7 @@ import (
 // {args.path}".
 type Template struct{ parts []part }
 
-// part is literal text, or an expression if value is set.
+// A part is literal text or, if value is set, an expression.
 type part struct {
 	text  string
 	value *Value
@@ -21,7 +21,7 @@ type part struct {
 // maxShown is the maximum length in bytes of an embedded value.
 const maxShown = 200
 
-// Template compiles a message. "{{" and "}}" stand for literal braces; an embedded expression
+// Template compiles a message. "{{" and "}}" stand for literal braces, and an embedded expression
 // cannot contain braces. names may be nil. The error is a [diag.List].
 func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	t := &Template{}
@@ -57,7 +57,8 @@ func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	return t, nil
 }
 
-// shiftProblems moves the problems of an embedded expression by its offset in src.
+// shiftProblems adds the offset by, which is that of an embedded expression in src, to the
+// positions of the problems.
 func shiftProblems(src string, by int, err error) diag.List {
 	list, _ := err.(diag.List)
 	for i, e := range list {
@@ -66,7 +67,7 @@ func shiftProblems(src string, by int, err error) diag.List {
 	return list
 }
 
-// Text returns the message for a firing, with "?" for each expression that fails.
+// Text returns the message for a firing. "?" replaces each expression that fails.
 func (t *Template) Text(in *Input) string {
 	var b strings.Builder
 	for _, p := range t.parts {
@@ -84,7 +85,7 @@ func (t *Template) Text(in *Input) string {
 	return b.String()
 }
 
-// display formats a value on one line: a string as it stands, other data as JSON.
+// display formats a value on a single line: a string unchanged, and other data as JSON.
 func display(v any) string {
 	s, ok := v.(string)
 	if !ok {

@@ -13,19 +13,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// Time limits of a check. A proof that takes longer is reported as unknown.
+// Time limits of a check. Proofs that take longer are reported as unknown.
 const (
 	proofTime   = 5 * time.Second
-	earlyReport = 300 * time.Millisecond // after this time, the problems found before the proofs are shown
+	earlyReport = 300 * time.Millisecond // time after which the problems found before the proofs are shown
 )
 
-// A checker runs the checks of a server, in its own goroutine.
+// A checker runs a server's checks in its own goroutine.
 type checker struct {
 	*server
-	published map[string][]string // paths with diagnostics, by the main file of the policy
+	published map[string][]string // paths with diagnostics, by the policy's main file
 }
 
-// checkLoop checks the stale documents whenever the user pauses typing.
+// checkLoop checks stale documents whenever the user pauses typing.
 func (s *server) checkLoop(ctx context.Context) {
 	c := &checker{server: s, published: map[string][]string{}}
 	for s.waitForPause(ctx) {
@@ -36,8 +36,8 @@ func (s *server) checkLoop(ctx context.Context) {
 	}
 }
 
-// waitForPause waits for a change and for the pause after it. It returns false when the server
-// ends.
+// waitForPause waits for a change and for a pause after it. It returns false when the server is
+// shutting down.
 func (s *server) waitForPause(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
@@ -57,9 +57,9 @@ func (s *server) waitForPause(ctx context.Context) bool {
 	}
 }
 
-// check checks the policies of all stale documents, and clears the diagnostics of policies that
-// no longer have an open document. If a change makes the check outdated, it returns the documents
-// that remain stale.
+// check checks the policies of all stale documents and clears the diagnostics of policies that no
+// longer have an open document. If a change makes the check outdated, it returns the documents that
+// remain stale.
 func (c *checker) check(ctx context.Context, stale []string, open map[string]*document) (left []string) {
 	projects := c.projects(stale, open)
 	var mains []string
@@ -85,8 +85,8 @@ func (c *checker) check(ctx context.Context, stale []string, open map[string]*do
 	return nil
 }
 
-// projects returns the policies of the open documents, by path. It reloads those of stale
-// documents.
+// projects returns the policies of the open documents, by document path. It reloads the policies of
+// stale documents.
 func (c *checker) projects(stale []string, open map[string]*document) map[string]*project {
 	all := map[string]*project{}
 	for path, d := range open {
@@ -105,7 +105,7 @@ func (c *checker) projects(stale []string, open map[string]*document) map[string
 	return all
 }
 
-// run checks one policy and publishes the diagnostics. It returns false if the check is outdated.
+// run checks a policy and publishes the diagnostics. It returns false if the check is outdated.
 func (c *checker) run(ctx context.Context, p *project, open map[string]*document) (done bool) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -131,8 +131,8 @@ func (c *checker) run(ctx context.Context, p *project, open map[string]*document
 	return true
 }
 
-// problems returns what the check command reports for a policy. If the proofs take long, it first
-// passes the problems found before them to early.
+// problems returns the problems that the check command reports for a policy. If the proofs take
+// long, it first calls early with the problems found so far.
 func (c *checker) problems(ctx context.Context, p *project, early func(diag.List)) (diag.List, error) {
 	if p.broken {
 		return p.problems, nil
@@ -171,7 +171,7 @@ func (c *checker) problems(ctx context.Context, p *project, early func(diag.List
 	return slices.Concat(problems, v.Problems()), nil
 }
 
-// show publishes the problems of each file of a policy, and clears diagnostics that no longer
+// show publishes the problems in each of the policy's files and clears diagnostics that no longer
 // apply.
 func (c *checker) show(p *project, problems diag.List, open map[string]*document) {
 	at := map[string]diag.List{}
@@ -193,7 +193,7 @@ func (c *checker) show(p *project, problems diag.List, open map[string]*document
 	sources := &sources{project: p, open: open, texts: map[string]*content{}}
 	for _, path := range slices.Compact(paths) {
 		if len(at[path]) == 0 && open[path] == nil && !slices.Contains(c.published[p.main], path) {
-			continue // nothing was published for it
+			continue // nothing was published for this file
 		}
 		c.publish(path, sources.diagnostics(at[path]), open)
 		if len(at[path]) > 0 {
@@ -203,7 +203,7 @@ func (c *checker) show(p *project, problems diag.List, open map[string]*document
 	c.published[p.main] = shown
 }
 
-// clearFiles clears the diagnostics of files.
+// clearFiles clears the diagnostics of the given files.
 func (c *checker) clearFiles(paths []string, open map[string]*document) {
 	for _, path := range paths {
 		c.publish(path, nil, open)
@@ -221,10 +221,11 @@ func (c *checker) publish(path string, found []diagnostic, open map[string]*docu
 	_ = c.conn.Notify(context.Background(), "textDocument/publishDiagnostics", p)
 }
 
-// askInterval is the minimum time between requests to a running proxy.
+// askInterval is the minimum time between two requests to a running proxy.
 const askInterval = 10 * time.Second
 
-// refreshTools fetches the tools from the proxy that runs the policy, unless it did so recently.
+// refreshTools fetches the tools from the proxy that runs the policy, unless this was done
+// recently.
 func (c *checker) refreshTools(p *project) {
 	if c.options.Running == nil || p.source.Config == nil || c.recorded() != nil || time.Since(c.runningTools(p.main).asked) < askInterval {
 		return

@@ -10,10 +10,11 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// maxItems bounds a list of completions; the editor asks again as the user continues typing.
+// maxItems is the maximum number of completions in a list. The editor asks again as the user
+// continues typing.
 const maxItems = 300
 
-// completion offers the keywords and names that can stand at a position.
+// completion offers the keywords and names that are possible at a position.
 func (s *server) completion(d *document, p Position) any {
 	c := d.cursor(p)
 	before, end := words(c.line[:c.at])
@@ -52,12 +53,13 @@ type offer struct {
 	*document
 	match *match
 	edit  Range
-	begun string // the part of the word before the cursor
+	begun string // the part of the word that precedes the cursor
 	items []completionItem
 	seen  map[string]bool
 }
 
-// add adds an item, unless its label is already in the list or does not contain the typed text.
+// add adds an item unless the list already contains its label or the label does not contain the
+// typed text.
 func (o *offer) add(order int, item completionItem) {
 	if o.seen == nil {
 		o.seen = map[string]bool{}
@@ -75,7 +77,7 @@ func (o *offer) add(order int, item completionItem) {
 	o.items = append(o.items, item)
 }
 
-// keyword offers a keyword. At the beginning of a line it also offers the forms of statements with
+// keyword offers a keyword. At the beginning of a line, it also offers the statement forms with
 // this keyword as snippets.
 func (o *offer) keyword(word string) {
 	doc := o.forms(word, o.match)
@@ -91,12 +93,12 @@ func (o *offer) keyword(word string) {
 	}
 }
 
-// formTemplate returns a form without its optional parts, as a label and as a snippet.
+// formTemplate returns a form without its optional parts, both as a label and as a snippet.
 func formTemplate(parts []part) (label, snippet string) {
 	stop := 0
 	var labels, snippets []string
 	for _, p := range parts {
-		for p.choice != nil { // the first alternative, or nothing if the choice is optional
+		for p.choice != nil { // use the first alternative, or nothing if the choice is optional
 			last := p.choice[len(p.choice)-1]
 			if len(last) == 0 || len(p.choice[0]) == 0 {
 				break
@@ -114,7 +116,7 @@ func formTemplate(parts []part) (label, snippet string) {
 	return strings.Join(labels, " "), strings.Join(snippets, " ")
 }
 
-// kind returns a key that is equal for operands with the same completions.
+// kind returns a key that is the same for operands with the same completions.
 func kind(c class) string {
 	switch c {
 	case callName, either:
@@ -147,7 +149,7 @@ func (o *offer) operand(name string) {
 	}
 }
 
-// quoteName returns a name in the notation of rules, quoted if necessary.
+// quoteName returns a name as written in rules, quoted if necessary.
 func (o *offer) quoteName(name string) string {
 	if name != "" && !strings.ContainsAny(name, " \t\"#,") && utf8.ValidString(name) && !strings.HasPrefix(o.begun, `"`) {
 		return name
@@ -156,7 +158,7 @@ func (o *offer) quoteName(name string) string {
 	return string(text)
 }
 
-// names offers the names in the rules of the policy, then the names of tools.
+// names offers the names in the policy's rules, followed by tool names.
 func (o *offer) names(labels bool, write func(string) string) {
 	for _, w := range o.rulesOf(o.document) {
 		if labels {
@@ -175,7 +177,7 @@ func (o *offer) names(labels bool, write func(string) string) {
 	}
 }
 
-// targets offers tools, and after a dot the arguments of the tool.
+// targets offers tools and, after a dot, the tool's arguments.
 func (o *offer) targets() {
 	tool, _, dotted := strings.Cut(o.begun, ".")
 	if !dotted {
@@ -198,7 +200,7 @@ func (o *offer) targets() {
 	}
 }
 
-// fields offers the arguments of the tools that the line mentions.
+// fields offers the arguments of the tools mentioned in the line.
 func (o *offer) fields() {
 	for _, t := range o.toolNames(o.document) {
 		for _, field := range t.fields {
@@ -216,7 +218,7 @@ func (o *offer) fields() {
 	}
 }
 
-// nets offers the hand-written nets of the policy.
+// nets offers the policy's hand-written nets.
 func (o *offer) nets() {
 	p := o.project(o.path)
 	if p == nil {

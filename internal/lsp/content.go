@@ -8,16 +8,15 @@ import (
 )
 
 // A content is the text of a document with the byte offsets of its lines. In the protocol, lines
-// end at LF, CR LF or CR; in rules and YAML, at LF only. Positions are converted between the two by
-// way of byte offsets.
+// end at LF, CR LF or CR, whereas in rules and YAML they end only at LF. Positions are converted
+// between the two through byte offsets.
 type content struct {
 	src   string
-	lines []int // offsets of the protocol's lines
-	rows  []int // offsets of the lines of rules
+	lines []int // offsets of lines as defined by the protocol
+	rows  []int // offsets of lines as defined by rules
 }
 
-// A Position is a position of the protocol in a text: line and UTF-16 code unit, both counted from
-// 0.
+// A Position is a protocol position in a text: a line and a UTF-16 code unit, both counted from 0.
 type Position struct {
 	Line      int `json:"line"`
 	Character int `json:"character"`
@@ -29,14 +28,16 @@ type Range struct {
 	End   Position `json:"end"`
 }
 
-// Limits on the texts that are processed. maxDocument is also the limit for a configuration on the
-// disk. Lines written by hand are shorter than maxLine, and parsing a line takes quadratic time.
+// Limits on texts that are processed. maxDocument also applies to a configuration on disk. Lines
+// written by hand are shorter than maxLine, which is needed because parsing a line takes quadratic
+// time.
 const (
 	maxDocument = 4 << 20
 	maxLine     = 16 << 10
 )
 
-// tooLarge returns the reason why a text is not processed, or "" if it is.
+// tooLarge returns the reason why a text is too large to be processed, or the empty string if it is
+// not.
 func (t *content) tooLarge() string {
 	if len(t.src) > maxDocument {
 		return fmt.Sprintf("the text is over %d MiB and is not checked", maxDocument>>20)
@@ -62,7 +63,7 @@ func newContent(src string) *content {
 	return t
 }
 
-// line returns the text of a line of the protocol, without its line ending.
+// line returns line n, as defined by the protocol, without its line ending.
 func (t *content) line(n int) string {
 	end := len(t.src)
 	if n+1 < len(t.lines) {
@@ -71,9 +72,9 @@ func (t *content) line(n int) string {
 	return strings.TrimRight(t.src[t.lines[n]:end], "\r\n")
 }
 
-// offset returns the byte offset of a position. A position after the end of its line yields the end
-// of the line, one within a character the beginning of the character, and one after the text its
-// end.
+// offset returns the byte offset of a position. A position after the end of its line is mapped to
+// the end of the line, a position within a character to the beginning of the character, and a
+// position after the end of the text to that end.
 func (t *content) offset(p Position) int {
 	switch {
 	case p.Line < 0:
@@ -90,7 +91,7 @@ func (t *content) offset(p Position) int {
 	return t.lines[p.Line] + len(line)
 }
 
-// position returns the position of a byte offset.
+// position returns the position at a byte offset.
 func (t *content) position(offset int) Position {
 	offset = min(max(offset, 0), len(t.src))
 	n := sort.SearchInts(t.lines, offset+1) - 1
@@ -105,13 +106,14 @@ func (t *content) position(offset int) Position {
 	return p
 }
 
-// row returns the line of rules, counted from 0, at a byte offset, and the offset where it begins.
+// row returns the number of the rules line at a byte offset, counted from 0, and the offset at
+// which this line begins.
 func (t *content) row(offset int) (n, begin int) {
 	n = max(sort.SearchInts(t.rows, offset+1)-1, 0)
 	return n, t.rows[n]
 }
 
-// rowText returns the text of a line of rules, counted from 0, without its line ending.
+// rowText returns line n of rules, counted from 0, without its line ending.
 func (t *content) rowText(n int) string {
 	end := len(t.src)
 	if n+1 < len(t.rows) {
@@ -120,9 +122,9 @@ func (t *content) rowText(n int) string {
 	return strings.TrimSuffix(t.src[t.rows[n]:max(end, t.rows[n])], "\r")
 }
 
-// place returns the byte offset of a line and a column of rules, both counted from 1, with columns
-// in characters. A position after the end yields the end of the line without trailing white space,
-// or the end of the text.
+// place returns the byte offset of a line and column in rules. Both are counted from 1, and columns
+// are counted in characters. A position after the end of a line is mapped to the end of the line
+// without trailing white space, and a position after the end of the text to that end.
 func (t *content) place(line, column int) int {
 	switch {
 	case line < 1:

@@ -9,7 +9,7 @@ type cursor struct {
 	number int // line number, counted from 0
 }
 
-// maxWords bounds the words of a line; lines written by hand are shorter.
+// maxWords is the maximum number of words in a line. Lines written by hand have fewer.
 const maxWords = 2000
 
 func (d *document) cursor(p Position) cursor {

@@ -13,10 +13,10 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// maxRelated bounds the related locations of one diagnostic.
+// maxRelated is the maximum number of related locations per diagnostic.
 const maxRelated = 10
 
-// diagnostics converts the problems of a file to diagnostics of the protocol.
+// diagnostics converts the problems in a file to protocol diagnostics.
 func (s *sources) diagnostics(problems diag.List) []diagnostic {
 	var all []diagnostic
 	for _, p := range problems {
@@ -46,7 +46,7 @@ func severity(s diag.Severity) int {
 	}
 }
 
-// fullMessage returns the full message of a problem: net, text, detail and hint.
+// fullMessage returns a problem's full message: net, text, detail and hint.
 func fullMessage(p diag.Problem) string {
 	var b strings.Builder
 	if p.Net != "" {
@@ -62,7 +62,7 @@ func fullMessage(p diag.Problem) string {
 	return b.String()
 }
 
-// shortened makes the paths in a message relative to the directory of the policy.
+// shortened makes the paths in a message relative to the policy's directory.
 func (s *sources) shortened(message string) string {
 	dir := filepath.Dir(s.project.main)
 	if !filepath.IsAbs(dir) || dir == filepath.Dir(dir) {
@@ -73,8 +73,8 @@ func (s *sources) shortened(message string) string {
 
 var cited = regexp.MustCompile(`[^\s()"]+:\d+`)
 
-// related returns the locations in files of the policy that a message cites, except for its own
-// location.
+// related returns the locations in the policy's files that a message cites, except for the
+// problem's own location.
 func (s *sources) related(message, path string, line int) []related {
 	var all []related
 	seen := map[string]bool{path + ":" + strconv.Itoa(line): true}
@@ -102,7 +102,7 @@ func (s *sources) uri(path string) string {
 }
 
 // extent returns the byte range that a problem marks: the range of its carets, the word at its
-// position, or the whole line. A problem that concerns a whole file marks its first line.
+// position, or the whole line. A problem with a whole file marks the file's first line.
 func extent(t *content, p diag.Problem) (from, to int) {
 	if p.Line < 1 {
 		return 0, len(t.rowText(0)) + t.rows[0]
@@ -114,20 +114,20 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	row := t.src[from:to]
 	indent := len(row) - len(strings.TrimLeft(row, " \t"))
 	switch width := carets(p.Excerpt); {
-	case p.Column < 1: // the line without its indentation
+	case p.Column < 1: // no column: mark the line without its indentation
 		from += indent
 	case width > 1:
 		to = after(t.src, from, to, width)
-	case width == 1 || filepath.Ext(p.File) != ".rules": // a position: mark the word there
+	case width == 1 || filepath.Ext(p.File) != ".rules": // only a position: mark the word there
 		to = max(min(bareEnd(t.src[:to], from), to), after(t.src, from, to, 1))
-	case strings.Contains(row, "#"): // the statement without its comment
+	case strings.Contains(row, "#"): // mark the statement without its comment
 		_, comment := words(row)
 		to = from + len(strings.TrimRight(row[:comment], " \t"))
 	}
 	return from, max(from, to)
 }
 
-// after returns the offset that is a number of characters after from, but at most bound.
+// after returns the offset that is the given number of characters after from, but at most bound.
 func after(s string, from, bound, characters int) int {
 	for ; characters > 0 && from < bound; characters-- {
 		_, size := utf8.DecodeRuneInString(s[from:bound])
@@ -136,7 +136,7 @@ func after(s string, from, bound, characters int) int {
 	return from
 }
 
-// carets counts the carets below the line of an excerpt.
+// carets returns the number of carets below the line in an excerpt.
 func carets(excerpt string) int {
 	_, below, ok := strings.Cut(strings.TrimRight(excerpt, "\n"), "\n")
 	if !ok {
@@ -151,7 +151,7 @@ var (
 	inText     = regexp.MustCompile(`^"?[^\s"]*"?$`)
 )
 
-// replacement returns the replacement for a word that a hint suggests.
+// replacement returns the word that a hint suggests as a replacement for the given word.
 func replacement(hint, word string) (string, bool) {
 	m := suggestion.FindStringSubmatch(hint)
 	var write string

@@ -7,17 +7,18 @@ import (
 	"strings"
 )
 
-// A document is open in the editor. It is immutable; a change creates a new document.
+// A document is a document that is open in the editor. It is immutable; a change creates a new
+// document.
 type document struct {
 	*content
 	uri     string
-	path    string // the URI itself if it is not that of a file
+	path    string // path of the file, or the URI if it is not a file URI
 	version int
 	kind    fileKind
-	refused string // reason why the text is not processed; empty: it is
+	refused string // the reason why the text is not processed; empty: the text is processed
 }
 
-// A fileKind is the kind of content of a file.
+// A fileKind is the kind of content in a file.
 type fileKind uint8
 
 const (
@@ -32,7 +33,7 @@ var (
 	namesConfig = regexp.MustCompile(`^\.?petrigate([-.][^/\\]*)?\.(yaml|yml|json)$`)
 )
 
-// kindOf returns the kind of a file, judging by its name.
+// kindOf returns the kind of a file according to its name.
 func kindOf(path string) fileKind {
 	switch {
 	case strings.HasSuffix(path, ".rules"):
@@ -47,7 +48,7 @@ func kindOf(path string) fileKind {
 
 var drive = regexp.MustCompile(`^/[A-Za-z]:`)
 
-// pathOf returns the path in a file URI, or the URI itself if it is not one.
+// pathOf returns the path in a file URI, or the URI itself if it is not a file URI.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Path == "" {

@@ -7,15 +7,15 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A form is one way to write a statement, with an explanation of its meaning.
+// A form is one of the ways to write a statement, with an explanation of the statement's meaning.
 //
-// In a form, lower-case words are keywords and upper-case words are operands (see operands). [ ]
-// encloses an optional part, ( | ) alternatives, and <name> is a clause. In the explanation, {A}
-// stands for the operand A.
+// In the notation, lower-case words are keywords and upper-case words are operands (see operands).
+// [ ] encloses an optional part, ( | ) encloses alternatives, and <name> is a clause. In the
+// explanation, {A} stands for the operand A.
 type form struct{ form, explanation string }
 
-// forms is the table of all statements. If several forms fit a line, the first one counts. A new
-// statement is a new entry here; completion and hover then know its keywords.
+// forms is the table of all statements. If several forms match a line, the first one is used. To
+// add a statement, add an entry here; completion and hover will then know its keywords.
 var forms = []form{
 	{"[<shadow>] require human-approval [<via>] before B [<after> [<until>]] [<unless>] [<because>]", "A person must approve each call of {B}."},
 	{"[<shadow>] require N human-approvals [<via>] before B [<after> [<until>]] [<unless>] [<because>]", "{N} different people must approve each call of {B}."},
@@ -74,13 +74,13 @@ var forms = []form{
 	{"prove exclusive PLACES", "A claim: no two of the places {PLACES} are marked at once."},
 }
 
-// channels is the choice of approval channels, in the notation of forms.
+// channels is the choice of approval channels in the notation of forms.
 var channels = "(" + strings.Join(channel.Names(nil), " | ") + ")"
 
-// timeSpans is the choice of time spans, in the notation of forms.
+// timeSpans is the choice of time spans in the notation of forms.
 var timeSpans = "(" + strings.Join(rules.TimeSpans(), " | ") + ")"
 
-// clauses are parts shared by several forms. Their explanations follow that of the statement.
+// clauses contains parts that several forms share. Their explanations follow that of the statement.
 var clauses = map[string]form{
 	"shadow":  {"shadow", "In shadow: it records the calls that it would refuse, and refuses nothing."},
 	"via":     {"via " + channels + "", "Only answers via the channel {via} count."},
@@ -95,10 +95,10 @@ var clauses = map[string]form{
 	"because": {"because WHY", "Its refusals and questions begin with these words: {WHY}"},
 }
 
-// reservedNames are words that are names of calls only if they are quoted.
+// reservedNames lists words that can be names of calls only if they are quoted.
 var reservedNames = []string{"human-approval", "human-approvals"}
 
-// operands maps the operands of forms to their classes.
+// operands maps each operand in forms to its class.
 var operands = map[string]class{
 	"A": callNames, "B": callNames, "F": callNames, "X": callNames, "S": callNames, "U": callNames, "C": callName,
 	"EITHER": either, "K": key, "M": field,
@@ -111,17 +111,17 @@ var operands = map[string]class{
 type class uint8
 
 const (
-	callNames  class = iota // one or more names of calls: tools, labels, actions, patterns over them
-	callName                // a single name of calls
-	either                  // names of calls separated by "or"
-	key                     // fields separated by commas, each with an optional "as" and the field of the other call
-	field                   // a field of the arguments or of a result
+	callNames  class = iota // one or more names of calls: tools, labels, actions, or patterns that match these
+	callName                // a single name of a call
+	either                  // names of calls, separated by "or"
+	key                     // fields separated by commas, each optionally followed by "as" and the field of the other call
+	field                   // a field of a call's arguments or result
 	count                   // a number
-	target                  // a tool and a field of its arguments
+	target                  // a tool and a field of the tool's arguments
 	tool                    // a single tool
 	label                   // the name that a map assigns
-	command                 // words up to "as"
-	pattern                 // a word or a /regex/
+	command                 // the words up to "as"
+	pattern                 // a word or a /regular expression/
 	quotedText              // a JSON string
 	object                  // a JSON object
 	net                     // the name of a net

@@ -13,15 +13,16 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Limits for one message, in bytes.
+// Size limits for a message, in bytes.
 const (
 	maxMessage = 32 << 20
 	maxHeader  = 8 << 10
 )
 
 // frames reads and writes JSON-RPC messages with the headers of the base protocol. It implements
-// [jsonrpc2.ObjectStream]. A message that is not valid JSON-RPC is answered with an error and
-// skipped. An invalid header ends the stream, since the beginning of the next message is unknown.
+// [jsonrpc2.ObjectStream]. It answers a message that is not valid JSON-RPC with an error and skips
+// the message. An invalid header ends the stream, because it is unknown where the next message
+// begins.
 type frames struct {
 	in  *bufio.Reader
 	end io.Closer // closes the input; may be nil
@@ -52,8 +53,8 @@ func (f *frames) ReadObject(v any) error {
 	}
 }
 
-// refuse answers an invalid message with an error. The identifier is null, since that of the
-// message cannot be trusted.
+// refuse answers an invalid message with an error. The ID in the answer is null, because the ID in
+// the message cannot be trusted.
 func (f *frames) refuse(body []byte, why error) error {
 	code := jsonrpc2.CodeInvalidRequest
 	if !json.Valid(body) {
@@ -67,7 +68,7 @@ func (f *frames) refuse(body []byte, why error) error {
 	return f.WriteObject(answer{Version: "2.0", Error: jsonrpc2.Error{Code: int64(code), Message: why.Error()}})
 }
 
-// WriteObject writes one message. It is safe for concurrent use.
+// WriteObject writes a message. It is safe for concurrent use.
 func (f *frames) WriteObject(v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -87,7 +88,7 @@ func (f *frames) Close() error {
 	return f.end.Close()
 }
 
-// readFrame reads the headers and the body of a message.
+// readFrame reads a message's headers and body.
 func readFrame(r *bufio.Reader) ([]byte, error) {
 	length := -1
 	for read := 0; ; {
@@ -113,14 +114,14 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	if length < 0 {
 		return nil, errors.New("a message without a Content-Length")
 	}
-	var body strings.Builder // grows with the data received, not with the announced length
+	var body strings.Builder // grows with the data received rather than with the announced length
 	if n, err := io.CopyN(&body, r, int64(length)); err != nil {
 		return nil, fmt.Errorf("a message ends after %d of %d bytes: %w", n, length, io.ErrUnexpectedEOF)
 	}
 	return []byte(body.String()), nil
 }
 
-// readLine reads a header line, without its line ending.
+// readLine reads a header line and returns it without its line ending.
 func readLine(r *bufio.Reader, limit int) (string, error) {
 	var line []byte
 	for {

@@ -11,18 +11,18 @@ type grammar struct {
 	keywords []string // all keywords, sorted
 }
 
-// A compiledForm is a form parsed into its parts.
+// A compiledForm is a form that was parsed into its parts.
 type compiledForm struct {
 	form
 	parts []part
 }
 
-// A part is a keyword, an operand, or a choice among sequences of parts.
+// A part is a keyword, an operand, or a choice between sequences of parts.
 type part struct {
 	keyword string
 	operand string
 	choice  [][]part // alternative sequences; one of them may be empty
-	clause  string   // name of the clause, if the part is one
+	clause  string   // name of the clause, if the part is a clause
 }
 
 func newGrammar() *grammar {
@@ -36,7 +36,7 @@ func newGrammar() *grammar {
 	return g
 }
 
-// parse parses the notation of forms.
+// parse parses a form or clause in the notation of forms.
 func (g *grammar) parse(notation string) []part {
 	for _, sign := range []string{"[", "]", "(", ")", "|"} {
 		notation = strings.ReplaceAll(notation, sign, " "+sign+" ")
@@ -76,16 +76,16 @@ func (g *grammar) alternatives(signs *[]string) [][]part {
 
 func isOperand(sign string) bool { return sign[0] >= 'A' && sign[0] <= 'Z' }
 
-// A match is the result of matching the forms against a line.
+// A match is the result of matching all forms against a line.
 type match struct {
 	words []word
 
-	form     *compiledForm     // form that matches the whole line; nil: none
-	operands map[string]string // operands and clauses of that form, as written
-	clauses  []string          // names of the clauses in the line
-	roles    []part            // part of the form for each word
+	form     *compiledForm     // form that matches the whole line; may be nil
+	operands map[string]string // text of the operands and clauses in that form, as written
+	clauses  []string          // names of the clauses that occur in the line
+	roles    []part            // part of the form that the word matches, by word
 	next     []part            // keywords and operands that can follow the words
-	starts   []*compiledForm   // forms with a prefix that matches all words
+	starts   []*compiledForm   // forms that have a prefix that matches all words
 }
 
 // match matches all forms against the words of a line.
@@ -94,7 +94,7 @@ func (g *grammar) match(line []word) *match {
 	for i := range g.forms {
 		f := &g.forms[i]
 		known, reached := len(m.next), false
-		m.matchParts(f.parts, 0, func(at int) bool { // visits every alternative, to collect next
+		m.matchParts(f.parts, 0, func(at int) bool { // visit every alternative in order to collect next
 			reached = reached || at == len(line)
 			return false
 		})
@@ -109,8 +109,9 @@ func (g *grammar) match(line []word) *match {
 	return m
 }
 
-// matchParts matches parts against the words from index at on, then calls then with the index of
-// the next word. It backtracks until then returns true, and reports whether it did.
+// matchParts matches parts against the words starting at index at. It then calls then with the
+// index of the next word, and backtracks until then returns true. It reports whether then returned
+// true.
 func (m *match) matchParts(parts []part, at int, then func(at int) bool) bool {
 	if len(parts) == 0 {
 		return then(at)
@@ -128,7 +129,7 @@ func (m *match) matchParts(parts []part, at int, then func(at int) bool) bool {
 	return m.operand(p, at, rest)
 }
 
-// oneOf tries the sequences of a choice, and records a matching clause.
+// oneOf tries the sequences of a choice and records a matching clause.
 func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
 		fits := m.matchParts(parts, at, func(end int) bool {
@@ -137,7 +138,7 @@ func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 			}
 			if p.clause != "" {
 				m.clauses = append(m.clauses, p.clause)
-				m.operands[p.clause] = m.textOf(at+1, end) // without the clause's keyword
+				m.operands[p.clause] = m.textOf(at+1, end) // omit the clause's keyword
 			}
 			return true
 		})
@@ -148,7 +149,8 @@ func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	return false
 }
 
-// assign assigns the words from at up to end to p, if rest matches the words after them.
+// assign assigns the words with indexes from at to end-1 to p if rest matches the words that
+// follow.
 func (m *match) assign(p part, at, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
@@ -162,7 +164,7 @@ func (m *match) assign(p part, at, end int, rest func(int) bool) bool {
 	return true
 }
 
-// textOf returns the text of the words from at up to end.
+// textOf returns the text of the words with indexes from at to end-1.
 func (m *match) textOf(at, end int) string {
 	var b strings.Builder
 	for i := at; i < end; i++ {
@@ -174,7 +176,7 @@ func (m *match) textOf(at, end int) string {
 	return b.String()
 }
 
-// operand matches the words that can be the operand.
+// operand matches the words that the operand can consist of.
 func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	w := m.words[at]
 	if w.kind == bare && slices.Contains(reservedNames, w.text) {
@@ -212,7 +214,7 @@ func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	return one(w.kind == bare || w.kind == quoted)
 }
 
-// target matches tools separated by commas; the last one has the field.
+// target matches tools separated by commas. The last tool is followed by the field.
 func (m *match) target(p part, at int, rest func(int) bool) bool {
 	last := at
 	for last+1 < len(m.words) && m.words[last+1].kind == comma {
@@ -256,7 +258,7 @@ func (m *match) either(p part, at int, rest func(int) bool) bool {
 	}
 }
 
-// key matches fields separated by commas; "as" joins a pair of fields.
+// key matches fields separated by commas. Two fields can be joined by "as".
 func (m *match) key(p part, at int, rest func(int) bool) bool {
 	for end := at; ; end++ {
 		if end == len(m.words) {
@@ -275,7 +277,7 @@ func (m *match) key(p part, at int, rest func(int) bool) bool {
 	}
 }
 
-// sentence returns the explanation of the statement, or "" if no form matches.
+// sentence returns the explanation of the statement, or the empty string if no form matches.
 func (m *match) sentence(quote func(string) string) string {
 	if m.form == nil {
 		return ""

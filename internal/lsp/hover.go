@@ -12,8 +12,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// hover explains the word at a position: for the first word of a statement the statement's meaning,
-// for another keyword its form, and for a name the rules that mention it.
+// hover explains the word at a position. For the first word in a statement, it returns the
+// statement's meaning; for any other keyword, the keyword's form; and for a name, the rules that
+// mention it.
 func (s *server) hover(d *document, p Position) any {
 	c := d.cursor(p)
 	at := c.word()
@@ -39,8 +40,8 @@ func (s *server) hover(d *document, p Position) any {
 	return hover{markup{"markdown", value}, d.span(c.begin+w.from, c.begin+w.to)}
 }
 
-// role returns the part of the statement that a word is. If no form matches, a word is a keyword if
-// it is one in any form.
+// role returns the part of the statement that a word belongs to. If no form matches, it treats the
+// word as a keyword if the word is a keyword in any form.
 func (m *match) role(at int, g *grammar) part {
 	if m.form != nil && !m.words[at].is("or") && !m.words[at].is("as") {
 		return m.roles[at]
@@ -54,12 +55,12 @@ func (m *match) role(at int, g *grammar) part {
 	return part{operand: "A"}
 }
 
-// names reports whether operands of the class are names of calls.
+// names reports whether operands of class c are names of calls.
 func (c class) names() bool {
 	return slices.Contains([]class{callNames, callName, either, label, tool, target}, c)
 }
 
-// nameIn returns the name of calls in a word; in a target, that is the tool.
+// nameIn returns the name of a call that a word contains. In a target, this is the tool.
 func nameIn(w word, role part) string {
 	if operands[role.operand] != target {
 		return w.name()
@@ -93,7 +94,7 @@ func meaning(line string, m *match) string {
 	return says
 }
 
-// netsOf compiles a single line.
+// netsOf compiles a single line and returns its nets.
 func netsOf(line string) []policy.Net {
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: line}}})
 	if err != nil {
@@ -126,7 +127,7 @@ func (s *server) about(d *document, name string) string {
 	return value + "\n\n" + strings.Join(lines, "\n")
 }
 
-// mentions reports whether a statement is about calls of the given name.
+// mentions reports whether a statement is about calls with the given name.
 func mentions(s rules.Statement, name string) bool {
 	f := rules.File{Statements: []rules.Statement{s}}
 	for _, n := range slices.Concat(f.Names(), f.Tools()) {

@@ -17,8 +17,8 @@ import (
 
 const fileName = "petrigate.yaml"
 
-// projectOf returns the policy of a document: that of the nearest configuration that lists it, or
-// the document alone.
+// projectOf returns a document's policy: the policy of the nearest configuration that lists the
+// document or, if there is none, the document alone.
 func (s *server) projectOf(d *document, open map[string]*document) *project {
 	if d.kind == configFile {
 		return s.configured(d.path, open)
@@ -39,8 +39,8 @@ func (s *server) projectOf(d *document, open map[string]*document) *project {
 	return singleFile(d)
 }
 
-// configured loads a configuration. If variables are missing in the editor's environment, that is
-// reported as a problem, and the policy is processed with placeholders.
+// configured loads a configuration. If variables are missing from the editor's environment, it
+// reports that as a problem and uses placeholders to process the policy.
 func (s *server) configured(path string, open map[string]*document) *project {
 	p := &project{main: path}
 	o := config.Options{Path: path, Found: true, Trust: s.options.Trusts, Fetch: s.options.Base, Kept: s.options.Base, Partial: true, Unsaved: func(path string) ([]byte, bool) {
@@ -67,7 +67,7 @@ func (s *server) configured(path string, open map[string]*document) *project {
 	return p
 }
 
-// configProblems returns the problems that prevent a configuration from loading.
+// configProblems returns the problems that prevent a configuration from being loaded.
 func configProblems(path string, err error) diag.List {
 	problems, rest := check.ConfigProblems(err)
 	if rest != nil {
@@ -85,7 +85,7 @@ func anyVariable(name string) (string, bool) {
 	return "https://unset.invalid", true
 }
 
-// singleFile returns the policy that consists of one file.
+// singleFile returns a policy that consists of a single file.
 func singleFile(d *document) *project {
 	p := &project{main: d.path}
 	if d.kind == rulesFile {
@@ -106,7 +106,7 @@ func singleFile(d *document) *project {
 	return p
 }
 
-// A currentRules is a rules file of a policy, with its current text.
+// A currentRules is one of a policy's rules files with its current text.
 type currentRules struct {
 	file *rules.File
 	text *content
@@ -136,7 +136,7 @@ func (s *server) rulesOf(d *document) []currentRules {
 	return all
 }
 
-// readTools reads a recorded tool list from a file.
+// readTools reads a recorded list of tools from a file.
 func readTools(file string) ([]check.ListedTool, error) {
 	src, err := os.ReadFile(file)
 	if err != nil {

@@ -44,12 +44,12 @@ func (s *server) didChange(params json.RawMessage) {
 	s.update(&d)
 }
 
-// update stores a changed document and schedules its check.
+// update stores a changed document and schedules a check.
 func (s *server) update(d *document) {
 	d.refused = d.tooLarge()
 	s.setDocument(d)
 	if d.kind == configFile || d.kind == netFile {
-		s.recheckAll() // it may list other files, or no longer list them
+		s.recheckAll() // the configuration may list different files than before
 		return
 	}
 	s.recheck(d.path)
@@ -61,7 +61,7 @@ func (s *server) didClose(params json.RawMessage) {
 		return
 	}
 	s.remove(pathOf(p.TextDocument.URI))
-	s.recheckAll() // the file on the disk counts again
+	s.recheckAll() // the file on disk is used again
 }
 
 // recheckAll schedules a check of all documents.

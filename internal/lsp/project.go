@@ -12,16 +12,16 @@ import (
 
 // A project is the policy of a document.
 type project struct {
-	main     string // path of the configuration, or of the only document
+	main     string // path of the configuration or, if there is none, of the only document
 	source   policy.Source
-	problems diag.List // problems of the configuration itself
+	problems diag.List // problems with the configuration itself
 	broken   bool      // the policy cannot be built
 }
 
 // lists reports whether the policy includes the file.
 func (p *project) lists(path string) bool { return slices.Contains(p.files(), path) }
 
-// files returns the files of the policy, including the configuration.
+// files returns the policy's files, including the configuration.
 func (p *project) files() []string {
 	files := []string{p.main}
 	add := func(file string) {
@@ -39,8 +39,8 @@ func (p *project) files() []string {
 	return slices.Compact(files)
 }
 
-// relocate moves a problem in a base policy at a URL, which no editor has open, to the entry in the
-// configuration that names the base.
+// relocate moves a problem in a base policy that was read from a URL, which no editor has open, to
+// the entry in the configuration that names the base.
 func (p *project) relocate(q diag.Problem) diag.Problem {
 	if !address(q.File) {
 		return q
@@ -56,7 +56,7 @@ func (p *project) relocate(q diag.Problem) diag.Problem {
 	return q
 }
 
-// address reports whether a file of a policy is at a URL, where editors cannot open it.
+// address reports whether a policy's file is a URL, which editors cannot open.
 func address(file string) bool {
 	return strings.HasPrefix(file, "https://") || strings.HasPrefix(file, "http://")
 }

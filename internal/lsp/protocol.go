@@ -2,12 +2,12 @@ package lsp
 
 import "encoding/json"
 
-// The parts of the protocol that the server uses, with the names of its specification, version
+// The parts of the protocol that the server uses. Names are those in the specification, version
 // 3.17.
 
 type initializeParams struct {
 	Options struct {
-		Tools string `json:"tools"` // file of a recorded tool list
+		Tools string `json:"tools"` // path of a recorded list of tools
 	} `json:"initializationOptions"`
 	Capabilities struct {
 		TextDocument struct {
@@ -44,7 +44,7 @@ type didChangeParams struct {
 	} `json:"contentChanges"`
 }
 
-// documentParams are the parameters of requests about a document or a position in it.
+// documentParams holds the parameters of requests about a document or a position in it.
 type documentParams struct {
 	TextDocument identifier `json:"textDocument"`
 	Position     Position   `json:"position"`
@@ -53,7 +53,7 @@ type documentParams struct {
 type codeActionParams struct {
 	TextDocument identifier `json:"textDocument"`
 	Context      struct {
-		Diagnostics []json.RawMessage `json:"diagnostics"` // as the server sent them, possibly with members added by others
+		Diagnostics []json.RawMessage `json:"diagnostics"` // as sent by the server, possibly with members that others added
 	} `json:"context"`
 }
 
@@ -79,7 +79,7 @@ type related struct {
 	Message  string   `json:"message"`
 }
 
-// A repair is the replacement for the range of a diagnostic.
+// A repair is a replacement for the text in a diagnostic's range.
 type repair struct {
 	Write string `json:"write"`
 }
@@ -125,7 +125,7 @@ type completionItem struct {
 	Detail   string   `json:"detail,omitempty"`
 	Doc      *markup  `json:"documentation,omitempty"`
 	Sort     string   `json:"sortText"`
-	Format   int      `json:"insertTextFormat,omitempty"` // 2 means a snippet
+	Format   int      `json:"insertTextFormat,omitempty"` // 2: the text is a snippet
 	TextEdit textEdit `json:"textEdit"`
 }
 
@@ -161,7 +161,7 @@ type workspaceEdit struct {
 	Changes map[string][]textEdit `json:"changes"`
 }
 
-// capabilities returns the result of initialize.
+// capabilities returns the result of the initialize request.
 func capabilities(version string) any {
 	type object = map[string]any
 	return object{

@@ -16,11 +16,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// ErrNoShutdown means that the editor closed the connection without a shutdown request.
+// ErrNoShutdown is returned if the editor closes the connection without a shutdown request.
 var ErrNoShutdown = errors.New("the editor ended the connection without a shutdown request")
 
-// Serve serves one editor until it sends exit or closes the connection. It returns [ErrNoShutdown]
-// unless a shutdown request came before.
+// Serve serves a single editor until the editor sends exit or closes the connection. It returns
+// [ErrNoShutdown] unless the editor sent a shutdown request first.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	if o.Quiet == 0 {
 		o.Quiet = 200 * time.Millisecond
@@ -31,7 +31,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s.exit = sync.OnceFunc(func() { close(s.exited) })
 	s.conn = jsonrpc2.NewConn(ctx, newFrames(in, out), s, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	close(s.ready)
-	go s.checkLoop(ctx) // not waited for at the end, since its results are no longer needed
+	go s.checkLoop(ctx) // Serve does not wait for this goroutine to end, because its results are no longer needed
 	select {
 	case <-s.exited:
 	case <-s.conn.DisconnectNotify():
@@ -42,7 +42,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	return nil
 }
 
-// Handle handles one message. The connection calls it for one message at a time.
+// Handle handles a message. The connection calls it for only one message at a time.
 func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
 	defer func() { // a panic must not end the editor's session
 		if p := recover(); p != nil && !r.Notif {
@@ -70,7 +70,7 @@ func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 	}
 }
 
-// notified handles a notification. It ignores unknown and malformed ones.
+// notified handles a notification, ignoring unknown and malformed ones.
 func (s *server) notified(method string, params json.RawMessage) {
 	switch method {
 	case "textDocument/didOpen":

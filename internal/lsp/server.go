@@ -17,37 +17,37 @@ type Options struct {
 	Version string
 	Tools   []check.ListedTool // complete list of tools for checking names; nil: unknown
 
-	// Running asks the proxy that runs a configuration for its tools. They are offered as
-	// completions, but names are not checked against them. It may take long. nil: no proxy is
-	// asked.
+	// Running asks the proxy that runs a configuration for its tools, which may take long. The
+	// tools are offered as completions, but names are not checked against them. If Running is nil,
+	// no proxy is asked.
 	Running func(*config.Config) check.ToolSet
 
-	// Lint reports further problems of a configuration; may be nil.
+	// Lint returns further problems with a configuration; may be nil.
 	Lint func(*config.Config) diag.List
 
-	// Base returns cached base policies by URL, without fetching them. A base that is not cached is
-	// left out, with a warning. nil: none is cached.
+	// Base returns cached base policies by URL, without fetching them. A base policy that is not
+	// cached is omitted with a warning. If Base is nil, none is cached.
 	Base config.Fetch
 
-	// Trusts reports whether a person has trusted a configuration; any other is treated as plain
-	// text. nil: none is trusted.
+	// Trusts reports whether a person has trusted a configuration. Any other configuration is read
+	// as text. If Trusts is nil, none is trusted.
 	Trusts func(path string, src []byte) bool
 
-	// Widened reports the bases that a configuration does more than narrow. nil: bases are not
-	// checked.
+	// Widened reports the base policies that a configuration does more than narrow. If Widened is
+	// nil, base policies are not checked.
 	Widened func(context.Context, *config.Config, *policy.Result) diag.List
 
-	Quiet time.Duration // pause between the last keystroke and a check; 0: 200 ms
+	Quiet time.Duration // pause after the last keystroke before a check starts; 0: 200 ms
 }
 
-// A server serves one editor.
+// A server serves a single editor.
 type server struct {
 	*state
 	options Options
 	grammar *grammar
 	conn    *jsonrpc2.Conn
-	ready   chan struct{} // closed when conn is set
-	wake    chan struct{} // capacity 1: documents are stale
+	ready   chan struct{} // closed once conn is set
+	wake    chan struct{} // has capacity 1; receives a value if documents are stale
 	exited  chan struct{}
 	exit    func() // closes exited on the first call
 }

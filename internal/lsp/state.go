@@ -10,20 +10,21 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// A state is the data shared by requests and checks. What its methods return is immutable.
+// A state holds the data shared by requests and checks. The values that its methods return are
+// immutable.
 type state struct {
 	mu       sync.Mutex
 	shutdown bool
 	snippets bool                  // the editor supports snippets
-	tools    []check.ListedTool    // recorded tool list; nil: none
-	open     map[string]*document  // open documents by path
-	stale    map[string]bool       // paths of documents to be checked
-	cancel   context.CancelFunc    // cancels the running check; nil: none is running
-	known    map[string]*project   // last checked policy, by path of an open document
-	byProxy  map[string]proxyTools // tools of running proxies, by main file of the policy
+	tools    []check.ListedTool    // recorded list of tools; may be nil
+	open     map[string]*document  // open documents, by path
+	stale    map[string]bool       // paths of documents that need to be checked
+	cancel   context.CancelFunc    // cancels the running check; nil: no check is running
+	known    map[string]*project   // the last checked policy, by path of an open document
+	byProxy  map[string]proxyTools // tools of running proxies, by the policy's main file
 }
 
-// proxyTools are the tools that a running proxy last reported.
+// proxyTools holds the tools that a running proxy last reported.
 type proxyTools struct {
 	tools check.ToolSet
 	asked time.Time
@@ -33,7 +34,7 @@ func newState(tools []check.ListedTool) *state {
 	return &state{tools: tools, open: map[string]*document{}, stale: map[string]bool{}, known: map[string]*project{}, byProxy: map[string]proxyTools{}}
 }
 
-// initialize records the editor's settings. It does not replace a tool list that is already set.
+// initialize records the editor's settings. It does not replace an existing list of tools.
 func (s *state) initialize(snippets bool, tools []check.ListedTool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +50,7 @@ func (s *state) supportsSnippets() bool {
 	return s.snippets
 }
 
-// recorded returns the recorded tool list, or nil.
+// recorded returns the recorded list of tools, or nil.
 func (s *state) recorded() []check.ListedTool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,14 +69,14 @@ func (s *state) stopped() bool {
 	return s.shutdown
 }
 
-// document returns an open document, or nil.
+// document returns the open document with the given path, or nil.
 func (s *state) document(path string) *document {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open[path]
 }
 
-// documents returns the open documents by path.
+// documents returns the open documents, by path.
 func (s *state) documents() map[string]*document {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,8 +107,8 @@ func (s *state) markStale(paths ...string) {
 	}
 }
 
-// begin starts a check that cancel can cancel. It returns the stale documents, which are no longer
-// marked as stale, and all open documents.
+// begin records the start of a check that cancel can cancel. It returns the documents that were
+// stale, which are no longer marked as such, and all open documents.
 func (s *state) begin(cancel context.CancelFunc) (stale []string, open map[string]*document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +118,7 @@ func (s *state) begin(cancel context.CancelFunc) (stale []string, open map[strin
 	return stale, open
 }
 
-// end ends a check and marks the documents in left as stale again.
+// end records the end of a check and marks the documents in left as stale again.
 func (s *state) end(left []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +128,7 @@ func (s *state) end(left []string) {
 	}
 }
 
-// project returns the policy of a document as of its last check, or nil.
+// project returns a document's policy as of its last check, or nil.
 func (s *state) project(path string) *project {
 	s.mu.Lock()
 	defer s.mu.Unlock()

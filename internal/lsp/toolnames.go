@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// A toolName is the name of a tool, with a description of its source.
+// A toolName is a tool's name with a description of its source.
 type toolName struct {
 	name, is string
-	fields   []string // names of its arguments
+	fields   []string // names of the tool's arguments
 }
 
-// toolNames returns the tools known for the policy of a document as of its last check.
+// toolNames returns the tools known for a document's policy as of its last check.
 func (s *server) toolNames(d *document) []toolName {
 	p := s.project(d.path)
 	set, is := check.ToolSet{}, "a tool of the running proxy"
@@ -33,7 +33,7 @@ func (s *server) toolNames(d *document) []toolName {
 	return all
 }
 
-// fieldsOf returns the arguments in the schemas of a tool.
+// fieldsOf returns the arguments in a tool's schemas.
 func fieldsOf(schemas []policy.Schema) []string {
 	var fields []string
 	for _, s := range schemas {

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// A word is a token of a line of rules.
+// A word is a token in a line of rules.
 type word struct {
 	kind     wordKind
-	text     string // as written
+	text     string // the text as written
 	from, to int
 }
 
@@ -25,11 +25,11 @@ const (
 	comma
 )
 
-// is reports whether the word is this keyword.
+// is reports whether the word is the given keyword.
 func (w word) is(keyword string) bool { return w.kind == bare && w.text == keyword }
 
 // words splits a line of rules into words. It accepts every text, including text that package rules
-// rejects. comment is the offset of the comment, or the end of the line.
+// rejects. comment is the offset of the comment or, if there is none, the end of the line.
 func words(line string) (all []word, comment int) {
 	at := 0
 	for {
@@ -73,8 +73,8 @@ func nextWord(line string, at int, before []word) word {
 	return w
 }
 
-// bareEnd returns the end of a bare word. Within the brackets of a path, a comma does not end the
-// word, and within a quoted key nothing does.
+// bareEnd returns the end of a bare word. A comma within the brackets of a path does not end the
+// word, and nothing within a quoted key does.
 func bareEnd(line string, at int) int {
 	depth := 0
 	for i := at; i < len(line); {
@@ -95,7 +95,8 @@ func bareEnd(line string, at int) int {
 	return len(line)
 }
 
-// stringEnd returns the end of the JSON string that begins at an offset, or 0.
+// stringEnd returns the end of the JSON string that begins at the given offset, or 0 if there is no
+// valid string.
 func stringEnd(line string, at int) int {
 	for i := at + 1; i < len(line); i++ {
 		switch line[i] {
@@ -108,8 +109,8 @@ func stringEnd(line string, at int) int {
 	return 0
 }
 
-// regexEnd returns the end of the regex that begins at an offset, or 0 if it is a word such as
-// /etc. A slash in a later name or comment does not end the regex.
+// regexEnd returns the end of the regular expression that begins at the given offset, or 0 if it is
+// a word such as /etc. A slash in a later name or comment does not end the regular expression.
 func regexEnd(line string, at int) int {
 	wordEnd := bareEnd(line, at)
 	rest, _, _ := strings.Cut(line[wordEnd:], "#")
