@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// flush writes the data of f to its disk.
+// flush flushes the data of f to disk.
 func flush(f *os.File) error {
 	for {
 		if err := syscall.Fdatasync(int(f.Fd())); err != syscall.EINTR {
@@ -15,10 +15,10 @@ func flush(f *os.File) error {
 	}
 }
 
-// flushAll writes all buffered data of the system to the disks.
+// flushAll flushes all of the system's buffered data to the disks.
 func flushAll() { syscall.Sync() }
 
-// fileSystem names the file system of dir.
+// fileSystem returns the type of dir's file system.
 func fileSystem(dir string) (string, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

@@ -11,18 +11,19 @@ import (
 )
 
 const (
-	flushes   = 200             // number of appends, each with a flush
-	flushTime = 2 * time.Second // time limit for starting appends, for slow disks
-	flushSize = 1600            // bytes per append, the size of a decision
+	flushes   = 200             // number of appends, each followed by a flush
+	flushTime = 2 * time.Second // time after which no further append is started, for slow disks
+	flushSize = 1600            // bytes per append, the size of a decision record
 
-	// Between two flushes, as many bytes stay unflushed as an outcome has, and as much time passes
-	// as the rest of a call takes: a disk that is never idle flushes twice as fast.
+	// Between two flushes, as many bytes are written without a flush as an outcome record has, and
+	// as much time passes as the rest of a call takes. On a disk that is never idle, a flush takes
+	// only half as long.
 	unflushed = 600
 	idle      = 300 * time.Microsecond
 )
 
-// measureFlush appends to a new file in dir, flushes each append, and returns the median time of a
-// flush in microseconds. It imitates the pauses between calls, see idle.
+// measureFlush appends to a new file in dir and flushes after each append. It returns the median
+// duration of a flush in microseconds. It imitates the pauses between calls; see idle.
 func measureFlush(dir string) (float64, error) {
 	f, err := os.CreateTemp(dir, "append-")
 	if err != nil {
@@ -49,10 +50,10 @@ func measureFlush(dir string) (float64, error) {
 	return median(took), nil
 }
 
-// flushFile is the file with the result, in the directory of its target.
+// flushFile is the name of the file that contains the result, in the directory of the target.
 const flushFile = "flush"
 
-// writeFlush measures the disk of dir and writes the result there.
+// writeFlush measures the disk that contains dir and writes the result to a file there.
 func writeFlush(dir string) error {
 	us, err := measureFlush(dir)
 	if err != nil {
@@ -61,7 +62,7 @@ func writeFlush(dir string) error {
 	return os.WriteFile(filepath.Join(dir, flushFile), []byte(strconv.FormatFloat(us, 'f', 1, 64)+"\n"), 0o644)
 }
 
-// readFlush returns what writeFlush measured in dir.
+// readFlush returns the result that writeFlush has written in dir.
 func readFlush(dir string) (float64, error) {
 	text, err := os.ReadFile(filepath.Join(dir, flushFile))
 	if err != nil {

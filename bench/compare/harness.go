@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// A sample is one measurement of one target in one round, in the format of the harness.
+// A sample is a single measurement of one target in one round, as the harness encodes it.
 type sample struct {
 	Scenario, Target, Kind string
 	Round                  int
 	Metric                 string  // "p50", "rate" or "cold"
-	Value                  float64 // microseconds, calls per second, or milliseconds
+	Value                  float64 // in microseconds, calls per second, or milliseconds
 	Error                  string  `json:",omitempty"`
 	Load                   *load   `json:",omitempty"`
 }
 
-// A load describes the calls of a sample.
+// A load describes the calls made for a sample.
 type load struct {
 	Calls, Errors int64
 	FirstError    string `json:",omitempty"`
@@ -32,21 +32,21 @@ type load struct {
 	UpstreamReqs  float64
 }
 
-// flushTarget names the samples that measure the disk.
+// flushTarget is the target name in samples that measure the disk.
 const flushTarget = "flush"
 
-// A harness runs the measuring program.
+// A harness runs the external program that measures.
 type harness struct {
 	program, config string
 	rounds          int
 	duration        time.Duration
-	progress        io.Writer // receives the progress and tables of the program
+	progress        io.Writer // receives the program's progress messages and tables
 
-	work string // a new directory for the files of all targets
-	disk string // the file system of work
+	work string // directory created for the files of all targets
+	disk string // file system type of work
 }
 
-// prepare makes the directory of the run below dir.
+// prepare creates the run's directory below dir.
 func (h *harness) prepare(dir string) (err error) {
 	if h.disk, err = fileSystem(dir); err != nil {
 		return fmt.Errorf("looking at the disk of %s: %w", dir, err)
@@ -60,9 +60,10 @@ func (h *harness) prepare(dir string) (err error) {
 	return nil
 }
 
-// measure runs all rounds of one scenario and removes the files of its targets, unless a target failed.
+// measure runs all rounds of a scenario. It removes the targets' files unless a target has failed.
 func (h *harness) measure(s scenario) ([]sample, error) {
-	// Data written by earlier scenarios must not be flushed during this one.
+	// Data that earlier scenarios have written must not be flushed while this one is being
+	// measured.
 	flushAll()
 	work := filepath.Join(h.work, s.id)
 	out := filepath.Join(h.work, s.id+".json")
@@ -94,7 +95,7 @@ func (h *harness) measure(s scenario) ([]sample, error) {
 	return samples, os.RemoveAll(work)
 }
 
-// writeSamples writes samples in the format of the harness.
+// writeSamples writes samples as the harness encodes them.
 func writeSamples(file string, samples []sample) error {
 	text, err := json.MarshalIndent(samples, "", " ")
 	if err != nil {
@@ -103,7 +104,7 @@ func writeSamples(file string, samples []sample) error {
 	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
-// failures describes the samples with a failed target or call.
+// failures describes those samples in which the target or a call failed.
 func failures(samples []sample) (bad []string) {
 	for _, s := range samples {
 		switch at := fmt.Sprintf("%s, %s, round %d", s.Scenario, s.Target, s.Round+1); {

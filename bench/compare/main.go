@@ -5,8 +5,9 @@
 //	compare -config petrigate.json -harness mcpbench [-rounds N] [-duration D] [-only S1,S3] [-dir DIR] [-out FILE]
 //	compare flush DIR
 //
-// The second form measures the disk of DIR: the harness starts it in every round of the scenarios
-// whose goal includes a flush, so that the flush is measured beside the calls.
+// The second form measures the disk that contains DIR. If the goal of a scenario includes a flush,
+// the harness starts this form in each round, so that flushes and calls are measured close
+// together.
 package main
 
 import (

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// A report is the table of a run.
+// A report is the table with the results of a run.
 type report struct {
-	about   string // place, time and parameters of the run
+	about   string // date, machine and parameters of the run
 	samples []sample
 
 	met    int
 	missed []string
 }
 
-// heading holds the cells of the header row.
+// heading contains the cells of the table's header.
 var heading = [...]string{
 	"scenario", "`floor`", "`naive` against `floor`", "`memory` against `floor`", "goal",
 	"`default` against `floor`", "`default` against `memory`", "goal", "processor time of a call in us: `floor`, `naive`, `memory`, `default`",
 }
 
-// write prints the table. Each ratio is taken within a round.
+// write prints the table. It computes each ratio from values of the same round.
 func (r *report) write(w io.Writer, scenarios []scenario) {
 	fmt.Fprintf(w, "%s. Ratios are costs, and above 1 is worse: the median of the rounds [least..most].%s\n\n", r.about, r.flush())
 	fmt.Fprintf(w, "| %s |\n", strings.Join(heading[:], " | "))
@@ -39,7 +39,7 @@ func (r *report) write(w io.Writer, scenarios []scenario) {
 	}
 }
 
-// flush describes the time of a flush over all rounds of all scenarios.
+// flush describes the duration of a flush, over all rounds of all scenarios.
 func (r *report) flush() string {
 	var took []float64
 	for _, s := range r.samples {
@@ -68,7 +68,7 @@ func (r *report) row(s scenario) []string {
 	}
 }
 
-// memoryGoal compares the cost of memory over floor with its goal.
+// memoryGoal compares the cost of memory, relative to floor, with its goal.
 func (r *report) memoryGoal(s scenario, costs []float64) string {
 	if s.memory == 0 {
 		return "-"
@@ -76,8 +76,8 @@ func (r *report) memoryGoal(s scenario, costs []float64) string {
 	return r.judge(s, "memory", fmt.Sprintf("%.1f", s.memory), costs, median(costs) <= s.memory)
 }
 
-// defaultGoal compares the cost of default over memory with its goal. It shows the figure if the
-// table does not have it elsewhere.
+// defaultGoal compares the cost of default, relative to memory, with its goal. It includes the
+// figure unless the table shows it elsewhere.
 func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	costs := byDefault.against(memory)
 	text := fmt.Sprintf("%.2f", mostCost)
@@ -94,7 +94,8 @@ func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	return "-"
 }
 
-// judge counts a goal as met or missed, and returns its text with the result. A goal without figures is missed.
+// judge counts a goal as met or missed and adds the verdict to text. A goal without figures counts
+// as missed.
 func (r *report) judge(s scenario, target, text string, figures []float64, met bool) string {
 	if met && len(figures) > 0 {
 		r.met++

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// A series holds the results of one target in one scenario, by round. Failed rounds are missing.
+// A series contains a target's results in one scenario, by round. It omits failed rounds.
 type series struct {
 	metric string
 	values map[int]float64
 	cpu    []float64
 }
 
-// series returns the samples of a target in a scenario.
+// series returns the results of the target in the scenario.
 func (r *report) series(s scenario, target string) series {
 	out := series{values: map[int]float64{}}
 	for _, t := range r.samples {
@@ -28,7 +28,7 @@ func (r *report) series(s scenario, target string) series {
 	return out
 }
 
-// against returns the cost of s as a multiple of reference, for each round that both have.
+// against returns the cost of s as a multiple of reference for each round that occurs in both.
 func (s series) against(reference series) (costs []float64) {
 	for _, round := range slices.Sorted(maps.Keys(s.values)) {
 		other, ok := reference.values[round]
@@ -43,7 +43,7 @@ func (s series) against(reference series) (costs []float64) {
 	return costs
 }
 
-// plus returns s with the values of other added, round by round.
+// plus returns the sum of s and other for each round.
 func (s series) plus(other series) series {
 	sum := series{metric: s.metric, values: map[int]float64{}}
 	for round, v := range s.values {
@@ -54,7 +54,7 @@ func (s series) plus(other series) series {
 	return sum
 }
 
-// absolute returns the median with its unit.
+// absolute formats the median with its unit.
 func (s series) absolute() string {
 	if len(s.values) == 0 {
 		return "-"
@@ -63,7 +63,7 @@ func (s series) absolute() string {
 	return fmt.Sprintf("%.0f %s", median(slices.Collect(maps.Values(s.values))), unit)
 }
 
-// processor returns the median processor time per call, in microseconds.
+// processor formats the median processor time per call, in microseconds.
 func (s series) processor() string {
 	if len(s.cpu) == 0 {
 		return "-"
@@ -71,7 +71,7 @@ func (s series) processor() string {
 	return fmt.Sprintf("%.0f", median(s.cpu))
 }
 
-// spread returns the median of v, with minimum and maximum if there are several values.
+// spread formats the median of v. If there are several values, it adds the minimum and the maximum.
 func spread(v []float64) string {
 	switch len(v) {
 	case 0:
@@ -82,7 +82,7 @@ func spread(v []float64) string {
 	return fmt.Sprintf("%.2f [%.2f..%.2f]", median(v), slices.Min(v), slices.Max(v))
 }
 
-// median returns the median, or 0 for no values.
+// median returns the median of v, or 0 if v is empty.
 func median(v []float64) float64 {
 	if len(v) == 0 {
 		return 0

@@ -45,12 +45,13 @@ func run(ctx context.Context, args []string) error {
 		return server.NewStreamableHTTPServer(proxy).Start(*addr)
 	}
 	stdio := server.NewStdioServer(proxy)
-	server.WithWorkerPoolSize(100)(stdio) // the default of 5 is less than the number of calls in flight
+	server.WithWorkerPoolSize(100)(stdio) // the default of 5 workers is less than the number of calls in flight
 	server.WithQueueSize(10_000)(stdio)
 	return stdio.Listen(ctx, os.Stdin, os.Stdout)
 }
 
-// dial returns a client for the server at url or for the command. The client is not started.
+// dial returns a client for the server at url or, if url is empty, for the command. It does not
+// start the client.
 func dial(url string, command []string) (*client.Client, error) {
 	switch {
 	case (url == "") == (len(command) == 0):
@@ -58,7 +59,8 @@ func dial(url string, command []string) (*client.Client, error) {
 	case url == "":
 		return client.NewClient(transport.NewStdio(command[0], nil, command[1:]...)), nil
 	}
-	// With the default of 2 idle connections, most calls of 64 sessions would open a new one.
+	// With the default of 2 idle connections, most calls from 64 sessions would have to open a new
+	// one.
 	pooled := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
 	t, err := transport.NewStreamableHTTP(url, transport.WithHTTPBasicClient(pooled))
 	if err != nil {
@@ -67,7 +69,7 @@ func dial(url string, command []string) (*client.Client, error) {
 	return client.NewClient(t), nil
 }
 
-// newProxy starts upstream and returns a server with its tools.
+// newProxy starts the upstream client and returns a server that offers the upstream's tools.
 func newProxy(ctx context.Context, upstream *client.Client) (*server.MCPServer, error) {
 	if err := upstream.Start(ctx); err != nil {
 		return nil, fmt.Errorf("starting the server: %w", err)

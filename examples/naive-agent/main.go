@@ -1,9 +1,9 @@
 // Naive-agent uses a tool behind a gate by following the text of refusals. It knows neither the
-// rules nor any tool except the one that it wants.
+// rules nor any tool except the one that it wants to call.
 //
 //	naive-agent TOOL COMMAND [ARG...]
 //
-// The command is an MCP server over stdio, such as petrigate wrap.
+// COMMAND starts an MCP server over stdio, such as petrigate wrap.
 package main
 
 import (
@@ -59,19 +59,19 @@ func run(out io.Writer, tool, command string, args ...string) (err error) {
 	return nil
 }
 
-// An agent calls one tool at a time.
+// An agent is an MCP client that calls one tool at a time.
 type agent struct {
 	in    *json.Encoder
 	out   *json.Decoder
 	log   io.Writer
-	asked int // requests so far
-	calls int // tool calls so far
+	asked int // number of requests sent so far
+	calls int // number of tool calls made so far
 }
 
-// wayOut matches the tool that a refusal tells the caller to call first.
+// wayOut finds the tool that a refusal tells the caller to call first.
 var wayOut = regexp.MustCompile("Way out: call (.*); after that ")
 
-// reach calls the tool. If the call is refused, reach first calls the tool named by the refusal,
+// reach calls the tool. If the call is refused, reach first calls the tool that the refusal names
 // and then tries again.
 func (a *agent) reach(tool string) error {
 	text, failed, err := a.call(tool)

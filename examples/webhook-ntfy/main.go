@@ -1,5 +1,5 @@
-// Webhook-ntfy shows the approvals of petrigate on a phone, using ntfy (https://ntfy.sh or your own
-// server). The notification has buttons to approve and deny.
+// Webhook-ntfy shows petrigate's approval requests on a phone, using ntfy (https://ntfy.sh or your
+// own server). The notification has buttons to approve and deny.
 //
 // It is configured with environment variables:
 //
@@ -37,7 +37,7 @@ func main() {
 	log.Fatal(server.ListenAndServe())
 }
 
-// A glue receives the posts of petrigate and publishes them.
+// A glue receives posts from petrigate and publishes them as notifications.
 type glue struct {
 	secret, server, topic, token string
 	client                       *http.Client
@@ -54,7 +54,7 @@ func newGlue(env func(string) string) (*glue, error) {
 	return g, nil
 }
 
-// A message holds the parts of an approval that are shown on the phone.
+// A message holds those parts of an approval request that the phone shows.
 type message struct {
 	Event, ID, State, Tool, Upstream, Client, Question, Actor, Approve, Deny string
 
@@ -63,8 +63,8 @@ type message struct {
 
 const maxBody = 1 << 20
 
-// ServeHTTP receives a post of petrigate. Petrigate repeats the post after any status other than
-// 2xx.
+// ServeHTTP receives a post from petrigate. For any status other than 2xx, petrigate repeats the
+// post.
 func (g *glue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil || r.Method != http.MethodPost || !verify(g.secret, r.Header.Get("X-Petrigate-Signature"), body, time.Now()) {
@@ -84,7 +84,8 @@ func (g *glue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// verify checks a signature: t=<seconds>,v1=<HMAC-SHA256 of the seconds, a dot and the body>.
+// verify checks a signature of the form t=<seconds>,v1=<HMAC-SHA256 of the seconds, a dot and the
+// body>.
 func verify(secret, header string, body []byte, now time.Time) bool {
 	t, sum, ok := strings.Cut(strings.TrimPrefix(header, "t="), ",v1=")
 	seconds, err := strconv.ParseInt(t, 10, 64)
@@ -98,7 +99,7 @@ func verify(secret, header string, body []byte, now time.Time) bool {
 	return hmac.Equal(given, mac.Sum(nil))
 }
 
-// A notification is a message of ntfy, see https://docs.ntfy.sh/publish/#publish-as-json.
+// A notification is an ntfy message; see https://docs.ntfy.sh/publish/#publish-as-json.
 type notification struct {
 	Topic    string   `json:"topic"`
 	Title    string   `json:"title"`
@@ -108,7 +109,7 @@ type notification struct {
 	Actions  []action `json:"actions,omitempty"`
 }
 
-// An action is a button.
+// An action is a button of a notification.
 type action struct {
 	Action string `json:"action"`
 	Label  string `json:"label"`
@@ -117,7 +118,7 @@ type action struct {
 	Clear  bool   `json:"clear,omitempty"`
 }
 
-// maxShown is the maximum length of an ntfy message, less room for a sentence.
+// maxShown is the maximum length of an ntfy message, minus the space for one sentence.
 const maxShown = 3500
 
 func notificationOf(m message) notification {
@@ -131,7 +132,7 @@ func notificationOf(m message) notification {
 	n := notification{Title: "Allow " + m.Tool + " on " + m.Upstream + "?", Message: m.Question, Priority: 4, Tags: []string{"raised_hand"}}
 	deny := action{Action: "http", Label: "Deny", URL: m.Deny, Method: http.MethodPost, Clear: true}
 	look := action{Action: "view", Label: "Look", URL: m.Approve}
-	if len(m.Question) > maxShown || m.ArgumentsLeftOut { // people must see all of what they approve: the page shows it
+	if len(m.Question) > maxShown || m.ArgumentsLeftOut { // people must see everything that they approve, so refer them to the page
 		n.Message = strings.ToValidUTF8(m.Question[:min(len(m.Question), maxShown)], "") + "\n\nThis is not all of it: look before you approve."
 		n.Actions = []action{look, deny}
 		return n

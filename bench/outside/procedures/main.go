@@ -18,7 +18,7 @@ func main() {
 	}
 }
 
-// convert writes the rules of a domain, and replays recorded runs against them.
+// convert writes the rules for a domain and replays recorded runs against them.
 func convert(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("procedures", flag.ContinueOnError)
 	tasks := flags.String("tasks", "", "the `file` of the tasks of a domain: an object of lists by service")
@@ -61,7 +61,7 @@ func convert(args []string, out io.Writer) error {
 	return report(p, d, in, flags.Args(), out)
 }
 
-// policy compiles the rules.
+// policy compiles the rules in text.
 func policy(text string) (p *gate.Policy, nets int, err error) {
 	f, _ := rules.Parse("procedures.rules", []byte(text)) // Compile reports the same errors
 	compiled, err := rules.Compile(f)
@@ -72,7 +72,7 @@ func policy(text string) (p *gate.Policy, nets int, err error) {
 	return p, len(compiled.Nets), err
 }
 
-// report replays the runs in the files.
+// report replays the runs in the given files and prints the results.
 func report(p *gate.Policy, d domain, in implied, files []string, out io.Writer) error {
 	var c count
 	for _, name := range files {

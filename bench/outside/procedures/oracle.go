@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// An oracle evaluates the procedures directly. It records the calls that followed them, with their
-// arguments.
+// An oracle evaluates the procedures directly. It remembers the calls that complied with them, with
+// their arguments.
 type oracle struct {
 	domain domain
 	called map[string][]map[string]any
 }
 
-// permits reports whether all required calls were made before.
+// permits reports whether all calls that the function requires have been made.
 func (o *oracle) permits(function string, args map[string]any) bool {
 	p := o.domain[function]
 	values := make(map[string]any, len(p.Vars))
@@ -23,7 +23,7 @@ func (o *oracle) permits(function string, args map[string]any) bool {
 	return o.holds(p.Needs, values)
 }
 
-// holds reports whether the calls so far satisfy the tree with these values of its variables.
+// holds reports whether the calls so far satisfy the tree if its variables have the given values.
 func (o *oracle) holds(t *tree, values map[string]any) bool {
 	switch {
 	case t == nil:
@@ -58,7 +58,7 @@ func empty(v any) bool {
 	return reflect.ValueOf(v).Len() == 0
 }
 
-// add records a call that followed the procedures.
+// add remembers a call that complied with the procedures.
 func (o *oracle) add(function string, args map[string]any) {
 	if o.called == nil {
 		o.called = make(map[string][]map[string]any)

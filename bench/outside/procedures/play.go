@@ -17,7 +17,7 @@ type run struct {
 	} `json:"interactions"`
 }
 
-// A message contains function calls, or the result of a call.
+// A message contains either function calls or the result of a call.
 type message struct {
 	Calls []struct {
 		ID       string `json:"id"`
@@ -30,14 +30,14 @@ type message struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// A record is one call with its result.
+// A record is a call with its result.
 type record struct {
 	function string
 	args     []byte
 	result   string
 }
 
-// records lists the calls that have a result, in call order.
+// records returns the calls that have a result, in order.
 func records(messages []message) (all []record) {
 	open := make(map[string]record)
 	for _, m := range messages {
@@ -53,7 +53,7 @@ func records(messages []message) (all []record) {
 	return all
 }
 
-// text returns a JSON string, or the source of another value.
+// text returns the string in raw. If raw is not a string, it returns raw itself.
 func text(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -64,27 +64,28 @@ func text(raw json.RawMessage) string {
 
 var failure = regexp.MustCompile(`^\w*Error\b`)
 
-// failed reports whether the call ended with an error. A negative answer is not an error.
+// failed reports whether the call ended with an error. A negative answer does not count as an
+// error.
 func (r *record) failed() bool { return failure.MatchString(r.result) }
 
-// yes reports whether the service was rendered.
+// yes reports whether the service was provided.
 func (r *record) yes() bool {
 	s := strings.Trim(r.result, "[(")
 	return strings.HasPrefix(s, "True") || strings.HasPrefix(s, "true")
 }
 
-// A count sums the calls of many runs.
+// A count contains totals over many runs.
 type count struct {
 	Runs, Calls, Agree     int
-	Missed                 int // forbidden by the procedure, admitted by the gate
-	FalseRefusals          int // permitted by the procedure, refused by the gate
-	OtherTask              int // of these, calls whose task omits conditions of the domain
-	Forbidden, Prevented   int // calls that did not follow their procedure, and those refused
-	Rendered, NotRendered  int // runs that rendered a forbidden service, and those stopped by the gate
+	Missed                 int // forbidden by the procedure but admitted by the gate
+	FalseRefusals          int // permitted by the procedure but refused by the gate
+	OtherTask              int // false refusals in tasks that omit conditions of the domain
+	Forbidden, Prevented   int // calls that violated their procedure, and how many of them the gate refused
+	Rendered, NotRendered  int // runs that provided a forbidden service, and runs in which the gate prevented that
 	Unreadable, ErrorCalls int
 }
 
-// play evaluates the calls of a run with the policy and with the procedures.
+// play replays a run's calls against the policy and the procedures.
 func (c *count) play(p *gate.Policy, d domain, in implied, r *run) error {
 	own, err := d.with(&r.Task, in)
 	if err != nil {
@@ -139,7 +140,7 @@ func (c *count) conversation(p *gate.Policy, procedures, ofTask *oracle, t *task
 	}
 }
 
-// compare counts one call.
+// compare counts a call.
 func (c *count) compare(permits, permitsTask, admitted bool) {
 	switch {
 	case permits == admitted:

@@ -7,39 +7,41 @@ import (
 	"slices"
 )
 
-// A task is one task of a domain, reduced to the fields used here.
+// A task is a task in a domain. It contains only the fields that are used here.
 type task struct {
 	Goal    string `json:"user_goal"`
 	Graph   graph  `json:"directed_action_graph"`
 	Succeed any    `json:"action_should_succeed"` // true, false, 1 or 0
 }
 
-// permits reports whether the task allows its goal to be reached.
+// permits reports whether the task permits its goal to be reached.
 func (t *task) permits() bool { return t.Succeed == true || t.Succeed == 1.0 }
 
-// A graph has functions and operators as nodes. A node is connected to the nodes that it requires.
+// A graph contains functions and operators as nodes. Each node has edges to the nodes that it
+// requires.
 type graph struct {
 	Nodes       []json.RawMessage `json:"nodes"`
 	Connections [][2]int          `json:"connections"`
 }
 
-// A tree is the condition for calling a function: another function with its parameters, or an
-// operator over trees. Variables name the parameters; equal variables stand for equal values.
+// A tree is the condition for calling a function. It is either another function with its
+// parameters, or an operator applied to trees. Variables stand for parameter values; equal
+// variables stand for equal values.
 type tree struct {
-	Op       string // "and", "or" or "" for a function
+	Op       string // "and", "or", or "" for a function
 	Function string
-	Vars     map[string]string // variables by parameter of the function
+	Vars     map[string]string // maps the function's parameters to variables
 	Kids     []*tree
 }
 
-// A procedure is a function with the calls that it requires.
+// A procedure is a function together with the calls that it requires.
 type procedure struct {
 	Function string
 	Vars     map[string]string
-	Needs    *tree // nil: none
+	Needs    *tree // nil if nothing is required
 }
 
-// leaves counts the functions of the tree.
+// leaves returns the number of functions in the tree.
 func (t *tree) leaves() int {
 	if t == nil {
 		return 0
@@ -57,8 +59,8 @@ func (t *tree) leaves() int {
 // maxDepth limits the depth of a tree, in case the graph has a cycle.
 const maxDepth = 100
 
-// tree returns the tree of a node. A function is a leaf; its own requirements form another
-// procedure.
+// tree returns the tree for a node. A function is a leaf, because its own requirements form a
+// separate procedure.
 func (g *graph) tree(node, depth int) (*tree, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("node %d: the graph has a circle", node)
@@ -94,7 +96,7 @@ func (g *graph) tree(node, depth int) (*tree, error) {
 	return t, nil
 }
 
-// procedures returns one procedure for each function of the graph.
+// procedures returns a procedure for each function in the graph.
 func (g *graph) procedures() ([]procedure, error) {
 	var all []procedure
 	for i := range g.Nodes {
@@ -113,7 +115,7 @@ func (g *graph) procedures() ([]procedure, error) {
 			if p.Needs, err = g.tree(c[1], 0); err != nil {
 				return nil, err
 			}
-			break // a function has at most one
+			break // a function has at most one edge
 		}
 		all = append(all, p)
 	}
@@ -146,17 +148,18 @@ func (d domain) read(tasks map[string][]task, in implied) error {
 	return nil
 }
 
-// implied maps a function to other functions that its success implies, with the corresponding
-// parameter names. For example, a successful login shows that the user exists.
+// implied lists, for each function, other functions that its success implies, with the
+// corresponding parameter names. For example, a successful login proves that the user exists.
 type implied map[string][]implication
 
-// An implication is one implied function.
+// An implication names an implied function.
 type implication struct {
 	Function   string            `json:"function"`
 	Parameters map[string]string `json:"parameters"` // its parameters, by their names in the successful call
 }
 
-// widen replaces each function of the tree with an OR of itself and the functions that imply it.
+// widen replaces each function in the tree by an OR of the function itself and the functions that
+// imply it.
 func (in implied) widen(t *tree) *tree {
 	if t == nil {
 		return nil
@@ -189,7 +192,7 @@ func (in implied) widen(t *tree) *tree {
 	return wide
 }
 
-// with returns the domain with the procedures of one task in place of its own.
+// with returns a copy of the domain in which the procedures of one task replace the domain's own.
 func (d domain) with(t *task, in implied) (domain, error) {
 	all, err := t.Graph.procedures()
 	if err != nil {
