@@ -7,7 +7,7 @@ import (
 )
 
 // arithm reads an arithmetic expression: the commands in it, and the variables that it evaluates.
-func (r *reader) arithm(x syntax.ArithmExpr) {
+func (r *expander) arithm(x syntax.ArithmExpr) {
 	if x == nil || !r.enter() {
 		return
 	}
@@ -26,7 +26,7 @@ func (r *reader) arithm(x syntax.ArithmExpr) {
 
 // term reads a number, a variable or an expansion in arithmetic. Anything that could hide an array
 // index from the parser makes the reading opaque.
-func (r *reader) term(w *syntax.Word) {
+func (r *expander) term(w *syntax.Word) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
@@ -50,7 +50,7 @@ func (r *reader) term(w *syntax.Word) {
 		case *syntax.DblQuoted:
 			r.term(&syntax.Word{Parts: p.Parts})
 		case *syntax.CmdSubst:
-			r.substitute(p.Stmts)
+			r.nested.substitution(p.Stmts, false)
 			r.arithmeticOn("arithmetic on the output of a command")
 		default:
 			r.word(w)
@@ -60,7 +60,7 @@ func (r *reader) term(w *syntax.Word) {
 }
 
 // test reads the expression in [[ ]].
-func (r *reader) test(x syntax.TestExpr) {
+func (r *expander) test(x syntax.TestExpr) {
 	if x == nil || !r.enter() {
 		return
 	}
@@ -83,7 +83,7 @@ func (r *reader) test(x syntax.TestExpr) {
 
 // operandTest reads an operand of an operator. Numeric operators such as -eq evaluate it as
 // arithmetic.
-func (r *reader) operandTest(op syntax.BinTestOperator, x syntax.TestExpr) {
+func (r *expander) operandTest(op syntax.BinTestOperator, x syntax.TestExpr) {
 	switch op {
 	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
 		if w, ok := x.(*syntax.Word); ok {

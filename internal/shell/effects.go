@@ -170,3 +170,24 @@ func (v *variables) forgetEffects(c effects) {
 		v.unbind(name)
 	}
 }
+
+// bindBranches records the variables that every branch of an if, including else, sets to a known
+// text.
+func (v *variables) bindBranches(cmd syntax.Command) {
+	c, ok := cmd.(*syntax.IfClause)
+	held, branches := make(map[string][]string), 0
+	for ; ok && c != nil; c = c.Else {
+		branches++
+		for name, text := range v.assignedIn(c.Then) {
+			held[name] = append(held[name], text)
+		}
+		if c.Else == nil && c.ThenPos.IsValid() {
+			return // an if without else changes the variables only sometimes
+		}
+	}
+	for name, texts := range held {
+		if len(texts) == branches && branches <= maxAlternatives && v.mayBind(name) && !v.fixed[name] {
+			v.bindEither(name, texts)
+		}
+	}
+}

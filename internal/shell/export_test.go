@@ -56,7 +56,7 @@ func Fitting(unit string) int {
 
 // Work returns the work done to read a script for the patterns of a reader.
 func Work(r *Reader, script string) (pieces, arguments, looks int) {
-	read := &reader{budget: 2 * maxScript}
+	read := Options{}.newReader(script)
 	read.script(script)
 	return read.work, read.argCount, r.Read(nil, script).(*numberedReading).work
 }

@@ -32,7 +32,7 @@ type fileRule struct {
 }
 
 // read records the files of a command.
-func (f *fileRule) read(r *reader, args []arg) {
+func (f *fileRule) read(r *findings, args []arg) {
 	operands, options, elsewhere := f.split(r, args)
 	if !elsewhere && f.changesSome(operands, options) {
 		r.touch(Writes, arg{kind: anything})
@@ -63,7 +63,7 @@ func isRemote(a arg) bool {
 }
 
 // use records the operands as files that are read or written.
-func (f *fileRule) use(r *reader, operands, options []arg) {
+func (f *fileRule) use(r *findings, operands, options []arg) {
 	says := func(words string) bool {
 		return words != "" && slices.ContainsFunc(options, func(a arg) bool { return a.matchWord(words) != "" })
 	}
@@ -165,7 +165,7 @@ func withRows(table map[string]fileRule) map[string]fileRule {
 
 // split separates operands from options, and records files that are values of options. elsewhere
 // reports that the command works in a directory for temporary files.
-func (f *fileRule) split(r *reader, args []arg) (operands, options []arg, elsewhere bool) {
+func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, elsewhere bool) {
 	ended := false
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -223,7 +223,7 @@ func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 
 // value records the file that is the value of an option. elsewhere reports that the option sets the
 // working directory to a directory for temporary files.
-func (f *fileRule) value(r *reader, name string, value arg) (elsewhere bool) {
+func (f *fileRule) value(r *findings, name string, value arg) (elsewhere bool) {
 	switch {
 	case hasWord(f.valued, name):
 		r.touch(Writes, value)

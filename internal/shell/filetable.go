@@ -98,7 +98,7 @@ var fileTable = withRows(eachName(map[string]fileRule{
 
 // readFiles records the files that the arguments of a command name, according to the tables. The
 // arguments of a program in no table count as files that it reads.
-func readFiles(r *reader, name string, args []arg) {
+func (r *findings) readFiles(name string, args []arg) {
 	if r.tentative {
 		return
 	}

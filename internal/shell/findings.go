@@ -17,9 +17,13 @@ type findings struct {
 	sideEffects bool
 	mentions    mentions
 	touched     []file
+	files       files
+	defined     set // functions that the script defines
 
 	outermost string       // the script passed to Read
 	at        *syntax.Stmt // statement of the outermost script that is being read
+	texts     int          // nesting depth of scripts
+	body      *body        // body of a function or a trap that is being read; nil: none
 	owner     int          // index of the command whose arguments are being read; -1: none
 	settling  bool         // the whole script has been read
 	tentative bool         // commands found now are only possible
@@ -117,4 +121,22 @@ func (f *findings) arrayOf(what string) {
 		return
 	}
 	f.doubtStrict(what)
+}
+
+// doubtOptions adds a doubt about unknown options before a command. An argument that is not literal
+// could be the command word.
+func (r *findings) doubtOptions(what string, args []arg) {
+	args = r.body.withoutPending(r, args)
+	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal && !a.name }) {
+		r.doubtAll("a command word that is not literal")
+		return
+	}
+	r.doubtText(what, args...)
+}
+
+// setStatement records s as the statement being read, if it belongs to the outermost script.
+func (r *findings) setStatement(s *syntax.Stmt) {
+	if r.texts == 1 {
+		r.at = s
+	}
 }

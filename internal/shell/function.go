@@ -14,9 +14,20 @@ const (
 	maxCalled = 1 << 16
 )
 
+// A body is a function body being read: once at the definition, and again at each call if the
+// function uses its arguments.
+type body struct {
+	definition    bool
+	trap          bool // the action of a trap, not a function
+	usesArguments bool // the body uses the arguments of the function
+	texts         int  // nesting depth of scripts at the body
+	begin         flow
+	owner         int // index of the calling command
+}
+
 // readFunction reads the definition of a function. The commands of its body count whether or not
 // the script calls it.
-func readFunction(r *reader, d *syntax.FuncDecl) {
+func (r *reader) readFunction(d *syntax.FuncDecl) {
 	if d.Name == nil { // only zsh has anonymous functions: function { ls; }
 		r.doubtAll("a statement that bash does not know")
 		r.stmt(d.Body)
@@ -38,7 +49,7 @@ func readFunction(r *reader, d *syntax.FuncDecl) {
 	before, lost := r.vars.values, make(set)
 	r.vars.values = values{lost: &lost}
 	f := &body{definition: true}
-	readBody(r, f, d.Body)
+	r.readBody(f, d.Body)
 	r.vars.values = before
 	for name := range lost {
 		if r.vars.neverBind(name); name == "" {
@@ -68,7 +79,7 @@ func isHook(name string) bool {
 var hooks = setOf("chpwd precmd preexec periodic zshexit zshaddhistory")
 
 // readBody reads the body s of a function.
-func readBody(r *reader, f *body, s *syntax.Stmt) {
+func (r *reader) readBody(f *body, s *syntax.Stmt) {
 	before := r.flow.mask(conditional)
 	r.flow.conditions++
 	leave := r.flow.enterSubprocess()
@@ -84,7 +95,7 @@ func readBody(r *reader, f *body, s *syntax.Stmt) {
 
 // isPending reports whether a word consists of function arguments while the definition is being
 // read, when they are not yet known.
-func (b *body) isPending(r *reader, a arg) bool {
+func (b *body) isPending(r *findings, a arg) bool {
 	if b == nil || !a.isArguments || !b.definition || b.texts != r.texts {
 		return false
 	}
@@ -94,7 +105,7 @@ func (b *body) isPending(r *reader, a arg) bool {
 
 // withoutPending returns args without the words that consist of function arguments, while the
 // definition is being read.
-func (b *body) withoutPending(r *reader, args []arg) []arg {
+func (b *body) withoutPending(r *findings, args []arg) []arg {
 	if b == nil || !b.definition || r.strict || !slices.ContainsFunc(args, func(a arg) bool { return b.isPending(r, a) }) {
 		return args
 	}
@@ -102,13 +113,13 @@ func (b *body) withoutPending(r *reader, args []arg) []arg {
 }
 
 // readCall reads the bodies of a function again, with the arguments of a call.
-func readCall(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
+func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	bodies := r.functions[name]
 	if len(bodies) == 0 {
 		return
 	}
 	for _, a := range args {
-		if r.body.isPending(r, a) {
+		if r.body.isPending(&r.findings, a) {
 			return // it is read when the enclosing function is called
 		}
 	}
@@ -132,7 +143,7 @@ func readCall(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 		r.vars.setArguments(args, len(args) <= maxElements && !r.vars.resets)
 		input := r.input
 		r.input = r.input || setsInput(redirs)
-		readBody(r, &body{}, b)
+		r.readBody(&body{}, b)
 		r.input = input
 	}
 	r.vars.setArguments(list, known)
@@ -184,7 +195,7 @@ func readAlias(r *reader, builtin string, args []arg) {
 }
 
 // expandAlias reads the expansion of an alias, followed by args, as a possible command.
-func expandAlias(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
+func (r *reader) expandAlias(name string, args []arg, redirs []*syntax.Redirect) {
 	words, ok := r.aliases[name]
 	if !ok {
 		return

@@ -52,7 +52,7 @@ func runGitAlias(r *reader, name string, args []arg) {
 	if !ok {
 		return
 	}
-	defer otherShell(r)()
+	defer r.otherShell()()
 	delete(r.gitAliases, name) // an alias may have the name of its own command
 	defer func() { r.gitAliases[name] = script }()
 	var words []arg

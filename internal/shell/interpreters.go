@@ -25,11 +25,11 @@ func readInterpreter(r *reader, family string, args []arg) {
 			r.doubtText("a module that runs its arguments", args...)
 		}
 	case len(args) == 0, args[0].text == "-", args[0].kind == literal && args[0].text == "":
-		readProgramInput(r, args)
+		r.readProgramInput(args)
 	case strings.HasPrefix(args[0].text, "-"), isData(args[0].text), args[0].text == "inspect":
 		r.doubtText("a program on the command line", args...)
 	default:
-		readScriptFile(r, args[0])
+		r.readScriptFile(args[0])
 	}
 }
 
@@ -41,7 +41,7 @@ var runningModules = setOf("timeit pdb profile cProfile trace code runpy asyncio
 
 // readProgramInput reads the program that an interpreter gets on standard input: a text in the
 // script, or the output of another command.
-func readProgramInput(r *reader, args []arg) {
+func (r *findings) readProgramInput(args []arg) {
 	if r.textInput && !r.input || !r.input && len(args) == 0 {
 		r.doubtText("a program that is read from the input", args...)
 		return
@@ -50,7 +50,7 @@ func readProgramInput(r *reader, args []arg) {
 }
 
 // readScriptFile reads an operand of a shell or an interpreter that names a program file.
-func readScriptFile(r *reader, a arg) {
+func (r *findings) readScriptFile(a arg) {
 	switch {
 	case a.pipe:
 		r.doubtAll("a shell that reads its input")
@@ -68,7 +68,7 @@ func asksHelp(args []arg) bool {
 }
 
 // readForeign reads a script in another shell's language, on the command line or on standard input.
-func readForeign(r *reader, args []arg) {
+func (r *findings) readForeign(args []arg) {
 	if len(args) == 0 && !r.textInput {
 		r.doubtAll("a script in another shell's language")
 		return

@@ -83,7 +83,7 @@ func readAwk(r *reader, args []arg) {
 	}
 	for _, o := range found {
 		if o.name == "f" {
-			readScriptFile(r, o.value)
+			r.readScriptFile(o.value)
 			return
 		}
 	}
@@ -115,7 +115,7 @@ func readSed(r *reader, args []arg) {
 		case "e":
 			scripts = append(scripts, o.value)
 		case "f":
-			readScriptFile(r, o.value)
+			r.readScriptFile(o.value)
 		case "i":
 			if strings.Contains(o.value.text, "e") {
 				r.doubtText("sed with options that are not known", args...) // as in sed -ie

@@ -11,7 +11,7 @@ import (
 
 // endsElsewhere reports whether bash may end a here document at another line than the parser does:
 // unless the delimiter is quoted, bash first joins lines at a backslash.
-func (r *reader) endsElsewhere(rd *syntax.Redirect) bool {
+func (r *expander) endsElsewhere(rd *syntax.Redirect) bool {
 	from, to := rd.Hdoc.Pos().Offset(), rd.Hdoc.End().Offset()
 	switch {
 	case !isText(rd.Word.Parts):
@@ -86,7 +86,7 @@ func leadingDigits(s string, most int, digits string) string {
 // quotedExpansion checks ${...} within double quotes. There bash treats single quotes as ordinary
 // characters and expands the text between them, whereas the parser treats them as quotes. It visits
 // nested nodes as well, so nested calls do nothing.
-func (r *reader) quotedExpansion(p *syntax.ParamExp) {
+func (r *expander) quotedExpansion(p *syntax.ParamExp) {
 	if r.expanding {
 		return
 	}

@@ -36,7 +36,7 @@ func Read(script string) *Reading { return Options{}.Read(script) }
 
 // Read parses a script, see [Read].
 func (o Options) Read(script string) *Reading {
-	r := &reader{findings: findings{strict: o.Strict, outermost: script, owner: -1}, budget: 2 * maxScript, files: files{strict: o.Strict}, flow: flow{uncertain: new(bool)}}
+	r := o.newReader(script)
 	r.script(script)
 	r.settle()
 	read := &Reading{text: script, commands: r.commands, strict: o.Strict, sideEffects: r.sideEffects, defined: r.defined, files: r.touched}
@@ -54,7 +54,7 @@ func (o Options) Read(script string) *Reading {
 // settle adds the doubts that depend on the whole script.
 func (r *reader) settle() {
 	r.at, r.owner, r.settling = nil, -1, true
-	r.vars.settle(r)
+	r.scope.settle()
 	if r.files.dashed && slices.ContainsFunc(r.commands, func(c command) bool { return !isSelfContained(c.name) && c.takesOptions() }) {
 		r.doubtAll("names of files that may be options")
 	}

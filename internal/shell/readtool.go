@@ -66,7 +66,7 @@ func readToolArgument(r *reader, t tool, a arg, rest []arg) {
 	case command != "":
 		r.doubtText("an option that runs a command", append([]arg{a}, rest...)...)
 	case a.matchWord(t.file) != "":
-		readScriptFile(r, value)
+		r.readScriptFile(value)
 	case a.matchWord(t.runs) != "":
 		readProgramFiles(r, rest)
 	case t.flags != "" && a.kind == literal && (a.text == "--no-print-directory" || isCluster(a.text) && strings.Trim(a.text[1:], t.flags) == ""):
@@ -97,7 +97,7 @@ func readProgramFiles(r *reader, args []arg) {
 			r.doubtText("a program that is in no file", args...)
 			return
 		default:
-			readScriptFile(r, a)
+			r.readScriptFile(a)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	defer r.leave()
 	name, sure, system := args[0].base()
 	if !sure {
-		if r.body.isPending(r, args[0]) && !r.strict {
+		if r.body.isPending(&r.findings, args[0]) && !r.strict {
 			return
 		}
 		r.doubtAll("a command word that is not literal")
@@ -51,23 +51,23 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 		c.masking = ended
 	}
 	c.from, c.to = r.span()
-	c.inputs = inputsOf(r, redirs)
-	c.args = r.body.withoutPending(r, c.args)
+	c.inputs = r.inputsOf(redirs)
+	c.args = r.body.withoutPending(&r.findings, c.args)
 	r.commands = append(r.commands, c)
 	if len(c.args) < len(args)-1 {
 		return // the rest is read at each call of the function
 	}
-	readThrough(r, at, name, args, redirs)
+	r.readThrough(at, name, args, redirs)
 }
 
 // readThrough reads what the command with index at runs in turn.
-func readThrough(r *reader, at int, name string, args []arg, redirs []*syntax.Redirect) {
+func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.Redirect) {
 	owner := r.owner
-	if shellWords[name] && isOutside(r, owner) {
-		defer otherShell(r)()
+	if shellWords[name] && r.isOutside(owner) {
+		defer r.otherShell()()
 	}
 	r.owner = at
-	readClientInput(r, name, redirs)
+	r.readClientInput(name, redirs)
 	before := r.recognized
 	r.recognized = false
 	lower, known := name, false
@@ -87,10 +87,10 @@ func readThrough(r *reader, at int, name string, args []arg, redirs []*syntax.Re
 	if strings.Contains(args[0].text, "/") {
 		name = args[0].text
 	}
-	readCall(r, name, args[1:], redirs)
-	expandAlias(r, name, args[1:], redirs)
+	r.readCall(name, args[1:], redirs)
+	r.expandAlias(name, args[1:], redirs)
 	if len(r.functions[name]) == 0 {
-		readFiles(r, lower, args[1:])
+		r.readFiles(lower, args[1:])
 	} else {
 		r.commands[at].unknown, r.commands[at].unlisted = false, false // the body of the function is read instead
 	}
@@ -107,16 +107,6 @@ func readThrough(r *reader, at int, name string, args []arg, redirs []*syntax.Re
 	r.flow.noteExit(lower, args[1:])
 }
 
-// inputsOf returns the files that redirections give to a command as its standard input.
-func inputsOf(r *reader, redirs []*syntax.Redirect) (files []arg) {
-	for _, rd := range redirs {
-		if rd.Op == syntax.RdrIn && rd.Word != nil {
-			files = append(files, r.word(rd.Word))
-		}
-	}
-	return files
-}
-
 // dispatch reads what a program runs, according to the tables. It reports false if the program is
 // in none of them, or if its arguments may still name a command.
 func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bool {
@@ -130,7 +120,7 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 		readWrapper(r, w, args, redirs)
 		return true
 	}
-	if readLaunched(r, name, args, redirs) {
+	if r.readLaunched(name, args, redirs) {
 		return true
 	}
 	if builtin := !r.tentative && transparent[name]; !builtin {
@@ -142,7 +132,7 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 		}
 		return readTool(r, name, t, args)
 	}
-	if !r.tentative && readBuiltin(r, name, args) {
+	if !r.tentative && r.readBuiltin(name, args) {
 		return true
 	}
 	family := name
@@ -161,7 +151,7 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	case name == "sed", name == "gsed":
 		readSed(r, args)
 	case shells[family], foreignShells[family]:
-		readShell(r, family, args, redirs)
+		r.readShell(family, args, redirs)
 	case interpreters[family]:
 		readInterpreter(r, family, args)
 		return false // its arguments may still name a command
@@ -176,7 +166,7 @@ var transparent = setOf("eval sh bash dash ash ksh mksh zsh rbash")
 
 // readLaunched reads the program that a launcher such as npx runs. It reports false if the words do
 // not launch a program.
-func readLaunched(r *reader, name string, args []arg, redirs []*syntax.Redirect) bool {
+func (r *reader) readLaunched(name string, args []arg, redirs []*syntax.Redirect) bool {
 	l, program, sure, ok := launched(name, args)
 	if !ok || !sure || len(program) == 0 || program[0].kind != literal || r.tentative {
 		return false
@@ -203,7 +193,7 @@ func (r *reader) readJoined(args []arg) {
 	var b strings.Builder
 	for i, a := range args {
 		if a.kind != literal {
-			if r.body.isPending(r, a) && !r.strict {
+			if r.body.isPending(&r.findings, a) && !r.strict {
 				return
 			}
 			r.doubtAll("a script that is not literal")

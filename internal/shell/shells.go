@@ -18,16 +18,16 @@ var (
 
 // readShell reads a call of a shell: the script after -c, or the one on standard input. A script in
 // a file is not read; it counts as a program like any other.
-func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
+func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 	if asksHelp(args) {
 		return
 	}
 	if foreignShells[name] {
 		if len(args) == 0 || args[0].kind != literal || args[0].text == "" || begins(args[0].text, "- /") {
-			readForeign(r, args)
+			r.readForeign(args)
 			return
 		}
-		readScriptFile(r, args[0])
+		r.readScriptFile(args[0])
 		return
 	}
 	found, rest, ok := shellOptions().splitLeading(args)
@@ -37,7 +37,7 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 			return
 		}
 		if len(rest) > 0 && rest[0].kind != literal {
-			readScriptFile(r, rest[0])
+			r.readScriptFile(rest[0])
 			return
 		}
 		r.doubtText("a shell with options that are not known", args...)
@@ -48,7 +48,7 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	r.vars.values = values{}
 	for _, o := range found {
 		if o.name == "o" {
-			readShellOptions(r, "", []arg{o.value})
+			r.readShellOptions("", []arg{o.value})
 			r.flow.setOption(o.value.text, true)
 		}
 	}
@@ -57,17 +57,17 @@ func readShell(r *reader, name string, args []arg, redirs []*syntax.Redirect) {
 	}
 	switch {
 	case has(found, "c") && len(rest) > 0:
-		readDialect(r, name, rest[0])
+		r.readDialect(name, rest[0])
 	case len(rest) > 0 && !has(found, "s"):
-		readScriptFile(r, rest[0])
+		r.readScriptFile(rest[0])
 	default:
-		readScriptInput(r, name, redirs)
+		r.readScriptInput(name, redirs)
 	}
 }
 
 // readDialect reads a script for a shell similar to bash. Constructs that this shell reads
 // differently make the reading opaque.
-func readDialect(r *reader, name string, script arg) {
+func (r *reader) readDialect(name string, script arg) {
 	before := r.posix
 	r.posix = name != "bash" && name != "rbash"
 	if name == "zsh" && (strings.ContainsAny(script.text, "(") || strings.Contains(" "+script.text, " =")) {
@@ -78,9 +78,9 @@ func readDialect(r *reader, name string, script arg) {
 }
 
 // readScriptInput reads the script that a shell gets on standard input.
-func readScriptInput(r *reader, name string, redirs []*syntax.Redirect) {
+func (r *reader) readScriptInput(name string, redirs []*syntax.Redirect) {
 	text, ok := stdin(redirs)
-	if !ok && !r.strict && readsFile(r, redirs) {
+	if !ok && !r.strict && r.readsFile(redirs) {
 		return
 	}
 	if !ok {
@@ -93,12 +93,12 @@ func readScriptInput(r *reader, name string, redirs []*syntax.Redirect) {
 			r.doubtAll("a script that reads what it stands in")
 		}
 	}
-	readDialect(r, name, arg{text: text})
+	r.readDialect(name, arg{text: text})
 }
 
 // readsFile reports whether a shell reads its script from files: bash < x.sh, cat x.sh | bash. It
 // records these files as programs.
-func readsFile(r *reader, redirs []*syntax.Redirect) bool {
+func (r *reader) readsFile(redirs []*syntax.Redirect) bool {
 	if len(redirs) == 0 && !r.input && !r.piped {
 		redirs = r.outerRedirs
 	}
@@ -113,7 +113,7 @@ func readsFile(r *reader, redirs []*syntax.Redirect) bool {
 		return false
 	}
 	for _, a := range files {
-		readScriptFile(r, a)
+		r.readScriptFile(a)
 	}
 	return true
 }
@@ -138,7 +138,7 @@ func stdin(list []*syntax.Redirect) (text string, ok bool) {
 	}
 	switch found.Op {
 	case syntax.WordHdoc:
-		return constant(found.Word, (*reader).word)
+		return constant(found.Word, (*expander).word)
 	case syntax.Hdoc, syntax.DashHdoc:
 		return hereText(found)
 	}
@@ -151,7 +151,7 @@ func hereText(rd *syntax.Redirect) (text string, ok bool) {
 		return "", true
 	}
 	if !isQuoted(rd.Word) {
-		return constant(rd.Hdoc, (*reader).hereDoc)
+		return constant(rd.Hdoc, (*expander).hereDoc)
 	}
 	text = rd.Hdoc.Lit()
 	return text, text != "" || len(rd.Hdoc.Parts) == 0
@@ -159,17 +159,17 @@ func hereText(rd *syntax.Redirect) (text string, ok bool) {
 
 // constant returns the text of a word without expansions. Commands in expansions have already been
 // read and are not read again.
-func constant(w *syntax.Word, read func(*reader, *syntax.Word) arg) (text string, ok bool) {
+func constant(w *syntax.Word, read func(*expander, *syntax.Word) arg) (text string, ok bool) {
 	if !isText(w.Parts) {
 		return "", false
 	}
-	a := read(&reader{}, w)
+	a := read(&expander{}, w)
 	return a.text, a.kind == literal
 }
 
 // readClientInput reads the input that the script gives to a client. A redirected file counts as a
 // program in a file.
-func readClientInput(r *reader, name string, redirs []*syntax.Redirect) {
+func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 	if !clients[name] {
 		return
 	}
@@ -179,7 +179,7 @@ func readClientInput(r *reader, name string, redirs []*syntax.Redirect) {
 	for _, rd := range redirs {
 		switch rd.Op {
 		case syntax.RdrIn:
-			readScriptFile(r, r.word(rd.Word))
+			r.readScriptFile(r.word(rd.Word))
 		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 			text, ok := stdin([]*syntax.Redirect{rd})
 			if !ok || !sqlClients[name] || !harmlessSQL(text) {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -168,4 +169,49 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 		}
 	}
 	return lists
+}
+
+// assign sets the value of a variable after an assignment. before has the elements that the
+// array had, if known, and held the values that the variable may have had.
+func (v *variables) assign(a *syntax.Assign, value arg, elements, before []arg, known bool, held []string, straight bool) {
+	name := a.Name.Value
+	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })
+	switch {
+	case v.fixed[name], indexed:
+	case a.Array == nil && !a.Append && straight && value.kind <= single:
+		v.bind(name, value)
+	case a.Array == nil && !a.Append && len(held) > 0 && len(held) < maxAlternatives && value.kind == literal: // it is uncertain that the assignment runs, so both values are possible
+		v.bindEither(name, append(held[:len(held):len(held)], value.text))
+	case a.Array == nil || len(elements)+len(before) > maxElements:
+	case straight && !a.Append:
+		v.bindArray(name, elements)
+	case straight && known:
+		v.bindArray(name, slices.Concat(before, elements))
+	case known && a.Append && len(before) > 0: // it is uncertain that the assignment runs, so the added elements are unknown
+		v.bindArray(name, slices.Concat(before, []arg{{kind: anything}}))
+	}
+}
+
+// attributes handles the attributes that declare and similar builtins give to variables. A variable
+// with an attribute may change the assigned value or keep its old one.
+func (v *variables) attributes(d *syntax.DeclClause) {
+	readOnly, strange, array := d.Variant.Value == "readonly", false, false
+	for _, a := range d.Args {
+		if a.Name != nil || a.Value == nil {
+			continue
+		}
+		option := a.Value.Lit()
+		readOnly = readOnly || strings.HasPrefix(option, "-") && strings.Contains(option, "r")
+		array = array || strings.Contains(option, "a")
+		strange = strange || strings.Trim(option, "-xgpra") != "" || option == ""
+	}
+	for _, a := range d.Args {
+		switch {
+		case a.Name == nil:
+		case strange, array && a.Array == nil && !a.Naked:
+			v.neverBind(a.Name.Value)
+		case readOnly:
+			v.fixed.add(a.Name.Value)
+		}
+	}
 }

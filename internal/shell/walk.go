@@ -110,13 +110,6 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	}
 }
 
-// setStatement records s as the statement being read, if it belongs to the outermost script.
-func (r *reader) setStatement(s *syntax.Stmt) {
-	if r.texts == 1 {
-		r.at = s
-	}
-}
-
 // command reads the command of a statement.
 func (r *reader) command(s *syntax.Stmt) {
 	if call, ok := s.Cmd.(*syntax.CallExpr); s.Cmd != nil && !ok {
@@ -162,7 +155,7 @@ func (r *reader) command(s *syntax.Stmt) {
 		leave := r.flow.enterCondition(conditional)
 		r.compoundCommand(s.Cmd)
 		if leave(); straight {
-			bindBranches(r, s.Cmd)
+			r.vars.bindBranches(s.Cmd)
 		}
 	}
 }
@@ -189,20 +182,12 @@ func (r *reader) compoundCommand(cmd syntax.Command) {
 			r.stmts(item.Stmts)
 		}
 	case *syntax.FuncDecl:
-		readFunction(r, c)
+		r.readFunction(c)
 	case *syntax.CoprocClause:
 		r.doubtAll("a coprocess") // the parser splits it differently than bash
 		r.withInput(true, func() { r.stmt(c.Stmt) })
 	default:
 		r.doubtAll("a statement that bash does not know")
-	}
-}
-
-// doubtPosix adds a doubt if a shell other than bash runs this part, since that shell reads the
-// construct differently.
-func (r *reader) doubtPosix() {
-	if r.posix {
-		r.doubtAll("a form that is bash's alone, given to another shell")
 	}
 }
 
@@ -221,7 +206,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 			r.word(a.Value)
 			continue
 		}
-		value := r.assign(a)
+		value := r.assign(a, r.flow.runsOnce())
 		if a.Name == nil {
 			continue
 		}
@@ -236,13 +221,13 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 		}
 		defer func(before bool) { r.textInput = before }(r.textInput)
 		r.textInput = r.textInput || slices.ContainsFunc(redirs, givesText)
-		callEach(r, r.vars.commands(c.Args[0]), c.Args, redirs)
+		r.callEach(r.vars.commands(c.Args[0]), c.Args, redirs)
 	}
 }
 
 // callEach reads a command once for each expansion of its command word in lists. If lists is empty,
 // it reads the words as they stand.
-func callEach(r *reader, lists [][]arg, words []*syntax.Word, redirs []*syntax.Redirect) {
+func (r *reader) callEach(lists [][]arg, words []*syntax.Word, redirs []*syntax.Redirect) {
 	if len(lists) == 0 {
 		r.run(r.words(words), redirs)
 		return
@@ -295,4 +280,57 @@ func harmless(op syntax.RedirOperator, target arg) bool {
 	copies := op == syntax.DplIn || op == syntax.DplOut
 	return target.kind == literal && (copies && strings.Trim(target.text, "-0123456789") == "" ||
 		!copies && target.text == "/dev/null" || op == syntax.RdrIn && !isDevice(target.text))
+}
+
+// declare reads declare, local, export, readonly and typeset.
+func (r *reader) declare(d *syntax.DeclClause) {
+	var args, assigned []arg
+	for _, a := range d.Args {
+		switch {
+		case !a.Naked:
+			value := r.assign(a, r.flow.runsOnce())
+			if d.Variant.Value == "local" && a.Name != nil {
+				r.vars.unbind(a.Name.Value) // outside a function it fails and sets nothing
+			}
+			if a.Array == nil && a.Name != nil {
+				assigned = append(assigned, arg{kind: value.kind, text: a.Name.Value + "=" + value.text, tail: value.tail})
+				r.given(a.Name.Value, value)
+			}
+		case a.Value != nil:
+			args = r.expand(args, a.Value)
+		case a.Name != nil && a.Index == nil:
+			args = append(args, arg{text: a.Name.Value})
+		default:
+			r.doubtAll("a declaration of an element")
+		}
+	}
+	c := command{name: d.Variant.Value, args: append(args[:len(args):len(args)], assigned...), by: r.owner, masking: r.flow.masking}
+	c.from, c.to = r.span()
+	r.commands = append(r.commands, c)
+	r.declareArgs(d.Variant.Value, assigned, args)
+	r.vars.attributes(d)
+}
+
+// tentativeScript reads a text as a script that a program may run.
+func (r *reader) tentativeScript(text string) {
+	defer func(before bool) { r.tentative = before }(r.tentative)
+	defer r.otherShell()()
+	r.flow.mask(started)
+	r.tentative = true
+	r.script(text)
+}
+
+// substitution reads the commands whose output becomes part of a word. fed: their input is a pipe.
+func (r *reader) substitution(list []*syntax.Stmt, fed bool) {
+	defer r.flow.enterSubstitution()()
+	r.withInput(fed, func() { r.stmts(list) })
+}
+
+// otherShell enters a part that runs in another process: the variables and options that it sets are
+// lost when the process ends. Call leave at the end of the part.
+func (r *reader) otherShell() (leave func()) {
+	flow, before := r.flow, r.vars.values
+	r.vars.values = before.clone()
+	r.vars.lost = nil
+	return func() { r.flow, r.vars.values = flow, before }
 }

@@ -6,11 +6,34 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// An expander expands the words of a script, and reads the commands and the arithmetic within them.
+type expander struct {
+	scope
+	source    string // text of the innermost script
+	depth     int    // nesting depth of nodes
+	argCount  int    // arguments of all commands; arguments of wrappers count again for the wrapped command
+	posix     bool   // the shell that runs this part does not have bash's extensions
+	expanding bool   // within ${...} in double quotes, which quotedExpansion has checked as a whole
+}
+
+// enter descends one node and reports whether it may; false means too deep. Call leave after every
+// enter that returns true.
+func (r *expander) enter() bool {
+	if r.depth >= maxDepth {
+		r.doubtAll("too deeply nested")
+		return false
+	}
+	r.depth++
+	return true
+}
+
+func (r *expander) leave() { r.depth-- }
+
 // maxBraces bounds the words that a brace expansion is expanded to.
 const maxBraces = 64
 
 // words expands the words of a command.
-func (r *reader) words(words []*syntax.Word) []arg {
+func (r *expander) words(words []*syntax.Word) []arg {
 	args := make([]arg, 0, len(words))
 	for _, w := range words {
 		args = r.expand(args, w)
@@ -19,7 +42,7 @@ func (r *reader) words(words []*syntax.Word) []arg {
 }
 
 // expand appends the expansion of a word to args.
-func (r *reader) expand(args []arg, w *syntax.Word) []arg {
+func (r *expander) expand(args []arg, w *syntax.Word) []arg {
 	if hasBraces(w) {
 		return r.expandBraces(args, w)
 	}
@@ -46,7 +69,7 @@ func hasBraces(w *syntax.Word) bool {
 }
 
 // expandBraces expands the plain form a{b,c}d. The expansion of any other form is unknown.
-func (r *reader) expandBraces(args []arg, w *syntax.Word) []arg {
+func (r *expander) expandBraces(args []arg, w *syntax.Word) []arg {
 	if l, ok := w.Parts[0].(*syntax.Lit); ok && len(w.Parts) == 1 {
 		before, rest, _ := strings.Cut(l.Value, "{")
 		list, after, closed := strings.Cut(rest, "}")
@@ -65,7 +88,7 @@ func (r *reader) expandBraces(args []arg, w *syntax.Word) []arg {
 }
 
 // word expands a word without braces. For nil it returns the empty literal.
-func (r *reader) word(w *syntax.Word) arg {
+func (r *expander) word(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}
 	}
@@ -118,13 +141,13 @@ func (b *wordBuilder) dynamic(k argKind) {
 }
 
 // unquoted adds an expansion outside quotes, which the shell splits.
-func (b *wordBuilder) unquoted(r *reader) {
+func (b *wordBuilder) unquoted(r *expander) {
 	b.split = !r.strict && (b.kind < spread || b.split)
 	b.dynamic(anything)
 }
 
 // part adds a part of a word. quoted: it is in double quotes; first: it is the first part.
-func (b *wordBuilder) part(r *reader, part syntax.WordPart, quoted, first bool) {
+func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
 		if quoted {
@@ -147,7 +170,7 @@ func (b *wordBuilder) part(r *reader, part syntax.WordPart, quoted, first bool) 
 		}
 		b.dynamic(kind)
 	case *syntax.CmdSubst:
-		r.substitute(p.Stmts)
+		r.nested.substitution(p.Stmts, false)
 		if b.kind == literal && printsName(p.Stmts) {
 			b.name = true
 			quoted = true
@@ -161,7 +184,7 @@ func (b *wordBuilder) part(r *reader, part syntax.WordPart, quoted, first bool) 
 		r.arithm(p.X)
 		b.dynamic(single)
 	case *syntax.ProcSubst:
-		r.withInput(p.Op == syntax.CmdOut, func() { r.substitute(p.Stmts) })
+		r.nested.substitution(p.Stmts, p.Op == syntax.CmdOut)
 		b.dynamic(single)
 		b.pipe = true
 	case *syntax.ExtGlob:
@@ -184,12 +207,6 @@ func (b *wordBuilder) known(a arg) {
 		b.dynamic(a.kind)
 		b.text = append(b.text, a.tail...)
 	}
-}
-
-// substitute reads the commands whose output becomes part of a word.
-func (r *reader) substitute(list []*syntax.Stmt) {
-	defer r.flow.enterSubstitution()()
-	r.stmts(list)
 }
 
 // mayRun reports whether zsh may read a pattern in parentheses as glob qualifiers that run a
@@ -262,7 +279,7 @@ func (b *wordBuilder) lit(s string, first bool) {
 }
 
 // single adds '...' or $'...'.
-func (b *wordBuilder) single(r *reader, q *syntax.SglQuoted) {
+func (b *wordBuilder) single(r *expander, q *syntax.SglQuoted) {
 	if q.Dollar {
 		r.doubtPosix() // in other shells it ends at the first quote
 	}
@@ -279,7 +296,7 @@ func (b *wordBuilder) single(r *reader, q *syntax.SglQuoted) {
 }
 
 // double adds "..." or $"...", which bash may translate.
-func (b *wordBuilder) double(r *reader, q *syntax.DblQuoted) {
+func (b *wordBuilder) double(r *expander, q *syntax.DblQuoted) {
 	if q.Dollar {
 		b.dynamic(single)
 	}
@@ -309,7 +326,7 @@ func appendQuoted(dst []byte, s string) []byte {
 }
 
 // param reads ${...} and returns the kind of its expansion.
-func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
+func (r *expander) param(p *syntax.ParamExp, quoted bool) argKind {
 	if p.NestedParam != nil || p.Flags != nil || len(p.Modifiers) > 0 || p.IsSet || p.Width || p.Param == nil {
 		r.doubtAll("an expansion that bash does not know")
 		return anything
@@ -350,7 +367,7 @@ func (r *reader) param(p *syntax.ParamExp, quoted bool) argKind {
 }
 
 // expansion reads the word in ${x:-word} and reports whether it is at most one word.
-func (r *reader) expansion(p *syntax.ParamExp) bool {
+func (r *expander) expansion(p *syntax.ParamExp) bool {
 	if p.Exp.Op == syntax.OtherParamOps && p.Exp.Word != nil && p.Exp.Word.Lit() == "P" {
 		r.doubtAll("an expansion as a prompt")
 	}
@@ -365,7 +382,7 @@ func (r *reader) expansion(p *syntax.ParamExp) bool {
 }
 
 // hereDoc returns the expansion of a here document.
-func (r *reader) hereDoc(w *syntax.Word) arg {
+func (r *expander) hereDoc(w *syntax.Word) arg {
 	var b wordBuilder
 	for _, part := range w.Parts {
 		b.part(r, part, true, false)
@@ -375,7 +392,7 @@ func (r *reader) hereDoc(w *syntax.Word) arg {
 
 // within reads a word in ${...}. bash runs a process substitution there, whereas the parser reads
 // it as text.
-func (r *reader) within(w *syntax.Word) arg {
+func (r *expander) within(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}
 	}
@@ -386,4 +403,22 @@ func (r *reader) within(w *syntax.Word) arg {
 		}
 	}
 	return r.word(w)
+}
+
+// doubtPosix adds a doubt if a shell other than bash runs this part, since that shell reads the
+// construct differently.
+func (r *expander) doubtPosix() {
+	if r.posix {
+		r.doubtAll("a form that is bash's alone, given to another shell")
+	}
+}
+
+// inputsOf returns the files that redirections give to a command as its standard input.
+func (r *expander) inputsOf(redirs []*syntax.Redirect) (files []arg) {
+	for _, rd := range redirs {
+		if rd.Op == syntax.RdrIn && rd.Word != nil {
+			files = append(files, r.word(rd.Word))
+		}
+	}
+	return files
 }

@@ -97,17 +97,6 @@ func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
 	}
 }
 
-// doubtOptions adds a doubt about unknown options before a command. An argument that is not literal
-// could be the command word.
-func (r *reader) doubtOptions(what string, args []arg) {
-	args = r.body.withoutPending(r, args)
-	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal && !a.name }) {
-		r.doubtAll("a command word that is not literal")
-		return
-	}
-	r.doubtText(what, args...)
-}
-
 // inertSSHSettings are the settings of ssh that run nothing.
 var inertSSHSettings = setOf(`batchmode stricthostkeychecking connecttimeout userknownhostsfile serveraliveinterval serveralivecountmax loglevel port user
 	identityfile identitiesonly compression forwardagent controlmaster controlpath controlpersist requesttty tcpkeepalive addkeystoagent`)

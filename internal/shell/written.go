@@ -87,7 +87,7 @@ func (f *files) runsReplaced(commands []command) bool {
 
 // element reads an element of a list or of a pipe with read, and records the files written by all
 // commands from index at on, which include the preceding elements of the pipe.
-func (r *reader) element(at int, read func()) {
+func (r *findings) element(at int, read func()) {
 	outer := r.files.texts
 	read()
 	f := &r.files

@@ -1,0 +1,192 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A scope has the findings of a script with the variables of the shell that runs it, and turns
+// assignments into values and doubts.
+type scope struct {
+	findings
+	vars   variables
+	nested nestedReader
+}
+
+// A nestedReader reads the scripts within words and values.
+type nestedReader interface {
+	// substitution reads the commands whose output becomes part of a word. fed: their input is a
+	// pipe.
+	substitution(list []*syntax.Stmt, fed bool)
+	// tentativeScript reads a text that a program may run as a script.
+	tentativeScript(text string)
+}
+
+// assigned records that a variable gets a value.
+func (r *scope) assigned(name string, value arg) {
+	r.vars.unbind(name)
+	if name == "IFS" { // it is unknown how expansions are split
+		r.vars.forgetAll()
+		r.vars.unbound, r.vars.customIFS = true, true
+	}
+	if name == "argv" { // argv holds the arguments in zsh
+		r.vars.setArguments(nil, false)
+	}
+	r.vars.commandIndex = r.vars.commandIndex || hasCommandIndex(value.text) || hasCommandIndex(value.tail)
+	r.vars.shells = r.vars.shells || strings.Contains(value.text, "$")
+	if r.vars.allexport && !isInertVariable(name, value) {
+		r.vars.exported = true
+		r.vars.passed = append(r.vars.passed, value)
+	}
+	switch {
+	case runVariables[name] && value.kind == literal:
+		r.nested.tentativeScript(value.text)
+	case resolutionVariables[name], strings.HasSuffix(name, "_functions"):
+		r.sideEffects = true
+		r.doubtAll("a variable that changes what is run: " + name)
+	case steers(name) && !isInertSetting(name, value):
+		r.sideEffects = true
+		r.doubtStrict("a variable that changes what is run: " + name)
+		r.mentions.add([]arg{value}, len(r.doubts)-1)
+	}
+	if isInteger(value) {
+		return
+	}
+	r.vars.note(name, free)
+	if counters[name] {
+		r.arithmeticOn("arithmetic on text") // as in RANDOM='a[$(rm y)]'
+	}
+}
+
+// compute records that arithmetic evaluates and may assign a variable.
+func (r *scope) compute(name string) {
+	if steers(name) {
+		r.doubtStrict("a variable that changes what is run: " + name) // as in ((PATH=1))
+	}
+	r.vars.unbind(name)
+	if name == "IFS" {
+		r.assigned(name, arg{kind: anything})
+	}
+	r.vars.note(name, computed)
+}
+
+// setUnknown makes the values of the variables named by args unknown.
+func (r *scope) setUnknown(args []arg) {
+	for _, a := range args {
+		if a.kind != literal || !isName(a.text) {
+			r.arithmeticOn("a variable whose name is not literal")
+			r.vars.forgetAll()
+			return
+		}
+		r.assigned(a.text, arg{kind: anything})
+	}
+}
+
+// declareArgs reads the assignments and the other arguments of declare and similar builtins.
+func (r *scope) declareArgs(builtin string, assigned, args []arg) {
+	var kind fact // isArray if the builtin declares arrays
+	exported, functions := builtin == "export", false
+	for _, a := range args {
+		if strings.HasPrefix(a.text, "-") {
+			if strings.ContainsAny(a.text, "aA") {
+				kind = isArray
+			}
+			exported = exported || strings.Contains(a.text, "x")
+			functions = functions || strings.Contains(a.text, "f")
+		}
+		r.declareArg(a)
+	}
+	for _, a := range append(assigned, args...) {
+		r.compound(a, kind)
+	}
+	for _, a := range args {
+		if name, value, _ := strings.Cut(a.text, "="); !strings.HasPrefix(a.text, "-") {
+			r.given(name, arg{kind: max(a.kind, single), text: value})
+		}
+	}
+	if !functions {
+		r.vars.exported, r.vars.given = r.vars.exported || exported && r.vars.given, false
+	}
+}
+
+// declareArg reads an argument of declare or a similar builtin that is not a plain assignment.
+func (r *scope) declareArg(a arg) {
+	name, value, ok := strings.Cut(a.text, "=")
+	name = strings.TrimSuffix(name, "+")
+	switch {
+	case a.kind == literal && strings.HasPrefix(a.text, "-"):
+		if strings.ContainsAny(a.text, "inI") {
+			r.doubtAll("a variable whose values are evaluated")
+		}
+	case a.kind == literal && strings.HasPrefix(a.text, "+"):
+	case a.kind != literal && !ok:
+		r.doubtAll("a declaration that is not literal")
+	case !isName(name):
+		r.doubtAll("a declaration of an element")
+	case a.kind != literal:
+		r.assigned(name, arg{kind: anything})
+	case ok:
+		r.assigned(name, arg{text: value})
+	}
+}
+
+// compound reads an argument whose value may be the elements of an array.
+func (r *scope) compound(a arg, kind fact) {
+	name, value, ok := strings.Cut(a.text, "=")
+	name = strings.TrimSuffix(name, "+")
+	switch {
+	case !ok:
+		r.vars.note(name, kind)
+	case strings.HasPrefix(value, "("):
+		if a.kind != literal || strings.ContainsAny(value, "$`<>") {
+			r.arrayOf("an array that is read from text")
+		}
+	case a.kind != literal && value == "":
+		r.vars.note(name, kind|filled)
+	}
+}
+
+// given records that programs get a variable in their environment. Unless the variable is known to
+// be inert, it is uncertain what programs that obey variables do with it.
+func (r *scope) given(name string, value arg) {
+	if !isInertVariable(name, value) {
+		r.vars.given = true
+		r.vars.passed = append(r.vars.passed, value)
+	}
+}
+
+// doubtObeyed adds a doubt if one of the commands may obey an environment variable.
+func (r *scope) doubtObeyed(commands []command) {
+	for i := range commands {
+		if !isSelfContained(commands[i].name) {
+			r.sideEffects = true
+			r.doubtMild("a variable that a program may obey")
+			if !r.strict {
+				r.mentions.add(r.vars.passed, len(r.doubts)-1)
+			}
+			return
+		}
+	}
+}
+
+// settle adds the doubts about variables that depend on the whole script.
+func (r *scope) settle() {
+	evaluated, array := r.vars.tests && r.vars.commandIndex, false // as in x=-v; y='a[$(rm z)]'; [ $x $y ]
+	for name, f := range r.vars.facts {
+		evaluated = evaluated || f&computed != 0 && (f&free != 0 || implicitVariables[name] || r.vars.wild && isName(name))
+		array = array || f&isArray != 0 && f&filled != 0
+	}
+	if evaluated {
+		r.arithmeticOn("arithmetic on text")
+	}
+	if array {
+		r.arrayOf("an array that is read from text")
+	}
+	if r.vars.made && r.vars.shells {
+		r.doubtAll("a text that make expands")
+	}
+	if r.vars.exported {
+		r.doubtObeyed(r.commands)
+	}
+}
