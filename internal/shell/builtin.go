@@ -23,7 +23,7 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 	case "source", ".":
 		r.readSourced(args)
 	case "alias", "unalias", "hash":
-		readAlias(r, name, args)
+		r.aliases.define(&r.findings, name, args)
 	case "enable", "fc", "bind", "complete", "compgen", "compopt", "history":
 		if name == "history" && !slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || !isDigits(a.text) }) {
 			return true // history without options prints the list

@@ -6,17 +6,17 @@ import (
 )
 
 // readFind reads the commands of -exec and similar actions.
-func readFind(r *reader, args []arg) {
-	unknown, ends, named := 0, 0, !r.strict && findsNames(args)
+func readFind(args []arg, strictly bool) (p plan) {
+	unknown, ends, named := 0, 0, !strictly && findsNames(args)
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
 		case a.kind == anything:
-			r.doubtStrict("an expression of find that is not literal")
-			return
+			p.doubt(strict, "an expression of find that is not literal")
+			return p
 		case a.matchWord("=-exec =-execdir =-ok =-okdir") != "":
 			n := execEnd(args[i+1:])
-			r.run(replaced(args[i+1:i+1+n], "{}", named && a.matchWord("=-exec =-ok") != ""), nil)
+			p.add(runsCommand, "", replaced(args[i+1:i+1+n], "{}", named && a.matchWord("=-exec =-ok") != "")...)
 			i += n + 1
 		case a.matchWord("=; =+") != "":
 			ends++
@@ -25,8 +25,9 @@ func readFind(r *reader, args []arg) {
 		}
 	}
 	if unknown > 1 || unknown == 1 && ends > 0 {
-		r.doubtText("an expression of find that is not literal", args...)
+		p.doubt(inText, "an expression of find that is not literal", args...)
 	}
+	return p
 }
 
 // execEnd returns the number of arguments of an -exec command.
@@ -59,37 +60,38 @@ func replaced(args []arg, mark string, named bool) []arg {
 var xargsOptions = leading("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null open-tty interactive no-run-if-empty verbose exit arg-file= delimiter= max-args= max-procs= max-lines= max-chars= replace= process-slot-var= show-limits")
 
 // readXargs reads the command that xargs runs with unknown additional arguments.
-func readXargs(r *reader, args []arg) {
+func readXargs(args []arg, names bool) (p plan) {
 	found, rest, ok := xargsOptions().splitLeading(args)
 	if !ok {
-		r.doubtOptions("xargs with options that are not known", args)
-		return
+		p.add(addsOptions, "xargs with options that are not known", args...)
+		return p
 	}
 	input := arg{kind: anything}
-	if !r.strict && pipesNames(r) && !has(found, "a") && !has(found, "arg-file") {
+	if names && !has(found, "a") && !has(found, "arg-file") {
 		input = arg{kind: spread, name: true}
 	}
 	for _, o := range found {
 		switch o.name {
 		case "process-slot-var":
-			r.arithmeticOn("a variable whose name is not literal")
+			p.add(addsArithmetic, "a variable whose name is not literal")
 		case "I", "J", "R", "replace":
 			if o.value.kind != literal || o.value.text == "" {
-				r.doubtText("a mark that is not literal", rest...)
-				return
+				p.doubt(inText, "a mark that is not literal", rest...)
+				return p
 			}
 			if len(rest) > 0 {
-				r.run(append(replaced(rest, o.value.text, input.name), input), nil)
+				p.add(runsCommand, "", append(replaced(rest, o.value.text, input.name), input)...)
 			}
-			return
+			return p
 		}
 	}
 	if len(rest) > 0 {
 		if clients[rest[0].text] {
-			r.doubtText("statements from the input")
+			p.doubt(inText, "statements from the input")
 		}
-		r.run(append(rest[:len(rest):len(rest)], input), nil)
+		p.add(runsCommand, "", append(rest[:len(rest):len(rest)], input)...)
 	}
+	return p
 }
 
 // findsNames reports whether every file name that find passes to a command begins with one of its
@@ -118,7 +120,7 @@ var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "
 var lineFilters = setOf("grep egrep fgrep sort uniq head tail tac")
 
 // pipesNames reports whether the command being read gets file names as its input.
-func pipesNames(r *reader) bool {
+func (r *reader) pipesNames() bool {
 	if r.pipe.elements <= 0 || !r.commands[r.owner].filter {
 		return false
 	}

@@ -140,3 +140,35 @@ func (r *findings) setStatement(s *syntax.Stmt) {
 		r.at = s
 	}
 }
+
+// readProgramInput reads the program that an interpreter gets on standard input: a text in the
+// script, or the output of another command.
+func (r *findings) readProgramInput(args []arg) {
+	if r.textInput && !r.input || !r.input && len(args) == 0 {
+		r.doubtText("a program that is read from the input", args...)
+		return
+	}
+	r.doubtAll("a program that is read from the input")
+}
+
+// readScriptFile reads an operand of a shell or an interpreter that names a program file.
+func (r *findings) readScriptFile(a arg) {
+	switch {
+	case a.pipe:
+		r.doubtAll("a shell that reads its input")
+	case a.text == "-", isDevice(a.text), r.strict && begins(strings.TrimLeft(a.text, "./"), "dev/ proc/"):
+		r.doubtAll("a program that is read from the input")
+	case a.kind > single, a.kind == single && a.text == "" && !strings.Contains(a.tail, "/"):
+		r.doubtMild("a program whose file is not literal")
+	}
+	r.files.programs.add(a.file())
+}
+
+// readForeign reads a script in another shell's language, on the command line or on standard input.
+func (r *findings) readForeign(args []arg) {
+	if len(args) == 0 && !r.textInput {
+		r.doubtAll("a script in another shell's language")
+		return
+	}
+	r.doubtText("a script in another shell's language", args...)
+}

@@ -170,43 +170,5 @@ func (b *body) shift(r *reader, args []arg) {
 	r.vars.setArguments(list, known)
 }
 
-// readAlias reads alias definitions. zsh and others expand an alias in the script that defines it.
-// An alias for a program with plain words is followed; any other alias makes all later commands
-// uncertain.
-func readAlias(r *reader, builtin string, args []arg) {
-	for _, a := range args {
-		name, text, defines := strings.Cut(a.text, "=")
-		words := strings.Fields(text)
-		switch {
-		case a.kind == literal && !defines && (builtin != "hash" && !strings.HasPrefix(name, "-") || name == "-r" || name == "-p" || name == "-a"):
-		case builtin != "alias" || a.kind != literal || r.strict || len(words) == 0 || strings.TrimSpace(text) != text ||
-			strings.Trim(text, plainLetters+" ") != "" || strings.Contains(words[0], "=") || strings.Trim(name, plainLetters) != "" || strings.HasPrefix(name, "-") ||
-			shellWords[name] || shellWords[words[0]] || r.defined[name] || r.defined[words[0]] || len(r.aliases) >= maxElements ||
-			slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name }):
-			r.doubtAll("an alias")
-		default:
-			if r.aliases == nil {
-				r.aliases = make(scriptAliases)
-			}
-			r.defined.add(name)
-			r.aliases[name] = words
-		}
-	}
-}
-
-// expandAlias reads the expansion of an alias, followed by args, as a possible command.
-func (r *reader) expandAlias(name string, args []arg, redirs []*syntax.Redirect) {
-	words, ok := r.aliases[name]
-	if !ok {
-		return
-	}
-	delete(r.aliases, name) // an alias is not expanded within itself
-	loose := r.tentative
-	r.tentative = true
-	r.run(slices.Concat(literals(words), args), redirs)
-	r.tentative = loose
-	r.aliases[name] = words
-}
-
 // handlers are the functions that a shell calls when it does not find a command.
 var handlers = setOf("command_not_found_handle command_not_found_handler")

@@ -6,64 +6,27 @@ import (
 )
 
 // readGit reads the options of git that run a command, and the subcommand.
-func readGit(r *reader, args []arg) {
+func readGit(args []arg) (p plan) {
 	found, rest, ok := gitOptions().splitLeading(args)
 	for _, o := range found {
 		if o.name == "c" {
-			readGitSetting(r, o.value)
+			p = append(p, readGitSetting(o.value)...)
 			key, value, _ := o.value.cut()
-			readGitAlias(r, key, value)
+			p.add(definesAlias, key, value)
 		}
 	}
 	switch {
 	case slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "--exec-path=") }):
-		r.doubtAll("an option that changes what is run")
+		p.doubt(all, "an option that changes what is run")
 	case !ok:
-		r.doubtText("an option that changes what is run", args...)
+		p.doubt(inText, "an option that changes what is run", args...)
 	case len(rest) > 0 && rest[0].kind != literal:
-		r.doubtStrict("a subcommand that is not literal")
+		p.doubt(strict, "a subcommand that is not literal")
 	case len(rest) > 0:
-		readGitCommand(r, rest[0].text, rest[1:])
-		runGitAlias(r, rest[0].text, rest[1:])
+		p = append(p, readGitCommand(rest[0].text, rest[1:])...)
+		p.add(runsAlias, rest[0].text, rest[1:]...)
 	}
-}
-
-// readGitAlias reads the command in a setting that defines an alias of git. It may run at any later
-// time.
-func readGitAlias(r *reader, key string, value arg) {
-	name, ok := strings.CutPrefix(strings.ToLower(key), "alias.")
-	if !ok || value.kind != literal || value.text == "" {
-		return
-	}
-	script, isShell := strings.CutPrefix(value.text, "!")
-	if !isShell {
-		script = "git " + value.text
-	}
-	if r.gitAliases == nil {
-		r.gitAliases = make(map[string]string)
-	}
-	r.gitAliases[name] = script
-	r.tentativeScript(script)
-}
-
-// runGitAlias reads the command of an alias that the script has defined.
-func runGitAlias(r *reader, name string, args []arg) {
-	script, ok := r.gitAliases[name]
-	if !ok {
-		return
-	}
-	defer r.otherShell()()
-	delete(r.gitAliases, name) // an alias may have the name of its own command
-	defer func() { r.gitAliases[name] = script }()
-	var words []arg
-	for word := range strings.FieldsSeq(script) {
-		words = append(words, arg{text: word})
-	}
-	if strings.ContainsAny(script, "'\"\\$`;&|<>()*?[~#") {
-		r.script(script)
-		return
-	}
-	r.run(append(words, args...), nil)
+	return p
 }
 
 // gitRunning are the subcommands that run a program named by their arguments or settings.
@@ -71,30 +34,28 @@ var gitRunning = setOf(`filter-branch submodule--helper difftool mergetool send-
 	maintenance remote-ext remote-fd remote-http remote-https send-pack http-push p4 svn cvsserver web--browse help`)
 
 // readGitCommand reads the arguments of a subcommand of git.
-func readGitCommand(r *reader, name string, args []arg) {
+func readGitCommand(name string, args []arg) (p plan) {
 	switch name {
 	case "config":
-		readGitConfig(r, args)
-		return
+		return readGitConfig(args)
 	case "bisect":
 		if len(args) > 0 && args[0].text == "run" {
-			r.run(args[1:], nil)
+			p.add(runsCommand, "", args[1:]...)
 		} else if len(args) > 0 && strings.HasPrefix(args[0].text, "vi") {
-			r.doubtText("a subcommand that runs what it is told", args...) // bisect visualize, or bisect view
+			p.doubt(inText, "a subcommand that runs what it is told", args...) // bisect visualize, or bisect view
 		}
-		return
+		return p
 	case "submodule":
-		readGitForeach(r, args)
-		return
+		return readGitForeach(args)
 	}
 	if len(args) > 0 && gitRunning[name] {
-		r.doubtText("a subcommand that runs what it is told", args...)
-		return
+		p.doubt(inText, "a subcommand that runs what it is told", args...)
+		return p
 	}
 	for _, a := range args {
 		unknown := a.kind == anything && name == "rebase"
 		if unknown || a.matchWord("--upload-pack --receive-pack --exec --ext-diff --textconv --extcmd ext:: fd::") != "" {
-			r.doubtText("an option that may run a command", args...)
+			p.doubt(inText, "an option that may run a command", args...)
 		}
 	}
 	switch name {
@@ -103,9 +64,10 @@ func readGitCommand(r *reader, name string, args []arg) {
 		// with an option that runs a command.
 		found, _, ok := knownPrograms()["git "+name].splitOptions(args, false)
 		if !ok || slices.ContainsFunc(found, givenOption.mayRun) {
-			r.doubtText("an option that may run a command", args...)
+			p.doubt(inText, "an option that may run a command", args...)
 		}
 	}
+	return p
 }
 
 // mayRun reports whether an option may run a command.
@@ -114,16 +76,17 @@ func (o givenOption) mayRun() bool {
 }
 
 // readGitForeach reads git submodule foreach, which runs a script.
-func readGitForeach(r *reader, args []arg) {
+func readGitForeach(args []arg) (p plan) {
 	i := slices.IndexFunc(args, func(a arg) bool { return a.matchWord("=foreach") != "" })
 	if i < 0 {
-		return
+		return nil
 	}
 	rest := args[i+1:]
 	for len(rest) > 0 && rest[0].matchWord("=--recursive =-q =--quiet") != "" {
 		rest = rest[1:]
 	}
-	r.readJoined(rest)
+	p.add(runsScript, "", rest...)
+	return p
 }
 
 // Words of git config: options without an effect of their own, and words that only print or remove
@@ -134,23 +97,24 @@ var (
 )
 
 // readGitConfig reads git config, which can define an alias or a hook that runs a command.
-func readGitConfig(r *reader, args []arg) {
+func readGitConfig(args []arg) (p plan) {
 	plain := !slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal })
 	for i, a := range args {
 		switch {
 		case a.kind == literal && strings.HasPrefix(a.text, "-") && !gitConfigFlags[a.text], a.matchWord("=edit =rename-section") != "":
-			r.doubtText("a setting that may run a command", args...)
-			return
+			p.doubt(inText, "a setting that may run a command", args...)
+			return p
 		case a.kind != literal, !strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "."):
 			if len(args) > 1 && !(plain && gitConfigReads[args[0].text]) {
-				readGitSetting(r, a)
+				p = append(p, readGitSetting(a)...)
 				if i+1 < len(args) {
-					readGitAlias(r, a.text, args[i+1])
+					p.add(definesAlias, a.text, args[i+1])
 				}
 			}
-			return
+			return p
 		}
 	}
+	return p
 }
 
 // Settings of git that run nothing, by name and by prefix.
@@ -164,16 +128,17 @@ var (
 
 // readGitSetting reads key=value, or a key alone. Any setting that is not known to be harmless adds
 // a doubt.
-func readGitSetting(r *reader, a arg) {
+func readGitSetting(a arg) (p plan) {
 	key, value, with := strings.Cut(a.text, "=")
 	key = strings.ToLower(key)
 	switch {
 	case a.kind > single, a.kind == single && !with:
-		r.doubtStrict("a setting that is not literal")
+		p.doubt(strict, "a setting that is not literal")
 	case with && a.kind == literal && (key == "core.pager" || key == "core.editor" || key == "sequence.editor" || key == "core.sshcommand"):
-		r.tentativeScript(value)
+		p.add(mayRunScript, "", arg{text: value})
 	case gitSettings[key], begins(key, gitSettingFamilies) && !strings.Contains(key, "custom"):
 	default:
-		r.doubtText("a setting that may run a command", a)
+		p.doubt(inText, "a setting that may run a command", a)
 	}
+	return p
 }

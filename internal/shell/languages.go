@@ -49,17 +49,18 @@ func harmlessSQL(text string) bool {
 }
 
 // readClientArgs reads the statements on the command line of sqlite3 and duckdb.
-func readClientArgs(r *reader, args []arg) {
+func readClientArgs(args []arg) (p plan) {
 	for _, a := range args {
 		name := strings.TrimLeft(a.text, "-")
 		shortens := func(option string) bool { return strings.HasPrefix(option, name) }
 		if isOption(a.text) && (shortens("cmd") || shortens("init")) {
-			r.doubtText("an option that may run a command", args...)
+			p.doubt(inText, "an option that may run a command", args...)
 		}
 		if !harmlessSQL(a.text) || !harmlessSQL(a.tail) {
-			r.doubtText("a statement that may run a command", args...)
+			p.doubt(inText, "a statement that may run a command", args...)
 		}
 	}
+	return p
 }
 
 // Options of the programs whose scripts are parsed.
@@ -72,39 +73,40 @@ var awks = setOf("awk gawk mawk nawk original-awk")
 
 // readAwk reads the program of awk, which can run commands: with system(), with pipes, and with
 // gawk's extensions and indirect function calls.
-func readAwk(r *reader, args []arg) {
+func readAwk(args []arg) (p plan) {
 	if asksHelp(args) {
-		return
+		return p
 	}
 	found, rest, ok := awkOptions().splitLeading(args)
 	if !ok || len(args) > 0 && args[0].text == "--" {
-		r.doubtText("awk with options that are not known", args...)
-		return
+		p.doubt(inText, "awk with options that are not known", args...)
+		return p
 	}
 	for _, o := range found {
 		if o.name == "f" {
-			r.readScriptFile(o.value)
-			return
+			p.add(runsFile, "", o.value)
+			return p
 		}
 	}
 	if len(rest) == 0 {
-		return
+		return p
 	}
 	text := strings.ReplaceAll(rest[0].text, "||", "")
 	if rest[0].kind != literal || strings.ContainsAny(text, "|@") || strings.Contains(text, "system") {
-		r.doubtText("a program on the command line", args...)
+		p.doubt(inText, "a program on the command line", args...)
 	}
+	return p
 }
 
 // readSed reads the scripts of sed, which can run commands with e.
-func readSed(r *reader, args []arg) {
+func readSed(args []arg) (p plan) {
 	if asksHelp(args) {
-		return
+		return p
 	}
 	found, scripts, ok := sedOptions().splitOptions(args, false)
 	if !ok || slices.ContainsFunc(found, givenOption.isUnknown) {
-		r.doubtText("sed with options that are not known", args...)
-		return
+		p.doubt(inText, "sed with options that are not known", args...)
+		return p
 	}
 	scripts = scripts[:min(1, len(scripts))]
 	if slices.ContainsFunc(found, func(o givenOption) bool { return o.known.names[0] == "e" || o.known.names[0] == "f" }) {
@@ -115,18 +117,19 @@ func readSed(r *reader, args []arg) {
 		case "e":
 			scripts = append(scripts, o.value)
 		case "f":
-			r.readScriptFile(o.value)
+			p.add(runsFile, "", o.value)
 		case "i":
 			if strings.Contains(o.value.text, "e") {
-				r.doubtText("sed with options that are not known", args...) // as in sed -ie
+				p.doubt(inText, "sed with options that are not known", args...) // as in sed -ie
 			}
 		}
 	}
 	for _, s := range scripts {
 		if s.kind != literal || !sedHarmless().MatchString(s.text) {
-			r.doubtText("a script of sed that is not known", args...)
+			p.doubt(inText, "a script of sed that is not known", args...)
 		}
 	}
+	return p
 }
 
 // sedHarmless matches sed scripts whose only commands print, delete or substitute. The expression

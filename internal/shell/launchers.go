@@ -99,3 +99,24 @@ func unlaunched(words []string) []string {
 	}
 	return words
 }
+
+// launchedProgram returns the words of the program that a launcher such as npx runs, or nil if the
+// words do not launch a program.
+func launchedProgram(name string, args []arg) []arg {
+	l, program, sure, ok := launched(name, args)
+	if !ok || !sure || len(program) == 0 || program[0].kind != literal {
+		return nil
+	}
+	word := program[0].text
+	if i := strings.LastIndexByte(word, '@'); i > 0 && name != "python" { // as in npx jest@29
+		word = word[:i]
+		program = append([]arg{{text: word}}, program[1:]...)
+	}
+	if strings.HasPrefix(word, "-") || strings.ContainsAny(word, " @") || word == "" {
+		return nil
+	}
+	if python := tableName(name) == "python" || name == "py"; l.loose && (!python && ownWords[word] || python && runningModules[word]) {
+		return nil
+	}
+	return program
+}

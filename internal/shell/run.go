@@ -117,20 +117,24 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 		if !w.transparent {
 			defer func(before masking) { r.flow.masking = before }(r.flow.mask(started))
 		}
-		readWrapper(r, w, args, redirs)
+		r.perform(w.read(r.commands[r.owner].name, args), redirs)
 		return true
 	}
-	if r.readLaunched(name, args, redirs) {
-		return true
+	if !r.tentative {
+		if program := launchedProgram(name, args); len(program) > 0 {
+			r.recognized = true
+			r.run(program, redirs)
+			return true
+		}
 	}
 	if builtin := !r.tentative && transparent[name]; !builtin {
 		defer func(before masking) { r.flow.masking = before }(r.flow.mask(started))
 	}
 	if t, ok := tools[name]; ok {
-		if name == "sqlite3" || name == "duckdb" {
-			readClientArgs(r, args)
-		}
-		return readTool(r, name, t, args)
+		p, known := readTool(name, t, args, r.strict)
+		r.recognized = t.kind != container
+		r.perform(p, redirs)
+		return known
 	}
 	if !r.tentative && r.readBuiltin(name, args) {
 		return true
@@ -140,51 +144,75 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 		family = strings.TrimRight(name, "0123456789.-") // python3.12 is a python
 	}
 	switch {
-	case name == "find", name == "gfind", name == "bfs":
-		readFind(r, args)
 	case name == "xargs", name == "gxargs":
-		readXargs(r, args)
-	case name == "git":
-		readGit(r, args)
-	case awks[name]:
-		readAwk(r, args)
-	case name == "sed", name == "gsed":
-		readSed(r, args)
+		r.perform(readXargs(args, !r.strict && r.pipesNames()), redirs)
 	case shells[family], foreignShells[family]:
 		r.readShell(family, args, redirs)
 	case interpreters[family]:
-		readInterpreter(r, family, args)
+		r.recognized = true
+		r.perform(readInterpreter(family, args), redirs)
 		return false // its arguments may still name a command
 	default:
-		return false
+		p, ok := readProgram(name, args, r.strict)
+		r.perform(p, redirs)
+		return ok
 	}
 	return true
+}
+
+// readProgram reads the arguments of a program that has a language of its own. It reports false
+// for any other program.
+func readProgram(name string, args []arg, strictly bool) (p plan, ok bool) {
+	switch {
+	case name == "find", name == "gfind", name == "bfs":
+		return readFind(args, strictly), true
+	case name == "git":
+		return readGit(args), true
+	case awks[name]:
+		return readAwk(args), true
+	case name == "sed", name == "gsed":
+		return readSed(args), true
+	}
+	return nil, false
 }
 
 // transparent has the builtins and shells that exit with the status of the script they run.
 var transparent = setOf("eval sh bash dash ash ksh mksh zsh rbash")
 
-// readLaunched reads the program that a launcher such as npx runs. It reports false if the words do
-// not launch a program.
-func (r *reader) readLaunched(name string, args []arg, redirs []*syntax.Redirect) bool {
-	l, program, sure, ok := launched(name, args)
-	if !ok || !sure || len(program) == 0 || program[0].kind != literal || r.tentative {
-		return false
+// perform acts on what a program does. redirs are its redirections.
+func (r *reader) perform(p plan, redirs []*syntax.Redirect) {
+	defer func(before masking) { r.flow.masking = before }(r.flow.masking)
+	for _, s := range p {
+		switch s.do {
+		case runsCommand:
+			r.run(s.args, nil)
+		case passesCommand:
+			r.run(s.args, redirs)
+		case runsScript:
+			r.readJoined(s.args)
+		case runsElsewhere:
+			r.readElsewhere(s.args, redirs)
+		case mayRunScript:
+			r.tentativeScript(s.args[0].text)
+		case mayRunArgs:
+			r.readPossible(s.args)
+		case inBackground:
+			r.flow.mask(background)
+		case definesAlias:
+			r.defineGitAlias(s.what, s.args[0])
+		case runsAlias:
+			r.runGitAlias(s.what, s.args)
+		default:
+			r.note(s)
+		}
 	}
-	word := program[0].text
-	if i := strings.LastIndexByte(word, '@'); i > 0 && name != "python" { // as in npx jest@29
-		word = word[:i]
-		program = append([]arg{{text: word}}, program[1:]...)
-	}
-	if strings.HasPrefix(word, "-") || strings.ContainsAny(word, " @") || word == "" {
-		return false
-	}
-	if python := tableName(name) == "python" || name == "py"; l.loose && (!python && ownWords[word] || python && runningModules[word]) {
-		return false
-	}
-	r.recognized = true
-	r.run(program, redirs)
-	return true
+}
+
+// readElsewhere reads words as a script that another shell runs, as ssh does.
+func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
+	defer func(before values, outer []*syntax.Redirect) { r.vars.values, r.outerRedirs = before, outer }(r.vars.values, r.outerRedirs)
+	r.vars.values, r.outerRedirs = values{}, redirs // the shell starts without the variables
+	r.readJoined(args)
 }
 
 // readJoined reads the concatenation of words as a script, as eval and ssh do. A word that is not

@@ -190,3 +190,37 @@ func (r *scope) settle() {
 		r.doubtObeyed(r.commands)
 	}
 }
+
+// note acts on a step that runs no command.
+func (r *scope) note(s step) {
+	switch s.do {
+	case addsDoubt:
+		if s.reach == inText {
+			r.doubtText(s.what, s.args...)
+		} else {
+			r.addDoubt(s.what, s.reach)
+		}
+	case addsOptions:
+		r.doubtOptions(s.what, s.args)
+	case addsArithmetic:
+		r.arithmeticOn(s.what)
+	case runsFile:
+		r.readScriptFile(s.args[0])
+	case runsInput:
+		r.readProgramInput(s.args)
+	case runsProject:
+		r.files.programs.add(s.what)
+	case writesFile:
+		r.files.write(s.args[0])
+	case setsVariable:
+		r.assigned(s.what, s.args[0])
+	case givesVariable:
+		r.assigned(s.what, s.args[0])
+		r.given(s.what, s.args[0])
+	case changesPackage:
+		r.files.pkg = append(r.files.pkg, r.owner)
+		r.files.data = append(r.files.data, s.args...)
+	case passesValue:
+		r.vars.made = true
+	}
+}

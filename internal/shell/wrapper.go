@@ -3,8 +3,6 @@ package shell
 import (
 	"slices"
 	"strings"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // A wrapper is a program that runs the command named by its arguments.
@@ -52,49 +50,48 @@ const (
 	sshOptions     = "4 6 A a C f !G g K k M !N n q s T t !V v X x Y y B= b= c= D= E= e= F= I= i= J= L= l= m= o= p= !Q= R= S= W= w="
 )
 
-// readWrapper reads the command that a wrapper runs.
-func readWrapper(r *reader, w wrapper, args []arg, redirs []*syntax.Redirect) {
-	if r.commands[r.owner].name == "command" && len(args) > 0 && args[0].matchWord("=-v =-V") != "" {
-		return // it only describes a command
+// read reads the command that a wrapper with the given name runs.
+func (w *wrapper) read(name string, args []arg) (p plan) {
+	if name == "command" && len(args) > 0 && args[0].matchWord("=-v =-V") != "" {
+		return p // it only describes a command
 	}
 	found, rest, ok := w.options().splitLeading(args)
 	if !ok {
-		r.doubtOptions("a wrapper with options that are not known", args)
-		return
+		p.add(addsOptions, "a wrapper with options that are not known", args...)
+		return p
 	}
 	if slices.ContainsFunc(found, func(o givenOption) bool { return !o.known.inert }) {
-		return
+		return p
 	}
-	readOptionValues(r, found)
-	if r.commands[r.owner].name == "sudo" && (has(found, "b") || has(found, "background")) {
-		defer func(before masking) { r.flow.masking = before }(r.flow.mask(background))
+	p = append(p, readOptionValues(name, found)...)
+	if name == "sudo" && (has(found, "b") || has(found, "background")) {
+		p.add(inBackground, "")
 	}
 	if w.assigns {
-		rest = readEnvironment(r, rest)
+		var settings plan
+		settings, rest = readEnvironment(rest)
+		p = append(p, settings...)
 	}
 	n := min(w.operands, len(rest))
 	operands, rest := rest[:n], rest[n:]
 	if w.joins && n > 0 && len(rest) > 0 && isOption(rest[0].text) { // as in ssh host -p 22 ls
 		if found, rest, ok = w.options().splitLeading(rest); !ok {
-			r.doubtOptions("a wrapper with options that are not known", args)
-			return
+			p.add(addsOptions, "a wrapper with options that are not known", args...)
+			return p
 		}
-		readOptionValues(r, found)
+		p = append(p, readOptionValues(name, found)...)
 	}
 	switch {
 	case slices.ContainsFunc(operands, func(a arg) bool { return a.kind > single }):
-		r.doubtText("a wrapper with operands that are not known", args...)
+		p.doubt(inText, "a wrapper with operands that are not known", args...)
 	case len(rest) == 0 && !w.optional:
-		r.doubtText("a wrapper without a command")
+		p.doubt(inText, "a wrapper without a command")
 	case w.joins:
-		defer func(before values) { r.vars.values = before }(r.vars.values)
-		r.vars.values = values{} // another shell starts without the variables
-		defer func(before []*syntax.Redirect) { r.outerRedirs = before }(r.outerRedirs)
-		r.outerRedirs = redirs
-		r.readJoined(rest)
+		p.add(runsElsewhere, "", rest...)
 	default:
-		r.run(rest, redirs)
+		p.add(passesCommand, "", rest...)
 	}
+	return p
 }
 
 // inertSSHSettings are the settings of ssh that run nothing.
@@ -102,7 +99,7 @@ var inertSSHSettings = setOf(`batchmode stricthostkeychecking connecttimeout use
 	identityfile identitiesonly compression forwardagent controlmaster controlpath controlpersist requesttty tcpkeepalive addkeystoagent`)
 
 // readOptionValues reads the options of wrappers that set variables or run something.
-func readOptionValues(r *reader, found []givenOption) {
+func readOptionValues(program string, found []givenOption) (p plan) {
 	for _, o := range found {
 		value := strings.ToLower(o.value.text)
 		setting, _, _ := strings.Cut(o.value.text, "=")
@@ -112,29 +109,30 @@ func readOptionValues(r *reader, found []givenOption) {
 			(o.name == "o" || o.name == "p") && strings.Contains(value, "exec"),                         // as in systemd-run -p ExecStartPre=...
 			o.name == "I" && strings.ContainsAny(value, "/."),                                           // as in ssh -I x.so
 			o.name == "property":
-			r.doubtText("an option that runs a command", o.value)
+			p.doubt(inText, "an option that runs a command", o.value)
 		case o.name == "o" && o.value.kind != literal:
-			r.doubtText("an option that is not literal", o.value)
-		case (o.name == "o" || o.name == "J" || o.name == "F") && r.commands[r.owner].name == "ssh" && !inertSSHSettings[strings.ToLower(setting)]:
-			r.doubtText("an option of ssh", o.value)
+			p.doubt(inText, "an option that is not literal", o.value)
+		case (o.name == "o" || o.name == "J" || o.name == "F") && program == "ssh" && !inertSSHSettings[strings.ToLower(setting)]:
+			p.doubt(inText, "an option of ssh", o.value)
 		case o.name == "setenv", o.name == "E" && strings.Contains(value, "="):
-			readEnvironment(r, []arg{o.value})
+			settings, _ := readEnvironment([]arg{o.value})
+			p = append(p, settings...)
 		case (o.name == "o" || o.name == "output") && !strings.ContainsAny(value, "= "):
-			r.files.write(o.value) // as in strace -o f
+			p.add(writesFile, "", o.value) // as in strace -o f
 		}
 	}
+	return p
 }
 
 // readEnvironment reads the leading name=value arguments and returns the rest.
-func readEnvironment(r *reader, args []arg) []arg {
+func readEnvironment(args []arg) (p plan, rest []arg) {
 	for len(args) > 0 {
 		name, value, ok := args[0].cut()
 		if !ok || args[0].kind > single || strings.HasPrefix(name, "-") {
-			return args
+			return p, args
 		}
-		r.assigned(name, value)
-		r.given(name, value)
+		p.add(givesVariable, name, value)
 		args = args[1:]
 	}
-	return args
+	return p, args
 }
