@@ -63,15 +63,6 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 	return true
 }
 
-// settingPrograms are the programs whose output is meant for eval, with the subcommands that print
-// it.
-var settingPrograms = map[string]set{
-	"ssh-agent": setOf("-s"), "direnv": setOf("hook export"), "brew": setOf("shellenv"), "rbenv": setOf("init"), "pyenv": setOf("init virtualenv-init"),
-	"nodenv": setOf("init"), "fnm": setOf("env"), "mise": setOf("activate env hook-env"), "rtx": setOf("activate"), "asdf": setOf("exec"), "conda": setOf("shell.bash"),
-	"starship": setOf("init"), "zoxide": setOf("init"), "opam": setOf("env"), "luarocks": setOf("path"), "dircolors": setOf("-b"), "lesspipe": nil, "thefuck": setOf("--alias"),
-	"minikube": setOf("docker-env"), "docker-machine": setOf("env"), "npm": setOf("completion"), "gh": setOf("completion"), "kubectl": setOf("completion"), "register-python-argcomplete": nil,
-}
-
 // isSetUp reports whether the only argument of eval is the output of one of the settingPrograms.
 func isSetUp(args []arg) bool { return len(args) == 1 && args[0].setUp }
 

@@ -4,7 +4,6 @@ package shell
 type command struct {
 	name    string // base name of the program, never empty
 	path    string // path of the program, if the command word is a path
-	local   bool   // the program is in a bin directory of a project, such as .venv/bin
 	outside bool   // the program is in no known directory
 	args    []arg
 	inputs  []arg // redirected input files

@@ -1,6 +1,10 @@
 package shell
 
-import "github.com/petrigate/petrigate/gate"
+import (
+	"strings"
+
+	"github.com/petrigate/petrigate/gate"
+)
 
 // A Doubt is an alias of [gate.Doubt].
 type Doubt = gate.Doubt
@@ -23,4 +27,43 @@ type doubt struct {
 	owner    int  // index of the command whose arguments caused the doubt; -1: none
 	before   int  // number of commands read before it; 0: it concerns the whole script
 	spoils   bool // programs of later commands may have been replaced
+}
+
+// advices are pairs of a prefix of a doubt and the advice for it. The longest matching prefix wins;
+// the first entry matches every doubt.
+var advices = []struct{ what, write string }{
+	{"", "write the command plainly, in a call of its own"},
+	{"a command word", "write the name of the program itself"},
+	{"a subcommand that is not literal", "write the subcommand itself"},
+	{"an argument that is not literal", "write the arguments themselves"},
+	{"a program on the command line", "put the program into a file and run the file"},
+	{"a program that is read from the input", "put the program into a file and run the file"},
+	{"a program that the script itself writes", "write the file in a call of its own, then run it"},
+	{"a file that the script itself writes", "write the file in a call of its own"},
+	{"a script that is not literal", "write the commands themselves"},
+	{"a script that does not parse", "check the quotes, brackets and here documents"},
+	{"a shell that reads its input", "save the script to a file, look at it, and run the file"},
+	{"a script that may be nested", "make several calls"},
+	{"a script of too many words", "make several calls, or put the text into a file"},
+	{"a script that is too long", "make several calls, or put the text into a file"},
+	{"too ", "make several calls"},
+	{"a control character", "remove the character"},
+	{"a script that is not UTF-8", "write the script in UTF-8"},
+	{"an alias", "write the command that the alias stands for"},
+	{"a variable that changes what is run", "leave the variable out"},
+	{"a script of sed", "use sed with plain substitutions, or an editing tool"},
+	{"names of files that may be options", "write ./* for *"},
+	{"an unknown program", "name the command in a call of its own"},
+	{"words that may begin a command", "name the command in a call of its own"},
+}
+
+// advice returns what to write instead of the construct that caused a doubt.
+func advice(what string) string {
+	best := 0
+	for i, a := range advices {
+		if strings.HasPrefix(what, a.what) && len(a.what) >= len(advices[best].what) {
+			best = i
+		}
+	}
+	return advices[best].write
 }

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -50,4 +51,48 @@ var inertFiles = setOf(".log .txt .md .csv .tsv .out .err .html .diff .patch")
 // isInertFile reports whether no program obeys a file with this name.
 func isInertFile(name string) bool {
 	return inertFiles[strings.ToLower(path.Ext(name))] && path.Base(name) != "CMakeLists.txt" || strings.HasPrefix(name, "/dev/")
+}
+
+// forGit matches files that git obeys because of their names: its own files, hooks and
+// configuration.
+var forGit = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gitconfig|git/config)(/|$)|(^|/)(\.husky|\.?git-?hooks|hooks)(/|$)|(^|/)(lefthook[^/]*|\.pre-commit-config\.ya?ml|(pre|post|prepare|commit|update|applypatch|fsmonitor)-[a-z-]+)$`)
+
+// isForGit reports whether git may obey a file with this name.
+func isForGit(name string) bool { return forGit.MatchString(path.Clean(name)) }
+
+// sourceEnds are extensions of project files that no program runs as code, unless the file
+// configures a tool (namesTool). Files in programming languages are missing, because an interpreter
+// or go test may run them without naming them. ofProject matches files that only services and
+// editors read.
+var (
+	sourceEnds = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
+	namesTool  = regexp.MustCompile(`(^|/)(\.[^/]*|package\.json|composer\.json|[a-z]+file\.ya?ml|[^/]*[.-](config|conf|setup|rc)\.[a-z]+|config\.(ya?ml|json))$`)
+	ofProject  = regexp.MustCompile(`(^|/)\.(github|gitlab|circleci|vscode|devcontainer)/|(^|/)(\.gitlab-ci\.yml|\.dockerignore|\.editorconfig|\.gitignore)$`)
+)
+
+// isSource reports whether a project file contains nothing that a program in the tables runs, as
+// with a CI workflow or a Dockerfile.
+func isSource(name string) bool {
+	base := path.Base(name)
+	if ofProject.MatchString(name) || base == "Dockerfile" || strings.HasPrefix(base, "Dockerfile.") {
+		return true
+	}
+	return sourceEnds[strings.ToLower(path.Ext(base))] && !namesTool.MatchString(name) && !isForGit(name)
+}
+
+// relativeDevices matches device paths relative to a directory that may be the root: cd /; bash
+// dev/stdin.
+var relativeDevices = regexp.MustCompile(`^(\.\./)*(dev/(std(in|out|err)|fd|tty|pts|null|zero|full|u?random|tcp|udp|shm)|proc/(self|thread-self|[0-9]+))(/|$)`)
+
+// isDevice reports whether an argument names a device, such as /dev/null and of=/dev/sda. A
+// project's own directory named dev or proc does not count.
+func isDevice(arg string) bool {
+	if _, value, ok := strings.Cut(arg, "="); ok && isDevice(value) {
+		return true
+	}
+	if !strings.Contains(arg, "dev") && !strings.Contains(arg, "proc") {
+		return false
+	}
+	clean := path.Clean(arg)
+	return begins(clean+"/", "/dev/ /proc/") || relativeDevices.MatchString(clean)
 }

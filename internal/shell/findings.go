@@ -125,50 +125,81 @@ func (f *findings) arrayOf(what string) {
 
 // doubtOptions adds a doubt about unknown options before a command. An argument that is not literal
 // could be the command word.
-func (r *findings) doubtOptions(what string, args []arg) {
-	args = r.body.withoutPending(r, args)
+func (f *findings) doubtOptions(what string, args []arg) {
+	args = f.withoutPending(args)
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal && !a.name }) {
-		r.doubtAll("a command word that is not literal")
+		f.doubtAll("a command word that is not literal")
 		return
 	}
-	r.doubtText(what, args...)
+	f.doubtText(what, args...)
 }
 
 // setStatement records s as the statement being read, if it belongs to the outermost script.
-func (r *findings) setStatement(s *syntax.Stmt) {
-	if r.texts == 1 {
-		r.at = s
+func (f *findings) setStatement(s *syntax.Stmt) {
+	if f.texts == 1 {
+		f.at = s
 	}
 }
 
 // readProgramInput reads the program that an interpreter gets on standard input: a text in the
 // script, or the output of another command.
-func (r *findings) readProgramInput(args []arg) {
-	if r.textInput && !r.input || !r.input && len(args) == 0 {
-		r.doubtText("a program that is read from the input", args...)
+func (f *findings) readProgramInput(args []arg) {
+	if f.textInput && !f.input || !f.input && len(args) == 0 {
+		f.doubtText("a program that is read from the input", args...)
 		return
 	}
-	r.doubtAll("a program that is read from the input")
+	f.doubtAll("a program that is read from the input")
 }
 
 // readScriptFile reads an operand of a shell or an interpreter that names a program file.
-func (r *findings) readScriptFile(a arg) {
+func (f *findings) readScriptFile(a arg) {
 	switch {
 	case a.pipe:
-		r.doubtAll("a shell that reads its input")
-	case a.text == "-", isDevice(a.text), r.strict && begins(strings.TrimLeft(a.text, "./"), "dev/ proc/"):
-		r.doubtAll("a program that is read from the input")
+		f.doubtAll("a shell that reads its input")
+	case a.text == "-", isDevice(a.text), f.strict && begins(strings.TrimLeft(a.text, "./"), "dev/ proc/"):
+		f.doubtAll("a program that is read from the input")
 	case a.kind > single, a.kind == single && a.text == "" && !strings.Contains(a.tail, "/"):
-		r.doubtMild("a program whose file is not literal")
+		f.doubtMild("a program whose file is not literal")
 	}
-	r.files.programs.add(a.file())
+	f.files.programs.add(a.file())
 }
 
 // readForeign reads a script in another shell's language, on the command line or on standard input.
-func (r *findings) readForeign(args []arg) {
-	if len(args) == 0 && !r.textInput {
-		r.doubtAll("a script in another shell's language")
+func (f *findings) readForeign(args []arg) {
+	if len(args) == 0 && !f.textInput {
+		f.doubtAll("a script in another shell's language")
 		return
 	}
-	r.doubtText("a script in another shell's language", args...)
+	f.doubtText("a script in another shell's language", args...)
+}
+
+// A body is a function body being read: once at the definition, and again at each call if the
+// function uses its arguments.
+type body struct {
+	definition    bool
+	trap          bool // the action of a trap, not a function
+	usesArguments bool // the body uses the arguments of the function
+	texts         int  // nesting depth of scripts at the body
+	begin         flow
+	owner         int // index of the calling command
+}
+
+// isPending reports whether a word consists of function arguments while the definition is being
+// read, when they are not yet known.
+func (f *findings) isPending(a arg) bool {
+	b := f.body
+	if b == nil || !a.isArguments || !b.definition || b.texts != f.texts {
+		return false
+	}
+	b.usesArguments = true
+	return true
+}
+
+// withoutPending returns args without the words that consist of function arguments, while the
+// definition is being read.
+func (f *findings) withoutPending(args []arg) []arg {
+	if f.strict || !slices.ContainsFunc(args, f.isPending) {
+		return args
+	}
+	return slices.DeleteFunc(slices.Clone(args), f.isPending)
 }

@@ -14,17 +14,6 @@ const (
 	maxCalled = 1 << 16
 )
 
-// A body is a function body being read: once at the definition, and again at each call if the
-// function uses its arguments.
-type body struct {
-	definition    bool
-	trap          bool // the action of a trap, not a function
-	usesArguments bool // the body uses the arguments of the function
-	texts         int  // nesting depth of scripts at the body
-	begin         flow
-	owner         int // index of the calling command
-}
-
 // readFunction reads the definition of a function. The commands of its body count whether or not
 // the script calls it.
 func (r *reader) readFunction(d *syntax.FuncDecl) {
@@ -93,25 +82,6 @@ func (r *reader) readBody(f *body, s *syntax.Stmt) {
 	r.flow.masking = before
 }
 
-// isPending reports whether a word consists of function arguments while the definition is being
-// read, when they are not yet known.
-func (b *body) isPending(r *findings, a arg) bool {
-	if b == nil || !a.isArguments || !b.definition || b.texts != r.texts {
-		return false
-	}
-	b.usesArguments = true
-	return true
-}
-
-// withoutPending returns args without the words that consist of function arguments, while the
-// definition is being read.
-func (b *body) withoutPending(r *findings, args []arg) []arg {
-	if b == nil || !b.definition || r.strict || !slices.ContainsFunc(args, func(a arg) bool { return b.isPending(r, a) }) {
-		return args
-	}
-	return slices.DeleteFunc(slices.Clone(args), func(a arg) bool { return b.isPending(r, a) })
-}
-
 // readCall reads the bodies of a function again, with the arguments of a call.
 func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	bodies := r.functions[name]
@@ -119,7 +89,7 @@ func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 		return
 	}
 	for _, a := range args {
-		if r.body.isPending(&r.findings, a) {
+		if r.isPending(a) {
 			return // it is read when the enclosing function is called
 		}
 	}
@@ -151,7 +121,8 @@ func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 }
 
 // shift removes the first arguments of the function, as the builtin does.
-func (b *body) shift(r *reader, args []arg) {
+func (r *reader) shift(args []arg) {
+	b := r.body
 	n, err := 1, error(nil)
 	if len(args) > 0 {
 		n, err = strconv.Atoi(args[0].text)
@@ -172,3 +143,55 @@ func (b *body) shift(r *reader, args []arg) {
 
 // handlers are the functions that a shell calls when it does not find a command.
 var handlers = setOf("command_not_found_handle command_not_found_handler")
+
+// expandAlias reads the expansion of an alias, followed by args, as a possible command.
+func (r *reader) expandAlias(name string, args []arg, redirs []*syntax.Redirect) {
+	words, ok := r.aliases[name]
+	if !ok {
+		return
+	}
+	delete(r.aliases, name) // an alias is not expanded within itself
+	loose := r.tentative
+	r.tentative = true
+	r.run(slices.Concat(literals(words), args), redirs)
+	r.tentative = loose
+	r.aliases[name] = words
+}
+
+// defineGitAlias reads the command in a setting that defines an alias of git. It may run at any later
+// time.
+func (r *reader) defineGitAlias(key string, value arg) {
+	name, ok := strings.CutPrefix(strings.ToLower(key), "alias.")
+	if !ok || value.kind != literal || value.text == "" {
+		return
+	}
+	script, isShell := strings.CutPrefix(value.text, "!")
+	if !isShell {
+		script = "git " + value.text
+	}
+	if r.gitAliases == nil {
+		r.gitAliases = make(map[string]string)
+	}
+	r.gitAliases[name] = script
+	r.tentativeScript(script)
+}
+
+// runGitAlias reads the command of an alias that the script has defined.
+func (r *reader) runGitAlias(name string, args []arg) {
+	script, ok := r.gitAliases[name]
+	if !ok {
+		return
+	}
+	defer r.otherShell()()
+	delete(r.gitAliases, name) // an alias may have the name of its own command
+	defer func() { r.gitAliases[name] = script }()
+	var words []arg
+	for word := range strings.FieldsSeq(script) {
+		words = append(words, arg{text: word})
+	}
+	if strings.ContainsAny(script, "'\"\\$`;&|<>()*?[~#") {
+		r.script(script)
+		return
+	}
+	r.run(append(words, args...), nil)
+}

@@ -11,20 +11,20 @@ import (
 
 // endsElsewhere reports whether bash may end a here document at another line than the parser does:
 // unless the delimiter is quoted, bash first joins lines at a backslash.
-func (r *expander) endsElsewhere(rd *syntax.Redirect) bool {
+func endsElsewhere(source string, rd *syntax.Redirect) bool {
 	from, to := rd.Hdoc.Pos().Offset(), rd.Hdoc.End().Offset()
 	switch {
 	case !isText(rd.Word.Parts):
 		return true
 	case isQuoted(rd.Word):
 		return false
-	case from > to || to > uint(len(r.source)):
+	case from > to || to > uint(len(source)):
 		return true
 	}
-	for strings.HasSuffix(r.source[:from], "\\\n") {
+	for strings.HasSuffix(source[:from], "\\\n") {
 		from -= 2 // the parser has already joined these lines
 	}
-	body, delimiter := r.source[from:to], rd.Word.Lit()
+	body, delimiter := source[from:to], rd.Word.Lit()
 	if !strings.Contains(body, "\\\n") {
 		return false
 	}
@@ -83,29 +83,27 @@ func leadingDigits(s string, most int, digits string) string {
 	return s[:n]
 }
 
-// quotedExpansion checks ${...} within double quotes. There bash treats single quotes as ordinary
-// characters and expands the text between them, whereas the parser treats them as quotes. It visits
-// nested nodes as well, so nested calls do nothing.
-func (r *expander) quotedExpansion(p *syntax.ParamExp) {
-	if r.expanding {
-		return
-	}
+// misreadQuotes returns doubts about the quotes in ${...} within double quotes, and in nested
+// expansions. There bash treats single quotes as ordinary characters and expands the text between
+// them, whereas the parser treats them as quotes.
+func misreadQuotes(p *syntax.ParamExp) (doubts []string) {
 	syntax.Walk(p, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst, *syntax.ProcSubst:
 			return false // here quotes are quotes again
 		case *syntax.SglQuoted:
 			if strings.ContainsAny(n.Value, "$`\"{}\\") {
-				r.doubtAll("single quotes within double ones")
+				doubts = append(doubts, "single quotes within double ones")
 			}
 		case *syntax.DblQuoted: // in "$"(rm x) only the quotes are lost
 			if n.Dollar || slices.ContainsFunc(n.Parts, func(part syntax.WordPart) bool {
 				l, ok := part.(*syntax.Lit)
 				return ok && strings.ContainsAny(l.Value, "$`<>")
 			}) {
-				r.doubtAll("double quotes within double ones")
+				doubts = append(doubts, "double quotes within double ones")
 			}
 		}
 		return true
 	})
+	return doubts
 }

@@ -51,6 +51,14 @@ func (o Options) Read(script string) *Reading {
 	return read
 }
 
+// newReader returns a reader of a script.
+func (o Options) newReader(script string) *reader {
+	r := &reader{budget: 2 * maxScript, flow: flow{uncertain: new(bool)}}
+	r.findings = findings{strict: o.Strict, outermost: script, owner: -1, files: files{strict: o.Strict}}
+	r.nested = r
+	return r
+}
+
 // settle adds the doubts that depend on the whole script.
 func (r *reader) settle() {
 	r.at, r.owner, r.settling = nil, -1, true

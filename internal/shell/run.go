@@ -16,7 +16,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	defer r.leave()
 	name, sure, system := args[0].base()
 	if !sure {
-		if r.body.isPending(&r.findings, args[0]) && !r.strict {
+		if r.isPending(args[0]) && !r.strict {
 			return
 		}
 		r.doubtAll("a command word that is not literal")
@@ -43,7 +43,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.argCount += len(args)
 	r.vars.commandIndex = r.vars.commandIndex || slices.ContainsFunc(args, func(a arg) bool { return hasCommandIndex(a.text) })
 	at := len(r.commands)
-	c := command{name: name, local: local, outside: !system && !local, args: args[1:], possible: r.tentative, by: r.owner, filter: r.piped && !setsInput(redirs), masking: r.flow.masking}
+	c := command{name: name, outside: !system && !local, args: args[1:], possible: r.tentative, by: r.owner, filter: r.piped && !setsInput(redirs), masking: r.flow.masking}
 	if strings.Contains(args[0].text, "/") && args[0].kind == literal {
 		c.path = args[0].text
 	}
@@ -52,7 +52,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	}
 	c.from, c.to = r.span()
 	c.inputs = r.inputsOf(redirs)
-	c.args = r.body.withoutPending(&r.findings, c.args)
+	c.args = r.withoutPending(c.args)
 	r.commands = append(r.commands, c)
 	if len(c.args) < len(args)-1 {
 		return // the rest is read at each call of the function
@@ -80,7 +80,7 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	r.recognized = before
 	switch {
 	case name == "shift":
-		r.body.shift(r, args[1:])
+		r.shift(args[1:])
 	case name == "print" && slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || isCluster(a.text) && strings.Contains(a.text, "v") }):
 		r.vars.forgetAll() // print -v sets a variable in zsh
 	}
@@ -221,7 +221,7 @@ func (r *reader) readJoined(args []arg) {
 	var b strings.Builder
 	for i, a := range args {
 		if a.kind != literal {
-			if r.body.isPending(&r.findings, a) && !r.strict {
+			if r.isPending(a) && !r.strict {
 				return
 			}
 			r.doubtAll("a script that is not literal")

@@ -3,8 +3,6 @@ package shell
 import (
 	"slices"
 	"strings"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // scriptAliases are the words of each alias that the script defines and that are followed.
@@ -42,56 +40,4 @@ func (a *scriptAliases) define(r *findings, builtin string, args []arg) {
 			(*a)[name] = words
 		}
 	}
-}
-
-// expandAlias reads the expansion of an alias, followed by args, as a possible command.
-func (r *reader) expandAlias(name string, args []arg, redirs []*syntax.Redirect) {
-	words, ok := r.aliases[name]
-	if !ok {
-		return
-	}
-	delete(r.aliases, name) // an alias is not expanded within itself
-	loose := r.tentative
-	r.tentative = true
-	r.run(slices.Concat(literals(words), args), redirs)
-	r.tentative = loose
-	r.aliases[name] = words
-}
-
-// defineGitAlias reads the command in a setting that defines an alias of git. It may run at any later
-// time.
-func (r *reader) defineGitAlias(key string, value arg) {
-	name, ok := strings.CutPrefix(strings.ToLower(key), "alias.")
-	if !ok || value.kind != literal || value.text == "" {
-		return
-	}
-	script, isShell := strings.CutPrefix(value.text, "!")
-	if !isShell {
-		script = "git " + value.text
-	}
-	if r.gitAliases == nil {
-		r.gitAliases = make(map[string]string)
-	}
-	r.gitAliases[name] = script
-	r.tentativeScript(script)
-}
-
-// runGitAlias reads the command of an alias that the script has defined.
-func (r *reader) runGitAlias(name string, args []arg) {
-	script, ok := r.gitAliases[name]
-	if !ok {
-		return
-	}
-	defer r.otherShell()()
-	delete(r.gitAliases, name) // an alias may have the name of its own command
-	defer func() { r.gitAliases[name] = script }()
-	var words []arg
-	for word := range strings.FieldsSeq(script) {
-		words = append(words, arg{text: word})
-	}
-	if strings.ContainsAny(script, "'\"\\$`;&|<>()*?[~#") {
-		r.script(script)
-		return
-	}
-	r.run(append(words, args...), nil)
 }

@@ -30,14 +30,6 @@ type reader struct {
 	piped       bool               // standard input is a pipe
 }
 
-// newReader returns a reader of a script.
-func (o Options) newReader(script string) *reader {
-	r := &reader{budget: 2 * maxScript, flow: flow{uncertain: new(bool)}}
-	r.findings = findings{strict: o.Strict, outermost: script, owner: -1, files: files{strict: o.Strict}}
-	r.nested = r
-	return r
-}
-
 // Bounds of the work. A script that exceeds one of them is opaque.
 const (
 	maxScript = 1 << 20 // bytes of a script

@@ -250,7 +250,7 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 		}
 		if rd.Hdoc != nil {
 			r.files.texts = append(r.files.texts, r.hereDoc(rd.Hdoc))
-			if r.endsElsewhere(rd) {
+			if endsElsewhere(r.source, rd) {
 				r.doubtAll("a here document whose end is not known")
 			}
 		}

@@ -13,7 +13,7 @@ type expander struct {
 	depth     int    // nesting depth of nodes
 	argCount  int    // arguments of all commands; arguments of wrappers count again for the wrapped command
 	posix     bool   // the shell that runs this part does not have bash's extensions
-	expanding bool   // within ${...} in double quotes, which quotedExpansion has checked as a whole
+	expanding bool   // within ${...} in double quotes, whose quotes have been checked as a whole
 }
 
 // enter descends one node and reports whether it may; false means too deep. Call leave after every
@@ -28,6 +28,14 @@ func (r *expander) enter() bool {
 }
 
 func (r *expander) leave() { r.depth-- }
+
+// doubtPosix adds a doubt if a shell other than bash runs this part, since that shell reads the
+// construct differently.
+func (r *expander) doubtPosix() {
+	if r.posix {
+		r.doubtAll("a form that is bash's alone, given to another shell")
+	}
+}
 
 // maxBraces bounds the words that a brace expansion is expanded to.
 const maxBraces = 64
@@ -229,21 +237,24 @@ var nameCommands = map[string]set{
 	"basename": nil, "dirname": nil, "pwd": nil, "whoami": nil, "hostname": nil, "uname": nil, "nproc": nil, "mktemp": nil, "realpath": nil, "which": nil, "wc": nil,
 }
 
-// setsUp reports whether a substitution is a call of one of the settingPrograms.
-func setsUp(list []*syntax.Stmt) bool {
-	if len(list) != 1 || list[0].Negated || list[0].Background {
-		return false
-	}
-	call, ok := list[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 {
-		return false
-	}
-	words, ok := settingPrograms[call.Args[0].Lit()]
-	return ok && (words == nil || len(call.Args) > 1 && words[call.Args[1].Lit()])
+// settingPrograms are the programs whose output is meant for eval, with the subcommands that print
+// it.
+var settingPrograms = map[string]set{
+	"ssh-agent": setOf("-s"), "direnv": setOf("hook export"), "brew": setOf("shellenv"), "rbenv": setOf("init"), "pyenv": setOf("init virtualenv-init"),
+	"nodenv": setOf("init"), "fnm": setOf("env"), "mise": setOf("activate env hook-env"), "rtx": setOf("activate"), "asdf": setOf("exec"), "conda": setOf("shell.bash"),
+	"starship": setOf("init"), "zoxide": setOf("init"), "opam": setOf("env"), "luarocks": setOf("path"), "dircolors": setOf("-b"), "lesspipe": nil, "thefuck": setOf("--alias"),
+	"minikube": setOf("docker-env"), "docker-machine": setOf("env"), "npm": setOf("completion"), "gh": setOf("completion"), "kubectl": setOf("completion"), "register-python-argcomplete": nil,
 }
 
+// setsUp reports whether a substitution is a call of one of the settingPrograms.
+func setsUp(list []*syntax.Stmt) bool { return calls(list, settingPrograms) }
+
 // printsName reports whether a substitution is a call of one of the nameCommands.
-func printsName(list []*syntax.Stmt) bool {
+func printsName(list []*syntax.Stmt) bool { return calls(list, nameCommands) }
+
+// calls reports whether statements are a single call of one of the programs, with one of its
+// subcommands unless the program has none in the table.
+func calls(list []*syntax.Stmt, programs map[string]set) bool {
 	if len(list) != 1 || list[0].Negated || list[0].Background {
 		return false
 	}
@@ -251,7 +262,7 @@ func printsName(list []*syntax.Stmt) bool {
 	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 {
 		return false
 	}
-	subs, ok := nameCommands[call.Args[0].Lit()]
+	subs, ok := programs[call.Args[0].Lit()]
 	return ok && (subs == nil || len(call.Args) > 1 && subs[call.Args[1].Lit()])
 }
 
@@ -332,7 +343,11 @@ func (r *expander) param(p *syntax.ParamExp, quoted bool) argKind {
 		return anything
 	}
 	if quoted {
-		r.quotedExpansion(p)
+		if !r.expanding {
+			for _, what := range misreadQuotes(p) {
+				r.doubtAll(what)
+			}
+		}
 		defer func(before bool) { r.expanding = before }(r.expanding)
 		r.expanding = true
 	}
@@ -403,14 +418,6 @@ func (r *expander) within(w *syntax.Word) arg {
 		}
 	}
 	return r.word(w)
-}
-
-// doubtPosix adds a doubt if a shell other than bash runs this part, since that shell reads the
-// construct differently.
-func (r *expander) doubtPosix() {
-	if r.posix {
-		r.doubtAll("a form that is bash's alone, given to another shell")
-	}
 }
 
 // inputsOf returns the files that redirections give to a command as its standard input.

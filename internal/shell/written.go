@@ -46,12 +46,6 @@ func (f *files) runsWritten(r *findings) {
 	}
 }
 
-// compilers build programs from files that existed before.
-var compilers = setOf("gcc cc clang g++ c++ clang++ rustc javac kotlinc scalac ghc ocamlopt dotnet swiftc zig nim tsc esbuild")
-
-// textPrograms are the programs whose output is literal text of the script.
-var textPrograms = setOf("cat echo printf tee chmod mkdir cd python python3 node bash sh ruby perl")
-
 // isText reports whether everything written to files is text of the script.
 func (f *files) isText(commands []command) bool {
 	return !slices.ContainsFunc(commands, func(c command) bool {
@@ -142,6 +136,12 @@ func (f *files) runsPackage(commands []command) bool {
 	}
 	return false
 }
+
+// compilers build programs from files that existed before.
+var compilers = setOf("gcc cc clang g++ c++ clang++ rustc javac kotlinc scalac ghc ocamlopt dotnet swiftc zig nim tsc esbuild")
+
+// textPrograms are the programs whose output is literal text of the script.
+var textPrograms = setOf("cat echo printf tee chmod mkdir cd python python3 node bash sh ruby perl")
 
 // containerPrograms are the programs that run commands from files inside containers.
 var containerPrograms = setOf("docker podman nerdctl docker-compose podman-compose")
