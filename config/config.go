@@ -41,7 +41,7 @@ const DefaultStartup = 10 * time.Second
 
 // A Config is a complete, checked configuration.
 type Config struct {
-	File    string   // path of the file; empty: there is no file
+	File    string   // path of the file; empty: no configuration file
 	Servers []Server // servers, in file order
 
 	Bases  []Base `json:",omitempty"` // base policies; their rules and nets come first in Rules and Nets

@@ -177,8 +177,8 @@ func (v Value) setting() (string, bool) {
 	return text, true
 }
 
-// A check returns the problem with a text and a hint, or empty strings if there is none. what is
-// the name of the key, and shown is the text as written in the file.
+// A check returns the problem with a text and a hint, or empty strings if the text is valid. what
+// is the name of the key, and shown is the text as written in the file.
 type check func(what, shown, text string) (msg, hint string)
 
 func (v Value) passes(text string, c check) bool {

@@ -28,7 +28,7 @@ type jsonReader struct {
 	failed bool
 	nodes  int
 
-	offset, line, column int // position up to which lines and columns have been counted
+	offset, line, column int // position reached by counting lines and columns
 }
 
 // token reads the next token.

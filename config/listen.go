@@ -57,7 +57,7 @@ type Timeouts struct {
 	KeepAlive time.Duration // time between two requests on the same connection
 }
 
-// Minimum values with which a client can still connect.
+// Minimum values that still allow a client to connect.
 const (
 	minBody    = 1 << 10
 	minHeader  = 4 << 10

@@ -143,7 +143,7 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	return c, nil
 }
 
-// readConfiguration parses the bytes into a tree. If ok is false, there is no tree, and the
+// readConfiguration parses the bytes into a tree. If ok is false, the bytes have no tree, and the
 // problems recorded in root are the reason.
 func readConfiguration(name string, src []byte, o Options) (root Value, ok bool) {
 	d := &decoder{

@@ -68,8 +68,8 @@ type Map struct {
 	origin
 }
 
-// Allowed returns the position of a tool in the list that [Net.Allow] contains for a place. If
-// there is no such entry, it falls back in the same way as Of.
+// Allowed returns the position of a tool in the list that [Net.Allow] contains for a place. Without
+// such an entry, it falls back in the same way as Of.
 func (n *Net) Allowed(place, tool string) Position {
 	if n.source == nil {
 		return Position{}

@@ -15,7 +15,7 @@ type OAuth struct {
 	ClientSecret string   // client secret at Issuer, which is then required
 	Scopes       []string // nil: the scopes that the server requests
 	Issuer       string   // authorization server; empty: the one that the server specifies
-	RedirectPort int      // local port on which the login listens; 0: any
+	RedirectPort int      // local port of the login's listener; 0: any
 	RedirectHost string   // host in the redirect URI: "127.0.0.1", "localhost" or "[::1]"
 	RedirectPath string   // path in the redirect URI
 	Store        string   // token store: "auto", "keyring" or "file"

@@ -1,6 +1,6 @@
 package config
 
-// An origin is the node from which a part of the configuration was read. It allows problems found
+// An origin is the node that a part of the configuration was read from. It allows problems found
 // after decoding to point to the exact word.
 type origin struct {
 	source *source
@@ -8,8 +8,8 @@ type origin struct {
 }
 
 // Of returns the position of the value of a key or, if the value is a list, of the entry equal to
-// text. If there is no such value, Of returns the position of the whole part. If the part does not
-// come from a file, Of returns the zero Position.
+// text. Without such a value, Of returns the position of the whole part. If the part does not come
+// from a file, Of returns the zero Position.
 func (o origin) Of(key, text string) Position {
 	if o.source == nil {
 		return Position{}

@@ -17,7 +17,7 @@ type Validator struct {
 // A Memory is an entry of [Net.Remember]: a value that the net stores when a transition succeeds.
 type Memory struct {
 	Transition string
-	Set        string // key under which the value is stored in meta
+	Set        string // key of the value in meta
 	To         Expression
 	Position   Position
 }

@@ -46,13 +46,13 @@ func ReadDocument(name string, src []byte, what string) Value {
 	return Value{decoder: d, node: root, what: what}
 }
 
-// Err returns an [ErrorList] of all problems found in the file so far, or nil if there are none.
+// Err returns an [ErrorList] of all problems found in the file so far, or nil if none were found.
 func (v Value) Err() error { return v.err() }
 
 // Faults returns the number of problems found in the file so far.
 func (v Value) Faults() int { return len(v.errs) }
 
-// Position returns the position at which the value starts.
+// Position returns the start position of the value.
 func (v Value) Position() Position { return v.position(v.node) }
 
 // Fault records a mistake in the value, with a hint on how to correct it.

@@ -10,9 +10,9 @@ import (
 // A Webhook configures a system that is notified of calls that wait for approval, and the listener
 // for its answers.
 type Webhook struct {
-	URL       string   // URL to which approval requests are posted
+	URL       string   // approval requests are posted to this URL
 	Secret    string   // key for signing requests and answers
-	Listen    string   // address on which answers are received
+	Listen    string   // listen address for answers
 	AnswerURL string   // base URL of that address, as used by the system and by people; empty: http:// followed by the address
 	Arguments string   // how arguments are posted and shown: "masked", "full" or "none"
 	Mask      []string // for "masked": field names, or paths that begin with "$."

@@ -221,7 +221,7 @@ func nets(found []verify.Net) []Net {
 	return out
 }
 
-// A Remedy describes the calls after which a refused call is admitted.
+// A Remedy describes the calls that make a refused call possible.
 type Remedy struct {
 	Found bool   // after Steps, the refused call is admitted; each step succeeds before the next begins
 	None  bool   // no calls in this session make the refused call possible
@@ -230,8 +230,8 @@ type Remedy struct {
 	Text  string // a sentence for the client whose call was refused; empty if no remedy is known
 }
 
-// Remedy returns the shortest sequence of calls after which call c is admitted. c was refused with
-// r in the current state of session s. Remedy does not modify s.
+// Remedy returns the shortest sequence of calls that makes call c possible. c was refused with r in
+// the current state of session s. Remedy does not modify s.
 func (p *Policy) Remedy(s *gate.Session, c gate.Call, r *gate.Refusal) Remedy {
 	found := p.guide.Remedy(s.Snapshot(), c, r)
 	return Remedy{Found: found.Found, None: found.None, Steps: steps(found.Steps), Asks: slices.Sorted(maps.Keys(found.Asks)), Text: found.Sentence(c.Tool)}

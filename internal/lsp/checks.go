@@ -16,7 +16,7 @@ import (
 // Time limits of a check. Proofs that take longer are reported as unknown.
 const (
 	proofTime   = 5 * time.Second
-	earlyReport = 300 * time.Millisecond // time after which the problems found before the proofs are shown
+	earlyReport = 300 * time.Millisecond // time limit before the problems found so far are shown without the proofs
 )
 
 // A checker runs a server's checks in its own goroutine.

@@ -106,8 +106,8 @@ func (t *content) position(offset int) Position {
 	return p
 }
 
-// row returns the number of the rules line at a byte offset, counted from 0, and the offset at
-// which this line begins.
+// row returns the number of the rules line at a byte offset, counted from 0, and the start offset
+// of this line.
 func (t *content) row(offset int) (n, begin int) {
 	n = max(sort.SearchInts(t.rows, offset+1)-1, 0)
 	return n, t.rows[n]

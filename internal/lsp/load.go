@@ -18,7 +18,7 @@ import (
 const fileName = "petrigate.yaml"
 
 // projectOf returns a document's policy: the policy of the nearest configuration that lists the
-// document or, if there is none, the document alone.
+// document, or the document alone if no configuration does.
 func (s *server) projectOf(d *document, open map[string]*document) *project {
 	if d.kind == configFile {
 		return s.configured(d.path, open)

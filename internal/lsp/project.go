@@ -12,7 +12,7 @@ import (
 
 // A project is the policy of a document.
 type project struct {
-	main     string // path of the configuration or, if there is none, of the only document
+	main     string // path of the configuration or, without one, of the only document
 	source   policy.Source
 	problems diag.List // problems with the configuration itself
 	broken   bool      // the policy cannot be built

@@ -29,7 +29,7 @@ const (
 func (w word) is(keyword string) bool { return w.kind == bare && w.text == keyword }
 
 // words splits a line of rules into words. It accepts every text, including text that package rules
-// rejects. comment is the offset of the comment or, if there is none, the end of the line.
+// rejects. comment is the offset of the comment, or the end of the line if it has no comment.
 func words(line string) (all []word, comment int) {
 	at := 0
 	for {
@@ -95,8 +95,8 @@ func bareEnd(line string, at int) int {
 	return len(line)
 }
 
-// stringEnd returns the end of the JSON string that begins at the given offset, or 0 if there is no
-// valid string.
+// stringEnd returns the end of the JSON string that begins at the given offset, or 0 if no valid
+// string begins there.
 func stringEnd(line string, at int) int {
 	for i := at + 1; i < len(line); i++ {
 		switch line[i] {

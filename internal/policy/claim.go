@@ -101,7 +101,7 @@ func nearestNet(name string, known []string) string {
 }
 
 // netWith returns the name of the hand-written net that contains the claim's places. The result is
-// false if there is no such net.
+// false if no net contains them.
 func (b *builder) netWith(p *rules.Prove) (string, bool) {
 	var with, known []string
 	for _, n := range b.source.Nets {

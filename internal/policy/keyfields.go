@@ -53,8 +53,8 @@ func (b fieldChecker) checkField(f rules.Field, names []rules.Name, so string) {
 	}
 }
 
-// lacking returns a problem for each path on which the tools with the given name accept no
-// argument.
+// lacking returns a problem for each path if the tools with the given name accept no argument
+// there.
 func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]string, where gate.Position, so string) (ps diag.List) {
 	for _, way := range ways {
 		key, known := b.fieldLacking(tools, way)

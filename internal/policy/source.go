@@ -92,5 +92,5 @@ type Claim struct {
 	Net    string // also set for rules.Exclusive
 	Places []string
 
-	Parts []Claim // the parts of a claim about several names, all of which must hold; nil: a single claim
+	Parts []Claim // the parts of a claim about several names; all of them must hold; nil: a single claim
 }

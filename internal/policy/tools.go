@@ -133,7 +133,7 @@ func (b *builder) noteNames() {
 	}
 }
 
-// oddName describes what is odd about a name. before holds the names used before it.
+// oddName describes the oddity of a name. before holds the names used before it.
 func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (msg, hint string) {
 	if n.Quoted || b.givenBy(n.Text) != "" {
 		return "", ""

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// unjudged finds evidence for which nothing defines what counts as success.
+// unjudged finds evidence without a definition of success.
 type unjudged struct {
 	*builder
 	warned map[string]bool // tools that already have a warning
@@ -55,7 +55,8 @@ func (b unjudged) scriptTools(n rules.Name) (tools []string) {
 }
 
 // shellOf returns the well-known server in the configuration whose script tool has the given name,
-// and the server's condition for success. It returns nil if there is no such server.
+// and the server's condition for success. It returns nil if the tool does not belong to such a
+// server.
 func (b unjudged) shellOf(tool string) (known *toolkind.Server, condition string) {
 	if b.source.Config == nil {
 		return nil, ""

@@ -234,8 +234,8 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
-// others returns tools for which the nets do not show whether they can be called: free tools, tools
-// in phases, tools that only shadow nets list, and known tools that no net lists by name.
+// others returns tools whose callability the nets do not show: free tools, tools in phases, tools
+// that only shadow nets list, and known tools that no net lists by name.
 func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool
@@ -269,7 +269,7 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return others
 }
 
-// tellable extends a reason that depends on which tools exist by a hint on how to find out.
+// tellable adds a hint on how to find out which tools exist to a reason that depends on it.
 func tellable(why, supposed string) string {
 	if supposed == "" {
 		return why

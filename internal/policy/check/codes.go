@@ -5,7 +5,7 @@ const (
 	codeRefuted   = "E301" // a claim is refuted
 	codeNever     = "W301" // a tool can never be called
 	codeFailing   = "W302" // a tool can be called only after a failure
-	codeDeadlock  = "W303" // a run leads to a state in which nothing that a group gates can be called
+	codeDeadlock  = "W303" // a run leads to a state where nothing that a group gates can be called
 	codeRedundant = "W304" // a net never changes a verdict
 	codeUnproved  = "W305" // a claim could not be decided
 	codeDead      = "W306" // a transition can never fire

@@ -53,8 +53,9 @@ func (v *Analysis) whyDead(name string, nets []verify.Net) string {
 	return b.String()
 }
 
-// needs describes the places that a dead transition waits for: those that nothing ever fills or, if
-// there are none, all of its places, because they never hold enough tokens at the same time.
+// needs describes the places that a dead transition waits for. These are the places that nothing
+// ever fills. If all places can be filled, they are all of the transition's places, because they
+// never hold enough tokens at the same time.
 func (v *Analysis) needs(net string, t gate.Transition) string {
 	info := v.nets[net]
 	var never []string

@@ -48,7 +48,7 @@ func Denied(c *config.Config, agents []string) diag.List {
 }
 
 // Listened returns the agents whose hook events may arrive over the network: the agents that rules
-// name or, if there are none, all agents.
+// name, or all agents if rules name none.
 func Listened(c *config.Config) []string {
 	if c == nil || !c.Listen.Hooks {
 		return nil

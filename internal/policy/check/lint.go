@@ -95,9 +95,9 @@ func countRules(text config.RuleText) (n counted) {
 	return n
 }
 
-// NoUpstream warns about a configuration without an enabled server. There is no warning if the
-// configuration is for agents' built-in tools: its "listen" section accepts hook events, or its
-// rules name such tools.
+// NoUpstream warns about a configuration without an enabled server. It does not warn if the
+// configuration is for agents' built-in tools, that is, if its "listen" section accepts hook events
+// or its rules name such tools.
 func NoUpstream(c *config.Config) diag.List {
 	if c.Listen.Hooks || speaksOfAgents(c) {
 		return nil

@@ -13,7 +13,7 @@ import (
 // if a command does two things or if the narrower pattern has the stricter rules. If the narrower
 // pattern has the weaker rules, these rules have no effect.
 
-// milder warns about maps for which all matching calls also have a second name, given by a wider
+// milder warns about a map if all calls that it matches also have a second name, given by a wider
 // map, with stricter rules.
 func (v *Analysis) milder() diag.List {
 	var ps diag.List

@@ -63,7 +63,7 @@ func scriptNotes(s config.Shell) (notes []string) {
 	return notes
 }
 
-// unsure lists the names for which it is unknown whether they can be called, grouped by reason.
+// unsure lists the names that might not be callable, grouped by reason.
 func (v *Analysis) unsure() []string {
 	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
 	var notes []string

@@ -53,7 +53,7 @@ type reportedProof struct {
 	Why            string          `json:"why,omitempty"`     // the reason why the result is unknown or a counterexample is missing
 	Hint           string          `json:"hint,omitempty"`    // how to find out the result
 
-	// ForEach is the suffix with which the claim could be proved.
+	// ForEach is the suffix that would make the claim provable.
 	ForEach string `json:"forEach,omitempty"`
 }
 

@@ -14,8 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Events returns the events of a run in which every approval is granted, with all names of its
-// tools.
+// Events returns the events of a run where every approval is granted, with all names of its tools.
 func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	events := []sandbox.Event{}
 	returns := make(map[int]json.RawMessage) // results returned by successful calls, by call number

@@ -27,7 +27,7 @@ type Net struct {
 	Transitions []string // names of the transitions, in the order of Petri.Transitions
 	Petri       petri.Net
 	Initial     petri.Marking
-	Terminal    []int // places in which the net is allowed to stop
+	Terminal    []int // places where the net is allowed to stop
 }
 
 // maxCount is the maximum weight of an arc and the maximum number of initial tokens per place.

@@ -40,8 +40,8 @@ type alphabet struct {
 	stop     func() bool
 }
 
-// A visibility is the part of a tool's names that the policies see, and the calls to which it
-// applies.
+// A visibility is the part of a tool's names that the policies see, and the calls that it applies
+// to.
 type visibility struct {
 	names   string
 	command presence

@@ -47,7 +47,7 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 
 // crossSessionNet returns the reason if a shared net that was needed makes the comparison
 // incomplete, because it may permit more in a user's later session than in the explored one. It
-// returns the empty string if there is no such net. A limit without refill only permits less.
+// returns the empty string if no shared net does. A limit without refill only permits less.
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {

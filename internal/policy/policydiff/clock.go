@@ -58,8 +58,8 @@ func tickings(p *gate.Policy) []ticking {
 	return out
 }
 
-// waits returns the durations by which a step can advance the time: the intervals of all
-// transitions and sums that depend on the clock.
+// waits returns the possible durations of a step in time: the intervals of all transitions and sums
+// that depend on the clock.
 func waits(policies [2]*gate.Policy) []time.Duration {
 	var out []time.Duration
 	for _, p := range policies {
@@ -107,7 +107,7 @@ func (d *Comparison) ticks(policies [2]*gate.Policy) []tick {
 	return all
 }
 
-// pass fires the transition in those policies in which it is enabled.
+// pass fires the transition in those policies where it is enabled.
 func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 	for i, policy := range policies {
 		if t[i] == "" {

@@ -134,7 +134,7 @@ func shares(strict, n gate.NetInfo) bool {
 		(strict.Sum == nil || strict.Sum.Every == 0) && !slices.ContainsFunc(strict.Transitions, back)
 }
 
-// budgets returns the places from which only the net's single gating transition takes tokens.
+// budgets returns the places whose tokens are taken only by the net's single gating transition.
 func budgets(n gate.Net) []string {
 	var gates, others []gate.Transition
 	for _, t := range n.Transitions {

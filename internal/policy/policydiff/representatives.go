@@ -82,7 +82,7 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// certainty returns a net for which the certainty of names given by maps matters. It matters for
+// certainty returns a net that makes the certainty of names given by maps matter. It matters for
 // the default of one policy and for exemptions that use unshared maps.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}

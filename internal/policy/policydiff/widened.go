@@ -82,8 +82,8 @@ func overBase(c *config.Config, b config.Base, result *policy.Result, stop func(
 	return Compare(from, to, narrowerStates, stop)
 }
 
-// mapOver returns the position of the only map that the base lacks and that gives a name used by
-// one of the base's nets. If there is no such map, or more than one, it returns at.
+// mapOver returns the position of the map that the base lacks and that gives a name used by one of
+// the base's nets. If this is not exactly one map, it returns at.
 func (d *Comparison) mapOver(at config.Position) config.Position {
 	var over []gate.Map
 	for _, m := range unsharedMaps(d.sides[0], d.sides[1]) {

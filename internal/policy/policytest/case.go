@@ -98,8 +98,8 @@ func strict[T any](src []byte, to *T) error {
 	return nil
 }
 
-// unknownField returns an error for the first key that T has no field for, or nil if there is no
-// such key.
+// unknownField returns an error for the first key that T has no field for, or nil if T has fields
+// for all keys.
 func unknownField[T any](src []byte) error {
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(src, &keys) != nil {

@@ -64,7 +64,7 @@ func (l *Loader) Load(f *File) (*Policy, error) {
 	return p, nil
 }
 
-// Coverage returns the coverage of all policies, in the order in which they were loaded.
+// Coverage returns the coverage of all policies, in loading order.
 func (l *Loader) Coverage() *Coverage {
 	var items []*Item
 	for _, key := range l.order {
@@ -147,7 +147,7 @@ func (s *Source) lookup(name string) (string, bool) {
 	return os.LookupEnv(name)
 }
 
-// located adds to err the position at which the test file names the unreadable file.
+// located adds to err the position where the test file names the unreadable file.
 func (s *Source) located(err error) error {
 	var one config.Error
 	if errors.As(err, &one) && one.Line > 0 {

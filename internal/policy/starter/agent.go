@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/agenttool"
 )
 
-// An Agent is an agent for whose built-in tools a policy can be proposed.
+// An Agent is an agent that starter can propose a policy for, covering its built-in tools.
 type Agent struct{ agenttool.Agent }
 
-// Agents returns all agents for which a policy can be proposed.
+// Agents returns all agents that a policy can be proposed for.
 func Agents() (all []Agent) {
 	for _, a := range agenttool.All() {
 		all = append(all, Agent{a})
@@ -19,8 +19,8 @@ func Agents() (all []Agent) {
 	return all
 }
 
-// AgentOf returns the agent with the given name or client name. The result is false if there is no
-// such agent.
+// AgentOf returns the agent with the given name or client name. The result is false if no agent has
+// it.
 func AgentOf(name string) (Agent, bool) {
 	a, ok := agenttool.Find(name)
 	return Agent{a}, ok

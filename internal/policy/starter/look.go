@@ -23,7 +23,7 @@ func (s *server) readersOf(t tool) (readers []string, key string) {
 		return nil, ""
 	}
 	if len(t.Fields.Paths) > 0 {
-		for _, field := range t.Fields.Paths { // use the first field for which some tool shows the content
+		for _, field := range t.Fields.Paths { // use the first field whose content some tool shows
 			if readers, key = s.showing(t, field); len(readers) > 0 {
 				return readers, key
 			}

@@ -46,7 +46,7 @@ type Plan struct {
 	Client bool
 
 	made  bool   // the configuration does not exist yet
-	agent *Agent // agent for whose built-in tools the policy is; nil: the policy is for servers' tools
+	agent *Agent // the policy is for this agent's built-in tools; nil: it is for servers' tools
 
 	tested   bool // commands that run the project's tests are known
 	shell    bool // the configuration contains the key "shell"
@@ -121,7 +121,7 @@ func (plan *Plan) prepare(c *config.Config) (err error) {
 }
 
 // existingPolicy returns the path of a file that contains an existing policy: rules, nets, or the
-// file to write. It returns the empty string if there is none.
+// file to write. It returns the empty string if no policy exists.
 func existingPolicy(c *config.Config, file string) string {
 	for _, r := range c.Rules {
 		return r.File

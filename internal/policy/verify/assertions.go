@@ -54,7 +54,7 @@ type (
 	Conserved struct{ Net string }
 
 	// Exclusive claims that no two of Places in Net are ever marked at the same time. A token in
-	// flight counts for the place from which it was taken, even after an unknown outcome has
+	// flight counts for the place that it was taken from, even after an unknown outcome has
 	// released it, because the call may still be running.
 	Exclusive struct {
 		Net    string

@@ -10,7 +10,7 @@ import (
 )
 
 // callable decides whether a call with the given name can be admitted. It first considers runs with
-// a single value and then, if there are none, runs with several values.
+// a single value and then, if that fails, runs with several values.
 func (m *prover) callable(t gate.Tool) Name {
 	if m.Keyed() {
 		if n, why := m.checkName(m.oneValue().callableBy(t)); why == "" && n.Callable == Possible {

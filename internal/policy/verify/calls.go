@@ -14,8 +14,8 @@ type Call struct {
 	Also []gate.Name // further names of the tool, from Options.Tools
 	Args string      // arguments in JSON; empty: {}
 
-	// Doubtful marks a call that might not exist, because no arguments are known to which maps give
-	// exactly the names in Mapped. Calls returns doubtful calls only if Options.Doubtful is set.
+	// Doubtful marks a call that might not exist: no arguments are known that get exactly the names
+	// in Mapped from the maps. Calls returns doubtful calls only if Options.Doubtful is set.
 	Doubtful bool
 	Mapped   []gate.Name
 }

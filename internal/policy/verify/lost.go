@@ -79,9 +79,9 @@ func isFixedLimit(n *gate.NetInfo) bool {
 	return n.Cause == gate.CauseLimit && !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe || t.Every > 0 })
 }
 
-// loses looks for a run with a failure after which successful calls cannot reach a call of t,
-// although they can after every run without failures. If there is no such run, the loss has no
-// reasons. If that is unknown, why is the reason.
+// loses looks for a run with a failure that makes t unreachable by successful calls, although t
+// remains reachable in every run without failures. Without such a run, the loss has no reasons. If
+// the outcome is unknown, why is the reason.
 func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	match, one := m.ofOne(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {

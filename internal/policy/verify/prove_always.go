@@ -84,7 +84,7 @@ func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 
 // alwaysBy tries to decide the goal with the given nets. The goal is proved if it can always be
 // reached by calls that no other net ever refuses. It is refuted if a run that all nets admit leads
-// to a state in which these nets forbid the goal. In all other cases, more holds further nets to
+// to a state where these nets forbid the goal. In all other cases, more holds further nets to
 // include.
 func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })

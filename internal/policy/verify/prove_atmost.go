@@ -36,7 +36,7 @@ func (a AtMost) prove(m *prover) Proof {
 	return p
 }
 
-// every returns the interval after which the window allows one more call.
+// every returns the time that the window takes to allow one more call.
 func (a AtMost) every() time.Duration {
 	n := time.Duration(a.Count)
 	return (a.Per.Window + n - 1) / n

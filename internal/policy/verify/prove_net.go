@@ -13,8 +13,8 @@ func (a Exclusive) tools() []gate.Tool        { return nil }
 func (a DeadlockFree) tools() []gate.Tool     { return nil }
 func (a NoTerminalStates) tools() []gate.Tool { return nil }
 
-// proveNet proves a claim about the enforced net with the given name. The result is unknown if
-// there is no such net.
+// proveNet proves a claim about the enforced net with the given name. The result is unknown if no
+// such net exists.
 func (m *prover) proveNet(name string, prove func(net int) Proof) Proof {
 	i := slices.IndexFunc(m.Nets, func(n *explore.Net) bool { return n.Info.Name == name && !n.Info.Shadow })
 	if i < 0 {

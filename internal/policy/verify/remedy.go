@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A RemedyFinder finds calls after which a refused call is admitted. It is safe for concurrent use.
+// A RemedyFinder finds calls that make a refused call possible. It is safe for concurrent use.
 type RemedyFinder struct {
 	policy *gate.Policy
 	tools  []Tool
@@ -23,10 +23,10 @@ type RemedyFinder struct {
 	model *explore.Model
 }
 
-// A Remedy describes the calls after which a refused call is admitted.
+// A Remedy describes the calls that make a refused call possible.
 type Remedy struct {
 	Found bool   // after Steps, the refused call is admitted
-	None  bool   // there are no successful calls after which the refused call is admitted
+	None  bool   // no successful calls make the refused call possible
 	Steps Trace  // calls that each succeed before the next begins; the refused call is not included
 	Why   string // the reason if neither Found nor None is set
 
@@ -43,7 +43,8 @@ type Remedy struct {
 // waits for the result.
 const remedyStates = 2000
 
-// remedyRoom is the number of visited states after which a model is recreated, to limit its memory.
+// remedyRoom is the maximum number of states that a model visits before it is recreated, to limit
+// its memory.
 const remedyRoom = 1_000_000
 
 // NewRemedyFinder returns a RemedyFinder for p. It uses only the options Tools and Lacks. If Tools
@@ -56,8 +57,8 @@ func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
 	return f
 }
 
-// Remedy returns the shortest sequence of calls after which call c is admitted. The call was
-// refused with r in state s. Remedy does not modify s.
+// Remedy returns the shortest sequence of calls that makes call c possible. The call was refused
+// with r in state s. Remedy does not modify s.
 func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remedy {
 	switch r.Kind {
 	case gate.KindBlocked, gate.KindStateChanged:
@@ -166,7 +167,7 @@ type remedySearch struct {
 	rounds int
 }
 
-// value records the values for which the nets refuse the call.
+// value records the values that made the nets refuse the call.
 func (t *remedySearch) value(r *gate.Refusal) {
 	t.values = callclass.Values{}
 	take := func(net string, key []gate.KeyValue) {
@@ -202,8 +203,8 @@ func (t *remedySearch) states() []*gate.NetData {
 // maxRounds is the maximum number of values of a call that are handled one after the other.
 const maxRounds = 8
 
-// continueFrom continues the search from state s, in which the call is refused because of another
-// value.
+// continueFrom continues the search from state s, because another value now makes the nets refuse
+// the call.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {

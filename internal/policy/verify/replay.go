@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A replay is a gate session in which a run is replayed.
+// A replay is a gate session where a run is replayed.
 type replay struct {
 	prover  *prover
 	session *gate.Session

@@ -54,8 +54,8 @@ type Group struct {
 	Deadlock Deadlock
 }
 
-// A Deadlock describes whether a group can reach a state after which no call that the group gates
-// can ever be admitted, even if all calls in flight and all later calls succeed.
+// A Deadlock describes whether a group can reach a state that permanently forbids every call that
+// the group gates, even if all calls in flight and all later calls succeed.
 type Deadlock struct {
 	Result  Result // Proved: no such state is reachable
 	Trace   Trace  // a run that leads to such a state
@@ -75,7 +75,7 @@ type Redundant struct {
 // without failures does.
 type Loss struct {
 	Tools   []gate.Tool
-	Trace   Trace // a shortest run after which no successful calls lead to Tools
+	Trace   Trace // a shortest run that makes Tools unreachable by successful calls
 	Because []Net // nets that forbid Tools after Trace; none of them can be omitted
 	Rough   bool  // a subset of Because might suffice, because not all subsets were tried
 }

@@ -237,7 +237,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		return ways, true
 	}
 	one := oneCommand(ps, readers)
-	for _, plain := range []bool{true, false} { // start with the combinations in which each label is both certain and evidence, or neither
+	for _, plain := range []bool{true, false} { // start with the combinations where each label is both certain and evidence, or neither
 		for certain := range partsOf(exempting) {
 			if !one && !compatible(ps, readers, matter, certain) {
 				continue

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// conditionsOf returns the conditions that apply to a tool, or nil if there are none. The result is
-// cached.
+// conditionsOf returns the conditions that apply to a tool, or nil if no conditions do. The result
+// is cached.
 func (b *Enumerator) conditionsOf(tools []label) *conditions {
 	tool := tools[0].text
 	if w, known := b.conditions[tool]; known {

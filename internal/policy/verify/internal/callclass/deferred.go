@@ -32,7 +32,7 @@ func (d *deferred) kinds(atoms []int) kinds {
 }
 
 // Kinds returns the classes of deferred calls that the nets and the tag function can distinguish.
-// gap is the reason why there may be further classes; it is empty if there are none.
+// gap is the reason why these may not be all classes; it is empty if they are.
 func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
 	for _, d := range b.deferred {
 		k := d.kinds(d.seen(nets, tag))

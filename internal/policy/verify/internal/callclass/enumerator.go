@@ -91,7 +91,7 @@ type deferred struct {
 type contrast struct{ with, without *Class }
 
 // kinds holds the classes of deferred calls that some atoms distinguish. gap is the reason why
-// there may be further classes; it is empty if there are none.
+// these may not be all classes; it is empty if they are.
 type kinds struct {
 	classes []*Class
 	gap     string

@@ -36,8 +36,7 @@ func (b *Enumerator) AnyGap() string {
 	return b.gaps[0].text
 }
 
-// AllGaps returns the reasons why not all calls were enumerated, in the order in which they were
-// discovered.
+// AllGaps returns the reasons why not all calls were enumerated, in order of discovery.
 func (b *Enumerator) AllGaps() []string {
 	var out []string
 	for _, g := range b.gaps {
@@ -68,7 +67,7 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 }
 
 // mappedAt returns the position of the map that gives name to calls of the tool. It returns the
-// empty string if there is no such map.
+// empty string if no map does.
 func (b *vocabulary) mappedAt(tool, name string) string {
 	for _, m := range b.naming.maps {
 		if m.matchesTool(tool) && m.As == name && m.Rule.Line > 0 {

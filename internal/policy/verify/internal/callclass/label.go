@@ -17,7 +17,7 @@ type label struct {
 	glob    int // 1 + index of the pattern if text is a pattern; 0: text is a name
 }
 
-// A source is a set of ways in which a call can acquire a name.
+// A source is a set of ways to acquire a name.
 type source uint8
 
 const (
@@ -153,7 +153,7 @@ func (n *Net) ask(l *label) gate.Asked {
 	return a
 }
 
-// spared returns the transitions from which a call with these names is certainly exempt.
+// spared returns the transitions that a call with these names is certainly exempt from.
 func (n *Net) spared(ls []label) []int {
 	return n.exempting(ls, func(gate.Tool) bool { return true })
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// A Net holds the properties of a net by which it distinguishes calls: which of its transitions
-// list a name, and the meaning of each set of names.
+// A Net determines which calls a net distinguishes: which of its transitions list a name, and the
+// meaning of each set of names.
 type Net struct {
 	Info  gate.NetInfo
 	Index int
@@ -161,7 +161,7 @@ func (n *Net) shut(e Meaning) bool {
 // maxRounds is the limit that the gate sets on the rounds of structural transitions.
 const maxRounds = 10_000
 
-// start returns the marking in which n waits for its first call.
+// start returns the marking where n waits for its first call.
 func (n *Net) start() petri.Marking {
 	m := make(petri.Marking, len(n.Info.Places))
 	for p, tokens := range n.Info.Initial {

@@ -97,7 +97,7 @@ func same(a, b any) bool {
 	return err == nil && other == nil && string(x) == string(y)
 }
 
-// clone returns a copy of object in which nested objects are copied but arrays are shared.
+// clone returns a copy of object where nested objects are copied but arrays are shared.
 func clone(object map[string]any) map[string]any {
 	out := maps.Clone(object)
 	for key, v := range out {

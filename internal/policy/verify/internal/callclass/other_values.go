@@ -64,8 +64,8 @@ func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	return s.of.arguments(v)
 }
 
-// AsSame returns v with additional value n as the tracked value of those sorts in which calls of
-// class s have another value.
+// AsSame returns v with additional value n as the tracked value of those sorts where calls of class
+// s have another value.
 func (s *Class) AsSame(v Values, n int) Values {
 	same := maps.Clone(v.same)
 	if same == nil {

@@ -23,7 +23,7 @@ type vocabulary struct {
 	joint    map[string]bool     // tool.action names that several others together represent
 	listed   map[string]bool     // names that a net or an assertion uses
 	tries    int                 // limit on the synthesis of names
-	only     map[glob]bool       // patterns for which names are synthesized; nil: all patterns
+	only     map[glob]bool       // patterns to synthesize names for; nil: all patterns
 	clock    *clock
 }
 

@@ -30,10 +30,10 @@ func (n *structure) repeatable(a, b *local) int {
 	return times
 }
 
-// enough returns a token count for place at which no call can run out of tokens and no transition
-// can be disabled by this place alone. The count is three times the total demand of all
-// transitions, because a call may fire them when it begins, when it ends, and when the net fires
-// its structural transitions after either event.
+// enough returns a number of tokens in place that no single call can exhaust and that keeps all
+// transitions enabled as far as this place is concerned. The number is three times the total demand
+// of all transitions, because a call may fire them when it begins, when it ends, and when the net
+// fires its structural transitions after either event.
 func (n *structure) enough(place int) int {
 	sum := 0
 	for i := range n.Trans {

@@ -30,8 +30,8 @@ func (n *Net) passes(e int) bool {
 	return ok && !slices.ContainsFunc(locals, func(l int) bool { return n.begin(l, e).verdict == blocks })
 }
 
-// quiesces reports whether the structural transitions of n fire only at the start. A net in which
-// they could fire forever would block every call.
+// quiesces reports whether the structural transitions of n fire only at the start. A net where they
+// could fire forever would block every call.
 func (n *Net) quiesces() bool {
 	for _, t := range n.free {
 		for _, a := range n.Trans[t].In {
@@ -58,7 +58,7 @@ func (n *Net) reachableAlone() (locals []int, ok bool) {
 	return n.aloneCache.locals, n.aloneCache.ok
 }
 
-// unspoiledAlone returns the states of [Net.reachableAlone] in which no spoiling call is in flight.
+// unspoiledAlone returns the states of [Net.reachableAlone] without a spoiling call in flight.
 // These states suffice, because calls in flight can always succeed first.
 func (n *Net) unspoiledAlone() (locals []int, ok bool) {
 	locals, ok = n.reachableAlone()

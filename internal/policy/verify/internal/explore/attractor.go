@@ -91,7 +91,7 @@ func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect
 }
 
 // recover reports whether, from every state that the nets can reach on their own, successful calls
-// of the helpers lead to a state in which each net admits its effect.
+// of the helpers lead to a state where each net admits its effect.
 func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	joint := [][]int{nil}
 	for _, t := range nets {

@@ -11,7 +11,7 @@ import (
 // A Budget selects the nets that can prove an upper bound on the number of calls.
 type Budget struct {
 	Shared bool          // consider only nets with a wider scope than the session
-	Every  time.Duration // shortest interval at which the clock returns tokens; 0: never
+	Every  time.Duration // shortest interval between tokens that the clock returns; 0: it returns none
 }
 
 // Budgeted finds a net with a place that bounds the number of calls tagged as wanted. The place

@@ -26,7 +26,7 @@ func GoalOfOne(match func(*callclass.Class) bool) *Goal {
 }
 
 // Escapes reports, for each state, whether successful calls of the classes selected by may lead
-// from it to a state in which a call that meets the goal is admitted. Excused states count as good.
+// from it to a state where a call that meets the goal is admitted. Excused states count as good.
 func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	good := make([]bool, len(s.At))
 	var queue []int32
@@ -58,7 +58,7 @@ func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	return good
 }
 
-// successful returns the reversed edges of all steps in which a call succeeds: either a call in
+// successful returns the reversed edges of all steps where a call succeeds: either a call in
 // flight, or a call that begins and succeeds at once.
 func (s *Space) successful(may func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.At))
@@ -75,9 +75,9 @@ func (s *Space) successful(may func(class int) bool) [][]int32 {
 	return back
 }
 
-// atOnce returns the state in which a call of class c has begun and succeeded while all earlier
-// calls in flight stay in flight. ok is false if that state was not visited. If one observing call
-// stands for any number of calls, the ended call must not be kept.
+// atOnce returns the state where a call of class c has begun and succeeded while all earlier calls
+// in flight stay in flight. ok is false if that state was not visited. If one observing call stands
+// for any number of calls, the ended call must not be kept.
 func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
 	to, ok = s.index[string(appendWords(nil, s.succeeded(k, c)))]
 	return to, ok
@@ -117,7 +117,7 @@ func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 }
 
 // Hindering returns a smallest set of nets outside the view whose removal would make the goal
-// reachable from at least one more state. It returns nil if there is no such set.
+// reachable from at least one more state. It returns nil if no set does.
 func (s *Space) Hindering(g *Goal, good []bool) []int {
 	var least []int
 	for i := range good {

@@ -9,8 +9,8 @@ import (
 
 // Queries about the tokens of one net.
 
-// Unbalanced returns the query for a state in which the net's token count, including tokens in
-// flight, differs from that at the start.
+// Unbalanced returns the query for a state where the net's token count, including tokens in flight,
+// differs from that at the start.
 func (sys *system) Unbalanced(net int) *Query {
 	return &Query{Sole: -1, state: func(s *Space, words []uint32) bool {
 		n, start, now := s.nets[s.at[net]], 0, 0
@@ -27,7 +27,7 @@ func (sys *system) Unbalanced(net int) *Query {
 // MaxExclusive is the number of places that fit into a monitor's state.
 const MaxExclusive = 32
 
-// Coinciding returns the query for a state in which two of the net's places are marked.
+// Coinciding returns the query for a state where two of the net's places are marked.
 func (sys *system) Coinciding(net int, places []int) *Query {
 	n := sys.Nets[net]
 	return &Query{
@@ -47,8 +47,8 @@ func (sys *system) Coinciding(net int, places []int) *Query {
 	}
 }
 
-// GatedGoal returns the goal that is met by a call that the net gates. A run may stop in a state in
-// which one of the places is marked.
+// GatedGoal returns the goal that is met by a call that the net gates. A run may stop in a state
+// where one of the places is marked.
 func (sys *system) GatedGoal(net int, places []string) *Goal {
 	g := &Goal{
 		values:  sys.Nets[net].Keyed(),
@@ -74,8 +74,8 @@ func (sys *system) GatedGoal(net int, places []string) *Goal {
 	return g
 }
 
-// marked returns the set of places that hold a token. A token in flight counts for the place from
-// which it was taken.
+// marked returns the set of places that hold a token. A token in flight counts for the place that
+// it was taken from.
 func (n *Net) marked(state int, places []int) (set uint32) {
 	present := n.present(&n.locals.List[state])
 	for i, p := range places {

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Deadlock looks for a state after which no call that the nets gate is ever possible again.
+// Deadlock looks for a state that permanently forbids all calls that the nets gate.
 func (s *Space) Deadlock() Answer {
 	if why := s.model.Calls.Gap(s.numbers(), nil); why != "" {
 		return Answer{Why: why}
@@ -21,7 +21,7 @@ func (sys *system) gated(s *callclass.Class) bool {
 	return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return sys.Nets[t.Net].lists(t.Meaning) })
 }
 
-// Lock looks for a state that is not excused and from which no successful continuation reaches the
+// Lock looks for a state that is not excused and has no successful continuation that reaches the
 // goal.
 func (s *Space) Lock(g *Goal) Answer {
 	good := s.Assured(g, s.surely)

@@ -85,8 +85,8 @@ func (m *Model) index() {
 }
 
 // ClassesFor returns all classes. Classes of deferred calls are included as far as the nets and the
-// tag can distinguish them. gap is the reason why there may be further classes; it is empty if
-// there are none.
+// tag can distinguish them. gap is the reason why these may not be all classes; it is empty if they
+// are.
 func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {
 	kinds, gap := m.Calls.Kinds(nets, tag)
 	if m.full != nil {

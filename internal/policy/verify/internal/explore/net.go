@@ -53,7 +53,7 @@ type local struct {
 
 // A holding is what a call in flight holds in a net.
 type holding struct {
-	flights []int // transitions in flight, in the order in which they were chosen
+	flights []int // transitions in flight, in the order of their choice
 	watches []int
 	spoils  bool // no watch can begin until the call ends
 }
@@ -243,8 +243,8 @@ func (n *structure) competes(t int, present petri.Marking) bool {
 	return false
 }
 
-// present returns the marking in which all tokens in flight are back in the places from which they
-// were taken.
+// present returns the marking where all tokens in flight are back in the places that they were
+// taken from.
 func (n *structure) present(l *local) petri.Marking {
 	m := slices.Clone(l.marking)
 	for t, flights := range l.flights {

@@ -7,13 +7,13 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A planner looks for the shortest run to a wanted call in which every call succeeds before the
-// next begins and all approvals are granted. It uses A* search; the estimate is the number of
-// remaining landmarks.
+// A planner looks for the shortest run to a wanted call. In this run, every call succeeds before
+// the next begins, and all approvals are granted. The planner uses A* search; the estimate is the
+// number of remaining landmarks.
 type planner struct {
 	*view
 	*scope
-	start []int // local states in which the run begins; nil: the initial states of all nets
+	start []int // local states where the run begins; nil: the initial states of all nets
 	goal  []int // classes that may end the plan
 	tree[int]
 	states [][]int

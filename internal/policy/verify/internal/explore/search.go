@@ -123,7 +123,7 @@ func (m *Model) whole(nets []int, o ViewOptions, caps []int) *Space {
 	return s
 }
 
-// Serial returns the graph of those runs in which each call succeeds before the next begins.
+// Serial returns the graph of those runs where each call succeeds before the next begins.
 func (m *Model) Serial(nets []int, o ViewOptions) *Space {
 	s, _ := m.exploreCapped(&Query{Sole: -1, edges: true, serial: true, Tag: o.Tag, Start: neverHit}, nets, o, capSteps[:])
 	return s
@@ -150,8 +150,7 @@ func (s *Space) movesToHit() ([]Move, bool) {
 	return ms, ok
 }
 
-// Objection returns the index of a net of the policy in which the run does not meet the query, or
-// -1.
+// Objection returns the index of a net whose verdicts keep the run from meeting the query, or -1.
 func (m *Model) Objection(q *Query, ms []Move) int {
 	if len(ms) == 0 {
 		return -1
@@ -192,7 +191,7 @@ func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 }
 
 // otherRefuser returns a net other than sole that also refuses the call or requires approval as
-// strictly, or -1 if there is no such net. It returns sole if sole neither refuses the call nor
+// strictly, or -1 if no other net does. It returns sole if sole neither refuses the call nor
 // requires approval.
 func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })

@@ -273,7 +273,7 @@ func (o *openTypes) spoils(id uint32) bool {
 	return slices.ContainsFunc(o.types.List[id].holds, func(h callclass.Effect) bool { return o.nets[h.Net].held.List[h.Meaning].spoils })
 }
 
-// clearSpoiled clears the spoiled flag of all nets in which no call in flight spoils watches.
+// clearSpoiled clears the spoiled flag of all nets where no call in flight spoils watches.
 func (o *openTypes) clearSpoiled(words []uint32) {
 	for _, pos := range o.spoiling {
 		spoils := func(id uint32) bool {

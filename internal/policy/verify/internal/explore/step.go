@@ -53,7 +53,7 @@ func (n *Net) compute(state int, e callclass.Meaning) *begun {
 	}
 	n.spoil(e, &next, &h, b)
 	if !n.advance(&next) {
-		return &begun{verdict: blocks, next: state} // the gate refuses a call after which the structural transitions would not terminate
+		return &begun{verdict: blocks, next: state} // the gate refuses a call if the structural transitions would not terminate after it
 	}
 	b.next, b.hold = n.intern(next), n.internHold(h)
 	return b
@@ -140,7 +140,7 @@ func (n *structure) lists(meaning int) bool {
 }
 
 // holds reports whether one of the places is marked, which means that its phase is active. A token
-// in flight counts for the place from which it was taken.
+// in flight counts for the place that it was taken from.
 func (n *structure) holds(l *local, places []int) bool {
 	present := n.present(l)
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })

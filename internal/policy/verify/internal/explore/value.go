@@ -83,9 +83,9 @@ func (s *Space) assured(g *Goal, may func(class int) bool) []bool {
 	return s.Escapes(&either, may)
 }
 
-// fresh reports, for each state, whether calls with a new value lead to the goal. This holds if
-// there are states with the same local states in all nets without a key in which no call has used
-// the tracked value, and all these states are good.
+// fresh reports, for each state, whether calls with a new value lead to the goal. They do if the
+// states that agree with it in all nets without a key, and where no call has used the tracked
+// value, exist and are all good.
 func (s *Space) fresh(good []bool) []bool {
 	unused := make([]map[int]bool, len(s.nets)) // nil: the net has no key
 	for pos, n := range s.nets {

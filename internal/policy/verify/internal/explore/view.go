@@ -16,7 +16,7 @@ type view struct {
 	classes []class
 	limits  []int // positions of nets with reduced counters
 
-	spoiling []int // positions of nets in which calls spoil watches
+	spoiling []int // positions of nets where calls spoil watches
 }
 
 // A class stands for all call classes that a view cannot distinguish.
@@ -121,12 +121,11 @@ func (v *view) bound(o ViewOptions) int {
 	return max(1, limit)
 }
 
-// price returns the effort spent on a state, which must be stored and in which all classes are
-// tried.
+// price returns the effort of visiting a state: storing it and trying all classes in it.
 func (v *view) price() int { return 16 + len(v.classes) }
 
-// usualPrice is the highest price per state for which the state limit, rather than the effort,
-// limits a search.
+// usualPrice is the highest price of a state such that searches are limited by the number of states
+// rather than by effort.
 const usualPrice = 64
 
 func (l *searchLimits) visited(v *view, states int) {
