@@ -19,13 +19,15 @@ func AppendEvent(dst []byte, e Event) ([]byte, error) {
 	b, object := encoder{}, dst
 	switch e := e.(type) {
 	case *Decision:
-		object = b.decision(dst, e)
+		at := e.fields()
+		object = b.object(dst, decisionTable, at[:])
 	case *Outcome:
-		object = b.outcome(dst, e)
+		at := e.fields()
+		object = b.object(dst, outcomeTable, at[:])
 	case Decision:
-		object = b.decision(dst, &e)
+		return AppendEvent(dst, &e)
 	case Outcome:
-		object = b.outcome(dst, &e)
+		return AppendEvent(dst, &e)
 	default:
 		b.unsupported = true
 	}
@@ -42,16 +44,6 @@ func AppendEvent(dst []byte, e Event) ([]byte, error) {
 // An encoder appends JSON using tables.
 type encoder struct {
 	unsupported bool // a value requires package json; discard the output
-}
-
-func (b *encoder) decision(dst []byte, d *Decision) []byte {
-	at := d.fields()
-	return b.object(dst, decisionTable, at[:])
-}
-
-func (b *encoder) outcome(dst []byte, o *Outcome) []byte {
-	at := o.fields()
-	return b.object(dst, outcomeTable, at[:])
 }
 
 // object appends the object whose values are at the addresses. The first member of a table is never
@@ -73,9 +65,13 @@ func (b *encoder) object(dst []byte, t table, at []any) []byte {
 func (b *encoder) member(dst []byte, m *member, at any) []byte {
 	switch v := at.(type) {
 	case *time.Time:
-		if !m.omit || !v.IsZero() {
-			return b.time(append(dst, m.start...), *v)
+		if m.omit && v.IsZero() {
+			break
 		}
+		_, offset := v.Zone()
+		year := v.Year()
+		b.unsupported = b.unsupported || year < 0 || year > 9999 || offset%60 != 0 || offset <= -24*3600 || offset >= 24*3600
+		return append(v.AppendFormat(append(append(dst, m.start...), '"'), time.RFC3339Nano), '"')
 	case *uint64:
 		if *v != 0 || !m.omit {
 			return strconv.AppendUint(append(dst, m.start...), *v, 10)
@@ -85,7 +81,9 @@ func (b *encoder) member(dst []byte, m *member, at any) []byte {
 			return strconv.AppendInt(append(dst, m.start...), int64(*v), 10)
 		}
 	case *float64:
-		return b.float(append(dst, m.start...), *v)
+		size := math.Abs(*v)
+		b.unsupported = b.unsupported || *v != 0 && !(size >= 1e-6 && size < 1e21) // NaN too
+		return strconv.AppendFloat(append(dst, m.start...), *v, 'f', -1, 64)
 	case *bool:
 		if *v {
 			return append(append(dst, m.start...), "true"...)
@@ -165,27 +163,19 @@ func (b *encoder) value(dst, value []byte) []byte {
 }
 
 func (b *encoder) string(dst []byte, s string) []byte {
-	if !needsNoEscape(s) {
-		quoted, err := json.Marshal(s)
-		b.unsupported = b.unsupported || err != nil
-		return append(dst, text.EscapeJSON(quoted)...)
+	plain, rest := true, s
+	for ; plain && len(rest) >= 4; rest = rest[4:] {
+		plain = verbatim[rest[0]] && verbatim[rest[1]] && verbatim[rest[2]] && verbatim[rest[3]]
 	}
-	return append(append(append(dst, '"'), s...), '"')
-}
-
-// needsNoEscape reports whether s needs no escapes in JSON.
-func needsNoEscape(s string) bool {
-	for ; len(s) >= 4; s = s[4:] {
-		if !verbatim[s[0]] || !verbatim[s[1]] || !verbatim[s[2]] || !verbatim[s[3]] {
-			return false
-		}
+	for i := 0; plain && i < len(rest); i++ {
+		plain = verbatim[rest[i]]
 	}
-	for i := range len(s) {
-		if !verbatim[s[i]] {
-			return false
-		}
+	if plain {
+		return append(append(append(dst, '"'), s...), '"')
 	}
-	return true
+	quoted, err := json.Marshal(s)
+	b.unsupported = b.unsupported || err != nil
+	return append(dst, text.EscapeJSON(quoted)...)
 }
 
 // verbatim contains the bytes that need no escapes in a JSON string.
@@ -195,20 +185,3 @@ var verbatim = func() (t [256]bool) {
 	}
 	return t
 }()
-
-func (b *encoder) time(dst []byte, t time.Time) []byte {
-	_, offset := t.Zone()
-	if year := t.Year(); year < 0 || year > 9999 || offset%60 != 0 || offset <= -24*3600 || offset >= 24*3600 {
-		b.unsupported = true
-		return dst
-	}
-	return append(t.AppendFormat(append(dst, '"'), time.RFC3339Nano), '"')
-}
-
-func (b *encoder) float(dst []byte, f float64) []byte {
-	if size := math.Abs(f); f != 0 && (size < 1e-6 || size >= 1e21) || f != f {
-		b.unsupported = true
-		return dst
-	}
-	return strconv.AppendFloat(dst, f, 'f', -1, 64)
-}

@@ -29,24 +29,12 @@ func (f *Feed) Append(record []byte) error { return f.AppendAll([][]byte{record}
 // may be stored although a later one fails.
 func (f *Feed) AppendAll(records [][]byte) error {
 	if f.out != nil {
-		if err := appendAll(f.out, records); err != nil {
+		if _, err := appendAll(f.out, records); err != nil {
 			return err
 		}
 	}
 	if f.followed.Load() {
 		f.distribute(records)
-	}
-	return nil
-}
-
-func appendAll(out Storage, records [][]byte) error {
-	if batches, ok := out.(BatchStorage); ok {
-		return batches.AppendAll(records)
-	}
-	for _, r := range records {
-		if err := out.Append(r); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ type Staged struct {
 // A queue stores steps in order, using group commit: the first waiter (the leader) stores all steps
 // that have arrived. It then wakes one waiter of the next batch, which becomes the leader.
 type queue struct {
-	store func(records [][]byte) (int, error)
+	storeAll func(records [][]byte) (int, error)
 
 	mu      sync.Mutex
 	open    *batch // batch that accepts new steps
@@ -46,12 +46,11 @@ type batch struct {
 	wake    chan struct{} // nil: no waiters. A value makes its receiver the leader; closing ends the waits
 }
 
-func newQueue(store func(records [][]byte) (int, error)) *queue {
-	return &queue{store: store, open: &batch{}}
-}
-
-// push adds a step. A step without records only waits for those before it.
-func (q *queue) push(s *Staged) error {
+// Stage enqueues prepared records after those of all steps staged before. If they or earlier
+// records cannot be stored, undo is called, after the undo functions of later steps. undo may be
+// nil, and must not stage records. If Stage itself returns an error, undo is not called. Its error
+// is [ErrUnrecorded]. A step without records only waits for those before it.
+func (q *queue) Stage(s *Staged, undo func()) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
@@ -60,81 +59,84 @@ func (q *queue) push(s *Staged) error {
 	case len(s.ends) == 0 && !q.busy && len(q.open.steps) == 0:
 		return nil
 	}
-	s.queue, s.batch = q, q.open
+	s.queue, s.batch, s.undo = q, q.open, undo
 	q.open.steps = append(q.open.steps, s)
-	if s.undo != nil {
+	if undo != nil {
 		q.undo++
 	}
 	return nil
 }
 
-func (q *queue) hasUndo() bool {
+// AwaitRoom stores the waiting records if there are too many. Call it before Stage, without holding
+// locks that an undo function needs.
+func (q *queue) AwaitRoom() {
+	q.mu.Lock()
+	full := len(q.open.steps) >= maxStaged
+	q.mu.Unlock()
+	if full {
+		_ = q.Flush()
+	}
+}
+
+// Undoes reports whether any waiting step has an undo function.
+func (q *queue) Undoes() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.undo > 0
 }
 
-// full returns the open batch if it has so many steps that the caller must wait for it, or nil.
-func (q *queue) full() *batch {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.open.steps) >= maxStaged {
-		return q.open
+// Flush waits until all records staged before are stored.
+func (q *queue) Flush() error {
+	var s Staged
+	if err := q.Stage(&s, nil); err != nil {
+		return err
 	}
-	return nil
-}
-
-// Reset empties s and keeps its memory for reuse. It must be called only after Wait.
-func (s *Staged) Reset() {
-	*s = Staged{records: s.records[:0]}
-	if cap(s.records) > maxKept {
-		s.records = nil
-	}
+	return s.Wait()
 }
 
 // Over reports whether there is nothing to wait for.
 func (s *Staged) Over() bool { return s.batch == nil }
 
 // Wait returns nil once the records are stored. If it returns an error, they are not stored and the
-// step has been undone. Afterwards the queue does not use s any more.
+// step has been undone. Afterwards s is empty and can be used again.
 func (s *Staged) Wait() error {
-	if s.batch == nil {
+	if s.Over() {
 		return nil
 	}
-	s.batch.wait(s.queue)
-	return s.err
-}
-
-// wait returns once the batch has ended.
-func (b *batch) wait(q *queue) {
-	if b.join(q) {
-		q.lead()
-	}
-}
-
-// join returns false once the batch has ended, or true if the caller must store it.
-func (b *batch) join(q *queue) (leads bool) {
+	q, b := s.queue, s.batch
 	q.mu.Lock()
 	switch {
 	case b.over:
 		q.mu.Unlock()
-		return false
 	case !q.busy: // then b is the open batch
 		q.busy = true
 		q.mu.Unlock()
-		return true
-	case b.wake == nil:
-		b.wake = make(chan struct{}, 1)
+		q.lead()
+	default:
+		if b.wake == nil {
+			b.wake = make(chan struct{}, 1)
+		}
+		b.waiting++
+		q.mu.Unlock()
+		if _, leads := <-b.wake; leads {
+			q.lead()
+		}
 	}
-	b.waiting++
-	q.mu.Unlock()
-	_, leads = <-b.wake
-	return leads
+	err := s.err
+	*s = Staged{records: s.records[:0]} // keeps the memory
+	if cap(s.records) > maxKept {
+		s.records = nil
+	}
+	return err
 }
 
-// lead stores the open batch for all its waiters.
+// lead stores the open batch for all its waiters, and starts a new one.
 func (q *queue) lead() {
-	b := q.nextBatch()
+	q.mu.Lock()
+	b := q.open
+	q.open = &batch{}
+	q.open.steps = slices.Grow(q.open.few[:0], len(b.steps))
+	q.mu.Unlock()
 	n, err := 0, errors.New("storing records panicked")
 	defer func() { q.end(b, n, err) }()
 	records := q.gathered[:0]
@@ -146,53 +148,17 @@ func (q *queue) lead() {
 		}
 	}
 	q.gathered = records
-	n, err = q.store(records)
+	n, err = q.storeAll(records)
 	clear(records)
 }
 
-// nextBatch returns the open batch and starts a new one.
-func (q *queue) nextBatch() *batch {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	b := q.open
-	q.open = &batch{}
-	q.open.steps = slices.Grow(q.open.few[:0], len(b.steps))
-	return b
-}
-
-// end ends a batch whose first n records are stored. After an error, the steps with other records
-// are undone, and so are all steps that were staged after them.
+// end ends a batch whose first n records are stored. It wakes the waiters of the batch, and makes
+// one waiter of the next batch its leader.
 func (q *queue) end(b *batch, n int, err error) {
 	over := []*batch{b}
 	if err != nil {
-		over = append(over, q.fail(err))
-		var steps []*Staged
-		for _, s := range slices.Concat(b.steps, over[1].steps) {
-			if n -= len(s.ends); n < 0 || len(steps) > 0 {
-				steps = append(steps, s)
-			}
-		}
-		for _, s := range slices.Backward(steps) {
-			if s.err = err; s.undo != nil {
-				s.undo()
-			}
-		}
+		over = append(over, q.fail(b, n, err))
 	}
-	q.finish(over)
-}
-
-// fail makes the queue refuse steps until [queue.finish], and returns the open batch.
-func (q *queue) fail(err error) *batch {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	b := q.open
-	q.failing, q.open = err, &batch{}
-	return b
-}
-
-// finish wakes the waiters of the batches that have ended, and makes one waiter of the next batch
-// its leader.
-func (q *queue) finish(over []*batch) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, b := range over {
@@ -211,4 +177,26 @@ func (q *queue) finish(over []*batch) {
 	if q.busy = q.open.waiting > 0; q.busy {
 		q.open.wake <- struct{}{} // does not block: the channel is buffered
 	}
+}
+
+// fail undoes the steps of the batch that have more than the first n records, and all steps that
+// were staged after them. It returns the batch of the latter, and makes the queue refuse steps
+// until [queue.end] has ended both.
+func (q *queue) fail(b *batch, n int, err error) (later *batch) {
+	q.mu.Lock()
+	later = q.open
+	q.failing, q.open = err, &batch{}
+	q.mu.Unlock()
+	var steps []*Staged
+	for _, s := range slices.Concat(b.steps, later.steps) {
+		if n -= len(s.ends); n < 0 || len(steps) > 0 {
+			steps = append(steps, s)
+		}
+	}
+	for _, s := range slices.Backward(steps) {
+		if s.err = err; s.undo != nil {
+			s.undo()
+		}
+	}
+	return later
 }

@@ -10,25 +10,13 @@ import (
 // ErrUnrecorded is the error for a record that could not be stored.
 var ErrUnrecorded = errors.New("the decision cannot be put on record")
 
-// A Storage stores records. Append takes one JSON object without a line end, and has stored it when
-// it returns nil. Implementations must be safe for concurrent use.
-type Storage interface {
-	Append(record []byte) error
-}
-
-// A BatchStorage stores several records atomically.
-type BatchStorage interface {
-	Storage
-	AppendAll(records [][]byte) error
-}
-
 // A Recorder writes events to a Storage. Callers must not forward a call before its decision is
 // stored. It is safe for concurrent use.
 type Recorder struct {
-	out   Storage // nil: nothing is recorded
-	feed  *Feed   // out as a Feed, or nil
-	queue *queue
-	now   func() time.Time
+	queue
+	out  Storage // nil: nothing is recorded
+	feed *Feed   // out as a Feed, or nil
+	now  func() time.Time
 
 	broken atomic.Bool // the last record could not be stored
 }
@@ -37,7 +25,7 @@ type Recorder struct {
 func NewRecorder(out Storage, now func() time.Time) *Recorder {
 	r := &Recorder{out: out, now: now}
 	r.feed, _ = out.(*Feed)
-	r.queue = newQueue(r.store)
+	r.storeAll, r.open = r.store, &batch{}
 	return r
 }
 
@@ -46,26 +34,12 @@ func (r *Recorder) store(records [][]byte) (n int, err error) {
 	if len(records) == 0 {
 		return 0, nil
 	}
-	if batches, ok := r.out.(BatchStorage); !ok {
-		n, err = r.each(records)
-	} else if err = batches.AppendAll(records); err == nil {
-		n = len(records)
-	}
+	n, err = appendAll(r.out, records)
 	r.broken.Store(err != nil)
 	if err != nil {
 		return n, fmt.Errorf("%w: %v", ErrUnrecorded, err)
 	}
 	return n, nil
-}
-
-// each stores records one by one until an error occurs.
-func (r *Recorder) each(records [][]byte) (n int, err error) {
-	for i, record := range records {
-		if err := r.out.Append(record); err != nil {
-			return i, err
-		}
-	}
-	return len(records), nil
 }
 
 // Active reports whether events are recorded. With a [Feed], the result may change.
@@ -93,35 +67,6 @@ func (r *Recorder) Prepare(s *Staged, events ...Event) (err error) {
 		s.ends = append(s.ends, len(s.records))
 	}
 	return nil
-}
-
-// Stage enqueues prepared records after those of all steps staged before. If they or earlier
-// records cannot be stored, undo is called, after the undo functions of later steps. undo may be
-// nil, and must not stage records. If Stage itself returns an error, undo is not called. Its error
-// is [ErrUnrecorded].
-func (r *Recorder) Stage(s *Staged, undo func()) error {
-	s.undo = undo
-	return r.queue.push(s)
-}
-
-// AwaitRoom stores the waiting records if there are too many. Call it before Stage, without holding
-// locks that an undo function needs.
-func (r *Recorder) AwaitRoom() {
-	if b := r.queue.full(); b != nil {
-		b.wait(r.queue)
-	}
-}
-
-// Undoes reports whether any waiting step has an undo function.
-func (r *Recorder) Undoes() bool { return r.queue.hasUndo() }
-
-// Flush waits until all records staged before are stored.
-func (r *Recorder) Flush() error {
-	var s Staged
-	if err := r.Stage(&s, nil); err != nil {
-		return err
-	}
-	return s.Wait()
 }
 
 // Write stores events after all that were staged before. Its error is [ErrUnrecorded].

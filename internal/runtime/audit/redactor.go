@@ -92,7 +92,7 @@ func (r *Redactor) Arguments(args []byte) json.RawMessage {
 // Mask returns JSON of any length with masked values replaced by "***", or nil in mode Hash.
 func (r *Redactor) Mask(value []byte) json.RawMessage {
 	switch {
-	case r.Mode() == Hash || len(value) == 0:
+	case len(value) == 0 || r.arguments != Masked && r.arguments != Full:
 		return nil
 	case r.Plain():
 		return value

@@ -34,7 +34,6 @@ func (m *Memory) newStep(e *entry) *step {
 // recycle returns the step to the pool. Nothing may refer to the step any more.
 func (s *step) recycle() {
 	m := s.memory
-	s.staged.Reset()
 	*s = step{revert: s.revert, staged: s.staged}
 	m.steps.Put(s)
 }
