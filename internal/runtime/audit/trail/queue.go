@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
@@ -27,48 +28,12 @@ type blockResult struct {
 
 func newQueue(workers int) *verifyQueue { return &verifyQueue{workers: workers} }
 
-// add starts to verify a copy of a block whose lines follow the verifier's last record, and
-// advances the verifier to the end of the block. It reports whether a result must be collected
-// before the next block is added.
-func (q *verifyQueue) add(v *verifier, block []byte) bool {
-	job := make(chan blockResult, 1)
-	q.jobs = append(q.jobs, job)
-	own := q.copy(block)
-	before, fault := v.last, ""
-	if !v.began {
-		first, _ := cutLine(own)
-		before, fault = startOf(first)
-		v.began = true
-		if fault == "" && before.Seq > 0 {
-			v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("the log begins with record %d: files with those before it were removed", before.Seq+1))
-		}
-	}
-	linked := v.linked
-	v.follow(own)
-	if fault != "" {
-		job <- blockResult{seq: before.Seq + 1, what: fault, block: own}
-	} else {
-		go func() { job <- check(own, before, linked, v.head) }()
-	}
-	return len(q.jobs) > q.workers
-}
-
 func (q *verifyQueue) copy(block []byte) []byte {
 	var room []byte
 	if n := len(q.spare); n > 0 {
 		room, q.spare = q.spare[n-1], q.spare[:n-1]
 	}
 	return append(room[:0], block...)
-}
-
-// follow advances the verifier to the last line of a block.
-func (v *verifier) follow(block []byte) {
-	text := block[:len(block)-1]
-	l, err := audit.ParseLine(text[bytes.LastIndexByte(text, '\n')+1:])
-	if err == nil {
-		v.last = audit.Place{Seq: l.Seq, Hash: l.Hash}
-		v.linked = v.linked || l.Linked
-	}
 }
 
 func (q *verifyQueue) pending() bool { return len(q.jobs) > 0 }
@@ -115,6 +80,25 @@ func check(block []byte, before audit.Place, linked bool, head audit.Place) (r b
 		r.sound++
 	}
 	return r
+}
+
+// describeFault describes why a line does not follow the position before.
+func describeFault(line []byte, before audit.Place) string {
+	l, err := audit.ParseLine(line)
+	switch {
+	case err != nil && strings.TrimSpace(string(line)) == "":
+		return "the line is empty"
+	case err != nil:
+		return "the line is no audit record: it was changed"
+	case !l.Linked:
+		return fmt.Sprintf("record %d has no hash: it was changed", l.Seq)
+	case l.Seq > before.Seq+1:
+		return fmt.Sprintf("record %d follows record %d: what was between them is missing, or the lines were reordered", l.Seq, before.Seq)
+	case l.Seq <= before.Seq:
+		return fmt.Sprintf("record %d follows record %d: a line was put in, or the lines were reordered", l.Seq, before.Seq)
+	default:
+		return fmt.Sprintf("the hash of record %d is not that of its content and of the record before it: one of the two was changed", l.Seq)
+	}
 }
 
 // unlinked returns the position of a line without a hash, and whether it follows the position

@@ -10,10 +10,21 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"strings"
 
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
+
+// VerifySource verifies a log, see [Verify] and [VerifyChains].
+func VerifySource(ctx context.Context, s Source) (Report, error) {
+	switch s := s.(type) {
+	case File:
+		return Verify(ctx, s)
+	case Database:
+		return VerifyChains(ctx, s)
+	default:
+		return Report{}, fmt.Errorf("a log of type %T cannot be verified", s)
+	}
+}
 
 // Verify verifies the chain of a log file, including the earlier files of its rotation. The error
 // is for failed reads only; faults are in the report.
@@ -119,7 +130,7 @@ func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string
 		if e := ctx.Err(); e != nil {
 			return e
 		}
-		if len(block) > 0 && done.add(v, block) && !v.collect(done, path, &number) {
+		if len(block) > 0 && v.begin(done, block) && !v.collect(done, path, &number) {
 			return nil
 		}
 		switch {
@@ -141,6 +152,42 @@ func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string
 		}
 	}
 	return nil
+}
+
+// begin starts to verify a copy of a block whose lines follow the last record, and advances the
+// verifier to the end of the block. It reports whether a result must be collected before the next
+// block begins.
+func (v *verifier) begin(q *verifyQueue, block []byte) bool {
+	job := make(chan blockResult, 1)
+	q.jobs = append(q.jobs, job)
+	own := q.copy(block)
+	before, fault := v.last, ""
+	if !v.began {
+		first, _ := cutLine(own)
+		before, fault = startOf(first)
+		v.began = true
+		if fault == "" && before.Seq > 0 {
+			v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("the log begins with record %d: files with those before it were removed", before.Seq+1))
+		}
+	}
+	linked := v.linked
+	v.follow(own)
+	if fault != "" {
+		job <- blockResult{seq: before.Seq + 1, what: fault, block: own}
+	} else {
+		go func() { job <- check(own, before, linked, v.head) }()
+	}
+	return len(q.jobs) > q.workers
+}
+
+// follow advances the verifier to the last line of a block.
+func (v *verifier) follow(block []byte) {
+	text := block[:len(block)-1]
+	l, err := audit.ParseLine(text[bytes.LastIndexByte(text, '\n')+1:])
+	if err == nil {
+		v.last = audit.Place{Seq: l.Seq, Hash: l.Hash}
+		v.linked = v.linked || l.Linked
+	}
 }
 
 // blockSize returns the size of the blocks of a file.
@@ -204,23 +251,4 @@ func startOf(line []byte) (before audit.Place, fault string) {
 
 func missingBefore(seq uint64) string {
 	return fmt.Sprintf("the log begins with record %d: those before it are missing", seq)
-}
-
-// describeFault describes why a line does not follow the position before.
-func describeFault(line []byte, before audit.Place) string {
-	l, err := audit.ParseLine(line)
-	switch {
-	case err != nil && strings.TrimSpace(string(line)) == "":
-		return "the line is empty"
-	case err != nil:
-		return "the line is no audit record: it was changed"
-	case !l.Linked:
-		return fmt.Sprintf("record %d has no hash: it was changed", l.Seq)
-	case l.Seq > before.Seq+1:
-		return fmt.Sprintf("record %d follows record %d: what was between them is missing, or the lines were reordered", l.Seq, before.Seq)
-	case l.Seq <= before.Seq:
-		return fmt.Sprintf("record %d follows record %d: a line was put in, or the lines were reordered", l.Seq, before.Seq)
-	default:
-		return fmt.Sprintf("the hash of record %d is not that of its content and of the record before it: one of the two was changed", l.Seq)
-	}
 }
