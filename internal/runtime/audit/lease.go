@@ -1,8 +1,6 @@
 package audit
 
 import (
-	"bytes"
-	"fmt"
 	"os"
 	"time"
 
@@ -25,6 +23,7 @@ type lease struct {
 	lines []byte // lines not yet moved to the log
 	from  Place  // end of the log at the start of the lease
 	timer *time.Timer
+	ended func()    // called by the timer
 	never time.Time // no lease before this time: other processes have the log open, or the pending file is unavailable
 
 	since         time.Time // start of the current counting period
@@ -45,9 +44,10 @@ func (l *lease) busy(now time.Time) bool {
 
 // appendPending appends records as lines to the pending file. It returns false if they must be
 // written to the log instead. Requires the lock of the file.
-func (l *Log) appendPending(records [][]byte) bool {
+func (l *logFile) appendPending(records [][]byte) bool {
 	used := len(l.lease.lines)
-	lines, end := l.lines(l.lease.lines, records)
+	end := l.last
+	lines := end.append(l.lease.lines, records...)
 	size := l.size + int64(len(lines))
 	if l.rotation.Size > 0 && size >= max(l.rotation.Size, l.retry) || !l.pending.keep(used, lines[used:]) {
 		return false
@@ -62,7 +62,7 @@ func (l *Log) appendPending(records [][]byte) bool {
 
 // startLease starts a lease with the given records. It returns false if they must be written to the
 // log instead.
-func (l *Log) startLease(records [][]byte) bool {
+func (l *logFile) startLease(records [][]byte) bool {
 	if l.head.file == nil || l.lease.since.Before(l.lease.never) {
 		return false
 	}
@@ -75,7 +75,7 @@ func (l *Log) startLease(records [][]byte) bool {
 	}
 	l.lease.held, l.lease.from = true, l.written
 	if l.lease.timer == nil {
-		l.lease.timer = time.AfterFunc(leaseTime, l.expire)
+		l.lease.timer = time.AfterFunc(leaseTime, l.lease.ended)
 	} else {
 		l.lease.timer.Reset(leaseTime)
 	}
@@ -84,7 +84,7 @@ func (l *Log) startLease(records [][]byte) bool {
 
 // ensurePending opens the pending file if necessary. It refuses network file systems, because other
 // machines have separate memory for the same file.
-func (l *Log) ensurePending() bool {
+func (l *logFile) ensurePending() bool {
 	if !quickfile.Local(l.head.file) {
 		return false
 	}
@@ -99,7 +99,7 @@ func (l *Log) ensurePending() bool {
 }
 
 // closeLease ends the lease permanently, and removes the pending file if no other process uses it.
-func (l *Log) closeLease() error {
+func (l *logFile) closeLease() error {
 	if l.lease.timer != nil {
 		l.lease.timer.Stop()
 	}
@@ -122,7 +122,7 @@ func (l *Log) closeLease() error {
 
 // endLease ends the lease and moves its lines to the log. After an error, the lines remain and are
 // moved before anything else is written.
-func (l *Log) endLease() error {
+func (l *logFile) endLease() error {
 	if l.lease.held {
 		defer func() {
 			l.lease.held = false
@@ -134,73 +134,4 @@ func (l *Log) endLease() error {
 		return nil
 	}
 	return l.locked(l.resume)
-}
-
-// movePending moves the lines of the pending file to the log. Requires the lock of the file, and
-// that the end of the file is known.
-func (l *Log) movePending() error {
-	if l.pending == nil {
-		return nil
-	}
-	rest, end := l.lease.lines, l.last
-	used, known := l.pending.used()
-	if used == 0 && len(rest) == 0 {
-		return nil
-	}
-	if known && used != len(rest) || l.lease.from != l.written {
-		rest, end = l.reconcile(used)
-	}
-	if len(rest) > 0 {
-		if err := l.write(rest, end); err != nil {
-			return err
-		}
-	}
-	l.lease.lines = l.lease.lines[:0]
-	l.pending.clear()
-	return nil
-}
-
-// reconcile returns the pending lines that the log does not have, after another process has left or
-// moved lines, or the log was changed externally.
-func (l *Log) reconcile(used int) (rest []byte, end Place) {
-	lines, ok := l.pending.lines(used)
-	if !ok {
-		lines = l.lease.lines
-	}
-	rest, end, junk := missingLines(lines, l.written)
-	if junk > 0 {
-		l.cut = fmt.Sprintf("what the last %d bytes of its room were", junk)
-	}
-	return rest, end
-}
-
-// missingLines returns the lines that a log with the end at does not have, and the new end. If the
-// log has other lines in their place, the lines are linked again. Invalid data at the end of lines
-// is dropped; junk is its size.
-func missingLines(lines []byte, at Place) (rest []byte, end Place, junk int) {
-	var all []Line
-	from := 0
-	for done := 0; done < len(lines); {
-		text, _, whole := bytes.Cut(lines[done:], []byte{'\n'})
-		l, err := ParseLine(text)
-		if !whole || err != nil {
-			junk, lines = len(lines)-done, lines[:done]
-			break
-		}
-		done += len(text) + 1
-		if all = append(all, l); l.place() == at {
-			all, from = all[:0], done
-		}
-	}
-	if len(all) == 0 {
-		return nil, at, junk
-	}
-	if all[0].Seq > at.Seq {
-		return lines[from:], all[len(all)-1].place(), junk
-	}
-	end = at
-	for _, l := range all {
-		rest = end.append(rest, l.Event)
-	}
-	return rest, end, junk
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"strconv"
@@ -62,26 +63,46 @@ type Place struct {
 
 func (l *Line) place() Place { return Place{Seq: l.Seq, Hash: l.Hash} }
 
-// append appends record as the line after l to buf, and advances l. record must be an object.
-func (l *Place) append(buf, record []byte) []byte {
-	members := bytes.Trim(record[1:len(record)-1], " \t")
-	l.Seq++
-	start := len(buf)
-	buf = append(buf, l.Hash[:]...) // the input of the hash temporarily takes the place of the line
-	buf = strconv.AppendUint(buf, l.Seq, 10)
-	buf = append(buf, '{')
-	buf = append(buf, members...)
-	buf = append(buf, '}')
-	l.Hash = hashOf(buf[start:])
-	buf = append(buf[:start], lineHead...)
-	buf = strconv.AppendUint(buf, l.Seq, 10)
-	if buf = append(buf, ','); len(members) > 0 {
+// append appends the records as the lines after l to buf, and advances l. Each record must be an
+// object.
+func (l *Place) append(buf []byte, records ...[]byte) []byte {
+	for _, record := range records {
+		members := bytes.Trim(record[1:len(record)-1], " \t")
+		l.Seq++
+		start := len(buf)
+		buf = append(buf, l.Hash[:]...) // the input of the hash temporarily takes the place of the line
+		buf = strconv.AppendUint(buf, l.Seq, 10)
+		buf = append(buf, '{')
 		buf = append(buf, members...)
-		buf = append(buf, ',')
+		buf = append(buf, '}')
+		l.Hash = sha256.Sum256(buf[start:])
+		buf = append(buf[:start], lineHead...)
+		buf = strconv.AppendUint(buf, l.Seq, 10)
+		if buf = append(buf, ','); len(members) > 0 {
+			buf = append(buf, members...)
+			buf = append(buf, ',')
+		}
+		buf = append(buf, lineHash...)
+		buf = hex.AppendEncode(buf, l.Hash[:])
+		buf = append(buf, lineTail+"\n"...)
 	}
-	buf = append(buf, lineHash...)
-	buf = hex.AppendEncode(buf, l.Hash[:])
-	return append(buf, lineTail+"\n"...)
+	return buf
+}
+
+// Link returns the hash of a record. It covers the hash of the previous record (zero for the first
+// of a chain), the sequence number in decimal digits, and the event as recorded: one JSON object
+// without the number and the hash.
+func Link(before [32]byte, seq uint64, event []byte) [32]byte {
+	hash, _ := LinkIn(make([]byte, 0, 32+20+len(event)), before, seq, event)
+	return hash
+}
+
+// LinkIn is like [Link], but assembles its input in room, which it returns for reuse.
+func LinkIn(room []byte, before [32]byte, seq uint64, event []byte) (hash [32]byte, same []byte) {
+	b := append(room[:0], before[:]...)
+	b = strconv.AppendUint(b, seq, 10)
+	b = append(b, event...)
+	return sha256.Sum256(b), b
 }
 
 // check refuses data that is not one line with one object. The caller is responsible for a valid

@@ -33,6 +33,8 @@ const (
 type pendingFile struct {
 	file   *os.File
 	mapped []byte // nil: the file was truncated by another process
+
+	moves, size *atomic.Uint64 // in mapped: number of moves to the log, size of the lines
 }
 
 // openPendingFile opens the pending file of the log at path. If it does not exist, it is created
@@ -47,8 +49,9 @@ func openPendingFile(path string) (*pendingFile, error) {
 		err = allocate(f, pendingEnd)
 	}
 	if err == nil {
-		if r := (&pendingFile{file: f, mapped: mapFile(f, pendingEnd)}); r.mapped != nil {
-			return r, nil
+		if m := mapFile(f, pendingEnd); m != nil {
+			counter := func(at int) *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(&m[at])) }
+			return &pendingFile{file: f, mapped: m, moves: counter(pendingMoves), size: counter(pendingUsed)}, nil
 		}
 		err = errors.New("it cannot be mapped into memory")
 	}
@@ -56,23 +59,18 @@ func openPendingFile(path string) (*pendingFile, error) {
 	return nil, fmt.Errorf("%s: %w", path+PendingSuffix, err)
 }
 
-// count returns one of the two counters.
-func (r *pendingFile) count(at int) *atomic.Uint64 {
-	return (*atomic.Uint64)(unsafe.Pointer(&r.mapped[at]))
-}
-
 // keep writes lines after the first used bytes. The lines are added atomically. It returns false if
 // they do not fit.
 func (r *pendingFile) keep(used int, lines []byte) bool {
 	return used+len(lines) <= pendingSize && withMapped(&r.mapped, func() {
 		copy(r.mapped[pendingLines+used:], lines)
-		r.count(pendingUsed).Store(uint64(used + len(lines)))
+		r.size.Store(uint64(used + len(lines)))
 	})
 }
 
 // used returns the size of the lines. It returns false if the size is unknown.
 func (r *pendingFile) used() (n int, ok bool) {
-	ok = withMapped(&r.mapped, func() { n = int(min(r.count(pendingUsed).Load(), pendingSize)) })
+	ok = withMapped(&r.mapped, func() { n = int(min(r.size.Load(), pendingSize)) })
 	return n, ok
 }
 
@@ -86,8 +84,8 @@ func (r *pendingFile) lines(used int) (lines []byte, ok bool) {
 // increased before new lines are written.
 func (r *pendingFile) clear() {
 	withMapped(&r.mapped, func() {
-		r.count(pendingUsed).Store(0)
-		r.count(pendingMoves).Add(1)
+		r.size.Store(0)
+		r.moves.Add(1)
 	})
 }
 

@@ -4,13 +4,63 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"strconv"
+	"os"
+
+	"github.com/petrigate/petrigate/internal/quickfile"
 )
+
+// open opens the files and reads their state.
+func (l *logFile) open() (err error) {
+	if l.file, err = open(l.path); err != nil {
+		return err
+	}
+	if l.regular, err = inspect(l.file); err != nil || !l.regular {
+		return err
+	}
+	l.quick = quickfile.Of(l.file) // also for the files that follow it in the directory
+	if l.head, err = openHead(l.path); err != nil {
+		return err
+	}
+	l.size = -1 // read the existing content
+	return l.locked(l.join)
+}
+
+// join reads the state that other processes have left. Requires the lock of the file.
+func (l *logFile) join() (err error) {
+	if l.head.file != nil {
+		if err := share(l.head.file); err != nil {
+			return err
+		}
+	}
+	if info, err := os.Lstat(l.path + PendingSuffix); err == nil && info.Size() >= pendingEnd {
+		if l.pending, err = openPendingFile(l.path); err != nil {
+			return err
+		}
+	}
+	return l.resume()
+}
+
+// append appends records as lines, or starts a lease with them. Requires the lock of the file.
+func (l *logFile) append(records [][]byte, busy bool) error {
+	if err := l.resume(); err != nil {
+		return err
+	}
+	if l.full() {
+		if err := l.rotate(); err != nil {
+			return err
+		}
+	}
+	if busy && l.startLease(records) {
+		return nil
+	}
+	end := l.last
+	l.buf = end.append(l.buf[:0], records...)
+	return l.write(l.buf, end)
+}
 
 // resume continues the log at the end of the file. If the end is not the expected one, another
 // process has written, a write was interrupted, or the file was changed externally.
-func (l *Log) resume() error {
+func (l *logFile) resume() error {
 	if !l.regular {
 		return nil
 	}
@@ -33,95 +83,71 @@ func (l *Log) resume() error {
 	return l.movePending()
 }
 
-// readEnd finds the last whole line and cuts off a partial line after it.
-func (l *Log) readEnd(size int64) error {
-	tail, err := l.tail(size)
-	if err != nil {
-		return err
+// movePending moves the lines of the pending file to the log. Requires the lock of the file, and
+// that the end of the file is known.
+func (l *logFile) movePending() error {
+	if l.pending == nil {
+		return nil
 	}
-	end := bytes.LastIndexByte(tail, '\n') + 1
-	if half := tail[end:]; len(half) > 0 {
-		// A partial record never counted. Other data was not written by this program and is not
-		// removed.
-		if half[0] != '{' {
-			return errors.New("it does not end with an audit record")
-		}
-		if err := l.file.Truncate(size - int64(len(half))); err != nil {
+	rest, end := l.lease.lines, l.last
+	used, known := l.pending.used()
+	if used == 0 && len(rest) == 0 {
+		return nil
+	}
+	if known && used != len(rest) || l.lease.from != l.written {
+		rest, end = l.reconcile(used)
+	}
+	if len(rest) > 0 {
+		if err := l.write(rest, end); err != nil {
 			return err
 		}
 	}
-	last, err := lastLine(tail[:end])
-	if err != nil {
-		return err
-	}
-	l.written = last.place()
-	// Numbers never decrease, so that lines removed while the log was open are detected.
-	if last.Seq > l.last.Seq {
-		l.last = l.written
-	}
-	if h := l.head.read(); h.Seq >= l.last.Seq && h.Seq > 0 {
-		if l.size < 0 {
-			l.cut = missing(h, l.last)
-		}
-		l.last = h
-	}
-	l.size = size - int64(len(tail)-end)
-	if l.first == 0 || l.size == 0 {
-		l.first = l.firstLine()
-	}
-	l.closed = closes(last.Event)
+	l.lease.lines = l.lease.lines[:0]
+	l.pending.clear()
 	return nil
 }
 
-// missing describes the records that the file lacks according to its head.
-func missing(h, last Place) string {
-	switch {
-	case h.Seq > last.Seq && last.Seq == 0:
-		return fmt.Sprintf("all its records up to number %d", h.Seq)
-	case h.Seq > last.Seq:
-		return fmt.Sprintf("the records from number %d to %d", last.Seq+1, h.Seq)
-	case h.Seq == last.Seq && h.Hash != last.Hash:
-		return fmt.Sprintf("the record number %d as it was written", h.Seq)
+// reconcile returns the pending lines that the log does not have, after another process has left or
+// moved lines, or the log was changed externally.
+func (l *logFile) reconcile(used int) (rest []byte, end Place) {
+	lines, ok := l.pending.lines(used)
+	if !ok {
+		lines = l.lease.lines
 	}
-	return ""
+	rest, end, junk := missingLines(lines, l.written)
+	if junk > 0 {
+		l.cut = fmt.Sprintf("what the last %d bytes of its room were", junk)
+	}
+	return rest, end
 }
 
-// lastLine returns the last of the lines, or the zero Line.
-func lastLine(lines []byte) (Line, error) {
-	if len(lines) == 0 {
-		return Line{}, nil
-	}
-	lines = lines[:len(lines)-1]
-	l, err := ParseLine(lines[bytes.LastIndexByte(lines, '\n')+1:])
-	if err != nil {
-		return Line{}, errors.New("its last line is no audit record")
-	}
-	return l, nil
-}
-
-// firstLine returns the number of the first line, or 0.
-func (l *Log) firstLine() uint64 {
-	var start [len(lineHead) + 20]byte
-	n, _ := l.file.ReadAt(start[:], 0)
-	digits, _ := bytes.CutPrefix(start[:n], []byte(lineHead))
-	end := bytes.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
-	seq, _ := strconv.ParseUint(string(digits[:max(0, end)]), 10, 64)
-	return seq
-}
-
-// tail returns the end of the file. It contains at least the last whole line and the data after it.
-func (l *Log) tail(size int64) ([]byte, error) {
-	for length := int64(4 << 10); ; length *= 4 {
-		from := max(0, size-length)
-		tail := make([]byte, size-from)
-		if _, err := l.file.ReadAt(tail, from); err != nil && err != io.EOF {
-			return nil, err
+// missingLines returns the lines that a log with the end at does not have, and the new end. If the
+// log has other lines in their place, the lines are linked again. Invalid data at the end of lines
+// is dropped; junk is its size.
+func missingLines(lines []byte, at Place) (rest []byte, end Place, junk int) {
+	var all []Line
+	from := 0
+	for done := 0; done < len(lines); {
+		text, _, whole := bytes.Cut(lines[done:], []byte{'\n'})
+		l, err := ParseLine(text)
+		if !whole || err != nil {
+			junk, lines = len(lines)-done, lines[:done]
+			break
 		}
-		if from == 0 || bytes.Count(tail, []byte("\n")) >= 2 {
-			return tail, nil
-		}
-		if length > 3*maxRecord {
-			return nil, errors.New("its last line is too long for an audit record")
+		done += len(text) + 1
+		if all = append(all, l); l.place() == at {
+			all, from = all[:0], done
 		}
 	}
+	if len(all) == 0 {
+		return nil, at, junk
+	}
+	if all[0].Seq > at.Seq {
+		return lines[from:], all[len(all)-1].place(), junk
+	}
+	end = at
+	for _, l := range all {
+		rest = end.append(rest, l.Event)
+	}
+	return rest, end, junk
 }

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
@@ -41,17 +40,14 @@ type continued struct {
 	Last     string    `json:"last"` // hash of the last line of the previous file
 }
 
-// closes reports whether an event is the last of a file.
-func closes(event []byte) bool { return bytes.HasSuffix(event, []byte(`,"event":"closed"}`)) }
-
 // full reports whether a new file is due.
-func (l *Log) full() bool {
+func (l *logFile) full() bool {
 	return l.regular && l.rotation.Size > 0 && l.size >= max(l.rotation.Size, l.retry)
 }
 
 // rotate closes the file and switches to the next. If that fails, the file continues to be used,
 // and rotate tries again when it has grown.
-func (l *Log) rotate() error {
+func (l *logFile) rotate() error {
 	l.retry = l.size + l.rotation.Size/8
 	record, err := json.Marshal(closed{Time: time.Now(), Event: "closed"})
 	if err != nil {
@@ -68,7 +64,7 @@ func (l *Log) rotate() error {
 
 // switchFile switches from a closed file to its successor. Requires the lock of the file, and
 // exchanges it for the lock of the next.
-func (l *Log) switchFile() error {
+func (l *logFile) switchFile() error {
 	for {
 		own, err := l.file.Stat()
 		if err != nil {
@@ -92,7 +88,7 @@ func (l *Log) switchFile() error {
 }
 
 // openNext opens the current file at the path.
-func (l *Log) openNext() error {
+func (l *logFile) openNext() error {
 	next, err := open(l.path)
 	if err != nil {
 		return err
@@ -114,7 +110,7 @@ func (l *Log) openNext() error {
 }
 
 // archive renames the closed file and puts the next one in its place.
-func (l *Log) archive(own os.FileInfo) error {
+func (l *logFile) archive(own os.FileInfo) error {
 	aside, err := l.archiveName(own)
 	if err != nil {
 		return err
@@ -150,7 +146,7 @@ func (l *Log) archive(own os.FileInfo) error {
 }
 
 // archiveName returns an unused name for the closed file.
-func (l *Log) archiveName(own os.FileInfo) (string, error) {
+func (l *logFile) archiveName(own os.FileInfo) (string, error) {
 	ext := filepath.Ext(l.path)
 	stem := fmt.Sprintf("%s-%012d-%012d", strings.TrimSuffix(l.path, ext), cmp.Or(l.first, l.last.Seq), l.last.Seq)
 	for n, name := 2, stem+ext; ; n++ {
@@ -189,7 +185,7 @@ func Aside(path string) ([]string, error) {
 }
 
 // prune removes the oldest full files beyond the configured number.
-func (l *Log) prune() {
+func (l *logFile) prune() {
 	if l.rotation.Keep <= 0 {
 		return
 	}
@@ -205,7 +201,7 @@ func (l *Log) prune() {
 	}
 }
 
-func (l *Log) failed(err error) {
+func (l *logFile) failed(err error) {
 	if l.rotation.Failed != nil {
 		l.rotation.Failed(err)
 	}

@@ -1,0 +1,215 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"syscall"
+
+	"github.com/petrigate/petrigate/internal/quickfile"
+)
+
+// A logFile is the file of a [Log], with all that is known of it. Log.mu guards it.
+type logFile struct {
+	path     string
+	rotation Rotation
+	regular  bool // false for a device, which can be neither read nor truncated
+
+	file        *os.File // nil once closed
+	quick       quickfile.File
+	head        head
+	pending     *pendingFile // nil: none
+	lease       lease
+	first       uint64 // number of the first line of the file; 0: empty
+	closed      bool   // the last line closes the file
+	last        Place  // position of the last line
+	written     Place  // position of the last line in the file; later lines are pending
+	size        int64  // size of the file at that position; unused for a device
+	retry       int64  // size for the next attempt to rotate
+	cut         string // description of records missing at the end of the file; empty: none
+	buf         []byte // reused between batches
+	neededSpace int    // required disk space, see [logFile.checkSpace]; 0: sufficient
+}
+
+// maxBuffer is the maximum size of a batch buffer that is kept for reuse.
+const maxBuffer = 1 << 20
+
+// write writes whole lines that end at the position end, or leaves the file unchanged.
+func (l *logFile) write(lines []byte, end Place) error {
+	if err := l.checkSpace(len(lines)); err != nil {
+		return err
+	}
+	n, err := l.quick.Write(l.file, lines)
+	if err != nil {
+		l.noteShortage(len(lines))
+		if l.regular && n > 0 {
+			// if this fails too, the next resume finds the partial line
+			_ = l.file.Truncate(l.size)
+		}
+		return err
+	}
+	if l.first == 0 {
+		l.first = l.last.Seq + 1
+	}
+	l.last, l.written, l.closed = end, end, false
+	l.size += int64(n)
+	l.head.write(end)
+	if cap(l.buf) > maxBuffer {
+		l.buf = nil
+	}
+	return nil
+}
+
+// locked runs f while it holds the lock of the file. f may replace l.file with another file that it
+// has locked.
+func (l *logFile) locked(f func() error) error {
+	if !l.regular {
+		return f()
+	}
+	if err := lock(l.file); err != nil {
+		return fmt.Errorf("locking it: %w", err)
+	}
+	defer func() {
+		if !l.lease.held {
+			unlock(l.file)
+		}
+	}()
+	return f()
+}
+
+// readEnd finds the last whole line and cuts off a partial line after it.
+func (l *logFile) readEnd(size int64) error {
+	tail, err := l.tail(size)
+	if err != nil {
+		return err
+	}
+	end := bytes.LastIndexByte(tail, '\n') + 1
+	if half := tail[end:]; len(half) > 0 {
+		// A partial record never counted. Other data was not written by this program and is not
+		// removed.
+		if half[0] != '{' {
+			return errors.New("it does not end with an audit record")
+		}
+		if err := l.file.Truncate(size - int64(len(half))); err != nil {
+			return err
+		}
+	}
+	last, err := lastLine(tail[:end])
+	if err != nil {
+		return err
+	}
+	l.written = last.place()
+	// Numbers never decrease, so that lines removed while the log was open are detected.
+	if last.Seq > l.last.Seq {
+		l.last = l.written
+	}
+	if h := l.head.read(); h.Seq >= l.last.Seq && h.Seq > 0 {
+		if l.size < 0 {
+			l.cut = missing(h, l.last)
+		}
+		l.last = h
+	}
+	l.size = size - int64(len(tail)-end)
+	if l.first == 0 || l.size == 0 {
+		l.first = l.firstLine()
+	}
+	l.closed = bytes.HasSuffix(last.Event, []byte(`,"event":"closed"}`))
+	return nil
+}
+
+// missing describes the records that the file lacks according to its head.
+func missing(h, last Place) string {
+	switch {
+	case h.Seq > last.Seq && last.Seq == 0:
+		return fmt.Sprintf("all its records up to number %d", h.Seq)
+	case h.Seq > last.Seq:
+		return fmt.Sprintf("the records from number %d to %d", last.Seq+1, h.Seq)
+	case h.Seq == last.Seq && h.Hash != last.Hash:
+		return fmt.Sprintf("the record number %d as it was written", h.Seq)
+	}
+	return ""
+}
+
+// lastLine returns the last of the lines, or the zero Line.
+func lastLine(lines []byte) (Line, error) {
+	if len(lines) == 0 {
+		return Line{}, nil
+	}
+	lines = lines[:len(lines)-1]
+	l, err := ParseLine(lines[bytes.LastIndexByte(lines, '\n')+1:])
+	if err != nil {
+		return Line{}, errors.New("its last line is no audit record")
+	}
+	return l, nil
+}
+
+// firstLine returns the number of the first line, or 0.
+func (l *logFile) firstLine() uint64 {
+	var start [len(lineHead) + 20]byte
+	n, _ := l.file.ReadAt(start[:], 0)
+	digits, _ := bytes.CutPrefix(start[:n], []byte(lineHead))
+	end := bytes.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
+	seq, _ := strconv.ParseUint(string(digits[:max(0, end)]), 10, 64)
+	return seq
+}
+
+// tail returns the end of the file. It contains at least the last whole line and the data after it.
+func (l *logFile) tail(size int64) ([]byte, error) {
+	for length := int64(4 << 10); ; length *= 4 {
+		from := max(0, size-length)
+		tail := make([]byte, size-from)
+		if _, err := l.file.ReadAt(tail, from); err != nil && err != io.EOF {
+			return nil, err
+		}
+		if from == 0 || bytes.Count(tail, []byte("\n")) >= 2 {
+			return tail, nil
+		}
+		if length > 3*maxRecord {
+			return nil, errors.New("its last line is too long for an audit record")
+		}
+	}
+}
+
+// spaceTestSuffix is the suffix of the file that [logFile.checkSpace] writes.
+const spaceTestSuffix = ".trial"
+
+// outcomeSpace is additional required space, in bytes: the outcome of a call must fit as well.
+const outcomeSpace = 4 << 10
+
+// noteShortage records that n bytes could not be written.
+func (l *logFile) noteShortage(n int) {
+	l.neededSpace = max(l.neededSpace, min(n, maxBuffer)+outcomeSpace)
+}
+
+// checkSpace returns an error if the disk still lacks space for the largest write that failed, even
+// if the next write is smaller: a small record might fit although a decision would not.
+func (l *logFile) checkSpace(n int) error {
+	if !l.regular || l.neededSpace <= n {
+		return nil
+	}
+	if err := testSpace(l.file.Name()+spaceTestSuffix, l.neededSpace); err != nil {
+		return err
+	}
+	l.neededSpace = 0
+	return nil
+}
+
+// testSpace writes a file of n bytes and removes it. It returns only errors that mean insufficient
+// space.
+func testSpace(path string, n int) error {
+	_ = os.Remove(path) // left by a process that was killed
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = f.Write(make([]byte, n))
+		_, _ = f.Close(), os.Remove(path)
+	}
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		if errors.Is(err, full) {
+			return err
+		}
+	}
+	return nil
+}
