@@ -10,16 +10,16 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// maxName is the maximum length of a principal's name.
+// maxName is the maximum length of a principal's name in bytes.
 const maxName = 255
 
-// claims are the claims of a verified token.
+// claims contains the claims of a token whose signature has been verified.
 type claims struct {
 	registered jwt.Claims
 	named      map[string]any
 }
 
-// checkClaims checks the claims of a token with a valid signature against the options.
+// checkClaims checks whether the claims satisfy the options. The token's signature must be valid.
 func (v *Verifier) checkClaims(c claims) (Grant, error) {
 	r := c.registered
 	switch now := v.options.Now(); {
@@ -48,14 +48,14 @@ func (v *Verifier) checkClaims(c claims) (Grant, error) {
 	return Grant{Principal: v.options.Issuer + "#" + name, Expires: r.Expiry.Time().Add(leeway)}, nil
 }
 
-// isUnambiguous reports whether a name is unambiguous: two readers could not take it for different
-// names.
+// isUnambiguous reports whether a name is unambiguous, that is, whether all readers take it for the
+// same name.
 func isUnambiguous(name string) bool {
 	return name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
-// scopes returns the scopes in scope, separated by spaces, and in scp, which some issuers write as
-// a list.
+// scopes returns all scopes in the space-separated claim scope and in the claim scp, which some
+// issuers write as a list.
 func (c claims) scopes() []string {
 	var all []string
 	for _, name := range []string{"scope", "scp"} {
@@ -73,5 +73,5 @@ func (c claims) scopes() []string {
 	return all
 }
 
-// leeway is the accepted difference between the clocks of the issuer and of this machine.
+// leeway is the tolerated difference between the issuer's clock and this machine's.
 const leeway = 30 * time.Second

@@ -5,16 +5,16 @@ import "time"
 // A Kind is a kind of [Denial].
 type Kind int
 
-// The kinds of denials.
+// Kinds of denials.
 const (
-	Missing     Kind = iota // no token
-	Invalid                 // invalid token
-	Scope                   // valid token without a required scope
-	Unavailable             // not verifiable: the issuer's keys are unavailable
+	Missing     Kind = iota // there is no token
+	Invalid                 // the token is invalid
+	Scope                   // the token is valid but lacks a required scope
+	Unavailable             // the token cannot be verified, because the issuer's keys are unavailable
 )
 
-// A Denial is an error of [Verifier.Verify]. Its text is for the client and contains no part of the
-// token.
+// A Denial explains why [Verifier.Verify] has rejected a token. Its text may be sent to the client
+// and contains no part of the token.
 type Denial struct {
 	Kind   Kind
 	Reason string
@@ -24,8 +24,8 @@ func (d *Denial) Error() string { return d.Reason }
 
 func invalid(reason string) error { return &Denial{Kind: Invalid, Reason: reason} }
 
-// A Grant is the result of verifying a token.
+// A Grant is the result of successfully verifying a token.
 type Grant struct {
-	Principal string    // issuer and subject; unique for each caller
-	Expires   time.Time // expiry of the token, including the leeway
+	Principal string    // issuer and subject, which are unique for each caller
+	Expires   time.Time // expiry of the token, plus the leeway
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/go-jose/go-jose/v4/json"
 )
 
-// maxMetadata limits the size of an issuer's metadata.
+// maxMetadata is the maximum size of an issuer's metadata in bytes.
 const maxMetadata = 256 << 10
 
-// locations returns the URLs of an issuer's metadata: as an authorization server (RFC 8414, section
-// 3.1) or as an OpenID provider. The path of the issuer comes after the well-known part by RFC
-// 8414, and before it for other OpenID providers.
+// locations returns the possible URLs of an issuer's metadata, both as an authorization server (RFC
+// 8414, section 3.1) and as an OpenID provider. In RFC 8414 the issuer's path follows the
+// well-known part; for other OpenID providers it precedes that part.
 func locations(issuer string) ([]string, error) {
 	if err := Trustworthy(issuer); err != nil {
 		return nil, err
@@ -34,8 +34,8 @@ func locations(issuer string) ([]string, error) {
 	return all, nil
 }
 
-// discover fetches the issuer's metadata and returns the URL of its keys. The first answer that
-// names this issuer counts.
+// discover fetches the issuer's metadata and returns the URL of the keys. It uses the first
+// response that names this issuer.
 func (k *keys) discover(ctx context.Context) (jwks string, err error) {
 	places, err := locations(k.options.Issuer)
 	if err != nil {
@@ -58,8 +58,8 @@ func (k *keys) discover(ctx context.Context) (jwks string, err error) {
 	return "", errors.Join(problems...)
 }
 
-// keysURL returns the URL of the keys from an issuer's metadata. Metadata that names another
-// issuer, even by just a slash, is refused (RFC 8414, section 3.3).
+// keysURL returns the URL of the keys in an issuer's metadata. It returns an error if the metadata
+// names a different issuer, even if only a slash differs (RFC 8414, section 3.3).
 func (k *keys) keysURL(body []byte) (string, error) {
 	var metadata struct {
 		Issuer string `json:"issuer"`
@@ -83,7 +83,7 @@ func (k *keys) keysURL(body []byte) (string, error) {
 	return metadata.JWKS, nil
 }
 
-// get fetches a document of at most the given size.
+// get fetches a document of at most most bytes.
 func (k *keys) get(ctx context.Context, address, accept string, most int64) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {

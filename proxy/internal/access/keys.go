@@ -15,17 +15,17 @@ import (
 	"github.com/go-jose/go-jose/v4/json"
 )
 
-// Validity of keys and intervals of fetches. Tokens with unknown keys cause at most one fetch per
-// pause.
+// How long keys are used, and how often they are fetched. Tokens that name unknown keys cause at
+// most one fetch per pause.
 const (
 	fresh        = 15 * time.Minute // maximum age of the keys before they are fetched again
-	keep         = 24 * time.Hour   // maximum age of keys that cannot be fetched again
-	pause        = 30 * time.Second // time between two fetches
-	pauseFailed  = 5 * time.Second  // time after a failed fetch
+	keep         = 24 * time.Hour   // maximum age of the keys if they cannot be fetched again
+	pause        = 30 * time.Second // minimum time between two fetches
+	pauseFailed  = 5 * time.Second  // minimum time after a failed fetch
 	fetchTimeout = 10 * time.Second
 )
 
-// Limits on a key set.
+// Limits for a key set.
 const (
 	maxSet     = 1 << 20 // bytes
 	maxKeys    = 100
@@ -39,14 +39,14 @@ type keys struct {
 
 	mu       sync.Mutex
 	set      []jose.JSONWebKey
-	count    int           // number of sets so far
-	fetched  time.Time     // time of the last fetch; zero: never
-	next     time.Time     // earliest time of the next fetch
-	fetching chan struct{} // closed at the end of the current fetch; nil: none runs
+	count    int           // number of key sets installed so far
+	fetched  time.Time     // time of the last fetch; zero if there was none
+	next     time.Time     // earliest time for the next fetch
+	fetching chan struct{} // closed when the current fetch ends; nil if none is running
 }
 
-// find returns the key that must have signed a token. An unknown key can be a new one, so the set
-// is fetched again, unless that was done just before.
+// find returns the key that must have signed a token. An unknown key may be new, so find fetches
+// the set again, unless it was fetched very recently.
 func (k *keys) find(ctx context.Context, id string, alg jose.SignatureAlgorithm) (any, error) {
 	key, done := k.look(id, alg)
 	if key == nil && done != nil {
@@ -69,8 +69,8 @@ func (k *keys) find(ctx context.Context, id string, alg jose.SignatureAlgorithm)
 	return nil, invalid("the token is signed with a key that its issuer does not publish")
 }
 
-// look finds a key in the current set. done is closed at the end of the current fetch; nil: none
-// runs.
+// look finds a key in the current set. done is closed when the current fetch ends; it is nil if
+// none is running.
 func (k *keys) look(id string, alg jose.SignatureAlgorithm) (key any, done <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -90,8 +90,8 @@ func (k *keys) setNumber() int {
 	return k.count
 }
 
-// age fetches a set that is not fresh any more, and drops one that is too old. The caller must hold
-// mu.
+// age starts a fetch if the set is no longer fresh, and drops the set if it is too old. The caller
+// must hold mu.
 func (k *keys) age() {
 	age := k.options.Now().Sub(k.fetched)
 	if age > keep && k.set != nil {
@@ -103,8 +103,8 @@ func (k *keys) age() {
 	}
 }
 
-// pick returns the key with that id or, without an id, the only key that fits the algorithm.
-// Otherwise it returns nil.
+// pick returns the key with the given ID. If id is empty, it returns the only key that fits the
+// algorithm. Otherwise it returns nil.
 func pick(set []jose.JSONWebKey, id string, alg jose.SignatureAlgorithm) any {
 	var found []any
 	for _, key := range set {
@@ -118,7 +118,7 @@ func pick(set []jose.JSONWebKey, id string, alg jose.SignatureAlgorithm) any {
 	return found[0]
 }
 
-// fitsAlgorithm reports whether a key can be used with an algorithm.
+// fitsAlgorithm reports whether the key can be used with the algorithm.
 func fitsAlgorithm(key jose.JSONWebKey, alg jose.SignatureAlgorithm) bool {
 	if key.Algorithm != "" && key.Algorithm != string(alg) {
 		return false
@@ -135,7 +135,8 @@ func fitsAlgorithm(key jose.JSONWebKey, alg jose.SignatureAlgorithm) bool {
 	return false
 }
 
-// refresh starts a fetch unless one is running or the pause is not over. The caller must hold mu.
+// refresh starts a fetch, unless one is running or the minimum time since the last one has not
+// passed. The caller must hold mu.
 func (k *keys) refresh() {
 	if k.fetching != nil || k.options.Now().Before(k.next) {
 		return
@@ -149,7 +150,7 @@ func (k *keys) refresh() {
 	})
 }
 
-// install installs a fetched set. After an error the old keys stay.
+// install replaces the set with a fetched one. If err is not nil, the old keys remain.
 func (k *keys) install(set []jose.JSONWebKey, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -164,8 +165,8 @@ func (k *keys) install(set []jose.JSONWebKey, err error) {
 	k.count++
 }
 
-// fetch fetches the set. It discovers the URL each time: an issuer can move its keys when it
-// creates new ones.
+// fetch fetches the key set. It discovers the URL each time, because an issuer may move its keys
+// when it creates new ones.
 func (k *keys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
@@ -183,7 +184,7 @@ func (k *keys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return parseSet(body)
 }
 
-// parseSet returns the usable keys of a set. It ignores keys of unknown kinds (RFC 7517, section
+// parseSet returns the usable keys in a set. It ignores keys of unknown types (RFC 7517, section
 // 5), keys for other uses, and weak keys.
 func parseSet(body []byte) ([]jose.JSONWebKey, error) {
 	var document struct {

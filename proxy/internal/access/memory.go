@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// maxRemembered limits the tokens whose verification is cached.
+// maxRemembered is the maximum number of cached grants.
 const maxRemembered = 4096
 
-// grantCache caches the grants of valid tokens by their digests, because verifying a signature
-// costs more than the call itself. An entry is valid for one set of keys.
+// A grantCache caches the grants of valid tokens, keyed by the tokens' digests, because verifying a
+// signature takes longer than the rest of a call. An entry is valid only for one key set.
 type grantCache struct {
 	mu     sync.Mutex
 	grants map[[sha256.Size]byte]remembered
@@ -18,11 +18,11 @@ type grantCache struct {
 
 type remembered struct {
 	grant Grant
-	set   int // number of the set of keys
+	set   int // number of the key set
 }
 
-// get returns the cached grant of a token, if it was verified with this key set and has not
-// expired.
+// get returns the cached grant for a token, provided that the token was verified with the given key
+// set and has not expired.
 func (m *grantCache) get(digest [sha256.Size]byte, set int, now time.Time) (Grant, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

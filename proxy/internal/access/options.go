@@ -12,22 +12,23 @@ import (
 	"time"
 )
 
-// Options configures a Verifier.
+// Options configures a [Verifier].
 type Options struct {
-	Issuer         string   // iss claim of the tokens
-	Audience       string   // aud claim that tokens must have
-	JWKS           string   // URL of the issuer's keys; empty: from its metadata
+	Issuer         string   // required iss claim
+	Audience       string   // required aud claim
+	JWKS           string   // URL of the issuer's keys; empty: taken from the issuer's metadata
 	Resource       string   // public URL of this endpoint; empty: the audience
 	Path           string   // path of this endpoint; empty: /mcp
-	PrincipalClaim string   // claim that identifies the caller; empty: sub
-	Scopes         []string // scopes that a token must have, all of them
+	PrincipalClaim string   // name of the claim that identifies the caller; empty: sub
+	Scopes         []string // scopes that a token must all have
 
-	Client *http.Client     // client that fetches the keys; nil: one that follows no redirects
+	Client *http.Client     // fetches the keys; nil: a client that follows no redirects
 	Logger *slog.Logger     // nil: discard
 	Now    func() time.Time // nil: time.Now
 
-	// Background runs a function that fetches keys, without waiting for it; its context ends at
-	// shutdown. nil: a new goroutine without shutdown.
+	// Background starts a function that fetches keys and returns without waiting for it. The
+	// function's context must end at shutdown. If Background is nil, the function runs in a new
+	// goroutine and shutdown does not end it.
 	Background func(func(context.Context))
 }
 
@@ -45,8 +46,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// newClient returns a client that follows no redirects, because the operator configured the address
-// of the keys, and that keeps no connections, because it is rarely used.
+// newClient returns an HTTP client. It follows no redirects, because the operator has configured
+// the address of the keys. It keeps no idle connections, because it is rarely used.
 func newClient() *http.Client {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {
@@ -57,8 +58,8 @@ func newClient() *http.Client {
 	return client
 }
 
-// Trustworthy returns an error if documents from an address could be forged on the way: it must use
-// https, or be on this machine.
+// Trustworthy returns an error if documents from the address could be forged in transit. To be
+// trustworthy, the address must use https or be on this machine.
 func Trustworthy(address string) error {
 	u, err := url.Parse(address)
 	switch {

@@ -14,7 +14,8 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// New returns a Verifier, which begins to fetch the keys. It returns an error for invalid options.
+// New returns a verifier and starts fetching the keys. It returns an error if the options are
+// invalid.
 func New(o Options) (*Verifier, error) {
 	switch {
 	case o.Issuer == "":
@@ -38,11 +39,11 @@ func New(o Options) (*Verifier, error) {
 	o = o.withDefaults()
 	v := &Verifier{options: o, resource: resource, keys: &keys{options: o}}
 	v.challenge = v.bearer()
-	v.keys.setNumber() // begins a fetch, so that a wrong address is logged at the start
+	v.keys.setNumber() // starts a fetch, so that a wrong address is logged at startup
 	return v, nil
 }
 
-// trustworthy checks the origin of the keys.
+// trustworthy returns an error if the keys would come from an untrustworthy address.
 func (o Options) trustworthy() error {
 	if o.JWKS == "" {
 		if _, err := locations(o.Issuer); err != nil {
@@ -56,20 +57,20 @@ func (o Options) trustworthy() error {
 	return nil
 }
 
-// notInScope reports whether a scope must not contain r (RFC 6749, section 3.3).
+// notInScope reports whether a scope must not contain the character r (RFC 6749, section 3.3).
 func notInScope(r rune) bool { return r <= ' ' || r == '"' || r == '\\' || r > '~' }
 
-// maxToken exceeds the length of any real token: headers have a limit of their own.
+// maxToken is a length that no real token reaches. Headers are limited separately.
 const maxToken = 32 << 10
 
-// algorithms are the accepted signature algorithms, all of them asymmetric: a shared secret, or no
-// signature, proves nothing. It must not be modified.
+// algorithms lists the accepted signature algorithms. All are asymmetric, because a shared secret,
+// or no signature at all, proves nothing. The list must not be modified.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
 	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
-// Verify returns the grant of a valid token, or a [Denial].
+// Verify verifies a token and returns its grant. The error is a [Denial].
 func (v *Verifier) Verify(ctx context.Context, token string) (Grant, error) {
 	if token == "" {
 		return Grant{}, &Denial{Kind: Missing, Reason: "a bearer token is needed"}
@@ -88,7 +89,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Grant, error) {
 	return grant, err
 }
 
-// examine verifies a token that is not cached.
+// examine verifies a token that is not in the cache.
 func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 	parsed, err := jwt.ParseSigned(token, algorithms)
 	if err != nil || len(parsed.Headers) != 1 {
@@ -109,8 +110,8 @@ func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 	return v.checkClaims(all)
 }
 
-// accessType reports whether the typ header is that of an access token: by RFC 9068, or as most
-// issuers write it. Tokens of other types, such as proofs or logout tokens, are refused.
+// accessType reports whether the typ header denotes an access token, either as in RFC 9068 or as
+// most issuers write it. Tokens of other types, such as proofs or logout tokens, are rejected.
 func accessType(typ any) bool {
 	text, ok := typ.(string)
 	return typ == nil || ok && slices.Contains([]string{"jwt", "at+jwt", "application/at+jwt"}, strings.ToLower(text))

@@ -19,7 +19,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Options are the parts of the proxy that an Advertiser uses.
+// Options contains the parts of the proxy that an [Advertiser] uses.
 type Options struct {
 	Life      *lifetime.Lifetime
 	Sessions  *session.Sessions
@@ -27,32 +27,33 @@ type Options struct {
 	Pool      *pool.Pool
 }
 
-// An Advertiser answers tools/list of each client with a handshake with the tools that the nets of
-// its session admit now, and notifies the client when they change. It runs on a goroutine of its
-// own; calls only record that a list may have changed. mu guards all and dirty, and listMu guards
-// the fields below it. The methods Touch, TouchAll and Forget of a nil Advertiser do nothing.
+// An Advertiser answers tools/list for clients that have sent initialize. The list contains the
+// tools that the nets of the client's session currently admit, and the Advertiser notifies the
+// client when the list changes. It uses a goroutine of its own, so that calls only need to record
+// that a list may have changed. mu guards all and dirty, and listMu guards the fields below it. On
+// a nil Advertiser, the methods Touch, TouchAll and Forget do nothing.
 type Advertiser struct {
 	deps *Options
 	wake chan struct{}
 
 	mu    sync.Mutex
-	all   bool                      // any list may have changed
-	dirty map[*session.Session]bool // sessions whose list may have changed
+	all   bool                      // whether any list may have changed
+	dirty map[*session.Session]bool // sessions whose lists may have changed
 
 	listMu    sync.Mutex
-	shown     map[*session.Client]string  // digest of the list that the client got, or was notified of, last
-	conflicts map[*session.Session]string // last recorded conflict
+	shown     map[*session.Client]string  // digest of the list that the client last received or was notified of
+	conflicts map[*session.Session]string // conflict last recorded for each session
 }
 
-// A toolListing is the list of tools for the clients of one session.
+// A toolListing is the list of tools for all clients of a session.
 type toolListing struct {
 	view     *pool.ToolView
 	hidden   map[string]bool
-	digest   string         // distinguishes lists
-	conflict *gate.Conflict // conflict that is not recorded yet; nil: none
+	digest   string         // digest that identifies the content of the list
+	conflict *gate.Conflict // conflict that has not been recorded yet, or nil
 }
 
-// New returns an Advertiser, which sends no notifications before [Advertiser.Run].
+// New returns an advertiser. It sends no notifications until [Advertiser.Run] is called.
 func New(p *Options) *Advertiser {
 	return &Advertiser{
 		deps: p, wake: make(chan struct{}, 1), dirty: map[*session.Session]bool{},
@@ -60,7 +61,7 @@ func New(p *Options) *Advertiser {
 	}
 }
 
-// Touch records that the nets of s may have moved.
+// Touch records that the nets of the session may have moved.
 func (a *Advertiser) Touch(s *session.Session) {
 	switch {
 	case a == nil:
@@ -74,7 +75,7 @@ func (a *Advertiser) Touch(s *session.Session) {
 	}
 }
 
-// TouchAll records that the lists of all clients may have changed.
+// TouchAll records that all clients' lists may have changed.
 func (a *Advertiser) TouchAll() {
 	if a == nil {
 		return
@@ -88,14 +89,14 @@ func (a *Advertiser) TouchAll() {
 func (a *Advertiser) signal() {
 	select {
 	case a.wake <- struct{}{}:
-	default: // a signal is pending already
+	default: // a signal is already pending
 	}
 }
 
-// List returns the result of tools/list for a client with a handshake. From then on, the client is
-// notified of changes.
+// List returns the result of tools/list for a client that has sent initialize. From then on, the
+// client is notified of changes.
 func (a *Advertiser) List(c *session.Client) []byte {
-	c.State.Narrowed.Store(true) // before the nets are read, so that no move is missed
+	c.State.Narrowed.Store(true) // must happen before the nets are read, so that no move is missed
 	a.listMu.Lock()
 	s := a.listFor(c.State)
 	if a.deps.Sessions.Has(c) {
@@ -106,7 +107,7 @@ func (a *Advertiser) List(c *session.Client) []byte {
 	return append(append(pool.AppendTools(nil, s.view.Order, s.hidden), s.view.Around...), '}')
 }
 
-// Forget drops the state of a client that has disconnected.
+// Forget drops the data about a client that has disconnected.
 func (a *Advertiser) Forget(c *session.Client) {
 	if a == nil {
 		return
@@ -117,12 +118,12 @@ func (a *Advertiser) Forget(c *session.Client) {
 	delete(a.conflicts, c.State)
 }
 
-// listFor computes the list for the clients of s. The caller must hold listMu.
+// listFor computes the list for the clients of the session. The caller must hold listMu.
 func (a *Advertiser) listFor(s *session.Session) toolListing {
 	view := a.deps.Pool.Catalogue.Load()
 	out := toolListing{view: view, hidden: map[string]bool{}}
 	var advertised gate.Advertised
-	if state, err := a.deps.Pool.Snapshot(s); err == nil { // otherwise the session has ended, and no client sees the list
+	if state, err := a.deps.Pool.Snapshot(s); err == nil { // otherwise the session has ended, and no client will see the list
 		advertised = state.Policy().Advertise(state, view.Calls, a.deps.Life.Now())
 	}
 	for _, h := range advertised.Hidden {
@@ -147,7 +148,7 @@ func (a *Advertiser) listFor(s *session.Session) toolListing {
 	return out
 }
 
-// netNames returns nets in the form of audit records.
+// netNames converts net names to the form used in audit records.
 func netNames(nets []string) []audit.NetName {
 	names := []audit.NetName{}
 	for _, net := range nets {
@@ -176,11 +177,11 @@ func (a *Advertiser) Run() {
 	}
 }
 
-// minRecheck is the minimum time before a net that should have moved already is checked again.
+// minRecheck is the minimum time until a net that should already have moved is checked again.
 const minRecheck = 10 * time.Millisecond
 
-// untilNextMove returns how long it takes until the clock next moves a net of a session whose
-// clients have a list.
+// untilNextMove returns the time until the clock next moves a net of a session whose clients have a
+// list. any is false if no such move is due.
 func (a *Advertiser) untilNextMove() (in time.Duration, any bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false
@@ -200,7 +201,8 @@ func (a *Advertiser) untilNextMove() (in time.Duration, any bool) {
 	return in, any
 }
 
-// listedSessions returns the sessions whose clients have a list: all, or only the dirty ones.
+// listedSessions returns the sessions whose clients have a list. If all is false, it returns only
+// those in dirty.
 func (a *Advertiser) listedSessions(all bool, dirty map[*session.Session]bool) []*session.Session {
 	a.listMu.Lock()
 	defer a.listMu.Unlock()
@@ -213,7 +215,7 @@ func (a *Advertiser) listedSessions(all bool, dirty map[*session.Session]bool) [
 	return slices.Collect(maps.Keys(found))
 }
 
-// notifyChanged notifies the clients whose list has changed.
+// notifyChanged notifies the clients whose lists have changed.
 func (a *Advertiser) notifyChanged() {
 	a.mu.Lock()
 	all, dirty := a.all, a.dirty
@@ -228,7 +230,8 @@ func (a *Advertiser) notifyChanged() {
 	}
 }
 
-// changed returns the clients of s whose list has changed, and stores their new list.
+// changed returns the clients of the session whose lists have changed. It records that they know
+// the new list.
 func (a *Advertiser) changed(s *session.Session) (told []*session.Client, conflict *gate.Conflict) {
 	a.listMu.Lock()
 	defer a.listMu.Unlock()
@@ -242,7 +245,7 @@ func (a *Advertiser) changed(s *session.Session) (told []*session.Client, confli
 	return told, now.conflict
 }
 
-// sendListChanged sends a client notifications/tools/list_changed.
+// sendListChanged sends notifications/tools/list_changed to a client.
 func sendListChanged(c *session.Client) {
 	if c.Out != nil && c.Ready.Load() {
 		c.Out.Send(wire.AppendNotification(nil, spec.ListChanged, nil))

@@ -10,13 +10,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Key is the key of the question in the inputRequests of a result.
+// Key is the key of the question within inputRequests.
 const Key = "approval"
 
 const approve = "approve"
 
-// Form returns the params of an elicitation/create with a form. The form has a choice without a
-// default, because some clients accept an empty form on their own.
+// Form returns the params of an elicitation/create request in form mode. The form has a choice
+// without a default, because some clients accept empty forms on their own.
 func Form(message string) []byte {
 	params, err := json.Marshal(map[string]any{
 		"message": message,
@@ -30,13 +30,13 @@ func Form(message string) []byte {
 		},
 	})
 	if err != nil {
-		panic(err) // plain data
+		panic(err) // cannot happen: plain data can be encoded
 	}
 	return params
 }
 
-// Page returns the params of an elicitation/create in URL mode. id is its elicitationId; empty: the
-// revision has none.
+// Page returns the params of an elicitation/create request in URL mode. id is the elicitationId, or
+// empty if the revision has none.
 func Page(message, url, id string) []byte {
 	params := rawjson.Object{}.String("mode", "url").String("message", message).String("url", url)
 	if id != "" {
@@ -45,13 +45,14 @@ func Page(message, url, id string) []byte {
 	return params.Bytes()
 }
 
-// Completed returns the notification that an elicitation in URL mode is complete.
+// Completed returns the notification that an elicitation in URL mode has been completed.
 func Completed(id string) []byte {
 	return wire.AppendNotification(nil, spec.ElicitationComplete, rawjson.Object{}.String("elicitationId", id).Bytes())
 }
 
-// InputRequired returns an InputRequiredResult (2026-07-28), which asks for another round of a
-// call. params are those of an elicitation/create; nil: the result asks no question.
+// InputRequired returns an InputRequiredResult (2026-07-28), which makes the client send the call
+// again. params are those of an elicitation/create request; if they are nil, the result contains no
+// question.
 func InputRequired(params []byte, state string) []byte {
 	result := rawjson.Object{}.String("resultType", "input_required")
 	if params != nil {
@@ -61,15 +62,15 @@ func InputRequired(params []byte, state string) []byte {
 	return result.String("requestState", state).Bytes()
 }
 
-// A Reply is a client's answer to an elicitation. If it is neither accepted nor declined, no person
-// was asked.
+// A Reply is a client's answer to an elicitation. If the elicitation was neither accepted nor
+// declined, no person was asked.
 type Reply struct {
 	Accepted, Declined bool
-	Approve            bool   // form accepted: the person chose to approve
-	Reason             string // form accepted: the reason given, if any
+	Approve            bool   // whether the person chose to approve, in an accepted form
+	Reason             string // reason that the person gave, in an accepted form; may be empty
 }
 
-// Read reads the result of an elicitation.
+// Read parses the result of an elicitation.
 func Read(result []byte) Reply {
 	switch spec.Member(result, "action") {
 	case "accept":

@@ -2,39 +2,41 @@ package asking
 
 import "time"
 
-const progressEvery = 5 * time.Second // interval while a person thinks
+const progressEvery = 5 * time.Second // interval of progress notifications while a person is thinking
 
-// An Event is an event in the wait of a call for a person's answer.
+// An Event is something that happens while a call waits for a person's answer.
 type Event int
 
-// Events of a [Hold].
+// Events that [Hold.Wait] returns.
 const (
-	Ended    Event = iota // answered, time is up, or the client stopped waiting
-	Gone                  // the call that showed the question to the client has gone
-	Unasked               // the client did not show the question
+	Ended    Event = iota // the person has answered, the time is up, or the client has stopped waiting
+	Gone                  // the call through which the client showed the question is gone
+	Unasked               // the client has not shown the question
 	Progress              // a progress notification is due
 )
 
-// A Hold is the wait of a call for a person's answer. It is not safe for concurrent use.
+// A Hold represents a call that is waiting for a person's answer. It is not safe for concurrent
+// use.
 type Hold struct {
 	answered, over, unasked <-chan struct{}
 	end                     *time.Timer
 	progress                *time.Ticker
 }
 
-// NewHold begins a wait of at most d. It ends earlier when answered or over is closed.
+// NewHold starts a wait of at most d. The wait ends earlier if answered or over is closed.
 func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }
 
-// Tell makes [Hold.Wait] return [Progress] periodically, and [Unasked] once when that channel is
-// closed.
+// Tell makes [Hold.Wait] return [Progress] at regular intervals, and [Unasked] once, when the given
+// channel is closed.
 func (h *Hold) Tell(unasked <-chan struct{}) {
 	h.progress, h.unasked = time.NewTicker(progressEvery), unasked
 }
 
-// Wait returns the next event. [Ended] is the last one. It returns [Gone] when gone is closed. Wait
-// uses little stack, so that a long wait at the bottom of a goroutine keeps little memory.
+// Wait waits for the next event and returns it. [Ended] is the last event. If gone is closed, Wait
+// returns [Gone]. Wait needs little stack space, so that a goroutine that waits for a long time
+// occupies little memory.
 func (h *Hold) Wait(gone <-chan struct{}) Event {
 	var progress <-chan time.Time
 	if h.progress != nil {

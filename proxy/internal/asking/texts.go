@@ -12,15 +12,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Parked returns the answer to a call that has waited long enough. The person can still answer, and
-// the same call gets that answer later. The text does not tell how to answer, because the model
-// reads it and might have a shell.
+// Parked returns the result for a call that has waited long enough. The person can still answer,
+// and if the client repeats the call, it gets that answer. The text does not explain how to answer,
+// because the model reads the text and might have a shell.
 func Parked(id string) string {
 	return fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", id)
 }
 
-// NoConsent returns the answer to a call that has no consent, with the reason. gone reports that
-// the client stopped waiting, and ending that the proxy is shutting down.
+// NoConsent returns the result for a call that was not approved, with the reason. gone means that
+// the client has stopped waiting. ending means that the proxy is shutting down.
 func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string {
 	switch {
 	case said.State == approval.Denied:
@@ -40,8 +40,8 @@ func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, end
 	}
 }
 
-// denied returns the answer to a call that was denied, with the reason and the time. A client can
-// deny a call on its own.
+// denied returns the result for a call that was denied, with the reason and the time. Clients may
+// also deny calls on their own.
 func denied(tool string, said approval.Answer, now time.Time) string {
 	why := "A person denied " + tool
 	if said.Channel == approval.Elicit && said.Reason == "" {
@@ -59,18 +59,18 @@ func denied(tool string, said approval.Answer, now time.Time) string {
 	return why + " Do not call it again with these arguments."
 }
 
-// maxCaller limits the names of the principal and the client in a log line.
+// maxCaller limits the length of the principal's and the client's name in a log line.
 const maxCaller = 200
 
-// WaitingLogLine returns the log line for operators about a call that waits for an answer. how
-// describes how to answer.
+// WaitingLogLine returns a log line that tells operators that a call is waiting for an answer. how
+// explains how to answer.
 func WaitingLogLine(c approval.Call, id, client, how string) string {
 	return fmt.Sprintf("approval %s wanted: %s on %s, by %s; answer: %s",
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 
-// HowToAnswer returns how to answer an approval. verb is the command for those that operators can
-// answer.
+// HowToAnswer explains how to answer an approval. verb is the command that operators must run if
+// they can answer.
 func HowToAnswer(r *approval.Request, verb string) string {
 	switch {
 	case r.Via == approval.Webhook:
@@ -81,7 +81,7 @@ func HowToAnswer(r *approval.Request, verb string) string {
 	return "at the client"
 }
 
-// Answered returns the log line for operators about an answered approval.
+// Answered returns a log line that tells operators that an approval was answered.
 func Answered(r approval.Record, approve bool, channel, actor string) string {
 	verb := "denied"
 	switch {
@@ -93,7 +93,7 @@ func Answered(r approval.Record, approve bool, channel, actor string) string {
 	return fmt.Sprintf("approval %s %s: %s on %s, by %s via %s", r.Request.ID, verb, text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(actor), channel)
 }
 
-// ProgressNote returns the nth notifications/progress for a token.
+// ProgressNote returns the nth progress notification for the given token.
 func ProgressNote(token []byte, n int, message string) []byte {
 	params := fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":`, token, n)
 	return wire.AppendNotification(nil, "notifications/progress", append(rawjson.AppendString(params, message), '}'))

@@ -4,23 +4,24 @@ package burst
 
 import "sync"
 
-// Most is the maximum number of messages in a burst. If all messages that a client has in flight
-// were one burst, client, proxy and server would take turns instead of working concurrently.
+// Most is the maximum number of messages in a burst. If a burst contained all messages that a
+// client has in flight, then client, proxy and server would take turns instead of working
+// concurrently.
 const Most = 32
 
-// Several is the minimum number of calls in flight that makes further calls likely, so that a short
-// wait for them pays off.
+// Several is the number of calls in flight from which on further calls are so likely that it pays
+// to wait briefly for them.
 const Several = 5
 
-// A Reading finds the beginning and end of bursts in the messages of one reader. It is not safe for
+// A Reading detects where bursts begin and end in the messages from one reader. It is not safe for
 // concurrent use.
 type Reading struct {
 	Begin, End func()
 
-	left int // messages that the burst can still have; 0: no burst
+	left int // number of messages that may still join the burst; 0 if there is no burst
 }
 
-// Before must be called before each message is handled. more reports that another message can be
+// Before must be called before each message is handled. more reports whether another message can be
 // read without blocking.
 func (r *Reading) Before(more bool) {
 	if r.left == 0 && more {
@@ -29,7 +30,7 @@ func (r *Reading) Before(more bool) {
 	}
 }
 
-// After must be called after each message was handled. more is as for Before.
+// After must be called after each message has been handled. more is as for Before.
 func (r *Reading) After(more bool) {
 	if r.left > 1 && more {
 		r.left--
@@ -46,15 +47,15 @@ func (r *Reading) Stop() {
 	}
 }
 
-// A Step is the rest of the work on one message. Continue can block first.
+// A Step is the remaining work on one message. Its Continue method may block at first.
 type Step interface{ Continue() }
 
-// A Burst holds steps back while more messages can be read, so that they block together, and then
-// runs them in order. The zero value is ready for use, and safe for concurrent use. A nil Burst
-// holds nothing back.
+// A Burst holds back steps as long as more messages can be read, so that the steps block at the
+// same time, and then runs them in order. The zero value is ready to use. A Burst is safe for
+// concurrent use. A nil Burst holds nothing back.
 type Burst struct {
 	mu     sync.Mutex
-	active bool // a burst has begun and not ended
+	active bool // whether a burst has begun but not ended
 	steps  []Step
 }
 
@@ -65,7 +66,7 @@ func (b *Burst) Begin() {
 	b.active = true
 }
 
-// Add holds a step back. It reports false outside of a burst: then the caller must run the step
+// Add holds back a step. Outside of a burst it returns false, and the caller must run the step
 // itself.
 func (b *Burst) Add(s Step) bool {
 	if b == nil {
@@ -79,21 +80,22 @@ func (b *Burst) Add(s Step) bool {
 	return b.active
 }
 
-// Flush runs the steps held back, before a message of another kind. The burst continues.
+// Flush runs the steps that were held back, because a message of another kind must be handled next.
+// The burst continues.
 func (b *Burst) Flush() {
 	for _, s := range b.take(true) {
 		s.Continue()
 	}
 }
 
-// End ends the burst and runs the steps held back.
+// End ends the burst and runs the steps that were held back.
 func (b *Burst) End() {
 	for _, s := range b.take(false) {
 		s.Continue()
 	}
 }
 
-// take removes and returns the steps held back. The burst continues if stays is true.
+// take removes and returns the steps that were held back. If stays is true, the burst continues.
 func (b *Burst) take(stays bool) []Step {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,32 +8,32 @@ import (
 	"sync"
 )
 
-// Limits on the bytes that streams keep for clients that reconnect, per principal and in total.
+// Limits for the bytes that streams keep for reconnecting clients, per principal and in total.
 const (
 	budgetEach = 16 << 20
 	budgetAll  = 64 << 20
 )
 
-// eventCost is the cost of an event besides its bytes.
+// eventCost is what an event costs in addition to its bytes.
 const eventCost = 64
 
-// A Budget limits the bytes that streams keep for clients that reconnect, for each principal and in
-// total. When a limit is reached, the oldest streams lose their events: first those of the same
-// principal, then those of the principal with the most bytes. The zero value is ready for use.
+// A Budget limits the bytes that streams keep for reconnecting clients, per principal and in total.
+// When a limit is reached, the oldest streams lose their events: at first those of the same
+// principal, then those of the principal with the most bytes. The zero value is ready to use.
 type Budget struct {
 	mu    sync.Mutex // also guards the logs
 	total int
-	held  map[string]*holding // by principal, without empty entries
+	held  map[string]*holding // keyed by principal; contains no empty holdings
 }
 
-// A holding is the events that the streams of one principal keep.
+// A holding contains the events kept for one principal's streams.
 type holding struct {
 	principal string
 	bytes     int
-	logs      list.List // of *log with events, oldest first
+	logs      list.List // elements are *log with events, oldest first
 }
 
-// drop deletes all events of the log and makes later calls of add keep none.
+// drop deletes all events in the log. Later calls of add keep nothing.
 func (l *log) drop() {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()
@@ -41,7 +41,7 @@ func (l *log) drop() {
 	l.dropped = true
 }
 
-// add appends an event and returns its id. If the stream has too many events, it deletes the
+// add appends an event and returns its ID. If the stream has too many events, it deletes the
 // oldest.
 func (l *log) add(parts [][]byte, last bool) (id string) {
 	size := eventCost
@@ -74,15 +74,15 @@ func (l *log) add(parts [][]byte, last bool) (id string) {
 	return l.id(number)
 }
 
-// empty deletes all events. The caller must hold the budget's lock.
+// empty deletes all events in the log. The caller must hold the budget's lock.
 func (l *log) empty() {
 	l.lost = l.lost || l.done && len(l.events) > 0
 	l.events = nil
 	l.budget.uncount(l, l.size)
 }
 
-// since returns the events after number seen, the number of the first of them, whether the stream
-// is done, and a channel that is closed at the next event.
+// since returns the events that follow event number seen, the number of the first of them, whether
+// the stream is complete, and a channel that is closed when the next event arrives.
 func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan struct{}) {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()
@@ -95,7 +95,8 @@ func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan
 	return slices.Clone(events[min(from-first, len(events)):]), from, l.done, l.more
 }
 
-// count adds n bytes to l, and deletes older events to make room. The caller must hold the lock.
+// count adds n bytes to the cost of l. It deletes older events to make room. The caller must hold
+// the lock.
 func (b *Budget) count(l *log, n int) {
 	h := b.held[l.principal]
 	switch {
@@ -120,7 +121,7 @@ func (b *Budget) count(l *log, n int) {
 	}
 }
 
-// uncount subtracts n bytes from l. The caller must hold the lock.
+// uncount subtracts n bytes from the cost of l. The caller must hold the lock.
 func (b *Budget) uncount(l *log, n int) {
 	if l.place == nil {
 		return
@@ -144,7 +145,7 @@ func (h *holding) oldest() *log {
 	return l
 }
 
-// largest returns the holding with the most bytes.
+// largest returns the holding that has the most bytes.
 func (b *Budget) largest() (most *holding) {
 	for _, h := range b.held {
 		if most == nil || h.bytes > most.bytes || h.bytes == most.bytes && h.principal < most.principal {
@@ -154,38 +155,40 @@ func (b *Budget) largest() (most *holding) {
 	return most
 }
 
-// A log holds the events of one stream, starting with the first event that its client might have
-// missed. It is kept while the stream is open, and afterwards only if the client might have missed
-// its end. If an answer has no room in the budget, it is lost, and the client gets an error in its
-// place.
+// A log keeps the events of one stream, starting with the first event that the client may have
+// missed. It is kept while the stream is open; afterwards, only if the client may have missed the
+// end. If the budget has no room for an answer, the answer is lost, and the client gets an error
+// instead.
 type log struct {
 	name      string
 	principal string
-	request   []byte // request id; nil: too long to keep
+	request   []byte // request ID; nil if it is too long to keep
 	budget    *Budget
 
-	// Guarded by the lock of the budget: after open, accessed only in budget.go.
+	// The budget's lock guards the fields below. Once open has returned, only budget.go accesses
+	// them.
 	next    int // number of the next event
 	events  [][]byte
-	size    int           // cost of events
-	place   *list.Element // element in the list of its principal; nil: no events are kept
+	size    int           // cost of all events
+	place   *list.Element // position in the principal's list; nil if no events are kept
 	done    bool
-	lost    bool          // the answer is not among the events
-	dropped bool          // no client will resume the stream
-	more    chan struct{} // closed at the next event
+	lost    bool          // whether the answer could not be kept
+	dropped bool          // whether no client will resume the stream
+	more    chan struct{} // closed when the next event arrives
 }
 
-// Limits on the events kept for clients that lost a stream. A [Budget] limits those of all streams.
+// Limits for the events kept for clients that have lost a stream. A [Budget] limits all streams
+// together.
 const (
 	maxStreams     = 64      // per client
 	maxEvents      = 256     // per stream
 	maxStreamBytes = 4 << 20 // per stream
-	maxKeptID      = 128     // bytes of a request id kept for the error about a lost answer
+	maxKeptID      = 128     // maximum length of a request ID kept for the error that replaces a lost answer
 )
 
 func (l *log) id(number int) string { return eventID(l.name, number) }
 
-// lostAnswer returns the error that replaces a lost answer.
+// lostAnswer returns the error to send in place of a lost answer.
 func (l *log) lostAnswer() []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":%q}}`, l.request,
 		"The request has been answered, but the client had left the stream and the proxy keeps only so much for those that come back: the answer is lost. Find out what it was before repeating the request.")

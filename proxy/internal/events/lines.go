@@ -7,27 +7,27 @@ import (
 	"sync"
 )
 
-// Lines is an io.Writer that sends each written line as an event. It is the stream of HTTP+SSE
-// (revision 2024-11-05), and safe for concurrent use.
+// Lines is an io.Writer that sends each line written to it as an event. It serves the stream of
+// HTTP+SSE (revision 2024-11-05). It is safe for concurrent use.
 type Lines struct {
 	mu     sync.Mutex
 	w      http.ResponseWriter
-	inside bool // in the middle of a line
+	inside bool // whether the last write ended within a line
 }
 
-// NewLines returns the stream of a client. Call Begin before Write.
+// NewLines returns a client's stream. Begin must be called before Write.
 func NewLines(w http.ResponseWriter) *Lines { return &Lines{w: w} }
 
-// Begin starts the stream and tells the client the address for its messages.
+// Begin starts the stream by telling the client where to post its messages.
 func (e *Lines) Begin(where string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	startEvents(e.w)
-	_, _ = io.WriteString(e.w, "event: endpoint\ndata: "+where+"\n\n") // a client that has disconnected is noticed later
+	_, _ = io.WriteString(e.w, "event: endpoint\ndata: "+where+"\n\n") // a lost connection is detected later
 	flush(e.w)
 }
 
-// Comment keeps a silent stream open. It writes nothing in the middle of a line.
+// Comment sends a comment, which keeps a silent stream open. Within a line, it sends nothing.
 func (e *Lines) Comment() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -36,7 +36,7 @@ func (e *Lines) Comment() {
 	}
 }
 
-// Write writes any part of the lines.
+// Write writes a part of a line, or any number of lines.
 func (e *Lines) Write(b []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Logs holds the logs of one client's streams. Set Budget before use. It is safe for concurrent
-// use.
+// Logs holds the logs of a client's streams. Budget must be set before use. A Logs is safe for
+// concurrent use.
 type Logs struct {
-	Budget    *Budget // budget that counts the logs
-	Principal string  // principal of the client
+	Budget    *Budget // counts the bytes in the logs
+	Principal string  // the client's principal
 
 	mu     sync.Mutex
 	last   int
@@ -21,8 +21,8 @@ type Logs struct {
 	closed bool
 }
 
-// open starts the log of a new stream, which answers request. If there are too many logs, it drops
-// the oldest, whose stream can no longer be resumed.
+// open starts a log for a new stream, which answers the given request. If there are too many logs,
+// it drops the oldest, whose stream then cannot be resumed.
 func (s *Logs) open(request []byte) *log {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *Logs) forget(i int) {
 	l.drop()
 }
 
-// Close drops all logs, because the client does not return.
+// Close drops all logs, because the client will not return.
 func (s *Logs) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,8 +66,8 @@ func (s *Logs) Close() {
 	}
 }
 
-// find returns the log of the stream with that event, and the number of the event, or nil for an
-// unknown stream.
+// find returns the log that contains the event with the given ID, and the number of that event. It
+// returns nil if the stream is unknown.
 func (s *Logs) find(lastEventID string) (l *log, seen int) {
 	name, seen := parseID(lastEventID)
 	s.mu.Lock()
@@ -78,8 +78,8 @@ func (s *Logs) find(lastEventID string) (l *log, seen int) {
 	return nil, 0
 }
 
-// serve writes the events after seen, and the rest of the stream. It reports whether the client got
-// the whole stream.
+// serve writes the events that follow event number seen, and then the rest of the stream. It
+// reports whether the client has received the complete stream.
 func (l *log) serve(w http.ResponseWriter, r *http.Request, seen int, stop <-chan struct{}) (whole bool) {
 	startEvents(w)
 	flush(w)
@@ -106,8 +106,8 @@ func (l *log) serve(w http.ResponseWriter, r *http.Request, seen int, stop <-cha
 	}
 }
 
-// Resume serves a GET with the Last-Event-ID of a stream, until stop is closed. It reports false if
-// the stream is unknown.
+// Resume serves a GET request that carries a Last-Event-ID, until stop is closed. It returns false
+// if the stream is unknown.
 func (s *Logs) Resume(w http.ResponseWriter, r *http.Request, stop <-chan struct{}) bool {
 	l, seen := s.find(r.Header.Get("Last-Event-ID"))
 	if l == nil {
@@ -119,6 +119,6 @@ func (s *Logs) Resume(w http.ResponseWriter, r *http.Request, stop <-chan struct
 	return true
 }
 
-// Resumable reports whether clients of a revision know that a stream can end before its answer and
-// that it begins with an event without data.
+// Resumable reports whether clients of the given revision know that a stream may end before the
+// answer, and may begin with an event that has no data.
 func Resumable(protocol string) bool { return protocol >= "2025-11-25" && protocol < "2026" }

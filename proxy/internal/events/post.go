@@ -1,10 +1,11 @@
 // Package events writes responses to HTTP clients: as server-sent events, or as one JSON object if
 // the answer is the only message.
 //
-// A [Post] answers one POST. A [Push] is the GET stream of a session, for messages that belong to
-// no request. [Lines] is the single stream of an HTTP+SSE client (revision 2024-11-05). [Logs]
-// keeps the events of a session's streams for a client that reconnects after it lost one. All are
-// safe for concurrent use, and callers never wait for a slow client.
+// A [Post] responds to one POST request. A [Push] serves the GET stream of a session, which carries
+// messages that do not belong to a request. [Lines] serves the only stream of an HTTP+SSE client
+// (revision 2024-11-05). [Logs] keeps the events of a session's streams, for a client that has lost
+// a stream and reconnects. All of them are safe for concurrent use, and callers never have to wait
+// for a slow client.
 package events
 
 import (
@@ -19,32 +20,33 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 )
 
-// jsonType is a header value. It must not be modified.
+// jsonType is a header value that must not be modified.
 var jsonType = []string{"application/json"}
 
-// A Post answers one POST: with one JSON object if the answer is the only message, and otherwise
-// with an event stream that starts at the first message before the answer.
+// A Post is the response to one POST request. If the answer is the only message, it consists of one
+// JSON object. Otherwise it is an event stream, which starts with the first message before the
+// answer.
 type Post struct {
 	o      PostOptions
-	events bool // the client prefers an event stream to a JSON object
+	events bool // whether the client prefers an event stream to a JSON object
 
 	mu     sync.Mutex
-	w      http.ResponseWriter // nil after the handler has returned
-	stream bool                // the event stream has begun
-	done   bool                // the answer is written
-	log    *log                // events that the client might miss; nil: the stream cannot be resumed
+	w      http.ResponseWriter // nil once the handler has returned
+	stream bool                // whether the event stream has begun
+	done   bool                // whether the answer has been written
+	log    *log                // events that the client may have missed; nil if the stream cannot be resumed
 }
 
-// PostOptions describe the message that a Post answers.
+// PostOptions describes the message to which a [Post] responds.
 type PostOptions struct {
-	Method string   // method of the message
-	ID     []byte   // id of the message
-	Rev    *rev.Rev // family of revisions of the message
+	Method string   // the message's method
+	ID     []byte   // the message's ID
+	Rev    *rev.Rev // the message's revision family
 	Accept string   // Accept header
-	Logs   *Logs    // logs for resuming the stream; nil: not resumable
+	Logs   *Logs    // for resuming the stream; nil if it cannot be resumed
 }
 
-// NewPost returns the answer to a POST. Call Finish before the handler returns.
+// NewPost returns the response to a POST request. Finish must be called before the handler returns.
 func NewPost(w http.ResponseWriter, o PostOptions) *Post {
 	return &Post{w: w, o: o, events: prefersEvents(o.Accept)}
 }
@@ -55,7 +57,7 @@ func prefersEvents(accept string) bool {
 	return events >= 0 && (object < 0 || events < object)
 }
 
-// begin starts the event stream unless it has begun. The caller must hold mu.
+// begin starts the event stream unless it has already begun. The caller must hold mu.
 func (s *Post) begin() {
 	if s.stream {
 		return
@@ -68,11 +70,11 @@ func (s *Post) begin() {
 	}
 }
 
-// Send writes a message before the answer.
+// Send sends a message that precedes the answer.
 func (s *Post) Send(parts ...[]byte) { s.Try(parts...) }
 
-// Try writes a message like Send. It reports false after the answer, or after a response without
-// resumption has ended.
+// Try is like Send, but returns false if the answer has been written, or if the response has ended
+// and cannot be resumed.
 func (s *Post) Try(parts ...[]byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +85,7 @@ func (s *Post) Try(parts ...[]byte) bool {
 	return true
 }
 
-// event writes a message to the event stream, or keeps it for a client that reconnects.
+// event writes a message to the event stream, or keeps it for a client that will reconnect.
 func (s *Post) event(parts [][]byte, last bool) {
 	if s.w != nil {
 		s.begin()
@@ -99,7 +101,7 @@ func (s *Post) event(parts [][]byte, last bool) {
 	}
 }
 
-// Reply writes the answer. Later calls do nothing.
+// Reply writes the answer. Once the answer has been written, further calls do nothing.
 func (s *Post) Reply(parts ...[]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,8 +116,8 @@ func (s *Post) Reply(parts ...[]byte) {
 	}
 }
 
-// Refuse writes the answer with an HTTP status. It reports false if a message was written before:
-// then only [Post.Reply] can answer.
+// Refuse writes the answer with the given HTTP status. It returns false if another message has
+// already been written; then the caller must use [Post.Reply].
 func (s *Post) Refuse(status int, answer []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,8 +134,8 @@ func (s *Post) Refuse(status int, answer []byte) bool {
 	return true
 }
 
-// ExpectLateAnswer prepares for an answer by another goroutine while the handler is still busy: the
-// client must not send its next request on this connection.
+// ExpectLateAnswer prepares for an answer that another goroutine will write while the handler is
+// still busy. The client must then not send its next request on the same connection.
 func (s *Post) ExpectLateAnswer() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,8 +144,8 @@ func (s *Post) ExpectLateAnswer() {
 	}
 }
 
-// Interrupt ends the response for now, because the upstream has ended its stream and wants the
-// client to reconnect. It reports false if the client cannot.
+// Interrupt ends the response for the time being, because the upstream has ended its stream and
+// wants the client to reconnect. It returns false if the client cannot do that.
 func (s *Post) Interrupt(retry time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +160,7 @@ func (s *Post) Interrupt(retry time.Duration) bool {
 	return true
 }
 
-// writeBody writes the answer as the body of the response.
+// writeBody writes the answer as the response body.
 func (s *Post) writeBody(parts [][]byte) {
 	size := 0
 	for _, part := range parts {
@@ -176,11 +178,11 @@ func (s *Post) writeBody(parts [][]byte) {
 	for _, part := range parts {
 		_, _ = s.w.Write(part)
 	}
-	flush(s.w) // the handler can still be waiting, whichever goroutine replies
+	flush(s.w) // the handler may still be waiting, whichever goroutine replies
 }
 
-// status returns the HTTP status that revision 2026-07-28 requires for errors. In earlier revisions
-// all answers have status 200.
+// status returns the HTTP status that revision 2026-07-28 requires for an error. In earlier
+// revisions it is always 200.
 func (s *Post) status(parts [][]byte) int {
 	if s.o.Rev != rev.Rev2026 || len(parts) > 1 && len(parts[1]) > 4<<10 {
 		return http.StatusOK
@@ -195,7 +197,7 @@ func (s *Post) status(parts [][]byte) int {
 		return http.StatusNotFound
 	case "-32700", "-32600", "-32602", "-32020", "-32021", "-32022":
 		if s.o.Method == "tools/call" && string(code) == "-32602" {
-			return http.StatusOK // possibly the upstream's own error
+			return http.StatusOK // this may be the upstream's own error
 		}
 		return http.StatusBadRequest
 	default:
@@ -203,8 +205,8 @@ func (s *Post) status(parts [][]byte) int {
 	}
 }
 
-// Finish must be called when the handler returns; nothing is written afterwards. A log that the
-// client has seen to its end is dropped.
+// Finish must be called when the handler returns. Nothing is written afterwards. If the client has
+// seen the end of the stream, Finish drops the log.
 func (s *Post) Finish(r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +214,7 @@ func (s *Post) Finish(r *http.Request) {
 		s.o.Logs.drop(s.log)
 	}
 	if s.w != nil && !s.done && !s.stream {
-		s.w.WriteHeader(http.StatusAccepted) // a cancelled request has no answer
+		s.w.WriteHeader(http.StatusAccepted) // a canceled request gets no answer
 	}
 	s.w = nil
 }

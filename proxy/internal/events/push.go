@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Limits on the messages kept for the stream of a session. None of them are answers. The limits are
-// lower while no stream is open, and for messages already written: there are many sessions, and
-// most never miss a message.
+// Limits for the messages kept for a session's stream, none of which are answers. The limits are
+// lower while no stream is open, and for messages that have already been written, because there are
+// many sessions and most never miss a message.
 const (
 	maxPushed      = 256     // messages for an open stream
 	maxPushedBytes = 1 << 20 // their total size
@@ -17,50 +17,49 @@ const (
 	maxKeptBytes   = 16 << 10
 )
 
-// pushName is the stream name in the ids of its events. The names of POST streams are numbers from
-// one.
+// pushName is the stream name in its event IDs. POST streams are named by numbers starting at one.
 const pushName = "0"
 
-// A Push queues the messages of an HTTP session that belong to no request, until the client's GET
-// stream takes them. It keeps them a while longer: a client whose stream broke sends the id of the
-// last event it saw. Nothing is allocated before the first message. Push is safe for concurrent
-// use.
+// A Push queues the messages of an HTTP session that do not belong to a request, until the client's
+// GET stream takes them. It keeps them a while longer, because a client whose stream broke will
+// send the ID of the last event that it has seen. Nothing is allocated before the first message. A
+// Push is safe for concurrent use.
 type Push struct {
 	news func(message []byte) bool
 
 	mu       sync.Mutex
-	sent     []pushed // written, but possibly not received
+	sent     []pushed // already written, but the client may not have received them
 	waiting  []pushed
-	last     int           // number of the last event
+	last     int           // number of the newest event
 	open     int           // number of open GET streams
-	replaced chan struct{} // closed when the client resumes the stream; nil: no stream so far
+	replaced chan struct{} // closed when the client resumes the stream; nil before the first stream
 	ended    bool
 
-	// Created with the first stream and unchanged afterwards.
+	// Created together with the first stream, and never changed afterwards.
 	wake   chan struct{}
 	closed chan struct{}
 }
 
-// A pushed is one message of the stream with its event number.
+// A pushed is a message in the stream with its event number.
 type pushed struct {
 	number  int
 	message []byte
 }
 
-// NewPush returns a Push. news reports whether a message only announces a change, so that one of
-// several equal messages is enough.
+// NewPush returns a Push. news reports whether a message only announces a change; of several such
+// messages that are equal, only one is kept.
 func NewPush(news func(message []byte) bool) *Push {
 	return &Push{news: news}
 }
 
-// Send queues a message for the client. If a stream is open, it is written at once.
+// Send queues a message for the client. If a stream is open, the message is written immediately.
 func (s *Push) Send(parts ...[]byte) {
 	message := bytes.Join(parts, nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.news(message) {
 		for _, e := range s.waiting {
-			if bytes.Equal(e.message, message) { // one announcement is enough
+			if bytes.Equal(e.message, message) { // the same announcement is already queued
 				return
 			}
 		}
@@ -75,7 +74,7 @@ func (s *Push) Send(parts ...[]byte) {
 	}
 }
 
-// wakeStream wakes a stream. A stream must have been opened before.
+// wakeStream wakes the stream. It must not be called before the first stream was opened.
 func (s *Push) wakeStream() {
 	select {
 	case s.wake <- struct{}{}:
@@ -83,8 +82,8 @@ func (s *Push) wakeStream() {
 	}
 }
 
-// bounded removes messages until the limits are met: the oldest first, and announcements of changes
-// last.
+// bounded removes messages until both limits are met. It removes the oldest first, but
+// announcements of changes last.
 func (s *Push) bounded(events []pushed, count, size int) []pushed {
 	total := 0
 	for _, e := range events {
@@ -108,17 +107,17 @@ func (s *Push) bounded(events []pushed, count, size int) []pushed {
 	return events
 }
 
-// Reply sends the parts like Send. It is never called, because a Push carries no answers.
+// Reply is the same as Send. It is never called, because a Push does not carry answers.
 func (s *Push) Reply(parts ...[]byte) { s.Send(parts...) }
 
-// Listening reports whether the client has an open stream.
+// Listening reports whether the client has opened a stream.
 func (s *Push) Listening() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open > 0
 }
 
-// Close ends all streams for good.
+// Close ends all streams permanently.
 func (s *Push) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,9 +127,9 @@ func (s *Push) Close() {
 	s.ended = true
 }
 
-// Serve writes the stream to a GET until the client disconnects, Close is called, or stop is
-// closed. If prime is true, it begins with an event without data, for clients that know such
-// events.
+// Serve writes the stream in response to a GET request until the client disconnects, Close is
+// called, or stop is closed. If prime is true, the stream begins with an event without data; only
+// certain clients understand this.
 func (s *Push) Serve(w http.ResponseWriter, r *http.Request, prime bool, stop <-chan struct{}) {
 	replaced, from, missed := s.join(seenPushed(r.Header.Get("Last-Event-ID")))
 	defer s.leave()
@@ -162,7 +161,8 @@ func (s *Push) Serve(w http.ResponseWriter, r *http.Request, prime bool, stop <-
 
 func pushID(number int) string { return eventID(pushName, number) }
 
-// seenPushed returns the number of an event of the stream by its id, or -1.
+// seenPushed returns the number of the event with the given ID. If the event does not belong to
+// this stream, it returns -1.
 func seenPushed(lastEventID string) int {
 	if name, seen := parseID(lastEventID); name == pushName {
 		return seen
@@ -176,9 +176,9 @@ func writePushed(w http.ResponseWriter, events []pushed) {
 	}
 }
 
-// join registers a stream. A stream that resumes after the event seen ends the earlier streams,
-// which the client has lost, and gets the messages written to them since. from is the number of the
-// event before the first one of this stream.
+// join registers a stream. If the stream resumes after event number seen, it replaces earlier
+// streams, which the client must have lost, and gets the messages that were written to them since
+// then. from is the number of the last event before this stream.
 func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,7 +215,7 @@ func (s *Push) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open--
-	if len(s.waiting) > 0 { // another stream might have missed the signal
+	if len(s.waiting) > 0 { // another stream may have missed the signal
 		s.wakeStream()
 	}
 	if s.open == 0 {
@@ -223,8 +223,8 @@ func (s *Push) leave() {
 	}
 }
 
-// take returns the queued messages for one stream and keeps them within the limits for resumption.
-// It returns nil if another stream has replaced this one.
+// take returns the queued messages to a stream, and keeps them for resumption as far as the limits
+// allow. It returns nil if the stream was replaced by another one.
 func (s *Push) take(replaced <-chan struct{}) []pushed {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,16 +7,17 @@ import (
 	"time"
 )
 
-// KeepAlive is the interval of the comments on a silent stream.
+// KeepAlive is the interval between comments on a silent stream.
 const KeepAlive = 25 * time.Second
 
-// usualRetry is the delay before a client should reconnect for the rest of a stream.
+// usualRetry is how long clients should wait before they reconnect to get the rest of a stream.
 const usualRetry = time.Second
 
-// eventID returns the id of an event from the name of its stream and its number there.
+// eventID returns the ID of the event with the given number in a stream.
 func eventID(stream string, number int) string { return stream + "_" + strconv.Itoa(number) }
 
-// parseID returns the stream and the number of an event id. stream is empty if the id is invalid.
+// parseID returns the stream name and the event number in an event ID. The stream name is empty if
+// the ID is invalid.
 func parseID(id string) (stream string, number int) {
 	stream, digits, _ := strings.Cut(id, "_")
 	number, err := strconv.Atoi(digits)
@@ -47,12 +48,12 @@ func writeEventID(w http.ResponseWriter, id string, parts [][]byte) {
 	writeEvent(w, parts)
 }
 
-// writePrime begins a stream that can be resumed.
+// writePrime writes the first event of a stream that can be resumed.
 func writePrime(w http.ResponseWriter, id string) {
 	_, _ = w.Write([]byte("id: " + id + "\nretry: " + strconv.FormatInt(usualRetry.Milliseconds(), 10) + "\ndata: \n\n"))
 }
 
-// writeComment keeps a silent stream open.
+// writeComment writes a comment, which keeps a silent stream open.
 func writeComment(w http.ResponseWriter) {
 	_, _ = w.Write([]byte(": still here\n\n"))
 	flush(w)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// addresses holds the Host and Origin headers that the endpoint accepts.
+// addresses determines which Host and Origin headers the endpoint accepts.
 type addresses struct {
 	port    string
 	hosts   map[string]bool
@@ -20,10 +20,10 @@ func newAddresses(o Options, host, port string) addresses {
 	for _, h := range o.Hosts {
 		a.hosts[strings.ToLower(h)] = true
 	}
-	if !unspecified(host) { // any web page can send requests to 0.0.0.0
+	if !unspecified(host) { // web pages can send requests to 0.0.0.0
 		a.hosts[strings.ToLower(host)] = true
 	}
-	usual := map[bool]string{false: "80", true: "443"}[o.TLS] // port that clients omit
+	usual := map[bool]string{false: "80", true: "443"}[o.TLS] // default port, which clients omit
 	for _, name := range []string{"localhost", "127.0.0.1", "[::1]"} {
 		a.hosts[name+":"+port] = true
 		a.hosts[name] = a.hosts[name] || port == usual
@@ -34,8 +34,8 @@ func newAddresses(o Options, host, port string) addresses {
 	return a
 }
 
-// allow checks that a request is meant for this endpoint and does not come from another site's
-// page. If not, it answers the request and reports false.
+// allow checks that a request is meant for this endpoint and was not sent by a page of another
+// site. Otherwise, it writes an error response and returns false.
 func (a *addresses) allow(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case !a.hostAllowed(r.Host):
@@ -50,8 +50,9 @@ func (a *addresses) allow(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// hostAllowed accepts loopback names with the port of the listener, the listener's address, and the
-// hosts that the operator listed. It prevents DNS rebinding.
+// hostAllowed reports whether the Host header is acceptable: a loopback name with the listener's
+// port, the listener's address, or a host that the operator has listed. This prevents DNS
+// rebinding.
 func (a *addresses) hostAllowed(header string) bool {
 	if a.hosts[header] {
 		return true
@@ -64,7 +65,8 @@ func (a *addresses) hostAllowed(header string) bool {
 	return err == nil && port == a.port && (loopback(host) || a.hosts[host])
 }
 
-// originAllowed accepts a missing Origin, one of this machine, or one that the operator listed.
+// originAllowed reports whether the Origin header is acceptable: missing, of this machine, or
+// listed by the operator.
 func (a *addresses) originAllowed(values []string) bool {
 	if len(values) == 0 {
 		return true
@@ -80,7 +82,7 @@ func (a *addresses) originAllowed(values []string) bool {
 		return false
 	}
 	host := u.Hostname()
-	return loopback(host) && *u == url.URL{Scheme: u.Scheme, Host: u.Host} // an origin without path, query or user
+	return loopback(host) && *u == url.URL{Scheme: u.Scheme, Host: u.Host} // must not have a path, a query or a user
 }
 
 func loopback(host string) bool {
@@ -91,7 +93,7 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// unspecified reports whether host listens on all interfaces.
+// unspecified reports whether a listener for host listens on all interfaces.
 func unspecified(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "" || err == nil && ip.Unmap().WithZone("").IsUnspecified()

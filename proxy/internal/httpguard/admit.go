@@ -2,14 +2,14 @@ package httpguard
 
 import "net/http"
 
-// Admit returns the caller, which must be released. If it rejects the request, it answers it and
-// reports false.
+// Admit returns the sender of the request; Release must be called on it. If Admit rejects the
+// request, it writes an error response and returns false.
 func (g *Guard) Admit(w http.ResponseWriter, r *http.Request) (Caller, bool) {
 	v, ok := g.authenticate(w, r)
 	return v, ok && g.requests.admit(w, v.Principal)
 }
 
-// authenticate checks Host, Origin and token, in this order, and returns the caller.
+// authenticate checks Host, Origin and token, in this order. It returns the sender of the request.
 func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (Caller, bool) {
 	if !g.allow(w, r) {
 		return Caller{}, false
@@ -28,7 +28,7 @@ func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (Caller, bo
 	return Caller{}, false
 }
 
-// authenticateJWT authenticates the caller by a JWT. Its errors never quote the token.
+// authenticateJWT authenticates the sender by a JWT. Its errors never quote the token.
 func (g *Guard) authenticateJWT(w http.ResponseWriter, r *http.Request, token string) (Caller, bool) {
 	grant, err := g.jwt.Verify(r.Context(), token)
 	if err != nil {

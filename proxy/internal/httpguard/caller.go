@@ -8,22 +8,24 @@ import (
 	"time"
 )
 
-// A Caller is the authenticated sender of one request.
+// A Caller is the authenticated sender of a request.
 type Caller struct {
 	Principal string
 
-	until time.Time // end of its streams; zero: never
+	until time.Time // time at which its streams must end; zero if they need not
 	guard *Guard
 }
 
-// Release must be called once, when the request is answered. It does nothing for the zero Caller.
+// Release must be called once, when the request has been answered. It does nothing on the zero
+// Caller.
 func (c Caller) Release() {
 	if c.guard != nil {
 		c.guard.requests.drop(c.Principal, 1)
 	}
 }
 
-// Stream returns the context for a stream of the caller, which ends when the token expires.
+// Stream returns a context for one of the caller's streams. The context ends when the token
+// expires.
 func (c Caller) Stream(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.until.IsZero() {
 		return ctx, func() {}
@@ -31,8 +33,8 @@ func (c Caller) Stream(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, c.until.Sub(c.guard.now()))
 }
 
-// Body reads the whole message, within the limits. If it cannot, it answers the request and reports
-// false. The caller must call release when it no longer needs the body.
+// Body reads the complete message, within the limits. If that fails, it writes an error response
+// and returns false. The caller must call release when the body is no longer needed.
 func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, release func(), ok bool) {
 	limit := int64(c.guard.maxMessage)
 	refuse := func(text string, status int) ([]byte, func(), bool) {
@@ -56,7 +58,7 @@ func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, relea
 	var over *http.MaxBytesError
 	switch {
 	case err == nil:
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request can wait long for a person
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request may wait for a person, which can take long
 		return body, release, true
 	case errors.As(err, &over):
 		return refuse(tooLarge, http.StatusRequestEntityTooLarge)

@@ -13,12 +13,12 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/access"
 )
 
-// A Guard checks requests and answers those that it rejects. It is safe for concurrent use.
+// A Guard checks requests and responds to those that it rejects. It is safe for concurrent use.
 type Guard struct {
 	addresses
 	open        bool
 	tokens      tokenList
-	jwt         *access.Verifier // nil: only the tokens of the list
+	jwt         *access.Verifier // nil if only listed tokens are accepted
 	maxMessage  int
 	bodyTimeout time.Duration
 	now         func() time.Time
@@ -26,8 +26,8 @@ type Guard struct {
 	bodies      *limit
 }
 
-// New returns a guard. It refuses options that would admit more or fewer callers than the operator
-// expects. With JWT it begins to fetch the keys of the issuer.
+// New returns a guard. It returns an error for options that would admit more or fewer callers than
+// the operator expects. If JWTs are enabled, it starts fetching the issuer's keys.
 func New(o Options) (*Guard, error) {
 	host, port, err := net.SplitHostPort(o.Addr)
 	if err != nil {
@@ -72,49 +72,50 @@ func (o Options) check(host string) error {
 	return nil
 }
 
-// Begin must be called first for each request: it forbids caching of the response and sets the
-// deadline for the body.
+// Begin must be called first for each request. It forbids caching of the response and sets the
+// deadline for reading the body.
 func (g *Guard) Begin(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
-	if r.ContentLength != 0 { // for rejected requests too: net/http reads the rest
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.bodyTimeout)) // not supported in some tests
+	if r.ContentLength != 0 { // also for rejected requests, because net/http reads the rest
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.bodyTimeout)) // some tests do not support deadlines
 	}
-	if len(r.TransferEncoding) > 0 { // a Content-Length might have been present as well, which net/http does not show
+	if len(r.TransferEncoding) > 0 { // there may have been a Content-Length as well, which net/http does not expose
 		header["Connection"] = closing
 	}
 }
 
-// Limits on reading the body of a rejected request before its connection is closed: as many bytes
-// as net/http reads of other bodies, for about as long as it would leave the connection open.
+// Limits for reading the body of a rejected request before closing its connection: as many bytes as
+// net/http reads from other bodies, for about as long as it would leave the connection open.
 const (
 	lingerBytes = 256 << 10
 	lingerTime  = 500 * time.Millisecond
 )
 
-// End must be called last for each request, after its response is written. It lets a client that
-// still sends its body read the rejection: closing a connection with unread bytes resets it, and
-// the response is lost. net/http prevents that only if the connection would stay open.
+// End must be called last for each request, after the response was written. It gives a client that
+// is still sending its body the chance to read the rejection. If a connection is closed with unread
+// bytes, it is reset and the response is lost; net/http prevents this only if the connection would
+// stay open.
 func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength == 0 || !r.Close && len(w.Header()["Connection"]) == 0 {
 		return
 	}
-	if r.Header.Get("Expect") != "" { // reading would make the client send the body
+	if r.Header.Get("Expect") != "" { // reading would make the client send its body
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime))
 	if _, err := io.CopyN(io.Discard, r.Body, lingerBytes); err == io.EOF {
 		return
 	}
-	// The body is longer than the limit. net/http waits a moment before it closes a connection with
-	// a body that was found too large, which it learns from its own reader.
+	// The body is longer than the limit. If net/http learns from its own reader that a body is too
+	// large, it waits a moment before it closes the connection.
 	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
-// Trusted reports whether a request outside of MCP has a token of the list, or comes from a program
-// on this machine: not from a page in a browser, and not through a reverse proxy, as far as the
-// request shows.
+// Trusted reports whether a request that is not an MCP request has a listed token or comes from a
+// program on this machine, that is, neither from a page in a browser nor through a reverse proxy,
+// as far as the request shows.
 func (g *Guard) Trusted(r *http.Request) bool {
 	if token := bearer(r.Header["Authorization"]); token != "" && len(g.tokens) > 0 {
 		_, ok := g.tokens.principal(token)
@@ -123,10 +124,10 @@ func (g *Guard) Trusted(r *http.Request) bool {
 	return Local(r)
 }
 
-// forwardedBy are headers that reverse proxies add: the caller could be anywhere.
+// forwardedBy lists headers that reverse proxies add. The actual sender may then be anywhere.
 var forwardedBy = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"}
 
-// Local reports whether a request comes from this machine and is addressed to localhost.
+// Local reports whether a request was sent from this machine and is addressed to localhost.
 func Local(r *http.Request) bool {
 	for _, name := range forwardedBy {
 		if len(r.Header[name]) > 0 {
@@ -142,7 +143,7 @@ func Local(r *http.Request) bool {
 }
 
 // Metadata serves the protected resource metadata (RFC 9728), which tells clients where to get a
-// token. It reports false for other paths.
+// token. It returns false for any other path.
 func (g *Guard) Metadata(w http.ResponseWriter, r *http.Request) bool {
 	if g.jwt == nil {
 		return false
@@ -158,7 +159,7 @@ func (g *Guard) Metadata(w http.ResponseWriter, r *http.Request) bool {
 	default:
 		Reject(w)
 		w.Header()["Content-Type"] = jsonType
-		_, _ = w.Write(document) // a client that has disconnected needs no answer
+		_, _ = w.Write(document) // the client may have disconnected
 	}
 	return true
 }

@@ -9,29 +9,30 @@ import (
 	"sync"
 )
 
-// defaultRequests is the maximum number of open requests per principal, including streams and calls
-// that wait for a person. The total limit is four times as high.
+// defaultRequests is the default limit for a principal's open requests, which include streams and
+// calls that wait for a person. The limit for all principals together is four times as high.
 const defaultRequests = 5000
 
-// maxUncounted is the maximum size of a message that is not counted; the number of requests is
+// maxUncounted is the size up to which messages are not counted, because the number of requests is
 // limited.
 const maxUncounted = 64 << 10
 
-// minBodies is the lowest limit, in bytes, on the large messages of one principal held at a time.
+// minBodies is the lowest possible limit for the bytes of large messages that are held for one
+// principal.
 const minBodies = 256 << 20
 
-// errTooMuch: a message exceeds the limit on bytes held at a time.
+// errTooMuch means that a message would exceed the limit for bytes held at the same time.
 var errTooMuch = errors.New("too much is being sent at a time")
 
-// A limit restricts a quantity, per principal and in total: open requests, or the bytes of large
-// messages in memory. One principal at its limit leaves room for others. It is safe for concurrent
-// use.
+// A limit limits a quantity per principal and in total, such as open requests, or the bytes of
+// large messages in memory. A principal that has reached its limit leaves room for others. A limit
+// is safe for concurrent use.
 type limit struct {
 	each, all int // per principal, and in total
 
 	mu    sync.Mutex
 	total int
-	held  map[string]int // by principal, without zero entries
+	held  map[string]int // keyed by principal; contains no zeros
 }
 
 func newRequestLimit(each int) *limit {
@@ -39,14 +40,14 @@ func newRequestLimit(each int) *limit {
 	return &limit{each: each, all: 4 * each, held: map[string]int{}}
 }
 
-// newBodyLimit returns a limit on bytes that were read, not announced: a client cannot keep others
-// out without sending.
+// newBodyLimit returns a limit for large messages. It counts bytes that have been read, not
+// announced, so that a client cannot keep others out without sending.
 func newBodyLimit(message int) *limit {
 	each := max(minBodies, 4*message)
 	return &limit{each: each, all: 2 * each, held: map[string]int{}}
 }
 
-// add counts n more. If a limit would be exceeded, it returns the HTTP status that shows which one.
+// add counts n more. If that would exceed a limit, it returns the HTTP status that tells which one.
 func (l *limit) add(principal string, n int) (status int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +71,7 @@ func (l *limit) drop(principal string, n int) {
 	}
 }
 
-// admit counts a request, or rejects it before its body is read.
+// admit counts a request. If there are too many, it rejects the request before the body is read.
 func (l *limit) admit(w http.ResponseWriter, principal string) bool {
 	status := l.add(principal, 1)
 	if status == http.StatusOK {
@@ -85,8 +86,8 @@ func (l *limit) admit(w http.ResponseWriter, principal string) bool {
 	return false
 }
 
-// read reads r to its end and counts the bytes. If the length is announced, the body has no spare
-// memory: a call can keep it for a long time.
+// read reads r to its end and counts the bytes. If the length was announced, the returned slice has
+// no spare capacity, because a call may keep it for a long time.
 func (l *limit) read(r io.Reader, announced int64, principal string) (body []byte, release func(), err error) {
 	weight := 0
 	release = func() { l.drop(principal, weight) }
@@ -111,8 +112,8 @@ func (l *limit) read(r io.Reader, announced int64, principal string) (body []byt
 	return trimmed(body), release, nil
 }
 
-// grown returns the body with room for more: twice as much, but at most the announced length and
-// one byte to detect the end.
+// grown returns the body with more capacity: twice as much, but at most the announced length plus
+// one byte, which is needed to detect the end.
 func grown(body []byte, announced int64) []byte {
 	room := 2 * cap(body)
 	if n := int(announced) + 1; n > cap(body) {
@@ -121,7 +122,7 @@ func grown(body []byte, announced int64) []byte {
 	return append(make([]byte, 0, room), body...)
 }
 
-// trimmed returns the body without much unused memory.
+// trimmed returns the body without much spare capacity.
 func trimmed(body []byte) []byte {
 	if cap(body)-len(body) > len(body)/8 {
 		return bytes.Clone(body)

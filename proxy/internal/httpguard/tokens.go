@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A tokenList holds the bearer tokens of an operator with their principals.
+// A tokenList contains the bearer tokens configured by the operator, with their principals.
 type tokenList []tokenEntry
 
 type tokenEntry struct {
@@ -18,8 +18,8 @@ type tokenEntry struct {
 	sum       [sha256.Size]byte
 }
 
-// newTokenList returns the list of the unnamed token and the named ones. It refuses the same token
-// under two names, which would be two principals in one.
+// newTokenList returns a list with the unnamed token and the named ones. It returns an error if two
+// tokens are equal, because they would stand for two principals at once.
 func newTokenList(unnamed string, named map[string]string) (tokenList, error) {
 	var list tokenList
 	if unnamed != "" {
@@ -41,7 +41,7 @@ func newTokenList(unnamed string, named map[string]string) (tokenList, error) {
 	return list, nil
 }
 
-// principal returns the principal of a token. It takes the same time for any token.
+// principal returns the principal that a token belongs to. It takes the same time for all tokens.
 func (l tokenList) principal(token string) (string, bool) {
 	sum := sha256.Sum256([]byte(token))
 	found := -1
@@ -54,7 +54,8 @@ func (l tokenList) principal(token string) (string, bool) {
 	return l[found].principal, true
 }
 
-// bearer returns the bearer token of the only Authorization header, or an empty string.
+// bearer returns the bearer token from the Authorization header. It returns "" unless there is
+// exactly one such header.
 func bearer(values []string) string {
 	if len(values) != 1 {
 		return ""

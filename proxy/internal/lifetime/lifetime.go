@@ -26,19 +26,19 @@ type Lifetime struct {
 	work   sync.WaitGroup
 
 	mu     sync.Mutex
-	closed bool // no more background work can begin
-	waited bool // Wait was called
+	closed bool // whether no more background work may start
+	waited bool // whether Wait was called
 }
 
-// New returns a Lifetime that has begun.
+// New returns a lifetime that starts now.
 func New(now func() time.Time, log *slog.Logger) *Lifetime {
 	l := &Lifetime{Now: now, Log: log}
 	l.Ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
 
-// Background runs f on a new goroutine; Wait waits for it. If the proxy is shutting down, Background
-// does not run f and reports false.
+// Background runs f in a new goroutine, for which Wait waits. If the proxy is shutting down,
+// Background does not run f and returns false.
 func (l *Lifetime) Background(f func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,7 +53,7 @@ func (l *Lifetime) Background(f func()) bool {
 	return true
 }
 
-// End cancels Ctx. No background work can begin after it.
+// End cancels Ctx. No background work can start afterwards.
 func (l *Lifetime) End() {
 	l.mu.Lock()
 	l.closed = true
@@ -61,8 +61,9 @@ func (l *Lifetime) End() {
 	l.cancel()
 }
 
-// Hold makes Wait wait for Release, even during shutdown, because a request still has an outcome to
-// record. After Wait was called it reports false; the caller must then not call Release.
+// Hold makes Wait wait until Release is called, even during shutdown, because a request still has
+// an outcome to record. Once Wait was called, Hold returns false, and the caller must not call
+// Release.
 func (l *Lifetime) Hold() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,7 +76,8 @@ func (l *Lifetime) Hold() bool {
 // Release undoes a successful Hold.
 func (l *Lifetime) Release() { l.work.Done() }
 
-// Wait waits for the goroutines of Background and for the release of each Hold. Call End first.
+// Wait waits until all goroutines started by Background have ended and each Hold was released. End
+// must be called first.
 func (l *Lifetime) Wait() {
 	l.mu.Lock()
 	l.waited = true
@@ -83,7 +85,7 @@ func (l *Lifetime) Wait() {
 	l.work.Wait()
 }
 
-// Sleep waits for d. It reports false if the proxy shuts down first.
+// Sleep sleeps for d. It returns false if the proxy shuts down before that.
 func (l *Lifetime) Sleep(d time.Duration) bool {
 	if d <= 0 {
 		return l.Ctx.Err() == nil
@@ -98,8 +100,8 @@ func (l *Lifetime) Sleep(d time.Duration) bool {
 	}
 }
 
-// Recovered recovers from a panic of a request and answers it with an internal error. It must be
-// deferred directly.
+// Recovered recovers from a panic while handling a request, and responds with an internal error. It
+// must be deferred directly.
 func (l *Lifetime) Recovered(method string, id []byte, s spec.Stream) {
 	if v := recover(); v != nil {
 		l.Log.Error("a request failed inside", "method", method, "panic", v, "stack", string(debug.Stack()))
@@ -107,9 +109,9 @@ func (l *Lifetime) Recovered(method string, id []byte, s spec.Stream) {
 	}
 }
 
-// RandomID returns an unguessable identifier with a prefix.
+// RandomID returns an unguessable identifier that begins with prefix.
 func RandomID(prefix string) string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // it never fails
+	_, _ = rand.Read(b[:]) // never fails
 	return prefix + hex.EncodeToString(b[:])
 }

@@ -7,23 +7,22 @@ import (
 	"io"
 )
 
-// ErrTooLong is returned for a line that exceeds the limit. Reading can continue with the next
-// line.
+// ErrTooLong means that a line exceeds the limit. Reading can continue with the next line.
 var ErrTooLong = errors.New("the message is longer than this proxy takes")
 
-// A Reader reads the lines of a client. It is not safe for concurrent use.
+// A Reader reads lines from a client. It is not safe for concurrent use.
 type Reader struct {
 	in    *bufio.Reader
 	limit int
 }
 
-// NewReader returns a reader for lines of at most limit bytes, without line endings.
+// NewReader returns a reader for lines of up to limit bytes, not counting line endings.
 func NewReader(in io.Reader, limit int) *Reader {
 	return &Reader{bufio.NewReaderSize(in, 64<<10), limit}
 }
 
-// Next returns the next line without its line ending. The caller owns the line. A line longer than
-// the limit is skipped.
+// Next returns the next line without its line ending. The line belongs to the caller. If a line is
+// too long, Next skips it and returns [ErrTooLong].
 func (r *Reader) Next() ([]byte, error) {
 	var line []byte
 	tooLong := false
@@ -47,7 +46,7 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 }
 
-// trimmed returns a line without much unused memory, because a call can keep it for a long time.
+// trimmed returns a line without much spare capacity, because a call may keep it for a long time.
 func trimmed(line []byte) []byte {
 	if len(line) > 64<<10 && cap(line)-len(line) > len(line)/8 {
 		return bytes.Clone(line)
@@ -55,7 +54,7 @@ func trimmed(line []byte) []byte {
 	return line
 }
 
-// More reports whether a whole line can be read without blocking.
+// More reports whether a complete line can be read without blocking.
 func (r *Reader) More() bool {
 	buffered, err := r.in.Peek(r.in.Buffered())
 	return err == nil && bytes.IndexByte(buffered, '\n') >= 0

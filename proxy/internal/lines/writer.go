@@ -9,29 +9,30 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxQueued limits the bytes queued for a client that does not read.
+// maxQueued is the maximum number of bytes queued for a client that does not read.
 const maxQueued = 64 << 20
 
 var errSlowClient = errors.New("the client does not read what is written to it")
 
 const (
-	bigPart  = 32 << 10  // minimum size of a part that is written without copying it
-	maxBurst = 256 << 10 // maximum bytes held back while more messages are expected
-	maxSpare = 1 << 20   // maximum size of a buffer that is kept
-	maxNews  = 8 << 20   // notifications are dropped while more bytes than this are queued
+	bigPart  = 32 << 10  // size from which on a part is written without copying it
+	maxBurst = 256 << 10 // maximum number of bytes held back while more messages are expected
+	maxSpare = 1 << 20   // maximum size of a buffer that is kept for reuse
+	maxNews  = 8 << 20   // number of queued bytes above which notifications are dropped
 )
 
-// A Writer owns an output of lines and is safe for concurrent use. A goroutine that finds it idle
-// writes; messages that come meanwhile are queued and written next, so that many messages cost one
-// system call and none waits for a goroutine to be scheduled. mu guards the fields below it; it is
-// released during a write, when writing is true.
+// A Writer writes lines to an output that it owns. It is safe for concurrent use. The first
+// goroutine that sends a message writes it; messages that others send in the meantime are queued
+// and written next. That way, several messages need only one system call, and no message waits for
+// a goroutine to be scheduled. mu guards the fields below it. It is released during a write, while
+// writing is true.
 type Writer struct {
-	// Aside makes a goroutine of the Writer's own write, because no sender must wait for this
-	// output. Set it before the first Send.
+	// Aside makes the Writer write from a goroutine of its own, because no sender must wait for
+	// this output. It must be set before the first Send.
 	Aside bool
 
 	out    io.Writer
-	broken chan struct{} // closed at the first error
+	broken chan struct{} // closed when the first error occurs
 
 	mu      sync.Mutex
 	idle    sync.Cond
@@ -42,21 +43,21 @@ type Writer struct {
 	err     error
 }
 
-// NewWriter returns a Writer for out, which must not be written to by others.
+// NewWriter returns a writer for out. Nothing else may write to out.
 func NewWriter(out io.Writer) *Writer {
 	w := &Writer{out: out, broken: make(chan struct{})}
 	w.idle.L = &w.mu
 	return w
 }
 
-// Send writes the parts as one line. It only queues them if another goroutine is writing or the
-// Writer is corked.
+// Send writes the parts as one line. If another goroutine is writing, or the Writer is corked, Send
+// only queues them.
 func (w *Writer) Send(parts ...[]byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.err != nil:
-	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // drop it: no peer waits for a notification
+	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // drop it, because no peer waits for a notification
 	case !w.writing && !w.Aside && slices.ContainsFunc(parts, isBig):
 		w.writeBig(parts)
 		w.drain()
@@ -65,17 +66,17 @@ func (w *Writer) Send(parts ...[]byte) {
 	}
 }
 
-// Broken returns a channel that is closed at the first error, or by Close.
+// Broken returns a channel that is closed when the first error occurs, or by Close.
 func (w *Writer) Broken() <-chan struct{} { return w.broken }
 
-// Err returns the error that ended the output, or nil.
+// Err returns the error that has ended the output, or nil if there was none.
 func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
 }
 
-// Reply writes the parts as one line, like Send.
+// Reply is the same as Send.
 func (w *Writer) Reply(parts ...[]byte) { w.Send(parts...) }
 
 func isBig(part []byte) bool { return len(part) >= bigPart }
@@ -94,8 +95,8 @@ func (w *Writer) enqueue(parts [][]byte) {
 	}
 }
 
-// writeBig writes the queue and then one line, without copying its big parts. Messages that come
-// meanwhile are queued.
+// writeBig writes the queue and then one line, without copying its big parts. Messages sent in the
+// meantime are queued.
 func (w *Writer) writeBig(parts [][]byte) {
 	w.writing = true
 	out := w.take()
@@ -111,14 +112,14 @@ func (w *Writer) writeBig(parts [][]byte) {
 	w.writeOwn(append(out, '\n'))
 }
 
-// Cork holds messages back until Uncork, because more are about to come.
+// Cork holds back messages until Uncork is called, because more are about to follow.
 func (w *Writer) Cork() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.corks++
 }
 
-// Uncork undoes one Cork. The last one writes the queue.
+// Uncork undoes one call of Cork. The last such call writes the queue.
 func (w *Writer) Uncork() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +128,7 @@ func (w *Writer) Uncork() {
 	}
 }
 
-// begin writes the queue, or starts a goroutine for it if Aside is set.
+// begin writes the queue or, if Aside is set, starts a goroutine that does.
 func (w *Writer) begin() {
 	if !w.Aside {
 		w.drain()
@@ -158,7 +159,7 @@ func (w *Writer) take() []byte {
 	return queue
 }
 
-// writeOwn writes a buffer of the Writer and keeps it for later.
+// writeOwn writes one of the Writer's buffers and then keeps the buffer for reuse.
 func (w *Writer) writeOwn(out []byte) {
 	w.write(out)
 	if cap(out) <= maxSpare {
@@ -166,7 +167,7 @@ func (w *Writer) writeOwn(out []byte) {
 	}
 }
 
-// write writes out, and releases mu meanwhile. writing must be true.
+// write writes out while mu is released. writing must be true.
 func (w *Writer) write(out []byte) {
 	if len(out) == 0 || w.err != nil {
 		return
@@ -186,7 +187,7 @@ func (w *Writer) fail(err error) {
 	}
 }
 
-// Close writes the queue. Later messages are dropped.
+// Close writes the queue. Messages sent later are dropped.
 func (w *Writer) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -197,7 +198,7 @@ func (w *Writer) Close() {
 	w.fail(io.ErrClosedPipe)
 }
 
-// AwaitIdle waits until no goroutine writes any more. Call it after Close.
+// AwaitIdle waits until no goroutine is writing any more. Close must be called first.
 func (w *Writer) AwaitIdle() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

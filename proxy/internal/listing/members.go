@@ -10,27 +10,27 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Members are the members of list results besides the elements, combined for the one list that
-// clients see. Those of an only upstream are all kept; if its pages disagree, the first one wins.
-// With several upstreams a member is kept unless two of them disagree, because neither can speak
-// for the other. For _meta this applies to each of its keys.
+// Members combines the members of list results other than the elements, for the single list that
+// clients see. If there is only one upstream, all members are kept; if its pages disagree, the
+// first page wins. If there are several, a member is kept unless two upstreams disagree, because
+// neither can speak for the other. Within _meta this applies to each key.
 type Members struct {
-	Alone bool // there is only one upstream
+	Alone bool // whether there is only one upstream
 
 	list  []*member
 	known map[string]*member
-	meta  *Members // members of _meta; nil: none
+	meta  *Members // members of _meta; nil if there are none
 }
 
 type member struct {
 	key    string
 	value  []byte
-	of     string // name of the upstream
+	of     string // name of the upstream that sent the member
 	clash  bool
-	within bool // the value is in Members.meta
+	within bool // whether the value is in Members.meta
 }
 
-// Add adds the members of a page of an upstream's list, which must not contain the elements.
+// Add adds the members of one page of an upstream's list. The page must not contain the elements.
 func (l *Members) Add(upstream string, page []byte) {
 	rawjson.Members(page, func(key, value []byte, _ int) bool {
 		switch {
@@ -63,17 +63,17 @@ func (l *Members) note(m *member) {
 	}
 }
 
-// leftOut reports whether a member is omitted. These are members of a single page, and those that
-// tell how long the answer can be cached, since the proxy's answer can change with the nets. Keys
-// that differ from such a key or from the key of the elements only in case are omitted too, since
-// some clients ignore case.
+// leftOut reports whether to omit a member. Omitted are members that describe a single page, and
+// those that tell how long the answer may be cached, because the proxy's answer can change when
+// nets move. Because some clients ignore case, keys that differ only in case from such a key, or
+// from the key of the elements, are omitted, too.
 func leftOut(key string) bool {
 	known := []string{"nextCursor", "resultType", "ttlMs", "cacheScope", "tools", "prompts", "resources", "resourceTemplates"}
 	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(key, k) }) ||
 		key != "_meta" && strings.EqualFold(key, "_meta")
 }
 
-// Append appends the members, each after a comma.
+// Append appends the members to dst, each preceded by a comma.
 func (l *Members) Append(dst []byte) []byte {
 	for _, m := range l.list {
 		if m.clash {

@@ -12,25 +12,25 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// MaxDepth is the maximum nesting depth of a list element.
+// MaxDepth is the maximum nesting depth of an element in a list.
 const MaxDepth = 128
 
-// maxName limits the part of an invalid name that a problem text quotes.
+// maxName is the maximum length of an invalid name when quoted in the text of a problem.
 const maxName = 200
 
-// A Tool is an element of a list of tools.
+// A Tool is an element in a list of tools.
 type Tool struct {
-	Name        string    // name that the upstream uses
-	Exposed     string    // name that clients use
-	Object      []byte    // JSON object that clients get
-	Definition  string    // hash of the upstream's object
-	Annotations []byte    // as sent by the upstream; nil: none
-	OnlyTask    bool      // can be called only as a task
-	Mirrored    *mcp.Tool // tool with arguments to mirror in headers; nil: no such arguments
+	Name        string    // the upstream's name for the tool
+	Exposed     string    // the clients' name for the tool
+	Object      []byte    // JSON object that clients receive
+	Definition  string    // hash of the JSON object that the upstream has sent
+	Annotations []byte    // as sent by the upstream; nil if there are none
+	OnlyTask    bool      // whether calls must run as tasks
+	Mirrored    *mcp.Tool // the tool, if some of its arguments must be mirrored in headers; otherwise nil
 }
 
-// Read reads a tool object of an upstream. problem is not empty if clients could not call the tool
-// or could confuse it with another one.
+// Read parses a tool object from an upstream. problem is not empty if clients could not call the
+// tool, or could confuse it with another one.
 func Read(object []byte, prefix string) (t Tool, problem string) {
 	if err := rawjson.Check(object, MaxDepth); err != nil {
 		return t, "a tool is not strict JSON: " + text.Escape(err.Error())
@@ -68,8 +68,8 @@ func mirrored(object []byte) *mcp.Tool {
 	return t
 }
 
-// unreadable returns why clients could misread the tool or reject the whole list because of it, or
-// an empty string.
+// unreadable returns a reason why clients might misread the tool, or might reject the whole list
+// because of it. It returns "" if there is none.
 func unreadable(object []byte) string {
 	variant := false
 	rawjson.Members(object, func(key, _ []byte, _ int) bool {
@@ -86,8 +86,8 @@ func unreadable(object []byte) string {
 	return ""
 }
 
-// Crowded returns a warning if n tools are so many that known clients perform worse or refuse some,
-// or an empty string.
+// Crowded returns a warning if n is a number of tools with which known clients perform worse or
+// refuse some tools. Otherwise it returns "".
 func Crowded(n int) (warning string) {
 	for _, c := range [...]struct {
 		more    int

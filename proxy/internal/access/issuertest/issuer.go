@@ -20,23 +20,23 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Audience is the audience of [Issuer.Claims].
+// Audience is the audience in [Issuer.Claims].
 const Audience = "https://gate.example/mcp"
 
-// An Issuer publishes public keys at URL. It begins with the key "ec".
+// An Issuer publishes public keys at URL. Initially it has one key, named "ec".
 type Issuer struct {
 	t   testing.TB
 	URL string // URL of the keys
 
-	Base string // URL of the server, without a path
+	Base string // URL of the server without a path
 
 	mu      sync.Mutex
 	secret  map[string]crypto.Signer
 	fetches int
-	answer  http.HandlerFunc // replaces the response with the keys; nil: not replaced
+	answer  http.HandlerFunc // replaces the response that contains the keys; nil if not replaced
 	name    string
-	pages   map[string]http.HandlerFunc // by path
-	extra   []any                       // further members of the key set
+	pages   map[string]http.HandlerFunc // keyed by path
+	extra   []any                       // further elements in the key set
 }
 
 // New starts an issuer that runs until the test ends.
@@ -50,36 +50,36 @@ func New(t testing.TB) *Issuer {
 	return i
 }
 
-// Name returns the issuer name in its tokens.
+// Name returns the issuer name that its tokens contain.
 func (i *Issuer) Name() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.name
 }
 
-// Rename changes the issuer name in its tokens.
+// Rename changes the issuer name that its tokens contain.
 func (i *Issuer) Rename(name string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.name = name
 }
 
-// Page serves h at a path instead of the keys.
+// Page makes h serve the given path, in place of the keys.
 func (i *Issuer) Page(path string, h http.HandlerFunc) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.pages[path] = h
 }
 
-// Metadata returns a page with the metadata of an issuer.
+// Metadata returns a handler that serves the metadata of an issuer.
 func Metadata(issuer, jwks string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"issuer": issuer, "jwks_uri": jwks, "response_types_supported": []string{"code"}})
 	}
 }
 
-// Add generates and publishes a key. The first two letters of its id determine its kind: ec, ed, or
-// otherwise RSA.
+// Add generates a key and publishes it. The first two letters of the ID determine the type of the
+// key: ec, ed or, for any others, RSA.
 func (i *Issuer) Add(id string) {
 	i.t.Helper()
 	key := i.key(id)
@@ -113,29 +113,29 @@ func (i *Issuer) Remove(id string) {
 	delete(i.secret, id)
 }
 
-// Publish adds any JSON value to the set.
+// Publish adds an arbitrary JSON value to the published set.
 func (i *Issuer) Publish(key any) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.extra = append(i.extra, key)
 }
 
-// Answer replaces the response with the keys by h; nil restores it.
+// Answer makes h respond to requests for the keys. If h is nil, the keys are served again.
 func (i *Issuer) Answer(h http.HandlerFunc) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.answer = h
 }
 
-// Fetches returns the number of requests for the keys.
+// Fetches returns how many times the keys were requested.
 func (i *Issuer) Fetches() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.fetches
 }
 
-// ServeHTTP serves the pages, and the keys at all other paths. Well-known paths are not found
-// unless they are pages.
+// ServeHTTP serves the pages. It serves the keys at all other paths, except for well-known paths,
+// which are not found.
 func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	if page := i.pages[r.URL.Path]; page != nil || strings.Contains(r.URL.Path, "/.well-known/") {
@@ -167,7 +167,7 @@ func (i *Issuer) Secret(id string) crypto.Signer {
 	return i.secret[id]
 }
 
-// Claims returns the claims of a token that is valid for an hour from now.
+// Claims returns claims for a token that is valid for an hour from now.
 func (i *Issuer) Claims(subject string, now time.Time) map[string]any {
 	return map[string]any{
 		"iss": i.Name(), "aud": Audience, "sub": subject, "scope": "mcp extra",
@@ -175,13 +175,13 @@ func (i *Issuer) Claims(subject string, now time.Time) map[string]any {
 	}
 }
 
-// Token returns a token for a subject, signed with the key "ec".
+// Token returns a token for the given subject, signed with the key "ec".
 func (i *Issuer) Token(subject string) string {
 	i.t.Helper()
 	return i.Sign("ec", jose.ES256, nil, i.Claims(subject, time.Now()))
 }
 
-// Sign signs claims, or any text, with the key of an id.
+// Sign signs claims, which may be any text, with the key that has the given ID.
 func (i *Issuer) Sign(id string, alg jose.SignatureAlgorithm, header map[string]any, claims any) string {
 	i.t.Helper()
 	return SignWith(i.t, i.Secret(id), alg, merged(map[string]any{"kid": id, "typ": "JWT"}, header), claims)
@@ -197,7 +197,7 @@ func merged(a, b map[string]any) map[string]any {
 	return a
 }
 
-// SignWith signs claims, or any text, with any key.
+// SignWith signs claims, which may be any text, with an arbitrary key.
 func SignWith(t testing.TB, key any, alg jose.SignatureAlgorithm, header map[string]any, claims any) string {
 	t.Helper()
 	o := &jose.SignerOptions{}
