@@ -1,5 +1,14 @@
 package gate
 
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/petrigate/petrigate/gate/internal/netstate"
+)
+
 // commit moves all nets, or none if one of them would not come to rest.
 func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *Delta) {
 	// Allocated separately from the delta, because the state keeps it until the call ends and would
@@ -62,4 +71,194 @@ func (j *judgement) refusalDelta(a *OpenAsk) *Delta {
 		d.Answered = a.Number
 	}
 	return d
+}
+
+// validate calls the validators of the nets that gate the call. It returns the resulting metadata
+// for each finding, or nil if no net has a validator.
+func (j *judgement) validate() ([]Meta, *Refusal) {
+	var metas []Meta
+	for i := range j.findings {
+		f := &j.findings[i]
+		if f.net.Validate == nil {
+			continue
+		}
+		if metas == nil {
+			metas = make([]Meta, len(j.findings))
+		}
+		metas[i] = cloneMeta(f.data.Meta)
+		for _, c := range f.choices {
+			reason := f.net.rejection(f.firing(j.call, c, metas[i]))
+			if reason != "" && j.world == actual {
+				metas[i] = nil // in this world, the call would not have changed the metadata
+				break
+			}
+			if reason != "" {
+				return nil, j.refuse(KindValidation, []Block{f.rejected(c.name, reason)})
+			}
+		}
+	}
+	return metas, nil
+}
+
+// rejection returns the reason why the validator of the net rejects a firing, or "" if it accepts.
+// A panic counts as a rejection.
+func (d *definition) rejection(f Firing) (reason string) {
+	defer func() {
+		if recover() != nil {
+			reason = fmt.Sprintf("The validator of net '%s' failed.", d.Name)
+		}
+	}()
+	err := d.Validate(f)
+	if err == nil {
+		return ""
+	}
+	return cmp.Or(err.Error(), d.reason(f.Name))
+}
+
+// rejected returns the block for a rejection by a validator.
+func (f *finding) rejected(name, reason string) Block {
+	b := f.net.block(name, f.fillKey(reason))
+	b.Key = f.keyValues()
+	return b
+}
+
+func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
+	all := make([]string, len(f.labels))
+	for i := range f.labels {
+		all[i] = f.labels[i].Text
+	}
+	return Firing{
+		Call: *c, Name: chosen.name, Names: all,
+		Net: f.net.Name, Transition: f.net.Transitions[chosen.transition].Name,
+		Marking: f.net.show(f.data), Meta: meta, Key: f.keyValues(),
+	}
+}
+
+// applyMoves adds to d the moves of the nets that gate the call. If a net would not come to rest, and
+// that matters, moves returns it.
+func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
+	var room []NetData
+	var base *NetData // default state of the current net, if it was moved
+	for i := range j.findings {
+		f := &j.findings[i]
+		if !f.moves() {
+			continue
+		}
+		if room == nil {
+			room = make([]NetData, len(j.findings))
+			d.Nets = slices.Grow(slices.Clip(d.Nets), len(j.findings))
+		}
+		if base == nil || i == 0 || j.findings[i-1].net != f.net {
+			base = f.base()
+		}
+		flight := j.state.flight(f.net, number, j.call.Time)
+		m := f.move(&room[i], base, flight)
+		if !m.startChosen(f, flight) {
+			if j.world == actual || j.replayed {
+				continue
+			}
+			return f
+		}
+		if f.special != nil {
+			m.addSpent(f.special.amount, j.call.Time)
+		}
+		if f.net.Row {
+			m.recordRow(f, j.row)
+		}
+		m.updateClock(f.data, j.call.Time)
+		if metas != nil && metas[i] != nil {
+			m.data.Meta = metas[i]
+		}
+		if f.value() == nil && f.plan() != nil {
+			base = m.data
+			if len(f.plan().spoils) > 0 && j.world == acting {
+				base.Values = f.net.spoilValues(f.base(), base, f.plan().spoils, j.call.Time, false)
+			}
+		}
+		f.addsValue = f.base() == f.data && f.value() != nil && !netstate.EqualsDefault(m.data, f.base())
+		d.set(f.net.index, f.keyText(), m.data)
+	}
+	return nil
+}
+
+// unrest returns the refusal for a net that would not come to rest.
+func (j *judgement) unrest(f *finding) *Refusal {
+	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
+}
+
+// move starts the move of the net for the finding, with its copy in room. The default state base
+// may have been moved before.
+func (f *finding) move(room, base *NetData, call Flight) move {
+	m := newMove(f.net, f.data, room)
+	if f.keyed == nil {
+		return m
+	}
+	*room = f.copyState()
+	if f.plan() != nil {
+		m.setBaseWatches(watchesBefore(base.Watches, &call), f.value() == nil)
+		m.baseWatches = base.Watches
+	}
+	m.recordMissed(f, call)
+	return m
+}
+
+// watchesBefore returns the watches without those of the call, which come last: the new watches start after
+// the gating transitions have fired.
+func watchesBefore(watches []Flight, call *Flight) []Flight {
+	for len(watches) > 0 && watches[len(watches)-1].SameCall(call) {
+		watches = watches[:len(watches)-1]
+	}
+	return watches
+}
+
+// recordMissed records the watches of the call that do not count for the value.
+func (m *move) recordMissed(f *finding, call Flight) {
+	for missed := f.missed(); missed != 0; missed &= missed - 1 {
+		w := f.plan().watches[bits.TrailingZeros64(missed)]
+		call.Transition, call.Name = w.transition, w.name
+		if slices.Contains(m.baseWatches, call) {
+			m.addLapsed(call)
+		}
+	}
+}
+
+// startChosen starts the transitions chosen for the call, then those that spoil evidence. It reports
+// whether the net then comes to rest.
+func (m *move) startChosen(f *finding, call Flight) bool {
+	for _, c := range f.choices {
+		m.start(c, call)
+	}
+	if f.special != nil {
+		m.spoil(f.special.spoils, call)
+	}
+	return !m.data.Active || m.fireStructural()
+}
+
+// start starts one transition chosen for the call.
+func (m *move) start(c choice, flight Flight) {
+	def, t := &m.net.Transitions[c.transition], &m.net.net.Transitions[c.transition]
+	flight.Transition, flight.Name = c.transition, c.name
+	switch {
+	case def.Deferred && def.Observe:
+		m.data.Watches = append(slices.Clip(m.data.Watches), flight)
+	case def.Deferred:
+		t.Take(m.marking())
+		m.data.Flights = append(slices.Clip(m.data.Flights), flight)
+	case m.paysDebt(c.transition):
+	default:
+		t.Fire(m.marking())
+		m.endDisabledWatches()
+	}
+}
+
+// pass removes the findings of nets that block, except if the call spoils evidence or ends a row
+// there.
+func (fs *findings) pass() {
+	passed := (*fs)[:0]
+	for _, f := range *fs {
+		if f.kind != Blocked || f.moves() {
+			passed = append(passed, f)
+		}
+	}
+	*fs = passed
 }

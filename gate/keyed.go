@@ -1,9 +1,58 @@
 package gate
 
 import (
+	"math/bits"
+	"slices"
+
 	"github.com/petrigate/petrigate/gate/internal/keyvalue"
+	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/internal/jsonpath"
 )
+
+// netKeys are the keys of the nets of a policy.
+type netKeys struct {
+	keys    keyvalue.Set
+	keyed   listing.Set // nets with a key
+	results bool        // some net reads results
+}
+
+// newNetKeys numbers the fields and the keys of the nets.
+func newNetKeys(nets []*net) (k netKeys) {
+	k.keyed = listing.NewSet(len(nets))
+	for _, n := range nets {
+		for i := range n.Transitions {
+			n.keyOf = append(n.keyOf, -1)
+			if key := n.KeyOf(&n.Transitions[i]); len(key) > 0 {
+				number := k.keys.Number(key)
+				n.setKey(i, number, k.keys.At(number))
+			}
+		}
+		if len(n.keys) > 0 {
+			k.keyed.Add(n.index)
+			n.written = *k.keys.At(n.keys[0])
+			if len(n.Key) > 0 {
+				n.written.Written = n.Key
+			}
+		}
+		k.results = k.results || len(n.results) > 0 || n.OnSuccess != nil
+	}
+	return k
+}
+
+// setKey assigns the key, which has this number, to a transition.
+func (n *net) setKey(transition, number int, k *keyvalue.Key) {
+	local := slices.Index(n.keys, number)
+	if local < 0 {
+		local = len(n.keys)
+		n.keys = append(n.keys, number)
+	}
+	n.keyOf[transition] = local
+	if k.Result {
+		n.results = append(n.results, transition)
+		n.mixed = n.mixed || k.Mixed
+	}
+}
 
 // plan describes, independently of the state, how a call concerns a net with a key: the values of
 // the call and the transitions that do not depend on them.
@@ -55,4 +104,122 @@ func (k *keyedCall) clear() {
 	clear(k.carried)
 	k.plans, k.carried, k.next = k.plans[:0], k.carried[:0], 0
 	k.carrier = keyvalue.CallReader{}
+}
+
+// subject returns a subject for a net with a key.
+func (k *keyedCall) subject(n *net, data *NetData, of keyContext) subject {
+	k.carried = append(k.carried, of)
+	return subject{net: n, data: data, keyed: &k.carried[len(k.carried)-1]}
+}
+
+// plan computes the plans for the nets with a key that might apply to the call.
+func (j *judgement) plan() {
+	if j.policy.keys.Len() == 0 || j.withoutMaps {
+		return
+	}
+	count := 0
+	for word, nets := range j.policy.keyed {
+		count += bits.OnesCount64(nets & j.set[word])
+	}
+	if count == 0 {
+		return
+	}
+	k := j.spare
+	if k == nil {
+		k = &keyedCall{}
+		k.plans, k.carried = k.planRoom[:0], k.carriedRoom[:0]
+	}
+	j.keyed, j.spare = k, nil
+	k.carrier.Set, k.carrier.Call = &j.policy.keys, j.call
+	if count > cap(k.plans) {
+		k.plans, k.carried = make([]plan, 0, count), make([]keyContext, 0, count)
+	}
+	for word, nets := range j.policy.keyed {
+		for nets &= j.set[word]; nets != 0; nets &= nets - 1 {
+			n := j.policy.nets[word*64+bits.TrailingZeros64(nets)]
+			k.plans = append(k.plans, plan{net: n})
+			j.fillPlan(&k.plans[len(k.plans)-1])
+		}
+	}
+}
+
+// fillPlan computes the plan for its net.
+func (j *judgement) fillPlan(p *plan) {
+	n := p.net
+	p.labels, p.ok = j.labels, true
+	if n.Labels == nil {
+		p.labels, p.ok = j.own(n)
+	}
+	if !p.ok {
+		p.spoils = n.allSpoils(j.call.Tool)
+		return
+	}
+	spared := n.listing.Spared(p.labels)
+	for i := range p.labels {
+		lists, free := n.listing.Lookup(&p.labels[i])
+		for _, t := range listing.Without(lists, spared) {
+			if !free || n.Transitions[t].Spoils {
+				p.addTransition(&j.keyed.carrier, i, t)
+			}
+		}
+	}
+}
+
+// addTransition adds to the plan the values for one transition that lists a name of the call.
+func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
+	n := p.net
+	number := n.keys[n.keyOf[t]]
+	if c.Set.At(number).Result {
+		its := func(w choice) bool { return w.transition == t }
+		if !p.labels[label].Weak && !slices.ContainsFunc(p.watches, its) {
+			p.watches = append(p.watches, choice{transition: t, name: p.labels[label].Text})
+		}
+		return
+	}
+	switch r := c.Key(number); {
+	case r.Fault == jsonpath.None:
+		p.Add(r.Values, 1<<n.keyOf[t])
+	case n.Transitions[t].Spoils:
+		p.spoils = append(p.spoils, choice{transition: t, name: p.labels[label].Text})
+	case p.missing == nil && !n.Transitions[t].Observe:
+		p.missing = &missingValue{label: label, reading: r, key: c.Set.At(number)}
+	}
+}
+
+// planFor returns the plan for the net; nil if k is nil. [judgement.classify] must request the nets
+// in order.
+func (k *keyedCall) planFor(n *net) *plan {
+	if k == nil {
+		return nil
+	}
+	for k.plans[k.next].net != n {
+		k.next++
+	}
+	return &k.plans[k.next]
+}
+
+// own returns the names that a net without Labels gives the call.
+func (c *namedCall) own(n *net) ([]naming.Label, bool) {
+	if c.withoutMaps && n.Mapper == nil {
+		return naming.WithPatterns(slices.Clip(c.tools), n.own.Patterns), true
+	}
+	return n.own.Labels(c.call, c.tools)
+}
+
+// ownLabels is like [namedCall.own], but uses the result that a plan has cached.
+func (c *namedCall) ownLabels(s subject) ([]naming.Label, bool) {
+	if s.plan() != nil {
+		return s.plan().labels, s.plan().ok
+	}
+	return c.own(s.net)
+}
+
+// allSpoils returns all transitions of the net that spoil evidence.
+func (n *net) allSpoils(name string) (spoils []choice) {
+	for t := range n.Transitions {
+		if n.Transitions[t].Spoils {
+			spoils = append(spoils, choice{transition: t, name: name})
+		}
+	}
+	return spoils
 }

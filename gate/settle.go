@@ -1,9 +1,109 @@
 package gate
 
 import (
+	"fmt"
 	"slices"
 	"time"
+
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 )
+
+// An End describes how a call ended.
+type End struct {
+	Outcome Outcome
+
+	// Time is the time when the call ended. If it is zero, a clock whose tokens the outcome changes
+	// restarts, and thus ticks late rather than early.
+	Time time.Time
+
+	// Result is the result of a success, one JSON value; nil: unknown. A result that is longer than
+	// a megabyte, or that JSON parsers might read differently, counts as unknown. See
+	// [Policy.ReadsResults].
+	Result []byte
+
+	// Text is the text of the result of a success, for [Policy.Judged].
+	Text string
+
+	// Broken is the condition that made [Policy.Judged] turn a success into a failure, or nil.
+	Broken *Condition
+
+	// All means that all calls that this call represents have ended in the same way, as an operator
+	// has found out. See [OpenCall.More].
+	All bool
+}
+
+// A PreparedEnd is an end whose result has already been parsed for the nets of the policy, before a
+// state is locked. It must not be used by several goroutines at once.
+type PreparedEnd struct {
+	policy  *Policy
+	end     End
+	carrier *keyvalue.CallReader // nil: no key is in the result
+}
+
+// PrepareEnd reads the result of a call that has ended.
+func (p *Policy) PrepareEnd(e End) PreparedEnd {
+	q := PreparedEnd{policy: p, end: e}
+	if e.Outcome != Success || !p.results {
+		q.end.Result = nil
+		return q
+	}
+	if !keyvalue.Readable(e.Result) {
+		q.end.Result = nil
+	}
+	q.carrier = &keyvalue.CallReader{Set: &p.keys, Result: q.end.Result}
+	q.carrier.ReadResult()
+	return q
+}
+
+// Judged applies the conditions on results to the end of a call. If a success violates a condition,
+// the returned end is a failure, and broken is the first violated condition; otherwise broken is
+// nil and e is returned unchanged.
+func (p *Policy) Judged(c *Call, e End) (judged End, broken *Condition) {
+	if e.Outcome != Success {
+		return e, nil
+	}
+	for i := range p.successes {
+		s := &p.successes[i]
+		if s.AboutCall(c) && !holds(s, c, &e) {
+			e.Outcome, e.Broken = Failure, s
+			return e, s
+		}
+	}
+	return e, nil
+}
+
+// holds evaluates a condition. A judge that panics counts as a violation.
+func holds(s *Condition, c *Call, e *End) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	return s.Judge.Holds(c, e.Result, e.Text, s.Number)
+}
+
+// broke records in d the names that lost their evidence because the result of the call violated a
+// condition.
+func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
+	if q.end.Broken == nil {
+		return
+	}
+	why := Doubt{What: fmt.Sprintf("its result fails the condition `success %s when %q`", q.end.Broken.Tool, q.end.Broken.Source)}
+	for k, i := range c.Nets {
+		n, data := q.policy.nets[i], s.Nets[i]
+		if len(c.Keys) > 0 {
+			if value := data.Values.Get(c.Keys[k]); value != nil {
+				data = value
+			}
+		}
+		own := s.flight(n, c.Number, c.Call.Time)
+		for _, w := range data.Watches {
+			if w.SameCall(&own) {
+				d.Near = append(d.Near, Near{Name: w.Name, Why: why})
+			}
+		}
+	}
+}
 
 // Settle returns the change of the state s by the end of an admitted call, or nil if the call is
 // already settled or was never admitted.

@@ -1,7 +1,9 @@
 package netstate
 
 import (
+	"math/big"
 	"slices"
+	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/trie"
 	"github.com/petrigate/petrigate/gate/toolnet"
@@ -190,4 +192,50 @@ func (d *NetData) setExtras(change func(*Extras)) {
 		own := a
 		d.Extras = &own
 	}
+}
+
+// Extras are the parts of a net's state that only nets with spoilers, a row or a key have. They are
+// immutable.
+type Extras struct {
+	// Spoilers are calls in flight that spoil evidence: no watch begins while there are any.
+	Spoilers []Flight
+
+	// Lapsed, in the state for a value, are watches in the default state that do not count for the
+	// value.
+	Lapsed []Flight
+
+	Row string // for a net with [toolnet.Net].Row: identifies the last counted call; empty: no call
+
+	Debt *Debt // nil: no debt
+}
+
+// A Debt is the usage of a limit beyond its maximum, which can occur because the limit was higher
+// under an earlier policy. It reduces a future increase of the limit, and refunds of calls pay it
+// off first. It is immutable.
+type Debt struct {
+	Amount *big.Rat  // calls or a sum; positive
+	Until  time.Time // time when the clock has paid off all of it; zero: no clock, or unknown
+}
+
+// A Flight is a transition that waits for the end of a call.
+type Flight struct {
+	Owner      uint64 // session of the call, see the owners of the state
+	Call       uint64
+	Transition int       // index of the transition
+	Name       string    // name of the call
+	Since      time.Time // time of the call
+}
+
+// SameCall reports whether f and g belong to the same call.
+func (f *Flight) SameCall(g *Flight) bool { return f.Owner == g.Owner && f.Call == g.Call }
+
+// Filter returns a new slice of the flights that ok accepts.
+func Filter(flights []Flight, ok func(Flight) bool) []Flight {
+	var kept []Flight
+	for _, f := range flights {
+		if ok(f) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
 }
